@@ -1,4 +1,4 @@
-"""``pyropunct compare-parsers``: what it prints, saves and refuses."""
+"""``pyropunct compare parsers``: what it prints, saves and refuses."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ def line(number: int, form: str, tag: str, head: int, relation: str) -> str:
 def test_a_table_and_parsers_that_are_saved(small: Path, tmp_path: Path) -> None:
     train, dev, out = small / "train.conllu", small / "dev.conllu", tmp_path / "parsers"
     options = ("--beams", "1,2", "--iterations", 3, "--permutations", 100)
-    text = printed("compare-parsers", train, dev, *options, "--out", out)
+    text = printed("compare", "parsers", train, dev, *options, "--out", out)
     rows = [row.split("│") for row in text.splitlines() if row.startswith("│")]
     treatments = ["tokens", "away", "paired", "all"]
     assert [(row[1].strip(), row[2].strip()) for row in rows] == [
@@ -45,19 +45,21 @@ def test_bad_input_is_told_in_one_line(small: Path, tmp_path: Path) -> None:
     empty.write_text("", encoding="utf-8")
     marks.write_text(line(1, "!", "PUNCT", 0, "root") + "\n\n", encoding="utf-8")
     lonely.write_text(line(1, "Go", "VERB", 0, "root") + "\n" + line(2, "!", "PUNCT", 1, "punct") + "\n\n")
-    assert complaint(BAD_INPUT, "compare-parsers", empty, dev) == f"{empty}: there is no sentence in the file"
-    assert complaint(BAD_INPUT, "compare-parsers", train, marks).endswith(
+    assert (
+        complaint(BAD_INPUT, "compare", "parsers", empty, dev) == f"{empty}: there is no sentence in the file"
+    )
+    assert complaint(BAD_INPUT, "compare", "parsers", train, marks).endswith(
         "all 1 sentences are omitted; the first: it has no word"
     )
-    assert complaint(BAD_INPUT, "compare-parsers", lonely, dev) == (
+    assert complaint(BAD_INPUT, "compare", "parsers", lonely, dev) == (
         f"{lonely}: there is no sentence of two words or more, so no arc to learn from"
     )
-    assert complaint(BAD_INPUT, "compare-parsers", train, dev, "--marks", "all,some").startswith(
+    assert complaint(BAD_INPUT, "compare", "parsers", train, dev, "--marks", "all,some").startswith(
         "Invalid value for '--marks': there is no treatment 'some'; there are tokens, away, paired, all"
     )
     for beams in ("0", "1,x", "", "9999"):
-        told = complaint(BAD_INPUT, "compare-parsers", train, dev, "--beams", beams)
+        told = complaint(BAD_INPUT, "compare", "parsers", train, dev, "--beams", beams)
         assert told.startswith("Invalid value for '--beams': give widths from 1 to 1024 with commas between")
-    assert complaint(BAD_INPUT, "compare-parsers", train, dev, "--out", train).startswith(
+    assert complaint(BAD_INPUT, "compare", "parsers", train, dev, "--out", train).startswith(
         f"{train}: cannot write there: "
     )

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pyropunct.compare.progress import Advance
+from pyropunct.compare.experiment import Advance
 from pyropunct.rivals.ma_2014.treatments import MarkedSentence, TreatedSentence, treated, tree_of
 from pyropunct.rivals.settings import Treatment
 from pyropunct.rivals.transitions.arc_standard import ATOMS, LEFT, RIGHT, SHIFT

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from torch import Tensor
 
-from pyropunct.compare.progress import Watch, of_epochs
+from pyropunct.compare.experiment import Watch, of_epochs
 from pyropunct.files import texts
 from pyropunct.fitted.model_file import read_model_file, write_model_file
 from pyropunct.fitted.recipes import Recipe

@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from pyropunct.compare.progress import Advance
+from pyropunct.compare.experiment import Advance
 from pyropunct.rivals.transitions.cells import BEHIND, TAG, WORD
 from pyropunct.rivals.transitions.perceptron import (
     MOST_ACTIONS,

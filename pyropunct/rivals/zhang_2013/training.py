@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pyropunct.compare.progress import Advance
+from pyropunct.compare.experiment import Advance
 from pyropunct.rivals.transitions.arc_eager import LEFT
 from pyropunct.rivals.transitions.parser import Action, Change, learned, searched
 from pyropunct.rivals.transitions.perceptron import Weights

@@ -1,25 +1,23 @@
 """Marks, ends and trees of running words side by side, as in Tables 4 to 6 of Zhang, Wu, Yang & Li (2013)."""
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pyropunct.compare.comparison import TableComparison
-from pyropunct.compare.progress import Watch, unwatched
-from pyropunct.compare.runner import Runner, checksum, timed
+from pyropunct.compare.experiment import TableExperiment, Watch, timed, unwatched
 from pyropunct.compare.significance import f1
-from pyropunct.compare.table import Baseline, Column, Table
+from pyropunct.compare.table import Baseline, Column
 from pyropunct.nets.reader.scores import Counts
 from pyropunct.punctuator import Punctuator
 from pyropunct.rivals.settings import RESTORATION, JointSettings
 from pyropunct.rivals.transitions.arc_eager import FULL, MIDDLE, NONE
 from pyropunct.rivals.zhang_2013.streams import SENTENCES, Stream
-from pyropunct.rivals.zhang_2013.systems import Reading, System, Training, restoration_system
+from pyropunct.rivals.zhang_2013.systems import Reading, Training, restoration_system
 
 MARKS = {"middle": "M", "full": "F", "any": "all", "ends": "ends"}
 """What is found: middle pauses, full stops, either of them, whichever it is, and ends of sentences."""
@@ -123,93 +121,91 @@ ABOVE = Baseline(
 )
 
 
-def joint_comparison(
-    settings: JointSettings,
-    train: Mapping[str, int],
-    dev: Mapping[str, int],
-    results: Sequence[JointResult],
-) -> TableComparison[JointResult]:
-    """A table with a row for each system and size of streams.
+class JointExperiment(TableExperiment[JointResult]):
+    """Systems that are trained on some streams and measured on others.
 
-    :param train: the numbers of sentences for training, and of lifted arcs in them.
-    :param dev: the numbers of sentences and words on which everything was measured.
-    :param results: the results, size by size.
-    """
-    notes = (
-        f"Trained on {train['sentences']:,} sentences in streams of {SENTENCES}, {train['lifted_arcs']:,} "
-        f"arcs of them lifted; parsers in {settings.iterations} iterations with a beam of {settings.beam}, "
-        f"seed {settings.seed}; measured on {dev['sentences']:,} sentences with {dev['words']:,} words, in "
-        "lower case and without marks.",
-        "Tags are those of the treebanks.",
-        "F1 of M: commas, colons, semicolons; F: periods, question and exclamation marks; all: either, "
-        "whichever it is; ends: of sentences inside of streams.  Seconds are of processor time.",
-    )
-    table = Table("Running words", COLUMNS, results, notes, ABOVE, *settings.tests, _of_marks)
-    return TableComparison(settings, {"train": train, "dev": dev}, table, "rows")
-
-
-def _of_marks(result: JointResult) -> dict[str, dict[str, float]]:
-    """The precision, recall and F1 of each of `MARKS`."""
-    counts = {key: result.counts(key) for key in MARKS}
-    return {
-        key: {"precision": one.precision, "recall": one.recall, "f1": one.f1} for key, one in counts.items()
-    }
-
-
-def compare_joint(
-    train: Sequence[Stream],
-    dev: Mapping[int, Sequence[Stream]],
-    model: Punctuator | None = None,
-    settings: JointSettings | None = None,
-    folder: str | Path | None = None,
-    *,
-    watch: Watch = unwatched,
-) -> TableComparison[JointResult]:
-    """Train systems on some streams and measure them on others.
-
+    :param train: the training streams.
     :param dev: the streams to measure on, by how many sentences they have.
     :param model: restores running text, if that is compared.
     :param settings: the settings.
     :param folder: the CRF and each parser are saved there when they are trained, and loaded when the
-        comparison is repeated.
+        experiment is repeated.
     :param watch: gets reports of progress.
-    :raises ComparisonFolderError: if the folder cannot be written, or holds another comparison.
-    :raises ValueError: if there are too few streams for training.
     :raises NoReaderError: if the model has no reader of running text.
     """
-    settings = settings or JointSettings()
-    restoration = None
-    if RESTORATION in settings.systems and model is not None:
-        restoration = restoration_system(model, settings)
-    checksums = {"train": checksum(map(repr, train)), "dev": checksum([repr(dev)])}
-    with Runner.alone(folder, checksums, settings, time.process_time) as runner:
-        training = Training(train, settings, runner, watch, restoration)
-        names = [name for name in settings.systems if name != RESTORATION or restoration is not None]
+
+    title = "Running words"
+    key = "rows"
+    baseline = ABOVE
+
+    def __init__(
+        self,
+        train: Sequence[Stream],
+        dev: Mapping[int, Sequence[Stream]],
+        model: Punctuator | None = None,
+        settings: JointSettings | None = None,
+        folder: str | Path | None = None,
+        watch: Watch = unwatched,
+    ) -> None:
+        super().__init__(train, dev, settings or JointSettings(), folder, watch)
+        restored = model is not None and RESTORATION in self.settings.systems
+        self.restoration = restoration_system(model, self.settings) if restored and model else None
+
+    def texts(self, data: Any) -> Iterable[str]:
+        """All of dev is one text."""
+        return [repr(data)] if isinstance(data, Mapping) else map(repr, data)
+
+    def clock(self) -> float:
+        """The processor time."""
+        return time.process_time()
+
+    def rows(self) -> Iterator[JointResult]:
+        """A row for each system and size of streams, size by size.
+
+        :raises ValueError: if there are too few streams for training.
+        """
+        training = Training(self.train, self, self.restoration)
+        names = [one for one in self.settings.systems if one != RESTORATION or self.restoration is not None]
         systems = {name: training.system(name) for name in names}
-        results = tuple(_measured(systems, dev, watch))
-        streams = next(iter(dev.values()))
-        comparison = joint_comparison(
-            settings,
-            {"sentences": _sentences(train), "lifted_arcs": sum(stream.lifted for stream in train)},
-            {"sentences": _sentences(streams), "words": sum(len(stream.forms) for stream in streams)},
-            results,
+        with self.watch("measuring", len(systems) * len(self.dev)) as advance:
+            for size, streams in self.dev.items():
+                words = sum(len(stream.forms) for stream in streams)
+                for name, (system, seconds) in systems.items():
+                    readings, spent = timed(system, streams)
+                    marks, trees = mark_counts(readings, streams), tree_counts(readings, streams)
+                    yield JointResult(name, size, marks, trees, seconds, words / spent)
+                    advance(1)
+
+    def columns(self, rows: Sequence[JointResult]) -> Sequence[Column[JointResult]]:
+        """`COLUMNS`."""
+        return COLUMNS
+
+    def described(self, rows: Sequence[JointResult]) -> dict[str, Any]:
+        """The numbers of sentences, words and lifted arcs."""
+        dev = next(iter(self.dev.values()))
+        sentences, other = (sum(len(stream.sizes) for stream in streams) for streams in (self.train, dev))
+        return {
+            "train": {"sentences": sentences, "lifted_arcs": sum(one.lifted for one in self.train)},
+            "dev": {"sentences": other, "words": sum(len(stream.forms) for stream in dev)},
+        }
+
+    def notes(self, rows: Sequence[JointResult]) -> Sequence[str]:
+        """What was trained and measured."""
+        settings, (train, dev) = self.settings, self.described(rows).values()
+        return (
+            f"Trained on {train['sentences']:,} sentences in streams of {SENTENCES}, "
+            f"{train['lifted_arcs']:,} arcs of them lifted; parsers in {settings.iterations} iterations with "
+            f"a beam of {settings.beam}, seed {settings.seed}; measured on {dev['sentences']:,} sentences "
+            f"with {dev['words']:,} words, in lower case and without marks.",
+            "Tags are those of the treebanks.",
+            "F1 of M: commas, colons, semicolons; F: periods, question and exclamation marks; all: either, "
+            "whichever it is; ends: of sentences inside of streams.  Seconds are of processor time.",
         )
-        runner.write(comparison)
-    return comparison
 
-
-def _measured(
-    systems: Mapping[str, tuple[System, float | None]], dev: Mapping[int, Sequence[Stream]], watch: Watch
-) -> Iterator[JointResult]:
-    with watch("measuring", len(systems) * len(dev)) as advance:
-        for size, streams in dev.items():
-            words = sum(len(stream.forms) for stream in streams)
-            for name, (system, seconds) in systems.items():
-                readings, spent = timed(system, streams)
-                marks, trees = mark_counts(readings, streams), tree_counts(readings, streams)
-                yield JointResult(name, size, marks, trees, seconds, words / spent)
-                advance(1)
-
-
-def _sentences(streams: Sequence[Stream]) -> int:
-    return sum(len(stream.sizes) for stream in streams)
+    def details(self, row: JointResult) -> dict[str, dict[str, float]]:
+        """The precision, recall and F1 of each of `MARKS`."""
+        counts = {key: row.counts(key) for key in MARKS}
+        return {
+            key: {"precision": one.precision, "recall": one.recall, "f1": one.f1}
+            for key, one in counts.items()
+        }

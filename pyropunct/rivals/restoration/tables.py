@@ -7,8 +7,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from pyropunct.compare.comparison import Comparison
-from pyropunct.compare.runner import FORMAT
+from pyropunct.compare.experiment import FORMAT, Results
 from pyropunct.compare.significance import f1
 from pyropunct.compare.table import Column, Table
 from pyropunct.files import written_whole
@@ -53,7 +52,7 @@ PARSER_SCORES: tuple[Column[ParserResult], ...] = (
 
 
 @dataclass(frozen=True)
-class RestorationComparison(Comparison):
+class RestorationResults(Results):
     """All systems side by side.
 
     :ivar conditions: the conditions of the comparison.
