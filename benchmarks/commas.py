@@ -13,8 +13,8 @@ import argparse
 from collections import Counter
 from collections.abc import Iterator
 
+from pyropunct.rivals.shieber_tao_2003.models import CommaSystem
 from pyropunct.rivals.shieber_tao_2003.sentences import COMMA, read_comma_sentences
-from pyropunct.rivals.shieber_tao_2003.system import CommaSystem
 from pyropunct.text.lines import opened, read_lines
 from pyropunct.treebank.brackets import without_empty_elements
 from pyropunct.treebank.phrase_trees import PhraseTree, read_phrase_trees

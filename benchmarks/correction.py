@@ -4,7 +4,7 @@ Usage::
 
     python benchmarks/correction.py TRAIN.conllu [--errors 1] [--seed 0]
 
-Correctors are compared by ``pyropunct compare-correction``.
+Correctors are compared by ``pyropunct compare correction``.
 """
 
 import argparse

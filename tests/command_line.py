@@ -38,10 +38,6 @@ TRAINING = (
     "fit",
     "fit-correction",
     "compare",
-    "compare-commas",
-    "compare-correction",
-    "compare-joint",
-    "compare-parsers",
 )
 """The commands that tell how far they are."""
 

@@ -25,7 +25,7 @@ def calls(folder: Path) -> list[list[object]]:
         ["sample", model, train],
         ["restore", "en", train, "--parse", "--trees", 2],
         ["rephrase", model, train, "--permute", "full"],
-        ["compare-parsers", train, train, "--beams", "1,2", "--iterations", 1],
+        ["compare", "parsers", train, train, "--beams", "1,2", "--iterations", 1],
     ]
 
 

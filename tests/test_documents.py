@@ -17,7 +17,9 @@ PAGES = sorted(
 )
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 PATH = re.compile(rf"(?<![\w/.<-])(?:{'|'.join(ROOMS)})/[\w./-]*\w")
-COMMAND = re.compile(r"(?:^ {4}|`|&& )pyropunct ((?:corpus )?[a-z][a-z-]*)((?:\\\n|[^`&\n])*)", re.MULTILINE)
+COMMAND = re.compile(
+    r"(?:^ {4}|`|&& )pyropunct ((?:(?:compare|corpus) )?[a-z][a-z-]*)((?:\\\n|[^`&\n])*)", re.MULTILINE
+)
 IMPORT = re.compile(r"^from pyropunct[\w.]* import .*$", re.MULTILINE)
 DOCUMENT = re.compile(r"(?<![\w/.-])docs/[\w/-]+\.md")
 

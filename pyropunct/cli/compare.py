@@ -1,20 +1,44 @@
-"""The command ``pyropunct compare``."""
+"""The commands ``pyropunct compare``: each trains the systems of an experiment and compares them."""
 
-from functools import partial
-from typing import Annotated
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Annotated
 
+import click
+
+from pyropunct.cli import console
 from pyropunct.cli.command import command
-from pyropunct.cli.comparing import show
+from pyropunct.cli.frame import interrupts
 from pyropunct.cli.loading import check_device, read_file
-from pyropunct.cli.options import Json, Machine
+from pyropunct.cli.options import Json, Machine, ModelUse
 from pyropunct.cli.training_reports import step_bar
-from pyropunct.fitted.recipes import named_recipe
-from pyropunct.limits import NamesIn, Placeholder
-from pyropunct.rivals.restoration.settings import RestorationSettings
+from pyropunct.errors import UserError
+from pyropunct.limits import Help, NamesIn, Placeholder
+from pyropunct.rivals.settings import (
+    CASCADED,
+    RESTORATION,
+    CommaSettings,
+    CorrectionSettings,
+    JointSettings,
+    ParserSettings,
+    RestorationSettings,
+)
+from pyropunct.shipped import DEFAULT
+
+if TYPE_CHECKING:
+    from pyropunct.compare.experiment import Experiment
+    from pyropunct.treebank.reading import Treebank
+
+Folder = Annotated[
+    str | None,
+    Placeholder("DIR"),
+    Help(
+        "Folder for trained parts and results. After an interruption, the same command continues with them."
+    ),
+]
 
 
 @command
-def compare(
+def restoration(
     train: str,
     dev: str,
     *,
@@ -37,8 +61,9 @@ def compare(
     :param recipe: the recipe of the models of latent punctuation: see `pyropunct fit --help`.
     :param quick: train everything for one epoch and take at most 50 draws, to check that it works.
     """
+    from pyropunct.fitted.recipes import named_recipe
     from pyropunct.rivals.restoration.conditions import Conditions
-    from pyropunct.rivals.restoration.measuring import compare as run
+    from pyropunct.rivals.restoration.experiment import RestorationExperiment
     from pyropunct.treebank.reading import require_punctuation
 
     machine.start()
@@ -49,5 +74,180 @@ def compare(
     _ = conditions.pretrained  # a missing encoder is an error before anything is trained
     learned, measured, *tests = treebanks
     conditions = conditions.quick() if quick else conditions
-    make = partial(run, learned, measured, conditions, out, step_bar, test=tests[0] if tests else None)
-    show(make, json, out, treebanks)
+    unseen = tests[0] if tests else None
+    _show(
+        RestorationExperiment(learned, measured, conditions, out, step_bar, test=unseen), json, out, treebanks
+    )
+
+
+@command
+def commas(
+    train: str,
+    dev: str,
+    *,
+    settings: CommaSettings,
+    model: str | None = None,
+    fit: bool = False,
+    out: Folder = None,
+    use: ModelUse,
+    json: Json = False,
+) -> None:
+    """Restore the commas of DEV by the models of Shieber & Tao (2003), trained on TRAIN.
+
+    Both are files of bracketed trees as in the Penn Treebank.  All words and other marks are given, and the
+    trees.  Prints how good the commas are, and which differences are significant.
+
+    :param model: compare with this model of latent punctuation, and on trees of its parser too: a model of
+        your own, or en, the model of the package.
+    :param fit: compare with a model that is fitted to TRAIN, with a parser; both take minutes or hours.
+    """
+    from pyropunct.rivals.shieber_tao_2003.experiment import CommaExperiment, FittedCommaExperiment
+    from pyropunct.rivals.shieber_tao_2003.sentences import COMMA, read_comma_sentences, require_commas
+    from pyropunct.rivals.shieber_tao_2003.story_commas import story_results
+
+    if fit and model is not None:
+        raise UserError("--fit fits a model of its own: leave out --model")
+    if fit:
+        use.start()
+        _show(FittedCommaExperiment(train, dev, settings, out, step_bar), json, out)
+        return
+    if out is not None:
+        raise UserError("--out is for what --fit trains")
+    story = None if model is None else use.load(model)
+    if story is not None and COMMA not in story.vocabulary.tokens:
+        raise UserError(f"{model}: the model has no comma among its marks")
+    learned, measured = read_comma_sentences(train), read_comma_sentences(dev)
+    require_commas(learned, train)
+    others = [] if story is None else story_results(story, dev, measured, settings, step_bar)
+    if story is not None and not others:
+        problem = "the model has no parser (fit --parser), and was not fitted to converted trees"
+        raise UserError(f"{model}: {problem}")
+    parser = None if story is None else story.parser
+    _show(CommaExperiment(learned, measured, settings, parser, others, watch=step_bar), json)
+
+
+@command
+def joint(
+    train: str,
+    dev: str,
+    *,
+    settings: JointSettings,
+    model: str = DEFAULT,
+    out: Folder = None,
+    use: ModelUse,
+    json: Json = False,
+) -> None:
+    """Find marks, ends of sentences and trees in running words of DEV; both files are CoNLL-U.
+
+    Sentences of a document of DEV are put together, in lower case and without punctuation.  The systems are a
+    CRF, a parser that reads its marks, and one that predicts marks itself, after Zhang, Wu, Yang & Li (2013),
+    trained on TRAIN; and restoration of running text by a model.
+
+    :param model: the model that restores running text.
+    """
+    from pyropunct.rivals.ma_2014.treatments import have_language_tags
+    from pyropunct.rivals.zhang_2013.experiment import JointExperiment
+    from pyropunct.rivals.zhang_2013.streams import SENTENCES, streams
+    from pyropunct.text.lines import TreebankError
+
+    use.start()
+    restores = use.load(model) if RESTORATION in settings.systems else None
+    treebanks = read_file(train), read_file(dev)
+    universal = not all(map(have_language_tags, treebanks))
+    learned = streams(treebanks[0], universal=universal)
+    if len(learned) < 2 and CASCADED in settings.systems:
+        problem = f"there is one stream of {SENTENCES} sentences; marks for {CASCADED} come from others"
+        raise TreebankError(train, problem)
+    measured = {size: streams(treebanks[1], size, universal=universal) for size in settings.sentences}
+    _show(JointExperiment(learned, measured, restores, settings, out, step_bar), json, out, treebanks)
+
+
+@command
+def parsers(
+    train: str, dev: str, *, settings: ParserSettings, out: Folder = None, json: Json = False
+) -> None:
+    """Parse DEV by shift-reduce parsers of Ma, Zhang & Zhu (2014), trained on TRAIN; both are CoNLL-U files.
+
+    Marks are treated in four ways, and trees are searched for with beams of several widths.  Prints how many
+    words get the right head, and which differences from marks as tokens are significant.
+    """
+    from pyropunct.rivals.ma_2014.experiment import ParserExperiment
+    from pyropunct.rivals.ma_2014.treatments import have_language_tags, marked_sentences
+    from pyropunct.text.lines import TreebankError
+
+    treebanks = read_file(train), read_file(dev)
+    universal = not all(map(have_language_tags, treebanks))
+    learned, measured = (marked_sentences(treebank, universal=universal) for treebank in treebanks)
+    if not any(sentence.marks.count(False) > 1 for sentence in learned):
+        raise TreebankError(train, "there is no sentence of two words or more, so no arc to learn from")
+    _show(ParserExperiment(learned, measured, settings, out, step_bar), json, out, treebanks)
+
+
+@command
+def correction(
+    train: str,
+    dev: str,
+    *,
+    settings: CorrectionSettings,
+    model: str = DEFAULT,
+    learners: Annotated[str | None, Placeholder("FILE.jsonl")] = None,
+    use: ModelUse,
+    json: Json = False,
+) -> None:
+    """Correct simulated errors in DEV by several systems that were fitted to TRAIN.
+
+    The systems are: leaving all as it is, the corrector of Li, Wang & Eisner (2019, section 6.2), a
+    BiLSTM-CRF that reads the wrong punctuation, and the noisy channel.
+
+    :param model: the model of right text, which was fitted to TRAIN.
+    :param learners: measure on sentences of learners too.
+    """
+    from pyropunct.rivals.correction.experiment import CorrectionExperiment
+    from pyropunct.tasks.correct.learners import read_learners
+    from pyropunct.treebank.reading import require_punctuation
+
+    written = [] if learners is None else read_learners(learners)
+    clean = use.load(model)
+    if written and clean.parser is None:
+        raise UserError(f"--learners: {model} has no parser for the sentences of learners")
+    treebanks = read_file(train), read_file(dev)
+    for treebank in treebanks:
+        require_punctuation(treebank)
+        console.tell_omitted(treebank.path, treebank.omitted)
+    learned, measured = map(list, treebanks)
+    _show(CorrectionExperiment(learned, measured, clean, settings, learners=written, watch=step_bar), json)
+
+
+@click.group()
+def compare() -> None:
+    """Train the systems of an experiment on one file, measure them on another, and compare them."""
+
+
+for _one in (restoration, commas, joint, parsers, correction):
+    compare.add_command(_one)
+
+
+def _show(
+    experiment: "Experiment", json: bool, folder: str | None = None, treebanks: "Iterable[Treebank]" = ()
+) -> None:
+    """Run an experiment and print its results: one JSON object, or tables for people.
+
+    :param folder: the folder of the experiment; None if nothing is kept.
+    :param treebanks: the treebanks that were read for it.
+    """
+    try:
+        with interrupts():
+            results = experiment.run()
+    except KeyboardInterrupt:
+        if folder is None:
+            raise
+        kept = f": trained parts are kept in {folder}; continue with the same command"
+        raise KeyboardInterrupt(kept) from None
+    if json:
+        console.print_json(results.to_json())
+        return
+    console.describe_treebanks(treebanks)
+    for table in results.tables:
+        console.show_table(table)
+    if folder is not None:
+        console.say(f"tables and all numbers written to {folder}")

@@ -18,10 +18,6 @@ from pyropunct.cli.frame import misuse_in_one_line
 COMMANDS = (
     "adapt",
     "compare",
-    "compare-commas",
-    "compare-correction",
-    "compare-joint",
-    "compare-parsers",
     "convert",
     "corpus",
     "correct",

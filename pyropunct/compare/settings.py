@@ -1,13 +1,12 @@
-"""The settings that every comparison has, and how lists of them are written."""
+"""The settings that every experiment has, and how lists of them are written."""
 
 import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from importlib import import_module
 from typing import Any, ClassVar
 
 from pyropunct.errors import UserError
-from pyropunct.limits import Count, Seed, forbidden
+from pyropunct.limits import Count, NamesIn, Seed, forbidden
 
 
 class SettingError(UserError, ValueError):
@@ -15,8 +14,8 @@ class SettingError(UserError, ValueError):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ComparisonSettings:
-    """The settings of a comparison.
+class ExperimentSettings:
+    """The settings of an experiment.
 
     :ivar permutations: permutations in each significance test.
     :ivar seed: equal seeds give equal results, on the same machine with the same number of threads.
@@ -52,8 +51,7 @@ def names_of(registry: str, kind: str) -> Callable[[str], tuple[str, ...]]:
     """
 
     def names(text: str) -> tuple[str, ...]:
-        module, _, name = registry.partition(":")
-        return chosen(text.split(","), tuple(map(str, getattr(import_module(module), name))), kind)
+        return chosen(text.split(","), NamesIn(registry).names, kind)
 
     return names
 

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pyropunct.compare.settings import ComparisonSettings
+from pyropunct.compare.settings import ExperimentSettings
 
-PERMUTATIONS = ComparisonSettings.permutations
+PERMUTATIONS = ExperimentSettings.permutations
 """How many permutations are drawn."""
 
 EXACT = 14

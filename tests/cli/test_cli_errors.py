@@ -68,7 +68,7 @@ def test_bad_treebank(
         ("relations", "MODEL", "FILE"),
         ("rephrase", "MODEL", "FILE", "--delete", "nmod"),
         ("fit-correction", "FILE", "--model", "MODEL"),
-        ("compare", "FILE", "FILE"),
+        ("compare", "restoration", "FILE", "FILE"),
         ("convert", "FILE"),
     ],
     ids=" ".join,

@@ -31,6 +31,7 @@ def compare(small: Path, out: Path, *more: object) -> tuple[object, ...]:
     treebanks = (small / "train.conllu", small / "dev.conllu")
     return (
         "compare",
+        "restoration",
         *treebanks,
         "--out",
         out,
@@ -208,7 +209,7 @@ def test_other_settings(small: Path, out: Path) -> None:
 @pytest.mark.usefixtures("untrainable")
 def test_other_data(small: Path, out: Path) -> None:
     arguments = list(compare(small, out))
-    arguments[2] = small / "train.conllu"
+    arguments[3] = small / "train.conllu"
     assert "with other settings (dev); repeat" in complaint(BAD_INPUT, *arguments)
 
 
@@ -293,7 +294,9 @@ def test_bad_treebanks(small: Path, tmp_path: Path) -> None:
         (bare, small / "dev.conllu", f"{bare}: there is no punctuation in the treebank"),
         (small / "train.conllu", missing, f"{missing}: there is no such file"),
     ):
-        assert complaint(BAD_INPUT, "compare", train, dev, "--out", tmp_path / "out").startswith(problem)
+        assert complaint(
+            BAD_INPUT, "compare", "restoration", train, dev, "--out", tmp_path / "out"
+        ).startswith(problem)
     assert not (tmp_path / "out").exists()
 
 

@@ -1,4 +1,4 @@
-"""``pyropunct compare-joint``: what it prints, saves and refuses."""
+"""``pyropunct compare joint``: what it prints, saves and refuses."""
 
 from pathlib import Path
 
@@ -24,7 +24,7 @@ def test_a_table_and_systems_that_are_saved(
 ) -> None:
     train, dev, out = small / "train.conllu", small / "dev.conllu", tmp_path / "systems"
     options = (*QUICK, "--samples", 5, "--sentences", "3,2", "--model", model_with_parser)
-    text = printed("compare-joint", train, dev, *options, "--out", out)
+    text = printed("compare", "joint", train, dev, *options, "--out", out)
     rows = [[cell.strip() for cell in row.split("│")] for row in text.splitlines() if row.startswith("│")]
     systems = ["crf", "cascaded", "unified", "restoration"]
     assert [row[1:3] for row in rows] == [[size, name] for size in "32" for name in systems]
@@ -38,7 +38,7 @@ def test_a_table_and_systems_that_are_saved(
 
 
 def test_some_systems(small: Path) -> None:
-    arguments = ("compare-joint", small / "train.conllu", small / "dev.conllu", "--systems", "unified,crf")
+    arguments = ("compare", "joint", small / "train.conllu", small / "dev.conllu", "--systems", "unified,crf")
     value = answer(*arguments, *QUICK, "--sentences", 3, "--beam", 2, "--seed", 1)
     assert [(row["system"], row["sentences"]) for row in value["rows"]] == [("unified", 3), ("crf", 3)]
     unified, crf = value["rows"]
@@ -46,7 +46,6 @@ def test_some_systems(small: Path) -> None:
     assert crf["las"] is None
     assert set(crf["p"]) == {"middle", "full", "any", "ends"}
     assert (value["train"]["sentences"], value["dev"]["sentences"], value["beam"]) == (120, 30, 2)
-    assert 30 < value["right_tags"]["3"] < 100
 
 
 def test_bad_input_is_told_in_one_line(small: Path, tmp_path: Path) -> None:
@@ -55,24 +54,26 @@ def test_bad_input_is_told_in_one_line(small: Path, tmp_path: Path) -> None:
     empty.write_text("", encoding="utf-8")
     marks.write_text("# newdoc\n" + line(1, "!", "PUNCT", 0, "root") + "\n\n", encoding="utf-8")
     one.write_text(line(1, "Go", "VERB", 0, "root") + "\n\n", encoding="utf-8")
-    assert complaint(BAD_INPUT, "compare-joint", empty, dev) == f"{empty}: there is no sentence in the file"
-    assert complaint(BAD_INPUT, "compare-joint", train, marks).endswith(
+    assert (
+        complaint(BAD_INPUT, "compare", "joint", empty, dev) == f"{empty}: there is no sentence in the file"
+    )
+    assert complaint(BAD_INPUT, "compare", "joint", train, marks).endswith(
         "all 1 sentences are omitted; the first: it has no word"
     )
-    assert complaint(BAD_INPUT, "compare-joint", one, dev) == (
-        f"{one}: there is one stream of 10 sentences; tags are learned from others"
+    assert complaint(BAD_INPUT, "compare", "joint", one, dev) == (
+        f"{one}: there is one stream of 10 sentences; marks for cascaded come from others"
     )
     for sizes in ("0", "3,x", "1001"):
-        assert complaint(BAD_INPUT, "compare-joint", train, dev, "--sentences", sizes) == (
+        assert complaint(BAD_INPUT, "compare", "joint", train, dev, "--sentences", sizes) == (
             "Invalid value for '--sentences': give numbers from 1 to 1000 with commas between them, not "
-            f"'{sizes}' (see pyropunct compare-joint --help)"
+            f"'{sizes}' (see pyropunct compare joint --help)"
         )
-    assert complaint(BAD_INPUT, "compare-joint", train, dev, "--systems", "crf,some").startswith(
+    assert complaint(BAD_INPUT, "compare", "joint", train, dev, "--systems", "crf,some").startswith(
         "Invalid value for '--systems': there is no system 'some'; there are crf, cascaded, unified, restor"
     )
-    assert complaint(BAD_INPUT, "compare-joint", train, dev, "--out", train).startswith(
+    assert complaint(BAD_INPUT, "compare", "joint", train, dev, "--out", train).startswith(
         f"{train}: cannot write"
     )
-    assert complaint(BAD_INPUT, "compare-joint", train, dev, "--model", small / "model").startswith(
+    assert complaint(BAD_INPUT, "compare", "joint", train, dev, "--model", small / "model").startswith(
         "the model has no reader of running text"
     )

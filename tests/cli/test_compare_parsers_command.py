@@ -1,8 +1,8 @@
-"""``pyropunct compare-parsers``: what it prints, saves and refuses."""
+"""``pyropunct compare parsers``: what it prints, saves and refuses."""
 
 from pathlib import Path
 
-from command_line import answer, complaint, printed
+from command_line import complaint, printed
 
 from pyropunct.fitted.model_file import read_model_file
 from pyropunct.rivals.ma_2014.parser import ArcStandardParser
@@ -19,7 +19,7 @@ def line(number: int, form: str, tag: str, head: int, relation: str) -> str:
 def test_a_table_and_parsers_that_are_saved(small: Path, tmp_path: Path) -> None:
     train, dev, out = small / "train.conllu", small / "dev.conllu", tmp_path / "parsers"
     options = ("--beams", "1,2", "--iterations", 3, "--permutations", 100)
-    text = printed("compare-parsers", train, dev, *options, "--out", out)
+    text = printed("compare", "parsers", train, dev, *options, "--out", out)
     rows = [row.split("│") for row in text.splitlines() if row.startswith("│")]
     treatments = ["tokens", "away", "paired", "all"]
     assert [(row[1].strip(), row[2].strip()) for row in rows] == [
@@ -39,53 +39,27 @@ def test_a_table_and_parsers_that_are_saved(small: Path, tmp_path: Path) -> None
     assert rows[-1][3].strip() == f"{100 * sum(one == other for one, other in found) / len(found):.2f}"
 
 
-def test_a_dynamic_oracle(small: Path) -> None:
-    arguments = ("compare-parsers", small / "train.conllu", small / "dev.conllu", "--marks", "all")
-    options = ("--iterations", 2, "--permutations", 100, "--oracle", "dynamic")
-    value = answer(*arguments, *options, "--beams", 1)
-    assert (value["oracle"], value["systems"][0]["p"]) == ("dynamic", {})
-    assert value["systems"][0]["las"] > 30
-    assert complaint(BAD_INPUT, *arguments, *options, "--beams", "1,2") == (
-        "--oracle dynamic: trains parsers with --beams 1"
-    )
-
-
-def test_tags_of_a_tagger(small: Path) -> None:
-    arguments = ("compare-parsers", small / "train.conllu", small / "dev.conllu", "--marks", "all,tokens")
-    options = ("--beams", 1, "--iterations", 2, "--permutations", 100, "--seed", 3)
-    gold = answer(*arguments, *options)
-    value = answer(*arguments, *options, "--tags", "jackknifed", "--folds", 3)
-    assert (gold["right_tags"], gold["tags"]) == (100, "gold")
-    assert 50 < value["right_tags"] < 100
-    assert [one["marks"] for one in value["systems"]] == ["all", "tokens"]
-    assert set(value["systems"][0]["p"]) == {"uas", "las"}
-    assert value["systems"][0]["uas"] < gold["systems"][0]["uas"]
-
-
 def test_bad_input_is_told_in_one_line(small: Path, tmp_path: Path) -> None:
     train, dev = small / "train.conllu", small / "dev.conllu"
     empty, marks, lonely = (tmp_path / f"{name}.conllu" for name in ("empty", "marks", "lonely"))
     empty.write_text("", encoding="utf-8")
     marks.write_text(line(1, "!", "PUNCT", 0, "root") + "\n\n", encoding="utf-8")
     lonely.write_text(line(1, "Go", "VERB", 0, "root") + "\n" + line(2, "!", "PUNCT", 1, "punct") + "\n\n")
-    assert complaint(BAD_INPUT, "compare-parsers", empty, dev) == f"{empty}: there is no sentence in the file"
-    assert complaint(BAD_INPUT, "compare-parsers", train, marks).endswith(
+    assert (
+        complaint(BAD_INPUT, "compare", "parsers", empty, dev) == f"{empty}: there is no sentence in the file"
+    )
+    assert complaint(BAD_INPUT, "compare", "parsers", train, marks).endswith(
         "all 1 sentences are omitted; the first: it has no word"
     )
-    assert complaint(BAD_INPUT, "compare-parsers", lonely, dev) == (
+    assert complaint(BAD_INPUT, "compare", "parsers", lonely, dev) == (
         f"{lonely}: there is no sentence of two words or more, so no arc to learn from"
     )
-    assert complaint(BAD_INPUT, "compare-parsers", train, dev, "--marks", "all,some").startswith(
+    assert complaint(BAD_INPUT, "compare", "parsers", train, dev, "--marks", "all,some").startswith(
         "Invalid value for '--marks': there is no treatment 'some'; there are tokens, away, paired, all"
     )
     for beams in ("0", "1,x", "", "9999"):
-        told = complaint(BAD_INPUT, "compare-parsers", train, dev, "--beams", beams)
+        told = complaint(BAD_INPUT, "compare", "parsers", train, dev, "--beams", beams)
         assert told.startswith("Invalid value for '--beams': give widths from 1 to 1024 with commas between")
-    assert complaint(BAD_INPUT, "compare-parsers", train, dev, "--out", train).startswith(
+    assert complaint(BAD_INPUT, "compare", "parsers", train, dev, "--out", train).startswith(
         f"{train}: cannot write there: "
-    )
-    one = tmp_path / "one.conllu"
-    one.write_text(train.read_text(encoding="utf-8").split("\n\n")[0] + "\n\n", encoding="utf-8")
-    assert complaint(BAD_INPUT, "compare-parsers", one, dev, "--tags", "jackknifed") == (
-        f"{one}: there is one sentence: its tags cannot be learned from others (--tags gold)"
     )

@@ -5,12 +5,12 @@ from typing import Annotated
 
 import pytest
 
-from pyropunct.compare.settings import ComparisonSettings, SettingError, names_of, numbers_to
+from pyropunct.compare.settings import ExperimentSettings, SettingError, names_of, numbers_to
 from pyropunct.limits import Range
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(ComparisonSettings):
+class Settings(ExperimentSettings):
     epochs: Annotated[int, Range(1, 9)] = 3
     sizes: tuple[Annotated[int, Range(2)], ...] = (2, 3)
 
@@ -26,7 +26,7 @@ def test_bounds() -> None:
 
 
 def test_names() -> None:
-    names = names_of("pyropunct.rivals.restoration.settings:SYSTEMS", "system")
+    names = names_of("pyropunct.rivals.settings:RESTORERS", "system")
     assert names("full,crf,full") == ("full", "crf")
     for text in ("crf,oracle", ",", ""):
         with pytest.raises(SettingError, match=r"there is no system '(oracle)?'; there are trivial, crf, "):

@@ -32,9 +32,8 @@ from pyropunct.nets.parser import BiaffineParser, train_parser
 from pyropunct.nets.reader import RunningReader, train_reader
 from pyropunct.nets.recipes import ParserRecipe, ReaderRecipe
 from pyropunct.punctuator import Punctuator
-from pyropunct.rivals.taggers.kinds import BiLSTMCRF
-from pyropunct.rivals.taggers.recipes import RivalRecipe
-from pyropunct.rivals.taggers.training import train_rival
+from pyropunct.rivals.taggers.kinds import BiLSTMCRF, train_rival
+from pyropunct.rivals.taggers.words import RivalRecipe
 from pyropunct.train.checkpoints import read_state, write_state
 from pyropunct.treebank.reading import read_treebank
 from pyropunct.vocabulary import SPECIAL

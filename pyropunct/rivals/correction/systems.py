@@ -9,9 +9,9 @@ import numpy as np
 
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.punctuator import Punctuator
-from pyropunct.rivals.correction.settings import ALONE, CHANNEL, CRF, PAPER, CorrectionSettings
+from pyropunct.rivals.settings import ALONE, CHANNEL, CRF, PAPER, CorrectionSettings
 from pyropunct.rivals.taggers.correcting_crf import CorrectingCRF, train_correcting_crf
-from pyropunct.rivals.taggers.recipes import RivalRecipe
+from pyropunct.rivals.taggers.words import RivalRecipe
 from pyropunct.tasks.correct.channel_fitting import Pair, fit_channel, simulated_pairs
 from pyropunct.tasks.correct.correcting import NoisyChannel, decisions
 from pyropunct.tasks.correct.fitting import correction_recipe, fit_correction
@@ -29,7 +29,7 @@ Parses = Sequence[Sequence[WeightedTree]]
 """The trees of each sentence, the heaviest first."""
 
 
-class System(ABC):
+class Corrector(ABC):
     """A system that corrects the punctuation of sentences that have trees.
 
     :cvar reads_trees: whether the trees make a difference.
@@ -45,7 +45,7 @@ class System(ABC):
         """
 
 
-class Alone(System):
+class Alone(Corrector):
     """Leaves all as it is."""
 
     def correct(self, parses: Parses, wrong: Sequence[Surface]) -> dict[str, list[Surface]]:
@@ -54,7 +54,7 @@ class Alone(System):
 
 
 @dataclass(frozen=True)
-class Paper(System):
+class Paper(Corrector):
     """The corrector of Li, Wang & Eisner (2019, section 6.2)."""
 
     corrector: Correcting
@@ -69,7 +69,7 @@ class Paper(System):
 
 
 @dataclass(frozen=True)
-class Tagger(System):
+class Tagger(Corrector):
     """A BiLSTM-CRF that reads words and wrong punctuation."""
 
     tagger: CorrectingCRF
@@ -80,7 +80,7 @@ class Tagger(System):
 
 
 @dataclass(frozen=True)
-class Channel(System):
+class Channel(Corrector):
     """The noisy channel, which takes the rate of errors to which it was fitted, or finds it."""
 
     corrector: NoisyChannel
@@ -108,30 +108,30 @@ def fitted(
     dev: Sequence[Sentence],
     model: Punctuator,
     settings: CorrectionSettings,
-) -> System:
+) -> Corrector:
     """A system, fitted to sentences with simulated errors.
 
-    :param name: one of `pyropunct.rivals.correction.settings.SYSTEMS`.
+    :param name: one of `pyropunct.rivals.settings.CORRECTORS`.
     :param model: the model of right text.
     """
     rates, copies, seed = ErrorRates(), settings.copies, settings.seed
 
-    def paper() -> System:
+    def paper() -> Corrector:
         recipe = correction_recipe(model.recipe, epochs=settings.epochs)
         corrector = fit_correction(train, dev, model, rates=rates, copies=copies, recipe=recipe, seed=seed)
         return Paper(corrector, CorrectingSettings(samples=settings.samples, seed=seed))
 
-    def tagger() -> System:
+    def tagger() -> Corrector:
         # As many passes over the sentences as without copies.
         recipe = RivalRecipe(epochs=max(1, RivalRecipe().epochs // copies))
         pairs = [(one, wrong.surface) for one, wrong in wrong_copies(train, rates, copies, seed)]
         unseen = [(one, wrong.surface) for one, wrong in wrong_copies(dev, rates, 1, seed + 1)]
         return Tagger(train_correcting_crf(pairs, unseen, recipe, seed))
 
-    def channel() -> System:
+    def channel() -> Corrector:
         return Channel.fitted(model, simulated_pairs(train, rates, copies, seed, model.parser))
 
-    systems: Mapping[str, Callable[[], System]] = {
+    systems: Mapping[str, Callable[[], Corrector]] = {
         ALONE: Alone,
         PAPER: paper,
         CRF: tagger,

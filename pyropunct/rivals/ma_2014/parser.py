@@ -1,39 +1,91 @@
-"""The parser: applied, and taken apart to be saved."""
+"""The parser: its templates of features, trained, applied, and taken apart to be saved."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 
-from pyropunct.rivals.ma_2014 import templates
-from pyropunct.rivals.ma_2014.oracle import tree_after
-from pyropunct.rivals.ma_2014.treatments import MarkedSentence, TreatedSentence, Treatment, treated
+from pyropunct.compare.experiment import Advance
+from pyropunct.rivals.ma_2014.treatments import MarkedSentence, TreatedSentence, treated, tree_of
+from pyropunct.rivals.settings import Treatment
 from pyropunct.rivals.transitions.arc_standard import ATOMS, LEFT, RIGHT, SHIFT
 from pyropunct.rivals.transitions.cells import CLOSED, FIRST_MARK, MARK, OPENED
-from pyropunct.rivals.transitions.parser import Action, Actions, TransitionParser, matrix_of, moves_of
-from pyropunct.rivals.transitions.systems import ARC_STANDARD
-from pyropunct.rivals.transitions.templates import compiled_templates, number_of, templates_in
+from pyropunct.rivals.transitions.parser import (
+    Action,
+    Actions,
+    Change,
+    TransitionParser,
+    learned,
+    matrix_of,
+    moves_of,
+    searched,
+)
+from pyropunct.rivals.transitions.perceptron import Weights, compiled_templates, number_of, templates_in
+from pyropunct.rivals.transitions.search import ARC_STANDARD
+
+WORDS = """
+s0.w s0.t | s0.w | s0.t | s1.w s1.t | s1.w | s1.t | s2.w s2.t | s2.w | s2.t
+b0.w b0.t | b0.w | b0.t | b1.w b1.t | b1.w | b1.t | b2.w b2.t | b2.w | b2.t
+
+s1.w s1.t s0.w s0.t | s1.w s1.t s0.w | s1.w s0.w s0.t | s1.w s1.t s0.t | s1.t s0.w s0.t
+s1.w s0.w | s1.t s0.t | s1.w s0.t | s1.t s0.w
+s0.w s0.t b0.w b0.t | s0.w s0.t b0.w | s0.w b0.w b0.t | s0.w s0.t b0.t | s0.t b0.w b0.t
+s0.w b0.w | s0.t b0.t | s1.t b0.t | s2.t s0.t | b0.t b1.t
+
+b0.t b1.t b2.t | s0.t b0.t b1.t | s1.t s0.t b0.t | s1.t s0.w b0.t | s2.t s1.t s0.t
+s1.l.t s1.t s0.t | s1.r.t s1.t s0.t | s0.l.t s1.t s0.t | s0.r.t s1.t s0.t
+s0.l.t s0.t b0.t | s0.r.t s0.t b0.t
+
+d10 s1.w | d10 s1.t | d10 s0.w | d10 s0.t | d10 s1.w s0.w | d10 s1.t s0.t
+
+s0.vl s0.w | s0.vl s0.t | s0.vr s0.w | s0.vr s0.t | s1.vl s1.w | s1.vl s1.t | s1.vr s1.w | s1.vr s1.t
+
+s0.l.w | s0.l.t | s0.l.d | s0.r.w | s0.r.t | s0.r.d | s1.l.w | s1.l.t | s1.l.d | s1.r.w | s1.r.t | s1.r.d
+
+s0.l2.w | s0.l2.t | s0.l2.d | s0.r2.w | s0.r2.t | s0.r2.d | s1.l2.w | s1.l2.t | s1.l2.d
+s1.r2.w | s1.r2.t | s1.r2.d
+s0.l2.t s0.t s0.l.t | s0.r2.t s0.t s0.r.t | s1.l2.t s1.t s1.l.t | s1.r2.t s1.t s1.r.t
+
+s0.sl s0.w | s0.sl s0.t | s0.sr s0.w | s0.sr s0.t | s1.sl s1.w | s1.sl s1.t | s1.sr s1.w | s1.sr s1.t
+"""
+"""The templates of Zhang & Nivre (2011, Tables 1 and 2), group by group: single words, pairs, three words,
+distance, valency, children, second children, and sets of relations.  Arcs of their arc-eager system join s0
+and b0, but arcs of the system here join s1 and s0: so s1 and s0 take the places of s0 and b0.  Templates with
+the head of s0 are left out, since s0 has no head here."""
+
+PAIRED = """
+b0.p | b1.p | b2.p | b3.p | s0.p | s1.p | s2.p
+b0.p b0.w | b1.p b1.w | b2.p b2.w | s0.p s0.w | s1.p s1.w
+b0.p b0.t | b1.p b1.t | b2.p b2.t | s0.p s0.t | s1.p s1.t
+s0.p b0.p | s0.p b1.p | s0.p b2.p | s0.p s1.p | s0.p s2.p
+s0.p b0.t | s0.p b1.t | s0.p b2.t | s0.p s1.t | s0.p s2.t
+s0.p b0.w | s0.p b1.w | s0.p b2.w | s0.p s1.w | s0.p s2.w
+"""
+"""The first three lines of Table 3 of Ma, Zhang & Zhu (2014)."""
+
+UNPAIRED = """
+s2.p s0.t | s1.p s0.t | s2.p s2.t s0.t | s1.p s1.t s0.t | s0.p s0.t b0.t
+s2.p d20 s2.t s0.t | s1.p d10 s1.t s0.t | s0.p d0b s0.t b0.t
+s2.p s2.leaf s0.t | s1.p s1.leaf s0.t | s2.p s2.leaf s2.t s0.t | s1.p s1.leaf s1.t s0.t
+s2.p s2.leaf d20 s2.t s0.t | s1.p s1.leaf d10 s1.t s0.t | s0.p s0.leaf d0b s0.t b0.t
+s0.l.p s0.t | s0.l.p s0.l.t s0.t
+"""
+"""The other lines of Table 3, whose first line names the pair (s2, s0) twice; and further templates of the
+authors' program: whether items are leaves, and the property of the left child."""
+
 
 Array = NDArray[Any]
 
 TEMPLATES: Mapping[Treatment, str] = {
-    Treatment.TOKENS: templates.WORDS,
-    Treatment.AWAY: templates.WORDS,
-    Treatment.PAIRED: templates.WORDS + templates.PAIRED,
-    Treatment.ALL: templates.WORDS + templates.PAIRED + templates.UNPAIRED,
+    Treatment.TOKENS: WORDS,
+    Treatment.AWAY: WORDS,
+    Treatment.PAIRED: WORDS + PAIRED,
+    Treatment.ALL: WORDS + PAIRED + UNPAIRED,
 }
 """The templates for each treatment of marks."""
-
-
-class Oracle(StrEnum):
-    """The transitions that training takes for right."""
-
-    STATIC = "static"
-    """One sequence of transitions that leads to the tree of the treebank; with early update."""
-    DYNAMIC = "dynamic"
-    """All transitions to the best tree that can still be reached; with exploration, and a beam of 1."""
 
 
 @dataclass(frozen=True)
@@ -44,18 +96,12 @@ class ArcStandardRecipe:
     :ivar beam: the most states that are kept, in training and afterwards.
     :ivar iterations: how often each sentence is seen.
     :ivar seed: decides the order of sentences, anew in each iteration.
-    :ivar oracle: which transitions are right.
     """
 
     treatment: Treatment = Treatment.ALL
     beam: int = 16
     iterations: int = 25
     seed: int = 0
-    oracle: Oracle = Oracle.STATIC
-
-    def __post_init__(self) -> None:
-        if self.oracle is Oracle.DYNAMIC and self.beam != 1:
-            raise ValueError(f"a dynamic oracle trains parsers with a beam of 1, not of {self.beam}")
 
 
 class ParsedSentence(NamedTuple):
@@ -71,7 +117,7 @@ class ParsedSentence(NamedTuple):
 
 class ArcStandardParser(TransitionParser):
     """A shift-reduce parser with a perceptron, trained by
-    `pyropunct.rivals.ma_2014.training.train_arc_standard`."""
+    `pyropunct.rivals.ma_2014.parser.train_arc_standard`."""
 
     recipe: ArcStandardRecipe
     what = "an arc-standard parser"
@@ -111,3 +157,98 @@ def encoded(tokens: TreatedSentence) -> Array:
 def templates_of(treatment: Treatment) -> Array:
     """The templates for a treatment as compiled code reads them."""
     return compiled_templates(templates_in(TEMPLATES[treatment]), ATOMS)
+
+
+def transitions_to(heads: Sequence[int], relations: Sequence[str]) -> list[tuple[int, str]]:
+    """The kinds of the transitions that lead to a projective tree, with their relations, empty for a shift.
+
+    An arc is made as soon as its dependent has all dependents; left arcs first.
+
+    :param heads: the head of each word, from 1; 0 for the root.
+    """
+    waiting = [0] * (len(heads) + 1)
+    for head in heads:
+        waiting[head] += 1
+    stack: list[int] = []
+    found: list[tuple[int, str]] = []
+    for word in range(1, len(heads) + 1):
+        stack.append(word)
+        found.append((SHIFT, ""))
+        while len(stack) > 1:
+            under, top = stack[-2:]
+            if heads[under - 1] == top:
+                del stack[-2]
+                found.append((LEFT, relations[under - 1]))
+                waiting[top] -= 1
+            elif heads[top - 1] == under and not waiting[top]:
+                stack.pop()
+                found.append((RIGHT, relations[top - 1]))
+                waiting[under] -= 1
+            else:
+                break
+    return found
+
+
+def tree_after(transitions: Iterable[tuple[int, str]], root: str) -> tuple[list[int], list[str]]:
+    """The heads and relations to which transitions lead.
+
+    :param root: the relation of the root.
+    """
+    heads: list[int] = []
+    relations: list[str] = []
+    stack: list[int] = []
+    for kind, relation in transitions:
+        if kind == SHIFT:
+            heads.append(0)
+            relations.append(root)
+            stack.append(len(heads))
+            continue
+        child = stack.pop(-2 if kind == LEFT else -1)
+        heads[child - 1], relations[child - 1] = stack[-1], relation
+    return heads, relations
+
+
+ROOT = "root"
+"""The relation of the root if training shows none."""
+
+
+def train_arc_standard(
+    sentences: Iterable[MarkedSentence],
+    recipe: ArcStandardRecipe | None = None,
+    *,
+    advance: Advance = lambda done: None,
+) -> ArcStandardParser:
+    """Train a parser on a treebank, whose trees are made projective.
+
+    :param sentences: the treebank; sentences without words are left out.
+    :param recipe: the settings of training.
+    :param advance: called after each iteration with 1.
+    :raises ValueError: if there is no sentence of two words or more, or there are thousands of relations.
+    """
+    recipe = recipe or ArcStandardRecipe()
+    kept = [(one, treated(one, recipe.treatment)) for one in sentences]
+    kept = [(one, tokens) for one, tokens in kept if tokens.tokens]
+    trees = [tree_of(one, tokens.tokens) for one, tokens in kept]
+    goals = [transitions_to(tree.heads, tree.relations) for tree in trees]
+    actions = ((SHIFT, ""), *sorted({step for goal in goals for step in goal if step[0] != SHIFT}))
+    roots = Counter(tree.relations[tree.heads.index(0)] for tree in trees)
+    root = max(roots, key=roots.__getitem__, default=ROOT)
+    ArcStandardParser.check(actions)
+    known, random = ArcStandardParser.encoded_actions(recipe, actions), np.random.default_rng(recipe.seed)
+
+    def changes(example: tuple[Array, Array], weights: Weights) -> list[Change]:
+        return searched(known, *example, weights, recipe.beam)
+
+    numbers = {action: number for number, action in enumerate(actions)}
+    examples = [
+        (encoded(tokens), np.array([numbers[step] for step in goal]))
+        for (_, tokens), goal in zip(kept, goals, strict=True)
+    ]
+    rows, updates = learned(known, examples, changes, recipe.iterations, random, advance)
+    report = {
+        "sentences": len(trees),
+        "lifted_arcs": sum(tree.lifted for tree in trees),
+        "lifted_sentences": sum(tree.lifted > 0 for tree in trees),
+        "updates": updates,
+    }
+    return ArcStandardParser(recipe, actions, root, rows, report)

@@ -9,10 +9,10 @@ that ends the sentence is no property.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from itertools import compress, groupby
 from typing import Any, NamedTuple
 
+from pyropunct.rivals.settings import Treatment
 from pyropunct.text.marks import CLOSERS, direct_quotes
 from pyropunct.treebank.conllu_block import DEPREL, FORM, UPOS, XPOS
 from pyropunct.treebank.sentence import Sentence
@@ -22,19 +22,6 @@ DASH = "--"
 
 _NO_TAG = "_"
 _OPENERS = (*CLOSERS, DASH)
-
-
-class Treatment(StrEnum):
-    """Ways to treat marks."""
-
-    TOKENS = "tokens"
-    """Marks are parsed like words."""
-    AWAY = "away"
-    """Marks are taken away."""
-    PAIRED = "paired"
-    """Paired marks are properties; others are parsed like words."""
-    ALL = "all"
-    """All marks are properties."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 
 from matplotlib.axes import Axes
 
-from pyropunct.compare.seeds import Runs
 from pyropunct.figures import plots
-from pyropunct.rivals.restoration.results import ParserResult, SystemResult
+from pyropunct.rivals.restoration.results import ParserResult, Runs, SystemResult
 
 WITH_TREES: tuple[dict[str, Any], ...] = (
     {"marker": "s", "markerfacecolor": "white"},

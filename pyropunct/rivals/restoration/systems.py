@@ -1,6 +1,7 @@
 """The systems that are compared, and the parsers whose trees they punctuate: trained, saved and used."""
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from torch import Tensor
 
-from pyropunct.compare.progress import Watch, of_epochs
+from pyropunct.compare.experiment import Watch, of_epochs
 from pyropunct.files import texts
 from pyropunct.fitted.model_file import read_model_file, write_model_file
 from pyropunct.fitted.recipes import Recipe
@@ -17,13 +18,11 @@ from pyropunct.nets.jackknife import fold_recipe
 from pyropunct.nets.parser import BiaffineParser, WeightedTree, train_parser
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.deciding import decide
-from pyropunct.rivals.restoration import settings
 from pyropunct.rivals.restoration.conditions import Conditions
-from pyropunct.rivals.restoration.trivial import ended_in, final_mark
-from pyropunct.rivals.taggers.kinds import BiGRUAttention, BiLSTMCRF, load_rival
+from pyropunct.rivals.settings import RESTORERS
+from pyropunct.rivals.taggers.kinds import BiGRUAttention, BiLSTMCRF, load_rival, train_rival
 from pyropunct.rivals.taggers.rival import Rival
-from pyropunct.rivals.taggers.training import train_rival
-from pyropunct.text.marks import Surface
+from pyropunct.text.marks import ABBREVIATION_DOT, START, Surface
 from pyropunct.train.fitting import fit_story
 from pyropunct.train.parts import fit_parsed, fit_tagger
 from pyropunct.treebank.sentence import Sentence
@@ -250,7 +249,7 @@ _IN_ORDER: Sequence[System[Any]] = (
     TreeSystem("full model"),
     MixedSystem("full model and tagger"),
 )
-SYSTEMS: Mapping[str, System[Any]] = dict(zip(settings.SYSTEMS, _IN_ORDER, strict=True))
+SYSTEMS: Mapping[str, System[Any]] = dict(zip(RESTORERS, _IN_ORDER, strict=True))
 """The systems by their names on the command line and in folders."""
 
 
@@ -281,3 +280,23 @@ def parser_of(
     with watch(f"training the parser {purpose}: words", size) as advance:
         progress = of_epochs(advance)
         return train_parser(train, dev, recipe, pretrained=read, seed=seed, watch=progress)
+
+
+def final_mark(train: Iterable[Sentence]) -> tuple[str, ...]:
+    """The most frequent last token of slot n, as a string of one mark (Li, Wang & Eisner 2019, section 6.1).
+
+    Of equally frequent tokens the first in the order of code points is taken.  An abbreviation dot belongs
+    to its word and does not count.  The string is empty if no sentence ends in a mark.
+
+    :raises ValueError: if there is no sentence.
+    """
+    ends = [sentence.surface[-1][-1:] for sentence in train]
+    if not ends:
+        raise ValueError("there is no sentence to learn a final mark from")
+    marks = Counter(end for end in ends if end not in ((), (START,), (ABBREVIATION_DOT,)))
+    return min(marks, key=lambda end: (-marks[end], end), default=())
+
+
+def ended_in(final: tuple[str, ...], sentences: Sequence[Sequence[str]]) -> list[Surface]:
+    """For each sentence of n words START in slot 0, nothing in slots 1..n-1, and the final mark in slot n."""
+    return [[(START,), *[()] * (len(words) - 1), final] for words in sentences]

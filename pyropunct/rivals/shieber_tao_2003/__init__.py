@@ -2,9 +2,9 @@
 
 All words and all other marks are given, and a constituency tree over them.  Example::
 
+    from pyropunct.rivals.shieber_tao_2003.models import CommaSystem
     from pyropunct.rivals.shieber_tao_2003.scores import CommaScores
     from pyropunct.rivals.shieber_tao_2003.sentences import read_comma_sentences
-    from pyropunct.rivals.shieber_tao_2003.system import CommaSystem
 
     train, dev = read_comma_sentences("train.mrg"), read_comma_sentences("dev.mrg")
     system = CommaSystem(train, model="10c")

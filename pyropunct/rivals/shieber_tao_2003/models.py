@@ -23,14 +23,26 @@ it is.  Here 11s is model 10 with the number of constituents that start where y_
 context of the same kind, and 11c is 11s with the divisors p(y_i | y_{i-1}).
 """
 
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pyropunct.rivals.shieber_tao_2003.automaton import COMMA_SYMBOL, Steps
-from pyropunct.rivals.shieber_tao_2003.smoothing import Backoff, Floats, Integers, Level
+from pyropunct.rivals.settings import CommaSettings
+from pyropunct.rivals.shieber_tao_2003.automaton import (
+    COMMA_SYMBOL,
+    STEPS,
+    Alphabet,
+    Steps,
+    best_path,
+    steps,
+    steps_of_path,
+)
+from pyropunct.rivals.shieber_tao_2003.sentences import CommaSentence
+from pyropunct.rivals.shieber_tao_2003.smoothing import SMOOTHINGS, Backoff, Floats, Integers, Level
 
 MOST_CONSTITUENTS = 63
 """Larger counts of constituents are taken for this one."""
@@ -193,3 +205,46 @@ class TrainedModel:
         with_comma[:, 2] = COMMA_SYMBOL
         omitted = np.log1p(-self._probability(TRIGRAMS, steps._replace(symbols=with_comma)))
         return np.where(steps.symbols[:, 2] == COMMA_SYMBOL, 0, omitted)
+
+
+class CommaSystem:
+    """A model that was trained on sentences, and restores commas.
+
+    :param sentences: the training sentences.
+    :param model: the name of a model in :data:`MODELS`.
+    :param smoothing: ``witten-bell`` or ``katz``.
+    :param least: words that training has fewer times count as one word, the unknown word.
+    :raises KeyError: if there is no such model or smoothing.
+    :raises ValueError: if there is no training sentence.
+    """
+
+    def __init__(
+        self,
+        sentences: Sequence[CommaSentence],
+        model: str = "10",
+        smoothing: str = CommaSettings.smoothing,
+        least: int = CommaSettings.least,
+    ) -> None:
+        if not sentences:
+            raise ValueError("there are no sentences to train on")
+        words = Counter(word for sentence in sentences for word in sentence.words)
+        tags = Counter(tag for sentence in sentences for tag in sentence.tags)
+        self._words, self._tags = Alphabet(words, least), Alphabet(tags)
+        paths = np.concatenate([steps_of_path(sentence.commas) for sentence in sentences])
+        true = self._steps(sentences).chosen(paths)
+        self._model = TrainedModel(
+            MODELS[model], SMOOTHINGS[smoothing], true, len(self._words), len(self._tags)
+        )
+
+    def restore(self, sentences: Sequence[CommaSentence]) -> Iterator[NDArray[np.bool_]]:
+        """For each sentence (n + 1,) where the best path puts commas; its own commas are not read."""
+        if not sentences:
+            return
+        scores = self._model.scores(self._steps(sentences))
+        ends = np.cumsum([STEPS * len(sentence.words) for sentence in sentences])
+        yield from map(best_path, np.split(scores, ends[:-1]))
+
+    def _steps(self, sentences: Sequence[CommaSentence]) -> Steps:
+        """The steps of all sentences, one after the other."""
+        each = [steps(sentence, self._words, self._tags) for sentence in sentences]
+        return Steps(*map(np.concatenate, zip(*each, strict=True)))

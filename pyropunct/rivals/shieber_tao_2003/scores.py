@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,6 +89,21 @@ class CommaScores:
 
     def _total(self, column: int) -> int:
         return int(self.table[:, column].sum())
+
+
+class CommaResult(NamedTuple):
+    """The result of a system.
+
+    :ivar name: the name of its model.
+    :ivar title: what the model looks at.
+    :ivar trees: where its constituents come from: ``gold`` or ``parsed``, or empty if it looks at none.
+    :ivar scores: its scores.
+    """
+
+    name: str
+    title: str
+    trees: str
+    scores: CommaScores
 
 
 def _share(part: int, whole: int) -> float | None:

@@ -11,11 +11,9 @@ from torch import Tensor, nn
 
 from pyropunct.nets.training import Watch
 from pyropunct.rivals.taggers.chain import LinearChain
-from pyropunct.rivals.taggers.kinds import CRFNetwork
-from pyropunct.rivals.taggers.recipes import RivalRecipe
+from pyropunct.rivals.taggers.kinds import CRFNetwork, train_rival
 from pyropunct.rivals.taggers.rival import Rival
-from pyropunct.rivals.taggers.training import train_rival
-from pyropunct.rivals.taggers.words import KINDS, RivalVocabulary, SlotBatch, WordVectors
+from pyropunct.rivals.taggers.words import KINDS, RivalRecipe, RivalVocabulary, SlotBatch, WordVectors
 from pyropunct.text.marks import Surface
 from pyropunct.treebank.sentence import Sentence
 
@@ -127,7 +125,7 @@ def train_correcting_crf(
     seed: int = 0,
     watch: Watch | None = None,
 ) -> CorrectingCRF:
-    """Train it: see `pyropunct.rivals.taggers.training.train_rival`.
+    """Train it: see `pyropunct.rivals.taggers.kinds.train_rival`.
 
     :param train: right sentences, each with its wrong punctuation.
     :param dev: sentences of the same form, on which training is stopped.

@@ -17,8 +17,7 @@ from pyropunct.nets.networks import TrainedWordNetwork
 from pyropunct.nets.words import by_length
 from pyropunct.restore.scores import slot_distance
 from pyropunct.rivals.taggers.chain import LabelDistribution
-from pyropunct.rivals.taggers.recipes import RivalRecipe
-from pyropunct.rivals.taggers.words import RivalVocabulary, SlotBatch, WordVectors
+from pyropunct.rivals.taggers.words import RivalRecipe, RivalVocabulary, SlotBatch, WordVectors
 from pyropunct.text.marks import Surface
 from pyropunct.treebank.sentence import Sentence
 

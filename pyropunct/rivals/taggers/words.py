@@ -1,9 +1,10 @@
-"""Words as the sums of learned vectors of their attributes."""
+"""What recurrent networks read: their settings, and words as sums of learned vectors of attributes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple, Self
+from math import ceil
+from typing import Any, ClassVar, NamedTuple, Self
 
 import torch
 from torch import Tensor, nn
@@ -13,10 +14,51 @@ from torch.nn.utils.rnn import pad_sequence
 from pyropunct.files import types
 from pyropunct.nets.labels import SlotVocabulary
 from pyropunct.nets.pretrained import Pretrained
+from pyropunct.nets.recipes import Layers, TrainingRecipe
 from pyropunct.nets.words import frequent, numbers_of, standardised
-from pyropunct.rivals.taggers.recipes import RivalRecipe
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.vocabulary import word_shape
+
+
+@dataclass(frozen=True)
+class RivalRecipe(TrainingRecipe):
+    """All settings that determine a rival, apart from its kind, the data and the seed.
+
+    The learning rate is AdamW's at the start; it falls linearly to zero.  Word vectors, the states between
+    layers and the final states have the same rate of dropout.
+
+    :ivar word_size: the length of the word vectors.
+    :ivar hidden_size: the length of the state of each direction of the recurrent layers.
+    :ivar layers: the number of bidirectional recurrent layers.
+    :ivar word_dropout: the probability that a form counts as unknown in training.
+    :ivar weight_decay: AdamW's.
+    :ivar batch_size: the number of sentences in a step.
+    :ivar patience: training stops after this many epochs without a gain on dev.  If ``least_steps`` increases
+        the number of epochs, the patience grows in proportion.
+    """
+
+    second_moment: ClassVar[float] = 0.999
+    averaging: ClassVar[float] = 0.0
+
+    epochs: int = 8
+    least_steps: int = 1000
+    dropout: float = 0.5
+    word_size: int = 200
+    hidden_size: int = 200
+    layers: Layers = 1
+    word_dropout: float = 0.2
+    weight_decay: float = 0.01
+    batch_size: int = 32
+    patience: int = 3
+
+    def planned_epochs(self, sentences: int) -> int:
+        """The greatest number of epochs for a number of training sentences."""
+        return max(self.epochs, ceil(self.least_steps / ceil(sentences / self.batch_size)))
+
+    def planned_patience(self, sentences: int) -> int:
+        """The number of epochs without a gain that ends training, for a number of training sentences."""
+        return ceil(self.patience * self.planned_epochs(sentences) / self.epochs)
+
 
 BEGIN, END = "\t^", "\t$"
 """Words before the first and after the last word of every sentence; no form contains a tab."""

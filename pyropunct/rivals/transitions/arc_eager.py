@@ -36,7 +36,7 @@ from pyropunct.rivals.transitions.cells import (
     write_buffer,
     write_item,
 )
-from pyropunct.rivals.transitions.templates import ITEM_ATOMS
+from pyropunct.rivals.transitions.perceptron import ITEM_ATOMS
 
 NONE, MIDDLE, FULL = range(3)
 """The marks that can be predicted."""

@@ -24,7 +24,7 @@ from pyropunct.rivals.transitions.cells import (
     write_head,
     write_item,
 )
-from pyropunct.rivals.transitions.templates import ITEM_ATOMS
+from pyropunct.rivals.transitions.perceptron import ITEM_ATOMS
 
 SHIFT, LEFT, RIGHT = range(3)
 """The kinds of transitions."""

@@ -1,20 +1,29 @@
-"""Trained parsers with transitions, their actions as numbers, and their parts in a model file."""
+"""Parsers with transitions: their actions as numbers, their parts in a model file, and their learning."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from pyropunct.compare.experiment import Advance
 from pyropunct.rivals.transitions.cells import BEHIND, TAG, WORD
-from pyropunct.rivals.transitions.perceptron import MOST_ACTIONS, Rows, Weights, weights_of
-from pyropunct.rivals.transitions.search import search
-from pyropunct.rivals.transitions.templates import number_of
+from pyropunct.rivals.transitions.perceptron import (
+    MOST_ACTIONS,
+    Rows,
+    Weights,
+    averaged,
+    no_weights,
+    number_of,
+    weights_of,
+    with_room,
+)
+from pyropunct.rivals.transitions.search import learn, search
 
 Array = NDArray[Any]
 
@@ -183,3 +192,73 @@ class TransitionParser(ABC):
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             reason = f"{type(error).__name__}: {error}".splitlines()[0]
             raise ValueError(f"not the parts of {cls.what}: {reason}") from error
+
+
+Example = TypeVar("Example")
+
+
+class Change(NamedTuple):
+    """A change of weights: see `pyropunct.rivals.transitions.search.learn`."""
+
+    sentence: Array
+    actions: Array
+    first: int
+    by: int
+
+
+Changes = Callable[[Example, Weights], list[Change]]
+"""Computes the changes of weights after an example."""
+
+
+def searched(known: Actions, sentence: Array, gold: Array, weights: Weights, beam: int) -> list[Change]:
+    """The changes after a search in which the right actions left the beam, or lost in the end.
+
+    :param gold: the numbers of the right actions.
+    """
+    system, moves, table = known
+    found = search(system, sentence, moves, table, weights, beam, gold)
+    right = gold[: len(found)]
+    differences = np.flatnonzero(found != right)
+    if not len(differences):
+        return []
+    first = int(differences[0])  # both are equal before
+    return [Change(sentence, right, first, 1), Change(sentence, found, first, -1)]
+
+
+def learned(
+    known: Actions,
+    examples: Sequence[Example],
+    changes: Changes[Example],
+    iterations: int,
+    random: np.random.Generator,
+    advance: Advance = lambda done: None,
+) -> tuple[Rows, list[int]]:
+    """The averaged weights after all iterations, and the number of examples that changed them in each.
+
+    :param known: the actions that have weights.
+    :param iterations: how often each example is seen.
+    :param random: orders the examples, anew in each iteration.
+    :param advance: called after each iteration with 1.
+    """
+    weights, number = no_weights(), 0
+    updates: list[int] = []
+    for _ in range(iterations):
+        updates.append(0)
+        for place in random.permutation(len(examples)):
+            found = changes(examples[place], weights)
+            for change in found:
+                weights = _changed(weights, known, change, number)
+            updates[-1] += bool(found)
+            number += 1
+        advance(1)
+    return averaged(weights, number), updates
+
+
+def _changed(weights: Weights, known: Actions, change: Change, number: int) -> Weights:
+    system, moves, table = known
+    sentence, actions, first, by = change
+    while first < len(actions):
+        first = learn(system, sentence, moves, table, weights, actions, first, by, number)
+        if first < len(actions):
+            weights = with_room(weights, 2 * len(table), known.weighted)
+    return weights

@@ -1,4 +1,4 @@
-"""Beam search, and learning from its errors, compiled.
+"""Beam search with either system of transitions, and learning from its errors, compiled.
 
 The best k states that follow the states of a beam by one transition are the next beam; the best state of the
 last beam is the answer (Zhang & Clark 2008, "A tale of two parsers").  In training the search stops as soon
@@ -12,17 +12,55 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pyropunct.inference.compiling import compiled, inner
-from pyropunct.rivals.transitions.cells import ACTION, BEHIND, GOLD, PREVIOUS, SCORE
+from pyropunct.rivals.transitions import arc_eager, arc_standard
+from pyropunct.rivals.transitions.cells import ACTION, BEHIND, GOLD, PREVIOUS, SCORE, workspace_of
 from pyropunct.rivals.transitions.perceptron import Weights, add_scores, change, features_of, has_room
-from pyropunct.rivals.transitions.systems import (
-    advance,
-    kinds_allowed,
-    room_for,
-    transitions_of,
-    write_atoms,
-)
 
 Array = NDArray[Any]
+
+
+ARC_STANDARD, ARC_EAGER = range(2)
+"""The numbers of the systems."""
+
+_ATOMS = max(len(arc_standard.ATOMS), len(arc_eager.ATOMS))
+
+
+@inner
+def transitions_of(system, words):
+    """The number of transitions for so many words."""
+    return 2 * words - 1 if system == ARC_STANDARD else 2 * words
+
+
+@inner
+def room_for(sentence, states, templates, numbers):
+    """Room for a number of states and for the first state, which is written."""
+    return workspace_of(sentence, states, _ATOMS, templates, numbers)
+
+
+@inner
+def kinds_allowed(system, work, state, words):
+    """The possible kinds of transitions in a state, as bits."""
+    if system == ARC_STANDARD:
+        return arc_standard.kinds_allowed(work, state, words)
+    return arc_eager.kinds_allowed(work, state, words)
+
+
+@inner
+def advance(system, work, state, kind, relation, new):
+    """Write the state that follows a state by a transition, with its cell and its tree."""
+    if system == ARC_STANDARD:
+        arc_standard.advance(work, state, kind, relation, new)
+    else:
+        arc_eager.advance(work, state, kind, relation, new)
+
+
+@inner
+def write_atoms(system, work, sentence, state):
+    """Write the atoms of a state."""
+    if system == ARC_STANDARD:
+        arc_standard.write_atoms(work, sentence, state)
+    else:
+        arc_eager.write_atoms(work, sentence, state)
 
 
 @compiled
@@ -37,7 +75,7 @@ def search(
 ) -> Array:
     """The actions of the best sequence of transitions that a beam finds.
 
-    :param system: see `pyropunct.rivals.transitions.systems`.
+    :param system: see `pyropunct.rivals.transitions.search`.
     :param sentence: (5, n + 5) see `pyropunct.rivals.transitions.cells.WORD`.
     :param moves: (actions, 4) the kind of transition of each action, its relation from 1, and one or two
         numbers of weights, whose scores are added; -1 if there is no second number.
@@ -172,7 +210,6 @@ def learn(
     moves: Array,
     templates: Array,
     weights: Weights,
-    followed: Array,
     actions: Array,
     first: int,
     by: int,
@@ -181,8 +218,8 @@ def learn(
     """Change the weights of actions in the states of a sequence of transitions.
 
     :param system: as in `search`, and so are the next four parameters.
-    :param followed: the actions that lead from each state to the next, from the start of the sentence.
-    :param actions: for each of these states the action whose weights are changed, or -1 for no action.
+    :param actions: the actions, each of which leads from one state to the next, from the start of the
+        sentence.
     :param first: the first state of which weights are changed.
     :param by: the change.
     :param example: the number of the example.
@@ -191,7 +228,7 @@ def learn(
     numbers = weights_in(moves)
     work = room_for(sentence, len(actions), len(templates), numbers)
     for step in range(len(actions)):
-        if step >= first and actions[step] >= 0:
+        if step >= first:
             if not has_room(weights, 2 * len(templates), numbers):
                 return step
             write_atoms(system, work, sentence, step)
@@ -199,5 +236,5 @@ def learn(
             for column in (2, 3):
                 if moves[actions[step], column] >= 0:
                     change(weights, work.keys, number, moves[actions[step], column], by, example)
-        advance(system, work, step, moves[followed[step], 0], moves[followed[step], 1], step + 1)
+        advance(system, work, step, moves[actions[step], 0], moves[actions[step], 1], step + 1)
     return len(actions)

@@ -13,9 +13,9 @@ ends together::
     [first, *others] = parser.parse(streams(read_treebank("dev.conllu")))
 
 - `pyropunct.rivals.zhang_2013.streams`: sentences of a document as running words, and their marks.
-- `pyropunct.rivals.zhang_2013.oracle`: the transitions that lead to trees and marks.
-- `pyropunct.rivals.zhang_2013.templates`: the templates of features.
 - `pyropunct.rivals.zhang_2013.parser` and `pyropunct.rivals.zhang_2013.training`: the parser.
+- `pyropunct.rivals.zhang_2013.mark_crf`: the CRF.
+- `pyropunct.rivals.zhang_2013.systems` and `pyropunct.rivals.zhang_2013.experiment`: the experiment.
 
 Transitions, perceptron and search are in `pyropunct.rivals.transitions`.
 """

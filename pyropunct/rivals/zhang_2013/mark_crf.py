@@ -14,9 +14,9 @@ from torch.nn.utils.rnn import pad_sequence
 
 from pyropunct.rivals.taggers.chain import LinearChain
 from pyropunct.rivals.transitions.arc_eager import FULL
-from pyropunct.rivals.transitions.templates import number_of, templates_in
+from pyropunct.rivals.transitions.perceptron import number_of, templates_in
+from pyropunct.rivals.zhang_2013.parser import WORDS
 from pyropunct.rivals.zhang_2013.streams import Stream
-from pyropunct.rivals.zhang_2013.templates import WORDS
 
 Keys = NDArray[np.int64]
 

@@ -1,8 +1,8 @@
-"""The parser: applied, and taken apart to be saved."""
+"""The parser: its templates of features, applied, and taken apart to be saved."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +16,36 @@ from pyropunct.rivals.transitions.parser import (
     matrix_of,
     relation_numbers,
 )
-from pyropunct.rivals.transitions.systems import ARC_EAGER
-from pyropunct.rivals.transitions.templates import compiled_templates, templates_in
-from pyropunct.rivals.zhang_2013 import templates
-from pyropunct.rivals.zhang_2013.oracle import ParsedStream, stream_after
+from pyropunct.rivals.transitions.perceptron import compiled_templates, templates_in
+from pyropunct.rivals.transitions.search import ARC_EAGER
 from pyropunct.rivals.zhang_2013.streams import Stream
+
+WORDS = """
+s0.w | b0.w | b1.w | b2.w | s0.t | b0.t | b1.t | b2.t | s0.w s0.t | b0.w b0.t | b1.w b1.t | b2.w b2.t
+s0.w s0.t b0.w b0.t | s0.w s0.t b0.w | s0.w s0.t b0.t | s0.w b0.w b0.t | s0.t b0.w b0.t
+s0.w b0.w | s0.t b0.t | b0.t b1.t | s0.t b0.t b1.t | b0.t b1.t b2.t
+"""
+"""Words and tags: Table 2 (a) of Zhang, Wu, Yang & Li (2013)."""
+
+TREES = """
+h.t s0.t b0.t | s0.t s0.l.t b0.t | s0.t s0.r.t b0.t | s0.t b0.t b0.l.t
+s0.w d | s0.t d | b0.w d | b0.t d | s0.w b0.w d | s0.t b0.t d
+s0.w s0.vl | s0.t s0.vl | s0.w s0.vr | s0.t s0.vr | b0.w b0.vl | b0.t b0.vl
+h.w | h.t | s0.d | s0.l.w | s0.l.t | s0.l.d | s0.r.w | s0.r.t | s0.r.d | b0.l.w | b0.l.t | b0.l.d
+h2.w | h2.t | h.d | s0.l2.w | s0.l2.t | s0.l2.d | s0.r2.w | s0.r2.t | s0.r2.d | b0.l2.w | b0.l2.t | b0.l2.d
+s0.t s0.l.t s0.l2.t | s0.t s0.r.t s0.r2.t | s0.t h.t h2.t | b0.t b0.l.t b0.l2.t
+s0.w s0.sl | s0.t s0.sl | s0.w s0.sr | s0.t s0.sr | b0.w b0.sl | b0.t b0.sl
+"""
+"""Trees: Table 2 (b), with children of s0 and b0 where it prints those of b0 and b1, as in Zhang & Nivre
+(2011), from which it is taken."""
+
+MARKS = """
+b0.p | b1.p | s0.p | b0.p b0.w | b0.p b0.t | b0.p b1.t | b0.p b0.t b1.t | b0.p b1.p
+b0.p s0.t | b0.p s0.p | b0.p s0.t b0.t | b0.p s0.d | b0.p s0.r.d | b0.p b0.sl
+s0.p s0.t | s0.p b0.t | s0.p s0.t b0.t
+"""
+"""Marks that were found before: properties of the words before them, and of the heads of these."""
+
 
 Array = NDArray[Any]
 Marks = Sequence[int]
@@ -31,6 +56,64 @@ KINDS = range(REDUCE + 1)
 
 NEEDED = (SHIFT + NONE, SHIFT + FULL, LEFT, REDUCE)
 """The kinds of transitions with which any stream can be parsed."""
+
+
+class ParsedStream(NamedTuple):
+    """The n words of a stream with marks and trees from a parser.
+
+    :ivar marks: the mark behind each word: see `pyropunct.rivals.transitions.arc_eager.NONE`.
+    :ivar heads: the head of each word from 1, 0 for roots.
+    :ivar relations: the relation of each word to its head.
+    """
+
+    marks: tuple[int, ...]
+    heads: tuple[int, ...]
+    relations: tuple[str, ...]
+
+
+def transitions_to(heads: Sequence[int], relations: Sequence[str], marks: Sequence[int]) -> list[Action]:
+    """The kinds of the transitions that lead to a sentence, with their relations.
+
+    A word leaves the stack as late as it can.
+
+    :param heads: of a projective tree, from 1; 0 for the root.
+    :param marks: a full stop behind the last word, and nowhere else.
+    """
+    stack: list[int] = []
+    found: list[Action] = []
+    for word, head in enumerate(heads, start=1):
+        while stack and stack[-1] != head and any(heads[one - 1] == word or one == head for one in stack):
+            child = stack.pop()
+            left = heads[child - 1] == word
+            found.append((LEFT, relations[child - 1]) if left else (REDUCE, ""))
+        arc = bool(stack) and stack[-1] == head
+        stack.append(word)
+        found.append((RIGHT + marks[word - 1], relations[word - 1]) if arc else (SHIFT + marks[word - 1], ""))
+    return found + [(REDUCE, "")] * len(stack)
+
+
+def stream_after(actions: Iterable[Action], root: str) -> ParsedStream:
+    """The marks and trees to which transitions lead.
+
+    :param root: the relation of roots.
+    """
+    marks: list[int] = []
+    heads: list[int] = []
+    relations: list[str] = []
+    stack: list[int] = []
+    for kind, relation in actions:
+        if kind == LEFT:
+            child = stack.pop()
+            heads[child - 1], relations[child - 1] = len(heads) + 1, relation
+        elif kind == REDUCE:
+            stack.pop()
+        else:
+            arc = kind >= RIGHT
+            marks.append(kind % (FULL + 1))
+            heads.append(stack[-1] if arc else 0)
+            relations.append(relation if arc else root)
+            stack.append(len(heads))
+    return ParsedStream(tuple(marks), tuple(heads), tuple(relations))
 
 
 @dataclass(frozen=True)
@@ -107,5 +190,5 @@ def moves_of(actions: Sequence[Action]) -> Array:
 
 def templates_of(reads_marks: bool) -> Array:
     """The templates as compiled code reads them."""
-    text = templates.WORDS + templates.TREES + (templates.MARKS if reads_marks else "")
+    text = WORDS + TREES + (MARKS if reads_marks else "")
     return compiled_templates(templates_in(text), ATOMS)

@@ -5,17 +5,16 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, NamedTuple
 
-from pyropunct.compare.progress import Advance, Watch
-from pyropunct.compare.runner import Runner, Trained
+from pyropunct.compare.experiment import Advance, Experiment, Trained
 from pyropunct.nets.jackknife import folds_of, in_order, others_of
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.reading import CHUNK
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.settings import RestoreSettings
+from pyropunct.rivals.settings import CASCADED, CRF, RESTORATION, UNIFIED, JointSettings
 from pyropunct.rivals.transitions.arc_eager import FULL
 from pyropunct.rivals.zhang_2013.mark_crf import MarkCRF, train_mark_crf
 from pyropunct.rivals.zhang_2013.parser import ArcEagerParser, ArcEagerRecipe
-from pyropunct.rivals.zhang_2013.settings import CASCADED, CRF, RESTORATION, UNIFIED, JointSettings
 from pyropunct.rivals.zhang_2013.streams import Stream, marks_in
 from pyropunct.rivals.zhang_2013.training import train_arc_eager
 from pyropunct.text.raw_sentence import line_of
@@ -38,16 +37,16 @@ class Reading(NamedTuple):
     relations: Sequence[str] | None = None
 
 
-System = Callable[[Streams], list[Reading]]
+Reader = Callable[[Streams], list[Reading]]
 """Reads marks, ends and trees into streams, of which it reads words and tags alone."""
 
 
-def crf_system(crf: MarkCRF) -> System:
+def crf_system(crf: MarkCRF) -> Reader:
     """The marks of a CRF, without trees; ends are behind full stops."""
     return lambda streams: [_ended(marks) for marks in crf.predict(streams)]
 
 
-def parser_system(parser: ArcEagerParser, crf: MarkCRF | None = None) -> System:
+def parser_system(parser: ArcEagerParser, crf: MarkCRF | None = None) -> Reader:
     """The marks and trees of a parser, which reads the marks of a CRF if there is one.
 
     Ends are behind full stops.
@@ -66,7 +65,7 @@ def _ended(
     return Reading(marks, [mark == FULL for mark in marks], heads, relations)
 
 
-def restoration_system(model: Punctuator, settings: JointSettings) -> System:
+def restoration_system(model: Punctuator, settings: JointSettings) -> Reader:
     """Restoration of running text, whose model finds sentences, parses and punctuates them.
 
     Trees are the best trees of the sentences that it finds.
@@ -112,18 +111,14 @@ def _joined(sentences: Sequence[Any]) -> Reading:
 class Training:
     """Trains the CRF and the parsers, or loads them if they were trained before.
 
-    :ivar train: the training streams, with jackknifed tags.
-    :ivar settings: the settings of the comparison.
-    :ivar runner: trains and keeps parts.
-    :ivar watch: gets reports of progress.
+    :ivar train: the training streams.
+    :ivar experiment: trains and keeps parts.
     :ivar restoration: the system that needs no training, if it is compared.
     """
 
     train: Streams
-    settings: JointSettings
-    runner: Runner
-    watch: Watch
-    restoration: System | None = None
+    experiment: Experiment
+    restoration: Reader | None = None
 
     def crf(self) -> Trained[MarkCRF]:
         """The CRF."""
@@ -131,7 +126,7 @@ class Training:
 
     def parser(self, name: str) -> Trained[ArcEagerParser]:
         """The parser of a system."""
-        settings, cascaded = self.settings, name == CASCADED
+        settings, cascaded = self.experiment.settings, name == CASCADED
         recipe = ArcEagerRecipe(cascaded, settings.beam, settings.iterations, settings.seed)
 
         def train(advance: Advance) -> ArcEagerParser:
@@ -142,7 +137,7 @@ class Training:
 
     def _jackknifed_marks(self, advance: Advance) -> list[tuple[int, ...]]:
         """The marks of CRFs that were trained on other streams."""
-        parts, marks = folds_of(self.train, self.settings.folds), []
+        parts, marks = folds_of(self.train, self.experiment.settings.folds), []
         for fold, part in enumerate(parts):
             marks.append(train_mark_crf(others_of(parts, fold)).predict(part))
             advance(1)
@@ -150,12 +145,12 @@ class Training:
 
     def _trained(self, name: str, size: int, train: Callable[[Advance], Any], kind: Any) -> Trained[Any]:
         def watched() -> Any:
-            with self.watch(f"training {name}: steps", size) as advance:
+            with self.experiment.watch(f"training {name}: steps", size) as advance:
                 return train(advance)
 
-        return self.runner.trained_parts(name, watched, kind.from_parts)
+        return self.experiment.trained_parts(name, watched, kind.from_parts)
 
-    def system(self, name: str) -> tuple[System, float | None]:
+    def system(self, name: str) -> tuple[Reader, float | None]:
         """A system, and the seconds of its training, with that of the systems that it reads."""
         if name == RESTORATION:
             assert self.restoration is not None

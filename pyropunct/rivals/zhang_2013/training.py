@@ -7,13 +7,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pyropunct.compare.progress import Advance
+from pyropunct.compare.experiment import Advance
 from pyropunct.rivals.transitions.arc_eager import LEFT
-from pyropunct.rivals.transitions.learning import Change, learned, searched
-from pyropunct.rivals.transitions.parser import Action
+from pyropunct.rivals.transitions.parser import Action, Change, learned, searched
 from pyropunct.rivals.transitions.perceptron import Weights
-from pyropunct.rivals.zhang_2013.oracle import transitions_to
-from pyropunct.rivals.zhang_2013.parser import NEEDED, ArcEagerParser, ArcEagerRecipe, Marks, encoded
+from pyropunct.rivals.zhang_2013.parser import (
+    NEEDED,
+    ArcEagerParser,
+    ArcEagerRecipe,
+    Marks,
+    encoded,
+    transitions_to,
+)
 from pyropunct.rivals.zhang_2013.streams import Stream
 
 Array = NDArray[Any]
@@ -68,7 +73,7 @@ def train_arc_eager(
     ]
     known, random = ArcEagerParser.encoded_actions(recipe, actions), np.random.default_rng(recipe.seed)
 
-    def changes(example: Sequence[_Rest], weights: Weights, iteration: int) -> list[Change]:
+    def changes(example: Sequence[_Rest], weights: Weights) -> list[Change]:
         """The changes by early update, sentence by sentence."""
         found: list[Change] = []
         searched_through = 0  # so many of the actions from here on

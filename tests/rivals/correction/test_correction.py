@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from command_line import answer, complaint, printed
 
-from pyropunct.rivals.correction.comparison import FITTED, FOLDS, closest_corrections, folds_by_sentence
-from pyropunct.rivals.correction.settings import SYSTEMS
+from pyropunct.rivals.correction.experiment import FITTED, FOLDS, closest_corrections, folds_by_sentence
 from pyropunct.rivals.correction.systems import FOUND
-from pyropunct.rivals.taggers.recipes import RivalRecipe
+from pyropunct.rivals.settings import CORRECTORS
+from pyropunct.rivals.taggers.words import RivalRecipe
 from pyropunct.tasks.correct.learners import Corrected
 from pyropunct.text.marks import START
 from pyropunct.treebank.sentence import Sentence
@@ -63,19 +63,19 @@ def learners(tmp_path: Path, dev: list[Sentence]) -> Path:
 def test_all_tables(
     small: Path, model_with_parser: Path, learners: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pyropunct.rivals.correction.comparison.CURVE", (0, 20))
+    monkeypatch.setattr("pyropunct.rivals.correction.experiment.CURVE", (0, 20))
     files = (small / "train.conllu", small / "dev.conllu")
     options = ("--model", model_with_parser, "--systems", "alone,channel", "--trees", 2, "--threads", 1)
-    value = answer("compare-correction", *files, *options, "--learners", learners, "--curve")
+    value = answer("compare", "correction", *files, *options, "--learners", learners, "--curve")
     alone, gold, gold_told, predicted, told = value["simulated"]
     assert [row["trees"] for row in value["simulated"]] == ["", *["gold"] * 2, *["predicted"] * 2]
-    assert gold_told["system"] == told["system"] == SYSTEMS["channel"] + FOUND
+    assert gold_told["system"] == told["system"] == CORRECTORS["channel"] + FOUND
     assert (alone["proposed"], alone["precision"], alone["recall"]) == (0, 1, 0)
     assert alone["gold"] == gold["gold"] == predicted["gold"] > 0
     assert gold["average_edit_distance"] < alone["average_edit_distance"]
     names = [row["system"] for row in value["learners"]]
-    both = [one + way for one in (SYSTEMS["channel"], FITTED) for way in ("", FOUND)]
-    assert names == [SYSTEMS["alone"], *both]
+    both = [one + way for one in (CORRECTORS["channel"], FITTED) for way in ("", FOUND)]
+    assert names == [CORRECTORS["alone"], *both]
     for row, closest in zip(value["learners"], value["closest"], strict=True):
         assert (row["gold"], row["average_edit_distance"]) == (
             2 * closest["gold"],
@@ -84,7 +84,7 @@ def test_all_tables(
     errors = [point["errors"] for point in value["curve"]]
     assert errors[0] == 0
     assert errors[1] == pytest.approx(20, abs=10)
-    text = printed("compare-correction", *files, *options, "--systems", "alone")
+    text = printed("compare", "correction", *files, *options, "--systems", "alone")
     assert "Simulated errors" in text
     assert f"{alone['average_edit_distance']:.4f}" in text
 
@@ -94,18 +94,18 @@ def test_the_rivals_are_trained(small: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("pyropunct.rivals.correction.systems.RivalRecipe", quick)
     options = ("--model", small / "model", "--systems", "paper,crf", "--epochs", 1, "--copies", 1)
     more = ("--samples", 20, "--threads", 1)
-    value = answer("compare-correction", small / "dev.conllu", small / "dev.conllu", *options, *more)
+    value = answer("compare", "correction", small / "dev.conllu", small / "dev.conllu", *options, *more)
     assert [(row["system"], row["trees"]) for row in value["simulated"]] == [
-        (SYSTEMS["paper"], "gold"),
-        (SYSTEMS["crf"], ""),
+        (CORRECTORS["paper"], "gold"),
+        (CORRECTORS["crf"], ""),
     ]
 
 
 def test_bad_input(small: Path, learners: Path, tmp_path: Path) -> None:
     files = (small / "train.conllu", small / "dev.conllu", "--model", small / "model")
-    told = complaint(BAD_INPUT, "compare-correction", *files, "--systems", "best")
+    told = complaint(BAD_INPUT, "compare", "correction", *files, "--systems", "best")
     assert told.startswith("Invalid value for '--systems': there is no system 'best'; there are alone, ")
-    told = complaint(BAD_INPUT, "compare-correction", *files, "--learners", tmp_path / "none")
+    told = complaint(BAD_INPUT, "compare", "correction", *files, "--learners", tmp_path / "none")
     assert told == f"{tmp_path / 'none'}: there is no such file"
-    told = complaint(BAD_INPUT, "compare-correction", *files, "--learners", learners)
+    told = complaint(BAD_INPUT, "compare", "correction", *files, "--learners", learners)
     assert told == f"--learners: {small / 'model'} has no parser for the sentences of learners"

@@ -13,14 +13,20 @@ from slow_parser import SlowParser, start
 from treebank_strategies import head_lists
 
 from pyropunct.fitted.model_file import read_model_file, write_model_file
-from pyropunct.rivals.ma_2014.oracle import transitions_to, tree_after
-from pyropunct.rivals.ma_2014.parser import ArcStandardParser, ArcStandardRecipe, encoded, templates_of
-from pyropunct.rivals.ma_2014.training import train_arc_standard
-from pyropunct.rivals.ma_2014.treatments import MarkedSentence, Treatment, treated
+from pyropunct.rivals.ma_2014.parser import (
+    ArcStandardParser,
+    ArcStandardRecipe,
+    encoded,
+    templates_of,
+    train_arc_standard,
+    transitions_to,
+    tree_after,
+)
+from pyropunct.rivals.ma_2014.treatments import MarkedSentence, treated
+from pyropunct.rivals.settings import Treatment
 from pyropunct.rivals.transitions.parser import moves_of
 from pyropunct.rivals.transitions.perceptron import no_weights
-from pyropunct.rivals.transitions.search import search
-from pyropunct.rivals.transitions.systems import ARC_STANDARD
+from pyropunct.rivals.transitions.search import ARC_STANDARD, search
 from pyropunct.treebank.tree import is_projective, projectivise
 
 

@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 
 from pyropunct.compare.significance import permutation_test
-from pyropunct.rivals.ma_2014.comparison import (
+from pyropunct.rivals.ma_2014.experiment import (
     COLUMNS,
     SENTENCES,
-    ParserResult,
-    parser_comparison,
+    ParserExperiment,
+    ParsingResult,
     word_counts,
 )
 from pyropunct.rivals.ma_2014.parser import ParsedSentence
-from pyropunct.rivals.ma_2014.settings import ParserSettings
-from pyropunct.rivals.ma_2014.treatments import MarkedSentence, Treatment
+from pyropunct.rivals.ma_2014.treatments import MarkedSentence
+from pyropunct.rivals.settings import ParserSettings, Treatment
 
 GOLD = MarkedSentence(
     ("a", ",", "b", "c", "."),
@@ -40,7 +40,7 @@ def test_marks_count_for_nothing() -> None:
         *([3, 3, 3, 1, 1], [3, 3, 2, 1, 1]),
         *([3, 0, 0, 0, 0], [3, 2, 2, 0, 1]),
     ]
-    result = ParserResult(Treatment.ALL, 1, counts, 1.0, 2.0, {})
+    result = ParsingResult(Treatment.ALL, 1, counts, 1.0, 2.0, {})
     values = {column.key: column.value(result) for column in COLUMNS}
     assert (values["uas"], values["las"]) == pytest.approx((100 * 8 / 12, 100 * 7 / 12))
     assert (values["complete"], values["root"]) == (50, 75)
@@ -49,7 +49,7 @@ def test_marks_count_for_nothing() -> None:
 def test_differences_are_from_marks_as_tokens_with_the_same_beam() -> None:
     random = np.random.default_rng(0)
     results = tuple(
-        ParserResult(
+        ParsingResult(
             treatment,
             beam,
             random.integers(1, 9, (40, 6)),
@@ -64,8 +64,7 @@ def test_differences_are_from_marks_as_tokens_with_the_same_beam() -> None:
             (1, Treatment.TOKENS),
         ]
     )
-    dev = {"sentences": 40, "words": 160}
-    comparison = parser_comparison(ParserSettings(permutations=200), 10, dev, 99.0, results)
+    comparison = ParserExperiment([GOLD] * 10, [GOLD] * 40, ParserSettings(permutations=200)).tabled(results)
     first, second, *tokens = [system["p"] for system in comparison.to_json()["systems"]]
     assert tokens == [{}, {}]
     tables = [result.counts for result in results]

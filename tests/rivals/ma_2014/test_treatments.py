@@ -2,7 +2,8 @@
 
 import pytest
 
-from pyropunct.rivals.ma_2014.treatments import MarkedSentence, Treatment, pair_sides, treated, tree_of
+from pyropunct.rivals.ma_2014.treatments import MarkedSentence, pair_sides, treated, tree_of
+from pyropunct.rivals.settings import Treatment
 
 TAGS = {
     "“": "``",

@@ -5,9 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from pyropunct.compare.seeds import Runs
 from pyropunct.nets.parser import AttachmentScores
-from pyropunct.rivals.restoration.comparison import RestorationComparison
 from pyropunct.rivals.restoration.conditions import Conditions
 from pyropunct.rivals.restoration.results import (
     GOLD,
@@ -15,9 +13,11 @@ from pyropunct.rivals.restoration.results import (
     PREDICTED,
     Outcome,
     ParserResult,
+    Runs,
     SystemResult,
     TreebankSize,
 )
+from pyropunct.rivals.restoration.tables import RestorationResults
 from pyropunct.text.marks import START, Surface
 
 SENTENCES, WORDS = 40, 3
@@ -53,14 +53,14 @@ def system(name: str, *outcomes: Outcome, seconds: float = 20.0) -> SystemResult
 
 def comparison(
     systems: Sequence[SystemResult], parsers: Sequence[ParserResult] = (), **settings: Any
-) -> RestorationComparison:
+) -> RestorationResults:
     """A comparison with one seed, measured on dev."""
     return repeated([systems], [parsers], **settings)
 
 
 def repeated(
     systems: Sequence[Sequence[SystemResult]], parsers: Sequence[Sequence[ParserResult]] = (), **settings: Any
-) -> RestorationComparison:
+) -> RestorationResults:
     """A comparison measured on dev.
 
     :param systems: for each seed the results of the systems.
@@ -69,10 +69,10 @@ def repeated(
     size = TreebankSize("made-up.conllu", "0", SENTENCES, SENTENCES * WORDS)
     of_systems, of_parsers = (tuple(map(Runs, zip(*results, strict=True))) for results in (systems, parsers))
     every = Conditions(seeds=len(systems), **settings)
-    return RestorationComparison(every, size, size, None, of_parsers, of_systems, {"threads": 1})
+    return RestorationResults(every, size, size, None, of_parsers, of_systems, {"threads": 1})
 
 
-def four_systems(seconds: float = 20.0) -> RestorationComparison:
+def four_systems(seconds: float = 20.0) -> RestorationResults:
     """One that restores badly, one well without trees; one better and one as good as this with trees.
 
     The difference of the last two is in two sentences alone.

@@ -9,8 +9,7 @@ import torch
 from command_line import complaint
 from encoders import made_encoder
 
-from pyropunct.compare.progress import unwatched
-from pyropunct.compare.runner import load_parts, save_parts
+from pyropunct.compare.experiment import load_parts, save_parts, unwatched
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.fitted.model_file import ModelFileError
 from pyropunct.fitted.recipes import named_recipe
@@ -18,7 +17,7 @@ from pyropunct.nets.parser import BiaffineParser
 from pyropunct.nets.recipes import ParserRecipe
 from pyropunct.rivals.restoration.conditions import Conditions
 from pyropunct.rivals.restoration.systems import SYSTEMS, Treebanks, parser_of
-from pyropunct.rivals.taggers.recipes import RivalRecipe
+from pyropunct.rivals.taggers.words import RivalRecipe
 from pyropunct.treebank.reading import read_treebank
 
 pytestmark = pytest.mark.usefixtures("single_precision")
@@ -95,6 +94,6 @@ def test_what_the_encoder_says_counts(name: str, treebanks: Treebanks, condition
 def test_an_encoder_that_is_not_there(small: Path, tmp_path: Path) -> None:
     treebanks = (small / "train.conllu", small / "dev.conllu")
     out = tmp_path / "comparison"
-    told = complaint(2, "compare", *treebanks, "--out", out, "--encoder", tmp_path / "nothing")
+    told = complaint(2, "compare", "restoration", *treebanks, "--out", out, "--encoder", tmp_path / "nothing")
     assert told.startswith(f"encoder {tmp_path / 'nothing'}: is not there")
     assert not out.exists()

@@ -7,19 +7,19 @@ import re
 import pytest
 from made_up import SENTENCES, TRUTH, comparison, four_systems, outcome, repeated, system
 
-from pyropunct.rivals.restoration.comparison import COLUMNS, SCORES, RestorationComparison
 from pyropunct.rivals.restoration.results import GOLD, NONE, PREDICTED, Outcome
+from pyropunct.rivals.restoration.tables import COLUMNS, SCORES, RestorationResults
 from pyropunct.text.marks import ABBREVIATION_DOT, START
 
 BY_KEY = {column.key: column for column in COLUMNS}
 
 
-def leaders(found: RestorationComparison) -> dict[str, list[str]]:
+def leaders(found: RestorationResults) -> dict[str, list[str]]:
     """The leading systems of each column."""
     return {key: column["best"] for key, column in found.to_json()["columns"].items()}
 
 
-def p_values(found: RestorationComparison, key: str) -> dict[tuple[str, ...], float]:
+def p_values(found: RestorationResults, key: str) -> dict[tuple[str, ...], float]:
     """The p-values of a column, by pairs of systems."""
     return {tuple(one["systems"]): one["p"] for one in found.to_json()["columns"][key]["p_values"]}
 

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from pyropunct.compare.comparison import TableComparison
-from pyropunct.rivals.shieber_tao_2003.comparison import ON_PARSED_TREES, CommaResult, compare_commas
+from pyropunct.compare.experiment import TableResults
+from pyropunct.rivals.settings import CommaSettings
+from pyropunct.rivals.shieber_tao_2003.experiment import ON_PARSED_TREES, CommaExperiment
 from pyropunct.rivals.shieber_tao_2003.models import MODELS
 from pyropunct.rivals.shieber_tao_2003.sentences import CommaSentence
-from pyropunct.rivals.shieber_tao_2003.settings import CommaSettings
 
 
 def sentences(number: int, seed: int) -> list[CommaSentence]:
@@ -22,15 +22,15 @@ def sentences(number: int, seed: int) -> list[CommaSentence]:
 
 
 @pytest.fixture(scope="module")
-def comparison() -> TableComparison[CommaResult]:
+def comparison() -> TableResults:
     settings = CommaSettings(models=("1", "3", "4"), permutations=200)
-    return compare_commas(sentences(80, 0), sentences(60, 1), settings)
+    return CommaExperiment(sentences(80, 0), sentences(60, 1), settings).results()
 
 
 def test_the_best_and_those_that_are_not_significantly_worse(
-    comparison: TableComparison[CommaResult],
+    comparison: TableResults,
 ) -> None:
-    assert [result.trees for result in comparison.table.rows] == ["", "gold", "gold"]
+    assert [result.trees for result in comparison.tables[0].rows] == ["", "gold", "gold"]
     value, [table] = comparison.to_json(), comparison.tables
     assert value["best"] == {"f": "3", "sentence_accuracy": "3"}
     for column in (column for column in table.columns if column.evidence):
@@ -39,7 +39,7 @@ def test_the_best_and_those_that_are_not_significantly_worse(
         assert value["systems"][0]["p"][column.key] < 0.05
 
 
-def test_table_and_json_say_the_same(comparison: TableComparison[CommaResult]) -> None:
+def test_table_and_json_say_the_same(comparison: TableResults) -> None:
     header, rows = comparison.tables[0].cells("*{}".format)
     value = comparison.to_json()
     assert value["dev"] == {"sentences": 60, "commas": sum(s.commas.sum() for s in sentences(60, 1))}
@@ -53,7 +53,7 @@ def test_table_and_json_say_the_same(comparison: TableComparison[CommaResult]) -
 
 def test_without_model_1_there_is_no_reduction() -> None:
     settings = CommaSettings(models=("3",), permutations=1)
-    value = compare_commas(sentences(9, 0), sentences(9, 1), settings).to_json()
+    value = CommaExperiment(sentences(9, 0), sentences(9, 1), settings).run().to_json()
     assert value["systems"][0]["error_reduction"] is None
 
 

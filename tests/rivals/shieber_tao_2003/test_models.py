@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 
 from pyropunct.rivals.shieber_tao_2003.automaton import COMMA_SYMBOL, Steps
-from pyropunct.rivals.shieber_tao_2003.models import MODELS, TrainedModel
+from pyropunct.rivals.shieber_tao_2003.models import MODELS, CommaSystem, TrainedModel
 from pyropunct.rivals.shieber_tao_2003.scores import CommaScores
 from pyropunct.rivals.shieber_tao_2003.sentences import CommaSentence
 from pyropunct.rivals.shieber_tao_2003.smoothing import SMOOTHINGS, WittenBell
-from pyropunct.rivals.shieber_tao_2003.system import CommaSystem
 
 SYMBOLS, TAGS = 6, 5
 

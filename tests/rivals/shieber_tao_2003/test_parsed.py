@@ -5,9 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from pyropunct.nets.parser import WeightedTree
-from pyropunct.rivals.shieber_tao_2003.fitting import KnownTrees
-from pyropunct.rivals.shieber_tao_2003.parsed import parsed
-from pyropunct.rivals.shieber_tao_2003.sentences import CommaSentence
+from pyropunct.rivals.shieber_tao_2003.experiment import KnownTrees
+from pyropunct.rivals.shieber_tao_2003.sentences import CommaSentence, parsed
 from pyropunct.treebank.tree import Tree
 
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pyropunct.punctuator import Punctuator
+from pyropunct.rivals.settings import CommaSettings
 from pyropunct.rivals.shieber_tao_2003.sentences import CommaSentence, comma_sentences
-from pyropunct.rivals.shieber_tao_2003.settings import CommaSettings
 from pyropunct.rivals.shieber_tao_2003.story_commas import commas_of, story_commas
 from pyropunct.treebank.brackets import Conversion
 from pyropunct.treebank.head_rules import load_head_rules

@@ -6,10 +6,10 @@ import torch
 from sentences import sentence
 
 from pyropunct.nets.labels import SlotVocabulary
-from pyropunct.rivals.taggers.recipes import RivalRecipe
 from pyropunct.rivals.taggers.words import (
     FORM,
     KINDS,
+    RivalRecipe,
     RivalVocabulary,
     WordVectors,
     word_attributes,

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 
 from slow_features import distance, features_of
 
-from pyropunct.rivals.transitions.templates import number_of, templates_in
+from pyropunct.rivals.transitions.perceptron import number_of, templates_in
+from pyropunct.rivals.zhang_2013.parser import MARKS, TREES, WORDS
 from pyropunct.rivals.zhang_2013.streams import Stream
-from pyropunct.rivals.zhang_2013.templates import MARKS, TREES, WORDS
 
 NONE, MIDDLE, FULL = range(3)
 Weights = Mapping[tuple[int, int], int]

@@ -15,10 +15,16 @@ from treebank_strategies import head_lists
 from pyropunct.fitted.model_file import read_model_file, write_model_file
 from pyropunct.rivals.transitions.arc_eager import FULL, LEFT, MIDDLE, NONE, REDUCE, RIGHT, SHIFT
 from pyropunct.rivals.transitions.perceptron import no_weights
-from pyropunct.rivals.transitions.search import search
-from pyropunct.rivals.transitions.systems import ARC_EAGER
-from pyropunct.rivals.zhang_2013.oracle import stream_after, transitions_to
-from pyropunct.rivals.zhang_2013.parser import ArcEagerParser, ArcEagerRecipe, encoded, moves_of, templates_of
+from pyropunct.rivals.transitions.search import ARC_EAGER, search
+from pyropunct.rivals.zhang_2013.parser import (
+    ArcEagerParser,
+    ArcEagerRecipe,
+    encoded,
+    moves_of,
+    stream_after,
+    templates_of,
+    transitions_to,
+)
 from pyropunct.rivals.zhang_2013.streams import Stream
 from pyropunct.rivals.zhang_2013.training import train_arc_eager
 from pyropunct.treebank.tree import is_projective, projectivise

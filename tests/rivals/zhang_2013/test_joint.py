@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 
 from pyropunct.compare.significance import f1, permutation_test
+from pyropunct.rivals.settings import CASCADED, CRF, UNIFIED, JointSettings
 from pyropunct.rivals.transitions.arc_eager import FULL, MIDDLE, NONE
-from pyropunct.rivals.zhang_2013.comparison import (
+from pyropunct.rivals.zhang_2013.experiment import (
     COLUMNS,
     MARKS,
+    JointExperiment,
     JointResult,
-    joint_comparison,
     mark_counts,
     tree_counts,
 )
-from pyropunct.rivals.zhang_2013.settings import CASCADED, CRF, UNIFIED, JointSettings
 from pyropunct.rivals.zhang_2013.streams import Stream
 from pyropunct.rivals.zhang_2013.systems import Reading
 
@@ -60,8 +60,7 @@ def test_differences_are_from_the_row_above_of_the_same_size() -> None:
 
     rows = [row(name, size) for size in (3, 10) for name in (CRF, CASCADED, UNIFIED)]
     settings = JointSettings(permutations=100)
-    train, dev = {"sentences": 9, "lifted_arcs": 1}, {"sentences": 8, "words": 40}
-    comparison = joint_comparison(settings, train, dev, {3: 90.0, 10: 91.0}, rows)
+    comparison = JointExperiment([GOLD], {3: [GOLD], 10: [GOLD]}, settings=settings).tabled(rows)
     found = [row["p"] for row in comparison.to_json()["rows"]]
     assert [set(one) for one in found[:2]] == [set(), set(MARKS)]
     assert set(found[2]) == {*MARKS, "uas", "las"}

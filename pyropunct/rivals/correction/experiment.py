@@ -1,22 +1,19 @@
 """Ways to correct punctuation side by side, on simulated errors and on errors of learners."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from pyropunct.compare.comparison import Comparison
-from pyropunct.compare.progress import Advance, Watch, unwatched
+from pyropunct.compare.experiment import Advance, Experiment, TableResults, Watch, unwatched
 from pyropunct.compare.table import Baseline, Column, Table
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.parses import weighted_trees
 from pyropunct.restore.scores import surface_distance
-from pyropunct.rivals.correction.settings import CHANNEL, SYSTEMS, CorrectionSettings
-from pyropunct.rivals.correction.systems import Channel, Parses, System, fitted
+from pyropunct.rivals.correction.systems import Channel, Corrector, Parses, fitted
+from pyropunct.rivals.settings import CHANNEL, CORRECTORS, CorrectionSettings
 from pyropunct.tasks.correct.channel_fitting import Pair
 from pyropunct.tasks.correct.edit_scores import EditScores, edit_scores
 from pyropunct.tasks.correct.learner_errors import ErrorRates, wrong_surfaces
@@ -103,95 +100,89 @@ def _best(results: Sequence[CorrectionResult], row: int) -> int | None:
     return None if row == best else best
 
 
-@dataclass(frozen=True)
-class CorrectionComparison(Comparison):
-    """The results of all systems.
-
-    :ivar settings: the settings.
-    :ivar results: by the names of `TITLES`; with the errors of learners only if there are learners.
-    :ivar curve: at several rates of errors; empty without curve.
-    """
-
-    settings: CorrectionSettings
-    results: Mapping[str, Sequence[CorrectionResult]]
-    curve: Sequence[CurvePoint] = ()
-
-    @cached_property
-    def _tables(self) -> dict[str, Table[CorrectionResult]]:
-        return {name: self._table(TITLES[name], results) for name, results in self.results.items()}
-
-    def _table(self, title: str, results: Sequence[CorrectionResult]) -> Table[CorrectionResult]:
-        note, against = "Edits as in M2 for precision, recall and F0.5.", Baseline("the best system", _best)
-        tests = self.settings.tests
-        return Table(title, COLUMNS, results, (note,), against, *tests, lambda one: one.scores._asdict())
-
-    @property
-    def tables(self) -> Sequence[Table[Any]]:
-        """A table for each kind of errors, and of the curve."""
-        return [*self._tables.values(), *([self._curve_table()] if self.curve else [])]
-
-    def _curve_table(self) -> Table[CurvePoint]:
-        """The AED of each system at each rate of errors."""
-
-        def aed(place: int, result: CorrectionResult) -> Column[CurvePoint]:
-            return Column(result.system, result.system, lambda point: point.results[place].aed, 4)
-
-        first: Column[CurvePoint] = Column("errors", "errors in 1,000 words", attrgetter("errors"), 1)
-        others = [aed(place, result) for place, result in enumerate(self.curve[0].results)]
-        return Table("AED at several rates of errors", [first, *others], self.curve)
-
-    def to_json(self) -> dict[str, Any]:
-        """All numbers in plain JSON types."""
-        rows = [self._table("", point.results).to_json() for point in self.curve]
-        curve = [{"errors": one.errors, "rows": some} for one, some in zip(self.curve, rows, strict=True)]
-        tables = {name: table.to_json() for name, table in self._tables.items()}
-        return {"settings": self.settings.to_json(), **tables, **({"curve": curve} if curve else {})}
-
-
-def compare_correction(
-    train: Sequence[Sentence],
-    dev: Sequence[Sentence],
-    model: Punctuator,
-    settings: CorrectionSettings,
-    *,
-    learners: Sequence[Corrected] = (),
-    watch: Watch = unwatched,
-) -> CorrectionComparison:
-    """Fit all systems to sentences with simulated errors, and measure them.
+class CorrectionExperiment(Experiment):
+    """Correctors that are fitted to sentences with simulated errors, and measured.
 
     :param train: the sentences to which the model was fitted.
     :param dev: sentences to measure on, with errors of another seed.
     :param model: the model of right text.
+    :param settings: the settings.
     :param learners: sentences of learners with corrections; their words are parsed.
     :param watch: gets reports of progress.
-    :raises NoParserError: if there are learners, and the model has no parser.
     """
-    with watch("fitting systems", len(settings.systems)) as advance:
-        systems = {}
-        for name in settings.systems:
-            systems[name] = fitted(name, train, dev, model, settings)
-            advance(1)
-    trees: dict[str, Parses] = {GOLD: [[WeightedTree(one.tree, 1.0, given=True)] for one in dev]}
-    if model.parser is not None:
-        trees[PREDICTED] = weighted_trees(model, [one.tree.forms for one in dev], settings.trees)
-    right, last = [one.surface for one in dev], list(trees)[-1]
-    rates = CURVE if settings.curve else ()
-    with watch("correcting", len(systems) * (1 + len(rates) + bool(learners))) as advance:
-        wrong = [one.surface for one in wrong_surfaces(dev, seed=settings.seed + 1)]
-        results: dict[str, Sequence[CorrectionResult]] = {}
-        results["simulated"] = _results(_corrected(systems, trees, wrong, advance), wrong, right)
-        curve = []
-        for errors, surfaces in _at_rates(dev, rates, settings.seed + 1):
-            corrected = _corrected(systems, {last: trees[last]}, surfaces, advance)
-            curve.append(CurvePoint(errors, _results(corrected, surfaces, right)))
-        if learners:
-            parses = weighted_trees(model, [one.words for one in learners], settings.trees)
-            wrong = [one.wrong for one in learners]
-            corrected = _corrected(systems, {PREDICTED: parses}, wrong, advance)
-            if CHANNEL in systems:
-                corrected |= _cross_fitted(model, learners, parses, settings)
-            results |= _of_learners(learners, corrected)
-    return CorrectionComparison(settings, results, curve)
+
+    def __init__(
+        self,
+        train: Sequence[Sentence],
+        dev: Sequence[Sentence],
+        model: Punctuator,
+        settings: CorrectionSettings | None = None,
+        *,
+        learners: Sequence[Corrected] = (),
+        watch: Watch = unwatched,
+    ) -> None:
+        super().__init__(train, dev, settings or CorrectionSettings(), None, watch)
+        self.model, self.learners = model, learners
+
+    def results(self) -> TableResults:
+        """A table for each kind of errors, and of the curve.
+
+        :raises NoParserError: if there are learners, and the model has no parser.
+        """
+        settings, model, dev, learners = self.settings, self.model, self.dev, self.learners
+        with self.watch("fitting systems", len(settings.systems)) as advance:
+            systems = {}
+            for name in settings.systems:
+                systems[name] = fitted(name, self.train, dev, model, settings)
+                advance(1)
+        trees: dict[str, Parses] = {GOLD: [[WeightedTree(one.tree, 1.0, given=True)] for one in dev]}
+        if model.parser is not None:
+            trees[PREDICTED] = weighted_trees(model, [one.tree.forms for one in dev], settings.trees)
+        right, last = [one.surface for one in dev], list(trees)[-1]
+        rates = CURVE if settings.curve else ()
+        with self.watch("correcting", len(systems) * (1 + len(rates) + bool(learners))) as advance:
+            wrong = [one.surface for one in wrong_surfaces(dev, seed=settings.seed + 1)]
+            results: dict[str, Sequence[CorrectionResult]] = {}
+            results["simulated"] = _results(_corrected(systems, trees, wrong, advance), wrong, right)
+            curve = []
+            for errors, surfaces in _at_rates(dev, rates, settings.seed + 1):
+                corrected = _corrected(systems, {last: trees[last]}, surfaces, advance)
+                curve.append(CurvePoint(errors, _results(corrected, surfaces, right)))
+            if learners:
+                parses = weighted_trees(model, [one.words for one in learners], settings.trees)
+                wrong = [one.wrong for one in learners]
+                corrected = _corrected(systems, {PREDICTED: parses}, wrong, advance)
+                if CHANNEL in systems:
+                    corrected |= _cross_fitted(model, learners, parses, settings)
+                results |= _of_learners(learners, corrected)
+        tables: dict[str, Table[Any]] = {
+            name: self._table(TITLES[name], rows) for name, rows in results.items()
+        }
+        data: dict[str, Any] = {"settings": settings.to_json()}
+        if curve:
+            rows = [self._table("", point.results).to_json() for point in curve]
+            points = zip(curve, rows, strict=True)
+            tables["curve"] = _curve_table(curve)
+            data["curve"] = [{"errors": point.errors, "rows": some} for point, some in points]
+        return TableResults(tables, data)
+
+    def _table(self, title: str, rows: Sequence[CorrectionResult]) -> Table[CorrectionResult]:
+        note, against = "Edits as in M2 for precision, recall and F0.5.", Baseline("the best system", _best)
+        permutations, seed = self.settings.tests
+        return Table(
+            title, COLUMNS, rows, (note,), against, permutations, seed, lambda one: one.scores._asdict()
+        )
+
+
+def _curve_table(curve: Sequence[CurvePoint]) -> Table[CurvePoint]:
+    """The AED of each system at each rate of errors."""
+
+    def aed(place: int, result: CorrectionResult) -> Column[CurvePoint]:
+        return Column(result.system, result.system, lambda point: point.results[place].aed, 4)
+
+    first: Column[CurvePoint] = Column("errors", "errors in 1,000 words", attrgetter("errors"), 1)
+    others = [aed(place, result) for place, result in enumerate(curve[0].results)]
+    return Table("AED at several rates of errors", [first, *others], curve)
 
 
 Surfaces = dict[tuple[str, str], list[Surface]]
@@ -199,14 +190,14 @@ Surfaces = dict[tuple[str, str], list[Surface]]
 
 
 def _corrected(
-    systems: Mapping[str, System], trees: Mapping[str, Parses], wrong: Sequence[Surface], advance: Advance
+    systems: Mapping[str, Corrector], trees: Mapping[str, Parses], wrong: Sequence[Surface], advance: Advance
 ) -> Surfaces:
     """The corrections of all systems, with each kind of trees if they read trees."""
     corrected: Surfaces = {}
     for name, system in systems.items():
         for kind in trees if system.reads_trees else list(trees)[:1]:
             for way, surfaces in system.correct(trees[kind], wrong).items():
-                corrected[SYSTEMS[name] + way, kind if system.reads_trees else ""] = surfaces
+                corrected[CORRECTORS[name] + way, kind if system.reads_trees else ""] = surfaces
         advance(1)
     return corrected
 

@@ -1,4 +1,4 @@
-"""What is kept in the folder of a comparison, and which folders are refused."""
+"""What is kept in the folder of an experiment, and which folders are refused."""
 
 import json
 import os
@@ -9,18 +9,17 @@ from typing import Annotated, Any, ClassVar
 
 import pytest
 
-from pyropunct.compare.comparison import Comparison
-from pyropunct.compare.runner import ComparisonFolderError, Runner, Trained
-from pyropunct.compare.settings import ComparisonSettings
+from pyropunct.compare.experiment import ComparisonFolderError, Experiment, Results, Trained, checksum
+from pyropunct.compare.settings import ExperimentSettings
 from pyropunct.compare.table import Column, Table
 from pyropunct.files import held
 from pyropunct.limits import Range
 
-CHECKSUMS = {"train": "aaa", "dev": "bbb"}
+DATA = {"train": "aaa", "dev": "bbb"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(ComparisonSettings):
+class Settings(ExperimentSettings):
     epochs: Annotated[int, Range(1, 9)] = 3
     samples: int = 10
     TRAINING: ClassVar[tuple[str, ...]] = ("epochs",)
@@ -46,7 +45,7 @@ class Text:
         return "read: some text"
 
 
-class Found(Comparison):
+class Found(Results):
     @property
     def tables(self) -> Sequence[Table[int]]:
         return [Table("Numbers", [Column("number", "number", lambda row: row)], [1, 2])]
@@ -55,13 +54,22 @@ class Found(Comparison):
         return {"numbers": [1, 2]}
 
 
+class Numbers(Experiment):
+    def results(self) -> Found:
+        return Found()
+
+
 def trained(path: Path | None, name: str, text: Text) -> Trained[str]:
     """Open the folder, and ask for a part."""
     return opened(path).trained(name, text.train, text.save, text.load)
 
 
-def opened(path: Path | None, settings: Settings | None = None, **checksums: str) -> Runner:
-    return Runner(path, CHECKSUMS | checksums, settings or Settings())
+def opened(path: Path | None, settings: ExperimentSettings | None = None, **data: str) -> Numbers:
+    """An experiment that has looked at its folder."""
+    every = DATA | data
+    numbers = Numbers(every["train"], every["dev"], settings or Settings(), path)
+    with numbers.opened():
+        return numbers
 
 
 def test_a_part_is_trained_once(tmp_path: Path) -> None:
@@ -73,12 +81,12 @@ def test_a_part_is_trained_once(tmp_path: Path) -> None:
 
 
 def test_without_a_folder_a_part_is_saved_and_loaded_too() -> None:
-    text, runner = Text(), opened(None)
+    text, numbers = Text(), opened(None)
     for _ in range(2):
-        assert runner.trained("deep/one", text.train, text.save, text.load).model == "read: some text"
+        assert numbers.trained("deep/one", text.train, text.save, text.load).model == "read: some text"
     assert text.trained == 1
-    assert not runner.has("deep/one")
-    runner.write(Found())
+    assert not numbers.has("deep/one")
+    numbers.write(Found())
 
 
 def test_a_part_that_was_deleted_or_not_finished_is_trained_again(
@@ -117,7 +125,7 @@ def test_other_data_or_settings(tmp_path: Path) -> None:
         (lambda: opened(tmp_path, dev="ccc"), "dev"),
         (lambda: opened(tmp_path, train="ccc", dev="ccc"), "train, dev"),
         (lambda: opened(tmp_path, Settings(epochs=4), train="ccc"), "train, epochs"),
-        (lambda: Runner(tmp_path, CHECKSUMS, ComparisonSettings(seed=1)), "seed"),
+        (lambda: opened(tmp_path, ExperimentSettings(seed=1)), "seed"),
     ):
         with pytest.raises(ComparisonFolderError) as caught:
             change()
@@ -171,20 +179,19 @@ def test_places_for_no_comparison(tmp_path: Path) -> None:
 
 def test_a_folder_that_another_process_uses(tmp_path: Path) -> None:
     with held(tmp_path), pytest.raises(ComparisonFolderError, match="another process is comparing there"):
-        Runner.alone(tmp_path, CHECKSUMS, Settings()).__enter__()
-    with Runner.alone(tmp_path, CHECKSUMS, Settings()) as runner:
-        assert runner.path == tmp_path
+        opened(tmp_path)
+    opened(tmp_path)
 
 
 def test_results(tmp_path: Path) -> None:
     seconds = trained(tmp_path, "one", Text()).seconds
-    opened(tmp_path).write(Found())
+    assert isinstance(Numbers("aaa", "bbb", Settings(), tmp_path).run(), Found)
     assert (tmp_path / "comparison.md").read_text(encoding="utf-8") == (
         "## Numbers\n\n| number |\n| --- |\n| 1 |\n| 2 |\n"
     )
     assert json.loads((tmp_path / "comparison.json").read_text(encoding="utf-8")) == {
         "format": "pyropunct comparison",
-        "checksums": CHECKSUMS,
+        "checksums": {name: checksum(map(repr, data)) for name, data in DATA.items()},
         "settings": {"permutations": 10_000, "seed": 0, "epochs": 3, "samples": 10},
         "numbers": [1, 2],
         "parts": {"one": seconds},
@@ -193,7 +200,7 @@ def test_results(tmp_path: Path) -> None:
 
 
 def test_results_that_cannot_be_written(tmp_path: Path) -> None:
-    runner = opened(tmp_path)
+    numbers = opened(tmp_path)
     (tmp_path / "comparison.md").mkdir()
     with pytest.raises(ComparisonFolderError, match=r"comparison\.md: cannot be written: Is a directory"):
-        runner.write(Found())
+        numbers.write(Found())

@@ -7,14 +7,19 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from pyropunct.compare.comparison import Comparison
-from pyropunct.compare.runner import FORMAT
-from pyropunct.compare.seeds import Runs, over_seeds
+from pyropunct.compare.experiment import FORMAT, Results
 from pyropunct.compare.significance import f1
 from pyropunct.compare.table import Column, Table
 from pyropunct.files import written_whole
 from pyropunct.rivals.restoration.conditions import Conditions
-from pyropunct.rivals.restoration.results import GOLD_TREES, ParserResult, SystemResult, TreebankSize
+from pyropunct.rivals.restoration.results import (
+    GOLD_TREES,
+    ParserResult,
+    Runs,
+    SystemResult,
+    TreebankSize,
+    over_seeds,
+)
 
 
 def _score(key: str, title: str, trees: str, evidence: str, **test: Any) -> Column[SystemResult]:
@@ -47,7 +52,7 @@ PARSER_SCORES: tuple[Column[ParserResult], ...] = (
 
 
 @dataclass(frozen=True)
-class RestorationComparison(Comparison):
+class RestorationResults(Results):
     """All systems side by side.
 
     :ivar conditions: the conditions of the comparison.

@@ -14,15 +14,12 @@ from typing import Any, NamedTuple
 
 import torch
 
-from pyropunct.compare.progress import Advance, Watch, unwatched
-from pyropunct.compare.runner import Runner, Trained, checksum
-from pyropunct.compare.seeds import Runs
+from pyropunct.compare.experiment import Advance, Experiment, Trained, Watch, checksum, unwatched
 from pyropunct.corpus.inputs import contents, files_of_several, parts_of
 from pyropunct.nets.jackknife import folds_of, others_of, parse_folds
 from pyropunct.nets.parser import BiaffineParser, WeightedTree, attachment_scores
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.settings import RestoreSettings
-from pyropunct.rivals.restoration.comparison import RestorationComparison
 from pyropunct.rivals.restoration.conditions import Conditions
 from pyropunct.rivals.restoration.results import (
     GOLD,
@@ -30,66 +27,78 @@ from pyropunct.rivals.restoration.results import (
     PREDICTED,
     Outcome,
     ParserResult,
+    Runs,
     SystemResult,
     TreebankSize,
 )
 from pyropunct.rivals.restoration.systems import SYSTEMS, Parses, System, Treebanks, parser_of, share_of
+from pyropunct.rivals.restoration.tables import RestorationResults
 from pyropunct.train.adapting import LearnedText
 from pyropunct.treebank.reading import Treebank
 from pyropunct.treebank.sentence import Sentence
 
 
-def compare(
-    train: Iterable[Sentence],
-    dev: Iterable[Sentence],
-    conditions: Conditions | None = None,
-    folder: str | Path | None = None,
-    watch: Watch = unwatched,
-    *,
-    test: Iterable[Sentence] | None = None,
-) -> RestorationComparison:
-    """Train all systems on one treebank and measure them on another: Table 3 and Figure 4 of the paper.
+class RestorationExperiment(Experiment):
+    """Systems that restore punctuation: Table 3 and Figure 4 of the paper.
 
     :param train: training sentences, as `pyropunct.read_treebank` gives them.
     :param dev: the sentences that decide when training stops and which direction is kept, and to measure on
         if there are no others.
     :param conditions: what is compared and how; by default ``Conditions()``.
-    :param folder: each part is saved there as soon as it is trained, and loaded when the comparison is
+    :param folder: each part is saved there as soon as it is trained, and loaded when the experiment is
         repeated; in the end the results are written there.
     :param watch: gets reports of progress.
     :param test: the sentences to measure on, which decide nothing.
-    :raises ComparisonFolderError: if the folder cannot be written, or holds a comparison with other data or
-        settings, or a damaged part.
     :raises CorpusError: if a text of the conditions cannot be read.
-    :raises TextError: if too little can be learned from these texts.
     :raises ValueError: if a treebank has no sentence.
     """
-    conditions = Conditions() if conditions is None else conditions
-    treebanks = Treebanks(tuple(train), tuple(dev))
-    measured = treebanks.dev if test is None else tuple(test)
-    if not all((treebanks.train, treebanks.dev, measured)):
-        raise ValueError("a comparison needs sentences to train on and sentences to measure on")
-    texts = _Texts.of(conditions.text)
-    sizes = _size(train, treebanks.train), _size(dev, treebanks.dev)
-    test_size = None if test is None else _size(test, measured)
-    checksums = {"train": sizes[0].checksum, "dev": sizes[1].checksum}
-    with Runner.alone(folder, checksums, conditions) as runner:
+
+    def __init__(
+        self,
+        train: Iterable[Sentence],
+        dev: Iterable[Sentence],
+        conditions: Conditions | None = None,
+        folder: str | Path | None = None,
+        watch: Watch = unwatched,
+        *,
+        test: Iterable[Sentence] | None = None,
+    ) -> None:
+        conditions = Conditions() if conditions is None else conditions
+        treebanks = Treebanks(tuple(train), tuple(dev))
+        self.measured = treebanks.dev if test is None else tuple(test)
+        if not all((treebanks.train, treebanks.dev, self.measured)):
+            raise ValueError("a comparison needs sentences to train on and sentences to measure on")
+        self.learned_texts = LearnedTexts.of(conditions.text)
+        super().__init__(treebanks.train, treebanks.dev, conditions, folder, watch)
+        self.sizes = (
+            self._size(train, treebanks.train),
+            self._size(dev, treebanks.dev),
+            None if test is None else self._size(test, self.measured),
+        )
+
+    def texts(self, data: Iterable[Sentence]) -> Iterator[str]:
+        """Trees and punctuation, and the sentences as they were read."""
+        return chain.from_iterable((repr((one.tree, one.surface)), one.conllu()) for one in data)
+
+    def _size(self, source: Iterable[Sentence], sentences: Sequence[Sentence]) -> TreebankSize:
+        path, omitted = (source.path, source.omitted) if isinstance(source, Treebank) else (None, ())
+        words = sum(len(sentence.tree) for sentence in sentences)
+        return TreebankSize(path, checksum(self.texts(sentences)), len(sentences), words, omitted)
+
+    def results(self) -> RestorationResults:
+        """The results with each seed.
+
+        :raises TextError: if too little can be learned from the texts.
+        """
+        treebanks = Treebanks(self.train, self.dev)
         runs = [
-            Run(treebanks, measured, run, runner, watch, texts).results() for run in conditions.of_each_seed()
+            Run(treebanks, self.measured, run, self, self.learned_texts).results()
+            for run in self.settings.of_each_seed()
         ]
         parsers, systems = (
             tuple(map(Runs, zip(*results, strict=True))) for results in zip(*runs, strict=True)
         )
-        comparison = RestorationComparison(conditions, *sizes, test_size, parsers, systems, _environment())
-        runner.write(comparison)
-    return comparison
-
-
-def _size(source: Iterable[Sentence], sentences: Sequence[Sentence]) -> TreebankSize:
-    path, omitted = (source.path, source.omitted) if isinstance(source, Treebank) else (None, ())
-    words = sum(len(sentence.tree) for sentence in sentences)
-    texts = ((repr((one.tree, one.surface)), one.conllu()) for one in sentences)
-    return TreebankSize(path, checksum(chain.from_iterable(texts)), len(sentences), words, omitted)
+        return RestorationResults(self.settings, *self.sizes, parsers, systems, _environment())
 
 
 def _environment() -> dict[str, Any]:
@@ -102,7 +111,7 @@ def _environment() -> dict[str, Any]:
     }
 
 
-class _Texts(NamedTuple):
+class LearnedTexts(NamedTuple):
     """Texts to learn from besides the treebank.
 
     :ivar files: their files.
@@ -113,7 +122,7 @@ class _Texts(NamedTuple):
     checksum: str = ""
 
     @classmethod
-    def of(cls, given: Sequence[str]) -> "_Texts":
+    def of(cls, given: Sequence[str]) -> "LearnedTexts":
         """:raises CorpusError: if a file cannot be read."""
         files, digest = files_of_several(given), hashlib.sha256()
         for file in files:
@@ -123,7 +132,7 @@ class _Texts(NamedTuple):
         return cls(files, digest.hexdigest()[:12] if files else "")
 
 
-_NO_TEXTS = _Texts()
+NO_TEXTS = LearnedTexts()
 
 
 class _Source(NamedTuple):
@@ -146,17 +155,15 @@ class Run:
     :ivar treebanks: the data for training.
     :ivar measured: the sentences to measure on.
     :ivar conditions: what is compared, with this seed.
-    :ivar runner: trains parts, or loads them.
-    :ivar watch: gets reports of progress.
+    :ivar experiment: trains parts, or loads them, and gets reports of progress.
     :ivar texts: texts to learn from besides.
     """
 
     treebanks: Treebanks
     measured: Sequence[Sentence]
     conditions: Conditions
-    runner: Runner
-    watch: Watch
-    texts: _Texts = _NO_TEXTS
+    experiment: Experiment
+    texts: LearnedTexts = NO_TEXTS
 
     def results(self) -> tuple[tuple[ParserResult, ...], tuple[SystemResult, ...]]:
         """The results of all parsers and of all systems."""
@@ -179,12 +186,12 @@ class Run:
             name += f"-{conditions.shares[-1]}"
         part = self._part(f"{name}-{texts}" if texts else name)
         # Whatever it needs is trained outside of the seconds of its own training.
-        treebanks = self.treebanks if self.runner.has(part) else self._treebanks(system)
+        treebanks = self.treebanks if self.experiment.has(part) else self._treebanks(system)
 
         def train() -> Any:
-            return system.train(treebanks, conditions, self.watch)
+            return system.train(treebanks, conditions, self.experiment.watch)
 
-        return self.runner.trained(part, train, system.save, partial(system.load, conditions=conditions))
+        return self.experiment.trained(part, train, system.save, partial(system.load, conditions=conditions))
 
     def _treebanks(self, system: System[Any]) -> Treebanks:
         """The data for the training of a system."""
@@ -207,13 +214,13 @@ class Run:
         """The texts, read by the full model without text, with trees of the parser of the table."""
         if not self.texts.files:
             return None
-        model = replace(self, texts=_NO_TEXTS)._with_parser("full")
+        model = replace(self, texts=NO_TEXTS)._with_parser("full")
         return LearnedText(model, parts_of(self.texts.files), watching=self._watching)
 
     @contextmanager
     def _watching(self, part: str) -> Iterator[Advance]:
         """Reports progress with texts, whose number of sentences is unknown."""
-        with self.watch({"texts": "reading text", "trees": "parsing text"}[part], 0) as advance:
+        with self.experiment.watch({"texts": "reading text", "trees": "parsing text"}[part], 0) as advance:
             yield advance
 
     @cached_property
@@ -228,7 +235,7 @@ class Run:
             self._trained_parser(f"fold-{fold + 1}", others_of(parts, fold), None, purpose).model
             for fold, purpose in enumerate(purposes)
         ]
-        with self.watch("parsing folds: sentences", len(train) + len(dev)) as advance:
+        with self.experiment.watch("parsing folds: sentences", len(train) + len(dev)) as advance:
             parses = parse_folds(parts, parsers)
             dev_parses = parsers[0].parse([sentence.tree.forms for sentence in dev], RestoreSettings.trees)
             advance(len(train) + len(dev))
@@ -243,10 +250,10 @@ class Run:
         self, name: str, train: Sequence[Sentence], dev: Sequence[Sentence] | None, purpose: str
     ) -> Trained[BiaffineParser]:
         def parser() -> BiaffineParser:
-            return parser_of(train, dev, self.conditions, self.watch, purpose)
+            return parser_of(train, dev, self.conditions, self.experiment.watch, purpose)
 
         name, read = self._part(name), self.conditions.pretrained
-        return self.runner.trained_parts(name, parser, BiaffineParser.from_parts, read)
+        return self.experiment.trained_parts(name, parser, BiaffineParser.from_parts, read)
 
     def _part(self, name: str) -> str:
         return f"seed-{self.conditions.seed}/{name}"
@@ -262,7 +269,7 @@ class Run:
         """The trees of a parser for the measured sentences, and the scores of its best trees."""
         parser, training_seconds = self.parser(share)
         several, gold = self.conditions.trees, [sentence.tree for sentence in self.measured]
-        with self.watch(f"parsing with {share}%: sentences", len(self.words)) as advance:
+        with self.experiment.watch(f"parsing with {share}%: sentences", len(self.words)) as advance:
             began = time.monotonic()
             parses = parser.parse(self.words, several, seed=self.conditions.seed)
             seconds = time.monotonic() - began
@@ -287,7 +294,9 @@ class Run:
         parser, restored = source.parser, []
         trees = source.name if parser is None else f"{parser.share}%"
         began = time.monotonic()
-        with self.watch(f"restoring, {system.title}, trees: {trees}: sentences", len(self.words)) as advance:
+        with self.experiment.watch(
+            f"restoring, {system.title}, trees: {trees}: sentences", len(self.words)
+        ) as advance:
             for surface in system.restore(model, source.parses, self.conditions):
                 restored.append(surface)
                 advance(1)

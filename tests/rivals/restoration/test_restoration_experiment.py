@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import torch
 
-from pyropunct.compare.progress import Advance
+from pyropunct.compare.experiment import Advance
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.fitted.model_file import read_model_file
 from pyropunct.fitted.recipes import Recipe
@@ -20,13 +20,13 @@ from pyropunct.nets.parser import BiaffineParser, attachment_scores
 from pyropunct.nets.recipes import ParserRecipe, SlotTaggerRecipe
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.scores import average_edit_distance
-from pyropunct.rivals.restoration.comparison import RestorationComparison as Comparison
 from pyropunct.rivals.restoration.conditions import Conditions
-from pyropunct.rivals.restoration.measuring import compare
+from pyropunct.rivals.restoration.experiment import RestorationExperiment
 from pyropunct.rivals.restoration.results import SystemResult
-from pyropunct.rivals.restoration.trivial import ended_in, final_mark
+from pyropunct.rivals.restoration.systems import ended_in, final_mark
+from pyropunct.rivals.restoration.tables import RestorationResults
 from pyropunct.rivals.taggers.kinds import load_rival
-from pyropunct.rivals.taggers.recipes import RivalRecipe
+from pyropunct.rivals.taggers.words import RivalRecipe
 from pyropunct.treebank.reading import Treebank, read_treebank
 
 SMALL = Conditions(
@@ -57,6 +57,12 @@ SEED = "parts/seed-5"
 """Where a comparison's folder has what was trained with this seed."""
 
 
+def compared(*data: Any, **options: Any) -> RestorationResults:
+    results = RestorationExperiment(*data, **options).run()
+    assert isinstance(results, RestorationResults)
+    return results
+
+
 def slice_of(split: Any, number: int) -> Treebank:
     whole = read_treebank(embedded_treebank_path(split))
     return replace(whole, sentences=whole.sentences[:number])
@@ -78,23 +84,23 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def found(train: Treebank, dev: Treebank, folder: Path) -> Iterator[Comparison]:
+def found(train: Treebank, dev: Treebank, folder: Path) -> Iterator[RestorationResults]:
     """As a user has it: in single precision."""
     default = torch.get_default_dtype()
     torch.set_default_dtype(torch.float)
     torch.set_num_threads(1)
-    yield compare(train, dev, SMALL, folder)
+    yield compared(train, dev, SMALL, folder)
     torch.set_default_dtype(default)
 
 
 pytestmark = pytest.mark.usefixtures("single_precision")
 
 
-def by_name(comparison: Comparison) -> dict[str, SystemResult]:
+def by_name(comparison: RestorationResults) -> dict[str, SystemResult]:
     return {system.first.name: system.first for system in comparison.systems}
 
 
-def timeless(comparison: Comparison) -> Any:
+def timeless(comparison: RestorationResults) -> Any:
     """All results but how long they took."""
 
     def without_seconds(value: Any) -> Any:
@@ -105,7 +111,7 @@ def timeless(comparison: Comparison) -> Any:
     return without_seconds(json.loads(json.dumps(comparison.to_json())))
 
 
-def test_trivial(found: Comparison, train: Treebank, dev: Treebank) -> None:
+def test_trivial(found: RestorationResults, train: Treebank, dev: Treebank) -> None:
     system = by_name(found)["trivial"]
     restored = ended_in(final_mark(train), [sentence.tree.forms for sentence in dev])
     assert system.with_gold_trees.perplexity is None
@@ -115,7 +121,7 @@ def test_trivial(found: Comparison, train: Treebank, dev: Treebank) -> None:
 
 
 @pytest.mark.parametrize("kind", ["crf", "attention"])
-def test_taggers(found: Comparison, dev: Treebank, folder: Path, kind: str) -> None:
+def test_taggers(found: RestorationResults, dev: Treebank, folder: Path, kind: str) -> None:
     system, tagger = by_name(found)[kind], load_rival(folder / SEED / kind)
     assert tagger.recipe == SMALL.rival_recipe
     assert system.with_gold_trees.perplexity == pytest.approx(tagger.evaluate(list(dev)).perplexity, 1e-12)
@@ -126,7 +132,7 @@ def test_taggers(found: Comparison, dev: Treebank, folder: Path, kind: str) -> N
 
 
 @pytest.mark.parametrize(("name", "channel"), [("attach", "identity"), ("full", "sliding-window")])
-def test_models(found: Comparison, dev: Treebank, folder: Path, name: str, channel: str) -> None:
+def test_models(found: RestorationResults, dev: Treebank, folder: Path, name: str, channel: str) -> None:
     system, model = by_name(found)[name], Punctuator.load(folder / SEED / name)
     assert model.recipe == replace(SMALL.recipe, channel=channel, direction=model.recipe.direction)
     assert len(model.report["directions"]) == (1 if name == "attach" else 2)
@@ -144,7 +150,7 @@ def test_models(found: Comparison, dev: Treebank, folder: Path, name: str, chann
 
 @pytest.mark.parametrize("name", ["attach", "full"])
 def test_models_have_learned_from_trees_of_parsers(
-    found: Comparison, train: Treebank, dev: Treebank, folder: Path, name: str
+    found: RestorationResults, train: Treebank, dev: Treebank, folder: Path, name: str
 ) -> None:
     """Those that the parsers of the folds have found in what they had not seen."""
     model = Punctuator.load(folder / SEED / name)
@@ -164,7 +170,9 @@ def test_models_have_learned_from_trees_of_parsers(
     assert model.parsed.report["train_sentences"] == 2 * 61
 
 
-def test_the_model_with_a_tagger(found: Comparison, train: Treebank, dev: Treebank, folder: Path) -> None:
+def test_the_model_with_a_tagger(
+    found: RestorationResults, train: Treebank, dev: Treebank, folder: Path
+) -> None:
     """It is the full model where trees are given, and mixed with the tagger where a parser finds them."""
     system, full = by_name(found)["mixed"], by_name(found)["full"]
     model = Punctuator.load(folder / SEED / "mixed-100")
@@ -184,7 +192,7 @@ def test_the_model_with_a_tagger(found: Comparison, train: Treebank, dev: Treeba
     assert system.with_predicted_trees.perplexity != full.with_predicted_trees.perplexity
 
 
-def test_parsers(found: Comparison, dev: Treebank, folder: Path) -> None:
+def test_parsers(found: RestorationResults, dev: Treebank, folder: Path) -> None:
     trees = [sentence.tree for sentence in dev]
     results = [one.first for one in found.parsers]
     assert [(one.share, one.sentences) for one in results] == [(50, 31), (100, 61)]
@@ -195,7 +203,7 @@ def test_parsers(found: Comparison, dev: Treebank, folder: Path) -> None:
         assert parser.report["train_sentences"] == result.sentences
 
 
-def test_what_is_told_of_the_data(found: Comparison, train: Treebank, dev: Treebank) -> None:
+def test_what_is_told_of_the_data(found: RestorationResults, train: Treebank, dev: Treebank) -> None:
     assert (found.train.path, found.train.sentences) == (train.path, 61)
     assert found.dev.slots == sum(len(sentence.surface) for sentence in dev)
     assert list(by_name(found)) == ["trivial", "crf", "attention", "attach", "full", "mixed"]
@@ -204,36 +212,36 @@ def test_what_is_told_of_the_data(found: Comparison, train: Treebank, dev: Treeb
     assert found.environment["torch"] == torch.__version__
 
 
-def test_the_same_again(found: Comparison, train: Treebank, dev: Treebank, folder: Path) -> None:
+def test_the_same_again(found: RestorationResults, train: Treebank, dev: Treebank, folder: Path) -> None:
     """Trained anew without a folder, given sentences alone; and measured anew with what was trained."""
-    anew = timeless(compare(iter(train), iter(dev), SMALL))
+    anew = timeless(compared(iter(train), iter(dev), SMALL))
     assert [anew["treebanks"][name].pop("path") for name in ("train", "dev")] == [None, None]
     before = timeless(found)
     for name in ("train", "dev"):
         del before["treebanks"][name]["path"]
     assert anew == before
-    measured = compare(train, dev, SMALL, folder)
+    measured = compared(train, dev, SMALL, folder)
     assert timeless(measured) == timeless(found)
     for one, other in zip(measured.systems, found.systems, strict=True):
         assert one.first.training_seconds == other.first.training_seconds
 
 
-def test_several_seeds(found: Comparison, train: Treebank, dev: Treebank, folder: Path) -> None:
+def test_several_seeds(found: RestorationResults, train: Treebank, dev: Treebank, folder: Path) -> None:
     """The first seed is there already, the second gives other results: as by itself."""
     settings = replace(SMALL, systems=("crf",))
-    results = compare(train, dev, replace(settings, seeds=2), folder).systems[0].results
+    results = compared(train, dev, replace(settings, seeds=2), folder).systems[0].results
     assert results[0].training_seconds == by_name(found)["crf"].training_seconds
-    alone = by_name(compare(train, dev, replace(settings, seed=6)))["crf"]
+    alone = by_name(compared(train, dev, replace(settings, seed=6)))["crf"]
     perplexities = [one.with_gold_trees.perplexity for one in results]
     assert perplexities[1] == alone.with_gold_trees.perplexity != perplexities[0]
 
 
 def test_the_mixture_of_predicted_trees(
-    found: Comparison, train: Treebank, dev: Treebank, folder: Path
+    found: RestorationResults, train: Treebank, dev: Treebank, folder: Path
 ) -> None:
     """p(x | words) is the sum over the distinct trees that the parser drew, a share of the draws each."""
     settings = replace(SMALL, systems=("full",), shares=(100,), trees=4)
-    log_probs = by_name(compare(train, dev, settings, folder))["full"].with_predicted_trees.log_probs
+    log_probs = by_name(compared(train, dev, settings, folder))["full"].with_predicted_trees.log_probs
     model = Punctuator.load(folder / SEED / "full")
     parser = BiaffineParser.from_parts(*read_model_file(folder / SEED / "parser-100"))
     assert log_probs is not None
@@ -247,11 +255,11 @@ def test_the_mixture_of_predicted_trees(
         assert found_log_prob == pytest.approx(math.log(total), 1e-9)
 
 
-def test_measured_on_test(found: Comparison, train: Treebank, dev: Treebank, folder: Path) -> None:
+def test_measured_on_test(found: RestorationResults, train: Treebank, dev: Treebank, folder: Path) -> None:
     """What was trained with dev is measured on other sentences, as on these alone."""
     test = slice_of("test", 9)
     settings = replace(SMALL, systems=("trivial", "crf"))
-    results = compare(train, dev, settings, folder, test=test)
+    results = compared(train, dev, settings, folder, test=test)
     crf = by_name(results)["crf"]
     assert crf.training_seconds == by_name(found)["crf"].training_seconds
     tagger = load_rival(folder / SEED / "crf")
@@ -261,12 +269,14 @@ def test_measured_on_test(found: Comparison, train: Treebank, dev: Treebank, fol
     assert "measured on 9 of test" in results.to_markdown()
 
 
-def test_more_of_the_same_parts(train: Treebank, dev: Treebank, folder: Path, found: Comparison) -> None:
+def test_more_of_the_same_parts(
+    train: Treebank, dev: Treebank, folder: Path, found: RestorationResults
+) -> None:
     """Other systems, shares, decoders and numbers of trees and draws, from what was trained before."""
     settings = replace(
         SMALL, systems=("full", "trivial"), shares=(100,), decoder="slot-mbr", samples=30, trees=4
     )
-    more = compare(train, dev, settings, folder)
+    more = compared(train, dev, settings, folder)
     assert list(by_name(more)) == ["trivial", "full"]
     assert by_name(more)["full"].training_seconds == by_name(found)["full"].training_seconds
     gold = [by_name(one)["full"].with_gold_trees.perplexity for one in (more, found)]
@@ -274,9 +284,9 @@ def test_more_of_the_same_parts(train: Treebank, dev: Treebank, folder: Path, fo
     assert more.parsers[0].first.scores == found.parsers[1].first.scores
 
 
-def test_gold_trees_alone(found: Comparison, train: Treebank, dev: Treebank, tmp_path: Path) -> None:
+def test_gold_trees_alone(found: RestorationResults, train: Treebank, dev: Treebank, tmp_path: Path) -> None:
     settings = replace(SMALL, systems=("attach",), shares=(100,), folds=0)
-    attach, before = by_name(compare(train, dev, settings, tmp_path))["attach"], by_name(found)["attach"]
+    attach, before = by_name(compared(train, dev, settings, tmp_path))["attach"], by_name(found)["attach"]
     assert attach.report["parsed_trees"] is None
     assert sorted(path.stem for path in (tmp_path / SEED).iterdir()) == ["attach", "parser-100"]
     assert attach.with_gold_trees.perplexity == before.with_gold_trees.perplexity
@@ -284,13 +294,13 @@ def test_gold_trees_alone(found: Comparison, train: Treebank, dev: Treebank, tmp
 
 
 def test_text_besides(
-    found: Comparison, train: Treebank, dev: Treebank, folder: Path, tmp_path: Path
+    found: RestorationResults, train: Treebank, dev: Treebank, folder: Path, tmp_path: Path
 ) -> None:
     """Systems learn from the sentences of a text besides, each once or with two trees; parsers do not."""
     file = tmp_path / "text.txt"
     file.write_text("".join(f"{one.text()}\n" for one in slice_of("train", 400).sentences[61:]), "utf-8")
     settings = replace(SMALL, systems=("crf", "full", "mixed"), text=(str(file),))
-    told = compare(train, dev, settings, folder)
+    told = compared(train, dev, settings, folder)
     systems, before = by_name(told), by_name(found)
     read = systems["crf"].report["train_sentences"] - 61
     assert 100 <= read < 339
@@ -302,12 +312,12 @@ def test_text_besides(
     assert systems["full"].with_gold_trees.perplexity == before["full"].with_gold_trees.perplexity
     assert told.parsers[-1].first.training_seconds == found.parsers[-1].first.training_seconds
     assert str(file) in told.to_markdown()
-    without = by_name(compare(train, dev, replace(settings, systems=("crf",), text=()), folder))["crf"]
+    without = by_name(compared(train, dev, replace(settings, systems=("crf",), text=()), folder))["crf"]
     assert without.training_seconds == before["crf"].training_seconds
 
 
 def test_without_trees_there_is_no_parser(train: Treebank, dev: Treebank, tmp_path: Path) -> None:
-    found = compare(train, dev, replace(SMALL, systems=("trivial",)), tmp_path)
+    found = compared(train, dev, replace(SMALL, systems=("trivial",)), tmp_path)
     assert found.parsers == ()
     assert [path.stem for path in (tmp_path / SEED).iterdir()] == ["trivial"]
 
@@ -328,7 +338,7 @@ def test_progress(train: Treebank, dev: Treebank) -> None:
         parser_recipe=replace(SMALL.parser_recipe, epochs=1, least_steps=30),
         shares=(100,),
     )
-    compare(train, dev, replace(settings, systems=("crf", "attach", "full")), watch=watch)
+    compared(train, dev, replace(settings, systems=("crf", "attach", "full")), watch=watch)
     assert done == sizes
     assert sizes["training attach only: sentences"] == 2 * 20
     assert sizes["training full model: sentences"] == 2 * 2 * 20
@@ -339,4 +349,4 @@ def test_progress(train: Treebank, dev: Treebank) -> None:
 def test_nothing_to_train_or_measure_on(train: Treebank) -> None:
     for some in ((train, []), ([], train)):
         with pytest.raises(ValueError, match="needs sentences to train on and sentences to measure on"):
-            compare(*some, SMALL)
+            compared(*some, SMALL)

@@ -1,0 +1,174 @@
+"""Ways to treat punctuation in parsing side by side, as in Tables 4 and 5 of Ma, Zhang & Zhu (2014)."""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from operator import attrgetter
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pyropunct.compare.experiment import Advance, TableExperiment, Watch, timed, unwatched
+from pyropunct.compare.table import Baseline, Column
+from pyropunct.rivals.ma_2014.parser import (
+    ArcStandardParser,
+    ArcStandardRecipe,
+    ParsedSentence,
+    train_arc_standard,
+)
+from pyropunct.rivals.ma_2014.treatments import MarkedSentence
+from pyropunct.rivals.settings import ParserSettings, Treatment
+
+WORDS, HEADS, LABELLED, SENTENCES, COMPLETE, ROOT = range(6)
+"""The columns of counts: words; words with the right head; with the right head and relation; and 1 for each
+sentence, for a sentence whose heads all are right, and for a sentence whose root is right."""
+
+
+def word_counts(parsed: Sequence[ParsedSentence], gold: Sequence[MarkedSentence]) -> NDArray[np.int64]:
+    """(sentences, 6) how well the words of each sentence are parsed, marks apart."""
+    return np.array([_counts(*pair) for pair in zip(parsed, gold, strict=True)], np.int64)
+
+
+def _counts(parsed: ParsedSentence, gold: MarkedSentence) -> list[int]:
+    words = [place for place, mark in enumerate(gold.marks) if not mark]
+    right = [place for place in words if parsed.heads[place] == gold.heads[place]]
+    labelled = sum(parsed.relations[place] == gold.relations[place] for place in right)
+    root = any(gold.heads[place] == 0 for place in right)
+    return [len(words), len(right), labelled, 1, len(right) == len(words), root]
+
+
+class ParsingResult(NamedTuple):
+    """The result of a parser.
+
+    :ivar treatment: what became of marks.
+    :ivar beam: the width of its beam.
+    :ivar counts: see `word_counts`.
+    :ivar training_seconds: the processor time of its training.
+    :ivar speed: the sentences of dev that it parsed in a second of processor time.
+    :ivar report: what happened in its training.
+    """
+
+    treatment: Treatment
+    beam: int
+    counts: NDArray[np.int64]
+    training_seconds: float
+    speed: float
+    report: Mapping[str, Any]
+
+
+def _percentage(
+    key: str, title: str, part: int, whole: int, *, tested: bool = False
+) -> Column[ParsingResult]:
+    def value(result: ParsingResult) -> float:
+        return 100 * float(result.counts[:, part].sum() / result.counts[:, whole].sum())
+
+    def evidence(result: ParsingResult) -> NDArray[np.int64]:
+        return result.counts[:, part]
+
+    return Column(key, title, value, 2, evidence=evidence if tested else None, best=max)
+
+
+COLUMNS: tuple[Column[ParsingResult], ...] = (
+    Column("beam", "beam", attrgetter("beam")),
+    Column("marks", "marks", attrgetter("treatment.value")),
+    _percentage("uas", "UAS", HEADS, WORDS, tested=True),
+    _percentage("las", "LAS", LABELLED, WORDS, tested=True),
+    _percentage("complete", "complete", COMPLETE, SENTENCES),
+    _percentage("root", "root", ROOT, SENTENCES),
+    Column("sentences_per_second", "sentences/s", attrgetter("speed"), 0),
+    Column("training_seconds", "training s", attrgetter("training_seconds"), 0),
+)
+
+
+def _marks_as_tokens(results: Sequence[ParsingResult], row: int) -> int | None:
+    """The row of marks as tokens with the same beam; None for this row, or if there is no such row."""
+    if results[row].treatment is Treatment.TOKENS:
+        return None
+    tokens = {result.beam: i for i, result in enumerate(results) if result.treatment is Treatment.TOKENS}
+    return tokens.get(results[row].beam)
+
+
+class ParserExperiment(TableExperiment[ParsingResult]):
+    """Parsers that are trained on some sentences and measured on others.
+
+    :param train: the training sentences, of two words or more.
+    :param dev: the sentences to measure on.
+    :param settings: the settings.
+    :param folder: each parser is saved there when it is trained, and loaded when the experiment is repeated.
+    :param watch: gets reports of progress.
+    """
+
+    title = "Parsers"
+    baseline = Baseline("marks as tokens with the same beam", _marks_as_tokens)
+
+    def __init__(
+        self,
+        train: Sequence[MarkedSentence],
+        dev: Sequence[MarkedSentence],
+        settings: ParserSettings | None = None,
+        folder: str | Path | None = None,
+        watch: Watch = unwatched,
+    ) -> None:
+        super().__init__(train, dev, settings or ParserSettings(), folder, watch)
+
+    def clock(self) -> float:
+        """The processor time."""
+        return time.process_time()
+
+    def rows(self) -> Iterator[ParsingResult]:
+        """A row for each beam and treatment of marks.
+
+        :raises ValueError: if there are too few training sentences.
+        """
+        self._compile()
+        settings = self.settings
+        recipes = [
+            ArcStandardRecipe(Treatment(marks), beam, settings.iterations, settings.seed)
+            for beam in settings.beams
+            for marks in settings.marks
+        ]
+        with self.watch("iterations", settings.iterations * len(recipes)) as advance:
+            yield from [self._result(recipe, advance) for recipe in recipes]
+
+    def _compile(self) -> None:
+        """Parse one sentence, so that nothing that is measured has to wait for a compiler."""
+        sentences = [sentence for sentence in self.train if sentence.marks.count(False) > 1][:1]
+        train_arc_standard(sentences, ArcStandardRecipe(beam=1, iterations=2)).parse(sentences)
+
+    def _result(self, recipe: ArcStandardRecipe, advance: Advance) -> ParsingResult:
+        """A parser, trained now or before, and measured."""
+        parser, seconds = self.trained_parts(
+            f"{recipe.treatment.value}-{recipe.beam}",
+            lambda: train_arc_standard(self.train, recipe, advance=advance),
+            ArcStandardParser.from_parts,
+        )
+        parsed, spent = timed(parser.parse, self.dev)
+        counts, speed = word_counts(parsed, self.dev), len(self.dev) / spent
+        return ParsingResult(recipe.treatment, recipe.beam, counts, seconds, speed, parser.report)
+
+    def columns(self, rows: Sequence[ParsingResult]) -> Sequence[Column[ParsingResult]]:
+        """`COLUMNS`."""
+        return COLUMNS
+
+    def described(self, rows: Sequence[ParsingResult]) -> dict[str, Any]:
+        """The numbers of sentences and words."""
+        words = sum(sentence.marks.count(False) for sentence in self.dev)
+        return {
+            "train": {"sentences": len(self.train)},
+            "dev": {"sentences": len(self.dev), "words": words},
+        }
+
+    def notes(self, rows: Sequence[ParsingResult]) -> Sequence[str]:
+        """What was trained and measured."""
+        settings, dev = self.settings, self.described(rows)["dev"]
+        return (
+            f"Trained on {len(self.train):,} sentences, {rows[0].report['lifted_sentences']:,} of them made "
+            f"projective, in {settings.iterations} iterations, seed {settings.seed}; measured on "
+            f"{dev['sentences']:,} with {dev['words']:,} words, marks left out.",
+            "Tags are those of the treebanks; seconds are of processor time.",
+        )
+
+    def details(self, row: ParsingResult) -> Mapping[str, Any]:
+        """What happened in training."""
+        return row.report

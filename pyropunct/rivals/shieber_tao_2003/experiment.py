@@ -1,0 +1,225 @@
+"""Systems that restore commas side by side, as in Table 1 of Shieber & Tao (2003), with significance."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from operator import attrgetter
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pyropunct.compare.experiment import Experiment, TableExperiment, TableResults, Watch, unwatched
+from pyropunct.compare.significance import f1
+from pyropunct.compare.table import Column
+from pyropunct.nets.parser import Parser, WeightedTree
+from pyropunct.rivals.restoration.conditions import Conditions
+from pyropunct.rivals.restoration.experiment import Run
+from pyropunct.rivals.restoration.systems import Treebanks
+from pyropunct.rivals.settings import CommaSettings
+from pyropunct.rivals.shieber_tao_2003.models import MODELS, CommaSystem
+from pyropunct.rivals.shieber_tao_2003.scores import CORRECT, GOLD, RESTORED, RIGHT, CommaResult, CommaScores
+from pyropunct.rivals.shieber_tao_2003.sentences import (
+    CommaSentence,
+    parsed,
+    read_comma_sentences,
+    require_commas,
+)
+from pyropunct.rivals.shieber_tao_2003.story_commas import story_results
+from pyropunct.text.lines import TreebankError
+from pyropunct.treebank.brackets import read_brackets
+from pyropunct.treebank.sentence import Sentence
+
+BASELINE = "1"
+"""The model from which reductions of errors are counted."""
+
+ON_PARSED_TREES: Mapping[str, str] = MappingProxyType(
+    {"5": "3", "5t": "3t", "9": "8", "9c": "8c", "12": "10", "12c": "10c"}
+)
+"""The models with a parser's constituents, and the same model with those of the treebank."""
+
+
+def columns(baseline: CommaScores | None) -> tuple[Column[CommaResult], ...]:
+    """The columns; F and the accuracy in sentences are tested.
+
+    :param baseline: the scores from which reductions of errors are counted.
+    """
+
+    def reduction(result: CommaResult) -> float | None:
+        return None if baseline is None else result.scores.error_reduction(baseline)
+
+    def marks(result: CommaResult) -> NDArray[np.int64]:
+        return result.scores.table[:, (GOLD, RESTORED, RIGHT)]
+
+    def correct(result: CommaResult) -> NDArray[np.int64]:
+        return result.scores.table[:, CORRECT]
+
+    accuracy = attrgetter("scores.sentence_accuracy")
+    return (
+        Column("model", "model", attrgetter("name")),
+        Column("title", "what it looks at", attrgetter("title")),
+        Column("trees", "trees", attrgetter("trees")),
+        Column("precision", "P", attrgetter("scores.precision"), 3),
+        Column("recall", "R", attrgetter("scores.recall"), 3),
+        Column("f", "F", attrgetter("scores.f"), 3, evidence=marks, statistic=f1, best=max),
+        Column("token_accuracy", "tokens", attrgetter("scores.token_accuracy"), 3),
+        Column("sentence_accuracy", "sentences", accuracy, 3, evidence=correct, best=max),
+        Column("error_reduction", "reduction", reduction, 3),
+    )
+
+
+class CommaExperiment(TableExperiment[CommaResult]):
+    """Models of commas that are trained on some sentences and measured on others.
+
+    :param train: the training sentences; they should have commas.
+    :param dev: the sentences to measure on.
+    :param settings: the settings; by default all models.
+    :param parser: finds trees for the models of :data:`ON_PARSED_TREES`, which are left out without it.
+    :param others: results of further systems on the same sentences.
+    :param parser_of_train: finds the trees of the training sentences; by default the same parser does.
+    :param watch: gets reports of progress.
+    """
+
+    title = "Commas"
+
+    def __init__(
+        self,
+        train: Sequence[CommaSentence],
+        dev: Sequence[CommaSentence],
+        settings: CommaSettings | None = None,
+        parser: Parser | None = None,
+        others: Iterable[CommaResult] = (),
+        *,
+        parser_of_train: Parser | None = None,
+        watch: Watch = unwatched,
+    ) -> None:
+        super().__init__(train, dev, settings or CommaSettings(), None, watch)
+        self.parser, self.parser_of_train, self.others = parser, parser_of_train or parser, others
+
+    def rows(self) -> Iterator[CommaResult]:
+        """A row for each model, with constituents of the treebank and of a parser; then the others.
+
+        :raises ValueError: if there is no training sentence.
+        """
+        models = self.settings.models
+        on_parsed = {} if self.parser is None else {n: m for n, m in ON_PARSED_TREES.items() if m in models}
+        with self.watch("models", len(models) + len(on_parsed)) as advance:
+            for name in models:
+                trees = "gold" if MODELS[name].looks_at_constituents else ""
+                yield self._result(name, name, trees, self.train, self.dev)
+                advance(1)
+            if self.parser is not None and self.parser_of_train is not None:
+                train, dev = parsed(self.train, self.parser_of_train), parsed(self.dev, self.parser)
+                for name, model in on_parsed.items():
+                    yield self._result(name, model, "parsed", train, dev)
+                    advance(1)
+        yield from self.others
+
+    def _result(
+        self, name: str, model: str, trees: str, train: Sequence[CommaSentence], dev: Sequence[CommaSentence]
+    ) -> CommaResult:
+        system = CommaSystem(train, model, self.settings.smoothing, self.settings.least)
+        scores = CommaScores.of(system.restore(dev), [sentence.commas for sentence in dev])
+        return CommaResult(name, MODELS[model].title, trees, scores)
+
+    def columns(self, rows: Sequence[CommaResult]) -> Sequence[Column[CommaResult]]:
+        """The scores, and the reduction of errors if `BASELINE` is measured."""
+        return columns(next((result.scores for result in rows if result.name == BASELINE), None))
+
+    def described(self, rows: Sequence[CommaResult]) -> dict[str, Any]:
+        """The numbers of sentences and commas."""
+        return {
+            name: {"sentences": len(part), "commas": sum(int(one.commas.sum()) for one in part)}
+            for name, part in (("train", self.train), ("dev", self.dev))
+        }
+
+    def notes(self, rows: Sequence[CommaResult]) -> Sequence[str]:
+        """What was trained and measured."""
+        settings, (train, dev) = self.settings, self.described(rows).values()
+        return (
+            f"Trained on {train['sentences']:,} sentences with {train['commas']:,} commas, measured on "
+            f"{dev['sentences']:,} with {dev['commas']:,}; smoothing {settings.smoothing}; words with fewer "
+            f"than {settings.least} places in training count as one.",
+            "tokens, sentences: the shares of positions, and of sentences, in which all is right; reduction: "
+            f"of the errors in sentences of model {BASELINE} that people would avoid.",
+        )
+
+    def tabled(self, rows: Sequence[CommaResult]) -> TableResults:
+        """The table, and for programs the best system of each column."""
+        results = super().tabled(rows)
+        [table] = results.tables
+        best = {column.key: table.best(column) for column in table.columns if column.evidence}
+        names = {key: None if row is None else rows[row].name for key, row in best.items()}
+        return TableResults(results.named, {**results.data, "best": names})
+
+
+@dataclass(frozen=True)
+class KnownTrees:
+    """A parser that knows the trees of some sentences.
+
+    :ivar known: their trees, by their words.
+    :ivar parser: parses all other sentences.
+    """
+
+    known: Mapping[tuple[str, ...], list[WeightedTree]]
+    parser: Parser
+
+    def parse(self, sentences: Sequence[Sequence[str]], trees: int = 1) -> list[list[WeightedTree]]:
+        """See `pyropunct.nets.parser.Parser`."""
+        return [self.known.get(tuple(one)) or self.parser.parse([one], trees)[0] for one in sentences]
+
+
+class FittedCommaExperiment(Experiment):
+    """As `CommaExperiment`, with a model of latent punctuation and a parser trained on the same sentences.
+
+    Both learn from the converted trees, and dev says when their training stops.  A parser knows the sentences
+    that it was trained on too well.  So trees of training sentences come from parsers trained on the others,
+    see `pyropunct.nets.jackknife`.
+
+    :param train: file of phrase-structure trees to learn from.
+    :param dev: file of those to measure on.
+    :param settings: the settings.
+    :param folder: trained parts are saved there, and loaded when the experiment is repeated.
+    :param watch: gets reports of progress.
+    :raises TreebankError: if a file cannot be read, or there is too little to learn from.
+    """
+
+    def __init__(
+        self,
+        train: str,
+        dev: str,
+        settings: CommaSettings,
+        folder: str | Path | None = None,
+        watch: Watch = unwatched,
+    ) -> None:
+        self.file, self.learned, self.measured = dev, read_comma_sentences(train), read_comma_sentences(dev)
+        require_commas(self.learned, train)
+        treebanks = tuple(read_brackets(train)), tuple(read_brackets(dev))
+        if len(treebanks[0]) < 2:
+            problem = "parsing each sentence by what is learned from others takes two sentences"
+            raise TreebankError(train, problem)
+        super().__init__(*treebanks, settings, folder, watch)
+
+    def texts(self, data: Iterable[Sentence]) -> Iterator[str]:
+        """The converted sentences."""
+        return (sentence.conllu() for sentence in data)
+
+    def results(self) -> TableResults:
+        """The table of all models."""
+        conditions = Conditions(seed=self.settings.seed, folds=self.settings.folds)
+        run = Run(Treebanks(self.train, self.dev), self.dev, conditions, self)
+        parser = run.parser(100).model
+        model = replace(run.system("full").model, parser=parser)
+        parses = run.with_parses.parses
+        assert parses is not None  # there are folds
+        known = {trees[0].tree.forms: list(trees) for trees in parses[0]}
+        return CommaExperiment(
+            self.learned,
+            self.measured,
+            self.settings,
+            parser,
+            story_results(model, self.file, self.measured, self.settings, self.watch),
+            parser_of_train=KnownTrees(known, parser),
+            watch=self.watch,
+        ).results()

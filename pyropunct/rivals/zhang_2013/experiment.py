@@ -1,0 +1,211 @@
+"""Marks, ends and trees of running words side by side, as in Tables 4 to 6 of Zhang, Wu, Yang & Li (2013)."""
+
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pyropunct.compare.experiment import TableExperiment, Watch, timed, unwatched
+from pyropunct.compare.significance import f1
+from pyropunct.compare.table import Baseline, Column
+from pyropunct.nets.reader import Counts
+from pyropunct.punctuator import Punctuator
+from pyropunct.rivals.settings import RESTORATION, JointSettings
+from pyropunct.rivals.transitions.arc_eager import FULL, MIDDLE, NONE
+from pyropunct.rivals.zhang_2013.streams import SENTENCES, Stream
+from pyropunct.rivals.zhang_2013.systems import Reading, Training, restoration_system
+
+MARKS = {"middle": "M", "full": "F", "any": "all", "ends": "ends"}
+"""What is found: middle pauses, full stops, either of them, whichever it is, and ends of sentences."""
+
+Numbers = NDArray[np.int64]
+
+TREES = {"uas": "UAS", "las": "LAS"}
+
+
+def mark_counts(readings: Sequence[Reading], gold: Sequence[Stream]) -> Numbers:
+    """(streams, 4, 3) for each of `MARKS` the numbers of true, found and rightly found places.
+
+    The end of a stream does not count.
+    """
+    return np.array([_mark_counts(*pair) for pair in zip(readings, gold, strict=True)], np.int64)
+
+
+def _mark_counts(reading: Reading, gold: Stream) -> list[list[int]]:
+    found, true = np.array(reading.marks, int), np.array(gold.marks, int)
+    pairs = [
+        (true == MIDDLE, found == MIDDLE),
+        (true == FULL, found == FULL),
+        (true != NONE, found != NONE),
+        (np.array(gold.ends[:-1], bool), np.array(reading.ends[:-1], bool)),
+    ]
+    return [[int(there.sum()), int(here.sum()), int((there & here).sum())] for there, here in pairs]
+
+
+def tree_counts(readings: Sequence[Reading], gold: Sequence[Stream]) -> Numbers | None:
+    """(streams, 3) words, words with the right head, and words with the right relation too.
+
+    :returns: None if the system finds no trees.
+    """
+    table = []
+    for reading, true in zip(readings, gold, strict=True):
+        if reading.heads is None or reading.relations is None:
+            return None
+        right = [word for word, head in enumerate(true.heads) if reading.heads[word] == head]
+        labelled = sum(reading.relations[word] == true.relations[word] for word in right)
+        table.append([len(true.heads), len(right), labelled])
+    return np.array(table, np.int64)
+
+
+class JointResult(NamedTuple):
+    """The result of a system on streams of one size.
+
+    :ivar name: the name of the system.
+    :ivar size: how many sentences the streams have.
+    :ivar marks: see `mark_counts`.
+    :ivar trees: see `tree_counts`.
+    :ivar training_seconds: the processor time of its training, with that of the systems that it reads; None
+        if it was not trained here.
+    :ivar speed: the words that it read in a second of processor time.
+    """
+
+    name: str
+    size: int
+    marks: Numbers
+    trees: Numbers | None
+    training_seconds: float | None
+    speed: float
+
+    def counts(self, key: str) -> Counts:
+        """The counts of one of `MARKS` in all streams."""
+        return Counts(*self.marks[:, list(MARKS).index(key)].sum(0).tolist())
+
+
+def _mark_column(place: int, key: str) -> Column[JointResult]:
+    def value(result: JointResult) -> float:
+        return result.counts(key).f1
+
+    def evidence(result: JointResult) -> Numbers:
+        return result.marks[:, place]
+
+    return Column(key, MARKS[key], value, 2, evidence=evidence, statistic=f1, best=max)
+
+
+def _tree_column(place: int, key: str) -> Column[JointResult]:
+    def value(result: JointResult) -> float | None:
+        totals = None if result.trees is None else result.trees.sum(0).tolist()
+        return None if totals is None else 100 * totals[place] / totals[0]
+
+    def evidence(result: JointResult) -> Numbers | None:
+        return None if result.trees is None else result.trees[:, place]
+
+    return Column(key, TREES[key], value, 2, evidence=evidence, best=max)
+
+
+COLUMNS: tuple[Column[JointResult], ...] = (
+    Column("sentences", "sentences", attrgetter("size")),
+    Column("system", "system", attrgetter("name")),
+    *(_mark_column(place, key) for place, key in enumerate(MARKS)),
+    *(_tree_column(place, key) for place, key in enumerate(TREES, start=1)),
+    Column("words_per_second", "words/s", attrgetter("speed"), 0),
+    Column("training_seconds", "training s", attrgetter("training_seconds"), 0),
+)
+
+ABOVE = Baseline(
+    "the row above",
+    lambda results, row: row - 1 if row and results[row - 1].size == results[row].size else None,
+)
+
+
+class JointExperiment(TableExperiment[JointResult]):
+    """Systems that are trained on some streams and measured on others.
+
+    :param train: the training streams.
+    :param dev: the streams to measure on, by how many sentences they have.
+    :param model: restores running text, if that is compared.
+    :param settings: the settings.
+    :param folder: the CRF and each parser are saved there when they are trained, and loaded when the
+        experiment is repeated.
+    :param watch: gets reports of progress.
+    :raises NoReaderError: if the model has no reader of running text.
+    """
+
+    title = "Running words"
+    key = "rows"
+    baseline = ABOVE
+
+    def __init__(
+        self,
+        train: Sequence[Stream],
+        dev: Mapping[int, Sequence[Stream]],
+        model: Punctuator | None = None,
+        settings: JointSettings | None = None,
+        folder: str | Path | None = None,
+        watch: Watch = unwatched,
+    ) -> None:
+        super().__init__(train, dev, settings or JointSettings(), folder, watch)
+        restored = model is not None and RESTORATION in self.settings.systems
+        self.restoration = restoration_system(model, self.settings) if restored and model else None
+
+    def texts(self, data: Any) -> Iterable[str]:
+        """All of dev is one text."""
+        return [repr(data)] if isinstance(data, Mapping) else map(repr, data)
+
+    def clock(self) -> float:
+        """The processor time."""
+        return time.process_time()
+
+    def rows(self) -> Iterator[JointResult]:
+        """A row for each system and size of streams, size by size.
+
+        :raises ValueError: if there are too few streams for training.
+        """
+        training = Training(self.train, self, self.restoration)
+        names = [one for one in self.settings.systems if one != RESTORATION or self.restoration is not None]
+        systems = {name: training.system(name) for name in names}
+        with self.watch("measuring", len(systems) * len(self.dev)) as advance:
+            for size, streams in self.dev.items():
+                words = sum(len(stream.forms) for stream in streams)
+                for name, (system, seconds) in systems.items():
+                    readings, spent = timed(system, streams)
+                    marks, trees = mark_counts(readings, streams), tree_counts(readings, streams)
+                    yield JointResult(name, size, marks, trees, seconds, words / spent)
+                    advance(1)
+
+    def columns(self, rows: Sequence[JointResult]) -> Sequence[Column[JointResult]]:
+        """`COLUMNS`."""
+        return COLUMNS
+
+    def described(self, rows: Sequence[JointResult]) -> dict[str, Any]:
+        """The numbers of sentences, words and lifted arcs."""
+        dev = next(iter(self.dev.values()))
+        sentences, other = (sum(len(stream.sizes) for stream in streams) for streams in (self.train, dev))
+        return {
+            "train": {"sentences": sentences, "lifted_arcs": sum(one.lifted for one in self.train)},
+            "dev": {"sentences": other, "words": sum(len(stream.forms) for stream in dev)},
+        }
+
+    def notes(self, rows: Sequence[JointResult]) -> Sequence[str]:
+        """What was trained and measured."""
+        settings, (train, dev) = self.settings, self.described(rows).values()
+        return (
+            f"Trained on {train['sentences']:,} sentences in streams of {SENTENCES}, "
+            f"{train['lifted_arcs']:,} arcs of them lifted; parsers in {settings.iterations} iterations with "
+            f"a beam of {settings.beam}, seed {settings.seed}; measured on {dev['sentences']:,} sentences "
+            f"with {dev['words']:,} words, in lower case and without marks.",
+            "Tags are those of the treebanks.",
+            "F1 of M: commas, colons, semicolons; F: periods, question and exclamation marks; all: either, "
+            "whichever it is; ends: of sentences inside of streams.  Seconds are of processor time.",
+        )
+
+    def details(self, row: JointResult) -> dict[str, dict[str, float]]:
+        """The precision, recall and F1 of each of `MARKS`."""
+        counts = {key: row.counts(key) for key in MARKS}
+        return {
+            key: {"precision": one.precision, "recall": one.recall, "f1": one.f1}
+            for key, one in counts.items()
+        }
