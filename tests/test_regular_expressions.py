@@ -13,7 +13,7 @@ HOME = Path(pyropunct.__file__).parent
 MODULES = sorted(
     ".".join(("pyropunct", *path.relative_to(HOME).with_suffix("").parts))
     for path in HOME.rglob("*.py")
-    if "re.compile(" in path.read_text(encoding="utf-8")
+    if re.search(r"^\w+ = re\.compile\(", path.read_text(encoding="utf-8"), re.MULTILINE)
 )
 LONG = 20_000
 STARTS = (

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
-
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyropunct.text.marks import START, Surface
 from pyropunct.text.prose import is_symbol
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 class WrittenMark(NamedTuple):
@@ -118,7 +119,7 @@ class RawSentence:
     end: str = "\n"
     found: bool = False
     number: int = 1
-    marks: NDArray[Any] | None = field(default=None, compare=False)
+    marks: "NDArray[Any] | None" = field(default=None, compare=False)
 
     @cached_property
     def surface(self) -> tuple[tuple[str, ...], ...]:

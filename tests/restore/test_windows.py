@@ -6,9 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyropunct.nets.parser import WeightedTree
-from pyropunct.nets.reader import CORE
-from pyropunct.nets.running_text import joined
-from pyropunct.restore.parses import LONGEST_WHOLE, MARGIN, weighted_trees, windows
+from pyropunct.restore.parses import CORE, LONGEST_WHOLE, MARGIN, joined, weighted_trees, windows
 from pyropunct.restore.restoring import Restored, Source, in_windows
 from pyropunct.text.conventions import Conventions
 from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN
