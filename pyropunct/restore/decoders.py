@@ -11,7 +11,7 @@ pairs of the m draws.
 """
 
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import product
@@ -208,18 +208,23 @@ def probable_marks(draws: "Draws", threshold: Thresholds = THRESHOLD) -> Decisio
     chosen = _least_of_slots(allowed, tables.share)
     if unpaired([strings[number] for number in chosen.tolist()]):
         allowed, chosen = expected, _with_whole_pairs(draws, strings, expected, tables.share)
+    regret = _regret(draws, tables._replace(risk=allowed, distance=loss), chosen)
     chosen = _around_constituents(draws, strings, expected, chosen)
-    risk = tables.risk[np.arange(len(chosen)), chosen].sum()
-    return _decision(draws, tables._replace(risk=allowed, distance=loss), chosen, risk)
+    return _decision(draws, tables, chosen, tables.risk[np.arange(len(chosen)), chosen].sum(), regret)
 
 
 def _mark_losses(strings: Sequence[Sequence[str]], threshold: Mapping[str, float]) -> NDArray[Any]:
     """(k, k) what each string loses if the truth is another: thresholds of its marks, less those right."""
-    counts = [Counter(string) for string in strings]
-    usual = threshold.get("", THRESHOLD)
-    costs = [math.fsum(threshold.get(mark, usual) for mark in string) for string in strings]
-    right = [[(here & there).total() for there in counts] for here in counts]
-    return np.array(costs)[:, None] - np.array(right, float)
+    usual, number = threshold.get("", THRESHOLD), dict[str, int]()
+    for string in strings:
+        for mark in string:
+            number.setdefault(mark, len(number))
+    counts = np.zeros((len(strings), len(number)))
+    for row, string in zip(counts, strings, strict=True):
+        for mark in string:
+            row[number[mark]] += 1
+    costs = counts @ np.array([threshold.get(mark, usual) for mark in number], float)
+    return costs[:, None] - np.minimum(counts[:, None], counts).sum(-1)
 
 
 def _least_of_slots(expected: NDArray[Any], share: NDArray[Any]) -> NDArray[Any]:
