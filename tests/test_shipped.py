@@ -80,6 +80,19 @@ def test_settings_are_those_of_load_and_of_each_call_and_of_the_command(settings
     assert ("meeting," in called) == (settings not in ({"keep": False}, {"hidden": ","}))
 
 
+def test_a_complete_sentence_gets_no_more_marks(punctuator: pyropunct.Punctuator) -> None:
+    """Unless that is asked for; only a mark at the end that ends sentences makes it complete."""
+    words = "However the meeting which lasted three hours ended"
+    restored = punctuator(words)
+    assert restored == "However, the meeting which lasted three hours ended."
+    for end in (".", "?", "!", ".”"):
+        assert punctuator(words + end) == words + end
+        assert "However, " in punctuator(words + end, keep=True)
+    assert punctuator(words + ",").startswith("However, ")
+    assert punctuator(words + ".", keep=False) == restored
+    assert punctuator(words + ".", marks=",").startswith("However, ")
+
+
 def test_settings_that_name_marks_are_checked(punctuator: pyropunct.Punctuator) -> None:
     with pytest.raises(MarkError, match="the model has no mark ‽, it has ! "):
         punctuator("a b", marks=",‽")

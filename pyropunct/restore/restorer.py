@@ -26,6 +26,7 @@ from pyropunct.restore.rewriting import (
     without_marks_in,
     without_unknown,
 )
+from pyropunct.restore.running import ends_sentence
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.text.lines import LONGEST_LINE, ByteLines, Part
 from pyropunct.text.marks import ABBREVIATION_DOT, STRAIGHT
@@ -226,14 +227,21 @@ class Restorer:
 
     def _tells(self, source: Source) -> bool:
         """Whether the marks of a sentence are evidence about others."""
-        if self._hidden or not self._keeps(source) or not has_marks(source):
+        if self._hidden or not self._keeps(source) or not has_marks(source) or self._is_complete(source):
             return bool(self._hidden)
         return bool(self.settings.keep) or max(map(len, source.surface)) <= LONGEST_OPEN
+
+    def _is_complete(self, source: Source) -> bool:
+        """Whether a line of raw text ends with a mark that ends sentences, and so lacks no marks."""
+        asked = self._hidden or self._marks is not None or self.settings.keep is not None
+        return not asked and isinstance(source, RawSentence) and ends_sentence(source.surface[-1], "")
 
     def _closed(self, source: Source) -> Sequence[int]:
         """The slots where no mark is put."""
         if not isinstance(source, RawSentence):
             return ()
+        if self._is_complete(source):
+            return range(len(source.surface))
         return source.closed if self.settings.as_written else source.inside
 
     def _rewriting(self, source: Source) -> Rewriting:

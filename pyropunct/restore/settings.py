@@ -87,7 +87,8 @@ class RestoreSettings(DecisionSettings):
     :ivar marks: restore only these marks, such as ".,?!"; by default all that the model knows.  In a text,
         spaces separate marks of several characters; straight quotation marks stand for both directions.
     :ivar keep: keep the punctuation that is there, and fill only empty slots; or discard it, and restore all
-        anew.  [default: keep that of raw text, discard that of CoNLL-U, and marks that are hidden]
+        anew.  [default: keep that of raw text, and fill only sentences without a mark at the end; discard
+        that of CoNLL-U, and marks that are hidden]
     :ivar hidden: restore only these marks, such as ",", and take all others as they are: they tell where
         these belong.
     :ivar as_written: keep what belongs to the words of raw text: abbreviation dots, no hyphens between words,
