@@ -100,6 +100,9 @@ def test_settings_that_name_marks_are_checked(punctuator: pyropunct.Punctuator) 
         punctuator("a b", hidden=" ")
     with pytest.raises(MarkError, match="exclude each other"):
         punctuator("a b", hidden=",", marks=[","])
+    for text in (None, 3, [None]):
+        with pytest.raises(TypeError, match=r"a text is a string, .*not of the type"):
+            punctuator(text)  # type: ignore[call-overload]
 
 
 def test_the_example_of_the_guide(punctuator: pyropunct.Punctuator) -> None:

@@ -109,6 +109,8 @@ class Restorer:
 
         :raises TypeError: if a text is no string.
         """
+        if not isinstance(texts, Iterable):
+            raise TypeError(f"a text is a string, or several are, not of the type {type(texts).__name__}")
         batch, size = list[list[RawSentence]](), 1
         for text in texts:
             with WHOLE:

@@ -109,3 +109,12 @@ class RestoreSettings(DecisionSettings):
     capital: bool = True
     running: bool = False
     case: CaseMode = "auto"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        given: object = self.threshold
+        values = list(given.values()) if isinstance(given, Mapping) else [given]
+        if not all(isinstance(value, int | float) and 0 <= value <= 1 for value in values):
+            raise DecisionSettingError(
+                f"threshold is {given!r}: it must be a number from 0 to 1, or such numbers by marks"
+            )

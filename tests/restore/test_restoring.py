@@ -403,6 +403,12 @@ def test_the_reader_of_running_text_is_mixed_in(model: Punctuator, dev: Treebank
         ({"decoder": "best"}, "decoder is 'best': it must be one of mbr, slot-mbr, map, f1"),
         ({"samples": 0}, "samples is 0: it must be 1 or more"),
         ({"seed": -1}, "seed is -1: it must be 0 to 4294967295"),
+        ({"threshold": 2}, "threshold is 2: it must be a number from 0 to 1"),
+        ({"threshold": "abc"}, "threshold is 'abc': it must be a number"),
+        (
+            {"threshold": {"": 0.3, ",": float("nan")}},
+            "it must be a number from 0 to 1, or such numbers by marks",
+        ),
     ],
 )
 def test_values_that_nobody_knows(settings: dict[str, Any], problem: str) -> None:
