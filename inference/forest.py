@@ -109,6 +109,11 @@ class Forest:
             nodes = (self.height == height).nonzero()[:, 0]
             yield nodes, (self.closing_height == height + 1).nonzero()[:, 0]
 
+    @cached_property
+    def slot_tree(self) -> Tensor:
+        """(S,) the tree of each slot."""
+        return torch.repeat_interleave(self.slot_start.diff())
+
     def per_tree(self, values: Tensor) -> Tensor:
         """Sum node values of shape (..., N) within each tree, to shape (..., B)."""
         return values.new_zeros((*values.shape[:-1], self.num_trees)).index_add(

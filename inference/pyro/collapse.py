@@ -8,7 +8,7 @@ name, the shape and the meaning of the site "surface", and what handlers inside 
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import pyro
 import torch
@@ -94,14 +94,14 @@ class Summed(TreeSite):
         return self.of_trees(self.told.sum.log_evidence)
 
 
-def summed(told: Told, surface: Surface | None, plate: Any) -> None:
+def summed(told: Told, surface: Surface | None) -> None:
     """x alone, by `Summed`; or `forward` if T' is given.
 
     :raises NotImplementedError: where `pyro.poutine.do` gives x: then there is nothing to sum.
     """
     given, shown = given_values(told, surface)
     if given is not None:
-        return forward(told, surface, plate)
+        return forward(told, surface)
     if isinstance(shown, Intervention):
         raise NotImplementedError(
             f"site '{SURFACE}' is set by an intervention, so that no sum over trees is left: use the model "
@@ -109,7 +109,7 @@ def summed(told: Told, surface: Surface | None, plate: Any) -> None:
         )
     if shown is None:
         told.walk()
-    with plate:
+    with told.plate:
         value = pyro.sample(SURFACE, Summed(told), obs=surface)  # type: ignore[arg-type]
     told.show(value, is_drawn=shown is None)
     told.sum = Sum(told)
@@ -127,7 +127,7 @@ class CollapseMessenger(TellMessenger):
         self._allow_impossible = allow_impossible
         self.told: list[Told] = []
 
-    def __enter__(self) -> "CollapseMessenger":
+    def __enter__(self) -> Self:
         if torch.jit.is_tracing():
             raise NotImplementedError(
                 "sums over trees are compiled anyway, and cannot be traced by torch.jit: use no Jit ELBO"
@@ -142,7 +142,7 @@ class CollapseMessenger(TellMessenger):
             self.look_at(told)
 
     def look_at(self, told: list[Told]) -> None:
-        """Sum the stories of a run, so that what is wrong with them is an error of the model."""
+        """Sum over the trees of each story of a run: an impossible surface is an error of the run."""
         for one in told:
             if one.sum is not None and not self._allow_impossible:
                 one.sum.refuse_impossible()
@@ -176,8 +176,8 @@ def collapse_trees(model: Callable[..., Any], allow_impossible: bool = False) ->
 class _Watcher(CollapseMessenger):
     """Keeps the stories of the run, and does not sum them."""
 
-    def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
-        TellMessenger.__exit__(self, exc_type, exc_value, traceback)
+    def look_at(self, told: list[Told]) -> None:
+        self.kept = told
 
 
 def told_story(model: Callable[..., Any], *args: Any, **kwargs: Any) -> Told:
@@ -187,11 +187,11 @@ def told_story(model: Callable[..., Any], *args: Any, **kwargs: Any) -> Told:
     """
     with poutine.block(), _Watcher() as watcher:
         model(*args, **kwargs)
-    if len(watcher.told) != 1 or watcher.told[0].is_decided:
+    if len(watcher.kept) != 1 or watcher.kept[0].is_decided:
         raise ValueError(
-            f"the model tells {len(watcher.told)} stories: one is needed, with a surface and without choices"
+            f"the model tells {len(watcher.kept)} stories: one is needed, with a surface and without choices"
         )
-    return watcher.told[0]
+    return watcher.kept[0]
 
 
 def tree_problem(model: Callable[..., Any], *args: Any, **kwargs: Any) -> Problem:

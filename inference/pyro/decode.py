@@ -19,7 +19,7 @@ from pyropunct.inference.pyro.told import PAIRS, Surface, Told
 
 
 class _Decoding(TreeSite):
-    """Base class of what is decoded: each element of plates on the left has a draw of its own.
+    """Base class of decoded values: each element of the plates around a story has a draw of its own.
 
     :param told: the story, whose T' is summed out.
     :param temperature: 1 for draws, 0 for the best derivation.
@@ -86,15 +86,15 @@ class Completed(_Decoding):
         return self.of_trees(next(both) + weighed - next(both))
 
 
-def decoded(told: Told, surface: Surface | None, plate: Any, temperature: int) -> None:
+def decoded(told: Told, surface: Surface | None, temperature: int) -> None:
     """x by `Summed`, then T' given x by `Posterior`; or `forward` if T' is given."""
-    summed(told, surface, plate)
+    summed(told, surface)
     if told.is_decided:
         return
-    with plate:
+    with told.plate:
         told.decide(pyro.sample(PAIRS, Posterior(told, temperature)))
     if isinstance(told.known, SlotEvidence):
-        with plate:
+        with told.plate:
             pyro.sample("completed", Completed(told, temperature))
 
 

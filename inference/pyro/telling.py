@@ -125,22 +125,21 @@ def log_rewritten(told: Told, choices: Tensor, surface: Surface) -> Tensor:
             f"{surface.shape[:-2].numel()} surfaces were drawn at once: score them one after the other"
         )
     evidence, slots = evidence_of(surface), torch.arange(told.forest.num_slots)
-    tree = torch.searchsorted(told.forest.slot_start, slots, right=True) - 1
     total: Any = 0.0
     for weights, some in told.channels(slots):
         each = told.strings(choices, weights, some).log_prob(evidence.of(some))
         sums = each.new_zeros((*each.shape[:-1], told.forest.num_trees))
-        total = total + sums.index_add(-1, tree[some].to(each.device), each)
+        total = total + sums.index_add(-1, told.forest.slot_tree[some].to(each.device), each)
     return total
 
 
 # Telling
 
-Way = Callable[["Told", Surface | None, Any], None]
-"""A way to tell a story: it makes the sites of a story, given x or None, in a plate of its trees."""
+Way = Callable[[Told, Surface | None], None]
+"""A way to tell a story: it makes the sites of a story, given x or None, in the plate of its trees."""
 
 
-def forward(told: Told, surface: Surface | None, plate: Any) -> None:
+def forward(told: Told, surface: Surface | None) -> None:
     """T' is drawn bottom-up together with x, unless one or both are given: `Sprouted`, then `Rewritten`.
 
     :raises NotImplementedError: if x is given and T' is not.
@@ -158,10 +157,10 @@ def forward(told: Told, surface: Surface | None, plate: Any) -> None:
     if isinstance(given, Intervention):
         told.decide(given.value)
     else:
-        with plate:
+        with told.plate:
             told.decide(pyro.sample(PAIRS, Sprouted(told)))
     if not isinstance(shown, Intervention):
-        with plate:
+        with told.plate:
             value = pyro.sample(SURFACE, Rewritten(told), obs=surface)  # type: ignore[arg-type]
         told.show(value, is_drawn=shown is None)
 
@@ -198,7 +197,7 @@ def tell(told: Told, surface: Surface | None = None, plate: Any = "trees", way: 
             f"elements are to be {trees} trees in dim=-1"
         )
     told.plate = plate
-    way(told, surface, plate)
+    way(told, surface)
     if told.cost is not None and told.sum is None:
         with plate:
             pyro.factor("cost", -told.cost_of_choices(told.cost))
@@ -219,7 +218,7 @@ class TellMessenger(Messenger):
         msg["kwargs"]["way"] = self._way
 
 
-def _node_by_node(told: Told, surface: Surface | None, plate: Any) -> None:
+def _node_by_node(told: Told, surface: Surface | None) -> None:
     _, shown = given_values(told, surface)
     if shown is None or isinstance(shown, Intervention):
         raise NotImplementedError("one_by_one needs a surface: it compares sums over the punctemes behind it")
@@ -237,7 +236,7 @@ def _node_by_node(told: Told, surface: Surface | None, plate: Any) -> None:
     values = list(torch.broadcast_tensors(*values))
     # Values enumerated in parallel have a dimension of 1 for the plate of trees: it becomes the nodes'.
     told.decide(torch.cat(values, -1) if values[0].dim() else torch.stack(values, -1))
-    with plate:
+    with told.plate:
         pyro.sample(SURFACE, Rewritten(told), obs=shown)
 
 

@@ -267,7 +267,7 @@ class Told:
         """The channel's weights, (..., P), each with the slots that it rewrites, tree by tree if need be."""
         if not self._is_by_tree:
             return [(self.weights, slots)]
-        tree = torch.searchsorted(self.forest.slot_start, slots, right=True) - 1
+        tree = self.forest.slot_tree[slots]
         parts = [(self.weights[..., b, :], slots[tree == b]) for b in range(self.forest.num_trees)]
         return [part for part in parts if len(part[1])]
 
