@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from pyropunct.punctuator import Punctuator
     from pyropunct.restore.reading import Item
     from pyropunct.restore.restoring import Restored, Source
-    from pyropunct.tasks.correct.system import Change
-    from pyropunct.tasks.correct.underlying import Sprout
+    from pyropunct.tasks.correct.underlying import SlotChange, Sprout
 
 # Modules that need torch are imported inside the functions, so that --help answers at once.
 
@@ -109,7 +108,7 @@ class CorrectionReport(RestorationReport):
 
     def text(self, source: "Source", restored: "Restored") -> str:
         """A sentence as text."""
-        from pyropunct.tasks.correct.system import changes
+        from pyropunct.tasks.correct.underlying import changes
 
         if not isinstance(source, Sentence) and not changes(source.surface, restored.surface):
             return source.text
@@ -117,9 +116,9 @@ class CorrectionReport(RestorationReport):
 
     def _changes(
         self, source: "Source", restored: "Restored"
-    ) -> "Iterator[tuple[Change, float, list[Sprout]]]":
+    ) -> "Iterator[tuple[SlotChange, float, list[Sprout]]]":
         """The changes of a sentence: the new marks of the slot, how probable they are, what sprouts them."""
-        from pyropunct.tasks.correct.system import changes
+        from pyropunct.tasks.correct.underlying import changes
 
         found = changes(source.surface, restored.surface)
         if restored.tree is None or not found:

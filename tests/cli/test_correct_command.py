@@ -9,7 +9,7 @@ from model_files import changed, copied
 
 from pyropunct.nets.recipes import ParserRecipe, ReaderRecipe
 from pyropunct.restore.reading import CHUNK
-from pyropunct.tasks.correct.correcting import Corrector
+from pyropunct.tasks.correct.correcting import TreeCorrector, load_corrector
 from pyropunct.text.conventions import Conventions
 from pyropunct.train.fitting import NetworkRecipes
 from pyropunct.treebank.reading import read_text, read_treebank
@@ -194,9 +194,10 @@ def test_a_tenth_of_the_training_sentences_is_held_out(corrector: Path, small: P
     options = ("--model", model, "--out", tmp_path / "one", "--epochs", 1, "--errors", 0.5, "--threads", 1)
     text = printed("fit-correction", small / "train.conllu", *options, "--paper")
     assert text.startswith(f"{tmp_path / 'one'}: 108 sentences, 2 times; dev perplexity 1.")
-    one = Corrector.load(tmp_path / "one")
+    one = load_corrector(tmp_path / "one")
+    assert isinstance(one, TreeCorrector)
     assert one.writer.report["dev_sentences"] == 12
-    assert one.reader.conventions != Conventions()
+    assert one.model.conventions != Conventions()
 
 
 def test_sentences_that_cannot_be_used_are_told(corrector: Path, file: Path) -> None:

@@ -13,11 +13,10 @@ from pyropunct.rivals.settings import ALONE, CHANNEL, CRF, PAPER, CorrectionSett
 from pyropunct.rivals.taggers.correcting_crf import CorrectingCRF, train_correcting_crf
 from pyropunct.rivals.taggers.words import RivalRecipe
 from pyropunct.tasks.correct.channel_fitting import Pair, fit_channel, simulated_pairs
-from pyropunct.tasks.correct.correcting import NoisyChannel, decisions
+from pyropunct.tasks.correct.correcting import Correcting, NoisyChannel, decisions
 from pyropunct.tasks.correct.fitting import correction_recipe, fit_correction
 from pyropunct.tasks.correct.hearing import FITTED_RATE, WritersRate, hear, wrong_sentences
 from pyropunct.tasks.correct.learner_errors import ErrorRates, wrong_copies
-from pyropunct.tasks.correct.system import Correcting
 from pyropunct.tasks.settings import USUAL, CorrectingSettings
 from pyropunct.text.marks import Surface
 from pyropunct.treebank.sentence import Sentence
@@ -93,7 +92,7 @@ class Channel(Corrector):
 
     def correct(self, parses: Parses, wrong: Sequence[Surface]) -> dict[str, list[Surface]]:
         """Its decisions, in both ways."""
-        heard = hear(self.corrector.source, self.corrector.errors, wrong_sentences(parses, wrong))
+        heard = hear(self.corrector.model, self.corrector.errors, wrong_sentences(parses, wrong))
         rate = WritersRate()
         rate.learn(np.stack([one.log_evidence for one in heard]))
         return {

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, Self
 
 from pyropunct.files import texts
 from pyropunct.tasks.correct.learner_errors import SUBJECTS
-from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN, display
+from pyropunct.text.marks import ABBREVIATION_DOT, START, display
 from pyropunct.treebank.tree import Tree
 
 String = tuple[str, ...]
@@ -53,6 +53,13 @@ class Error(NamedTuple):
     def name(self) -> str:
         """The error, as a person reads it."""
         return " ".join(filter(None, (self.kind, display(self.mark), display(self.other))))
+
+    @property
+    def rewriting(self) -> tuple[String, String]:
+        """The neighbouring marks that go wrong, and what stands in their place."""
+        mark, other = (self.mark,), (self.other,)
+        both = {"drop": (mark, ()), "insert": ((), mark), "replace": (mark, other)}
+        return both.get(self.kind, (mark + other, other + mark))
 
 
 class Spoiled(NamedTuple):
@@ -117,42 +124,25 @@ class ErrorChannel:
 
         :param string: the right marks of a slot.
         """
-        known, first = self._known, _first_mark(string)
+        first = _first_mark(string)
         for place in range(first, len(string) + 1):
             before = display(string[place - 1]) if place > first else NONE
-            here = display(string[place]) if place < len(string) else NONE
-            for mark in self._inserted:
-                yield Spoiled(Error("insert", mark), _spliced(string, place, 0, mark), before, here)
-            if place == len(string) or string[place] == UNKNOWN:
-                continue
-            mark, behind = string[place], string[place + 1 :]
-            after = display(behind[0]) if behind else NONE
-            if Error("drop", mark) in known:
-                yield Spoiled(Error("drop", mark), _spliced(string, place, 1), before, after)
-            for other in self._replacing.get(mark, ()):
-                yield Spoiled(Error("replace", mark, other), _spliced(string, place, 1, other), before, after)
-            if behind and (error := Error("swap", mark, behind[0])) in known:
-                after = display(behind[1]) if len(behind) > 1 else NONE
-                yield Spoiled(error, _spliced(string, place, 2, behind[0], mark), before, after)
+            for error, old, new in self._rewritings:
+                behind = place + len(old)
+                if string[place:behind] == old:
+                    after = display(string[behind]) if behind < len(string) else NONE
+                    yield Spoiled(error, (*string[:place], *new, *string[behind:]), before, after)
 
     def sources(self, wrong: String) -> list[String]:
         """The strings that at most one error turns into this string; itself first.
 
         :param wrong: the marks of a slot as they are.
         """
-        first, sources = _first_mark(wrong), {wrong: None}
-        for place in range(first, len(wrong) + 1):
-            for error in self.errors:
-                if error.kind == "drop":
-                    sources[_spliced(wrong, place, 0, error.mark)] = None
-                elif place == len(wrong):
-                    continue
-                elif error.kind == "insert" and wrong[place] == error.mark:
-                    sources[_spliced(wrong, place, 1)] = None
-                elif error.kind == "replace" and wrong[place] == error.other:
-                    sources[_spliced(wrong, place, 1, error.mark)] = None
-                elif error.kind == "swap" and wrong[place : place + 2] == (error.other, error.mark):
-                    sources[_spliced(wrong, place, 2, error.mark, error.other)] = None
+        sources = {wrong: None}
+        for place in range(_first_mark(wrong), len(wrong) + 1):
+            for _, old, new in self._rewritings:
+                if wrong[place : place + len(new)] == new:
+                    sources[(*wrong[:place], *old, *wrong[place + len(new) :])] = None
         return list(sources)
 
     def odds(self, string: String, context: Context) -> Mapping[String, float]:
@@ -186,20 +176,9 @@ class ErrorChannel:
         return {}
 
     @cached_property
-    def _known(self) -> frozenset[Error]:
-        return frozenset(self.errors)
-
-    @cached_property
-    def _inserted(self) -> tuple[str, ...]:
-        return tuple(error.mark for error in self.errors if error.kind == "insert")
-
-    @cached_property
-    def _replacing(self) -> Mapping[str, list[str]]:
-        replacing: dict[str, list[str]] = {}
-        for error in self.errors:
-            if error.kind == "replace":
-                replacing.setdefault(error.mark, []).append(error.other)
-        return replacing
+    def _rewritings(self) -> list[tuple[Error, String, String]]:
+        """The errors with their rewritings, those that insert marks first."""
+        return sorted(((one, *one.rewriting) for one in self.errors), key=lambda row: row[0].kind != "insert")
 
     def to_json(self) -> dict[str, Any]:
         """A plain dictionary, from which `from_json` makes an equal channel."""
@@ -235,7 +214,3 @@ def _first_mark(string: String) -> int:
     return next(
         (place for place, mark in enumerate(string) if mark not in (START, ABBREVIATION_DOT)), len(string)
     )
-
-
-def _spliced(string: String, place: int, length: int, *marks: str) -> String:
-    return (*string[:place], *marks, *string[place + length :])

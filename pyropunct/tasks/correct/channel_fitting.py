@@ -48,23 +48,16 @@ class Pair(NamedTuple):
 
 def error_between(right: String, wrong: String) -> Error | None:
     """The single error between two strings; None if they are equal or differ by more."""
-    if right == wrong:
+    while right and wrong and right[0] == wrong[0]:
+        right, wrong = right[1:], wrong[1:]
+    while right and wrong and right[-1] == wrong[-1]:
+        right, wrong = right[:-1], wrong[:-1]
+    kinds = {(1, 0): "drop", (0, 1): "insert", (1, 1): "replace", (2, 2): "swap"}
+    lengths = len(right), len(wrong)
+    if lengths not in kinds:
         return None
-    start = next(
-        (i for i, (a, b) in enumerate(zip(right, wrong, strict=False)) if a != b), min(len(right), len(wrong))
-    )
-    rest, wrong_rest = right[start:], wrong[start:]
-    if rest[1:] == wrong_rest:
-        return Error("drop", rest[0])
-    if rest == wrong_rest[1:]:
-        return Error("insert", wrong_rest[0])
-    if not rest or not wrong_rest:
-        return None
-    if rest[1:] == wrong_rest[1:]:
-        return Error("replace", rest[0], wrong_rest[0])
-    if rest[:2] == wrong_rest[1::-1] and rest[2:] == wrong_rest[2:]:
-        return Error("swap", *rest[:2])
-    return None
+    error = Error(kinds[lengths], *(right + wrong)[:2])
+    return error if error.rewriting == (right, wrong) else None
 
 
 class NoErrorsError(UserError, ValueError):

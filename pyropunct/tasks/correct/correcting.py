@@ -1,24 +1,31 @@
 """Two ways to correct punctuation that may be wrong.
 
-A `NoisyChannel` has a model of right text, and one of how it goes wrong.  A `Corrector` has the model of Li,
-Wang & Eisner (2019, section 6.2)::
+A `NoisyChannel` has a model of right text, and one of how it goes wrong.  A `TreeCorrector` has the model of
+Li, Wang & Eisner (2019, section 6.2)::
 
     p(x_c | x_e) = sum over T, T'_c of p(T | words) p(T'_c | T'_e) p(x_c | u(T'_c))
 
 where T'_e, the underlying tree of the wrong sentence, is the most probable one under a model of wrong text.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
+import numpy as np
+
+from pyropunct.draws import Draws
 from pyropunct.fitted.model_file import ModelFileError, write_model_file
-from pyropunct.fitted.saved_parts import Parts, inside, within
+from pyropunct.fitted.saved_parts import Parts, inside, read_parts, within
+from pyropunct.fitted.variants import Trusted
 from pyropunct.models.attach.correcting import CorrectingAttach
+from pyropunct.nets.parser import WeightedTree
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.deciding import decide
-from pyropunct.restore.decoders import Decision
+from pyropunct.restore.decoders import DECODERS, Decision
+from pyropunct.restore.restoring import Restored, Source, punctuated
 from pyropunct.restore.rewriting import (
     Rewriting,
     rewritten,
@@ -29,53 +36,94 @@ from pyropunct.restore.rewriting import (
     without_marks_in,
     without_unknown,
 )
-from pyropunct.tasks.correct.channel import String
-from pyropunct.tasks.correct.hearing import WritersRate, WrongSentence
-from pyropunct.tasks.correct.system import Correcting
+from pyropunct.tasks.correct.channel import ErrorChannel, String
+from pyropunct.tasks.correct.hearing import FITTED_RATE, Floats, Heard, WritersRate, WrongSentence, hear
 from pyropunct.tasks.correct.underlying import read_parses
-from pyropunct.tasks.settings import CorrectingSettings
+from pyropunct.tasks.settings import USUAL, CorrectingSettings
 from pyropunct.text.marks import ABBREVIATION_DOT, Surface
+from pyropunct.text.raw_sentence import RawSentence
 from pyropunct.vocabulary import Vocabulary
-
-if TYPE_CHECKING:
-    from pyropunct.draws import Draws
-
-
-from collections.abc import Iterable
-
-import numpy as np
-
-from pyropunct.fitted.saved_parts import read_parts
-from pyropunct.fitted.variants import Trusted
-from pyropunct.restore.decoders import DECODERS
-from pyropunct.tasks.correct.channel import ErrorChannel
-from pyropunct.tasks.correct.hearing import Floats, Heard, hear
 
 
 @dataclass(frozen=True)
-class Corrector(Correcting):
-    """A trained model of correction.
+class Correcting(ABC):
+    """A trained way to correct punctuation.  Its file is that of a model with one part more.
 
-    :ivar reader: the model that finds T'_e in the wrong sentence.  Its parser, if it has one, parses raw
-        words, and its weights for trees that a parser finds read these.
+    :ivar model: the model whose parser, if it has one, parses raw words.
+    """
+
+    model: Punctuator
+
+    @classmethod
+    @abstractmethod
+    def from_parts(cls, parts: Parts) -> Self:
+        """The corrector that a file holds.
+
+        :raises ModelFileError: if it is damaged, or is not that of such a corrector.
+        """
+
+    @abstractmethod
+    def decide(
+        self,
+        sentences: Sequence[WrongSentence],
+        settings: CorrectingSettings = USUAL,
+        *,
+        rate: WritersRate | None = None,
+    ) -> Iterator[Decision]:
+        """The right punctuation of sentences, given their trees.
+
+        :param settings: their ``trees``, ``parse`` and ``best_tree`` have no effect here.
+        :param rate: the distribution of the writer's rate of errors, for systems that use it; it learns from
+            these sentences if the rate is not known.  By default it is `FITTED_RATE`.
+        :raises KeyError: if there is no such decoder.
+        """
+
+    def correct(
+        self,
+        sources: Sequence[Source],
+        settings: CorrectingSettings = USUAL,
+        *,
+        rate: WritersRate | None = None,
+    ) -> Iterator[Restored]:
+        """Correct the punctuation of some sentences; a line without words is unchanged.
+
+        Long lines of raw text are corrected in windows: see `pyropunct.restore.parses`.
+
+        :param rate: see `decide`; it is that of one writer.
+        :raises NoParserError: if words have to be parsed and the model has no parser.
+        """
+
+        def decide(batch: Sequence[Source], parses: Sequence[Sequence[WeightedTree]]) -> Iterator[Decision]:
+            closed = [source.inside if isinstance(source, RawSentence) else () for source in batch]
+            sentences = [
+                WrongSentence(trees, tuple(map(tuple, source.surface)), slots)
+                for trees, source, slots in zip(parses, batch, closed, strict=True)
+            ]
+            return self.decide(sentences, settings, rate=rate)
+
+        return punctuated(self.model, sources, settings, decide)
+
+
+@dataclass(frozen=True)
+class TreeCorrector(Correcting):
+    """A trained model of correction, whose ``model`` finds T'_e in the wrong sentence.
+
     :ivar writer: the model p(T'_c | T'_e) with its channel; its trees are `ErrorTree`.
     """
 
-    reader: Punctuator
     writer: Punctuator
 
-    @property
-    def model(self) -> Punctuator:
-        """The reader."""
-        return self.reader
-
-    def _decide(
-        self, sentences: Sequence[WrongSentence], settings: CorrectingSettings, rate: WritersRate
+    def decide(
+        self,
+        sentences: Sequence[WrongSentence],
+        settings: CorrectingSettings = USUAL,
+        *,
+        rate: WritersRate | None = None,
     ) -> Iterator[Decision]:
         """See `Correcting.decide`; the writer's rate is not learned."""
         parses = [parse for sentence in sentences for parse in sentence.trees]
         surfaces = [sentence.wrong for sentence in sentences for _ in sentence.trees]
-        trees = iter(read_parses(self.reader, parses, surfaces))
+        trees = iter(read_parses(self.model, parses, surfaces))
         return decide(
             self.writer,
             [[parse._replace(tree=next(trees)) for parse in sentence.trees] for sentence in sentences],
@@ -89,11 +137,11 @@ class Corrector(Correcting):
         )
 
     def save(self, path: str | Path) -> None:
-        """Write the corrector to a file, whole or not at all: the reader, and the writer as a part of it.
+        """Write the corrector to a file, whole or not at all: the model, and the writer as a part of it.
 
         :raises ModelFileError: as `Punctuator.save` does.
         """
-        plain, tensors = self.reader.to_parts()
+        plain, tensors = self.model.to_parts()
         plain["writer"], weights = self.writer.to_parts()
         write_model_file(path, plain, tensors | within("writer", weights))
 
@@ -101,8 +149,6 @@ class Corrector(Correcting):
     def from_parts(cls, parts: Parts) -> Self:
         """See `Correcting.from_parts`."""
         path = parts.path
-        if "writer" not in parts.plain:
-            raise ModelFileError(f"{path}: is no corrector (fit one with `pyropunct fit-correction`)")
         reader = Punctuator.from_parts(parts)
         weights = inside("writer", parts.tensors)
         writer = Punctuator.from_parts(Parts(path, parts.plain["writer"], weights, parts.variants))
@@ -128,45 +174,42 @@ def staying_close(
     :param threshold: the probability that a change must have.
     """
 
-    def rewriting(draws: "Draws") -> "Draws":
+    def without_dot(drawn: String) -> String:
+        return tuple(mark for mark in drawn if mark != ABBREVIATION_DOT)
+
+    def rewriting(draws: Draws) -> Draws:
         draws = with_own_unknown(draws, wrong, vocabulary.token_number)
-        draws = without_marks_in(rewritten(without_unknown(draws), _without_dot), closed)
+        draws = without_marks_in(rewritten(without_unknown(draws), without_dot), closed)
         draws = with_probable_changes(with_abbreviation_dots(draws, wrong), wrong, threshold)
         return with_whole_pairs(draws, wrong)
 
     return rewriting
 
 
-def _without_dot(drawn: String) -> String:
-    return tuple(mark for mark in drawn if mark != ABBREVIATION_DOT)
-
-
 @dataclass(frozen=True)
 class NoisyChannel(Correcting):
-    """A corrector of two parts: p(x_c | words) and p(x_e | x_c).
+    """A corrector of two parts: its ``model`` of right text, p(x_c | words), and p(x_e | x_c).
 
     See `pyropunct.tasks.correct.hearing` for p(x_c | x_e, words).
 
-    :ivar source: the model of right text.
     :ivar errors: the error channel.
     """
 
-    source: Punctuator
     errors: ErrorChannel
 
-    @property
-    def model(self) -> Punctuator:
-        """The model of right text."""
-        return self.source
-
-    def _decide(
-        self, sentences: Sequence[WrongSentence], settings: CorrectingSettings, rate: WritersRate
+    def decide(
+        self,
+        sentences: Sequence[WrongSentence],
+        settings: CorrectingSettings = USUAL,
+        *,
+        rate: WritersRate | None = None,
     ) -> Iterator[Decision]:
         """See `Correcting.decide`; nothing is drawn.
 
         The rate of the writer is averaged over, given all of these sentences and those before.
         """
-        heard = hear(self.source, self.errors, sentences)
+        rate = WritersRate(FITTED_RATE) if rate is None else rate
+        heard = hear(self.model, self.errors, sentences)
         if heard:
             rate.learn(np.stack([sentence.log_evidence for sentence in heard]))
         return decisions(heard, settings, rate.probabilities)
@@ -177,8 +220,8 @@ class NoisyChannel(Correcting):
         :param small: see `Punctuator.save`.
         :raises ModelFileError: as `Punctuator.save` does.
         """
-        plain, tensors = self.source.to_parts(small=small)
-        plain["errors"] = {"tokens": self.source.vocabulary.tokens, **self.errors.to_json()}
+        plain, tensors = self.model.to_parts(small=small)
+        plain["errors"] = {"tokens": self.model.vocabulary.tokens, **self.errors.to_json()}
         write_model_file(path, plain, tensors)
 
     @classmethod
@@ -188,15 +231,15 @@ class NoisyChannel(Correcting):
         if "errors" not in plain:
             fit = "`pyropunct fit-correction TRAIN --model MODEL`"
             raise ModelFileError(f"{path}: is no corrector, but a model without errors: {fit}")
-        source = Punctuator.from_parts(parts)
+        model = Punctuator.from_parts(parts)
         try:
             errors, tokens = ErrorChannel.from_json(plain["errors"]), plain["errors"]["tokens"]
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             reason = f"{type(error).__name__}: {error}".splitlines()[0]
             raise ModelFileError(f"{path}: cannot be made an error channel again: {reason}") from error
-        if tokens != list(source.vocabulary.tokens):
+        if tokens != list(model.vocabulary.tokens):
             raise ModelFileError(f"{path}: its errors are those of other marks than its model knows")
-        return cls(source, errors)
+        return cls(model, errors)
 
 
 def load_corrector(
@@ -204,12 +247,12 @@ def load_corrector(
 ) -> Correcting:
     """Read a corrector of either kind that was saved, or a model that comes with the package.
 
-    See `Correcting.load`.
-
+    :param variants: see `pyropunct.punctuator.Punctuator.load`.
+    :param encoder: see `pyropunct.punctuator.Punctuator.load`; it is that of the model that parses.
     :raises ModelFileError: if the file is missing or damaged, or is no corrector of this program.
     """
     parts = read_parts(path, variants, encoder)
-    kind: type[Correcting] = Corrector if "writer" in parts.plain else NoisyChannel
+    kind: type[Correcting] = TreeCorrector if "writer" in parts.plain else NoisyChannel
     return kind.from_parts(parts)
 
 

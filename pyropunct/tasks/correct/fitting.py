@@ -18,7 +18,7 @@ from pyropunct.models.story import Story
 from pyropunct.nets.parser import Parser, WeightedTree
 from pyropunct.nets.training import Watch
 from pyropunct.punctuator import Punctuator
-from pyropunct.tasks.correct.correcting import Corrector
+from pyropunct.tasks.correct.correcting import TreeCorrector
 from pyropunct.tasks.correct.learner_errors import ErrorRates, WrongSurface, wrong_copies
 from pyropunct.tasks.correct.underlying import read_parses
 from pyropunct.tasks.settings import SimulationSettings
@@ -112,7 +112,7 @@ def fit_correction(
     seed: int = 0,
     device: str = "cpu",
     watch: Watch | None = None,
-) -> Corrector:
+) -> TreeCorrector:
     """Train a corrector on right sentences and simulated errors.
 
     :param train: right sentences, as `pyropunct.read_treebank` gives them.
@@ -141,7 +141,7 @@ def fit_correction(
     recipe = correction_recipe(clean.recipe) if recipe is None else recipe
     training = CorrectionTraining(clean.vocabulary, seen, unseen, recipe, seed, device, clean=clean)
     training.run(watch=watch)
-    return Corrector(clean, training.punctuator())
+    return TreeCorrector(clean, training.punctuator())
 
 
 def with_drawn_trees(

@@ -171,23 +171,15 @@ def make_errors(
     """
     wrong, errors = [tuple(slot) for slot in surface], []
     for occasion in occasions(tree, surface, rates):
-        error = _drawn(occasion, generator)
-        if error is None:
-            continue
-        errors.append(error)
-        for slot, string in error.changes.items():
-            wrong[slot] = string
+        chance = generator.random()
+        for error in occasion:
+            chance -= error.rate
+            if chance < 0:
+                errors.append(error)
+                for slot, string in error.changes.items():
+                    wrong[slot] = string
+                break
     return WrongSurface(tuple(wrong), tuple(errors))
-
-
-def _drawn(occasion: Occasion, generator: np.random.Generator) -> Option | None:
-    """The error that happens at an occasion, if any."""
-    chance = generator.random()
-    for option in occasion:
-        chance -= option.rate
-        if chance < 0:
-            return option
-    return None
 
 
 def wrong_surfaces(

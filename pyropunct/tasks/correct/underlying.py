@@ -16,9 +16,9 @@ from pyropunct.inference.pyro.collapse import tree_problem
 from pyropunct.models.attach.correcting import ERROR_COLUMNS
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.punctuator import Punctuator
-from pyropunct.tasks.correct.system import Change
+from pyropunct.tasks.correct.channel import String
 from pyropunct.tasks.explain.derivations import Derivations, SlotDerivation
-from pyropunct.text.marks import START, Surface
+from pyropunct.text.marks import START, Surface, marks_of
 from pyropunct.treebank.tree import Tree
 
 
@@ -77,6 +77,29 @@ def read_parses(
     return [by_place[place] for place in range(len(parses))]
 
 
+class SlotChange(NamedTuple):
+    """A slot in which a correction changes something.
+
+    :ivar slot: its number, from 0 for the slot before the first word to n.
+    :ivar before: its marks as they were.
+    :ivar after: its marks as they should be.
+    """
+
+    slot: int
+    before: String
+    after: String
+
+
+def changes(wrong: Surface, right: Surface) -> list[SlotChange]:
+    """The changes from one punctuation of a sentence to another, slot by slot.
+
+    :raises ValueError: if one has more slots than the other.
+    """
+    pairs = enumerate(zip(wrong, right, strict=True))
+    both = ((slot, marks_of(before), marks_of(after)) for slot, (before, after) in pairs)
+    return [SlotChange(slot, before, after) for slot, before, after in both if before != after]
+
+
 class Sprout(NamedTuple):
     """A mark that is put in, and where it comes from.
 
@@ -99,7 +122,7 @@ class Explainer:
     def __init__(self, model: FittedStory) -> None:
         self._model, self._derivations = model, Derivations(model)
 
-    def explain(self, tree: Tree, surface: Surface, changes: Sequence[Change]) -> list[list[Sprout]]:
+    def explain(self, tree: Tree, surface: Surface, changes: Sequence[SlotChange]) -> list[list[Sprout]]:
         """For each change the marks that it puts in and that some constituent sprouts.
 
         :param tree: of the sentence.
@@ -112,7 +135,7 @@ class Explainer:
         return [_sprouts(tree, change, slots[change.slot]) for change in changes]
 
 
-def _sprouts(tree: Tree, change: Change, derivation: SlotDerivation) -> list[Sprout]:
+def _sprouts(tree: Tree, change: SlotChange, derivation: SlotDerivation) -> list[Sprout]:
     starts = derivation.surface[:1] == (START,)
     sprouts = []
     for step in Levenshtein.opcodes(change.before, change.after):

@@ -19,7 +19,7 @@ from pyropunct.nets.parser import WeightedTree
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.parses import NoParserError
 from pyropunct.restore.scores import average_edit_distance
-from pyropunct.tasks.correct.correcting import Corrector, staying_close
+from pyropunct.tasks.correct.correcting import TreeCorrector, load_corrector, staying_close
 from pyropunct.tasks.correct.edit_scores import edit_scores
 from pyropunct.tasks.correct.fitting import (
     CorrectionTraining,
@@ -32,11 +32,7 @@ from pyropunct.tasks.correct.fitting import (
 )
 from pyropunct.tasks.correct.hearing import wrong_sentences
 from pyropunct.tasks.correct.learner_errors import wrong_copies, wrong_surfaces
-from pyropunct.tasks.correct.system import (
-    Change,
-    changes,
-)
-from pyropunct.tasks.correct.underlying import ErrorTree, read_errors, read_parses
+from pyropunct.tasks.correct.underlying import ErrorTree, SlotChange, changes, read_errors, read_parses
 from pyropunct.tasks.settings import CorrectingSettings
 from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface
 from pyropunct.text.raw_sentence import RawSentence, Slot, WrittenMark
@@ -57,14 +53,14 @@ def clean(small: Path) -> Punctuator:
 
 
 @pytest.fixture(scope="module")
-def corrector(train: list[Sentence], dev: list[Sentence], clean: Punctuator) -> Iterator[Corrector]:
+def corrector(train: list[Sentence], dev: list[Sentence], clean: Punctuator) -> Iterator[TreeCorrector]:
     default = torch.get_default_dtype()
     torch.set_default_dtype(torch.float)  # as in a process of a user
     yield fit_correction(train, dev, clean)
     torch.set_default_dtype(default)
 
 
-def decided(corrector: Corrector, sentences: list[Sentence], wrong: list[Surface]) -> list[Surface]:
+def decided(corrector: TreeCorrector, sentences: list[Sentence], wrong: list[Surface]) -> list[Surface]:
     parses = [[WeightedTree(one.tree, 1.0)] for one in sentences]
     return [
         one.surface
@@ -157,19 +153,19 @@ def test_the_channel_stays_close(train: list[Sentence], clean: Punctuator) -> No
 
 
 def test_correction_is_better_than_restoration(
-    corrector: Corrector, dev: list[Sentence], wrong: list[Surface]
+    corrector: TreeCorrector, dev: list[Sentence], wrong: list[Surface]
 ) -> None:
     right = [one.surface for one in dev]
     corrected = decided(corrector, dev, wrong)
-    restored = corrector.reader.restore([one.tree for one in dev], samples=200, seed=0)
+    restored = corrector.model.restore([one.tree for one in dev], samples=200, seed=0)
     assert average_edit_distance(corrected, right) < 0.75 * average_edit_distance(restored, right)
     assert edit_scores(wrong, corrected, right).f() > edit_scores(wrong, restored, right).f() > 0
 
 
-def test_draws_have_the_probabilities_of_the_model(corrector: Corrector, dev: list[Sentence]) -> None:
+def test_draws_have_the_probabilities_of_the_model(corrector: TreeCorrector, dev: list[Sentence]) -> None:
     """p(x_c | T, T'_e) by inference, and by how often it is drawn."""
     sentence = min(dev, key=lambda one: len(one.tree))
-    tree = read_errors(corrector.reader, [sentence.tree], [sentence.surface])[0]
+    tree = read_errors(corrector.model, [sentence.tree], [sentence.surface])[0]
     draws, samples = next(corrector.writer.draws([tree], 4000, seed=1)), 4000
     shown = [tuple(draws.surface(draw)) for draw in range(samples)]
     for one in sorted(set(shown), key=shown.count)[-3:]:
@@ -264,14 +260,14 @@ def test_pairs_stay_whole(clean: Punctuator) -> None:
 def test_changes() -> None:
     wrong = [(START,), (",", "“"), (), (".",)]
     right = [("“",), ("“",), (), (START, ".")]
-    assert changes(wrong, right) == [Change(0, (), ("“",)), Change(1, (",", "“"), ("“",))]
+    assert changes(wrong, right) == [SlotChange(0, (), ("“",)), SlotChange(1, (",", "“"), ("“",))]
     assert changes(wrong, wrong) == []
     with pytest.raises(ValueError, match="zip"):
         changes(wrong, right[:2])
 
 
 def test_equal_seeds_give_equal_corrections(
-    corrector: Corrector, dev: list[Sentence], wrong: list[Surface]
+    corrector: TreeCorrector, dev: list[Sentence], wrong: list[Surface]
 ) -> None:
     one = decided(corrector, dev, wrong)
     assert one == decided(corrector, dev, wrong)
@@ -280,7 +276,7 @@ def test_equal_seeds_give_equal_corrections(
 
 
 def test_several_trees_share_the_draws(
-    corrector: Corrector, dev: list[Sentence], wrong: list[Surface]
+    corrector: TreeCorrector, dev: list[Sentence], wrong: list[Surface]
 ) -> None:
     tree = dev[0].tree
     other = replace(tree, relations=("dep",) * len(tree))
@@ -291,7 +287,7 @@ def test_several_trees_share_the_draws(
 
 
 def test_sentences_are_corrected_and_lines_without_words_stay(
-    corrector: Corrector, dev: list[Sentence], wrong: list[Surface]
+    corrector: TreeCorrector, dev: list[Sentence], wrong: list[Surface]
 ) -> None:
     sentence = replace(dev[0], surface=wrong[0])
     empty = RawSentence(1, " ?!", (), (Slot((WrittenMark("?", "?"), WrittenMark("!", "!"))),))
@@ -309,38 +305,42 @@ def test_sentences_are_corrected_and_lines_without_words_stay(
 
 
 def test_a_corrector_comes_back(
-    corrector: Corrector, dev: list[Sentence], wrong: list[Surface], tmp_path: Path
+    corrector: TreeCorrector, dev: list[Sentence], wrong: list[Surface], tmp_path: Path
 ) -> None:
     corrector.save(tmp_path / "one")
     corrector.save(tmp_path / "one")  # in its place
-    again = Corrector.load(tmp_path / "one")
+    again = load_corrector(tmp_path / "one")
     assert [path.name for path in tmp_path.iterdir()] == ["one.safetensors"]
     assert decided(again, dev[:5], wrong[:5]) == decided(corrector, dev[:5], wrong[:5])
-    assert Punctuator.load(tmp_path / "one").recipe == corrector.reader.recipe
+    assert Punctuator.load(tmp_path / "one").recipe == corrector.model.recipe
 
 
-def test_a_loaded_writer_reads_error_trees(corrector: Corrector, dev: list[Sentence], tmp_path: Path) -> None:
+def test_a_loaded_writer_reads_error_trees(
+    corrector: TreeCorrector, dev: list[Sentence], tmp_path: Path
+) -> None:
     corrector.save(tmp_path / "one")
-    examples = error_examples(corrector.reader, wrong_copies(dev[:5]))
-    found = Corrector.load(tmp_path / "one").writer.log_prob(examples)
+    examples = error_examples(corrector.model, wrong_copies(dev[:5]))
+    again = load_corrector(tmp_path / "one")
+    assert isinstance(again, TreeCorrector)
+    found = again.writer.log_prob(examples)
     torch.testing.assert_close(found, corrector.writer.log_prob(examples), atol=0.02, rtol=0.002)
 
 
-def test_files_that_are_no_correctors(corrector: Corrector, small: Path, tmp_path: Path) -> None:
+def test_files_that_are_no_correctors(corrector: TreeCorrector, small: Path, tmp_path: Path) -> None:
     with pytest.raises(ModelFileError, match="no such model"):
-        Corrector.load(tmp_path / "none")
+        load_corrector(tmp_path / "none")
     with pytest.raises(ModelFileError, match="is no corrector"):
-        Corrector.load(small / "model")
-    replace(corrector, writer=corrector.reader).save(tmp_path / "two")
+        load_corrector(small / "model")
+    replace(corrector, writer=corrector.model).save(tmp_path / "two")
     with pytest.raises(ModelFileError, match="its writer is not the model of a corrector"):
-        Corrector.load(tmp_path / "two")
+        load_corrector(tmp_path / "two")
     (tmp_path / "other.safetensors").write_text("mine")
     with pytest.raises(ModelFileError, match="is not the file of a model"):
         corrector.save(tmp_path / "other")
 
 
-def test_error_trees_are_trees(corrector: Corrector, dev: list[Sentence]) -> None:
-    (tree,) = read_errors(corrector.reader, [dev[0].tree], [dev[0].surface])
+def test_error_trees_are_trees(corrector: TreeCorrector, dev: list[Sentence]) -> None:
+    (tree,) = read_errors(corrector.model, [dev[0].tree], [dev[0].surface])
     assert isinstance(tree, ErrorTree)
     assert len(tree) == len(dev[0].tree)
     assert hash(tree) == hash(replace(tree))

@@ -28,8 +28,7 @@ from pyropunct.tasks.correct.hearing import (
     wrong_sentences,
 )
 from pyropunct.tasks.correct.learner_errors import wrong_surfaces
-from pyropunct.tasks.correct.system import changes
-from pyropunct.tasks.correct.underlying import Explainer
+from pyropunct.tasks.correct.underlying import Explainer, changes
 from pyropunct.tasks.settings import CorrectingSettings
 from pyropunct.text.marks import START, Surface, unpaired
 from pyropunct.treebank.sentence import Sentence
@@ -275,7 +274,7 @@ def test_a_saved_corrector_is_read_again_and_is_a_model(corrector: NoisyChannel,
     loaded = load_corrector(folder)
     assert isinstance(loaded, NoisyChannel)
     assert loaded.errors == corrector.errors
-    assert Punctuator.load(folder).vocabulary == corrector.source.vocabulary
+    assert Punctuator.load(folder).vocabulary == corrector.model.vocabulary
     loaded.save(folder)  # in its own place
 
 
