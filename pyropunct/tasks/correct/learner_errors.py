@@ -6,7 +6,7 @@ holds the probability of each error at its occasions.  Only punctuation is chang
 ``docs/reference/correction.md`` gives the sources of the rates.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import NamedTuple
 
@@ -243,12 +243,10 @@ class _Occasions:
         """The marks of a slot that are not part of a word."""
         return tuple(mark for mark in self._surface[slot] if mark not in (START, ABBREVIATION_DOT))
 
-    def _without_marks(self, slot: int) -> String:
-        return tuple(mark for mark in self._surface[slot] if mark in (START, ABBREVIATION_DOT))
-
-    def _missing(self, *slots: int) -> dict[int, String]:
-        """The changes that remove the marks of some slots."""
-        return {slot: self._without_marks(slot) for slot in slots}
+    def _with(self, marks: String, *slots: int) -> dict[int, String]:
+        """The changes that give slots other marks; what is part of a word stays."""
+        of_words = (START, ABBREVIATION_DOT)
+        return {slot: (*(own for own in self._surface[slot] if own in of_words), *marks) for slot in slots}
 
     def _parentheses(self) -> Iterator[Occasion]:
         """Constituents between two commas."""
@@ -259,9 +257,9 @@ class _Occasions:
             if free and self._marks(left) == self._marks(right) == (COMMA,):
                 self._claimed.update(edges)
                 yield (
-                    self._option("nonrestrictive", self._missing(left, right)),
-                    self._option("unbalanced", self._missing(left), 0.5),
-                    self._option("unbalanced", self._missing(right), 0.5),
+                    self._option("nonrestrictive", self._with((), left, right)),
+                    self._option("unbalanced", self._with((), left), 0.5),
+                    self._option("unbalanced", self._with((), right), 0.5),
                 )
 
     def _headed_by(self, relations: frozenset[str]) -> Iterator[int]:
@@ -270,11 +268,11 @@ class _Occasions:
 
     def _single_comma(self, slot: int) -> Occasion:
         self._claimed.add(slot)
-        options = [self._option(self._kind_of_comma(slot), self._missing(slot))]
+        options = [self._option(self._kind_of_comma(slot), self._with((), slot))]
         target = slot + 1 if self._relations[slot] in ("cc", "mark") else slot - 1
         if 0 < target < len(self._tree) and target not in self._claimed and not self._surface[target]:
             self._claimed.add(target)
-            options.append(self._option("moved", {**self._missing(slot), target: (COMMA,)}))
+            options.append(self._option("moved", {**self._with((), slot), target: (COMMA,)}))
         return tuple(options)
 
     def _kind_of_comma(self, slot: int) -> str:
@@ -293,11 +291,9 @@ class _Occasions:
         """Whether one of these words heads a clause, or is a conjunction that introduces a clause."""
         after = {word + 1 for word in words if self._relations[word] == "cc" and word + 1 < len(self._tree)}
         starts = {self._left[word] for word in words | after}
-        clauses = (word for word in self._headed_by(frozenset({"conj"})) if self._left[word] in starts)
-        return any(self._has_subject(word) for word in clauses)
-
-    def _has_subject(self, word: int) -> bool:
-        return any(self._relations[child - 1] in SUBJECTS for child in self._tree.children[word + 1])
+        conjuncts = (word for word in self._headed_by(frozenset({"conj"})) if self._left[word] in starts)
+        inside = (child for word in conjuncts for child in self._tree.children[word + 1])
+        return any(self._relations[child - 1] in SUBJECTS for child in inside)
 
     def _other_mark(self, slot: int) -> Occasion:
         """The occasion of a slot with marks other than a comma."""
@@ -305,8 +301,8 @@ class _Occasions:
         if 0 < slot < len(self._tree) and len(marks) == 1 and marks[0] in SEPARATORS:
             self._claimed.add(slot)
             return (
-                self._option("splice", {slot: (*self._without_marks(slot), COMMA)}),
-                self._option("fused", self._missing(slot)),
+                self._option("splice", self._with((COMMA,), slot)),
+                self._option("fused", self._with((), slot)),
             )
         options = tuple(self._of_quotes(slot, marks))
         if slot == len(self._tree):
@@ -319,28 +315,24 @@ class _Occasions:
         quotes = [place for place, mark in enumerate(marks) if mark in QUOTES]
         for place in quotes:
             without = marks[:place] + marks[place + 1 :]
-            yield self._option("quote_missing", self._with(slot, without), 1 / len(quotes))
+            yield self._option("quote_missing", self._with(without, slot), 1 / len(quotes))
         for place in range(len(marks) - 1):
             first, second = marks[place : place + 2]
             if (first in SWAPPED and second in CLOSING_QUOTES) or (
                 first in CLOSING_QUOTES and second in SWAPPED
             ):
                 swapped = (*marks[:place], second, first, *marks[place + 2 :])
-                yield self._option("quote_order", self._with(slot, swapped))
+                yield self._option("quote_order", self._with(swapped, slot))
                 return
 
     def _of_final_mark(self, slot: int, marks: String) -> Iterator[Option]:
         final = [place for place, mark in enumerate(marks) if mark in INSTEAD]
         if final:
             before, mark, after = marks[: final[-1]], marks[final[-1]], marks[final[-1] + 1 :]
-            yield self._option("final_missing", self._with(slot, before + after))
+            yield self._option("final_missing", self._with(before + after, slot))
             wrong = "final_wrong" if INSTEAD[mark] == COMMA else "question_wrong"
-            yield self._option(wrong, self._with(slot, (*before, INSTEAD[mark], *after)))
-            yield self._option("final_doubled", self._with(slot, (*before, mark, mark, *after)))
-
-    def _with(self, slot: int, marks: Sequence[str]) -> dict[int, String]:
-        """The change that gives a slot other marks."""
-        return {slot: (*self._without_marks(slot), *marks)}
+            yield self._option(wrong, self._with((*before, INSTEAD[mark], *after), slot))
+            yield self._option("final_doubled", self._with((*before, mark, mark, *after), slot))
 
     def _tempting(self) -> set[int]:
         """Slots in which learners put unnecessary commas."""

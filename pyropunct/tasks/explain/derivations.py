@@ -71,6 +71,13 @@ class SlotDerivation(NamedTuple):
         return self.slipped or bool(self.edits) or self.origins != tuple(range(len(self.underlying)))
 
 
+def ways_of(model: FittedStory) -> Ways:
+    """The ways in which a model's channel makes surface strings of underlying ones."""
+    channel = model.story.channel
+    with torch.no_grad():
+        return Ways(channel.transducer, channel.probabilities())
+
+
 class Derivations:
     """Best derivations of slots under a trained model: the channel's most probable moves.
 
@@ -81,10 +88,7 @@ class Derivations:
     """
 
     def __init__(self, punctuator: FittedStory) -> None:
-        self._vocabulary = punctuator.vocabulary
-        channel = punctuator.story.channel
-        with torch.no_grad():
-            self._ways = Ways(channel.transducer, channel.probabilities())
+        self._vocabulary, self._ways = punctuator.vocabulary, ways_of(punctuator)
         self._known: dict[tuple[tuple[int, ...], tuple[int, ...]], Path | None] = {}
 
     def of(self, sentence: Sentence, punctemes: Sequence[tuple[Puncteme, Puncteme]]) -> list[SlotDerivation]:

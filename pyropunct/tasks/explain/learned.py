@@ -4,7 +4,7 @@ Several models may have other seeds, other periods or other languages.
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from operator import attrgetter
@@ -72,9 +72,7 @@ def learned_rules(
     table = require_edits(model)
     intervals = _intervals(model, level, seed)
     counts = None if sentences is None else _counts(model, sentences, advance)
-    token = _tokens_of_marks(model) if nunberg else {}
-    rules, unlearned = _in_tokens(token) if nunberg else ({}, ())
-    listed = set(token.values())
+    rules, unlearned, listed = _nunberg_in_tokens(model) if nunberg else ({}, (), set[str]())
     # Sums of rounded probabilities may exceed 1.
     probabilities, tokens = merged_edits(table.double()).clamp(max=1), model.vocabulary.tokens
     pairs = []
@@ -157,20 +155,13 @@ def part_by_part(
     return total
 
 
-def _tokens_of_marks(model: FittedStory) -> dict[str, str]:
-    """The model's token for each of Nunberg's marks that it knows."""
+def _nunberg_in_tokens(
+    model: FittedStory,
+) -> tuple[dict[tuple[str, str], NunbergRule], tuple[NunbergRule, ...], set[str]]:
+    """Nunberg's rules by their pairs, in the model's tokens; those with a mark that it lacks; all tokens for marks."""
     known = model.vocabulary.token_number
     forms = ((mark, form) for mark in MARKS for form in (reversed(DASHES) if mark in DASHES else (mark,)))
-    return {mark: form for mark, form in forms if form in known}
-
-
-def _in_tokens(
-    token: Mapping[str, str],
-) -> tuple[dict[tuple[str, str], NunbergRule], tuple[NunbergRule, ...]]:
-    """Nunberg's rules by their pairs, in the model's tokens; and the rules with a mark that it lacks.
-
-    :param token: the model's token for each mark that it knows.
-    """
+    token = {mark: form for mark, form in forms if form in known}
     rules, unlearned = {}, []
     for rule in nunberg_rules():
         if not token.keys() >= set(rule.before):
@@ -178,7 +169,7 @@ def _in_tokens(
             continue
         a, b = (token[mark] for mark in rule.before)
         rules[a, b] = rule._replace(before=(a, b), after=tuple(token[mark] for mark in rule.after))
-    return rules, tuple(unlearned)
+    return rules, tuple(unlearned), set(token.values())
 
 
 class LearnedWeight(NamedTuple):

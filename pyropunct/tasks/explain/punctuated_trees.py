@@ -22,7 +22,6 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pyropunct.nets.eisner import best_tree
 from pyropunct.nets.parser import BiaffineParser, WeightedTree
@@ -71,7 +70,11 @@ def trees_given_marks(
     for of_words in parses:
         logs = np.array([next(of_marks) for _ in of_words])
         counts = strength > 0 and bool(np.isfinite(logs).any())
-        yield _weighed(of_words, strength * logs if counts else np.zeros(len(of_words)))
+        logs = strength * logs if counts else np.zeros(len(of_words))
+        weights = np.array([parse.weight for parse in of_words]) * np.exp(logs - logs.max())
+        shares = (weights / weights.sum()).tolist()
+        weighed = [parse._replace(weight=share) for parse, share in zip(of_words, shares, strict=True)]
+        yield sorted(weighed, key=lambda parse: -parse.weight)
 
 
 def _drawn_trees(
@@ -88,14 +91,6 @@ def _drawn_trees(
         parser = replace(parser, beside=beside)
     read = iter(parser.parse([with_marks(*one) for one, marked in pairs if marked], draws))
     return [next(read if marked else others) for marked in short]
-
-
-def _weighed(trees: Sequence[WeightedTree], logs: NDArray[np.float64]) -> list[WeightedTree]:
-    """Trees whose weights are multiplied by exponentials of logarithms, some of them finite."""
-    weights = np.array([parse.weight for parse in trees]) * np.exp(logs - logs.max())
-    shares = (weights / weights.sum()).tolist()
-    weighed = [parse._replace(weight=share) for parse, share in zip(trees, shares, strict=True)]
-    return sorted(weighed, key=lambda parse: -parse.weight)
 
 
 def least_risk_tree(trees: Sequence[WeightedTree]) -> LeastRisk:

@@ -21,7 +21,7 @@ from pyropunct.inference.machines.evidence import String, exactly
 from pyropunct.inference.machines.paths import Ways
 from pyropunct.inference.problem import Problem
 from pyropunct.models.channel.slip import SLIP
-from pyropunct.tasks.explain.derivations import SlotDerivation, sprouted_marks
+from pyropunct.tasks.explain.derivations import SlotDerivation, sprouted_marks, ways_of
 from pyropunct.treebank.conllu_block import DEPREL, DEPS, HEAD
 from pyropunct.treebank.sentence import PUNCTUATION, Sentence
 from pyropunct.treebank.tree import Tree, mark_heads
@@ -119,15 +119,13 @@ def reattached(sentence: Sentence, attachments: Mapping[int, int]) -> Sentence:
     words, marks = set(sentence.layout.words), {mark for slot in sentence.layout.marks for mark in slot}
     if not (marks.issuperset(attachments) and words.issuperset(attachments.values())):
         raise ValueError("marks hang on words, and words are not reattached")
-    hung = {mark: _hung(block.tokens[mark - 1].columns, head) for mark, head in attachments.items()}
-    return replace(sentence, layout=replace(sentence.layout, block=block.changed(hung)))
-
-
-def _hung(columns: Sequence[str], head: int) -> dict[int, str]:
-    """The columns of a mark that another head changes."""
-    old, new = f"{columns[HEAD]}:{columns[DEPREL]}", f"{head}:{PUNCTUATION}"
-    arcs = {new if arc == old else arc for arc in columns[DEPS].split("|")}
-    return {HEAD: str(head), DEPREL: PUNCTUATION, DEPS: "|".join(sorted(arcs, key=_by_head))}
+    changed = {}
+    for mark, head in attachments.items():
+        columns = block.tokens[mark - 1].columns
+        old, new = f"{columns[HEAD]}:{columns[DEPREL]}", f"{head}:{PUNCTUATION}"
+        arcs = {new if arc == old else arc for arc in columns[DEPS].split("|")}
+        changed[mark] = {HEAD: str(head), DEPREL: PUNCTUATION, DEPS: "|".join(sorted(arcs, key=_by_head))}
+    return replace(sentence, layout=replace(sentence.layout, block=block.changed(changed)))
 
 
 def _by_head(arc: str) -> tuple[list[int], str]:
@@ -216,9 +214,7 @@ def head_posteriors(
     :param seed: the draws of a sentence depend on the sentence and the seed alone.
     :returns: each sentence with the probabilities of heads by marks and heads, as token ids of the original.
     """
-    channel, encode = model.story.channel, model.vocabulary.encode_string
-    with torch.no_grad():
-        ways = Ways(channel.transducer, channel.probabilities())
+    ways, encode = ways_of(model), model.vocabulary.encode_string
     for sentence in sentences:
         [(_, problem)] = model.problems([sentence])
         choices = posterior_draws(problem, draws, torch.Generator().manual_seed(seed))

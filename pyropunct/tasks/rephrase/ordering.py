@@ -86,20 +86,13 @@ def families(tree: Tree, punctemes: Punctemes | None = None) -> Iterator[Family]
         group = GROUPS.get(tree.tags[head - 1])
         if group is None or not dependents:
             continue
-        items = sorted((_item(tree, punctemes, word), word) for word in dependents)
-        words = (head, *(word for _, word in items))
-        order = tuple(sorted(range(len(words)), key=words.__getitem__))
-        yield Family(
-            group, (OrderItem(HEAD, tree.tags[head - 1]), *(item for item, _ in items)), words, order
-        )
-
-
-def _item(tree: Tree, punctemes: Punctemes | None, word: int) -> OrderItem:
-    pair = None
-    if punctemes is not None:
-        left, right = punctemes[word - 1]
-        pair = tuple(left), tuple(right)
-    return OrderItem(tree.relations[word - 1], tree.tags[word - 1], pair)
+        described = []
+        for word in dependents:
+            left, right = ((), ()) if punctemes is None else punctemes[word - 1]
+            pair = None if punctemes is None else (tuple(left), tuple(right))
+            described.append((OrderItem(tree.relations[word - 1], tree.tags[word - 1], pair), word))
+        items, words = zip((OrderItem(HEAD, tree.tags[head - 1]), head), *sorted(described), strict=True)
+        yield Family(group, items, words, tuple(sorted(range(len(words)), key=words.__getitem__)))
 
 
 class OrderModel(PyroModule):

@@ -15,24 +15,17 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from pyropunct.fitted.story import FittedStory
 from pyropunct.inference.machines.evidence import String
-from pyropunct.inference.machines.paths import Ways
 from pyropunct.models.channel.slip import SLIP
 from pyropunct.punctuator import Punctuator
-from pyropunct.tasks.explain.derivations import Derivations, Sprouted
+from pyropunct.tasks.explain.derivations import Derivations, Sprouted, ways_of
 from pyropunct.tasks.explain.reattaching import hung
 from pyropunct.tasks.rephrase.underlying_tree import UnderlyingTree
 from pyropunct.text.conventions import Capitals, Conventions, Written, at_the_beginning
-from pyropunct.text.marks import (
-    ABBREVIATION_DOT,
-    START,
-    UNKNOWN,
-    Surface,
-)
+from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface
 from pyropunct.treebank.conllu_block import FORM, HEAD, MISC, Block, MultiwordRange, with_space_after
 from pyropunct.treebank.conllu_reader import read_block
 from pyropunct.treebank.conllu_writer import retitled, write_items
@@ -66,10 +59,7 @@ class Regenerator:
     """
 
     def __init__(self, model: FittedStory) -> None:
-        self._model = model
-        channel = model.story.channel
-        with torch.no_grad():
-            self._ways = Ways(channel.transducer, channel.probabilities())
+        self._model, self._ways = model, ways_of(model)
         self._known: dict[String, Outcomes] = {}
 
     def best(self, underlying: Sequence[str]) -> tuple[str, ...]:
