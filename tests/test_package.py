@@ -70,7 +70,7 @@ def test_data_files_are_in_the_wheel(names: set[str]) -> None:
     expected = {
         f"pyropunct/embedded/{name}" for name in ("train.conllu", "dev.conllu", "test.conllu", "LICENSE.md")
     }
-    expected |= {f"pyropunct/figures/page/page.{kind}" for kind in ("css", "html", "js")}
+    expected |= {f"pyropunct/figures/page.{kind}" for kind in ("css", "html", "js")}
     assert expected | {"pyropunct/py.typed"} <= names
 
 

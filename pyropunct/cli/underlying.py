@@ -149,7 +149,7 @@ class UnderlyingReport(SentenceReport):
         :param width: of a drawing in pixels; None for the usual one.
         """
         from pyropunct.figures.layout import WIDTH
-        from pyropunct.figures.page.writing import page_html
+        from pyropunct.figures.page import page_html
         from pyropunct.figures.svg import drawn_svg
 
         if self.form == "svg":

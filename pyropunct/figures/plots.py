@@ -27,11 +27,8 @@ def label(text: str) -> str:
 
     Give ``parse_math=False`` with it: dollar signs are marks, not TeX.
     """
-    return "".join("\N{REPLACEMENT CHARACTER}" if _is_control(one) else one for one in text)
-
-
-def _is_control(character: str) -> bool:
-    return unicodedata.category(character) in ("Cc", "Cs") or character in "\ufffe\uffff"
+    controls = {one for one in text if unicodedata.category(one) in ("Cc", "Cs") or one in "\ufffe\uffff"}
+    return text.translate(dict.fromkeys(map(ord, controls), "\N{REPLACEMENT CHARACTER}"))
 
 
 def svg(draw: Callable[[Figure], None], width: float, height: float) -> bytes:

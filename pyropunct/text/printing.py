@@ -1,6 +1,6 @@
 """Punctuated words as text, made from words and marks alone."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -73,20 +73,11 @@ def placed_tokens(
             tokens += [PlacedToken(Written(form, token), number, before) for token, form, before in kept]
         else:
             forms = {mark.token: mark.form for mark in there.marks}
-            new = map(conventions.written, _printed(marks, dot))
+            real = [mark for mark in marks if mark not in (START, ABBREVIATION_DOT)]
+            merged = int(dot and real[:1] == ["."])
+            new = map(conventions.written, (mark for mark in real[merged:] if mark != UNKNOWN))
             tokens += [PlacedToken(Written(forms.get(mark, form), mark), number) for form, mark in new]
     return tokens, _spaces(tokens, conventions, slots)
-
-
-def _printed(marks: Sequence[str], dot: bool) -> Iterator[str]:
-    """The marks of a slot that are printed.
-
-    :param dot: whether they follow an abbreviation dot.
-    """
-    real = [mark for mark in marks if mark not in (START, ABBREVIATION_DOT)]
-    if dot and real[:1] == ["."]:
-        del real[0]
-    return (mark for mark in real if mark != UNKNOWN)
 
 
 def _spaces(

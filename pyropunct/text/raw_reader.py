@@ -13,10 +13,7 @@ from itertools import chain, islice, pairwise
 from typing import NamedTuple, Protocol
 
 from pyropunct.text.conventions import Conventions
-from pyropunct.text.marks import (
-    ABBREVIATION_DOT,
-    direct_quotes,
-)
+from pyropunct.text.marks import ABBREVIATION_DOT, direct_quotes
 from pyropunct.text.prose import (
     beginning_of,
     has_text,
@@ -248,9 +245,10 @@ class RawReader:
         return {}
 
     def _pieces(self, token: str) -> Iterator[_Piece]:
-        if self._is_mark(token):
+        known = token.lower() in self._words
+        if token in self._marks.known or (not known and is_mark(token)):
             yield from map(_MarkPiece, self._marks.any.apart(token))
-        elif token.lower() in self._words or not has_text(token):
+        elif known or not has_text(token):
             yield _WordPiece(token, self._words_of(token))
         elif is_address(token):
             yield from self._word(token)
@@ -261,22 +259,12 @@ class RawReader:
         """An unknown token, split at the marks inside it."""
         start = 0
         for separator in self._marks.separators.finditer(token):
-            before, behind = (
-                token[max(0, separator.start() - 1) : separator.start()],
-                token[separator.end() : separator.end() + 1],
-            )
-            if not (before.isdigit() and behind.isdigit()):
-                yield from self._word(token[start : separator.start()])
+            first, end = separator.span()
+            if not (token[max(0, first - 1) : first].isdigit() and token[end : end + 1].isdigit()):
+                yield from self._word(token[start:first])
                 yield _MarkPiece(separator.group())
-                start = separator.end()
+                start = end
         yield from self._word(token[start:])
-
-    def _is_mark(self, token: str) -> bool:
-        if token in self._marks.known:
-            return True
-        if token.lower() in self._words:
-            return False
-        return is_mark(token)
 
     def _word(self, token: str) -> Iterator[_Piece]:
         """A word with marks at its ends."""
@@ -290,9 +278,8 @@ class RawReader:
 
     def _words_of(self, token: str) -> list[str]:
         """The words that the treebank makes of a written word.  Known words have no clitics."""
-        if token.lower() in self._words:
-            return split_word(token, self.conventions.splits, (), ())
-        return split_word(token, self.conventions.splits, *self._clitics)
+        clitics = ((), ()) if token.lower() in self._words else self._clitics
+        return split_word(token, self.conventions.splits, *clitics)
 
     @cached_property
     def _clitics(self) -> tuple[list[str], list[str]]:

@@ -1,6 +1,6 @@
 """Words as they are written: several that are written as one, as French "du", and abbreviations."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 from importlib import import_module
 from pkgutil import iter_modules
@@ -86,14 +86,12 @@ def abbreviations_like(known: Collection[str]) -> frozenset[str]:
 @lru_cache(1)
 def _lists() -> tuple[frozenset[str], ...]:
     """The list of each language, in the order of their names; languages with one list are one here."""
-    return tuple(dict.fromkeys(_read()))
-
-
-def _read() -> Iterator[frozenset[str]]:
     import sentencex.languages  # takes as long as reading a page of text
 
+    lists: dict[frozenset[str], None] = {}
     for module in iter_modules(sentencex.languages.__path__):
         contents = vars(import_module(f"{sentencex.languages.__name__}.{module.name}"))
         own = (one for one in contents.values() if getattr(one, "__module__", "") == contents["__name__"])
         for language in own:
-            yield frozenset(form.lower().rstrip(".") for form in language.abbreviations)
+            lists[frozenset(form.lower().rstrip(".") for form in language.abbreviations)] = None
+    return tuple(lists)

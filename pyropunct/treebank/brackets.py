@@ -162,7 +162,10 @@ class Conversion:
     def _project(self, tree: PhraseTree, tokens: list[_Token]) -> list[int]:
         """Append a tree's tokens; return the index of its head, or of all its marks if it has no word."""
         if tree.word:
-            tokens.append(self._token(tree))
+            upos = universal_tag(tree.category)
+            if upos is None:
+                self.unknown_tags[tree.category] += 1
+            tokens.append(_Token(tree.label, tree.word, upos or OTHER))
             return [len(tokens) - 1]
         marks: list[int] = []
         lexical: list[tuple[PhraseTree, int]] = []
@@ -172,25 +175,18 @@ class Conversion:
                 marks += [top, *others]
             else:
                 lexical.append((daughter, top))
-        if not lexical:
-            return _headed_by(marks, tree, tokens)
-        head = lexical[self._head(tree, [daughter for daughter, _ in lexical])][1]
-        dependents = marks + [top for _, top in lexical if top != head]
-        for dependent in dependents:
-            tokens[dependent].head = head
-            tokens[dependent].level = len(tokens[head].projections) + 1
-        return _headed_by([head], tree, tokens)
-
-    def _token(self, leaf: PhraseTree) -> _Token:
-        upos = universal_tag(leaf.category)
-        if upos is None:
-            self.unknown_tags[leaf.category] += 1
-        return _Token(leaf.label, leaf.word, upos or OTHER)
-
-    def _head(self, phrase: PhraseTree, daughters: Sequence[PhraseTree]) -> int:
-        if len(daughters) > 1 and not self.rules.knows(phrase.category):
-            self.unknown_phrases[phrase.category] += 1
-        return self.rules.head(phrase.category, daughters)
+        heads = marks  # of a phrase without a word
+        if lexical:
+            if len(lexical) > 1 and not self.rules.knows(tree.category):
+                self.unknown_phrases[tree.category] += 1
+            head = lexical[self.rules.head(tree.category, [daughter for daughter, _ in lexical])][1]
+            for dependent in marks + [top for _, top in lexical if top != head]:
+                tokens[dependent].head = head
+                tokens[dependent].level = len(tokens[head].projections) + 1
+            heads = [head]
+        for head in heads:
+            tokens[head].projections.append(tree.label)
+        return heads
 
 
 def without_empty_elements(tree: PhraseTree) -> PhraseTree | None:
@@ -235,13 +231,6 @@ def _has_word(tree: PhraseTree) -> bool:
     if tree.word:
         return universal_tag(tree.category) != "PUNCT"
     return any(map(_has_word, tree.daughters))
-
-
-def _headed_by(heads: list[int], phrase: PhraseTree, tokens: Sequence[_Token]) -> list[int]:
-    """Add a phrase to the projections of its head, or of its marks if it has no word; return these."""
-    for head in heads:
-        tokens[head].projections.append(phrase.label)
-    return heads
 
 
 # CoNLL-U

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pyropunct.text.conventions import Conventions
 from pyropunct.text.marks import DOUBLE, SINGLE, Surface
-from pyropunct.text.printing import PlacedToken, as_text, placed_tokens
+from pyropunct.text.printing import as_text, placed_tokens
 from pyropunct.text.raw_sentence import Slot
 from pyropunct.treebank.conllu_block import (
     DEPS,
@@ -42,17 +42,11 @@ def write_misc(layout: Layout, misc: Sequence[Mapping[str, str]]) -> str:
     lines = list(layout.block.lines)
     for number, entries in zip(layout.words, misc, strict=True):
         token = layout.block.tokens[number - 1]
-        merged = _merge_misc(token.columns[MISC], entries)
-        lines[token.row] = "\t".join((*token.columns[:MISC], merged))
+        if entries:
+            kept = [one for one in misc_entries(token.columns[MISC]) if one.partition("=")[0] not in entries]
+            merged = "|".join(kept + [f"{key}={escaped(value)}" for key, value in entries.items()])
+            lines[token.row] = "\t".join((*token.columns[:MISC], merged))
     return as_written(lines)
-
-
-def _merge_misc(column: str, entries: Mapping[str, str]) -> str:
-    """Replace the entries with the same key and append the others."""
-    if not entries:
-        return column
-    kept = [entry for entry in misc_entries(column) if entry.partition("=")[0] not in entries]
-    return "|".join(kept + [f"{key}={escaped(value)}" for key, value in entries.items()])
 
 
 def retitled(line: str, text: str) -> str:
@@ -132,23 +126,18 @@ class _Rewriting:
     def _token_line(self, number: int, space: bool | None) -> str:
         """The line of one item; ``space`` is None inside a multiword token, where MISC says nothing."""
         item = self.items[number - 1]
-        columns = self._old_columns(item) if item.token else self._new_columns(item)
+        if item.token:
+            columns = list(self.block.tokens[item.token - 1].columns)
+            columns[FORM], columns[HEAD] = item.form, self.numbers[columns[HEAD]]
+            columns[DEPS] = self._dependencies(columns[DEPS])
+        else:
+            head = self.numbers[str(self.mark_heads[item.slot])]
+            enhanced = f"{head}:punct" if self.enhanced else "_"
+            columns = ["", *_mark_columns(item.form, item.mark, head), enhanced, "_"]
         columns[ID] = str(number)
         if space is not None:
             columns[MISC] = with_space_after(columns[MISC], space)
         return "\t".join(columns)
-
-    def _old_columns(self, item: Item) -> list[str]:
-        columns = list(self.block.tokens[item.token - 1].columns)
-        columns[FORM] = item.form
-        columns[HEAD] = self.numbers[columns[HEAD]]
-        columns[DEPS] = self._dependencies(columns[DEPS])
-        return columns
-
-    def _new_columns(self, item: Item) -> list[str]:
-        head = self.numbers[str(self.mark_heads[item.slot])]
-        enhanced = f"{head}:punct" if self.enhanced else "_"
-        return ["", *_mark_columns(item.form, item.mark, head), enhanced, "_"]
 
     def _empty_node_lines(self, token: int) -> Iterator[str]:
         for node in self.empty_nodes.get(token, ()):
@@ -194,7 +183,6 @@ def print_conllu(
     tokens, spaces = placed_tokens(tree.forms, surface, conventions, capital=capital, slots=slots)
     spaces = [" " if space else "" for space in spaces]
     numbers = [0, *(number for number, token in enumerate(tokens, 1) if not token.written.mark)]
-    word_heads = [numbers[head] for head in tree.heads]
     heads_of_marks = [numbers[head] for head in mark_heads(tree)]
     lines = [f"# sent_id = {identifier}", f"# text = {text or as_text(tokens, spaces)}"]
     spaces.append(" ")  # the text behind the last token is unknown
@@ -205,11 +193,12 @@ def print_conllu(
             covered = number + last - token.slot
             lines.append(_line(f"{number}-{covered}", [form, *"_" * 6], spaces[covered - 1]))
         space = " " if number <= covered else space
-        columns = (
-            _mark_columns(*token.written, str(heads_of_marks[token.slot]))
-            if token.written.mark
-            else _word_columns(token, tree, word_heads)
-        )
+        if token.written.mark:
+            columns = _mark_columns(*token.written, str(heads_of_marks[token.slot]))
+        else:
+            word = token.slot - 1
+            named = tree.tags[word], "_", "_", str(numbers[tree.heads[word]]), tree.relations[word]
+            columns = [token.written.form, "_", *named]
         lines.append(_line(str(number), columns, space))
     return as_written(lines)
 
@@ -224,12 +213,6 @@ def _require_readable(columns: Iterable[str]) -> None:
     for column in columns:
         if not column or not set(column).isdisjoint("\t\n\r"):
             raise ValueError(f"{column!r} cannot be written: it is empty, or has a tab or a line end")
-
-
-def _word_columns(token: PlacedToken, tree: Tree, heads: Sequence[int]) -> list[str]:
-    """The columns FORM to DEPREL of a word."""
-    word = token.slot - 1
-    return [token.written.form, "_", tree.tags[word], "_", "_", str(heads[word]), tree.relations[word]]
 
 
 def _mark_columns(form: str, mark: str, head: str) -> list[str]:

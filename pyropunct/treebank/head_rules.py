@@ -1,6 +1,6 @@
 """Which daughter is the head of a phrase: published tables, and the language in which they are written."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -180,7 +180,10 @@ def parse_head_rules(text: str, name: str) -> HeadRules:
     """
     rules: dict[str, tuple[Rule, ...]] = {}
     conjunctions: frozenset[str] = frozenset()
-    for number, words in _lines(text):
+    for number, line in enumerate(text.splitlines(), start=1):
+        words = line.split()
+        if not words or words[0].startswith("#"):
+            continue
         if words[0] == COORDINATION:
             conjunctions |= frozenset(words[1:])
             continue
@@ -193,11 +196,3 @@ def parse_head_rules(text: str, name: str) -> HeadRules:
     if ANY not in rules:
         raise HeadRulesError(f"{name}: there is no rule for other labels (add the line: {ANY} left)")
     return HeadRules(rules, conjunctions)
-
-
-def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
-    """The lines that are neither blank nor comments, in words, with their numbers."""
-    for number, line in enumerate(text.splitlines(), start=1):
-        words = line.split()
-        if words and not words[0].startswith("#"):
-            yield number, words

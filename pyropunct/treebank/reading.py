@@ -216,24 +216,18 @@ def prepare(block: Block, punctuation_relation: bool) -> Sentence | Omission:
 
     :param punctuation_relation: whether words whose relation is ``punct`` are punctuation too.
     """
-    words = [
-        number
-        for number, token in enumerate(block.tokens, start=1)
-        if not _is_punctuation(token, punctuation_relation)
-    ]
-    reason = _reason_to_omit(block, words)
-    if reason is not None:
+    tokens = block.tokens
+    numbered = list(enumerate(tokens, start=1))
+    words = [number for number, token in numbered if not _is_punctuation(token, punctuation_relation)]
+    possible_heads = {0, *words}
+    hanging = ((number, token.head) for number, token in numbered if token.head not in possible_heads)
+    reasons = (
+        f"token {number} depends on the punctuation mark {tokens[head - 1].columns[FORM]} (token {head})"
+        for number, head in hanging
+    )
+    if reason := next(reasons, "" if words else NO_WORD):
         return Omission(block.identifier, block.first_line, reason, block.lines)
     return _sentence(_layout(block, words))
-
-
-def _reason_to_omit(block: Block, words: list[int]) -> str | None:
-    possible_heads = {0, *words}
-    for number, token in enumerate(block.tokens, start=1):
-        if token.head not in possible_heads:
-            mark = block.tokens[token.head - 1].columns[FORM]
-            return f"token {number} depends on the punctuation mark {mark} (token {token.head})"
-    return None if words else NO_WORD
 
 
 def _is_punctuation(token: Token, punctuation_relation: bool) -> bool:
@@ -244,7 +238,8 @@ def _is_punctuation(token: Token, punctuation_relation: bool) -> bool:
 
 def _layout(block: Block, words: list[int]) -> Layout:
     """Collect the marks between the words, direct the quotation marks and add the special tokens."""
-    marks = _between(words, len(block.tokens))
+    borders = zip([0, *words], [*words, len(block.tokens) + 1], strict=True)
+    marks = tuple(tuple(range(left + 1, right)) for left, right in borders)
     tokens = [block.tokens[token - 1] for slot in marks for token in slot]
     directed = iter(
         direct_quotes(
@@ -256,20 +251,11 @@ def _layout(block: Block, words: list[int]) -> Layout:
     surface = [[next(directed) for _ in slot] for slot in marks]
     surface[0].insert(0, START)
     for slot, word in enumerate(words, start=1):
-        if _has_abbreviation_dot(block.tokens[word - 1].columns[FORM]):
+        form = block.tokens[word - 1].columns[FORM]
+        # Two dots or more are an ellipsis that belongs to the word.
+        if len(form) > 1 and form.endswith(".") and not form.endswith(".."):
             surface[slot].insert(0, ABBREVIATION_DOT)
     return Layout(block, tuple(words), marks, tuple(map(tuple, surface)))
-
-
-def _between(words: list[int], size: int) -> tuple[tuple[int, ...], ...]:
-    """For each slot the ids, out of 1..size, that lie between the two words around it."""
-    borders = zip([0, *words], [*words, size + 1], strict=True)
-    return tuple(tuple(range(left + 1, right)) for left, right in borders)
-
-
-def _has_abbreviation_dot(form: str) -> bool:
-    """Whether the form ends in exactly one dot; two or more are an ellipsis that belongs to the word."""
-    return len(form) > 1 and form.endswith(".") and not form.endswith("..")
 
 
 def _sentence(layout: Layout) -> Sentence:

@@ -1,7 +1,7 @@
 """Unpunctuated dependency trees, made projective by lifting arcs (Nivre & Nilsson 2005)."""
 
 from bisect import insort
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from heapq import heapify, heappop, heappush
@@ -107,7 +107,9 @@ class _Lifting:
         first, last = self._span[gone]
         if last < self._left[head] or first > self._right[head]:
             return
-        for word in self._dominated(gone):
+        dominated = [gone]
+        for word in dominated:
+            dominated.extend(self._dependents[word])
             if head < word <= self._right[head]:
                 self._right[head] = word - 1
             elif self._left[head] <= word < head:
@@ -119,13 +121,6 @@ class _Lifting:
         for word in kept[:beyond]:
             heappush(self._waiting, self._arc(word))
         del kept[:beyond]
-
-    def _dominated(self, word: int) -> Iterator[int]:
-        """A word and all that it dominates."""
-        stack = [word]
-        while stack:
-            yield stack[-1]
-            stack.extend(self._dependents[stack.pop()])
 
 
 def _reach(heads: Sequence[int]) -> tuple[list[int], list[int]]:

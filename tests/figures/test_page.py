@@ -12,7 +12,7 @@ import pytest
 from command_line import complaint, printed
 from punctuated import clara, french, hostile
 
-from pyropunct.figures.page.writing import _data, page_html
+from pyropunct.figures.page import _data, page_html
 from pyropunct.fitted.recipes import Recipe
 from pyropunct.treebank.reading import read_treebank
 

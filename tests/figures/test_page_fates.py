@@ -5,7 +5,7 @@ from itertools import product
 
 import pytest
 
-from pyropunct.figures.page.writing import Fate, token_fates
+from pyropunct.figures.page import Fate, token_fates
 from pyropunct.inference.machines.products import EDITS
 from pyropunct.tasks.explain.derivations import SlotDerivation, SlotEdit, Sprouted
 from pyropunct.text.marks import START

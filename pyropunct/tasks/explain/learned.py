@@ -158,7 +158,7 @@ def part_by_part(
 def _nunberg_in_tokens(
     model: FittedStory,
 ) -> tuple[dict[tuple[str, str], NunbergRule], tuple[NunbergRule, ...], set[str]]:
-    """Nunberg's rules by their pairs, in the model's tokens; those with a mark that it lacks; all tokens for marks."""
+    """Nunberg's rules by their pairs, in the model's tokens; those with a mark that it lacks; its tokens."""
     known = model.vocabulary.token_number
     forms = ((mark, form) for mark in MARKS for form in (reversed(DASHES) if mark in DASHES else (mark,)))
     token = {mark: form for mark, form in forms if form in known}

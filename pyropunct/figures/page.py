@@ -135,7 +135,7 @@ def page_html(treebank: Treebank, trees: Sequence[PunctuatedTree], model: str, r
 
 @cache
 def _part(name: str) -> str:
-    return files("pyropunct.figures.page").joinpath(name).read_text(encoding="utf-8")
+    return files("pyropunct.figures").joinpath(name).read_text(encoding="utf-8")
 
 
 def _hash(content: str) -> str:
