@@ -104,12 +104,6 @@ def _parts(sizes: Sequence[int], draws: int) -> Iterator[slice]:
         yield slice(first, len(sizes))
 
 
-def _described(tree: Tree) -> str:
-    """A tree as text, but for its treebank, on which random numbers should not depend."""
-    shown = (f"{one.name}={getattr(tree, one.name)!r}" for one in fields(tree) if one.name != "treebank")
-    return f"{type(tree).__qualname__}({', '.join(shown)})"
-
-
 def generators(trees: Sequence[Tree], seed: int, alike: bool) -> Iterator[np.random.Generator]:
     """Random numbers for each tree, which depend on the tree.
 
@@ -117,6 +111,8 @@ def generators(trees: Sequence[Tree], seed: int, alike: bool) -> Iterator[np.ran
     """
     seen: Counter[Tree] = Counter()
     for tree in trees:
-        digest = hashlib.sha256(_described(tree).encode()).digest()
+        # Random numbers should not depend on the treebank of a tree.
+        shown = (f"{one.name}={getattr(tree, one.name)!r}" for one in fields(tree) if one.name != "treebank")
+        digest = hashlib.sha256(f"{type(tree).__qualname__}({', '.join(shown)})".encode()).digest()
         yield np.random.default_rng([seed, seen[tree], int.from_bytes(digest)])
         seen[tree] += not alike

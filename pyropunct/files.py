@@ -190,17 +190,12 @@ def held(path: Path) -> Iterator[bool]:
 
     :raises OSError: if it does not exist.
     """
-    descriptor = os.open(path, os.O_RDONLY)
+    descriptor, alone = os.open(path, os.O_RDONLY), fcntl is None
     try:
-        yield _hold(descriptor)
+        with suppress(BlockingIOError):
+            if fcntl is not None:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                alone = True
+        yield alone
     finally:
         os.close(descriptor)
-
-
-def _hold(descriptor: int) -> bool:
-    try:
-        if fcntl is not None:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True

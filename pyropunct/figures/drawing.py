@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 from pyropunct.tasks.explain.derivations import SlotDerivation
 from pyropunct.text.marks import displayed, displayed_string
@@ -97,14 +98,11 @@ def drawn_text(punctuated: PunctuatedTree) -> str:
     ]
     rows = [("underlying", punctuated.underlying), ("surface", changed)]
     lines = [f"# {punctuated.sentence.identifier}", *_outline(punctuated)]
-    lines += [f"{name:<12}{_with_words(punctuated, slots)}" for name, slots in rows]
+    for name, slots in rows:
+        words = zip(punctuated.words_around(slots), slots[1:], strict=True)
+        lines.append(f"{name:<12}{' '.join(filter(None, [slots[0], *chain.from_iterable(words)]))}")
     lines += [f"{'edit':<12}{line}" for line in edit_lines(derivations)]
     return "\n".join(lines) + "\n"
-
-
-def _with_words(punctuated: PunctuatedTree, slots: Sequence[str]) -> str:
-    words = zip(slots[1:], punctuated.words_around(slots), strict=True)
-    return " ".join(filter(None, [slots[0], *(part for slot, form in words for part in (form, slot))]))
 
 
 def _outline(punctuated: PunctuatedTree) -> Iterator[str]:

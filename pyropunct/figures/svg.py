@@ -9,6 +9,7 @@ from pyropunct.figures.drawing import PunctuatedTree
 from pyropunct.figures.layout import NOTE, RELATION, WIDTH, WORD, Drawing, Label, Stroke
 
 _NOT_IN_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Characters that XML does not allow."""
 
 MOST_DRAWINGS = 20
 """The most drawings in one SVG file."""
@@ -73,15 +74,11 @@ def drawn_svg(punctuated_trees: Sequence[PunctuatedTree], width: float = WIDTH) 
 def _element(element: Label | Stroke) -> str:
     style = _attributes(STYLES[element.kind])
     if isinstance(element, Label):
-        return f'<text x="{element.x:.6g}" y="{element.y:.6g}" {style}>{_xml(element.text)}</text>'
+        text = escape(_NOT_IN_XML.sub("\ufffd", element.text))
+        return f'<text x="{element.x:.6g}" y="{element.y:.6g}" {style}>{text}</text>'
     points = " L".join(f"{x:.6g} {y:.6g}" for x, y in element.points)
     return f'<path d="M{points}" {style}/>'
 
 
 def _attributes(values: Mapping[str, str]) -> str:
     return " ".join(f"{name}={quoteattr(value)}" for name, value in values.items())
-
-
-def _xml(content: str) -> str:
-    """Text as XML; a character that XML does not allow becomes a replacement character."""
-    return escape(_NOT_IN_XML.sub("\ufffd", content))

@@ -55,18 +55,13 @@ class Capitals:
         what = "the counts of capital letters"
         return cls(*({key: _two_counts(what, counts) for key, counts in column} for column in columns))
 
-    def has_capital(self, form: str, tag: str) -> bool:
-        """Whether a word is written with a capital letter inside sentences."""
+    def inside(self, form: str, tag: str) -> str:
+        """How the first word of a sentence is written inside one; acronyms stay as they are."""
         # A pronoun of one letter, such as English "I", is treated as a proper noun.
         rule = float(tag == "PROPN" or (tag == "PRON" and len(form) == 1))
         by_tag = _smoothed(self.tags.get(tag, (0, 0)), rule, TAGS_ALIKE)
-        return _smoothed(self.words.get(form.lower(), (0, 0)), by_tag, ALIKE) > 0.5
-
-    def inside(self, form: str, tag: str) -> str:
-        """How the first word of a sentence is written inside one; acronyms stay as they are."""
-        if self.has_capital(form, tag) or any(map(str.isupper, form[1:])):
-            return form
-        return form[:1].lower() + form[1:]
+        has_capital = _smoothed(self.words.get(form.lower(), (0, 0)), by_tag, ALIKE) > 0.5
+        return form if has_capital or any(map(str.isupper, form[1:])) else form[:1].lower() + form[1:]
 
 
 def _added(some: CapitalCounts, others: CapitalCounts) -> CapitalCounts:
@@ -153,18 +148,16 @@ class SpacingStatistics:
     def _prior(self, left: Written, right: Written) -> float:
         if not left.mark and not right.mark:
             kinds = set(kinds_of(left, right))
-            return float(self._is_spaced if len(kinds) > 1 else kinds == {WORD})
+            if len(kinds) == 1:
+                return float(kinds == {WORD})
+            # If most words of the treebank are ordinary ones, a Chinese one has spaces around it.
+            ordinary, unspaced = (self.counts.get((kind, kind), (0, 0))[1] for kind in (WORD, UNSPACED_WORD))
+            return float(ordinary > unspaced)
         if left.mark and right.mark and self.counts:
             as_words = Written(left.form), Written(right.form)
             return min(self.probability(left, as_words[1]), self.probability(as_words[0], right))
         marks = bool(left.mark), bool(right.mark)
         return float(space_beside_mark(left.mark or left.form, right.mark or right.form, *marks))
-
-    @property
-    def _is_spaced(self) -> bool:
-        """Whether most words of the treebank are ordinary ones: then a Chinese one has spaces around it."""
-        ordinary, unspaced = (self.counts.get((kind, kind), (0, 0))[1] for kind in (WORD, UNSPACED_WORD))
-        return ordinary > unspaced
 
     def to_json(self) -> dict[str, Any]:
         """Plain lists, from which `from_json` makes equal statistics."""

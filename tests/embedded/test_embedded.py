@@ -25,13 +25,13 @@ from generator.generate import (
 from generator.grammar import Grammar
 
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.embedded.channel import surface_distribution
 from pyropunct.embedded.rules import (
     ABBREVIATIONS,
     TRUE_DIRECTION,
     TRUE_EDITS,
     Constituent,
     Pair,
+    surface_distribution,
     true_attach,
     true_log_prob,
 )

@@ -16,8 +16,7 @@ from random import Random
 
 from generator.grammar import Grammar
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.embedded.channel import KEEP, Edits
-from pyropunct.embedded.rules import TRUE_EDITS, Constituent, Pair, true_attach
+from pyropunct.embedded.rules import KEEP, TRUE_EDITS, Constituent, Edits, Pair, true_attach
 from pyropunct.text.marks import ABBREVIATION_DOT, START, display
 from pyropunct.treebank.tree import Tree
 

@@ -1,7 +1,6 @@
 """Learners' sentences with their corrections: files of JSON lines."""
 
 import json
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -45,21 +44,18 @@ def read_learners(path: str | Path) -> list[Corrected]:
     except OSError as error:
         reason = "there is no such file" if isinstance(error, FileNotFoundError) else str(error.strerror)
         raise LearnersError(f"{path}: {reason}") from error
-    corrections = list(_read(str(path), lines))
-    if not corrections:
-        raise LearnersError(f"{path}: there is no sentence in the file")
-    return corrections
-
-
-def _read(path: str, lines: Sequence[bytes]) -> Iterator[Corrected]:
+    corrections = []
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
-            yield _corrected(json.loads(line))
+            corrections.append(_corrected(json.loads(line)))
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             reason = f"lacks {error}" if isinstance(error, KeyError) else str(error)
             raise LearnersError(f"{path}:{number}: is no corrected sentence: {reason}") from error
+    if not corrections:
+        raise LearnersError(f"{path}: there is no sentence in the file")
+    return corrections
 
 
 def _corrected(plain: Any) -> Corrected:

@@ -3,10 +3,10 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pyropunct.fitted.story import FittedStory, Puncteme
 from pyropunct.inference.inside import posterior_pairs
@@ -38,11 +38,6 @@ class PairShare(NamedTuple):
         """Both punctemes for a person to read, on either side of a bar; ε is the empty one."""
         left, right = (displayed_string(side) or "ε" for side in (self.left, self.right))
         return f"{left} | {right}"
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether nothing is sprouted on either side."""
-        return not (self.left or self.right)
 
     @property
     def is_symmetric(self) -> bool:
@@ -77,7 +72,7 @@ class RelationPunctemes:
     @property
     def nonempty(self) -> float:
         """The expected share of its constituents that sprout anything."""
-        return math.fsum(pair.share for pair in self.pairs if not pair.is_empty)
+        return math.fsum(pair.share for pair in self.pairs if pair.left or pair.right)
 
     @property
     def symmetric(self) -> float:
@@ -123,7 +118,7 @@ def relation_punctemes(
     :param advance: called with the number of sentences newly done.
     :returns: the relations, those with the greatest share of symmetric punctemes first.
     """
-    inventory = model.vocabulary.inventory
+    inventory, decode = model.vocabulary.inventory, model.vocabulary.decode_string
     expected = np.zeros(len(inventory.rows))
     counts = np.zeros(inventory.num_relations, dtype=np.int64)
     for part, problem in model.problems(sentences):
@@ -131,21 +126,14 @@ def relation_punctemes(
         np.add.at(expected, rows.numpy(), posterior_pairs(problem).double().numpy())
         counts += np.bincount(problem.relation.numpy(), minlength=len(counts))
         advance(len(part))
-    punctemes = [
-        RelationPunctemes(name, int(count), _shares(model, number, expected))
-        for number, (name, count) in enumerate(zip(model.vocabulary.relations, counts, strict=True))
-        if count >= max(1, least)
-    ]
+    punctemes = []
+    for name, count, (first, last) in zip(
+        model.vocabulary.relations, counts, pairwise(inventory.pair_start), strict=True
+    ):
+        if count >= max(1, least):
+            shares = expected[first:last] / expected[first:last].sum()
+            order = np.argsort(-shares, kind="stable").tolist()
+            own = [(inventory.rows[first + place], float(shares[place])) for place in order]
+            pairs = tuple(PairShare(decode(row[0]), decode(row[1]), share) for row, share in own)
+            punctemes.append(RelationPunctemes(name, int(count), pairs))
     return sorted(punctemes, key=lambda row: (-row.symmetric, row.relation))
-
-
-def _shares(model: FittedStory, relation: int, expected: NDArray[Any]) -> tuple[PairShare, ...]:
-    """The pairs of one relation, with shares that add up to 1."""
-    inventory, decode = model.vocabulary.inventory, model.vocabulary.decode_string
-    first, last = inventory.pair_start[relation : relation + 2]
-    of_pairs = expected[first:last]
-    shares = of_pairs / of_pairs.sum()
-    ordered = [
-        (inventory.rows[first + place], place) for place in np.argsort(-shares, kind="stable").tolist()
-    ]
-    return tuple(PairShare(decode(row[0]), decode(row[1]), float(shares[place])) for row, place in ordered)

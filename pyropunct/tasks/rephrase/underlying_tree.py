@@ -85,7 +85,10 @@ class UnderlyingTree:
         for slot, derivation in enumerate(derivations):
             for token, origin in zip(derivation.surface, derivation.origins, strict=True):
                 if origin is not None and derivation.underlying[origin].token == UNKNOWN:
-                    _name_unknown(sides, slot, derivation.underlying, origin, token)
+                    word = derivation.underlying[origin].word
+                    number = sum(sprouted.word == word for sprouted in derivation.underlying[:origin])
+                    # A constituent ends after its head word and starts before it.
+                    sides[word - 1][int(word <= slot)][number] = token
         pairs = tuple((_without_dots(left), _without_dots(right)) for left, right in sides)
         return cls(sentence, pairs, tuple(range(1, len(sentence.tree) + 1)))
 
@@ -227,20 +230,6 @@ class UnderlyingTree:
 def is_relation(relation: str, wanted: str) -> bool:
     """Whether a relation is the wanted one or a subtype of it."""
     return relation == wanted or relation.partition(":")[0] == wanted
-
-
-def _name_unknown(
-    sides: list[list[list[str]]], slot: int, underlying: Sequence[Sprouted], origin: int, mark: str
-) -> None:
-    """Replace an unknown mark in a puncteme.
-
-    :param sides: the left and right puncteme of each word.
-    :param origin: its place in the underlying string of the slot.
-    """
-    word = underlying[origin].word
-    number = sum(sprouted.word == word for sprouted in underlying[:origin])
-    # A constituent ends after its head word and starts before it.
-    sides[word - 1][int(word <= slot)][number] = mark
 
 
 def _without_dots(puncteme: Sequence[str]) -> Puncteme:
