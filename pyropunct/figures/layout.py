@@ -309,7 +309,10 @@ class _Row:
         yield from self._string("underlying", self._punctuated.underlying, self._underlying_y)
         for slot, x in self._slot_x.items():
             if self._punctuated.derivations[slot].changed:
-                yield _arrow(x, self._underlying_y + 10, self._surface_y - 20)
+                tip, barbs = (x, self._surface_y - 20), self._surface_y - 26
+                yield Stroke(
+                    "arrow", ((x, self._underlying_y + 10), tip, (x - 4, barbs), tip, (x + 4, barbs))
+                )
         yield from self._string("surface", self._punctuated.surface, self._surface_y)
         for number, line in enumerate(self._edits):
             yield Label("edit", LEFT, self._surface_y + 30 + 20 * number, line)
@@ -363,7 +366,3 @@ class _Row:
         for slot, x in self._slot_x.items():
             if slots[slot]:
                 yield Label("slot", x, y, slots[slot])
-
-
-def _arrow(x: float, start: float, end: float) -> Stroke:
-    return Stroke("arrow", ((x, start), (x, end), (x - 4, end - 6), (x, end), (x + 4, end - 6)))

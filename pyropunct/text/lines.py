@@ -164,16 +164,13 @@ class ByteLines(Iterator[bytes]):
                 return line
             if self._ended:
                 raise StopIteration
-            self._take()
-
-    def _take(self) -> None:
-        try:
-            more = self._stream.read1(SIZE)  # type: ignore[attr-defined]  # which all streams of bytes have
-        except OSError as error:
-            name = getattr(self._stream, "name", STANDARD_INPUT)
-            raise TreebankError(str(name), f"cannot be read: {error.strerror or error}") from error
-        self._ended = not more
-        self._read, self._start = self._read[self._start :] + more, 0
+            try:
+                more = self._stream.read1(SIZE)  # type: ignore[attr-defined]  # which all streams of bytes have
+            except OSError as error:
+                name = getattr(self._stream, "name", STANDARD_INPUT)
+                raise TreebankError(str(name), f"cannot be read: {error.strerror or error}") from error
+            self._ended = not more
+            self._read, self._start = self._read[self._start :] + more, 0
 
     def at_hand(self) -> bool:
         """Whether the next line, or the end, can be had without waiting, as far as one can tell."""

@@ -197,18 +197,13 @@ def _check_tree(block: Block) -> None:
         row = block.tokens[roots[1] - 1].row
         raise block.error(f"the words {listed} are all roots (give one word only the head 0)", row)
     if len(top_down([token.head for token in block.tokens])) < size:  # some do not hang on the root
-        raise _cycle_error(block)
+        import networkx  # which takes long, and right trees do not need it
 
-
-def _cycle_error(block: Block) -> TreebankError:
-    import networkx  # which takes long, and right trees do not need it
-
-    graph = networkx.DiGraph((number, token.head) for number, token in enumerate(block.tokens, start=1))
-    cycle = [word for word, _ in networkx.find_cycle(graph)]
-    smallest = cycle.index(min(cycle))
-    cycle = cycle[smallest:] + cycle[:smallest] + [min(cycle)]
-    heads = " -> ".join(map(str, cycle))
-    return block.error(f"the heads run in a circle: {heads}", block.tokens[cycle[0] - 1].row)
+        graph = networkx.DiGraph((number, token.head) for number, token in enumerate(block.tokens, start=1))
+        cycle = [word for word, _ in networkx.find_cycle(graph)]
+        smallest = cycle.index(min(cycle))
+        heads = " -> ".join(map(str, [*cycle[smallest:], *cycle[: smallest + 1]]))
+        raise block.error(f"the heads run in a circle: {heads}", block.tokens[min(cycle) - 1].row)
 
 
 LINES_LOOKED_AT = 1000

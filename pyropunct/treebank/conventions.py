@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
+from typing import TypeVar
 
 from pyropunct.text.conventions import (
     BETWEEN_WORDS,
@@ -56,7 +57,11 @@ def learn_capitals(sentences: Iterable[Sentence]) -> Capitals:
     return Capitals(_shares(words), _shares(tags))
 
 
-def _shares(counts: Counter[tuple[str, bool]]) -> dict[str, tuple[int, int]]:
+Key = TypeVar("Key", str, tuple[str, str])
+
+
+def _shares(counts: Counter[tuple[Key, bool]]) -> dict[Key, tuple[int, int]]:
+    """For each key how often something is so, and how often it was seen."""
     keys = {key for key, _ in counts}
     return {key: (counts[key, True], counts[key, True] + counts[key, False]) for key in keys}
 
@@ -67,18 +72,17 @@ def learn_spacing(sentences: Iterable[Sentence]) -> SpacingStatistics:
     If every mark of the treebank has a space on either side, the treebank does not record spaces (with
     ``SpaceAfter=No``), and nothing is learned.
     """
-    seen: Counter[tuple[str, str, bool]] = Counter()
+    seen: Counter[tuple[tuple[str, str], bool]] = Counter()
     words: Counter[tuple[str, str, bool]] = Counter()
     for sentence in sentences:
         for left, right, space in _neighbours(sentence.layout):
-            seen[*kinds_of(left, right), space] += 1
+            seen[kinds_of(left, right), space] += 1
             if not left.mark and not right.mark:
                 words[folded(left.form), folded(right.form), space] += 1
     kinds = {WORD, UNSPACED_WORD}
-    if all(space or {left, right} <= kinds for left, right, space in seen):
+    if all(space or kinds.issuperset(pair) for pair, space in seen):
         return SpacingStatistics()
-    counts = {(a, b): (seen[a, b, True], seen[a, b, True] + seen[a, b, False]) for a, b, _ in seen}
-    return SpacingStatistics(counts, *_together(words))
+    return SpacingStatistics(_shares(seen), *_together(words))
 
 
 def _neighbours(layout: Layout) -> Iterator[tuple[Written, Written, bool]]:

@@ -154,19 +154,15 @@ class _Likelihood:
             slot = slots[right, context] = len(slots)
             for made in channel.outcomes(right):
                 ways.setdefault((slot, made.string), []).append(len(slot_of_way))
-                numbers = self._numbers(features(made, context))
-                feature += numbers
-                way += [len(slot_of_way)] * len(numbers)
+                for rank, name in enumerate(features(made, context)):
+                    if name not in self.names:
+                        self.names[name] = len(self.names)
+                        self._is_error.append(not rank)
+                    feature.append(self.names[name])
+                    way.append(len(slot_of_way))
                 slot_of_way.append(slot)
         self._feature, self._way, self._slot = map(torch.tensor, (feature, way, slot_of_way))
         self._count(slots, ways, seen)
-
-    def _numbers(self, names: Sequence[str]) -> list[int]:
-        for rank, name in enumerate(names):
-            if name not in self.names:
-                self.names[name] = len(self.names)
-                self._is_error.append(not rank)
-        return [self.names[name] for name in names]
 
     def _count(
         self,

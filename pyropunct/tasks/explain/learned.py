@@ -4,7 +4,7 @@ Several models may have other seeds, other periods or other languages.
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
 from operator import attrgetter
@@ -262,9 +262,14 @@ def side_by_side(several: Sequence[LearnedRules]) -> list[SeveralOutcomes]:
     """
     by_pair = [{pair.before: pair for pair in rules.pairs} for rules in several]
     known = dict.fromkeys(before for pairs in by_pair for before in pairs)
-    rows = {before: [pairs.get(before) for pairs in by_pair] for before in known}
-    ranked = sorted(known, key=lambda before: -_rank(rows[before]))
-    return [outcome for before in ranked for outcome in _of(rows[before])]
+    rows = [[pairs.get(before) for pairs in by_pair] for before in known]
+    outcomes = []
+    for row in sorted(rows, key=lambda row: -_rank(row)):
+        one = next(pair for pair in row if pair is not None)
+        for number, outcome in enumerate(one.outcomes):
+            places = (None if pair is None else (pair, pair.outcomes[number]) for pair in row)
+            outcomes.append(SeveralOutcomes(one.before, outcome.after, tuple(places)))
+    return outcomes
 
 
 def _rank(pairs: Sequence[LearnedPair | None]) -> float:
@@ -273,11 +278,3 @@ def _rank(pairs: Sequence[LearnedPair | None]) -> float:
     if any(pair.count is not None for pair in there):
         return math.fsum(pair.count or 0.0 for pair in there)
     return max(edit.probability for pair in there for edit in pair.edits)
-
-
-def _of(pairs: Sequence[LearnedPair | None]) -> Iterator[SeveralOutcomes]:
-    """The outcomes of one pair."""
-    known = next(pair for pair in pairs if pair is not None)
-    for number, outcome in enumerate(known.outcomes):
-        places = (None if pair is None else (pair, pair.outcomes[number]) for pair in pairs)
-        yield SeveralOutcomes(known.before, outcome.after, tuple(places))

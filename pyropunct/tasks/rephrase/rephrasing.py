@@ -187,7 +187,10 @@ def _written(
     layout = tree.sentence.layout
     slots = range(len(tree.words) + 1)
     marks = tuple(layout.marks[kept[slot]] if slot in kept else () for slot in slots)
-    known = tuple(layout.surface[kept[slot]] if slot in kept else _own_dot(tree, slot) for slot in slots)
+    # A slot with new marks has those that belong to the words around it.
+    dotted = [False, *(ABBREVIATION_DOT in tree.sentence.surface[word] for word in tree.words)]
+    own = [(ABBREVIATION_DOT,) if dot else (START,) * (not slot) for slot, dot in enumerate(dotted)]
+    known = tuple(layout.surface[kept[slot]] if slot in kept else own[slot] for slot in slots)
     new = Layout(
         _with_heads(_with_forms(tree.sentence, forms), tree, marks),
         tuple(layout.words[word - 1] for word in tree.words),
@@ -206,12 +209,6 @@ def _styled(items: Sequence[Item], layout: Layout, conventions: Conventions) -> 
         item if item.token else replace(item, form=forms.get(item.mark, conventions.written(item.mark).form))
         for item in items
     ]
-
-
-def _own_dot(tree: UnderlyingTree, slot: int) -> tuple[str, ...]:
-    """The abbreviation dot of the word before a slot, if it has one."""
-    dotted = slot > 0 and ABBREVIATION_DOT in tree.sentence.surface[tree.words[slot - 1]]
-    return (ABBREVIATION_DOT,) if dotted else (START,) if slot == 0 else ()
 
 
 def _with_forms(sentence: Sentence, forms: Mapping[int, str]) -> Block:
