@@ -410,15 +410,12 @@ def true_log_prob(tree: Tree, surface: Surface) -> float:
         abbreviation dots included.
     :return: minus infinity for a surface that the true parameters exclude.
     """
+    first, last = tuple(surface[0]), tuple(surface[len(tree)])
     total = sum(
-        weight * _slot_probability((START, *left), surface[0]) * _slot_probability(right, surface[len(tree)])
+        weight * _surfaces((START, *left)).get(first, 0.0) * _surfaces(right).get(last, 0.0)
         for (left, right), weight in _inside(Constituent(tree, tree.root), surface).items()
     )
     return log(total) if total else -inf
-
-
-def _slot_probability(underlying: Puncteme, surface: Sequence[str]) -> float:
-    return _surfaces(underlying).get(tuple(surface), 0.0)
 
 
 @cache
@@ -428,7 +425,11 @@ def _surfaces(underlying: Puncteme) -> dict[tuple[str, ...], float]:
 
 def _inside(constituent: Constituent, surface: Surface) -> dict[Pair, float]:
     """The joint weight of the strings at both edges of a constituent and the surface inside it."""
-    inner = _inside_without_own(constituent, surface)
+    pieces = [(child.first, _inside(child, surface)) for child in constituent.children]
+    pieces.append((constituent.word, {((), ()): 1.0}))
+    (_, inner), *others = sorted(pieces, key=lambda piece: piece[0])
+    for first, piece in others:
+        inner = _join(inner, piece, surface[first - 1])
     weights: dict[Pair, float] = defaultdict(float)
     for (left, right), prior in true_attach(constituent.tree, constituent.word).items():
         for (inner_left, inner_right), weight in inner.items():
@@ -436,23 +437,12 @@ def _inside(constituent: Constituent, surface: Surface) -> dict[Pair, float]:
     return weights
 
 
-def _inside_without_own(constituent: Constituent, surface: Surface) -> dict[Pair, float]:
-    """The same before the constituent's own punctemes: its word and its children side by side."""
-    pieces = [(child.first, _inside(child, surface)) for child in constituent.children]
-    pieces.append((constituent.word, {((), ()): 1.0}))
-    pieces.sort(key=lambda piece: piece[0])
-    joined = pieces[0][1]
-    for first, piece in pieces[1:]:
-        joined = _join(joined, piece, surface[first - 1])
-    return joined
-
-
 def _join(first: dict[Pair, float], second: dict[Pair, float], surface: Sequence[str]) -> dict[Pair, float]:
     """Put two neighbours side by side and sum over the underlying string of the slot between them."""
     weights: dict[Pair, float] = defaultdict(float)
     for (outer_left, inner_left), before in first.items():
         for (inner_right, outer_right), after in second.items():
-            shown = _slot_probability(inner_left + inner_right, surface)
+            shown = _surfaces(inner_left + inner_right).get(tuple(surface), 0.0)
             if shown:
                 weights[outer_left, outer_right] += before * after * shown
     return weights

@@ -38,7 +38,7 @@ class SimulationSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class RuleSettings:
-    """When an edit is confident, and when a pair of marks is frequent.
+    """When an edit is confident, and when a pair of marks is frequent (by default as in the paper).
 
     :ivar confidence: an edit is confident if its probability is above this.
     :ivar least: a pair is frequent if it is expected this often in FILE.

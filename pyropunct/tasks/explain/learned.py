@@ -20,15 +20,8 @@ from pyropunct.fitted.story import FittedStory, merged_edits
 from pyropunct.inference.machines.products import EDITS, Edit
 from pyropunct.models.learned import learned_scales, learned_values, other_values
 from pyropunct.tasks.explain.nunberg import MARKS, NunbergRule, nunberg_rules
-from pyropunct.tasks.explain.rules import (
-    CONFIDENT,
-    FREQUENT,
-    LEVEL,
-    LearnedPair,
-    LearnedRules,
-    NoEditsError,
-    PairOutcome,
-)
+from pyropunct.tasks.explain.rules import LearnedPair, LearnedRules, NoEditsError, PairOutcome
+from pyropunct.tasks.settings import RuleSettings
 from pyropunct.text.marks import START, display
 from pyropunct.treebank.sentence import Sentence
 
@@ -49,9 +42,9 @@ def learned_rules(
     sentences: Sequence[Sentence] | None = None,
     *,
     nunberg: bool = True,
-    confidence: float = CONFIDENT,
-    least: float = FREQUENT,
-    level: float = LEVEL,
+    confidence: float = RuleSettings.confidence,
+    least: float = RuleSettings.least,
+    level: float = RuleSettings.level,
     seed: int = 0,
     advance: Advance = lambda done: None,
 ) -> LearnedRules:

@@ -11,14 +11,8 @@ from pyropunct.tasks.explain.nunberg import EQUAL_STRENGTH, NunbergRule
 from pyropunct.tasks.settings import RuleSettings
 from pyropunct.text.marks import display
 
-CONFIDENT = RuleSettings.confidence
-"""The probability above which an edit counts as confidently learned (section 5.1)."""
-
 DECIDED = 0.5
 """A pair is decided if the model gives one of its outcomes a probability above this."""
-
-FREQUENT = RuleSettings.least
-"""The least underlying count of a pair whose distribution the paper calls well trained (footnote 16)."""
 
 OCCURRING = 0.5
 """The least underlying count of a pair that is said to occur: rounded, it is one."""
@@ -28,9 +22,6 @@ COUNTED = 5.0
 
 GAP = 0.25
 """A probability that differs by more than this from its expected share disagrees with it."""
-
-LEVEL = RuleSettings.level
-"""The posterior probability of a credible interval."""
 
 
 class NoEditsError(ValueError):
@@ -174,8 +165,8 @@ class LearnedRules:
     pairs: tuple[LearnedPair, ...]
     nunberg: bool = True
     unlearned: tuple[NunbergRule, ...] = ()
-    confidence: float = CONFIDENT
-    least: float = FREQUENT
+    confidence: float = RuleSettings.confidence
+    least: float = RuleSettings.least
     level: float | None = None
     sentences: int | None = None
 
@@ -279,7 +270,7 @@ def _exceeded(outcomes: Iterable[PairOutcome]) -> bool:
     return any(outcome.probability > DECIDED for outcome in outcomes)
 
 
-def precision(pairs: Iterable[LearnedPair], confidence: float = CONFIDENT) -> Precision:
+def precision(pairs: Iterable[LearnedPair], confidence: float = RuleSettings.confidence) -> Precision:
     """How many edits of pairs with more than a certain probability agree with Nunberg."""
     edits = ((pair, edit) for pair in pairs for edit in pair.edits if edit.probability > confidence)
     confident = [edit.after == pair.by_nunberg for pair, edit in edits]
