@@ -32,28 +32,25 @@ def json_text(value: Mapping[str, Any], indent: int | None = None) -> str:
     try:
         return json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=False)
     except ValueError:
-        plain = json.loads(json.dumps(value))
-        told = {**_without(plain), NOT_FINITE: ["/".join(place) for place in _places(plain)]}
+        places: list[str] = []
+        finite = _finite(json.loads(json.dumps(value)), (), places)
+        told = {**finite, NOT_FINITE: places}
         return json.dumps(told, ensure_ascii=False, indent=indent, allow_nan=False)
 
 
-def _places(value: Any) -> Iterator[tuple[str, ...]]:
-    """The places of the numbers that are not finite."""
-    if isinstance(value, float) and not math.isfinite(value):
-        yield ()
-    parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for name, part in parts:
-        for place in _places(part):
-            yield str(name), *place
+def _finite(value: Any, here: tuple[str, ...], places: list[str]) -> Any:
+    """A part of an object, with null for the numbers that are not finite; their places join a list.
 
-
-def _without(value: Any) -> Any:
-    """The same with null in these places."""
+    :param here: the names that lead to the part.
+    """
     if isinstance(value, dict):
-        return {name: _without(part) for name, part in value.items()}
+        return {name: _finite(part, (*here, name), places) for name, part in value.items()}
     if isinstance(value, list):
-        return [_without(part) for part in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+        return [_finite(part, (*here, str(number)), places) for number, part in enumerate(value)]
+    if isinstance(value, float) and not math.isfinite(value):
+        places.append("/".join(here))
+        return None
+    return value
 
 
 def texts(name: str, value: Any) -> tuple[str, ...]:

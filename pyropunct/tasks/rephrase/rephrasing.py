@@ -12,7 +12,6 @@ deleted, the others keep their punctemes, and the channel makes new surface punc
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,15 +37,8 @@ Choose = Callable[[Sequence[str]], tuple[str, ...]]
 """From an underlying string to a surface string."""
 
 
-class Outcomes(NamedTuple):
-    """A distribution of surface strings.
-
-    :ivar strings: the strings.
-    :ivar chances: their probabilities.
-    """
-
-    strings: tuple[String, ...]
-    chances: NDArray[np.float64]
+Outcomes = tuple[tuple[String, ...], NDArray[np.float64]]
+"""Surface strings, and their probabilities."""
 
 
 class Regenerator:
@@ -80,7 +72,7 @@ class Regenerator:
         u = tuple(numbers.get(token, numbers[UNKNOWN]) for token in underlying)
         if u not in self._known:
             chances = self._ways.outcomes(u, leaving_out=[SLIP])
-            self._known[u] = Outcomes(tuple(chances), np.array(list(chances.values())))
+            self._known[u] = tuple(chances), np.array(list(chances.values()))
         return self._known[u]
 
     def _shown(self, surface: String, underlying: Sequence[str]) -> tuple[str, ...]:
