@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pyropunct.inference.compiling import compiled, inner
 from pyropunct.rivals.transitions import arc_eager, arc_standard
 from pyropunct.rivals.transitions.cells import ACTION, BEHIND, GOLD, PREVIOUS, SCORE, workspace_of
-from pyropunct.rivals.transitions.perceptron import Weights, add_scores, change, features_of, has_room
+from pyropunct.rivals.transitions.perceptron import Weights, add_scores, change, features_of, with_room
 
 Array = NDArray[Any]
 
@@ -214,27 +214,25 @@ def learn(
     first: int,
     by: int,
     example: int,
-) -> int:
-    """Change the weights of actions in the states of a sequence of transitions.
+) -> Weights:
+    """The weights after those of actions were changed in the states of a sequence of transitions.
 
-    :param system: as in `search`, and so are the next four parameters.
+    :param system: as in `search`, and so are the next four parameters; the weights must not be used further.
     :param actions: the actions, each of which leads from one state to the next, from the start of the
         sentence.
     :param first: the first state of which weights are changed.
     :param by: the change.
     :param example: the number of the example.
-    :returns: the first state for which there was no more room, or the number of states.
     """
     numbers = weights_in(moves)
     work = room_for(sentence, len(actions), len(templates), numbers)
     for step in range(len(actions)):
         if step >= first:
-            if not has_room(weights, 2 * len(templates), numbers):
-                return step
+            weights = with_room(weights, 2 * len(templates), numbers)
             write_atoms(system, work, sentence, step)
             number = features_of(work.atoms, templates, work.keys)
             for column in (2, 3):
                 if moves[actions[step], column] >= 0:
                     change(weights, work.keys, number, moves[actions[step], column], by, example)
         advance(system, work, step, moves[actions[step], 0], moves[actions[step], 1], step + 1)
-    return len(actions)
+    return weights

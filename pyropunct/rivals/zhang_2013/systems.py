@@ -14,9 +14,8 @@ from pyropunct.restore.settings import RestoreSettings
 from pyropunct.rivals.settings import CASCADED, CRF, RESTORATION, UNIFIED, JointSettings
 from pyropunct.rivals.transitions.arc_eager import FULL
 from pyropunct.rivals.zhang_2013.mark_crf import MarkCRF, train_mark_crf
-from pyropunct.rivals.zhang_2013.parser import ArcEagerParser, ArcEagerRecipe
+from pyropunct.rivals.zhang_2013.parser import ArcEagerParser, ArcEagerRecipe, train_arc_eager
 from pyropunct.rivals.zhang_2013.streams import Stream, marks_in
-from pyropunct.rivals.zhang_2013.training import train_arc_eager
 from pyropunct.text.raw_sentence import line_of
 
 Streams = Sequence[Stream]

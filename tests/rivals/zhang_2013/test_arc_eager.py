@@ -23,10 +23,10 @@ from pyropunct.rivals.zhang_2013.parser import (
     moves_of,
     stream_after,
     templates_of,
+    train_arc_eager,
     transitions_to,
 )
 from pyropunct.rivals.zhang_2013.streams import Stream
-from pyropunct.rivals.zhang_2013.training import train_arc_eager
 from pyropunct.treebank.tree import is_projective, projectivise
 
 HEADS = [(3, 3, 0, 3, 6, 4), (2, 0, 2, 3), (0,), (2, 6, 4, 2, 4, 0, 6, 9, 7)]
