@@ -77,26 +77,6 @@ def matrix_of(forms: Sequence[str], tags: Sequence[str], rows: Mapping[int, Sequ
     return matrix
 
 
-def _rows_of(tensors: Mapping[str, Tensor], weighted: int) -> Rows:
-    """The weights of a model file.
-
-    :param weighted: how many actions and parts of actions have weights.
-    :raises ValueError: if these are no weights of such actions.
-    :raises LookupError: if something is missing.
-    """
-    rows = Rows(**{name: _whole_numbers(name, tensors[name]) for name in Rows._fields})
-    if set(tensors) != set(Rows._fields) or (len(rows.actions) and rows.actions.max() >= weighted):
-        raise ValueError("there are weights of actions that it does not know")
-    weights_of(rows)  # checks them
-    return rows
-
-
-def _whole_numbers(name: str, tensor: Tensor) -> Array:
-    if tensor.dtype != torch.long or tensor.dim() != 1:
-        raise ValueError(f"{name} is no vector of whole numbers")
-    return tensor.numpy()
-
-
 def _recipe_of(kind: type[Any], plain: Mapping[str, Any]) -> Any:
     """The recipe of a kind, a dataclass with default settings, that was written as plain types.
 
@@ -156,7 +136,8 @@ class TransitionParser(ABC):
 
     @cached_property
     def _search(self) -> tuple[Actions, Weights]:
-        return self.encoded_actions(self.recipe, self.actions), weights_of(self.rows)
+        known = self.encoded_actions(self.recipe, self.actions)
+        return known, weights_of(self.rows, known.weighted)
 
     def best_actions(self, sentence: Array) -> list[Action]:
         """The transitions that beam search finds.
@@ -186,7 +167,8 @@ class TransitionParser(ABC):
                 raise ValueError("the relation of roots is no text")
             cls.check(actions)
             recipe = _recipe_of(cls.recipe_kind, plain["recipe"])
-            rows = _rows_of(tensors, cls.encoded_actions(recipe, actions).weighted)
+            rows = Rows(**{name: tensor.numpy() for name, tensor in tensors.items()})
+            weights_of(rows, cls.encoded_actions(recipe, actions).weighted)  # checks them
             return cls(recipe, actions, vocabulary["root"], rows, plain["report"])
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             reason = f"{type(error).__name__}: {error}".splitlines()[0]

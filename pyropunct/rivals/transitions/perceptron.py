@@ -93,17 +93,21 @@ def averaged(weights: Weights, examples: int) -> Rows:
     return Rows(full[counts > 0, KEY], counts[counts > 0], actions[order], values[order])
 
 
-def weights_of(rows: Rows) -> Weights:
+def weights_of(rows: Rows, most: int) -> Weights:
     """Weights for use, without learning.
 
-    :raises ValueError: if these are no rows of weights.
+    :param most: the number of actions.
+    :raises ValueError: if these are no rows of weights of such actions.
     """
+    for name, array in rows._asdict().items():
+        if array.dtype != np.int64 or array.ndim != 1:
+            raise ValueError(f"{name} is no vector of whole numbers")
     keys, counts, actions, values = rows
     if len(keys) != len(counts) or not len(actions) == len(values) == counts.sum():
         raise ValueError("the numbers of features, actions and weights do not agree")
     if len(keys) and (not 0 < counts.min() <= counts.max() < MOST_ACTIONS or (np.diff(keys) <= 0).any()):
         raise ValueError("the features are not in order, or have more actions than there are")
-    if not keys.all() or (len(actions) and not 0 <= actions.min() <= actions.max() < MOST_ACTIONS):
+    if not keys.all() or (len(actions) and not 0 <= actions.min() <= actions.max() < most):
         raise ValueError("there are weights of unknown features or actions")
     if len(values) and np.abs(values).max() >= 1 << (62 - _BITS):
         raise ValueError("there is a weight that is too large")
