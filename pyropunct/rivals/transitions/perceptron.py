@@ -180,20 +180,11 @@ def with_room(weights, features, actions):
     """The same weights, with more room if there may be too little to change those of features and actions."""
     slots, entries, moments, used = weights
     if used[ENTRIES] + 2 * features * actions > len(entries):  # all blocks may move
-        size = 2 * (len(entries) + features * actions)
-        entries, moments = _longer(entries, size), _longer(moments, size)
+        more = np.zeros(len(entries) + 2 * features * actions, np.int64)
+        entries, moments = np.concatenate((entries, more)), np.concatenate((moments, more))
     while 2 * (used[FEATURES] + features) > len(slots):
         slots = _table(2 * len(slots), slots)
     return Weights(slots, entries, moments, used)
-
-
-@inner
-def _longer(numbers, size):
-    """The same numbers, with zeros behind them."""
-    longer = np.zeros(size, np.int64)
-    for place in range(len(numbers)):
-        longer[place] = numbers[place]
-    return longer
 
 
 @inner
