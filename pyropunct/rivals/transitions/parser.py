@@ -131,7 +131,9 @@ class TransitionParser(ABC):
         if not right or len(set(actions)) < len(actions):
             raise ValueError("an action is not a transition, or is there twice")
         kinds = {kind for kind, _ in actions}
-        if not cls.needed <= kinds <= cls.kinds or not 1 < len(actions) < MOST_ACTIONS:
+        # Kinds, and each relation on either side, may have weights instead of whole actions.
+        weighted = max(len(actions), len(cls.kinds) + 2 * len(relation_numbers(actions)))
+        if not cls.needed <= kinds <= cls.kinds or len(actions) < 2 or weighted >= MOST_ACTIONS:
             raise ValueError(f"the actions are not those of {cls.what}")
 
     @cached_property

@@ -144,6 +144,7 @@ class JointExperiment(TableExperiment[JointResult]):
     """
 
     title = "Running words"
+    clock = staticmethod(time.process_time)
     key = "rows"
     baseline = ABOVE
 
@@ -163,10 +164,6 @@ class JointExperiment(TableExperiment[JointResult]):
     def texts(self, data: Any) -> Iterable[str]:
         """All of dev is one text."""
         return [repr(data)] if isinstance(data, Mapping) else map(repr, data)
-
-    def clock(self) -> float:
-        """The processor time."""
-        return time.process_time()
 
     def rows(self) -> Iterator[JointResult]:
         """A row for each system and size of streams, size by size.

@@ -153,6 +153,13 @@ def test_there_must_be_a_sentence_to_learn_from() -> None:
             train_arc_eager(some)
 
 
+def test_there_may_not_be_thousands_of_relations() -> None:
+    chain = stream(tuple(range(2100)))
+    many = replace(chain, relations=tuple(map(str, range(2100))))
+    with pytest.raises(ValueError, match="not those of an arc-eager parser"):
+        train_arc_eager([many], ArcEagerRecipe(beam=1, iterations=1))
+
+
 def test_a_saved_parser_is_the_same(tmp_path: Path) -> None:
     parser = train_arc_eager(STREAMS, ArcEagerRecipe(beam=2, iterations=2))
     write_model_file(tmp_path / "parser", *parser.to_parts())
