@@ -206,7 +206,10 @@ class Experiment(ABC):
     :param settings: the settings.
     :param folder: the folder, which is made if it does not exist; None to keep nothing.
     :param watch: gets reports of progress.
+    :cvar clock: gives the time in seconds, of which differences are taken for training.
     """
+
+    clock = staticmethod(time.monotonic)
 
     def __init__(
         self,
@@ -221,10 +224,6 @@ class Experiment(ABC):
         self.checksums = {"train": checksum(self.texts(train)), "dev": checksum(self.texts(dev))}
         self._seconds: dict[str, float] = {}
         self._trained: dict[str, Trained[Any]] = {}
-
-    def clock(self) -> float:
-        """The time in seconds, of which differences are taken for training."""
-        return time.monotonic()
 
     def texts(self, data: Any) -> Iterable[str]:
         """Texts that differ where data differ: parts that were trained on other data are refused."""

@@ -235,7 +235,8 @@ class Table(Generic[Row]):
         aligned = "".join("l" if words else "r" for words in self._of_words())
         first = f"{' & '.join(map(_latex, header))} \\\\"
         whole = [f"\\begin{{tabular}}{{{aligned}}}", "\\toprule", first, *body, "\\bottomrule"]
-        return "\n".join([*whole, "\\end{tabular}", *_comments(self.all_notes("Bold"))]) + "\n"
+        comments = [f"% {line}" for note in self.all_notes("Bold") for line in note.split("\n")]
+        return "\n".join([*whole, "\\end{tabular}", *comments]) + "\n"
 
     def cells(self, mark: Callable[[str], str]) -> tuple[list[str], list[list[str]]]:
         """The header and the rows for people.
@@ -278,12 +279,8 @@ class Table(Generic[Row]):
 
     def _of_words(self) -> list[bool]:
         """For each column that people see, whether it has words, which are aligned on the left."""
-        words = {
-            column.key: any(isinstance(column.value(row), str) for row in self.rows)
-            for column in self.columns
-        }
         return [
-            words[column.key] and title == column.title
+            title == column.title and any(isinstance(column.value(row), str) for row in self.rows)
             for column in self.columns
             for title in self._titles(column)
         ]
@@ -387,11 +384,6 @@ LATEX = str.maketrans(
     | {"\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}"}
     | {"±": "$\\pm$", "ε": "$\\varepsilon$", "–": "--", "<": "\\textless{}", ">": "\\textgreater{}"}
 )
-
-
-def _comments(notes: Iterable[str]) -> Iterator[str]:
-    """The lines of notes as comments of LaTeX."""
-    return (f"% {line}" for note in notes for line in note.split("\n"))
 
 
 def _latex(cell: str) -> str:

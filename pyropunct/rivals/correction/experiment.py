@@ -12,7 +12,9 @@ from pyropunct.nets.parser import WeightedTree
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.parses import weighted_trees
 from pyropunct.restore.scores import surface_distance
-from pyropunct.rivals.correction.systems import Channel, Corrector, Parses, fitted
+from pyropunct.rivals.correction.systems import READ_TREES, Corrector, fitted, fitted_channel
+from pyropunct.rivals.restoration.results import GOLD, PREDICTED
+from pyropunct.rivals.restoration.systems import Parses
 from pyropunct.rivals.settings import CHANNEL, CORRECTORS, CorrectionSettings
 from pyropunct.tasks.correct.channel_fitting import Pair
 from pyropunct.tasks.correct.edit_scores import EditScores, edit_scores
@@ -20,8 +22,6 @@ from pyropunct.tasks.correct.learner_errors import ErrorRates, wrong_surfaces
 from pyropunct.tasks.correct.learners import Corrected
 from pyropunct.text.marks import Surface
 from pyropunct.treebank.sentence import Sentence
-
-GOLD, PREDICTED = "gold", "predicted"
 
 CURVE = (0, 5, 10, 20, 30, 40)
 """Errors in 1,000 words."""
@@ -195,9 +195,9 @@ def _corrected(
     """The corrections of all systems, with each kind of trees if they read trees."""
     corrected: Surfaces = {}
     for name, system in systems.items():
-        for kind in trees if system.reads_trees else list(trees)[:1]:
-            for way, surfaces in system.correct(trees[kind], wrong).items():
-                corrected[CORRECTORS[name] + way, kind if system.reads_trees else ""] = surfaces
+        for kind in trees if name in READ_TREES else list(trees)[:1]:
+            for way, surfaces in system(trees[kind], wrong).items():
+                corrected[CORRECTORS[name] + way, kind if name in READ_TREES else ""] = surfaces
         advance(1)
     return corrected
 
@@ -244,9 +244,9 @@ def _cross_fitted(
     folds = np.array(folds_by_sentence(learners, settings.seed))
     corrected: dict[str, dict[int, Surface]] = {}
     for fold in range(FOLDS):
-        system = Channel.fitted(model, [pairs[index] for index in np.flatnonzero(folds != fold)])
+        system = fitted_channel(model, [pairs[index] for index in np.flatnonzero(folds != fold)])
         unseen = np.flatnonzero(folds == fold).tolist()
-        fixed = system.correct([parses[index] for index in unseen], [pairs[index].wrong for index in unseen])
+        fixed = system([parses[index] for index in unseen], [pairs[index].wrong for index in unseen])
         for way, surfaces in fixed.items():
             corrected.setdefault(way, {}).update(zip(unseen, surfaces, strict=True))
     every = range(len(learners))

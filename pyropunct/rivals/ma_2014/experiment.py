@@ -100,6 +100,7 @@ class ParserExperiment(TableExperiment[ParsingResult]):
     """
 
     title = "Parsers"
+    clock = staticmethod(time.process_time)
     baseline = Baseline("marks as tokens with the same beam", _marks_as_tokens)
 
     def __init__(
@@ -111,10 +112,6 @@ class ParserExperiment(TableExperiment[ParsingResult]):
         watch: Watch = unwatched,
     ) -> None:
         super().__init__(train, dev, settings or ParserSettings(), folder, watch)
-
-    def clock(self) -> float:
-        """The processor time."""
-        return time.process_time()
 
     def rows(self) -> Iterator[ParsingResult]:
         """A row for each beam and treatment of marks.

@@ -16,14 +16,13 @@ from pyropunct.rivals.transitions.cells import CLOSED, FIRST_MARK, MARK, OPENED
 from pyropunct.rivals.transitions.parser import (
     Action,
     Actions,
-    Change,
+    Rest,
     TransitionParser,
     learned,
     matrix_of,
     moves_of,
-    searched,
 )
-from pyropunct.rivals.transitions.perceptron import Weights, compiled_templates, number_of, templates_in
+from pyropunct.rivals.transitions.perceptron import compiled_templates, number_of, templates_in
 from pyropunct.rivals.transitions.search import ARC_STANDARD
 
 WORDS = """
@@ -234,17 +233,13 @@ def train_arc_standard(
     roots = Counter(tree.relations[tree.heads.index(0)] for tree in trees)
     root = max(roots, key=roots.__getitem__, default=ROOT)
     ArcStandardParser.check(actions)
-    known, random = ArcStandardParser.encoded_actions(recipe, actions), np.random.default_rng(recipe.seed)
-
-    def changes(example: tuple[Array, Array], weights: Weights) -> list[Change]:
-        return searched(known, *example, weights, recipe.beam)
-
     numbers = {action: number for number, action in enumerate(actions)}
     examples = [
-        (encoded(tokens), np.array([numbers[step] for step in goal]))
+        [Rest(encoded(tokens), np.array([numbers[step] for step in goal]), len(goal))]
         for (_, tokens), goal in zip(kept, goals, strict=True)
     ]
-    rows, updates = learned(known, examples, changes, recipe.iterations, random, advance)
+    known = ArcStandardParser.encoded_actions(recipe, actions)
+    rows, updates = learned(known, examples, recipe, advance)
     report = {
         "sentences": len(trees),
         "lifted_arcs": sum(tree.lifted for tree in trees),

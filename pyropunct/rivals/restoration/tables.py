@@ -1,7 +1,7 @@
 """The results of a comparison of systems that restore punctuation: tables, significance and a plot."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from operator import attrgetter
 from pathlib import Path
@@ -105,11 +105,13 @@ class RestorationResults(Results):
         def aed(row: Runs[ParserResult]) -> Callable[[SystemResult], float]:
             return lambda result: result.aed_at(row.first.share)
 
-        title, name = system.first.title, system.first.name
-        distance = Column[Runs[ParserResult]](
-            f"aed_{name}", f"AED, {title}", lambda row: system.mean(aed(row)), 4
+        return Column(
+            f"aed_{system.first.name}",
+            f"AED, {system.first.title}",
+            lambda row: system.mean(aed(row)),
+            4,
+            spread=lambda row: system.spread(aed(row)),
         )
-        return replace(distance, spread=lambda row: system.spread(aed(row)))
 
     def _notes(self) -> Iterable[str]:
         """Lines that explain the tables."""

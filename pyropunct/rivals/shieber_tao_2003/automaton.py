@@ -19,7 +19,6 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from operator import add
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,26 +37,12 @@ START, COMMA_SYMBOL, UNKNOWN = range(3)
 """Symbols in every vocabulary: the start, which stands twice before each sentence; the comma; rare words."""
 
 
-class Steps(NamedTuple):
-    """Steps in the automata of sentences.
+TWO_BACK, ONE_BACK, SYMBOL, TAG_TWO_BACK, TAG_ONE_BACK, TAG, STARTS, ENDS, TWO_ENDS, THREE_ENDS = range(10)
+"""The columns of a table of steps: the symbols y_{i-2}, y_{i-1}, y_i; their tags X_{i-2}, X_{i-1}, X_i; sc
+and ec of the position at which y_i stands, behind the last word before it; whether ec is at least 2, or 3."""
 
-    :ivar symbols: (N, 3) the symbols y_{i-2}, y_{i-1}, y_i.
-    :ivar tags: (N, 3) their tags X_{i-2}, X_{i-1}, X_i.
-    :ivar starts: (N,) sc of the position at which y_i stands: behind the last word before it.
-    :ivar ends: (N,) ec of this position.
-    """
-
-    symbols: Integers
-    tags: Integers
-    starts: Integers
-    ends: Integers
-
-    def chosen(self, which: NDArray[np.bool_]) -> "Steps":
-        """A selection of the steps.
-
-        :param which: (N,) whether each step is selected.
-        """
-        return Steps(*(column[which] for column in self))
+MOST_CONSTITUENTS = 63
+"""Larger counts of constituents are taken for this one."""
 
 
 class Alphabet:
@@ -79,11 +64,25 @@ class Alphabet:
         return np.array([self._numbers.get(symbol, UNKNOWN) for symbol in symbols], np.int64)
 
 
-def steps(sentence: CommaSentence, words: Alphabet, tags: Alphabet) -> Steps:
-    """The 5 n steps of a sentence, word by word."""
-    starts, ends = (_at_positions(counts) for counts in (sentence.starts, sentence.ends))
-    symbols = _trigrams(words.numbers(sentence.words))
-    return Steps(symbols, _trigrams(tags.numbers(sentence.tags)), starts, ends)
+def steps(sentence: CommaSentence, words: Alphabet, tags: Alphabet) -> Integers:
+    """(5 n, 10) the steps of a sentence, word by word."""
+    starts, ends = (
+        np.minimum(_at_positions(one), MOST_CONSTITUENTS) for one in (sentence.starts, sentence.ends)
+    )
+    symbols, tags_of_symbols = (
+        _trigrams(words.numbers(sentence.words)),
+        _trigrams(tags.numbers(sentence.tags)),
+    )
+    return np.column_stack([symbols, tags_of_symbols, starts, ends, ends >= 2, ends >= 3])
+
+
+def sizes(symbols: int, tags: int) -> tuple[int, ...]:
+    """(10,) how many values each column may have.
+
+    :param symbols: how many symbols there are.
+    :param tags: how many tags there are.
+    """
+    return (*[symbols] * 3, *[tags] * 3, *[MOST_CONSTITUENTS + 1] * 2, 2, 2)
 
 
 def _trigrams(numbers: Integers) -> Integers:

@@ -24,7 +24,7 @@ context of the same kind, and 11c is 11s with the divisors p(y_i | y_{i-1}).
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -34,92 +34,38 @@ from numpy.typing import NDArray
 from pyropunct.rivals.settings import CommaSettings
 from pyropunct.rivals.shieber_tao_2003.automaton import (
     COMMA_SYMBOL,
+    ENDS,
+    ONE_BACK,
+    STARTS,
     STEPS,
+    SYMBOL,
+    TAG,
+    TAG_ONE_BACK,
+    TAG_TWO_BACK,
+    THREE_ENDS,
+    TWO_BACK,
+    TWO_ENDS,
     Alphabet,
-    Steps,
     best_path,
+    sizes,
     steps,
     steps_of_path,
 )
 from pyropunct.rivals.shieber_tao_2003.sentences import CommaSentence
 from pyropunct.rivals.shieber_tao_2003.smoothing import SMOOTHINGS, Backoff, Floats, Integers, Level
 
-MOST_CONSTITUENTS = 63
-"""Larger counts of constituents are taken for this one."""
+Conditional = tuple[int, ...]
+"""A conditional distribution: the columns of its contexts, of which backoff keeps the last longest, and of
+its outcome; see `pyropunct.rivals.shieber_tao_2003.automaton.TWO_BACK`."""
 
-
-@dataclass(frozen=True)
-class Variable:
-    """The outcome of a probability, or a part of its context.
-
-    :ivar of: (N,) its values in steps.
-    :ivar size: how many values there may be, given how many symbols and how many tags there are.
-    """
-
-    of: Callable[[Steps], Integers]
-    size: Callable[[int, int], int]
-
-
-def _symbol(place: int) -> Variable:
-    return Variable(lambda steps: steps.symbols[:, place], lambda symbols, tags: symbols)
-
-
-def _tag(place: int) -> Variable:
-    return Variable(lambda steps: steps.tags[:, place], lambda symbols, tags: tags)
-
-
-def _count(of: Callable[[Steps], Integers]) -> Variable:
-    return Variable(
-        lambda steps: np.minimum(of(steps), MOST_CONSTITUENTS), lambda symbols, tags: MOST_CONSTITUENTS + 1
-    )
-
-
-def _many_ends(least: int) -> Variable:
-    """Whether ec_i is at least so large."""
-    return Variable(lambda steps: (steps.ends >= least).astype(np.int64), lambda symbols, tags: 2)
-
-
-TWO_BACK, ONE_BACK, SYMBOL = map(_symbol, range(3))
-TAG_TWO_BACK, TAG_ONE_BACK, TAG = map(_tag, range(3))
-STARTS = _count(lambda steps: steps.starts)
-ENDS = _count(lambda steps: steps.ends)
-
-
-@dataclass(frozen=True)
-class Conditional:
-    """The name of a conditional distribution.
-
-    :ivar outcome: what it is about.
-    :ivar contexts: what it is conditioned on; backoff keeps the last longest.
-    """
-
-    outcome: Variable
-    contexts: tuple[Variable, ...] = ()
-
-    def estimated(self, smoothing: type[Level], true: Steps, symbols: int, tags: int) -> Backoff:
-        """The distribution.
-
-        :param true: the steps of the restored strings of training.
-        :param symbols: how many symbols there are.
-        :param tags: how many tags there are.
-        """
-        sizes = [variable.size(symbols, tags) for variable in (*self.contexts, self.outcome)]
-        return Backoff(smoothing, self.values(true), sizes)
-
-    def values(self, steps: Steps) -> Integers:
-        """(N, k + 1) the contexts and the outcome of each step."""
-        return np.stack([variable.of(steps) for variable in (*self.contexts, self.outcome)], -1)
-
-
-TRIGRAMS = Conditional(SYMBOL, (TWO_BACK, ONE_BACK))
-GIVEN_THREE_ENDS, GIVEN_TWO_ENDS = (
-    Conditional(SYMBOL, (TWO_BACK, ONE_BACK, _many_ends(least))) for least in (3, 2)
-)
-GIVEN_ENDS = Conditional(SYMBOL, (ENDS, ONE_BACK))
-GIVEN_STARTS = Conditional(SYMBOL, (STARTS, ONE_BACK))
-TAG_TRIGRAMS = Conditional(TAG, (TAG_TWO_BACK, TAG_ONE_BACK))
-UNIGRAMS = Conditional(SYMBOL)
-BIGRAMS = Conditional(SYMBOL, (ONE_BACK,))
+TRIGRAMS: Conditional = (TWO_BACK, ONE_BACK, SYMBOL)
+GIVEN_THREE_ENDS: Conditional = (TWO_BACK, ONE_BACK, THREE_ENDS, SYMBOL)
+GIVEN_TWO_ENDS: Conditional = (TWO_BACK, ONE_BACK, TWO_ENDS, SYMBOL)
+GIVEN_ENDS: Conditional = (ENDS, ONE_BACK, SYMBOL)
+GIVEN_STARTS: Conditional = (STARTS, ONE_BACK, SYMBOL)
+TAG_TRIGRAMS: Conditional = (TAG_TWO_BACK, TAG_ONE_BACK, TAG)
+UNIGRAMS: Conditional = (SYMBOL,)
+BIGRAMS: Conditional = (ONE_BACK, SYMBOL)
 
 
 @dataclass(frozen=True)
@@ -174,37 +120,37 @@ class TrainedModel:
 
     :param model: the model.
     :param smoothing: the kind of smoothing.
-    :param true: the steps of the restored strings of training.
-    :param symbols: how many symbols there are.
-    :param tags: how many tags there are.
+    :param true: (N, 10) the steps of the restored strings of training.
+    :param sizes: how many values each column may have.
     """
 
     def __init__(
-        self, model: CommaModel, smoothing: type[Level], true: Steps, symbols: int, tags: int
+        self, model: CommaModel, smoothing: type[Level], true: Integers, sizes: Sequence[int]
     ) -> None:
         self._model = model
         self._estimated = {
-            one: one.estimated(smoothing, true, symbols, tags) for one in (*model.factors, *model.divisors)
+            one: Backoff(smoothing, true[:, list(one)], [sizes[column] for column in one])
+            for one in (*model.factors, *model.divisors)
         }
 
-    def scores(self, steps: Steps) -> Floats:
-        """(N,) the logarithm of the product for each step."""
-        total = np.zeros(len(steps.symbols))
+    def scores(self, steps: Integers) -> Floats:
+        """(N,) the logarithm of the product for each of the steps (N, 10)."""
+        total = np.zeros(len(steps))
         for factor in self._model.factors:
             total += np.log(self._probability(factor, steps))
         for divisor in self._model.divisors:
             total -= np.log(self._probability(divisor, steps))
         return total + self._penalties(steps) if self._model.omission_penalty else total
 
-    def _probability(self, conditional: Conditional, steps: Steps) -> Floats:
-        return self._estimated[conditional].probability(conditional.values(steps))
+    def _probability(self, conditional: Conditional, steps: Integers) -> Floats:
+        return self._estimated[conditional].probability(steps[:, list(conditional)])
 
-    def _penalties(self, steps: Steps) -> Floats:
+    def _penalties(self, steps: Integers) -> Floats:
         """(N,) log (1 - p(, | y_{i-2} y_{i-1})) of words, 0 of commas."""
-        with_comma = steps.symbols.copy()
-        with_comma[:, 2] = COMMA_SYMBOL
-        omitted = np.log1p(-self._probability(TRIGRAMS, steps._replace(symbols=with_comma)))
-        return np.where(steps.symbols[:, 2] == COMMA_SYMBOL, 0, omitted)
+        with_comma = steps.copy()
+        with_comma[:, SYMBOL] = COMMA_SYMBOL
+        omitted = np.log1p(-self._probability(TRIGRAMS, with_comma))
+        return np.where(steps[:, SYMBOL] == COMMA_SYMBOL, 0, omitted)
 
 
 class CommaSystem:
@@ -231,10 +177,8 @@ class CommaSystem:
         tags = Counter(tag for sentence in sentences for tag in sentence.tags)
         self._words, self._tags = Alphabet(words, least), Alphabet(tags)
         paths = np.concatenate([steps_of_path(sentence.commas) for sentence in sentences])
-        true = self._steps(sentences).chosen(paths)
-        self._model = TrainedModel(
-            MODELS[model], SMOOTHINGS[smoothing], true, len(self._words), len(self._tags)
-        )
+        true, most = self._steps(sentences)[paths], sizes(len(self._words), len(self._tags))
+        self._model = TrainedModel(MODELS[model], SMOOTHINGS[smoothing], true, most)
 
     def restore(self, sentences: Sequence[CommaSentence]) -> Iterator[NDArray[np.bool_]]:
         """For each sentence (n + 1,) where the best path puts commas; its own commas are not read."""
@@ -244,7 +188,6 @@ class CommaSystem:
         ends = np.cumsum([STEPS * len(sentence.words) for sentence in sentences])
         yield from map(best_path, np.split(scores, ends[:-1]))
 
-    def _steps(self, sentences: Sequence[CommaSentence]) -> Steps:
+    def _steps(self, sentences: Sequence[CommaSentence]) -> Integers:
         """The steps of all sentences, one after the other."""
-        each = [steps(sentence, self._words, self._tags) for sentence in sentences]
-        return Steps(*map(np.concatenate, zip(*each, strict=True)))
+        return np.concatenate([steps(sentence, self._words, self._tags) for sentence in sentences])

@@ -143,18 +143,15 @@ def parsed(sentences: Sequence[CommaSentence], parser: Parser) -> list[CommaSent
 
     A sentence of marks alone keeps its tags, and only its marks are constituents.
     """
-    places = [_places_of_words(sentence) for sentence in sentences]
+    places = [
+        [place for place, tag in enumerate(one.tags) if universal_tag(tag) != "PUNCT"] for one in sentences
+    ]  # the positions before the words that are no marks
     forms = [_forms(one, words) for one, words in zip(sentences, places, strict=True) if words]
     trees = iter(parser.parse(forms))
     return [
         _with_constituents(sentence, words, next(trees)[0].tree if words else None)
         for sentence, words in zip(sentences, places, strict=True)
     ]
-
-
-def _places_of_words(sentence: CommaSentence) -> list[int]:
-    """The positions before the words that are no marks."""
-    return [place for place, tag in enumerate(sentence.tags) if universal_tag(tag) != "PUNCT"]
 
 
 def _forms(sentence: CommaSentence, places: Sequence[int]) -> list[str]:

@@ -32,12 +32,11 @@ class CRFNetwork(RivalNetwork):
     left of the first slot is BEGIN, and the word right of the last slot is END.
     """
 
+    cell = nn.LSTM
+
     def __init__(self, vocabulary: RivalVocabulary, recipe: RivalRecipe, pretrained: int = 0) -> None:
         super().__init__(vocabulary, recipe, pretrained)
-        size, layers, dropout = recipe.hidden_size, recipe.layers, self.between_layers
-        self.layers = nn.LSTM(
-            recipe.word_size, size, layers, batch_first=True, dropout=dropout, bidirectional=True
-        )
+        size = recipe.hidden_size
         for name, bias in self.layers.named_parameters():  # so that gradients reach far ends from the start
             if name.startswith("bias_hh"):
                 _, forget, _, _ = bias.detach().chunk(4)
@@ -82,12 +81,11 @@ class AttentionNetwork(RivalNetwork):
     s_t-1, and the scores are additive.
     """
 
+    cell = nn.GRU
+
     def __init__(self, vocabulary: RivalVocabulary, recipe: RivalRecipe, pretrained: int = 0) -> None:
         super().__init__(vocabulary, recipe, pretrained)
-        size, layers, dropout = recipe.hidden_size, recipe.layers, self.between_layers
-        self.layers = nn.GRU(
-            recipe.word_size, size, layers, batch_first=True, dropout=dropout, bidirectional=True
-        )
+        size = recipe.hidden_size
         self.slot_layer = nn.GRU(2 * size, size, batch_first=True)
         self.attention = nn.MultiheadAttention(
             size, num_heads=1, kdim=2 * size, vdim=2 * size, batch_first=True

@@ -26,19 +26,24 @@ BATCH_SLOTS = 4000
 
 
 class RivalNetwork(nn.Module):
-    """Word vectors; a subclass defines `forward`.
+    """Word vectors, and bidirectional recurrent layers over them; a subclass defines `forward`.
 
     :param vocabulary: the attributes of words, and the labels.
     :param recipe: the sizes of its layers.
     :param pretrained: the number of pretrained features of a word.
+    :cvar cell: the kind of the layers.
     """
+
+    cell: ClassVar[type[nn.LSTM] | type[nn.GRU]]
 
     def __init__(self, vocabulary: RivalVocabulary, recipe: RivalRecipe, pretrained: int = 0) -> None:
         super().__init__()
         self.labels = len(vocabulary.slots.labels.strings) + 1
         self.vectors = WordVectors(vocabulary, recipe, pretrained)
         self.dropout = nn.Dropout(recipe.dropout)
-        self.between_layers = recipe.dropout if recipe.layers > 1 else 0.0
+        sizes = recipe.word_size, recipe.hidden_size, recipe.layers
+        dropout = recipe.dropout if recipe.layers > 1 else 0.0
+        self.layers = self.cell(*sizes, batch_first=True, dropout=dropout, bidirectional=True)
 
     def forward(self, batch: SlotBatch) -> LabelDistribution:
         """The distribution of the labels of the slots."""

@@ -1,10 +1,10 @@
 """Parsers with transitions: their actions as numbers, their parts in a model file, and their learning."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, Self, TypeVar
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import torch
@@ -21,7 +21,6 @@ from pyropunct.rivals.transitions.perceptron import (
     no_weights,
     number_of,
     weights_of,
-    with_room,
 )
 from pyropunct.rivals.transitions.search import learn, search
 
@@ -78,26 +77,6 @@ def matrix_of(forms: Sequence[str], tags: Sequence[str], rows: Mapping[int, Sequ
     return matrix
 
 
-def _rows_of(tensors: Mapping[str, Tensor], weighted: int) -> Rows:
-    """The weights of a model file.
-
-    :param weighted: how many actions and parts of actions have weights.
-    :raises ValueError: if these are no weights of such actions.
-    :raises LookupError: if something is missing.
-    """
-    rows = Rows(**{name: _whole_numbers(name, tensors[name]) for name in Rows._fields})
-    if set(tensors) != set(Rows._fields) or (len(rows.actions) and rows.actions.max() >= weighted):
-        raise ValueError("there are weights of actions that it does not know")
-    weights_of(rows)  # checks them
-    return rows
-
-
-def _whole_numbers(name: str, tensor: Tensor) -> Array:
-    if tensor.dtype != torch.long or tensor.dim() != 1:
-        raise ValueError(f"{name} is no vector of whole numbers")
-    return tensor.numpy()
-
-
 def _recipe_of(kind: type[Any], plain: Mapping[str, Any]) -> Any:
     """The recipe of a kind, a dataclass with default settings, that was written as plain types.
 
@@ -152,12 +131,15 @@ class TransitionParser(ABC):
         if not right or len(set(actions)) < len(actions):
             raise ValueError("an action is not a transition, or is there twice")
         kinds = {kind for kind, _ in actions}
-        if not cls.needed <= kinds <= cls.kinds or not 1 < len(actions) < MOST_ACTIONS:
+        # Kinds, and each relation on either side, may have weights instead of whole actions.
+        weighted = max(len(actions), len(cls.kinds) + 2 * len(relation_numbers(actions)))
+        if not cls.needed <= kinds <= cls.kinds or len(actions) < 2 or weighted >= MOST_ACTIONS:
             raise ValueError(f"the actions are not those of {cls.what}")
 
     @cached_property
     def _search(self) -> tuple[Actions, Weights]:
-        return self.encoded_actions(self.recipe, self.actions), weights_of(self.rows)
+        known = self.encoded_actions(self.recipe, self.actions)
+        return known, weights_of(self.rows, known.weighted)
 
     def best_actions(self, sentence: Array) -> list[Action]:
         """The transitions that beam search finds.
@@ -187,78 +169,70 @@ class TransitionParser(ABC):
                 raise ValueError("the relation of roots is no text")
             cls.check(actions)
             recipe = _recipe_of(cls.recipe_kind, plain["recipe"])
-            rows = _rows_of(tensors, cls.encoded_actions(recipe, actions).weighted)
+            rows = Rows(**{name: tensor.numpy() for name, tensor in tensors.items()})
+            weights_of(rows, cls.encoded_actions(recipe, actions).weighted)  # checks them
             return cls(recipe, actions, vocabulary["root"], rows, plain["report"])
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             reason = f"{type(error).__name__}: {error}".splitlines()[0]
             raise ValueError(f"not the parts of {cls.what}: {reason}") from error
 
 
-Example = TypeVar("Example")
+class Rest(NamedTuple):
+    """A sentence, and all that stands behind it in its example.
 
-
-class Change(NamedTuple):
-    """A change of weights: see `pyropunct.rivals.transitions.search.learn`."""
-
-    sentence: Array
-    actions: Array
-    first: int
-    by: int
-
-
-Changes = Callable[[Example, Weights], list[Change]]
-"""Computes the changes of weights after an example."""
-
-
-def searched(known: Actions, sentence: Array, gold: Array, weights: Weights, beam: int) -> list[Change]:
-    """The changes after a search in which the right actions left the beam, or lost in the end.
-
-    :param gold: the numbers of the right actions.
+    :ivar words: see `matrix_of`.
+    :ivar gold: the numbers of the right actions.
+    :ivar own: how many of these actions are those of the sentence itself.
     """
-    system, moves, table = known
-    found = search(system, sentence, moves, table, weights, beam, gold)
-    right = gold[: len(found)]
-    differences = np.flatnonzero(found != right)
-    if not len(differences):
-        return []
-    first = int(differences[0])  # both are equal before
-    return [Change(sentence, right, first, 1), Change(sentence, found, first, -1)]
+
+    words: Array
+    gold: Array
+    own: int
 
 
 def learned(
-    known: Actions,
-    examples: Sequence[Example],
-    changes: Changes[Example],
-    iterations: int,
-    random: np.random.Generator,
-    advance: Advance = lambda done: None,
+    known: Actions, examples: Sequence[Sequence[Rest]], recipe: Any, advance: Advance = lambda done: None
 ) -> tuple[Rows, list[int]]:
     """The averaged weights after all iterations, and the number of examples that changed them in each.
 
     :param known: the actions that have weights.
-    :param iterations: how often each example is seen.
-    :param random: orders the examples, anew in each iteration.
+    :param examples: each from each of its sentences on.
+    :param recipe: the beam, the number of iterations, and the seed of the order of examples, which is another
+        one in each iteration.
     :param advance: called after each iteration with 1.
     """
-    weights, number = no_weights(), 0
+    system, moves, table = known
+    weights, random, number = no_weights(), np.random.default_rng(recipe.seed), 0
     updates: list[int] = []
-    for _ in range(iterations):
+    for _ in range(recipe.iterations):
         updates.append(0)
         for place in random.permutation(len(examples)):
-            found = changes(examples[place], weights)
-            for change in found:
-                weights = _changed(weights, known, change, number)
-            updates[-1] += bool(found)
+            changes = _changes(known, examples[place], weights, recipe.beam)
+            for words, actions, first, by in changes:
+                weights = learn(system, words, moves, table, weights, actions, first, by, number)
+            updates[-1] += bool(changes)
             number += 1
         advance(1)
     return averaged(weights, number), updates
 
 
-def _changed(weights: Weights, known: Actions, change: Change, number: int) -> Weights:
+def _changes(
+    known: Actions, example: Sequence[Rest], weights: Weights, beam: int
+) -> list[tuple[Array, Array, int, int]]:
+    """The changes by early update: words, actions, the first state to learn from, and by how much.
+
+    Where the right actions leave the beam, the search goes on with the next sentence.
+    """
     system, moves, table = known
-    sentence, actions, first, by = change
-    while first < len(actions):
-        first = learn(system, sentence, moves, table, weights, actions, first, by, number)
-        if first < len(actions):
-            weights = with_room(weights, 2 * len(table), known.weighted)
-    return weights
+    changes: list[tuple[Array, Array, int, int]] = []
+    searched = 0  # so many of the actions from here on
+    for words, gold, own in example:
+        if searched <= 0:
+            found = search(system, words, moves, table, weights, beam, gold)
+            searched = len(found)
+            right = gold[:searched]
+            if len(differences := np.flatnonzero(found != right)):
+                first = int(differences[0])  # both are equal before
+                changes += [(words, right, first, 1), (words, found, first, -1)]
+        searched -= own
+    return changes

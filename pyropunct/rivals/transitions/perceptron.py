@@ -78,18 +78,6 @@ def no_weights() -> Weights:
     return Weights(np.zeros((_LEAST, 2), np.int64), entries, moments, np.zeros(2, np.int64))
 
 
-def with_room(weights: Weights, features: int, actions: int) -> Weights:
-    """The same weights with more room; see `has_room`."""
-    slots, entries, moments, used = weights
-    if used[ENTRIES] + 2 * features * actions > len(entries):
-        more = np.zeros(len(entries) + 2 * features * actions, np.int64)
-        entries, moments = np.concatenate([entries, more]), np.concatenate([moments, more])
-    if 2 * (used[FEATURES] + features) > len(slots):
-        full = slots[slots[:, KEY] != 0]
-        slots = _table(full[:, KEY].copy(), full[:, BLOCK].copy(), 2 * (len(full) + features))
-    return Weights(slots, entries, moments, used)
-
-
 def averaged(weights: Weights, examples: int) -> Rows:
     """The averages of all weights, times the number of examples; averages of zero are left out."""
     full = weights.slots[weights.slots[:, KEY] != 0]
@@ -105,32 +93,28 @@ def averaged(weights: Weights, examples: int) -> Rows:
     return Rows(full[counts > 0, KEY], counts[counts > 0], actions[order], values[order])
 
 
-def weights_of(rows: Rows) -> Weights:
+def weights_of(rows: Rows, most: int) -> Weights:
     """Weights for use, without learning.
 
-    :raises ValueError: if these are no rows of weights.
+    :param most: the number of actions.
+    :raises ValueError: if these are no rows of weights of such actions.
     """
+    for name, array in rows._asdict().items():
+        if array.dtype != np.int64 or array.ndim != 1:
+            raise ValueError(f"{name} is no vector of whole numbers")
     keys, counts, actions, values = rows
     if len(keys) != len(counts) or not len(actions) == len(values) == counts.sum():
         raise ValueError("the numbers of features, actions and weights do not agree")
     if len(keys) and (not 0 < counts.min() <= counts.max() < MOST_ACTIONS or (np.diff(keys) <= 0).any()):
         raise ValueError("the features are not in order, or have more actions than there are")
-    if not keys.all() or (len(actions) and not 0 <= actions.min() <= actions.max() < MOST_ACTIONS):
+    if not keys.all() or (len(actions) and not 0 <= actions.min() <= actions.max() < most):
         raise ValueError("there are weights of unknown features or actions")
     if len(values) and np.abs(values).max() >= 1 << (62 - _BITS):
         raise ValueError("there is a weight that is too large")
     blocks = (counts.cumsum() - counts) << _BITS | counts
-    slots = _table(np.ascontiguousarray(keys), blocks, len(keys))
-    return Weights(
-        slots, values << _BITS | actions, np.zeros(0, np.int64), np.array([len(actions), len(keys)])
-    )
-
-
-def _table(keys: Array, blocks: Array, features: int) -> Array:
-    """Slots with keys and blocks; with this number of features, at most half of them are full."""
-    slots = np.zeros((max(_LEAST, 1 << (2 * features - 1).bit_length()), 2), np.int64)
-    _place(slots, keys, blocks)
-    return slots
+    size = max(_LEAST, 1 << (2 * len(keys) - 1).bit_length())  # at most half of the slots are full
+    slots, used = _table(size, np.stack([keys, blocks], 1)), np.array([len(actions), len(keys)])
+    return Weights(slots, values << _BITS | actions, np.zeros(0, np.int64), used)
 
 
 @inner
@@ -144,12 +128,17 @@ def _slot_of(slots, key):
 
 
 @compiled
-def _place(slots: Array, keys: Array, blocks: Array) -> None:
-    """Put keys and blocks into slots; enough slots must be free."""
-    for number in range(len(keys)):
-        slot = _slot_of(slots, keys[number])
-        slots[slot, KEY] = keys[number]
-        slots[slot, BLOCK] = blocks[number]
+def _table(size: int, features: Array) -> Array:
+    """(size, 2) slots with features.
+
+    :param features: (features, 2) their keys and blocks; rows with the key 0 are none.
+    """
+    slots = np.zeros((size, 2), np.int64)
+    for row in features:
+        if row[KEY] != 0:
+            slot = _slot_of(slots, row[KEY])
+            slots[slot, KEY], slots[slot, BLOCK] = row[KEY], row[BLOCK]
+    return slots
 
 
 @inner
@@ -187,17 +176,20 @@ def add_scores(weights, keys, number, scores):
 
 
 @inner
-def has_room(weights, features, actions):
-    """Whether there is room to change the weights of a number of features and actions."""
-    used = weights.used
-    if used[ENTRIES] + 2 * features * actions > len(weights.entries):  # all blocks may move
-        return False
-    return 2 * (used[FEATURES] + features) <= len(weights.slots)
+def with_room(weights, features, actions):
+    """The same weights, with more room if there may be too little to change those of features and actions."""
+    slots, entries, moments, used = weights
+    if used[ENTRIES] + 2 * features * actions > len(entries):  # all blocks may move
+        more = np.zeros(len(entries) + 2 * features * actions, np.int64)
+        entries, moments = np.concatenate((entries, more)), np.concatenate((moments, more))
+    while 2 * (used[FEATURES] + features) > len(slots):
+        slots = _table(2 * len(slots), slots)
+    return Weights(slots, entries, moments, used)
 
 
 @inner
 def change(weights, keys, number, action, by, example):
-    """Change the weights of an action for features; there must be room."""
+    """Change the weights of an action for features; there must be room: see `with_room`."""
     slots, entries, moments, used = weights
     for feature in range(number):
         slot = _slot_of(slots, keys[feature])

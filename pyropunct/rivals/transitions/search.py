@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pyropunct.inference.compiling import compiled, inner
 from pyropunct.rivals.transitions import arc_eager, arc_standard
 from pyropunct.rivals.transitions.cells import ACTION, BEHIND, GOLD, PREVIOUS, SCORE, workspace_of
-from pyropunct.rivals.transitions.perceptron import Weights, add_scores, change, features_of, has_room
+from pyropunct.rivals.transitions.perceptron import Weights, add_scores, change, features_of, with_room
 
 Array = NDArray[Any]
 
@@ -23,18 +23,6 @@ ARC_STANDARD, ARC_EAGER = range(2)
 """The numbers of the systems."""
 
 _ATOMS = max(len(arc_standard.ATOMS), len(arc_eager.ATOMS))
-
-
-@inner
-def transitions_of(system, words):
-    """The number of transitions for so many words."""
-    return 2 * words - 1 if system == ARC_STANDARD else 2 * words
-
-
-@inner
-def room_for(sentence, states, templates, numbers):
-    """Room for a number of states and for the first state, which is written."""
-    return workspace_of(sentence, states, _ATOMS, templates, numbers)
 
 
 @inner
@@ -86,8 +74,8 @@ def search(
     :returns: the actions until the search stopped.
     """
     words = sentence.shape[1] - BEHIND - 1
-    steps = len(gold) if len(gold) else transitions_of(system, words)
-    work = room_for(sentence, beam * steps, len(templates), weights_in(moves))
+    steps = len(gold) if len(gold) else 2 * words - (1 if system == ARC_STANDARD else 0)
+    work = workspace_of(sentence, beam * steps, _ATOMS, len(templates), weights_in(moves))
     best_scores, best_orders = np.zeros(beam, np.int64), np.zeros(beam, np.int64)
     start, end = 0, 1
     for step in range(steps):
@@ -96,14 +84,10 @@ def search(
             score(system, work, sentence, templates, weights, state)
             allowed = kinds_allowed(system, work, state, words)
             kept = _offer_actions(work, moves, allowed, state, state - start, best_scores, best_orders, kept)
-        _sort(best_scores, best_orders, kept)
         right = False
         for place in range(kept):
-            state, action, new = (
-                start + best_orders[place] // len(moves),
-                best_orders[place] % len(moves),
-                end + place,
-            )
+            state, action = start + best_orders[place] // len(moves), best_orders[place] % len(moves)
+            new = end + place
             advance(system, work, state, moves[action, 0], moves[action, 1], new)
             work.states[new, ACTION], work.states[new, SCORE] = action, best_scores[place]
             if len(gold):
@@ -135,62 +119,26 @@ def score(system, work, sentence, templates, weights, state):
 
 @inner
 def _offer_actions(work, moves, allowed, state, place, best_scores, best_orders, kept):
-    """Let the actions of a state compete for a place in the next beam; return the number of taken places."""
+    """Let the actions of a state compete for a place in the next beam; return the number of taken places.
+
+    The best stand first.  Between equal scores the lesser order is better, which was offered earlier.
+    """
     before = work.states[state, SCORE]
     for action in range(len(moves)):
         if allowed >> moves[action, 0] & 1:
-            score, order = before + work.scores[moves[action, 2]], place * len(moves) + action
+            score = before + work.scores[moves[action, 2]]
             if moves[action, 3] >= 0:
                 score += work.scores[moves[action, 3]]
             if kept < len(best_scores):
-                best_scores[kept], best_orders[kept] = score, order
                 kept += 1
-                _rise(best_scores, best_orders, kept - 1)
-            elif score > best_scores[0]:
-                best_scores[0], best_orders[0] = score, order
-                _sink(best_scores, best_orders, kept)
+            elif score <= best_scores[kept - 1]:
+                continue
+            rank = kept - 1  # if all places are taken, the worst falls out
+            while rank > 0 and score > best_scores[rank - 1]:
+                best_scores[rank], best_orders[rank] = best_scores[rank - 1], best_orders[rank - 1]
+                rank -= 1
+            best_scores[rank], best_orders[rank] = score, place * len(moves) + action
     return kept
-
-
-@inner
-def _is_worse(scores, orders, one, other):
-    return scores[one] < scores[other] or (scores[one] == scores[other] and orders[one] > orders[other])
-
-
-@inner
-def _swap(scores, orders, one, other):
-    scores[one], scores[other] = scores[other], scores[one]
-    orders[one], orders[other] = orders[other], orders[one]
-
-
-@inner
-def _rise(scores, orders, place):
-    """Restore a heap, whose top is the worst, after its last member has changed."""
-    while place and _is_worse(scores, orders, place, (place - 1) // 2):
-        _swap(scores, orders, place, (place - 1) // 2)
-        place = (place - 1) // 2
-
-
-@inner
-def _sink(scores, orders, size):
-    """Restore a heap after its top has changed."""
-    place = 0
-    while 2 * place + 1 < size:
-        below = 2 * place + 1
-        if below + 1 < size and _is_worse(scores, orders, below + 1, below):
-            below += 1
-        if not _is_worse(scores, orders, below, place):
-            return
-        _swap(scores, orders, place, below)
-        place = below
-
-
-@inner
-def _sort(scores, orders, size):
-    """Put the members of a heap in order, the best first."""
-    for last in range(size - 1, 0, -1):
-        _swap(scores, orders, 0, last)
-        _sink(scores, orders, last)
 
 
 @inner
@@ -214,27 +162,25 @@ def learn(
     first: int,
     by: int,
     example: int,
-) -> int:
-    """Change the weights of actions in the states of a sequence of transitions.
+) -> Weights:
+    """The weights after those of actions were changed in the states of a sequence of transitions.
 
-    :param system: as in `search`, and so are the next four parameters.
+    :param system: as in `search`, and so are the next four parameters; the weights must not be used further.
     :param actions: the actions, each of which leads from one state to the next, from the start of the
         sentence.
     :param first: the first state of which weights are changed.
     :param by: the change.
     :param example: the number of the example.
-    :returns: the first state for which there was no more room, or the number of states.
     """
     numbers = weights_in(moves)
-    work = room_for(sentence, len(actions), len(templates), numbers)
+    work = workspace_of(sentence, len(actions), _ATOMS, len(templates), numbers)
     for step in range(len(actions)):
         if step >= first:
-            if not has_room(weights, 2 * len(templates), numbers):
-                return step
+            weights = with_room(weights, 2 * len(templates), numbers)
             write_atoms(system, work, sentence, step)
             number = features_of(work.atoms, templates, work.keys)
             for column in (2, 3):
                 if moves[actions[step], column] >= 0:
                     change(weights, work.keys, number, moves[actions[step], column], by, example)
         advance(system, work, step, moves[actions[step], 0], moves[actions[step], 1], step + 1)
-    return len(actions)
+    return weights

@@ -5,15 +5,14 @@ recogniser writes them, in lower case, without punctuation or ends of sentences,
 ends together::
 
     from pyropunct import read_treebank
-    from pyropunct.rivals.zhang_2013.parser import ArcEagerRecipe
+    from pyropunct.rivals.zhang_2013.parser import ArcEagerRecipe, train_arc_eager
     from pyropunct.rivals.zhang_2013.streams import streams
-    from pyropunct.rivals.zhang_2013.training import train_arc_eager
 
     parser = train_arc_eager(streams(read_treebank("train.conllu")), ArcEagerRecipe(beam=5))
     [first, *others] = parser.parse(streams(read_treebank("dev.conllu")))
 
 - `pyropunct.rivals.zhang_2013.streams`: sentences of a document as running words, and their marks.
-- `pyropunct.rivals.zhang_2013.parser` and `pyropunct.rivals.zhang_2013.training`: the parser.
+- `pyropunct.rivals.zhang_2013.parser`: the parser and its training.
 - `pyropunct.rivals.zhang_2013.mark_crf`: the CRF.
 - `pyropunct.rivals.zhang_2013.systems` and `pyropunct.rivals.zhang_2013.experiment`: the experiment.
 

@@ -1,7 +1,7 @@
 """Marks, ends and trees of running words side by side, as in Tables 4 to 6 of Zhang, Wu, Yang & Li (2013)."""
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -9,15 +9,24 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pyropunct.compare.experiment import TableExperiment, Watch, timed, unwatched
+from pyropunct.compare.experiment import Advance, TableExperiment, Trained, Watch, timed, unwatched
 from pyropunct.compare.significance import f1
 from pyropunct.compare.table import Baseline, Column
+from pyropunct.nets.jackknife import folds_of, in_order, others_of
 from pyropunct.nets.reader import Counts
 from pyropunct.punctuator import Punctuator
-from pyropunct.rivals.settings import RESTORATION, JointSettings
+from pyropunct.rivals.settings import CASCADED, CRF, RESTORATION, UNIFIED, JointSettings
 from pyropunct.rivals.transitions.arc_eager import FULL, MIDDLE, NONE
+from pyropunct.rivals.zhang_2013.mark_crf import MarkCRF, train_mark_crf
+from pyropunct.rivals.zhang_2013.parser import ArcEagerParser, ArcEagerRecipe, train_arc_eager
 from pyropunct.rivals.zhang_2013.streams import SENTENCES, Stream
-from pyropunct.rivals.zhang_2013.systems import Reading, Training, restoration_system
+from pyropunct.rivals.zhang_2013.systems import (
+    Reader,
+    Reading,
+    crf_system,
+    parser_system,
+    restoration_system,
+)
 
 MARKS = {"middle": "M", "full": "F", "any": "all", "ends": "ends"}
 """What is found: middle pauses, full stops, either of them, whichever it is, and ends of sentences."""
@@ -135,6 +144,7 @@ class JointExperiment(TableExperiment[JointResult]):
     """
 
     title = "Running words"
+    clock = staticmethod(time.process_time)
     key = "rows"
     baseline = ABOVE
 
@@ -155,18 +165,13 @@ class JointExperiment(TableExperiment[JointResult]):
         """All of dev is one text."""
         return [repr(data)] if isinstance(data, Mapping) else map(repr, data)
 
-    def clock(self) -> float:
-        """The processor time."""
-        return time.process_time()
-
     def rows(self) -> Iterator[JointResult]:
         """A row for each system and size of streams, size by size.
 
         :raises ValueError: if there are too few streams for training.
         """
-        training = Training(self.train, self, self.restoration)
         names = [one for one in self.settings.systems if one != RESTORATION or self.restoration is not None]
-        systems = {name: training.system(name) for name in names}
+        systems = {name: self._system(name) for name in names}
         with self.watch("measuring", len(systems) * len(self.dev)) as advance:
             for size, streams in self.dev.items():
                 words = sum(len(stream.forms) for stream in streams)
@@ -175,6 +180,46 @@ class JointExperiment(TableExperiment[JointResult]):
                     marks, trees = mark_counts(readings, streams), tree_counts(readings, streams)
                     yield JointResult(name, size, marks, trees, seconds, words / spent)
                     advance(1)
+
+    def _system(self, name: str) -> tuple[Reader, float | None]:
+        """A system, and the seconds of its training, with that of the systems that it reads."""
+        if name == RESTORATION:
+            assert self.restoration is not None
+            return self.restoration, None
+        if name == UNIFIED:
+            parser, seconds = self._parser(name)
+            return parser_system(parser), seconds
+        crf, before = self._part(CRF, 1, lambda advance: train_mark_crf(self.train), MarkCRF)
+        if name == CRF:
+            return crf_system(crf), before
+        parser, seconds = self._parser(name)
+        return parser_system(parser, crf), before + seconds
+
+    def _parser(self, name: str) -> Trained[ArcEagerParser]:
+        """The parser of a system; one that reads marks is trained on those of CRFs of other streams."""
+        settings, cascaded = self.settings, name == CASCADED
+        recipe = ArcEagerRecipe(cascaded, settings.beam, settings.iterations, settings.seed)
+
+        def train(advance: Advance) -> ArcEagerParser:
+            marks = None
+            if cascaded:
+                parts, predicted = folds_of(self.train, settings.folds), []
+                for fold, part in enumerate(parts):
+                    predicted.append(train_mark_crf(others_of(parts, fold)).predict(part))
+                    advance(1)
+                marks = in_order(predicted)
+            return train_arc_eager(self.train, recipe, found=marks, advance=advance)
+
+        return self._part(name, settings.iterations + cascaded * settings.folds, train, ArcEagerParser)
+
+    def _part(self, name: str, size: int, train: Callable[[Advance], Any], kind: Any) -> Trained[Any]:
+        """A part, trained now in so many steps, or before."""
+
+        def watched() -> Any:
+            with self.watch(f"training {name}: steps", size) as advance:
+                return train(advance)
+
+        return self.trained_parts(name, watched, kind.from_parts)
 
     def columns(self, rows: Sequence[JointResult]) -> Sequence[Column[JointResult]]:
         """`COLUMNS`."""

@@ -1,18 +1,23 @@
-"""The parser: its templates of features, applied, and taken apart to be saved."""
+"""The parser: its templates of features, trained, applied, and taken apart to be saved."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pyropunct.compare.experiment import Advance
 from pyropunct.rivals.transitions.arc_eager import ATOMS, FULL, LEFT, NONE, REDUCE, RIGHT, SHIFT
 from pyropunct.rivals.transitions.cells import FIRST_MARK, MARK
 from pyropunct.rivals.transitions.parser import (
     Action,
     Actions,
+    Rest,
     TransitionParser,
+    learned,
     matrix_of,
     relation_numbers,
 )
@@ -56,6 +61,9 @@ KINDS = range(REDUCE + 1)
 
 NEEDED = (SHIFT + NONE, SHIFT + FULL, LEFT, REDUCE)
 """The kinds of transitions with which any stream can be parsed."""
+
+UNSPECIFIED = "dep"
+"""The relation of left arcs if training shows none (Universal Dependencies)."""
 
 
 class ParsedStream(NamedTuple):
@@ -134,7 +142,7 @@ class ArcEagerRecipe:
 
 class ArcEagerParser(TransitionParser):
     """A parser of streams that predicts punctuation, trained by
-    `pyropunct.rivals.zhang_2013.training.train_arc_eager`."""
+    `pyropunct.rivals.zhang_2013.parser.train_arc_eager`."""
 
     recipe: ArcEagerRecipe
     what = "an arc-eager parser"
@@ -192,3 +200,72 @@ def templates_of(reads_marks: bool) -> Array:
     """The templates as compiled code reads them."""
     text = WORDS + TREES + (MARKS if reads_marks else "")
     return compiled_templates(templates_in(text), ATOMS)
+
+
+def train_arc_eager(
+    some: Sequence[Stream],
+    recipe: ArcEagerRecipe | None = None,
+    *,
+    found: Sequence[Marks] | None = None,
+    advance: Advance = lambda done: None,
+) -> ArcEagerParser:
+    """Train a parser on streams.
+
+    Where the right transitions leave the beam, the rest of a sentence is not learned from; but since with a
+    full stop all begins anew, the search goes on with the next sentence of the stream.
+
+    :param recipe: the settings of training.
+    :param found: the marks of each stream that another system predicted, if the parser reads them.
+    :param advance: called after each iteration with 1.
+    :raises ValueError: if there is no sentence, or there are thousands of relations.
+    """
+    recipe = recipe or ArcEagerRecipe(reads_marks=found is not None)
+    if not any(one.sizes for one in some):
+        raise ValueError("there is no sentence to learn from")
+    goals = [_transitions_of(one) for one in some]
+    actions = _actions(step for goal in goals for step in goal)
+    numbers = {action: number for number, action in enumerate(actions)}
+    examples = []
+    for one, marks, goal in zip(some, [()] * len(some) if found is None else found, goals, strict=True):
+        gold, firsts = np.array([numbers[step] for step in goal]), accumulate(one.sizes, initial=0)
+        examples.append(
+            [
+                Rest(encoded(one, marks, first), gold[2 * first :], 2 * size)
+                for first, size in zip(firsts, one.sizes, strict=False)
+            ]
+        )
+    rows, updates = learned(ArcEagerParser.encoded_actions(recipe, actions), examples, recipe, advance)
+    roots = Counter(
+        relation for one in some for head, relation in zip(one.heads, one.relations, strict=True) if not head
+    )
+    report = {
+        "streams": len(some),
+        "sentences": sum(len(one.sizes) for one in some),
+        "lifted_arcs": sum(one.lifted for one in some),
+        "updates": updates,
+    }
+    return ArcEagerParser(recipe, actions, max(roots, key=roots.__getitem__), rows, report)
+
+
+def _transitions_of(stream: Stream) -> list[Action]:
+    """The transitions that lead to all sentences of a stream."""
+    found: list[Action] = []
+    for size in stream.sizes:
+        first = len(found) // 2
+        own = slice(first, first + size)
+        heads = [head and head - first for head in stream.heads[own]]
+        found += transitions_to(heads, stream.relations[own], stream.targets[own])
+    return found
+
+
+def _actions(steps: Iterable[Action]) -> tuple[Action, ...]:
+    """The actions of transitions, with the actions that are needed to parse every stream.
+
+    :raises ValueError: if there are too many.
+    """
+    seen = {*steps, *((kind, "") for kind in NEEDED if kind != LEFT)}
+    if all(kind != LEFT for kind, _ in seen):
+        seen.add((LEFT, UNSPECIFIED))
+    actions = tuple(sorted(seen))
+    ArcEagerParser.check(actions)
+    return actions

@@ -1,22 +1,18 @@
-"""The systems that read marks, ends of sentences and trees into running words, and their training."""
+"""The systems that read marks, ends of sentences and trees into running words."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any, NamedTuple
 
-from pyropunct.compare.experiment import Advance, Experiment, Trained
-from pyropunct.nets.jackknife import folds_of, in_order, others_of
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.reading import CHUNK
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.settings import RestoreSettings
-from pyropunct.rivals.settings import CASCADED, CRF, RESTORATION, UNIFIED, JointSettings
+from pyropunct.rivals.settings import JointSettings
 from pyropunct.rivals.transitions.arc_eager import FULL
-from pyropunct.rivals.zhang_2013.mark_crf import MarkCRF, train_mark_crf
-from pyropunct.rivals.zhang_2013.parser import ArcEagerParser, ArcEagerRecipe
+from pyropunct.rivals.zhang_2013.mark_crf import MarkCRF
+from pyropunct.rivals.zhang_2013.parser import ArcEagerParser
 from pyropunct.rivals.zhang_2013.streams import Stream, marks_in
-from pyropunct.rivals.zhang_2013.training import train_arc_eager
 from pyropunct.text.raw_sentence import line_of
 
 Streams = Sequence[Stream]
@@ -105,61 +101,3 @@ def _joined(sentences: Sequence[Any]) -> Reading:
         marks += marks_in(sentence.surface)
         ends += [*[False] * (len(sentence.tree) - 1), True]
     return Reading(marks, ends, heads, relations)
-
-
-@dataclass(frozen=True)
-class Training:
-    """Trains the CRF and the parsers, or loads them if they were trained before.
-
-    :ivar train: the training streams.
-    :ivar experiment: trains and keeps parts.
-    :ivar restoration: the system that needs no training, if it is compared.
-    """
-
-    train: Streams
-    experiment: Experiment
-    restoration: Reader | None = None
-
-    def crf(self) -> Trained[MarkCRF]:
-        """The CRF."""
-        return self._trained(CRF, 1, lambda advance: train_mark_crf(self.train), MarkCRF)
-
-    def parser(self, name: str) -> Trained[ArcEagerParser]:
-        """The parser of a system."""
-        settings, cascaded = self.experiment.settings, name == CASCADED
-        recipe = ArcEagerRecipe(cascaded, settings.beam, settings.iterations, settings.seed)
-
-        def train(advance: Advance) -> ArcEagerParser:
-            marks = self._jackknifed_marks(advance) if cascaded else None
-            return train_arc_eager(self.train, recipe, found=marks, advance=advance)
-
-        return self._trained(name, settings.iterations + cascaded * settings.folds, train, ArcEagerParser)
-
-    def _jackknifed_marks(self, advance: Advance) -> list[tuple[int, ...]]:
-        """The marks of CRFs that were trained on other streams."""
-        parts, marks = folds_of(self.train, self.experiment.settings.folds), []
-        for fold, part in enumerate(parts):
-            marks.append(train_mark_crf(others_of(parts, fold)).predict(part))
-            advance(1)
-        return in_order(marks)
-
-    def _trained(self, name: str, size: int, train: Callable[[Advance], Any], kind: Any) -> Trained[Any]:
-        def watched() -> Any:
-            with self.experiment.watch(f"training {name}: steps", size) as advance:
-                return train(advance)
-
-        return self.experiment.trained_parts(name, watched, kind.from_parts)
-
-    def system(self, name: str) -> tuple[Reader, float | None]:
-        """A system, and the seconds of its training, with that of the systems that it reads."""
-        if name == RESTORATION:
-            assert self.restoration is not None
-            return self.restoration, None
-        if name == CRF:
-            crf, seconds = self.crf()
-            return crf_system(crf), seconds
-        parser, seconds = self.parser(name)
-        if name == UNIFIED:
-            return parser_system(parser), seconds
-        crf, before = self.crf()
-        return parser_system(parser, crf), before + seconds

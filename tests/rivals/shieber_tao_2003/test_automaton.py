@@ -8,7 +8,9 @@ import pytest
 
 from pyropunct.rivals.shieber_tao_2003.automaton import (
     COMMA_SYMBOL,
+    ENDS,
     START,
+    STARTS,
     UNKNOWN,
     Alphabet,
     best_path,
@@ -33,7 +35,7 @@ def alphabet() -> Alphabet:
 @pytest.mark.parametrize("commas", [list(np.flatnonzero(c) + 1) for c in product([0, 1], repeat=4)])
 def test_a_path_traverses_the_trigrams_of_the_restored_string(commas: list[int]) -> None:
     found = sentence(commas)
-    path = steps(found, alphabet(), alphabet()).chosen(steps_of_path(found.commas))
+    path = steps(found, alphabet(), alphabet())[steps_of_path(found.commas)]
     restored = [START, START]
     positions = []
     for number, word in enumerate((A, B, C, D)):
@@ -43,10 +45,10 @@ def test_a_path_traverses_the_trigrams_of_the_restored_string(commas: list[int])
             restored.append(COMMA_SYMBOL)
             positions.append(number + 1)
     trigrams = [restored[end - 2 : end + 1] for end in range(2, len(restored))]
-    assert path.symbols.tolist() == trigrams
-    assert path.tags.tolist() == trigrams
-    assert path.starts.tolist() == positions
-    assert path.ends.tolist() == [10 * position for position in positions]
+    assert path[:, :3].tolist() == path[:, 3:6].tolist() == trigrams
+    assert path[:, STARTS].tolist() == positions
+    assert path[:, ENDS].tolist() == [10 * position for position in positions]
+    assert path[:, -2:].tolist() == [[position > 0, position > 0] for position in positions]
 
 
 @pytest.mark.parametrize("seed", range(20))

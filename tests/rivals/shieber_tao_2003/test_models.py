@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 
-from pyropunct.rivals.shieber_tao_2003.automaton import COMMA_SYMBOL, Steps
+from pyropunct.rivals.shieber_tao_2003.automaton import (
+    COMMA_SYMBOL,
+    ENDS,
+    SYMBOL,
+    THREE_ENDS,
+    TWO_ENDS,
+    sizes,
+)
 from pyropunct.rivals.shieber_tao_2003.models import MODELS, CommaSystem, TrainedModel
 from pyropunct.rivals.shieber_tao_2003.scores import CommaScores
 from pyropunct.rivals.shieber_tao_2003.sentences import CommaSentence
@@ -12,29 +19,30 @@ from pyropunct.rivals.shieber_tao_2003.smoothing import SMOOTHINGS, WittenBell
 SYMBOLS, TAGS = 6, 5
 
 
-def drawn(number: int, seed: int) -> Steps:
+SIZES = sizes(SYMBOLS, TAGS)
+
+
+def drawn(number: int, seed: int) -> np.ndarray:
     generator = np.random.default_rng(seed)
     symbols = generator.integers(1, SYMBOLS, (number, 3))
-    return Steps(
-        symbols,
-        generator.integers(1, TAGS, (number, 3)),
-        generator.integers(1, 5, number),
-        generator.integers(1, 5, number),
-    )
+    tags = generator.integers(1, TAGS, (number, 3))
+    starts, ends = generator.integers(1, 5, (2, number))
+    return np.column_stack([symbols, tags, starts, ends, ends >= 2, ends >= 3])
 
 
 TRUE, ASKED = drawn(300, 0), drawn(40, 1)
 
 
 def scores(name: str) -> np.ndarray:
-    return TrainedModel(MODELS[name], WittenBell, TRUE, SYMBOLS, TAGS).scores(ASKED)
+    return TrainedModel(MODELS[name], WittenBell, TRUE, SIZES).scores(ASKED)
 
 
 def test_the_omission_penalty_is_on_words_alone() -> None:
-    comma = ASKED.symbols[:, 2] == COMMA_SYMBOL
+    comma = ASKED[:, SYMBOL] == COMMA_SYMBOL
     assert 0 < comma.sum() < len(comma)
-    with_comma = ASKED._replace(symbols=np.where([0, 0, 1], COMMA_SYMBOL, ASKED.symbols))
-    inserted = TrainedModel(MODELS["1"], WittenBell, TRUE, SYMBOLS, TAGS).scores(with_comma)
+    with_comma = ASKED.copy()
+    with_comma[:, SYMBOL] = COMMA_SYMBOL
+    inserted = TrainedModel(MODELS["1"], WittenBell, TRUE, SIZES).scores(with_comma)
     expected = np.where(comma, 0, np.log(1 - np.exp(inserted)))
     np.testing.assert_allclose(scores("2") - scores("1"), expected)
 
@@ -53,14 +61,15 @@ def test_models_are_products() -> None:
 
 def test_ends_that_training_lacks_leave_the_symbol_before() -> None:
     """The probability p(y | y' ec) of model 8c is then its divisor p(y | y')."""
-    new = ASKED._replace(ends=np.full(len(ASKED.ends), 9))
-    trained = [TrainedModel(MODELS[name], WittenBell, TRUE, SYMBOLS, TAGS) for name in ("1", "8c")]
+    new = ASKED.copy()
+    new[:, ENDS] = 9
+    trained = [TrainedModel(MODELS[name], WittenBell, TRUE, SIZES) for name in ("1", "8c")]
     one, other = (model.scores(new) for model in trained)
     np.testing.assert_allclose(one, other)
 
 
 def test_the_thresholds_differ_in_what_they_see() -> None:
-    same = (ASKED.ends >= 3) == (ASKED.ends >= 2)
+    same = ASKED[:, THREE_ENDS] == ASKED[:, TWO_ENDS]
     assert not np.allclose(scores("3")[~same], scores("4")[~same])
 
 

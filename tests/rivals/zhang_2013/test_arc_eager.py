@@ -23,10 +23,10 @@ from pyropunct.rivals.zhang_2013.parser import (
     moves_of,
     stream_after,
     templates_of,
+    train_arc_eager,
     transitions_to,
 )
 from pyropunct.rivals.zhang_2013.streams import Stream
-from pyropunct.rivals.zhang_2013.training import train_arc_eager
 from pyropunct.treebank.tree import is_projective, projectivise
 
 HEADS = [(3, 3, 0, 3, 6, 4), (2, 0, 2, 3), (0,), (2, 6, 4, 2, 4, 0, 6, 9, 7)]
@@ -151,6 +151,13 @@ def test_there_must_be_a_sentence_to_learn_from() -> None:
     for some in ([], [stream()]):
         with pytest.raises(ValueError, match="no sentence to learn from"):
             train_arc_eager(some)
+
+
+def test_there_may_not_be_thousands_of_relations() -> None:
+    chain = stream(tuple(range(2100)))
+    many = replace(chain, relations=tuple(map(str, range(2100))))
+    with pytest.raises(ValueError, match="not those of an arc-eager parser"):
+        train_arc_eager([many], ArcEagerRecipe(beam=1, iterations=1))
 
 
 def test_a_saved_parser_is_the_same(tmp_path: Path) -> None:
