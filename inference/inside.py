@@ -26,7 +26,9 @@ import torch
 from torch import Tensor
 
 from pyropunct.inference.kernels.structure import Weights
-from pyropunct.inference.machines.automata import Automata, side_by_side
+from pyropunct.inference.machines.automata import Automata, join_automata, pack, side_by_side
+from pyropunct.inference.machines.composition import as_acceptor
+from pyropunct.inference.machines.evidence import any_over
 from pyropunct.inference.problem import Problem
 from pyropunct.inference.solvers import KernelSolver, Solver, TensorWeights
 from pyropunct.inference.tensors.solver import TensorSolver
@@ -122,20 +124,9 @@ def opened(problem: Problem, slots: Tensor) -> Problem:
 
 def _with_any(automata: Automata) -> Automata:
     """The automata and one more, of one state, that accepts every string."""
-    loops = np.zeros(automata.num_tokens, np.int64)
-    one = automata.weight.new_ones(1)
-    anything = Automata(
-        automata.num_tokens,
-        np.array([0, 1]),
-        np.arange(automata.num_tokens + 1),
-        loops,
-        loops,
-        automata.weight.new_ones((*automata.weight.shape[:-1], automata.num_tokens)),
-        one.expand(*automata.initial.shape[:-1], 1),
-        one.expand(*automata.final.shape[:-1], 1),
-        np.zeros(1),
-    )
-    return side_by_side([automata, anything])
+    anything = pack(as_acceptor(any_over(range(automata.num_tokens))), automata.num_tokens)
+    one = automata.weight.new_ones((*automata.weight.shape[:-1], 1))  # the value of the empty product
+    return side_by_side([automata, join_automata([anything], one)])
 
 
 def _leaves(problem: Problem) -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -151,7 +142,7 @@ def _joint_weights(problem: Problem, solver: Solver) -> tuple[torch.Size, list[T
 
 
 def _rows(leaf: Tensor, batch: torch.Size, solver: Solver) -> Tensor:
-    """One leaf in double precision on the solver's device, (joint values, length)."""
+    """Leaves, or seeds of trees, in double precision on the solver's device, (joint values, length)."""
     return leaf.detach().to(solver.device, torch.double).expand(*batch, -1).reshape(batch.numel(), -1)
 
 
@@ -164,13 +155,6 @@ def _dual(weights: TensorWeights, slopes: TensorWeights) -> TensorWeights:
     """Dual numbers: weights and their slopes."""
     pairs = zip(weights, slopes, strict=True)
     return Weights(*(torch.complex(value, slope * DUAL) for value, slope in pairs))
-
-
-def _costly(weights: TensorWeights, cost: Tensor) -> TensorWeights:
-    """Weights whose slope is the change of each log p(l, r | w) by its cost."""
-    slope = cost.detach().to(weights.pair) * weights.pair
-    still = (values.to(torch.cdouble) for values in weights[1:])
-    return Weights(torch.complex(weights.pair, slope.mul_(DUAL)), *still)
 
 
 class _Sweep(NamedTuple):
@@ -190,7 +174,9 @@ class _Inside(torch.autograd.Function):
         solver = solver_of(problem)
         batch, joint = _joint_weights(problem, solver)
         if cost is not None:
-            joint = [_costly(weights, cost) for weights in joint]
+            costs = cost.detach().to(joint[0].pair)  # each is the slope of a log p(l, r | w)
+            slopes = [Weights(costs * each.pair, *map(torch.zeros_like, each[1:])) for each in joint]
+            joint = list(map(_dual, joint, slopes))
         rows, passed = zip(*map(solver.inside, joint), strict=True)
         ctx.save_for_backward(*leaves)
         if any(ctx.needs_input_grad):
@@ -224,12 +210,13 @@ class _InsideGradients(torch.autograd.Function):
     ) -> tuple[Tensor, ...]:
         ctx.problem, ctx.solver = sweep.problem, sweep.solver
         ctx.save_for_backward(evidence_grad, *leaves)
-        seeds = _seed_rows(evidence_grad, sweep.solver)
+        batch, solver = evidence_grad.shape[:-1], sweep.solver
+        seeds = _rows(evidence_grad, batch, solver)
         if sweep.joint[0].pair.is_complex():
             # The real part of (a - i b / DUAL) (u + i DUAL v) is a u + b v.
-            seeds = torch.complex(seeds, -_seed_rows(expectation_grad, sweep.solver) / DUAL)
+            seeds = torch.complex(seeds, -_rows(expectation_grad, batch, solver) / DUAL)
         columns = zip(sweep.joint, sweep.passed, seeds, strict=True)
-        rows = [sweep.solver.gradients(*column) for column in columns]
+        rows = [solver.gradients(*column) for column in columns]
         return _like_leaves([[part.real for part in row] for row in rows], evidence_grad, leaves)
 
     @staticmethod
@@ -239,7 +226,7 @@ class _InsideGradients(torch.autograd.Function):
         batch, joint = _joint_weights(problem, solver)
         steps = zip(*(_rows(step, batch, solver) for step in directions), strict=True)
         slopes, rows = [], []
-        for weights, step, seed in zip(joint, steps, _seed_rows(seeds, solver), strict=True):
+        for weights, step, seed in zip(joint, steps, _rows(seeds, batch, solver), strict=True):
             pair, *others = step
             dual = _dual(weights, Weights(pair * weights.pair, *others))  # the leaf is the logarithm
             totals, passed = solver.inside(dual)
@@ -249,11 +236,6 @@ class _InsideGradients(torch.autograd.Function):
         values = (_stacked(slopes, batch, problem), *_like_leaves(rows, seeds, leaves))
         last = last_derivatives(values, (seeds, *leaves, *directions), "third derivatives of log p(x | T)")
         return None, last[0], None, *last[1:]
-
-
-def _seed_rows(seeds: Tensor, solver: Solver) -> Tensor:
-    """Seeds of all trees on the solver's device, (joint values, B)."""
-    return seeds.detach().to(solver.device).reshape(seeds.shape[:-1].numel(), -1)
 
 
 def _like_leaves(

@@ -5,12 +5,11 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+
+from pyropunct.inference.ragged import Ints, starts_of
 
 Puncteme = tuple[int, ...]
 """A string of token ids, left to right; ``()`` is the empty puncteme."""
-
-Ints = NDArray[np.int64]
 
 
 class Tries(NamedTuple):
@@ -71,7 +70,7 @@ class Inventory:
     @cached_property
     def pair_start(self) -> Ints:
         """(D + 1,) the first row of each relation, and the number of all rows."""
-        return np.cumsum([0] + [len(some) for some in self.pairs])
+        return starts_of([len(some) for some in self.pairs])
 
     @cached_property
     def rows(self) -> list[tuple[Puncteme, Puncteme]]:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pyropunct.inference.kernels import decode, inside, outside
-from pyropunct.inference.kernels.semirings import MAX, SUM
+from pyropunct.inference.kernels.inside import MAX, SUM
 from pyropunct.inference.kernels.structure import Weights
 from pyropunct.inference.kernels.workspace import Workspaces
 from pyropunct.inference.problem import Problem

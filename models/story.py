@@ -20,7 +20,7 @@ from torch import Tensor
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.machines.evidence import SlotEvidence
 from pyropunct.inference.problem import choice_start
-from pyropunct.inference.pyro.costs import tree_expectation
+from pyropunct.inference.pyro.collapse import tree_expectation
 from pyropunct.inference.pyro.private import belongs_to, sites_of
 from pyropunct.inference.pyro.telling import tell
 from pyropunct.inference.pyro.told import Cost, Surface, Told

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pyropunct.inference.compiling import compiled, inner
-from pyropunct.inference.kernels.inside import inside_tree, pairs_of, wall
-from pyropunct.inference.kernels.semirings import MAX
+from pyropunct.inference.kernels.inside import MAX, inside_tree, pairs_of, wall
 from pyropunct.inference.kernels.structure import (
     LEFT_SIDE,
     RIGHT_SIDE,
@@ -80,7 +79,7 @@ def _pick_pair(structure, work, decision, node, toward, state):
     """A pair for a node, given the state at the side where its vector leaves."""
     values, place, terms = work.values, place_of(work, node), decision.terms
     enter, leave = table_of(structure, work, node, opposite(toward)), table_of(structure, work, node, toward)
-    weights, entering, leaving = pairs_of(structure, work, work.pair, node, enter, leave)
+    weights, entering, leaving = pairs_of(structure, work, work.weights.pair, node, enter, leave)
     for choice in range(len(weights)):
         x, y = entering[choice], leaving[choice]
         terms[choice] = 0
@@ -144,7 +143,7 @@ def _decide_children(structure, work, decision, node, side, column):
     state = decision.left_state[local] if side == LEFT_SIDE else decision.right_state[local]
     entry = _entry_chosen(structure, table, node, decision.choice[local])
     while entry > 0:
-        arcs = arcs_of(structure, work.arc, table.slot, structure.numbers[table.token + entry], side)
+        arcs = arcs_of(structure, work.weights.arc, table.slot, structure.numbers[table.token + entry], side)
         entry = structure.numbers[table.parent + entry]
         before = entry_of(work.values, table, entry)
         state = _walk(decision, arcs, before, state, decision.uniform[local, column])

@@ -152,7 +152,7 @@ def states_of(structure, slot):
 def ends_of(structure, weights, slot, side):
     """The weights at one end of a slot, (N_i,): initial ones at its left, final ones at its right.
 
-    :param weights: anything with such fields: `Weights`, a workspace, adjoints.
+    :param weights: `Weights`, or their adjoints.
     """
     ends = weights.initial if side == LEFT_SIDE else weights.final
     automaton = structure.numbers[structure.at.slot_automaton + slot]

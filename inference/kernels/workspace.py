@@ -70,7 +70,7 @@ class Workspace(NamedTuple):
     :ivar values: the numbers.
     :ivar top: where the result of applying the root starts.
     :ivar scale: (n,) the greatest weight of the result of applying each node.
-    :ivar pair: see `pyropunct.inference.kernels.structure.Weights`, as for all that follow.
+    :ivar weights: the weights of the problem, `pyropunct.inference.kernels.structure.Weights`.
     """
 
     first: int
@@ -78,10 +78,7 @@ class Workspace(NamedTuple):
     values: Array
     top: int
     scale: Array
-    pair: Array
-    arc: Array
-    initial: Array
-    final: Array
+    weights: Any
 
 
 class Workspaces(NamedTuple):
@@ -194,10 +191,7 @@ def workspace_of(structure, weights, spaces, tree):
         spaces.values[spaces.start[number] : spaces.start[number + 1]],
         spaces.top[number],
         spaces.scale[begin - first : end - first],
-        weights.pair,
-        weights.arc,
-        weights.initial,
-        weights.final,
+        weights,
     )
 
 
