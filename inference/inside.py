@@ -26,7 +26,7 @@ import torch
 from torch import Tensor
 
 from pyropunct.inference.kernels.structure import Weights
-from pyropunct.inference.machines.automata import Automata, join_automata, pack, side_by_side
+from pyropunct.inference.machines.automata import join_automata, pack, side_by_side
 from pyropunct.inference.machines.composition import as_acceptor
 from pyropunct.inference.machines.evidence import any_over
 from pyropunct.inference.problem import Problem
@@ -77,7 +77,7 @@ def best_derivation(problem: Problem) -> Tensor:
     -1 for the nodes of a tree whose surface is impossible.
     """
     solver = solver_of(problem)
-    batch, joint = _joint_weights(problem, solver)
+    batch, joint = _joint_weights(solver)
     return _stacked([solver.best(weights) for weights in joint], batch, problem)
 
 
@@ -90,7 +90,7 @@ def posterior_draws(problem: Problem, draws: int, generator: torch.Generator | N
     :param generator: the generator instead, for draws on the CPU.
     """
     solver = solver_of(problem)
-    batch, joint = _joint_weights(problem, solver)
+    batch, joint = _joint_weights(solver)
     return _stacked([solver.draws(weights, draws, generator) for weights in joint], batch, problem)
 
 
@@ -117,16 +117,12 @@ def opened(problem: Problem, slots: Tensor) -> Problem:
 
     :param slots: their numbers in the forest.
     """
-    of_slots = problem.slot_automaton.clone()
-    of_slots[slots] = len(problem.automata.state_start) - 1
-    return replace(problem, automata=_with_any(problem.automata), slot_automaton=of_slots)
-
-
-def _with_any(automata: Automata) -> Automata:
-    """The automata and one more, of one state, that accepts every string."""
+    automata, of_slots = problem.automata, problem.slot_automaton.clone()
+    of_slots[slots] = len(automata.state_start) - 1
     anything = pack(as_acceptor(any_over(range(automata.num_tokens))), automata.num_tokens)
     one = automata.weight.new_ones((*automata.weight.shape[:-1], 1))  # the value of the empty product
-    return side_by_side([automata, join_automata([anything], one)])
+    more = side_by_side([automata, join_automata([anything], one)])
+    return replace(problem, automata=more, slot_automaton=of_slots)
 
 
 def _leaves(problem: Problem) -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -134,10 +130,11 @@ def _leaves(problem: Problem) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     return problem.log_pairs, automata.weight, automata.initial, automata.final
 
 
-def _joint_weights(problem: Problem, solver: Solver) -> tuple[torch.Size, list[TensorWeights]]:
+def _joint_weights(solver: Solver) -> tuple[torch.Size, list[TensorWeights]]:
     """The common leading dimensions of all numbers, and the weights of each joint value of other sites."""
-    batch = torch.Size(np.broadcast_shapes(*(leaf.shape[:-1] for leaf in _leaves(problem))))
-    log_pairs, *others = (_rows(leaf, batch, solver) for leaf in _leaves(problem))
+    leaves = _leaves(solver.problem)
+    batch = torch.Size(np.broadcast_shapes(*(leaf.shape[:-1] for leaf in leaves)))
+    log_pairs, *others = (_rows(leaf, batch, solver) for leaf in leaves)
     return batch, [Weights(*row) for row in zip(log_pairs.exp(), *others, strict=True)]
 
 
@@ -158,9 +155,8 @@ def _dual(weights: TensorWeights, slopes: TensorWeights) -> TensorWeights:
 
 
 class _Sweep(NamedTuple):
-    """Inside passes over a problem: one for each joint value of other sites, with its weights."""
+    """Inside passes of a solver: one for each joint value of other sites, with its weights."""
 
-    problem: Problem
     solver: Solver
     joint: Sequence[TensorWeights]
     passed: Sequence[Any]
@@ -172,7 +168,7 @@ class _Inside(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, problem: Problem, cost: Tensor | None, *leaves: Tensor) -> tuple[Tensor, Tensor]:
         solver = solver_of(problem)
-        batch, joint = _joint_weights(problem, solver)
+        batch, joint = _joint_weights(solver)
         if cost is not None:
             costs = cost.detach().to(joint[0].pair)  # each is the slope of a log p(l, r | w)
             slopes = [Weights(costs * each.pair, *map(torch.zeros_like, each[1:])) for each in joint]
@@ -180,7 +176,7 @@ class _Inside(torch.autograd.Function):
         rows, passed = zip(*map(solver.inside, joint), strict=True)
         ctx.save_for_backward(*leaves)
         if any(ctx.needs_input_grad):
-            ctx.sweep = _Sweep(problem, solver, joint, passed)
+            ctx.sweep = _Sweep(solver, joint, passed)
         result = _stacked(list(rows), batch, problem)
         if cost is None:
             return result, torch.zeros_like(result)
@@ -208,9 +204,9 @@ class _InsideGradients(torch.autograd.Function):
     def forward(
         ctx: Any, sweep: _Sweep, evidence_grad: Tensor, expectation_grad: Tensor, *leaves: Tensor
     ) -> tuple[Tensor, ...]:
-        ctx.problem, ctx.solver = sweep.problem, sweep.solver
         ctx.save_for_backward(evidence_grad, *leaves)
-        batch, solver = evidence_grad.shape[:-1], sweep.solver
+        ctx.solver = solver = sweep.solver
+        batch = evidence_grad.shape[:-1]
         seeds = _rows(evidence_grad, batch, solver)
         if sweep.joint[0].pair.is_complex():
             # The real part of (a - i b / DUAL) (u + i DUAL v) is a u + b v.
@@ -221,9 +217,8 @@ class _InsideGradients(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *directions: Tensor) -> tuple[Tensor | None, ...]:
-        problem, solver = ctx.problem, ctx.solver
-        seeds, *leaves = ctx.saved_tensors
-        batch, joint = _joint_weights(problem, solver)
+        solver, (seeds, *leaves) = ctx.solver, ctx.saved_tensors
+        batch, joint = _joint_weights(solver)
         steps = zip(*(_rows(step, batch, solver) for step in directions), strict=True)
         slopes, rows = [], []
         for weights, step, seed in zip(joint, steps, _rows(seeds, batch, solver), strict=True):
@@ -233,7 +228,7 @@ class _InsideGradients(torch.autograd.Function):
             slopes.append(totals.imag / DUAL)
             gradients = solver.gradients(dual, passed, torch.complex(seed, torch.zeros_like(seed)))
             rows.append([part.imag / DUAL for part in gradients])
-        values = (_stacked(slopes, batch, problem), *_like_leaves(rows, seeds, leaves))
+        values = (_stacked(slopes, batch, solver.problem), *_like_leaves(rows, seeds, leaves))
         last = last_derivatives(values, (seeds, *leaves, *directions), "third derivatives of log p(x | T)")
         return None, last[0], None, *last[1:]
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pyropunct.inference.machines.evidence import padded
 from pyropunct.inference.ragged import Ints, starts_of
 
 Puncteme = tuple[int, ...]
@@ -85,11 +86,7 @@ class Inventory:
     @cached_property
     def padded_rows(self) -> tuple[Ints, Ints]:
         """The left and right punctemes of all rows, (rows, longest) each, padded with -1."""
-        left = np.full((len(self.rows), self.longest), -1)
-        right = np.full((len(self.rows), self.longest), -1)
-        for row, (left_puncteme, right_puncteme) in enumerate(self.rows):
-            left[row, : len(left_puncteme)] = left_puncteme
-            right[row, : len(right_puncteme)] = right_puncteme
+        left, right = (padded(side, least=self.longest).numpy() for side in zip(*self.rows, strict=True))
         return left, right
 
     @cached_property

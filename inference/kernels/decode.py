@@ -17,7 +17,6 @@ from pyropunct.inference.kernels.structure import (
     RIGHT_SIDE,
     arcs_of,
     child_of,
-    length_of,
     num_children,
     opposite,
     run_of,
@@ -168,25 +167,12 @@ def _decide_tree(structure, work, decision, tree):
             column = _decide_children(structure, work, decision, node, side, column)
 
 
-@inner
-def _most_terms(structure, first, last):
-    """The length of the longest sum over pairs, arcs or states of the given nodes."""
-    most = 1
-    for node in range(first, last):
-        relation = structure.numbers[structure.at.relation + node]
-        most = max(most, length_of(structure, structure.at.pair_start, relation))
-    for automaton in range(structure.num_automata):
-        most = max(most, length_of(structure, structure.at.state_start, automaton))
-    for block in range(structure.num_automata * structure.num_tokens):
-        most = max(most, length_of(structure, structure.at.arc_start, block))
-    return most
-
-
 @compiled
-def decode(structure, weights, first_tree, last_tree, semiring, uniform, result):
+def decode(structure, weights, first_tree, last_tree, semiring, uniform, most, result):
     """Best derivations of some trees (in the semiring max), or draws from the posterior (sum).
 
     :param uniform: (draws, N, 3 + twice the longest puncteme) uniform random numbers in [0, 1).
+    :param most: the length of the longest sum over pairs, arcs or states.
     :param result: (draws, N) takes the choice of every node, -1 where the surface is impossible.
     """
     for tree in range(first_tree, last_tree):
@@ -197,7 +183,7 @@ def decode(structure, weights, first_tree, last_tree, semiring, uniform, result)
             result[:, first:last] = -1
             continue
         left_state, right_state = np.empty(last - first, np.int64), np.empty(last - first, np.int64)
-        terms = np.empty(_most_terms(structure, first, last))
+        terms = np.empty(most)
         for draw in range(len(result)):
             choice, chance = result[draw, first:last], uniform[draw, first:last]
             decision = Decision(semiring, choice, left_state, right_state, chance, terms)

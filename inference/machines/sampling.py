@@ -116,15 +116,6 @@ def pick(totals: Array, begin: int, end: int, target: float) -> int:
 
 
 @inner
-def reverse_part(array: Array, first: int, last: int) -> None:
-    """Reverse a part of an array."""
-    last -= 1
-    while first < last:
-        array[first], array[last] = array[last], array[first]
-        first, last = first + 1, last - 1
-
-
-@inner
 def _uniform(bits: np.uint64) -> float:
     """The random number in [0, 1) of a state of splitmix64, whose next state is one `_STEP` further."""
     mixed = (bits ^ (bits >> _SHIFT)) * _FACTOR
@@ -176,7 +167,10 @@ def _run(
             token = string[last - 1 - read if from_right else first + read]
         kind = machine.target[move] + token
     if from_right:
-        reverse_part(out, begin, size)
+        left, right = begin, size - 1
+        while left < right:
+            out[left], out[right] = out[right], out[left]
+            left, right = left + 1, right - 1
     return size, bits
 
 
