@@ -229,15 +229,10 @@ def _depths(head: Ints, tree: Ints) -> Ints:
         depth = depth + np.where(leaps, depth[ancestor], 0)
         ancestor = np.where(leaps, ancestor[ancestor], -1)
     if (ancestor >= 0).any():
-        heads = _within(head, tree, int(tree[(ancestor >= 0).argmax()]))
+        nodes = np.flatnonzero(tree == tree[(ancestor >= 0).argmax()])
+        heads = np.where(head[nodes] < 0, 0, head[nodes] - nodes[0] + 1).tolist()
         raise ValueError(f"the tree has a cycle: {heads}")
     return depth
-
-
-def _within(head: Ints, tree: Ints, number: int) -> list[int]:
-    """The heads of one tree, words numbered from 1."""
-    nodes = np.flatnonzero(tree == number)
-    return np.where(head[nodes] < 0, 0, head[nodes] - nodes[0] + 1).tolist()
 
 
 def _spans(head: Ints, depth: Ints, tree: Ints) -> tuple[Ints, Ints, Ints]:

@@ -18,12 +18,10 @@ from numpy.typing import NDArray
 from pyropunct.inference.compiling import compiled, inner
 from pyropunct.inference.forest import Forest, Sprouting
 from pyropunct.inference.inventory import Inventory
-from pyropunct.inference.machines.sampling import Sampler, doubled, pick, rewritten
+from pyropunct.inference.machines.sampling import NONE, Sampler, doubled, pick, rewritten
 from pyropunct.inference.ragged import Floats, Ints, starts_of
 
 Array = NDArray[Any]
-
-NONE = -1
 
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 """Spreads keys over a table: 2^64 over the golden ratio."""

@@ -26,7 +26,9 @@ import torch
 from torch import Tensor
 
 from pyropunct.inference.kernels.structure import Weights
-from pyropunct.inference.machines.automata import Automata, side_by_side
+from pyropunct.inference.machines.automata import join_automata, pack, side_by_side
+from pyropunct.inference.machines.composition import as_acceptor
+from pyropunct.inference.machines.evidence import any_over
 from pyropunct.inference.problem import Problem
 from pyropunct.inference.solvers import KernelSolver, Solver, TensorWeights
 from pyropunct.inference.tensors.solver import TensorSolver
@@ -75,7 +77,7 @@ def best_derivation(problem: Problem) -> Tensor:
     -1 for the nodes of a tree whose surface is impossible.
     """
     solver = solver_of(problem)
-    batch, joint = _joint_weights(problem, solver)
+    batch, joint = _joint_weights(solver)
     return _stacked([solver.best(weights) for weights in joint], batch, problem)
 
 
@@ -88,7 +90,7 @@ def posterior_draws(problem: Problem, draws: int, generator: torch.Generator | N
     :param generator: the generator instead, for draws on the CPU.
     """
     solver = solver_of(problem)
-    batch, joint = _joint_weights(problem, solver)
+    batch, joint = _joint_weights(solver)
     return _stacked([solver.draws(weights, draws, generator) for weights in joint], batch, problem)
 
 
@@ -115,27 +117,12 @@ def opened(problem: Problem, slots: Tensor) -> Problem:
 
     :param slots: their numbers in the forest.
     """
-    of_slots = problem.slot_automaton.clone()
-    of_slots[slots] = len(problem.automata.state_start) - 1
-    return replace(problem, automata=_with_any(problem.automata), slot_automaton=of_slots)
-
-
-def _with_any(automata: Automata) -> Automata:
-    """The automata and one more, of one state, that accepts every string."""
-    loops = np.zeros(automata.num_tokens, np.int64)
-    one = automata.weight.new_ones(1)
-    anything = Automata(
-        automata.num_tokens,
-        np.array([0, 1]),
-        np.arange(automata.num_tokens + 1),
-        loops,
-        loops,
-        automata.weight.new_ones((*automata.weight.shape[:-1], automata.num_tokens)),
-        one.expand(*automata.initial.shape[:-1], 1),
-        one.expand(*automata.final.shape[:-1], 1),
-        np.zeros(1),
-    )
-    return side_by_side([automata, anything])
+    automata, of_slots = problem.automata, problem.slot_automaton.clone()
+    of_slots[slots] = len(automata.state_start) - 1
+    anything = pack(as_acceptor(any_over(range(automata.num_tokens))), automata.num_tokens)
+    one = automata.weight.new_ones((*automata.weight.shape[:-1], 1))  # the value of the empty product
+    more = side_by_side([automata, join_automata([anything], one)])
+    return replace(problem, automata=more, slot_automaton=of_slots)
 
 
 def _leaves(problem: Problem) -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -143,15 +130,16 @@ def _leaves(problem: Problem) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     return problem.log_pairs, automata.weight, automata.initial, automata.final
 
 
-def _joint_weights(problem: Problem, solver: Solver) -> tuple[torch.Size, list[TensorWeights]]:
+def _joint_weights(solver: Solver) -> tuple[torch.Size, list[TensorWeights]]:
     """The common leading dimensions of all numbers, and the weights of each joint value of other sites."""
-    batch = torch.Size(np.broadcast_shapes(*(leaf.shape[:-1] for leaf in _leaves(problem))))
-    log_pairs, *others = (_rows(leaf, batch, solver) for leaf in _leaves(problem))
+    leaves = _leaves(solver.problem)
+    batch = torch.Size(np.broadcast_shapes(*(leaf.shape[:-1] for leaf in leaves)))
+    log_pairs, *others = (_rows(leaf, batch, solver) for leaf in leaves)
     return batch, [Weights(*row) for row in zip(log_pairs.exp(), *others, strict=True)]
 
 
 def _rows(leaf: Tensor, batch: torch.Size, solver: Solver) -> Tensor:
-    """One leaf in double precision on the solver's device, (joint values, length)."""
+    """Leaves, or seeds of trees, in double precision on the solver's device, (joint values, length)."""
     return leaf.detach().to(solver.device, torch.double).expand(*batch, -1).reshape(batch.numel(), -1)
 
 
@@ -166,17 +154,9 @@ def _dual(weights: TensorWeights, slopes: TensorWeights) -> TensorWeights:
     return Weights(*(torch.complex(value, slope * DUAL) for value, slope in pairs))
 
 
-def _costly(weights: TensorWeights, cost: Tensor) -> TensorWeights:
-    """Weights whose slope is the change of each log p(l, r | w) by its cost."""
-    slope = cost.detach().to(weights.pair) * weights.pair
-    still = (values.to(torch.cdouble) for values in weights[1:])
-    return Weights(torch.complex(weights.pair, slope.mul_(DUAL)), *still)
-
-
 class _Sweep(NamedTuple):
-    """Inside passes over a problem: one for each joint value of other sites, with its weights."""
+    """Inside passes of a solver: one for each joint value of other sites, with its weights."""
 
-    problem: Problem
     solver: Solver
     joint: Sequence[TensorWeights]
     passed: Sequence[Any]
@@ -188,13 +168,15 @@ class _Inside(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, problem: Problem, cost: Tensor | None, *leaves: Tensor) -> tuple[Tensor, Tensor]:
         solver = solver_of(problem)
-        batch, joint = _joint_weights(problem, solver)
+        batch, joint = _joint_weights(solver)
         if cost is not None:
-            joint = [_costly(weights, cost) for weights in joint]
+            costs = cost.detach().to(joint[0].pair)  # each is the slope of a log p(l, r | w)
+            slopes = [Weights(costs * each.pair, *map(torch.zeros_like, each[1:])) for each in joint]
+            joint = list(map(_dual, joint, slopes))
         rows, passed = zip(*map(solver.inside, joint), strict=True)
         ctx.save_for_backward(*leaves)
         if any(ctx.needs_input_grad):
-            ctx.sweep = _Sweep(problem, solver, joint, passed)
+            ctx.sweep = _Sweep(solver, joint, passed)
         result = _stacked(list(rows), batch, problem)
         if cost is None:
             return result, torch.zeros_like(result)
@@ -222,38 +204,33 @@ class _InsideGradients(torch.autograd.Function):
     def forward(
         ctx: Any, sweep: _Sweep, evidence_grad: Tensor, expectation_grad: Tensor, *leaves: Tensor
     ) -> tuple[Tensor, ...]:
-        ctx.problem, ctx.solver = sweep.problem, sweep.solver
         ctx.save_for_backward(evidence_grad, *leaves)
-        seeds = _seed_rows(evidence_grad, sweep.solver)
+        ctx.solver = solver = sweep.solver
+        batch = evidence_grad.shape[:-1]
+        seeds = _rows(evidence_grad, batch, solver)
         if sweep.joint[0].pair.is_complex():
             # The real part of (a - i b / DUAL) (u + i DUAL v) is a u + b v.
-            seeds = torch.complex(seeds, -_seed_rows(expectation_grad, sweep.solver) / DUAL)
+            seeds = torch.complex(seeds, -_rows(expectation_grad, batch, solver) / DUAL)
         columns = zip(sweep.joint, sweep.passed, seeds, strict=True)
-        rows = [sweep.solver.gradients(*column) for column in columns]
+        rows = [solver.gradients(*column) for column in columns]
         return _like_leaves([[part.real for part in row] for row in rows], evidence_grad, leaves)
 
     @staticmethod
     def backward(ctx: Any, *directions: Tensor) -> tuple[Tensor | None, ...]:
-        problem, solver = ctx.problem, ctx.solver
-        seeds, *leaves = ctx.saved_tensors
-        batch, joint = _joint_weights(problem, solver)
+        solver, (seeds, *leaves) = ctx.solver, ctx.saved_tensors
+        batch, joint = _joint_weights(solver)
         steps = zip(*(_rows(step, batch, solver) for step in directions), strict=True)
         slopes, rows = [], []
-        for weights, step, seed in zip(joint, steps, _seed_rows(seeds, solver), strict=True):
+        for weights, step, seed in zip(joint, steps, _rows(seeds, batch, solver), strict=True):
             pair, *others = step
             dual = _dual(weights, Weights(pair * weights.pair, *others))  # the leaf is the logarithm
             totals, passed = solver.inside(dual)
             slopes.append(totals.imag / DUAL)
             gradients = solver.gradients(dual, passed, torch.complex(seed, torch.zeros_like(seed)))
             rows.append([part.imag / DUAL for part in gradients])
-        values = (_stacked(slopes, batch, problem), *_like_leaves(rows, seeds, leaves))
+        values = (_stacked(slopes, batch, solver.problem), *_like_leaves(rows, seeds, leaves))
         last = last_derivatives(values, (seeds, *leaves, *directions), "third derivatives of log p(x | T)")
         return None, last[0], None, *last[1:]
-
-
-def _seed_rows(seeds: Tensor, solver: Solver) -> Tensor:
-    """Seeds of all trees on the solver's device, (joint values, B)."""
-    return seeds.detach().to(solver.device).reshape(seeds.shape[:-1].numel(), -1)
 
 
 def _like_leaves(

@@ -5,12 +5,12 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+
+from pyropunct.inference.machines.evidence import padded
+from pyropunct.inference.ragged import Ints, starts_of
 
 Puncteme = tuple[int, ...]
 """A string of token ids, left to right; ``()`` is the empty puncteme."""
-
-Ints = NDArray[np.int64]
 
 
 class Tries(NamedTuple):
@@ -71,7 +71,7 @@ class Inventory:
     @cached_property
     def pair_start(self) -> Ints:
         """(D + 1,) the first row of each relation, and the number of all rows."""
-        return np.cumsum([0] + [len(some) for some in self.pairs])
+        return starts_of([len(some) for some in self.pairs])
 
     @cached_property
     def rows(self) -> list[tuple[Puncteme, Puncteme]]:
@@ -86,11 +86,7 @@ class Inventory:
     @cached_property
     def padded_rows(self) -> tuple[Ints, Ints]:
         """The left and right punctemes of all rows, (rows, longest) each, padded with -1."""
-        left = np.full((len(self.rows), self.longest), -1)
-        right = np.full((len(self.rows), self.longest), -1)
-        for row, (left_puncteme, right_puncteme) in enumerate(self.rows):
-            left[row, : len(left_puncteme)] = left_puncteme
-            right[row, : len(right_puncteme)] = right_puncteme
+        left, right = (padded(side, least=self.longest).numpy() for side in zip(*self.rows, strict=True))
         return left, right
 
     @cached_property

@@ -12,6 +12,7 @@ from pyropunct.inference.forest import Forest
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.kernels.structure import FlatStructure, Structure, flattened
 from pyropunct.inference.machines.automata import Automata
+from pyropunct.inference.ragged import starts_of
 
 OF_FOREST = Structure._fields[: Structure._fields.index("relation")]
 """The fields of a `Structure` that are those of its forest."""
@@ -84,7 +85,7 @@ class Problem:
 def choice_start(inventory: Inventory, relation: Tensor) -> NDArray[np.int64]:
     """(N + 1,) where each node's pairs start when those of all nodes are written in one line."""
     sizes = np.diff(inventory.pair_start)[relation.cpu().numpy()]
-    return np.concatenate([[0], np.cumsum(sizes)])
+    return starts_of(sizes)
 
 
 def choice_rows(inventory: Inventory, relation: Tensor) -> Tensor:

@@ -1,6 +1,6 @@
 """How the sums over all T' of a problem are computed: by the compiled kernels, or by tensor operations."""
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pyropunct.inference.kernels import decode, inside, outside
-from pyropunct.inference.kernels.semirings import MAX, SUM
+from pyropunct.inference.kernels.inside import MAX, SUM
 from pyropunct.inference.kernels.structure import Weights
 from pyropunct.inference.kernels.workspace import Workspaces
 from pyropunct.inference.problem import Problem
@@ -26,6 +26,7 @@ class Solver(Protocol):
     TensorWeights are double or complex, on the solver's device.  Complex weights are dual numbers.
     """
 
+    problem: Problem
     device: torch.device
 
     def inside(self, weights: TensorWeights) -> tuple[Tensor, Any]:
@@ -46,15 +47,8 @@ class Solver(Protocol):
         impossible."""
 
 
-class Passed(NamedTuple):
-    """An inside pass over all trees.
-
-    :ivar borders: the borders of the parts of the forest, one part for each thread.
-    :ivar parts: the workspaces of each part.
-    """
-
-    borders: list[int]
-    parts: list[Workspaces]
+Passed = dict[int, Workspaces]
+"""An inside pass over all trees: by its first tree, the workspaces of each thread's part of the forest."""
 
 
 class KernelSolver:
@@ -71,7 +65,7 @@ class KernelSolver:
         def work(first: int, last: int) -> Workspaces:
             return inside.inside_pass(structure, arrays, first, last, totals)
 
-        return torch.from_numpy(totals), Passed(borders, in_threads(work, borders))
+        return torch.from_numpy(totals), dict(zip(borders, in_threads(work, borders), strict=False))
 
     def gradients(self, weights: TensorWeights, passed: Passed, seeds: Tensor) -> TensorWeights:
         """See `Solver`."""
@@ -80,11 +74,10 @@ class KernelSolver:
 
         def work(first: int, last: int) -> Weights[Array]:
             gradients = Weights(pair, *(np.zeros_like(values) for values in arrays[1:]))
-            part = passed.parts[passed.borders.index(first)]
-            outside.add_gradients(structure, arrays, part, last, seed, gradients)
+            outside.add_gradients(structure, arrays, passed[first], last, seed, gradients)
             return gradients
 
-        parts = in_threads(work, passed.borders)
+        parts = in_threads(work, [*passed, self.problem.forest.num_trees])
         sums = (np.sum([part[field] for part in parts], axis=0) for field in (1, 2, 3))
         return Weights(*map(torch.from_numpy, (pair, *sums)))
 
@@ -101,11 +94,13 @@ class KernelSolver:
         return self.problem.forest.num_nodes, 3 + 2 * self.problem.inventory.longest
 
     def _decoded(self, weights: TensorWeights, semiring: np.bool_, uniform: Tensor) -> Tensor:
-        structure, arrays, chance = self.problem.flat_structure, _arrays(weights), uniform.numpy()
-        choices = np.empty(chance.shape[:2], np.int64)
+        structure, arrays, chance = self.problem.structure, _arrays(weights), uniform.numpy()
+        flat, choices = self.problem.flat_structure, np.empty(chance.shape[:2], np.int64)
+        sums = structure.pair_start, structure.arc_start, structure.state_start
+        most = int(max(np.diff(starts).max() for starts in sums))
 
         def work(first: int, last: int) -> None:
-            decode.decode(structure, arrays, first, last, semiring, chance, choices)
+            decode.decode(flat, arrays, first, last, semiring, chance, most, choices)
 
         in_threads(work, self._borders())
         return torch.from_numpy(choices)

@@ -194,9 +194,9 @@ def check_channel(channel: Channel, seed: int = 0) -> None:
     """Check that p(x | u) is a distribution, that it can be drawn from, and that weights may have a batch.
 
     - the probabilities of the moves of each state and token add up to 1 (`Channel.check`);
+    - weights have the dimensions that moves name, and no others;
     - the probabilities p(x | T) of all surface strings x of small trees with up to three kinds of marks add
-    up
-      to 1: a machine that may never halt loses probability;
+      up to 1: a machine that may never halt loses probability;
     - draws have a probability above 0;
     - joint values of the sites, with dimensions on the left, give the weights of each value.
 
@@ -209,20 +209,15 @@ def check_channel(channel: Channel, seed: int = 0) -> None:
     except MachineError as error:
         raise VariantError(str(error)) from error
     with _seeded(seed):
-        _check_dimensions(channel, name)
+        for tensor, values in _drawn(channel).weights().items():
+            named = len(channel.transducer.products.places.shapes[tensor])
+            if values.dim() > named:
+                raise VariantError(
+                    f"{name}: the weights {tensor!r} have {values.dim()} dimensions, moves name {named}: a "
+                    "weight has a number for each dimension, as ('w', 0, 1)"
+                )
         _check_joint_values(channel, name)
         _check_totals(_drawn(channel), name)
-
-
-def _check_dimensions(channel: Channel, name: str) -> None:
-    """Weights have the dimensions that moves name, and no others."""
-    for tensor, values in _drawn(channel).weights().items():
-        shape = channel.transducer.products.places.shapes[tensor]
-        if values.dim() > len(shape):
-            raise VariantError(
-                f"{name}: the weights {tensor!r} have {values.dim()} dimensions, moves name {len(shape)}: a "
-                "weight has a number for each dimension, as ('w', 0, 1)"
-            )
 
 
 def _check_totals(channel: Channel, name: str) -> None:

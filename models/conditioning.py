@@ -183,15 +183,11 @@ class Conditioned:
     def _are_allowed(self, place: Ints, numbers: Numbers) -> NDArray[np.bool_]:
         """Whether each string has the weight 1 by the evidence at each place, which gives 1 or 0 to all."""
         keys, back = np.unique(place * len(self.strings) + numbers, return_inverse=True)
-        pairs = (divmod(key, len(self.strings)) for key in keys.tolist())
-        return np.array([self._is_allowed(*pair) for pair in pairs], np.bool_)[back]
-
-    def _is_allowed(self, place: int, number: int) -> bool:
-        if (place, number) not in self._allowed:
-            known = self._evidence.distinct[place]
-            string = self.strings.tokens(number)
-            self._allowed[place, number] = bool(self._sets[place]) and known.weight(string) == 1
-        return self._allowed[place, number]
+        pairs = [divmod(key, len(self.strings)) for key in keys.tolist()]
+        for at, number in set(pairs) - self._allowed.keys():
+            weight = self._evidence.distinct[at].weight(self.strings.tokens(number)) if self._sets[at] else 0
+            self._allowed[at, number] = weight == 1
+        return np.array([self._allowed[pair] for pair in pairs], np.bool_)[back]
 
     def _completed(self, underlying: Ints, evidence: Evidence) -> int:
         string = [token for token in underlying.tolist() if token >= 0]

@@ -20,10 +20,10 @@ from torch import Tensor
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.machines.evidence import SlotEvidence
 from pyropunct.inference.problem import choice_start
-from pyropunct.inference.pyro.costs import tree_expectation
+from pyropunct.inference.pyro.collapse import tree_expectation
 from pyropunct.inference.pyro.private import belongs_to, sites_of
 from pyropunct.inference.pyro.telling import tell
-from pyropunct.inference.pyro.told import Cost, Surface, Told
+from pyropunct.inference.pyro.told import Surface, Told
 from pyropunct.models.attach.base import Attach, Scorer
 from pyropunct.models.attach.views import Views, views_of
 from pyropunct.models.channel.base import Channel
@@ -106,7 +106,9 @@ class Story(PyroModule):
         if views is not None and surface is None:
             raise ValueError("these are views of a surface that is not given")
         scores, weights = self._attach(trees, surface, views), self.channel.probabilities()
-        told = Told(trees, self.inventory, scores, self.channel.transducer, weights, self._cost(trees))
+        counts = self.economy_weight and self.training
+        cost = self._economy.cost(trees.forest, self.economy_weight) if counts else None
+        told = Told(trees, self.inventory, scores, self.channel.transducer, weights, cost)
         tell(told, surface, plate)
         if self._unmatched is not None:
             expected = tree_expectation(told, self._unmatched)
@@ -180,11 +182,6 @@ class Story(PyroModule):
         if self.syntax is None:
             raise ValueError(f"this story has no syntax model: {otherwise}")
         return self.syntax
-
-    def _cost(self, trees: TreeBatch) -> Cost | None:
-        """kappa n(T') in training, if economy counts."""
-        counts = self.economy_weight and self.training
-        return self._economy.cost(trees.forest, self.economy_weight) if counts else None
 
 
 def _refuse_open_slots(trees: TreeBatch, evidence: SlotEvidence) -> None:

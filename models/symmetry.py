@@ -136,11 +136,11 @@ class Economy:
         self._counts = torch.tensor(counts, dtype=torch.double)
 
     def cost(self, forest: Forest, weight: float = 1.0) -> Callable[[Tensor, Tensor], Tensor]:
-        """kappa n(T') as a cost of pairs, for `pyropunct.inference.pyro.costs.tree_factor`.
+        """kappa n(T') as a cost of pairs, for `pyropunct.inference.pyro.collapse.tree_factor`.
 
         :param weight: kappa.
         """
-        above_left, above_right = above(forest)
+        above_left, above_right = above(forest, forest.left_slot), above(forest, forest.right_slot)
 
         def numbers(node: Tensor, row: Tensor) -> Tensor:
             paired, left, right = self._counts[row].unbind(-1)
@@ -149,12 +149,12 @@ class Economy:
         return numbers
 
 
-def above(forest: Forest) -> tuple[Tensor, Tensor]:
-    """(N,), (N,) how many larger constituents start where each constituent starts, and end where it ends."""
-    return _above(forest, forest.left_slot), _above(forest, forest.right_slot)
+def above(forest: Forest, edge: Tensor) -> Tensor:
+    """(N,) how many larger constituents have their edge in the same slot as each constituent.
 
+    They are nested, so their depths are consecutive.
 
-def _above(forest: Forest, edge: Tensor) -> Tensor:
-    """Constituents that share an edge are nested, so their depths are consecutive."""
+    :param edge: (N,) the slots at the left edges of all constituents, or at the right ones.
+    """
     outermost = torch.full((forest.num_slots,), forest.num_nodes, device=edge.device)
     return forest.depth - outermost.scatter_reduce(0, edge, forest.depth, "amin")[edge]

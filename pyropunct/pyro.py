@@ -14,9 +14,10 @@ from pyropunct.inference.pyro.collapse import (
     ImpossibleSurfaceError,
     collapse_trees,
     expected_uses,
+    tree_expectation,
+    tree_factor,
     tree_problem,
 )
-from pyropunct.inference.pyro.costs import tree_expectation, tree_factor
 from pyropunct.inference.pyro.decode import infer_trees
 from pyropunct.inference.pyro.elbo import TreeEnum_ELBO, TreeTrace_ELBO, scale_likelihood, tree_elbo
 from pyropunct.inference.pyro.mixture import mix_trees

@@ -18,10 +18,9 @@ or, for a right child and a row v, the same with the sides exchanged.  Punctemes
 share the work of reading it (`pyropunct.inference.inventory.Tries`).  In a slot without surface
 punctuation only the empty puncteme has any weight, so most tables have one entry of one state.
 
-- `pyropunct.inference.kernels.semirings`: the two semirings, sum and max, for which all is written once.
 - `pyropunct.inference.kernels.structure`: what is given: trees, automata and punctemes, and their weights.
 - `pyropunct.inference.kernels.workspace`: where the tables and vectors of a tree lie.
-- `pyropunct.inference.kernels.inside`: Algorithm 1.
+- `pyropunct.inference.kernels.inside`: Algorithm 1, in the semirings sum and max.
 - `pyropunct.inference.kernels.outside`: its reverse pass, which gives the gradients of section 3.2.
 - `pyropunct.inference.kernels.decode`: the best T' and draws from the posterior (section 3.1).
 

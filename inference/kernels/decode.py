@@ -11,14 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pyropunct.inference.compiling import compiled, inner
-from pyropunct.inference.kernels.inside import inside_tree, pairs_of, wall
-from pyropunct.inference.kernels.semirings import MAX
+from pyropunct.inference.kernels.inside import MAX, inside_tree, pairs_of, wall
 from pyropunct.inference.kernels.structure import (
     LEFT_SIDE,
     RIGHT_SIDE,
     arcs_of,
     child_of,
-    length_of,
     num_children,
     opposite,
     run_of,
@@ -80,7 +78,7 @@ def _pick_pair(structure, work, decision, node, toward, state):
     """A pair for a node, given the state at the side where its vector leaves."""
     values, place, terms = work.values, place_of(work, node), decision.terms
     enter, leave = table_of(structure, work, node, opposite(toward)), table_of(structure, work, node, toward)
-    weights, entering, leaving = pairs_of(structure, work, work.pair, node, enter, leave)
+    weights, entering, leaving = pairs_of(structure, work, work.weights.pair, node, enter, leave)
     for choice in range(len(weights)):
         x, y = entering[choice], leaving[choice]
         terms[choice] = 0
@@ -144,7 +142,7 @@ def _decide_children(structure, work, decision, node, side, column):
     state = decision.left_state[local] if side == LEFT_SIDE else decision.right_state[local]
     entry = _entry_chosen(structure, table, node, decision.choice[local])
     while entry > 0:
-        arcs = arcs_of(structure, work.arc, table.slot, structure.numbers[table.token + entry], side)
+        arcs = arcs_of(structure, work.weights.arc, table.slot, structure.numbers[table.token + entry], side)
         entry = structure.numbers[table.parent + entry]
         before = entry_of(work.values, table, entry)
         state = _walk(decision, arcs, before, state, decision.uniform[local, column])
@@ -169,25 +167,12 @@ def _decide_tree(structure, work, decision, tree):
             column = _decide_children(structure, work, decision, node, side, column)
 
 
-@inner
-def _most_terms(structure, first, last):
-    """The length of the longest sum over pairs, arcs or states of the given nodes."""
-    most = 1
-    for node in range(first, last):
-        relation = structure.numbers[structure.at.relation + node]
-        most = max(most, length_of(structure, structure.at.pair_start, relation))
-    for automaton in range(structure.num_automata):
-        most = max(most, length_of(structure, structure.at.state_start, automaton))
-    for block in range(structure.num_automata * structure.num_tokens):
-        most = max(most, length_of(structure, structure.at.arc_start, block))
-    return most
-
-
 @compiled
-def decode(structure, weights, first_tree, last_tree, semiring, uniform, result):
+def decode(structure, weights, first_tree, last_tree, semiring, uniform, most, result):
     """Best derivations of some trees (in the semiring max), or draws from the posterior (sum).
 
     :param uniform: (draws, N, 3 + twice the longest puncteme) uniform random numbers in [0, 1).
+    :param most: the length of the longest sum over pairs, arcs or states.
     :param result: (draws, N) takes the choice of every node, -1 where the surface is impossible.
     """
     for tree in range(first_tree, last_tree):
@@ -198,7 +183,7 @@ def decode(structure, weights, first_tree, last_tree, semiring, uniform, result)
             result[:, first:last] = -1
             continue
         left_state, right_state = np.empty(last - first, np.int64), np.empty(last - first, np.int64)
-        terms = np.empty(_most_terms(structure, first, last))
+        terms = np.empty(most)
         for draw in range(len(result)):
             choice, chance = result[draw, first:last], uniform[draw, first:last]
             decision = Decision(semiring, choice, left_state, right_state, chance, terms)

@@ -1,9 +1,12 @@
-"""Algorithm 1 of Li, Wang & Eisner (2019): the total weight of all T', or of the best, bottom-up."""
+"""Algorithm 1 of Li, Wang & Eisner (2019): the total weight of all T', or of the best, bottom-up.
+
+It is written once for two semirings: sums of products, or greatest products.  Both multiply as numbers do.
+A dual number is as great as its real part.
+"""
 
 import numpy as np
 
 from pyropunct.inference.compiling import compiled, inner, spliced
-from pyropunct.inference.kernels.semirings import SUM, add_multiple, dot, plus
 from pyropunct.inference.kernels.structure import (
     LEFT_SIDE,
     RIGHT_SIDE,
@@ -25,6 +28,33 @@ from pyropunct.inference.kernels.workspace import (
     workspaces_of,
 )
 
+# NumPy's booleans: of a function that is called with Python's, numba compiles one version for each.
+SUM, MAX = np.bool_(False), np.bool_(True)
+
+
+@spliced
+def plus(x, y, semiring):
+    """What the semiring adds x and y up to; of two equals, max takes the first."""
+    if semiring == MAX:
+        return y if y.real > x.real else x
+    return x + y
+
+
+@spliced
+def dot(x, y, semiring):
+    """The inner product of two vectors of the same length, which is not 0."""
+    total = x[0] * y[0]
+    for place in range(1, len(x)):
+        total = plus(total, x[place] * y[place], semiring)
+    return total
+
+
+@spliced
+def add_multiple(target, factor, vector, semiring):
+    """Add a multiple of a vector to another."""
+    for place in range(len(target)):
+        target[place] = plus(target[place], factor * vector[place], semiring)
+
 
 @spliced
 def _read(arcs, before, after, semiring):
@@ -45,7 +75,7 @@ def _fill_table(structure, work, node, side, semiring):
     table = table_of(structure, work, node, side)
     for entry in range(1, table.entries):
         before = entry_of(work.values, table, structure.numbers[table.parent + entry])
-        arcs = arcs_of(structure, work.arc, table.slot, structure.numbers[table.token + entry], side)
+        arcs = arcs_of(structure, work.weights.arc, table.slot, structure.numbers[table.token + entry], side)
         _read(arcs, before, entry_of(work.values, table, entry), semiring)
 
 
@@ -75,7 +105,7 @@ def _sum_pairs(structure, work, node, enter, leave, semiring):
     place = place_of(work, node)
     s = work.values[place.s : place.s + enter.entries]
     t = work.values[place.t : place.t + leave.entries]
-    weights, entering, leaving = pairs_of(structure, work, work.pair, node, enter, leave)
+    weights, entering, leaving = pairs_of(structure, work, work.weights.pair, node, enter, leave)
     t[:] = 0
     for choice in range(len(weights)):
         x, y = entering[choice], leaving[choice]
@@ -121,7 +151,7 @@ def _apply(structure, work, node, toward, out, semiring):
 def _chain(structure, work, node, side, semiring):
     """Mleft or Mright of a node: apply its children on one side, from the word outward."""
     slot, start = word_slot_of(structure, node, side), link_of(structure, work, node, side, 0)
-    ends = ends_of(structure, work, slot, opposite(side))
+    ends = ends_of(structure, work.weights, slot, opposite(side))
     for state in range(len(ends)):
         work.values[start + state] = ends[state]
     for number in range(num_children(structure, node, side)):
@@ -133,10 +163,10 @@ def _chain(structure, work, node, side, semiring):
 def wall(structure, work, tree, side, semiring):
     """The weights at one end of a tree, (N_i,), past the token that stands outside, if any."""
     slot, token = wall_of(structure, tree, side)
-    ends = ends_of(structure, work, slot, side)
+    ends = ends_of(structure, work.weights, slot, side)
     past = np.zeros_like(ends)
     if token >= 0:
-        _read(arcs_of(structure, work.arc, slot, token, opposite(side)), ends, past, semiring)
+        _read(arcs_of(structure, work.weights.arc, slot, token, opposite(side)), ends, past, semiring)
     else:
         for state in range(len(ends)):
             past[state] = ends[state]

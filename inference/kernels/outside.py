@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pyropunct.inference.compiling import compiled, inner, spliced
-from pyropunct.inference.kernels.inside import pairs_of, wall
-from pyropunct.inference.kernels.semirings import SUM, add_multiple, dot
+from pyropunct.inference.kernels.inside import SUM, add_multiple, dot, pairs_of, wall
 from pyropunct.inference.kernels.structure import (
     LEFT_SIDE,
     RIGHT_SIDE,
@@ -32,17 +31,12 @@ class Adjoints(NamedTuple):
     """Derivatives with respect to the numbers that the inside pass read and wrote.
 
     :ivar values: derivatives in the numbers of a tree's workspace; all zeros at first.
-    :ivar pair: derivatives in log p(l, r | w); each tree writes the derivatives of its nodes.
-    :ivar arc: derivatives in the weights of arcs, to which all trees add.
-    :ivar initial: derivatives in initial weights, to which all trees add.
-    :ivar final: derivatives in final weights, to which all trees add.
+    :ivar weights: derivatives in `pyropunct.inference.kernels.structure.Weights`.  For ``pair`` these are
+        derivatives in log p(l, r | w), and each tree writes those of its nodes.  All trees add to the others.
     """
 
     values: Array
-    pair: Array
-    arc: Array
-    initial: Array
-    final: Array
+    weights: Any
 
 
 @spliced
@@ -72,8 +66,8 @@ def _unfill_table(structure, work, adjoint, node, side):
     for entry in range(table.entries - 1, 0, -1):
         parent, token = structure.numbers[table.parent + entry], structure.numbers[table.token + entry]
         _unread(
-            arcs_of(structure, work.arc, table.slot, token, side),
-            arcs_of(structure, adjoint.arc, table.slot, token, side)[2],
+            arcs_of(structure, work.weights.arc, table.slot, token, side),
+            arcs_of(structure, adjoint.weights.arc, table.slot, token, side)[2],
             entry_of(work.values, table, parent),
             entry_of(adjoint.values, table, parent),
             entry_of(adjoint.values, table, entry),
@@ -84,13 +78,11 @@ def _unfill_table(structure, work, adjoint, node, side):
 def _unsum_pairs(structure, work, adjoint, node, enter, leave):
     """Reverse of summing over pairs, from the adjoints of t to those of s and of log p(l, r | w)."""
     place = place_of(work, node)
-    s, flow_s = (
-        work.values[place.s : place.s + enter.entries],
-        adjoint.values[place.s : place.s + enter.entries],
-    )
+    s = work.values[place.s : place.s + enter.entries]
+    flow_s = adjoint.values[place.s : place.s + enter.entries]
     flow_t = adjoint.values[place.t : place.t + leave.entries]
-    weights, entering, leaving = pairs_of(structure, work, work.pair, node, enter, leave)
-    results = pairs_of(structure, work, adjoint.pair, node, enter, leave)[0]
+    weights, entering, leaving = pairs_of(structure, work, work.weights.pair, node, enter, leave)
+    results = pairs_of(structure, work, adjoint.weights.pair, node, enter, leave)[0]
     for choice in range(len(weights)):
         x, y = entering[choice], leaving[choice]
         if x < enter.entries and y < leave.entries:
@@ -129,7 +121,7 @@ def _unchain(structure, work, adjoint, node, side):
         child = child_of(structure, node, side, number)
         _unapply(structure, work, adjoint, child, side, link_of(structure, work, node, side, number + 1))
     slot, start = word_slot_of(structure, node, side), link_of(structure, work, node, side, 0)
-    ends = ends_of(structure, adjoint, slot, opposite(side))
+    ends = ends_of(structure, adjoint.weights, slot, opposite(side))
     _add(ends, adjoint.values[start : start + len(ends)])
 
 
@@ -137,12 +129,12 @@ def _unchain(structure, work, adjoint, node, side):
 def _unwall(structure, work, adjoint, tree, side, flow):
     """Reverse of `wall`; ``flow`` is the adjoint of its result."""
     slot, token = wall_of(structure, tree, side)
-    ends = ends_of(structure, work, slot, side)
+    ends = ends_of(structure, work.weights, slot, side)
     if token >= 0:
         past, flow, toward = flow, np.zeros_like(ends), opposite(side)
-        arcs = arcs_of(structure, work.arc, slot, token, toward)
-        _unread(arcs, arcs_of(structure, adjoint.arc, slot, token, toward)[2], ends, flow, past)
-    _add(ends_of(structure, adjoint, slot, side), flow)
+        arcs = arcs_of(structure, work.weights.arc, slot, token, toward)
+        _unread(arcs, arcs_of(structure, adjoint.weights.arc, slot, token, toward)[2], ends, flow, past)
+    _add(ends_of(structure, adjoint.weights, slot, side), flow)
 
 
 @inner
@@ -179,7 +171,5 @@ def add_gradients(structure, weights, spaces, last_tree, seeds, gradients):
         total = spaces.total[tree - spaces.first_tree]
         if total.real > 0:
             work = workspace_of(structure, weights, spaces, tree)
-            adjoint = Adjoints(
-                np.zeros_like(work.values), gradients.pair, gradients.arc, gradients.initial, gradients.final
-            )
+            adjoint = Adjoints(np.zeros_like(work.values), gradients)
             _outside_tree(structure, work, adjoint, tree, seeds[tree] / total)

@@ -80,12 +80,11 @@ class FlatStructure(NamedTuple):
 
     :ivar numbers: the numbers of all arrays.
     :ivar at: the `PLACES` where these start.
-    :ivar num_automata: how many automata there are; the others as in `Structure`.
+    :ivar num_tokens: as in `Structure`, as all that follow.
     """
 
     numbers: Array
     at: np.record
-    num_automata: int
     num_tokens: int
     start_token: int
     end_token: int
@@ -98,7 +97,6 @@ def flattened(structure: Structure) -> FlatStructure:
     return FlatStructure(
         np.concatenate(arrays),
         at,
-        len(structure.state_start) - 1,
         structure.num_tokens,
         structure.start_token,
         structure.end_token,
@@ -152,7 +150,7 @@ def states_of(structure, slot):
 def ends_of(structure, weights, slot, side):
     """The weights at one end of a slot, (N_i,): initial ones at its left, final ones at its right.
 
-    :param weights: anything with such fields: `Weights`, a workspace, adjoints.
+    :param weights: `Weights`, or their adjoints.
     """
     ends = weights.initial if side == LEFT_SIDE else weights.final
     automaton = structure.numbers[structure.at.slot_automaton + slot]

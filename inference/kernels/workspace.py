@@ -70,7 +70,7 @@ class Workspace(NamedTuple):
     :ivar values: the numbers.
     :ivar top: where the result of applying the root starts.
     :ivar scale: (n,) the greatest weight of the result of applying each node.
-    :ivar pair: see `pyropunct.inference.kernels.structure.Weights`, as for all that follow.
+    :ivar weights: the weights of the problem, `pyropunct.inference.kernels.structure.Weights`.
     """
 
     first: int
@@ -78,10 +78,7 @@ class Workspace(NamedTuple):
     values: Array
     top: int
     scale: Array
-    pair: Array
-    arc: Array
-    initial: Array
-    final: Array
+    weights: Any
 
 
 class Workspaces(NamedTuple):
@@ -194,10 +191,7 @@ def workspace_of(structure, weights, spaces, tree):
         spaces.values[spaces.start[number] : spaces.start[number + 1]],
         spaces.top[number],
         spaces.scale[begin - first : end - first],
-        weights.pair,
-        weights.arc,
-        weights.initial,
-        weights.final,
+        weights,
     )
 
 
@@ -210,30 +204,18 @@ def place_of(work, node):
 @spliced
 def table_of(structure, work, node, side):
     """The left or the right table of a node."""
-    place = place_of(work, node)
-    relation = structure.numbers[structure.at.relation + node]
-    if side == LEFT_SIDE:
-        slot = structure.numbers[structure.at.left_slot + node]
-        first = structure.numbers[structure.at.left_start + relation]
-        return Table(
-            slot,
-            states_of(structure, slot),
-            place.left,
-            place.left_entries,
-            structure.at.left_token + first,
-            structure.at.left_parent + first,
-            structure.at.left_of_pair,
-        )
-    slot = structure.numbers[structure.at.right_slot + node]
-    first = structure.numbers[structure.at.right_start + relation]
+    place, at, left = place_of(work, node), structure.at, side == LEFT_SIDE
+    slot = structure.numbers[(at.left_slot if left else at.right_slot) + node]
+    start = at.left_start if left else at.right_start
+    first = structure.numbers[start + structure.numbers[at.relation + node]]
     return Table(
         slot,
         states_of(structure, slot),
-        place.right,
-        place.right_entries,
-        structure.at.right_token + first,
-        structure.at.right_parent + first,
-        structure.at.right_of_pair,
+        place.left if left else place.right,
+        place.left_entries if left else place.right_entries,
+        (at.left_token if left else at.right_token) + first,
+        (at.left_parent if left else at.right_parent) + first,
+        at.left_of_pair if left else at.right_of_pair,
     )
 
 

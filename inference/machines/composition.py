@@ -7,7 +7,7 @@ import numpy as np
 
 from pyropunct.inference.machines.automata import Acceptor, Arcs, Ends, reached, reverse, trimmed
 from pyropunct.inference.machines.evidence import Evidence, String
-from pyropunct.inference.machines.machine import Machine, Written
+from pyropunct.inference.machines.machine import Machine
 from pyropunct.inference.machines.moves import END, START
 from pyropunct.inference.machines.products import ONE, Products
 from pyropunct.inference.ragged import Floats, Ints, runs, starts_of
@@ -142,16 +142,16 @@ class _Ways(NamedTuple):
     factor: Floats
 
 
-def _ways(written: Written, after: Acceptor, products: Products) -> _Ways:
+def _ways(strings: Sequence[String], after: Acceptor, products: Products) -> _Ways:
     """The ways of all strings that a machine writes; those of a longer one go on from a shorter one's."""
     states, arcs = np.arange(after.num_states), after.arcs
     by_token = {token: np.flatnonzero(arcs.token == token) for token in np.unique(arcs.token).tolist()}
     ways: dict[String, tuple[Ints, Ints, Ints, Floats]] = {
         (): (states, states, np.full(len(states), ONE), np.ones(len(states)))
     }
-    sizes = np.zeros(len(written.strings), np.int64)
+    sizes = np.zeros(len(strings), np.int64)
     sizes[0] = len(states)
-    for number, string in enumerate(written.strings[1:], 1):
+    for number, string in enumerate(strings[1:], 1):
         shorter, of_token = ways.get(string[:-1]), by_token.get(string[-1])
         if shorter is None or of_token is None:
             continue

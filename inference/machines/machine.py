@@ -11,7 +11,7 @@ has for the token, with their probabilities, and writes the move's tokens.
 - draws, compiled (`pyropunct.inference.machines.sampling`).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,20 +25,6 @@ from pyropunct.inference.ragged import Floats, Ints, starts_of
 
 TOLERANCE = 1e-4
 """By how much the probabilities of moves may miss a sum of 1: they come in single precision."""
-
-
-class Written:
-    """The distinct strings that a machine's moves write, and all their beginnings.
-
-    :param strings: the strings that the moves write.
-    :ivar strings: these and their beginnings, shorter ones first.
-    :ivar number: the place of each string among them.
-    """
-
-    def __init__(self, strings: Iterable[String]) -> None:
-        beginnings = {string[:length] for string in strings for length in range(len(string) + 1)} | {()}
-        self.strings = sorted(beginnings, key=lambda string: (len(string), string))
-        self.number = {string: number for number, string in enumerate(self.strings)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +41,7 @@ class Machine:
     :ivar product: (M,) their products of weights.
     :ivar factor: (M,) the numbers by which these are multiplied.
     :ivar written: (M,) which of ``strings`` they write.
-    :ivar strings: what may be written.
+    :ivar strings: the distinct strings that the moves write, and all their beginnings, shorter ones first.
     :ivar edits: (M,) their edits as seen on the page.
     :ivar from_right: whether the machine reads, and writes, from right to left.
     """
@@ -70,7 +56,7 @@ class Machine:
     product: Ints
     factor: Floats
     written: Ints
-    strings: Written
+    strings: tuple[String, ...]
     edits: tuple[Edit | None, ...]
     from_right: bool
 
@@ -119,7 +105,9 @@ def machine_of(one: Pass, num_tokens: int, products: Products) -> Machine:
         raise MachineError("no move halts the machine")
     moves = [moves[place] for place in order.tolist()]
     edits = [move.edit and (move.edit.mirrored() if one.from_right else move.edit) for move in moves]
-    strings = Written({move.written for move in moves})
+    beginnings = {move.written[:length] for move in moves for length in range(len(move.written) + 1)}
+    strings = sorted(beginnings, key=lambda string: (len(string), string))
+    number = {string: place for place, string in enumerate(strings)}
     return Machine(
         num_tokens,
         ("the start", *states),
@@ -130,8 +118,8 @@ def machine_of(one: Pass, num_tokens: int, products: Products) -> Machine:
         np.array([-1 if move.target is HALT else states[move.target] for move in moves]),
         products.named([(move.weight, edit) for move, edit in zip(moves, edits, strict=True)]),
         np.array([move.factor for move in moves], np.float64),
-        np.array([strings.number[move.written] for move in moves]),
-        strings,
+        np.array([number[move.written] for move in moves]),
+        tuple(strings),
         tuple(edits),
         one.from_right,
     )
@@ -166,10 +154,11 @@ def _check_complete(names: Sequence[object], sizes: Ints) -> None:
         raise MachineError(f"state {names[state]!r} has no move for {_token(token)}")
 
 
-def check_sums(machine: Machine, values: Tensor, tolerance: float = TOLERANCE) -> None:
+def check_sums(machine: Machine, values: Tensor, tolerance: float) -> None:
     """Check that the probabilities of the moves of each state and token add up to 1.
 
     :param values: (..., number of products) the values of all products of weights.
+    :param tolerance: by how much a sum may miss 1.
     :raises MachineError: with the state and the token.
     """
     product = torch.from_numpy(machine.product).to(values.device)

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar
 
 from pyropunct.errors import UserError
 from pyropunct.inference.machines.evidence import String
-from pyropunct.inference.machines.products import LEFT_ABSORPTION, TRANSPOSITION, Edit, Name
+from pyropunct.inference.machines.products import LEFT_ABSORPTION, RIGHT_ABSORPTION, TRANSPOSITION, Edit, Name
 
 Label = TypeVar("Label")
 
@@ -96,6 +96,6 @@ def claims(
         equal = [place for place, (other, _) in enumerate(waiting) if other == token]
         last = edit is not None and edit.kind == TRANSPOSITION
         labels.append(waiting.pop(equal[-1 if last else 0])[1] if equal else None)
-    if edit is not None and len(edit.after) == 1:
+    if edit is not None and edit.kind in (LEFT_ABSORPTION, RIGHT_ABSORPTION):
         del waiting[-2 if edit.kind == LEFT_ABSORPTION else -1]
     return labels + [None] * (len(move.written) - len(labels)), waiting

@@ -127,6 +127,7 @@ class Ways:
     def _path(
         self, underlying: Sequence[int], evidence: Evidence, generator: np.random.Generator | None
     ) -> Path | None:
+        """The best way, or with a generator a draw, through the passes of a branch."""
         branches = self._transducer.branches
         ways = [self._ways(branch, evidence, _greatest if generator is None else sum) for branch in branches]
         totals = [
@@ -135,8 +136,14 @@ class Ways:
         ]
         if not any(totals):
             return None
-        number = _chosen(totals, generator)
-        return _followed(totals[number], branches[number].name, tuple(underlying), ways[number], generator)
+        number, string = _chosen(totals, generator), tuple(underlying)
+        origins: tuple[int | None, ...] = tuple(range(len(string)))
+        edits: list[Made] = []
+        for one in ways[number]:
+            string, places, made = _told(one.machine, string, one.walk(string, generator))
+            edits += [edit._replace(places=_through(edit.places, origins)) for edit in made]
+            origins = _through(places, origins)
+        return Path(totals[number], branches[number].name, string, origins, tuple(edits))
 
     def _ways(self, branch: Cascade, evidence: Evidence, plus: "_Plus") -> list["_Weighed"]:
         """The ways of each pass of a branch, given what the passes behind it may read."""
@@ -297,23 +304,6 @@ def _chosen(weights: Sequence[float], generator: np.random.Generator | None) -> 
         return 0
     shares = np.cumsum(np.array(weights) / sum(weights))
     return int(np.searchsorted(shares / shares[-1], chance, side="right"))
-
-
-def _followed(
-    probability: float,
-    branch: str,
-    string: String,
-    passes: Sequence[_Weighed],
-    generator: np.random.Generator | None,
-) -> Path:
-    """Follow the passes of a branch: the best way, or with a generator a draw."""
-    origins: tuple[int | None, ...] = tuple(range(len(string)))
-    edits: list[Made] = []
-    for one in passes:
-        string, places, made = _told(one.machine, string, one.walk(string, generator))
-        edits += [edit._replace(places=_through(edit.places, origins)) for edit in made]
-        origins = _through(places, origins)
-    return Path(probability, branch, string, origins, tuple(edits))
 
 
 def _through(places: Iterable[int | None], origins: Sequence[int | None]) -> tuple[Any, ...]:

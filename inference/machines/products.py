@@ -43,13 +43,8 @@ class Edit(NamedTuple):
         """The same edit, seen from the other side."""
         return Edit(self.second, self.first, _FROM_RIGHT[self.kind])
 
-    @property
-    def after(self) -> tuple[int, ...]:
-        """The tokens that the edit leaves."""
-        return self.after_of(self.first, self.second)
-
     def after_of(self, first: T, second: T) -> tuple[T, ...]:
-        """The result of the edit for two tokens with other names."""
+        """The tokens that the edit leaves of two tokens, which may have other names."""
         return ((first, second), (second,), (first,), (second, first))[self.kind]
 
 

@@ -1,6 +1,5 @@
 """Draws of surface strings: machines run forward, compiled."""
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -55,15 +54,13 @@ class Sampler(NamedTuple):
     written: Ints
 
 
-def sampler(transducer: Transducer, weights: Tensor, leaving_out: Sequence[str] = ()) -> Sampler:
+def sampler(transducer: Transducer, weights: Tensor) -> Sampler:
     """A transducer with its weights, ready for draws.
 
     :param weights: (P,) the weights, in one line.
-    :param leaving_out: names of branches that are never taken.
     """
     values = transducer.products.values(weights.detach().cpu().double()).numpy()
-    branches = [branch for branch in transducer.branches if branch.name not in leaving_out]
-    machines = [machine for branch in branches for machine in branch.machines]
+    branches, machines = transducer.branches, transducer.machines
     sizes = np.concatenate([np.diff(machine.first) for machine in machines])
     begin = starts_of([len(machine.first) - 1 for machine in machines])
     targets = [
@@ -89,9 +86,8 @@ def sampler(transducer: Transducer, weights: Tensor, leaving_out: Sequence[str] 
 
 def _written(machine: Machine) -> tuple[Ints, Ints]:
     """How many tokens each move of a machine writes, and the tokens of all moves."""
-    strings = machine.strings.strings
-    lengths = np.array([len(string) for string in strings], np.int64)
-    tokens = np.array([token for string in strings for token in string], np.int64)
+    lengths = np.array([len(string) for string in machine.strings], np.int64)
+    tokens = np.array([token for string in machine.strings for token in string], np.int64)
     sizes = lengths[machine.written]
     return sizes, tokens[runs(starts_of(lengths)[:-1][machine.written], sizes)]
 
@@ -117,15 +113,6 @@ def pick(totals: Array, begin: int, end: int, target: float) -> int:
         else:
             begin = middle + 1
     return begin
-
-
-@inner
-def reverse_part(array: Array, first: int, last: int) -> None:
-    """Reverse a part of an array."""
-    last -= 1
-    while first < last:
-        array[first], array[last] = array[last], array[first]
-        first, last = first + 1, last - 1
 
 
 @inner
@@ -180,7 +167,10 @@ def _run(
             token = string[last - 1 - read if from_right else first + read]
         kind = machine.target[move] + token
     if from_right:
-        reverse_part(out, begin, size)
+        left, right = begin, size - 1
+        while left < right:
+            out[left], out[right] = out[right], out[left]
+            left, right = left + 1, right - 1
     return size, bits
 
 

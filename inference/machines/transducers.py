@@ -23,7 +23,7 @@ from pyropunct.inference.machines.composition import Lattice, as_acceptor, compo
 from pyropunct.inference.machines.evidence import Evidence, String
 from pyropunct.inference.machines.machine import TOLERANCE, Machine, check_sums, machine_of
 from pyropunct.inference.machines.moves import END, Branch, MachineError
-from pyropunct.inference.machines.products import EDITS, Name, Places, Products
+from pyropunct.inference.machines.products import EDITS, Places, Products
 from pyropunct.inference.ragged import Floats, Ints
 
 
@@ -32,13 +32,11 @@ class Cascade(NamedTuple):
 
     :ivar machines: the machine of each pass, the first one first.
     :ivar product: the product of weights that the branch has.
-    :ivar weight: the names of these weights.
     :ivar name: tells it from other branches.
     """
 
     machines: tuple[Machine, ...]
     product: int
-    weight: tuple[Name, ...]
     name: str
 
 
@@ -66,7 +64,7 @@ class Transducer:
     def _cascade(self, branch: Branch) -> Cascade:
         machines = tuple(machine_of(one, self.num_tokens, self.products) for one in branch.passes)
         (product,) = self.products.named([(branch.weight, None)]).tolist()
-        return Cascade(machines, product, branch.weight, branch.name)
+        return Cascade(machines, product, branch.name)
 
     @property
     def machines(self) -> list[Machine]:
@@ -172,18 +170,7 @@ SHORT = 16
 """Strings of up to so many tokens have probabilities far from the least number of double precision."""
 
 
-class Scaled(NamedTuple):
-    """Evidence with weights on its tokens.
-
-    :ivar evidence: the evidence.
-    :ivar log_scale: the logarithm of the factor that makes its weights those of the string again.
-    """
-
-    evidence: Evidence
-    log_scale: float
-
-
-def scaled(evidence: Evidence, machines: Iterable[Machine]) -> Scaled:
+def scaled(evidence: Evidence, machines: Iterable[Machine]) -> tuple[Evidence, float]:
     """Evidence of one long string with weights on its tokens; any other evidence as it is.
 
     Double precision cannot hold the probabilities of long strings.  Where a channel slips, each of a string's
@@ -193,16 +180,17 @@ def scaled(evidence: Evidence, machines: Iterable[Machine]) -> Scaled:
     logarithm.  Any weights would be right; these keep the numbers near 1.
 
     :param machines: the machines that may write it.
+    :returns: the evidence, and the logarithm of the factor that makes its weights those of the string again.
     """
     string = evidence.string
     if string is None or len(string) <= SHORT:
-        return Scaled(evidence, 0.0)
+        return evidence, 0.0
     least = min((_costs(string, machine) for machine in machines), key=np.sum, default=np.zeros(len(string)))
     if not np.isfinite(least).all():
-        return Scaled(evidence, 0.0)
+        return evidence, 0.0
     weights = np.exp(least).tolist()
     steps = tuple(step._replace(weight=weight) for step, weight in zip(evidence.steps, weights, strict=True))
-    return Scaled(evidence._replace(steps=steps, string=None), float(-least.sum()))
+    return evidence._replace(steps=steps, string=None), float(-least.sum())
 
 
 def _costs(string: String, machine: Machine) -> Floats:
@@ -228,7 +216,7 @@ def _moves_by_token(machine: Machine) -> Mapping[int, tuple[Ints, Ints, Floats]]
     """The moves behind the end that write one token and go on: source, target, logarithm of the factor."""
     goes_on = (machine.token == END) & (machine.target >= 0) & (machine.factor > 0)
     moves = {}
-    for number, written in enumerate(machine.strings.strings):
+    for number, written in enumerate(machine.strings):
         writing = goes_on & (machine.written == number)
         if len(written) == 1 and writing.any():
             factor = np.log(machine.factor[writing])

@@ -22,7 +22,7 @@ from pyropunct.inference.machines.evidence import evidence_of
 from pyropunct.inference.problem import Problem
 from pyropunct.inference.pyro.private import Intervention
 from pyropunct.inference.pyro.telling import TellMessenger, TreeSite, forward, given_values
-from pyropunct.inference.pyro.told import SURFACE, Surface, Told
+from pyropunct.inference.pyro.told import SURFACE, Cost, Surface, Told
 
 
 class ImpossibleSurfaceError(UserError, ValueError):
@@ -119,7 +119,7 @@ class CollapseMessenger(TellMessenger):
     """Tells stories as p(x | T), and looks at the sums when the model has been run.
 
     :param allow_impossible: let log p(x | T) be minus infinity where no punctemes explain the surface.
-    :ivar told: the stories of the run.
+    :ivar told: the stories of the last run.
     """
 
     def __init__(self, allow_impossible: bool = False) -> None:
@@ -137,15 +137,9 @@ class CollapseMessenger(TellMessenger):
 
     def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
         super().__exit__(exc_type, exc_value, traceback)
-        told, self.told = self.told, []
-        if exc_type is None:
-            self.look_at(told)
-
-    def look_at(self, told: list[Told]) -> None:
-        """Sum over the trees of each story of a run: an impossible surface is an error of the run."""
-        for one in told:
-            if one.sum is not None and not self._allow_impossible:
-                one.sum.refuse_impossible()
+        for told in self.told:  # an impossible surface is an error of the run
+            if told.sum is not None and exc_type is None and not self._allow_impossible:
+                told.sum.refuse_impossible()
 
     def _pyro_post_tell(self, msg: Any) -> None:
         self.told.append(msg["value"])
@@ -173,25 +167,18 @@ def collapse_trees(model: Callable[..., Any], allow_impossible: bool = False) ->
     return CollapseMessenger(allow_impossible)(model)
 
 
-class _Watcher(CollapseMessenger):
-    """Keeps the stories of the run, and does not sum them."""
-
-    def look_at(self, told: list[Told]) -> None:
-        self.kept = told
-
-
 def told_story(model: Callable[..., Any], *args: Any, **kwargs: Any) -> Told:
     """The one story that a call of the model tells as p(x | T).
 
     :raises ValueError: if there is not exactly one, or if its T' is given.
     """
-    with poutine.block(), _Watcher() as watcher:
+    with poutine.block(), CollapseMessenger(allow_impossible=True) as collapse:
         model(*args, **kwargs)
-    if len(watcher.kept) != 1 or watcher.kept[0].is_decided:
+    if len(collapse.told) != 1 or collapse.told[0].is_decided:
         raise ValueError(
-            f"the model tells {len(watcher.kept)} stories: one is needed, with a surface and without choices"
+            f"the model tells {len(collapse.told)} stories: one is needed, with a surface and without choices"
         )
-    return watcher.kept[0]
+    return collapse.told[0]
 
 
 def tree_problem(model: Callable[..., Any], *args: Any, **kwargs: Any) -> Problem:
@@ -216,3 +203,48 @@ def expected_uses(model: Callable[..., Any], *args: Any, **kwargs: Any) -> Tenso
         total = inside.log_evidence(replace(problem, automata=automata)).sum()
         (gradient,) = torch.autograd.grad(total, values)
     return gradient * values.detach()
+
+
+# Costs of punctemes
+
+
+def tree_expectation(told: Told, cost: Cost) -> Tensor:
+    """E[sum_w cost(w, l_w, r_w)] of each tree, (..., B), differentiable once.
+
+    Where T' is summed out, the expectation is over the posterior p(T' | T, x); else it is the cost of T'
+    itself.  Source: Li, Wang & Eisner (2019, section 2.3).
+
+    :raises ValueError: if the cost has another shape than `Cost`.
+    :raises NotImplementedError: if trees of a sentence are mixed.
+    """
+    numbers = told.of_pairs(cost)
+    if told.sentences is not None:
+        raise NotImplementedError(
+            "tree_expectation is of each tree alone, but mix_trees weighs the trees of a sentence: leave the "
+            "symmetry regulariser out"
+        )
+    return told.cost_of_choices(numbers) if told.sum is None else told.sum.expected(numbers)
+
+
+def tree_factor(told: Told, cost: Cost) -> Tensor:
+    """log of the factor exp(-sum_w cost(w, l_w, r_w)) of each tree, (..., B), for `pyro.factor`.
+
+    Where T' is summed out, the factor is part of the sum: the site "surface" then has::
+
+        log sum_T' p(T', x | T) exp(-sum_w cost(w, l_w, r_w))
+
+    in place of log p(x | T), and this returns 0.  Posteriors and expectations are those of this product.
+
+    :param cost: counts as a constant.
+    :raises ValueError: if the cost has another shape than `Cost`, or if the sum has been made.
+    """
+    numbers = told.of_pairs(cost)
+    if told.sum is None:
+        return -told.cost_of_choices(numbers)
+    if told.sum.is_made:
+        raise ValueError(
+            "tree_factor comes behind tree_expectation or infer_trees, which know nothing of it: put it "
+            "before, or give Told the cost"
+        )
+    told.cost = numbers if told.cost is None else told.cost + numbers
+    return told.log_pairs.new_zeros(told.forest.num_trees)

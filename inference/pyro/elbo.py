@@ -10,17 +10,9 @@ from pyro.poutine.messenger import Messenger
 from pyropunct.inference.pyro.collapse import CollapseMessenger, collapse_trees
 from pyropunct.inference.pyro.decode import infer_trees, marginals
 from pyropunct.inference.pyro.private import OfPreparedModels
-from pyropunct.inference.pyro.told import PAIRS, Told
+from pyropunct.inference.pyro.told import PAIRS
 
 Model = Callable[..., Any]
-
-
-class _Keeper(CollapseMessenger):
-    """Keeps the stories of the last run."""
-
-    def look_at(self, told: list[Told]) -> None:
-        super().look_at(told)
-        self.kept = told
 
 
 class TreeEnum_ELBO(OfPreparedModels, TraceEnum_ELBO):  # noqa: N801, named as its parents in Pyro are
@@ -32,8 +24,8 @@ class TreeEnum_ELBO(OfPreparedModels, TraceEnum_ELBO):  # noqa: N801, named as i
 
     def prepared(self, model: Model) -> Model:
         """The collapsed model."""
-        self._keeper = _Keeper()
-        return self._keeper(model)
+        self._collapse = CollapseMessenger()
+        return self._collapse(model)
 
     def compute_marginals(self, model: Model, guide: Model, *args: Any, **kwargs: Any) -> dict[str, Any]:
         """The marginals of other enumerated sites, and the posterior of each choice of the story, by "pairs".
@@ -41,7 +33,7 @@ class TreeEnum_ELBO(OfPreparedModels, TraceEnum_ELBO):  # noqa: N801, named as i
         :raises NotImplementedError: if there are sites of both kinds, and the one depends on the other.
         """
         others = super().compute_marginals(model, guide, *args, **kwargs)
-        return {**others, PAIRS: marginals(self._keeper.kept[-1])}
+        return {**others, PAIRS: marginals(self._collapse.told[-1])}
 
     def sample_posterior(self, model: Model, guide: Model, *args: Any, **kwargs: Any) -> Any:
         """The model's return value with a joint posterior draw of all enumerated sites, trees included."""

@@ -98,18 +98,13 @@ class _LogSoftmax(torch.autograd.Function):
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
         chances, result = ctx.saved_tensors
         if torch.is_grad_enabled():  # derivatives of this may be wanted
-            return gradient - result.exp() * _of_sets(gradient, ctx.start), None
+            node = _nodes(ctx.start, gradient.device)
+            sums = gradient.new_zeros((*gradient.shape[:-1], len(ctx.start) - 1))
+            return gradient - result.exp() * sums.index_add(-1, node, gradient)[..., node], None
         flows = gradient.contiguous().numpy()
         totals = np.add.reduceat(flows, _firsts(ctx.start), -1)
         slopes = flows - chances.numpy() * _repeated(totals, ctx.start)
         return torch.from_numpy(slopes), None
-
-
-def _of_sets(values: Tensor, start: Tensor) -> Tensor:
-    """The sum over each node's set, at each of its pairs."""
-    node = _nodes(start, values.device)
-    totals = values.new_zeros((*values.shape[:-1], len(start) - 1)).index_add(-1, node, values)
-    return totals[..., node]
 
 
 def _firsts(start: Tensor) -> Array:

@@ -38,7 +38,8 @@ def test_tokens_that_face_each_other_count_once(left: str, right: str, counts: t
 
 def test_larger_constituents_with_the_same_edge() -> None:
     """Of *1 2 3* with 2 as the root, and of *1 2 3 4*, in which each of the first three holds the next."""
-    left, right = above(forest_of([[2, 0, 2], [0, 1, 2, 3]]))
+    forest = forest_of([[2, 0, 2], [0, 1, 2, 3]])
+    left, right = above(forest, forest.left_slot), above(forest, forest.right_slot)
     assert left.tolist() == [1, 0, 0, 0, 0, 0, 0]
     assert right.tolist() == [0, 0, 1, 0, 1, 2, 3]
 

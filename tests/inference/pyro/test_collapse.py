@@ -30,8 +30,12 @@ from pyro.infer.autoguide import AutoDelta, AutoNormal
 from pyro.infer.autoguide.initialization import init_to_mean
 from torch import Tensor
 
-from pyropunct.inference.pyro.collapse import ImpossibleSurfaceError, collapse_trees
-from pyropunct.inference.pyro.costs import tree_expectation, tree_factor
+from pyropunct.inference.pyro.collapse import (
+    ImpossibleSurfaceError,
+    collapse_trees,
+    tree_expectation,
+    tree_factor,
+)
 from pyropunct.inference.pyro.decode import infer_trees
 from pyropunct.inference.pyro.elbo import TreeEnum_ELBO, TreeTrace_ELBO, scale_likelihood, tree_elbo
 from pyropunct.inference.pyro.telling import one_by_one

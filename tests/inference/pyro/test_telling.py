@@ -9,8 +9,7 @@ from pyro import poutine
 from pyro.infer import TraceEnum_ELBO
 from pyro.ops.provenance import get_provenance, track_provenance
 
-from pyropunct.inference.pyro.collapse import collapse_trees, tree_problem
-from pyropunct.inference.pyro.costs import tree_expectation
+from pyropunct.inference.pyro.collapse import collapse_trees, tree_expectation, tree_problem
 from pyropunct.inference.pyro.elbo import TreeEnum_ELBO, scale_likelihood
 from pyropunct.inference.pyro.mixture import mix_trees
 from pyropunct.inference.pyro.telling import one_by_one

@@ -129,7 +129,7 @@ def test_one_of_several_best_derivations(direction: str) -> None:
 
 def _greatest_totals(problem: Problem) -> Tensor:
     tensors = TensorSolver(problem)
-    _, (weights,) = inside._joint_weights(problem, tensors)
+    _, (weights,) = inside._joint_weights(tensors)
     numbers, scale = evaluate(tensors.circuit, weights, greatest)
     return numbers[tensors.circuit.totals].log() + problem.forest.per_tree(scale.log())
 
