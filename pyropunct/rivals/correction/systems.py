@@ -72,7 +72,7 @@ def fitted_channel(model: Punctuator, pairs: Sequence[Pair]) -> Corrector:
     channel = NoisyChannel(model, fit_channel(pairs, model.vocabulary.tokens))
 
     def correct(parses: Parses, wrong: Sequence[Surface]) -> dict[str, list[Surface]]:
-        heard = hear(channel.source, channel.errors, wrong_sentences(parses, wrong))
+        heard = hear(channel.model, channel.errors, wrong_sentences(parses, wrong))
         rate = WritersRate()
         rate.learn(np.stack([one.log_evidence for one in heard]))
         return {
