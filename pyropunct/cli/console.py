@@ -62,11 +62,6 @@ def tell(text: str) -> None:
             close(sys.stderr)
 
 
-def flush() -> None:
-    """Make sure that all results are written."""
-    sys.stdout.flush()
-
-
 def close(stream: TextIO) -> None:
     """Discard output that is not written yet, now and at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
@@ -75,7 +70,7 @@ def close(stream: TextIO) -> None:
 def drop_unwritable() -> None:
     """Write the output that is not written yet; discard it if that fails, so that it is not tried at exit."""
     try:
-        flush()
+        sys.stdout.flush()
     except OSError:
         close(sys.stdout)
 
@@ -160,12 +155,6 @@ def treebank_lines(treebanks: Iterable["Treebank"]) -> Iterator[str]:
             yield f"  {_omitted(treebank.omitted)}"
         if lifted := treebank.lifted_sentences:
             yield f"  {treebank.lifted_arcs} arcs lifted in {len(lifted)} sentences: {ids(lifted)}"
-
-
-def describe_treebanks(treebanks: Iterable["Treebank"]) -> None:
-    """Print which sentences of treebanks were omitted and which were changed."""
-    for line in treebank_lines(treebanks):
-        say(line)
 
 
 def tell_omitted(name: str, omitted: Sequence["Omission"], *, kept: bool = False) -> None:

@@ -7,8 +7,7 @@ import click
 
 from pyropunct.cli import console
 from pyropunct.cli.command import command
-from pyropunct.cli.loading import CONLLU, check_output, text_output
-from pyropunct.cli.options import Json
+from pyropunct.cli.loading import CONLLU, Json, check_output, text_output
 from pyropunct.limits import Placeholder
 
 if TYPE_CHECKING:

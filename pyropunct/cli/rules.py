@@ -7,8 +7,7 @@ import click
 
 from pyropunct.cli import console
 from pyropunct.cli.command import command
-from pyropunct.cli.loading import SVG, check_output, read_file, write_output
-from pyropunct.cli.options import Json, ModelUse
+from pyropunct.cli.loading import SVG, Json, ModelUse, check_output, read_file, write_output
 from pyropunct.cli.report import Examples, Learned, LearnedReport, TableFormat
 from pyropunct.errors import UserError
 from pyropunct.files import MODEL_SUFFIX

@@ -6,8 +6,7 @@ import click
 
 from pyropunct.cli import console
 from pyropunct.cli.command import command
-from pyropunct.cli.loading import read_file
-from pyropunct.cli.options import Json, SeededUse
+from pyropunct.cli.loading import Json, SeededUse, read_file
 from pyropunct.cli.report import SentenceReport, in_order, show_each
 from pyropunct.limits import Count
 from pyropunct.treebank.sentence import Sentence

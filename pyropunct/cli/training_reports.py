@@ -129,63 +129,65 @@ def _epochs(preparing: str, unit: str) -> Iterator[Callable[[str, Any, int, str,
         yield tell
 
 
-@contextmanager
-def step_bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
+def step_bar(what: str, total: int) -> "AbstractContextManager[Callable[[int], None]]":
     """As `console.sentence_bar`, for steps that may take long: without a terminal, lines tell of them.
 
     :param total: the number of sentences; 0 if it is unknown.
     """
-    done, of = 0, f" of {total:,}" if total else " sentences"
-    with _shown(what, f"{what}: {total:,}" if total else what, total or None) as show:
-
-        def advance(number: int) -> None:
-            nonlocal done
-            done += number
-            show(what, f"{what}: {done:,}{of}", done, total, False)
-
-        yield advance
+    first, of = (f"{what}: {total:,}", f" of {total:,}") if total else (what, " sentences")
+    return _counting(lambda done, rate: (what, f"{what}: {done:,}{of}"), what, total, first=first)
 
 
-@contextmanager
-def paced(what: str, total: int) -> Iterator[Callable[[int], None]]:
+def paced(what: str, total: int) -> "AbstractContextManager[Callable[[int], None]]":
     """Yields a function that takes the number of sentences newly done, and shows pace and time left."""
-    started, done = time.monotonic(), 0
-    with _shown(what, None, total) as show:
 
-        def advance(number: int) -> None:
-            nonlocal done
-            done += number
-            rate = done / max(time.monotonic() - started, 1e-9)
-            pace = f"{rate:,.0f} sentences a second, {_lasting((total - done) / rate)} left" if rate else ""
-            line = f"{what}: {done:,} of {total:,} sentences, {pace}"
-            show(_joined(what, pace), line, done, total, done == total)
+    def told(done: int, rate: float) -> tuple[str, str]:
+        pace = f"{rate:,.0f} sentences a second, {_lasting((total - done) / rate)} left" if rate else ""
+        return _joined(what, pace), f"{what}: {done:,} of {total:,} sentences, {pace}"
 
-        yield advance
+    return _counting(told, what, total, ends=True)
 
 
 COUNTED = {"texts": "sentences read", "trees": "sentences parsed"}
 """What is counted in parts of a training of which nobody knows how much there is."""
 
 
-@contextmanager
-def counted(what: str) -> Iterator[Callable[[int], None]]:
+def counted(what: str) -> "AbstractContextManager[Callable[[int], None]]":
     """Yields a function that takes the number of things newly done, and shows how many there are, and pace.
 
     :param what: what is counted.
     """
+    return _counting(lambda done, rate: (f"{done:,} {what}, {rate:,.0f} a second",) * 2, what, ends=True)
+
+
+@contextmanager
+def _counting(
+    told: Callable[[int, float], tuple[str, str]],
+    begin: str,
+    total: int = 0,
+    *,
+    first: str | None = None,
+    ends: bool = False,
+) -> Iterator[Callable[[int], None]]:
+    """Yields a function that takes the number of things newly done.
+
+    :param told: the text of a bar and a line, given how many are done, in all and in a second.
+    :param begin: see `_shown`.
+    :param total: how many there are to be done; 0 if nobody knows.
+    :param first: see `_shown`.
+    :param ends: whether a line tells of the end.
+    """
     started, done = time.monotonic(), 0
-    with _shown(what, None) as show:
+    with _shown(begin, first, total or None) as show:
 
-        def told() -> str:
-            return f"{done:,} {what}, {done / max(time.monotonic() - started, 1e-9):,.0f} a second"
-
-        def advance(number: int) -> None:
+        def advance(number: int, due: bool = False) -> None:
             nonlocal done
             done += number
-            show(told(), told(), done, 0, False)
+            show(*told(done, done / max(time.monotonic() - started, 1e-9)), done, total, due)
 
         yield advance
-        show(told(), told(), done, 0, True)
+        if ends and done:
+            advance(0, True)
 
 
 def _lasting(seconds: float) -> str:

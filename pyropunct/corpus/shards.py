@@ -100,13 +100,13 @@ def cut(file: str, kind: str, most: int, whole_paragraphs: bool = False) -> CutF
     :raises CorpusError: if it cannot be read.
     """
     with contents(file) as stream:
-        hashed = _Hashed(stream)
-        lines: Iterator[bytes] = ByteLines(cast(BinaryIO, hashed))
+        lines, checksum = cast(Iterator[bytes], ByteLines(stream)), hashlib.sha256()
         if kind == "auto":
             lines, kind = recognised(lines, without_compression(file))
         counted = _Sentences(file) if kind == "conllu" else _Lines(whole_paragraphs)
         shards, start = list[Shard](), Start()
         for line in lines:
+            checksum.update(line)
             if counted.ends(line):
                 here = counted.place
                 size = here.offset - start.offset
@@ -117,24 +117,7 @@ def cut(file: str, kind: str, most: int, whole_paragraphs: bool = False) -> CutF
         rest = counted.place.sentence - start.sentence
         if rest:
             shards.append(Shard(0, file, kind, start, counted.place.offset - start.offset, rest))
-        return CutFile(file, kind, hashed.checksum, tuple(shards))
-
-
-class _Hashed:
-    """A stream whose bytes are summed as they are read."""
-
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream, self._sum = stream, hashlib.sha256()
-
-    def read1(self, size: int) -> bytes:
-        """What is there, at most so many bytes."""
-        some = self._stream.read1(size)  # type: ignore[attr-defined]  # which all streams of bytes have
-        self._sum.update(some)
-        return bytes(some)
-
-    @property
-    def checksum(self) -> str:
-        return self._sum.hexdigest()
+        return CutFile(file, kind, checksum.hexdigest(), tuple(shards))
 
 
 class _Lines:
