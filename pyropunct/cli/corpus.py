@@ -160,7 +160,7 @@ def _run(name: str, model: str, given: str, out: str, json: bool, **values: Any)
     checksum = file_checksum(place_of(model))
     manifest = described(name, checksum, {**told, "threads": sharding.threads}, sharding.shard_size)
     check(folder, manifest)
-    with _alone_in(folder), connected(sharding.scheduler, sharding.processes or _cores()) as client:
+    with _alone_in(folder), connected(sharding.scheduler, sharding.processes) as client:
         check_workers(client, console.tell)
         files = list(map(os.path.abspath, files))
         cut_files = cut_all(client, files, kind, sharding.shard_size, values.get("running", False))
@@ -208,10 +208,6 @@ def _alone_in(folder: Path) -> Iterator[None]:
             yield
         finally:
             remove_unwritten(folder, "")
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _make(client: "Client", job: "Job", shards: "Sequence[Shard]") -> "list[Shard]":

@@ -18,59 +18,52 @@ if TYPE_CHECKING:
 SILENCE = 30.0
 """The seconds after which a line says how far a step is that is not done yet."""
 
-_UAS = "dev UAS {uas:.2f}, LAS {las:.2f}"
-_ENDS = "dev F1 {f1:.2f}, in lower case {lower_f1:.2f}"
-NETWORKS = {
-    "parser": ("the parser", _UAS),
-    "mark_parser": ("the parser of words and marks", _UAS),
-    "folds": ("the parsers of folds", _UAS),
-    "reader": ("the reader of running text", _ENDS),
-    "text-reader": ("the reader of running text", _ENDS),
-    "tagger": ("the tagger", "dev perplexity {perplexity:.4f}"),
+_UAS = "loss", "words", "dev UAS {uas:.2f}, LAS {las:.2f}"
+_ENDS = "loss", "words", "dev F1 {f1:.2f}, in lower case {lower_f1:.2f}"
+_PERPLEXITY = "dev perplexity {perplexity:.4f}"
+TRAININGS = {
+    "story": ("", "{what}", "objective", "sentences", _PERPLEXITY),
+    "parsed": ("", "trees of the parser, {what}", "objective", "sentences", _PERPLEXITY),
+    "parser": ("the parser", "parser", *_UAS),
+    "mark_parser": ("the parser of words and marks", "mark_parser", *_UAS),
+    "folds": ("the parsers of folds", "parser for fold {fold} of {folds}", *_UAS),
+    "reader": ("the reader of running text", "reader", *_ENDS),
+    "text-reader": ("the reader of running text", "text-reader", *_ENDS),
+    "tagger": ("the tagger", "tagger", "loss", "words", _PERPLEXITY),
 }
-"""For each part of a fit that trains networks, what these are, and their scores on a dev treebank."""
+"""For each part of a fit: what it trains, how this is called in each line, what is minimised, what an epoch
+is counted in, and the scores on a dev treebank."""
 
 
 @contextmanager
-def training_watch(what: str = "") -> "Iterator[Callable[[Progress], None]]":
-    """Yields the ``watch`` argument of `pyropunct.fit`.
+def training_watch(part: str = "story", folds: int = 0) -> Iterator[Callable[..., None]]:
+    """Yields the ``watch`` argument of a training.
 
-    :param what: what is trained, if the direction does not tell.
-    """
-    with _epochs("preparing", "sentences") as show:
-
-        def watch(progress: "Progress") -> None:
-            loss = score = ""
-            if (last := progress.last) and last.scores:
-                loss = f"objective {last.loss:.4f}"
-                score = "dev perplexity {perplexity:.4f}".format_map(last.scores)
-            title = f"{what}{progress.what}, epoch {progress.epoch} of {progress.epochs}"
-            show(title, progress, progress.size, loss, score)
-
-        yield watch
-
-
-@contextmanager
-def network_watch(part: str, folds: int) -> Iterator[Callable[..., None]]:
-    """Yields the ``watch`` argument of the training of networks.
-
-    :param part: a name in `NETWORKS`.
+    :param part: a name in `TRAININGS`.
     :param folds: how many parsers there are in "folds".
     """
-    networks, scores = NETWORKS[part]
-    with _epochs(f"preparing {networks}", "words") as show:
+    trained, title, minimised, unit, scores = TRAININGS[part]
+    preparing, before = f"preparing {trained}".rstrip(), 0.0
+    with _shown(preparing, preparing) as show:
 
         def watch(*arguments: Any) -> None:
+            nonlocal before
             *fold, progress = arguments
-            loss = score = ""
-            if last := progress.last:
-                loss = f"loss {last.loss:.4f}"
-                score = "" if last.scores is None else scores.format_map(last.scores)
+            last, size = progress.last, progress.size
+            seconds = last.seconds if last else 0.0
+            score = scores.format_map(last.scores) if last and last.scores else ""
             if part == "parser" and progress.finished and progress.epoch == 1:
                 score = _joined(score, _time_of_parsers(progress, folds))
-            what = f"parser for fold {fold[0] + 1} of {folds}" if fold else part
-            title = f"{what}, epoch {progress.epoch} of {progress.epochs}"
-            show(title, progress, progress.size, loss, score)
+            what = title.format(what=progress.what, fold=sum(fold) + 1, folds=folds)
+            about = f"{what}, epoch {progress.epoch} of {progress.epochs}"
+            if progress.finished:
+                rate = size / max(seconds - before, 1e-9)
+                pace = f"{rate:,.0f} {unit} a second", f"{seconds:,.0f} s so far"
+                line = f"{about}: {_joined(f'{minimised} {last.loss:.4f}', score, *pace)}"
+            else:
+                before = seconds
+                line = f"{about}: {progress.done:,} of {size:,} {unit}"
+            show(_joined(about, score), line, progress.done, size, progress.finished)
 
         yield watch
 
@@ -95,38 +88,9 @@ def fit_watches(folds: int) -> "Watching":
     """
 
     def watching(part: str) -> "AbstractContextManager[Any]":
-        if part in ("story", "parsed"):
-            return training_watch("trees of the parser, " if part == "parsed" else "")
-        return counted(COUNTED[part]) if part in COUNTED else network_watch(part, folds)
+        return counted(COUNTED[part]) if part in COUNTED else training_watch(part, folds)
 
     return watching
-
-
-@contextmanager
-def _epochs(preparing: str, unit: str) -> Iterator[Callable[[str, Any, int, str, str], None]]:
-    """Yields a function to call after every step of a training.
-
-    It takes a title, how far training is, the size of an epoch, and loss and score of the last epoch.
-
-    :param preparing: what is said before the first step.
-    :param unit: what an epoch is counted in.
-    """
-    before = 0.0
-    with _shown(preparing, preparing) as show:
-
-        def tell(title: str, progress: Any, size: int, loss: str, score: str) -> None:
-            nonlocal before
-            seconds = progress.last.seconds if progress.last else 0.0
-            if progress.finished:
-                rate = size / max(seconds - before, 1e-9)
-                pace = f"{rate:,.0f} {unit} a second", f"{seconds:,.0f} s so far"
-                line = f"{title}: {_joined(loss, score, *pace)}"
-            else:
-                before = seconds
-                line = f"{title}: {progress.done:,} of {size:,} {unit}"
-            show(_joined(title, score), line, progress.done, size, progress.finished)
-
-        yield tell
 
 
 def step_bar(what: str, total: int) -> "AbstractContextManager[Callable[[int], None]]":

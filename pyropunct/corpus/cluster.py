@@ -42,15 +42,16 @@ class ClusterError(FailureError, CorpusError):
 
 
 @contextmanager
-def connected(scheduler: str | None, processes: int) -> "Iterator[Client]":
+def connected(scheduler: str | None, processes: int | None) -> "Iterator[Client]":
     """A client of a scheduler, or of one on this machine that ends with it and is closed to other users.
 
     :param scheduler: its address, such as ``tcp://node7:8786``; None for this machine.
-    :param processes: on this machine.
+    :param processes: on this machine; None for one for each core.
     :raises CorpusError: if Dask is not installed, or the scheduler is not there.
     """
     try:
         import cryptography  # noqa: F401  # which Dask imports late
+        from dask.system import CPU_COUNT
         from distributed import Client
 
         from pyropunct.corpus.local_cluster import local_client
@@ -60,7 +61,7 @@ def connected(scheduler: str | None, processes: int) -> "Iterator[Client]":
         if name.partition(".")[0] in ("distributed", "tornado"):
             logging.getLogger(name).setLevel(logging.CRITICAL)  # what matters is told in one line
     if scheduler is None:
-        with local_client(processes) as client:
+        with local_client(processes or CPU_COUNT) as client:
             yield client
         return
     from distributed.versions import VersionMismatchWarning
