@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from errno import EBADF
+from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
 from pyropunct.files import json_text
@@ -83,12 +84,8 @@ def print_json(value: Mapping[str, Any]) -> None:
 @contextmanager
 def reading_bar(path: str) -> Iterator[Callable[[int, int], None]]:
     """A progress bar on a terminal for reading a file; yields what `read_treebank` takes as ``progress``."""
-    if not shows_bars():
-        yield lambda done, total: None
-        return
-    with bar() as shown:
-        task = shown.add_task(f"reading {visible(path)}", total=None)
-        yield lambda done, total: shown.update(task, completed=done, total=total)
+    with _shown_bar(f"reading {visible(path)}", None) as show:
+        yield lambda done, total: show(completed=done, total=total)
 
 
 @contextmanager
@@ -108,12 +105,18 @@ def stream_bar(stream: BinaryIO, name: str) -> Iterator[Callable[[], None]]:
 @contextmanager
 def sentence_bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
     """A progress bar over sentences on a terminal; yields a function that takes the number newly done."""
-    if not (total and shows_bars()):
-        yield lambda done: None
+    with _shown_bar(what, total) as show:
+        yield lambda done: show(advance=done)
+
+
+@contextmanager
+def _shown_bar(what: str, total: int | None) -> Iterator[Callable[..., None]]:
+    """A progress bar on a terminal, unless there is nothing to do; yields what updates it."""
+    if total == 0 or not shows_bars():
+        yield lambda **_: None
         return
     with bar() as shown:
-        task = shown.add_task(what, total=total)
-        yield lambda done: shown.advance(task, done)
+        yield partial(shown.update, shown.add_task(what, total=total))
 
 
 def shows_bars() -> bool:
