@@ -17,7 +17,7 @@ from pyropunct.cli.command import Command, Group
 from pyropunct.cli.evaluate import EvaluationReport
 from pyropunct.cli.frame import polite
 from pyropunct.cli.loading import Machine, Threads, is_in
-from pyropunct.errors import FailureError, UserError
+from pyropunct.errors import FailureError, UserError, installing
 from pyropunct.files import held, json_text, model_there, remove_unwritten, written_whole
 from pyropunct.limits import Count, Placeholder
 
@@ -139,11 +139,15 @@ def _command(name: str) -> click.Command:
 
 
 def _run(name: str, model: str, given: str, out: str, json: bool, **values: Any) -> None:
-    from pyropunct.corpus.cluster import check_workers, connected, cut_all
-    from pyropunct.corpus.inputs import files_of
+    from pyropunct.corpus.inputs import CorpusError, files_of
     from pyropunct.corpus.manifest import check, described, with_files, write
     from pyropunct.corpus.shards import Job, file_checksum, load_work
     from pyropunct.shipped import place_of
+
+    try:
+        from pyropunct.corpus.cluster import check_workers, connected, cut_all
+    except ModuleNotFoundError as error:
+        raise CorpusError(f"work on corpora needs {error.name}: {installing('corpus')}") from None
 
     task, sharding, folder = TASKS[name], Group(Sharding).made(values), Path(out)
     kind = "conllu" if task.conllu else values["input"]
