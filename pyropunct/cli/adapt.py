@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pyropunct.cli.command import command
-from pyropunct.cli.loading import check_device, read_file
-from pyropunct.cli.options import Json, ModelUse
+from pyropunct.cli.loading import Json, ModelUse, check_device, read_file
 from pyropunct.cli.report import Report
 from pyropunct.cli.training_reports import Checkpoints, fit_watches
 from pyropunct.files import model_path

@@ -170,14 +170,8 @@ def _model_and_file(places: Sequence[str]) -> tuple[str, str]:
     return (model or [DEFAULT])[0], file
 
 
-def command(function: Callable[..., None]) -> Command:
-    """Make a command of a function: see the docstring of the module."""
-    return Command(function)
-
-
-def text_command(function: "Callable[..., Work]") -> TextCommand:
-    """Make a command of a function: see `TextCommand`."""
-    return TextCommand(function)
+command, text_command = Command, TextCommand
+"""Make commands of functions: see the docstring of the module."""
 
 
 def _argument(name: str, limit: Limits, default: Any) -> click.Argument:

@@ -8,8 +8,7 @@ import click
 from pyropunct.cli import console
 from pyropunct.cli.command import command
 from pyropunct.cli.frame import interrupts
-from pyropunct.cli.loading import check_device, read_file
-from pyropunct.cli.options import Json, Machine, ModelUse
+from pyropunct.cli.loading import Json, Machine, ModelUse, check_device, read_file
 from pyropunct.cli.training_reports import step_bar
 from pyropunct.errors import UserError
 from pyropunct.limits import Help, NamesIn, Placeholder
@@ -246,7 +245,8 @@ def _show(
     if json:
         console.print_json(results.to_json())
         return
-    console.describe_treebanks(treebanks)
+    for line in console.treebank_lines(treebanks):
+        console.say(line)
     for table in results.tables:
         console.show_table(table)
     if folder is not None:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from errno import EBADF
+from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
 from pyropunct.files import json_text
@@ -62,11 +63,6 @@ def tell(text: str) -> None:
             close(sys.stderr)
 
 
-def flush() -> None:
-    """Make sure that all results are written."""
-    sys.stdout.flush()
-
-
 def close(stream: TextIO) -> None:
     """Discard output that is not written yet, now and at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
@@ -75,7 +71,7 @@ def close(stream: TextIO) -> None:
 def drop_unwritable() -> None:
     """Write the output that is not written yet; discard it if that fails, so that it is not tried at exit."""
     try:
-        flush()
+        sys.stdout.flush()
     except OSError:
         close(sys.stdout)
 
@@ -88,12 +84,8 @@ def print_json(value: Mapping[str, Any]) -> None:
 @contextmanager
 def reading_bar(path: str) -> Iterator[Callable[[int, int], None]]:
     """A progress bar on a terminal for reading a file; yields what `read_treebank` takes as ``progress``."""
-    if not shows_bars():
-        yield lambda done, total: None
-        return
-    with bar() as shown:
-        task = shown.add_task(f"reading {visible(path)}", total=None)
-        yield lambda done, total: shown.update(task, completed=done, total=total)
+    with _shown_bar(f"reading {visible(path)}", None) as show:
+        yield lambda done, total: show(completed=done, total=total)
 
 
 @contextmanager
@@ -113,12 +105,18 @@ def stream_bar(stream: BinaryIO, name: str) -> Iterator[Callable[[], None]]:
 @contextmanager
 def sentence_bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
     """A progress bar over sentences on a terminal; yields a function that takes the number newly done."""
-    if not (total and shows_bars()):
-        yield lambda done: None
+    with _shown_bar(what, total) as show:
+        yield lambda done: show(advance=done)
+
+
+@contextmanager
+def _shown_bar(what: str, total: int | None) -> Iterator[Callable[..., None]]:
+    """A progress bar on a terminal, unless there is nothing to do; yields what updates it."""
+    if total == 0 or not shows_bars():
+        yield lambda **_: None
         return
     with bar() as shown:
-        task = shown.add_task(what, total=total)
-        yield lambda done: shown.advance(task, done)
+        yield partial(shown.update, shown.add_task(what, total=total))
 
 
 def shows_bars() -> bool:
@@ -160,12 +158,6 @@ def treebank_lines(treebanks: Iterable["Treebank"]) -> Iterator[str]:
             yield f"  {_omitted(treebank.omitted)}"
         if lifted := treebank.lifted_sentences:
             yield f"  {treebank.lifted_arcs} arcs lifted in {len(lifted)} sentences: {ids(lifted)}"
-
-
-def describe_treebanks(treebanks: Iterable["Treebank"]) -> None:
-    """Print which sentences of treebanks were omitted and which were changed."""
-    for line in treebank_lines(treebanks):
-        say(line)
 
 
 def tell_omitted(name: str, omitted: Sequence["Omission"], *, kept: bool = False) -> None:

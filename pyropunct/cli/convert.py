@@ -1,14 +1,12 @@
 """The command ``pyropunct convert``."""
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
 import click
 
 from pyropunct.cli import console
 from pyropunct.cli.command import command
-from pyropunct.cli.loading import CONLLU, check_output, text_output
-from pyropunct.cli.options import Json
+from pyropunct.cli.loading import CONLLU, Json, check_output, text_output
 from pyropunct.limits import Placeholder
 
 if TYPE_CHECKING:
@@ -36,6 +34,7 @@ def convert(
     :param out: CoNLL-U file to write; by default the standard output.
     :param head_rules: which daughter is the head of a phrase.
     """
+    from pyropunct.text.lines import opened, read_lines
     from pyropunct.treebank.brackets import Conversion
     from pyropunct.treebank.head_rules import load_head_rules
 
@@ -45,22 +44,14 @@ def convert(
     check_output(out, CONLLU, (*files, head_rules))
     with text_output(out) as output:
         for file in files:
-            for block in _blocks(conversion, file):
-                output.write(block)
+            with opened(file) as (stream, name), console.stream_bar(stream, name) as advance:
+                for block in conversion.blocks(read_lines(stream, name), name):
+                    output.write(block)
+                    advance()
     if json:
         console.print_json({"files": list(files), "out": out, **conversion.to_json()})
     else:
         _tell(conversion, ", ".join(files), out)
-
-
-def _blocks(conversion: "Conversion", file: str) -> Iterator[str]:
-    """The sentences of a file as CoNLL-U, with a progress bar."""
-    from pyropunct.text.lines import opened, read_lines
-
-    with opened(file) as (stream, name), console.stream_bar(stream, name) as advance:
-        for block in conversion.blocks(read_lines(stream, name), name):
-            yield block
-            advance()
 
 
 def _tell(conversion: "Conversion", source: str, out: str | None) -> None:

@@ -16,9 +16,8 @@ from pyropunct.cli import console
 from pyropunct.cli.command import Command, Group
 from pyropunct.cli.evaluate import EvaluationReport
 from pyropunct.cli.frame import polite
-from pyropunct.cli.loading import is_in
-from pyropunct.cli.options import Threads
-from pyropunct.errors import FailureError, UserError
+from pyropunct.cli.loading import Machine, Threads, is_in
+from pyropunct.errors import FailureError, UserError, installing
 from pyropunct.files import held, json_text, model_there, remove_unwritten, written_whole
 from pyropunct.limits import Count, Placeholder
 
@@ -140,12 +139,15 @@ def _command(name: str) -> click.Command:
 
 
 def _run(name: str, model: str, given: str, out: str, json: bool, **values: Any) -> None:
-    from pyropunct.cli.loading import use_threads
-    from pyropunct.corpus.cluster import check_workers, connected, cut_all
-    from pyropunct.corpus.inputs import files_of
+    from pyropunct.corpus.inputs import CorpusError, files_of
     from pyropunct.corpus.manifest import check, described, with_files, write
     from pyropunct.corpus.shards import Job, file_checksum, load_work
     from pyropunct.shipped import place_of
+
+    try:
+        from pyropunct.corpus.cluster import check_workers, connected, cut_all
+    except ModuleNotFoundError as error:
+        raise CorpusError(f"work on corpora needs {error.name}: {installing('corpus')}") from None
 
     task, sharding, folder = TASKS[name], Group(Sharding).made(values), Path(out)
     kind = "conllu" if task.conllu else values["input"]
@@ -154,7 +156,7 @@ def _run(name: str, model: str, given: str, out: str, json: bool, **values: Any)
         if is_in(folder, Path(path)):
             raise UserError(f"{out}: is in {path}, which is read: choose another folder")
     model = os.path.abspath(model_there(model)) if model_there(model).is_file() else model
-    use_threads(sharding.threads)
+    Machine(threads=sharding.threads).start()
     arguments = _plain(name).arguments({key: value for key, value in values.items() if key != "threads"})
     place = f"pyropunct.cli.{task.work}"
     load_work(place, model, arguments)  # whatever is wrong with the model or the settings is told at once
@@ -162,7 +164,7 @@ def _run(name: str, model: str, given: str, out: str, json: bool, **values: Any)
     checksum = file_checksum(place_of(model))
     manifest = described(name, checksum, {**told, "threads": sharding.threads}, sharding.shard_size)
     check(folder, manifest)
-    with _alone_in(folder), connected(sharding.scheduler, sharding.processes or _cores()) as client:
+    with _alone_in(folder), connected(sharding.scheduler, sharding.processes) as client:
         check_workers(client, console.tell)
         files = list(map(os.path.abspath, files))
         cut_files = cut_all(client, files, kind, sharding.shard_size, values.get("running", False))
@@ -210,10 +212,6 @@ def _alone_in(folder: Path) -> Iterator[None]:
             yield
         finally:
             remove_unwritten(folder, "")
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _make(client: "Client", job: "Job", shards: "Sequence[Shard]") -> "list[Shard]":

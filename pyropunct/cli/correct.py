@@ -10,8 +10,7 @@ import click
 
 from pyropunct.cli import console
 from pyropunct.cli.command import command, text_command
-from pyropunct.cli.loading import check_device, is_in, read_file
-from pyropunct.cli.options import Json, ModelUse
+from pyropunct.cli.loading import Json, ModelUse, check_device, is_in, read_file
 from pyropunct.cli.restore import RestorationReport
 from pyropunct.cli.training_reports import training_watch
 from pyropunct.errors import UserError

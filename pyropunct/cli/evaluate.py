@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from pyropunct.cli import console
 from pyropunct.cli.command import command
-from pyropunct.cli.options import Json, ModelUse
+from pyropunct.cli.loading import Json, ModelUse
 from pyropunct.cli.report import Report
 from pyropunct.files import json_text
 from pyropunct.text.lines import Part, TreebankError, opened

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pyropunct.cli import console
 from pyropunct.cli.command import Group, command
-from pyropunct.cli.loading import check_device, read_file
-from pyropunct.cli.options import Json, Machine
+from pyropunct.cli.loading import Json, Machine, check_device, read_file
 from pyropunct.cli.report import Report
 from pyropunct.cli.rules import disagreement
 from pyropunct.cli.training_reports import Checkpoints, fit_watches
@@ -22,7 +21,6 @@ from pyropunct.treebank.reading import Treebank, require_punctuation
 
 if TYPE_CHECKING:
     from pyropunct.compare.table import Table
-    from pyropunct.nets.pretrained import Kept
     from pyropunct.punctuator import Punctuator
 
 # Modules that need torch are imported inside the functions, so that --help answers at once.
@@ -103,7 +101,9 @@ def fit(
     """
     from pyropunct.corpus.inputs import files_of_several, parts_of
     from pyropunct.fitted.model_file import check_writable
+    from pyropunct.nets.encoder import Encoder
     from pyropunct.nets.jackknife import FOLDS
+    from pyropunct.nets.pretrained import Kept
     from pyropunct.train.fitting import fit as fit_model
 
     file = model_path(options.out)
@@ -116,7 +116,11 @@ def fit(
     files = files_of_several(options.text)
     parts, dev = read_treebanks(train, options.dev)
     sentences = tuple(sentence for part in parts for sentence in part)
-    pretrained = pretrained_source(options.encoder)
+    pretrained = None
+    if options.encoder is not None:
+        source = Encoder(options.encoder)
+        source.open()
+        pretrained = Kept(source)  # so that features are computed once for all networks that read them
     folds = FOLDS if options.folds is None else options.folds
     with checkpoints.kept():
         model = fit_model(
@@ -205,18 +209,6 @@ def read_treebanks(train: Sequence[str], dev: str | None) -> tuple[list[Treebank
     return [first, *named], None if dev is None else read_file(dev)
 
 
-def pretrained_source(encoder: str | None) -> "Kept | None":
-    """The source of features of words, each of which is computed once for all networks that read them."""
-    from pyropunct.nets.encoder import Encoder
-    from pyropunct.nets.pretrained import Kept
-
-    if encoder is None:
-        return None
-    source = Encoder(encoder)
-    source.open()
-    return Kept(source)
-
-
 # Its report
 
 EDITS_SHOWN = 20
@@ -226,17 +218,11 @@ STILL_NEAR_PRIOR = "the channel is still near its prior, and more epochs help"
 ENCODER, TUNED = "encoder", "tuned encoder"
 """The kinds of pretrained features."""
 
+_TREES = "{name} on dev: UAS {uas:.2f}, LAS {las:.2f}, tags {upos:.2f}"
+_OF_TREES = {"uas": ("dev UAS", 2), "las": ("dev LAS", 2), "upos": ("dev tags", 2)}
 NETWORKS: dict[str, tuple[str, str, dict[str, tuple[str, int]]]] = {
-    "parser": (
-        "parser",
-        "parser on dev: UAS {uas:.2f}, LAS {las:.2f}, tags {upos:.2f}",
-        {"uas": ("dev UAS", 2), "las": ("dev LAS", 2), "upos": ("dev tags", 2)},
-    ),
-    "mark_parser": (
-        "parser of words and marks",
-        "parser of words and marks on dev: UAS {uas:.2f}, LAS {las:.2f}, tags {upos:.2f}",
-        {"uas": ("dev UAS", 2), "las": ("dev LAS", 2), "upos": ("dev tags", 2)},
-    ),
+    "parser": ("parser", _TREES, _OF_TREES),
+    "mark_parser": ("parser of words and marks", _TREES, _OF_TREES),
     "reader": (
         "reader of running text",
         "reader on dev: F1 of sentence ends {f1:.2f}, in lower case {lower_f1:.2f}; case {case:.2f}",
@@ -272,7 +258,9 @@ class FitReport(Report):
 
     def plain(self) -> dict[str, Any]:
         """Everything that is known of all parts of the model, and the edits."""
-        model = self._model
+        model, networks = self._model, dict[str, Any]()
+        for network in DECISIVE:
+            networks |= {network: _best_scores(model, network), f"{network}_epochs": _epochs(model, network)}
         return {
             "model": str(self._path),
             **model.report,
@@ -288,12 +276,7 @@ class FitReport(Report):
             ],
             "edits": [edit._asdict() for edit in self._edits],
             **{kind.replace(" ", "_"): _place(model, kind) for kind in (ENCODER, TUNED)},
-            "parser": _best_scores(model, "parser"),
-            "parser_epochs": _epochs(model, "parser"),
-            "mark_parser": _best_scores(model, "mark_parser"),
-            "mark_parser_epochs": _epochs(model, "mark_parser"),
-            "reader": _best_scores(model, "reader"),
-            "reader_epochs": _epochs(model, "reader"),
+            **networks,
             "parsed_trees": None if model.parsed is None else model.parsed.report,
             "tagger": None if model.tagger is None else {**model.tagger.report, "share": model.share},
             "disagreeing": self._disagreeing,
@@ -306,18 +289,12 @@ class FitReport(Report):
         yield from console.treebank_lines(self._treebanks)
         yield from self._trainings()
         if self._edits:
-            columns = {
-                "underlying": None,
-                "becomes": None,
-                "edit": None,
-                "probability": 3,
-                "expected count": 1,
-            }
+            words = dict.fromkeys(("underlying", "becomes", "edit"))
             rows = [
                 (" ".join(edit.before), " ".join(edit.after), edit.name, edit.probability, edit.count)
                 for edit in self._edits
             ]
-            yield cells_table("Learned edits", columns, rows)
+            yield cells_table("Learned edits", {**words, "probability": 3, "expected count": 1}, rows)
         if self._disagreeing:
             yield f"{disagreement(self._disagreeing)} (see pyropunct rules): {STILL_NEAR_PRIOR}"
         yield from self._scores()
@@ -357,7 +334,8 @@ class FitReport(Report):
             yield f"the model has the encoder {tuned} in it, which was trained further with the parser"
         for network in DECISIVE:
             if scores := _best_scores(model, network):
-                yield NETWORKS[network][1].format(**scores)
+                name, line, _ = NETWORKS[network]
+                yield line.format(name=name, **scores)
         if model.parsed is not None:
             yield (
                 "dev perplexity per slot over trees of the parser: {perplexity:.4f}, with the weights for "

@@ -97,7 +97,7 @@ def polite(command: Callable[..., None]) -> Callable[..., None]:
         try:
             with interrupts():
                 command(*args, **kwargs)
-            console.flush()
+            sys.stdout.flush()
         except click.ClickException:
             raise
         except BrokenPipeError:

@@ -1,35 +1,92 @@
-"""What commands load and write: threads, devices and treebanks, and files that destroy nothing."""
+"""Options that several commands share, what commands load, and files that destroy nothing."""
 
 import io
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TextIO
+from typing import TYPE_CHECKING, Annotated, NamedTuple, TextIO
 
 from pyropunct.cli import console
 from pyropunct.errors import UserError
 from pyropunct.files import model_there, real, written_whole
+from pyropunct.limits import Help, Placeholder, Range, Seed
 
 if TYPE_CHECKING:
+    from pyropunct.punctuator import Punctuator
     from pyropunct.treebank.reading import Treebank
 
 # Modules that need torch are imported inside the functions, so that --help answers at once.
 
 
-def use_threads(threads: int | None) -> None:
-    """Set the number of threads of torch; None leaves torch's default.
+MOST_THREADS = 1024
+"""More than this break down in torch, on any machine."""
 
-    On a terminal, the user is told if compiling comes first.
+Threads = Annotated[int, Range(1, MOST_THREADS)]
+SentenceId = Annotated[str | None, Placeholder("ID"), Help("Only the sentence with this sent_id.")]
+Json = Annotated[bool, Help("Print one JSON object and nothing else.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Machine:
+    """The machine that works.
+
+    :ivar threads: threads to use; by default all cores.
     """
-    import torch
 
-    from pyropunct.inference.compiling import is_compiled
+    threads: Threads | None = None
 
-    if threads is not None:
-        torch.set_num_threads(threads)
-    if console.shows_bars() and not is_compiled():
-        console.tell("compiling the inner loops, this once: it takes half a minute")
+    def start(self) -> None:
+        """Use these threads from now on; on a terminal, the user is told if compiling comes first."""
+        import torch
+
+        from pyropunct.inference.compiling import is_compiled
+
+        if self.threads is not None:
+            torch.set_num_threads(self.threads)
+        if console.shows_bars() and not is_compiled():
+            console.tell("compiling the inner loops, this once: it takes half a minute")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelUse(Machine):
+    """How a model is loaded.
+
+    :ivar encoder: where the encoder is now that MODEL was trained with, if it has moved.
+    :ivar trust_variants: import the attach model and the channel that MODEL names, even if they are no part
+        of pyropunct.  This runs the code of their modules.
+    """
+
+    encoder: Annotated[str | None, Placeholder("PLACE")] = None
+    trust_variants: bool = False
+
+    def load(self, model: str) -> "Punctuator":
+        """Load a model.
+
+        :raises UserError: if there is no model, or it names an untrusted variant outside the package.
+        """
+        from pyropunct.punctuator import Punctuator
+
+        self.start()
+        return Punctuator.load(model, variants=self.trust_variants, encoder=self.encoder)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeededUse(ModelUse):
+    """How a model is loaded that draws by chance."""
+
+    seed: Seed = 0
+
+    def load(self, model: str) -> "Punctuator":
+        """Load a model and set the seed."""
+        import pyro
+
+        pyro.set_rng_seed(self.seed)
+        return super().load(model)
+
+
+# Input
 
 
 def read_file(path: str, *, tell: bool = False) -> "Treebank":
@@ -96,8 +153,11 @@ def check_output(out: str | None, kind: Kind, inputs: Iterable[str | None]) -> N
             raise UserError(f"{out}: is an input file, so it cannot be the output too")
     if path.is_dir():
         raise UserError(f"{out}: is a folder, not a file to write to")
-    if path.is_file() and not _is(kind, path):
-        raise UserError(f"{out}: is there already and is not {kind.name}; choose another name")
+    if path.is_file():
+        with path.open("rb") as file:
+            head = file.read(HEAD)
+        if head and not kind.is_one(head):
+            raise UserError(f"{out}: is there already and is not {kind.name}; choose another name")
     if not path.parent.is_dir():
         raise UserError(f"{out}: the folder {path.parent} does not exist")
 
@@ -110,12 +170,6 @@ def is_in(path: Path, source: Path) -> bool:
     path = real(path)
     same = path.samefile(source) if path.exists() else path == real(source)
     return same or real(source) in path.parents
-
-
-def _is(kind: Kind, path: Path) -> bool:
-    with path.open("rb") as file:
-        head = file.read(HEAD)
-    return not head or kind.is_one(head)
 
 
 def write_output(out: str, content: bytes) -> None:

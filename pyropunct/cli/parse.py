@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
 
 from pyropunct.cli import console
 from pyropunct.cli.command import text_command
-from pyropunct.cli.options import Json, ModelUse
+from pyropunct.cli.loading import Json, ModelUse
 from pyropunct.cli.report import ScoreReport, SentenceReport
 from pyropunct.cli.restore import RestorationReport
 from pyropunct.errors import UserError

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyropunct.cli import console
 from pyropunct.cli.command import command
-from pyropunct.cli.loading import SVG, check_output, read_file, write_output
-from pyropunct.cli.options import Json, ModelUse
+from pyropunct.cli.loading import SVG, Json, ModelUse, check_output, read_file, write_output
 from pyropunct.cli.report import Examples, Learned, LearnedReport, TableFormat
 from pyropunct.limits import Count
 from pyropunct.text.marks import displayed_string

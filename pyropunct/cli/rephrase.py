@@ -9,8 +9,7 @@ import click
 
 from pyropunct.cli import console
 from pyropunct.cli.command import command
-from pyropunct.cli.loading import read_file
-from pyropunct.cli.options import Json, ModelUse, SentenceId
+from pyropunct.cli.loading import Json, ModelUse, SentenceId, read_file
 from pyropunct.cli.report import SentenceReport, in_order, show_each, usable
 from pyropunct.errors import UserError
 from pyropunct.limits import Count, NamesIn, Placeholder, Seed
@@ -116,18 +115,29 @@ def rephrase(
     change = _edit(rephraser, edits) if edits.permute is None else _permutation(rephraser, edits, source)
     shape = "json" if json else format
     items = in_order(treebank, sentence, shape)
-    halved: list[str] = []
-    sentences = usable(items)
-    results = _results(rephraser, sentences, change, edits.samples or 1, treebank.path)
-    watched = _watched(sentences, results, halved)
-    show_each("rephrasing", RephrasedReport(shape), treebank, items, watched)
-    if halved:
-        what = f"halves of pairs of marks are left in {console.ids(halved)}"
+    report = RephrasedReport(shape)
+    results = _results(rephraser, usable(items), change, edits.samples or 1, treebank.path)
+    show_each("rephrasing", report, treebank, items, results)
+    if report.halved:
+        what = f"halves of pairs of marks are left in {console.ids(report.halved)}"
         console.tell(f"pyropunct: {treebank.path}: {what}")
 
 
 class RephrasedReport(SentenceReport):
-    """Sentences that were rephrased."""
+    """Sentences that were rephrased.
+
+    :ivar halved: the identifiers of those with brackets or quotation marks whose partner is gone.
+    """
+
+    def __init__(self, form: str) -> None:
+        super().__init__(form)
+        self.halved: list[str] = []
+
+    def add(self, source: "Sentence", *results: "Sentence") -> None:
+        """Show the rephrasings of a sentence."""
+        if any(unpaired(one.surface) > unpaired(source.surface) for one in results):
+            self.halved.append(source.identifier)
+        super().add(source, *results)
 
     def text(self, source: "Sentence", rephrased: "Sentence") -> str:
         """A rephrasing."""
@@ -139,14 +149,10 @@ class RephrasedReport(SentenceReport):
 
     def entry(self, source: "Sentence", *several: "Sentence") -> dict[str, Any]:
         """The text of the sentence, and all its rephrasings."""
-        rephrased = [
-            {
-                "text": one.text(),
-                "words": list(one.tree.forms),
-                "marks": [displayed(slot) for slot in one.surface],
-            }
-            for one in several
-        ]
+        rephrased = []
+        for one in several:
+            words, marks = list(one.tree.forms), list(map(displayed, one.surface))
+            rephrased.append({"text": one.text(), "words": words, "marks": marks})
         return {"text": source.text(), "rephrased": rephrased}
 
 
@@ -229,16 +235,3 @@ def _results(
             yield from zip(*(list(change(chunk)) for _ in range(times)), strict=True)
         except EditError as error:
             raise UserError(f"{path}: {error}") from error
-
-
-def _watched(
-    sentences: "Sequence[Sentence]", results: "Iterable[tuple[Sentence, ...]]", halved: list[str]
-) -> "Iterator[tuple[Sentence, ...]]":
-    """The rephrasings of each sentence.
-
-    :param halved: gets the identifiers of sentences with brackets or quotation marks whose partner is gone.
-    """
-    for sentence, several in zip(sentences, results, strict=True):
-        if any(unpaired(one.surface) > unpaired(sentence.surface) for one in several):
-            halved.append(sentence.identifier)
-        yield several

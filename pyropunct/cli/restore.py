@@ -8,7 +8,7 @@ import click
 
 from pyropunct.cli import console
 from pyropunct.cli.command import text_command
-from pyropunct.cli.options import Json, ModelUse
+from pyropunct.cli.loading import Json, ModelUse
 from pyropunct.cli.report import ScoreReport, SentenceReport
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.shipped import DEFAULT

@@ -7,8 +7,7 @@ import click
 
 from pyropunct.cli import console
 from pyropunct.cli.command import command
-from pyropunct.cli.loading import SVG, check_output, read_file, write_output
-from pyropunct.cli.options import Json, ModelUse
+from pyropunct.cli.loading import SVG, Json, ModelUse, check_output, read_file, write_output
 from pyropunct.cli.report import Examples, Learned, LearnedReport, TableFormat
 from pyropunct.errors import UserError
 from pyropunct.files import MODEL_SUFFIX
@@ -308,33 +307,16 @@ class SideBySideReport(LearnedReport):
 
         names, outcomes = list(several), side_by_side(list(several.values()))
         self.columns = ("a", "b", "becomes", "count", *names, "mean", "standard_deviation")
-        self.learned = [
-            Learned((one.before, one.after), "", 0.0, (*_of_pair(one), *_probabilities(one)))
-            for one in outcomes
-        ]
-        self.parts = [
-            {
-                "before": list(map(display, one.before)),
-                "after": list(map(display, one.after)),
-                "count": one.count,
-                "probabilities": _probabilities(one)[:-2],
-                "mean": one.mean,
-                "standard_deviation": one.spread,
-            }
-            for one in outcomes
-        ]
+        self.learned, self.parts = [], []
+        for one in outcomes:
+            probabilities = [place and place[1].probability for place in one.places]
+            before, after = list(map(display, one.before)), list(map(display, one.after))
+            cells = (*before, " ".join(after), one.count, *probabilities, one.mean, one.spread)
+            self.learned.append(Learned((one.before, one.after), "", 0.0, cells))
+            part = {"before": before, "after": after, "count": one.count, "probabilities": probabilities}
+            self.parts.append({**part, "mean": one.mean, "standard_deviation": one.spread})
         self.whole = {"models": names, **about, "outcomes": self.parts}
         self.tables = [_several(names, outcomes, most)]
-
-
-def _of_pair(one: "SeveralOutcomes") -> tuple[str, str, str, float | None]:
-    a, b, after = map(displayed_string, (one.before[:1], one.before[1:], one.after))
-    return a, b, after, one.count
-
-
-def _probabilities(one: "SeveralOutcomes") -> list[float | None]:
-    """Those of the models, their mean and their standard deviation."""
-    return [*(place and place[1].probability for place in one.places), one.mean, one.spread]
 
 
 def _several(names: Sequence[str], outcomes: "Sequence[SeveralOutcomes]", most: int) -> "Table[Any]":
@@ -343,14 +325,7 @@ def _several(names: Sequence[str], outcomes: "Sequence[SeveralOutcomes]", most: 
 
     shown = set(list(dict.fromkeys(one.before for one in outcomes))[:most])
     rows = [
-        (
-            displayed_string(one.before),
-            displayed_string(one.after),
-            one.count,
-            *one.places,
-            one.mean,
-            one.spread,
-        )
+        (*map(displayed_string, (one.before, one.after)), one.count, *one.places, one.mean, one.spread)
         for one in outcomes
         if one.before in shown and max(one.probabilities) >= LEAST_SHOWN
     ]

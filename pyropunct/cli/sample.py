@@ -1,19 +1,15 @@
 """The command ``pyropunct sample``, and how it shows draws and dreams."""
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import click
 
 from pyropunct.cli import console
 from pyropunct.cli.command import command
-from pyropunct.cli.loading import read_file
-from pyropunct.cli.options import Json, SeededUse
+from pyropunct.cli.loading import Json, SeededUse, read_file
 from pyropunct.cli.report import SentenceReport, in_order, show_each
 from pyropunct.limits import Count
 from pyropunct.treebank.sentence import Sentence
-
-if TYPE_CHECKING:
-    from pyropunct.punctuator import Punctuator
 
 
 @command
@@ -37,6 +33,8 @@ def sample(
         underlying trees in brackets.
     :param balanced: draw only punctuation whose brackets and quotation marks are paired.
     """
+    from pyropunct.tasks.explain.brackets import surface_texts, underlying_brackets
+
     shape = "json" if json else format
     wrong = "brackets" if file is not None else "conllu"
     if shape == wrong:
@@ -45,11 +43,19 @@ def sample(
         raise click.UsageError("--balanced is for the trees of FILE")
     punctuator = use.load(model)
     if file is None:
-        _dream(punctuator, samples or 10, shape)
+        sentences = []
+        for drawn in punctuator.dream(samples or 10):
+            (text,) = surface_texts(drawn, punctuator.vocabulary)
+            (underlying,) = underlying_brackets(drawn, punctuator.vocabulary)
+            sentences.append({"text": text, "underlying": underlying})
+            if shape != "json":
+                console.say(text if shape == "text" else underlying)
+        if shape == "json":
+            console.print_json({"sentences": sentences})
         return
     treebank = read_file(file)
-    drawn = punctuator.sample(list(treebank), samples or 1, balanced=balanced)
-    show_each("sampling", SampleReport(shape), treebank, in_order(treebank, None, shape), drawn)
+    draws = punctuator.sample(list(treebank), samples or 1, balanced=balanced)
+    show_each("sampling", SampleReport(shape), treebank, in_order(treebank, None, shape), draws)
 
 
 class SampleReport(SentenceReport):
@@ -66,18 +72,3 @@ class SampleReport(SentenceReport):
     def entry(self, source: Sentence, *draws: Any) -> dict[str, Any]:
         """All draws of a tree."""
         return {"texts": [source.text(draw) for draw in draws]}
-
-
-def _dream(model: "Punctuator", samples: int, shape: str) -> None:
-    """Print whole sentences as they are drawn."""
-    from pyropunct.tasks.explain.brackets import surface_texts, underlying_brackets
-
-    sentences = []
-    for drawn in model.dream(samples):
-        (text,) = surface_texts(drawn, model.vocabulary)
-        (underlying,) = underlying_brackets(drawn, model.vocabulary)
-        sentences.append({"text": text, "underlying": underlying})
-        if shape != "json":
-            console.say(text if shape == "text" else underlying)
-    if shape == "json":
-        console.print_json({"sentences": sentences})

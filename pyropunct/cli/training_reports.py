@@ -18,59 +18,52 @@ if TYPE_CHECKING:
 SILENCE = 30.0
 """The seconds after which a line says how far a step is that is not done yet."""
 
-_UAS = "dev UAS {uas:.2f}, LAS {las:.2f}"
-_ENDS = "dev F1 {f1:.2f}, in lower case {lower_f1:.2f}"
-NETWORKS = {
-    "parser": ("the parser", _UAS),
-    "mark_parser": ("the parser of words and marks", _UAS),
-    "folds": ("the parsers of folds", _UAS),
-    "reader": ("the reader of running text", _ENDS),
-    "text-reader": ("the reader of running text", _ENDS),
-    "tagger": ("the tagger", "dev perplexity {perplexity:.4f}"),
+_UAS = "loss", "words", "dev UAS {uas:.2f}, LAS {las:.2f}"
+_ENDS = "loss", "words", "dev F1 {f1:.2f}, in lower case {lower_f1:.2f}"
+_PERPLEXITY = "dev perplexity {perplexity:.4f}"
+TRAININGS = {
+    "story": ("", "{what}", "objective", "sentences", _PERPLEXITY),
+    "parsed": ("", "trees of the parser, {what}", "objective", "sentences", _PERPLEXITY),
+    "parser": ("the parser", "parser", *_UAS),
+    "mark_parser": ("the parser of words and marks", "mark_parser", *_UAS),
+    "folds": ("the parsers of folds", "parser for fold {fold} of {folds}", *_UAS),
+    "reader": ("the reader of running text", "reader", *_ENDS),
+    "text-reader": ("the reader of running text", "text-reader", *_ENDS),
+    "tagger": ("the tagger", "tagger", "loss", "words", _PERPLEXITY),
 }
-"""For each part of a fit that trains networks, what these are, and their scores on a dev treebank."""
+"""For each part of a fit: what it trains, how this is called in each line, what is minimised, what an epoch
+is counted in, and the scores on a dev treebank."""
 
 
 @contextmanager
-def training_watch(what: str = "") -> "Iterator[Callable[[Progress], None]]":
-    """Yields the ``watch`` argument of `pyropunct.fit`.
+def training_watch(part: str = "story", folds: int = 0) -> Iterator[Callable[..., None]]:
+    """Yields the ``watch`` argument of a training.
 
-    :param what: what is trained, if the direction does not tell.
-    """
-    with _epochs("preparing", "sentences") as show:
-
-        def watch(progress: "Progress") -> None:
-            loss = score = ""
-            if (last := progress.last) and last.scores:
-                loss = f"objective {last.loss:.4f}"
-                score = "dev perplexity {perplexity:.4f}".format_map(last.scores)
-            title = f"{what}{progress.what}, epoch {progress.epoch} of {progress.epochs}"
-            show(title, progress, progress.size, loss, score)
-
-        yield watch
-
-
-@contextmanager
-def network_watch(part: str, folds: int) -> Iterator[Callable[..., None]]:
-    """Yields the ``watch`` argument of the training of networks.
-
-    :param part: a name in `NETWORKS`.
+    :param part: a name in `TRAININGS`.
     :param folds: how many parsers there are in "folds".
     """
-    networks, scores = NETWORKS[part]
-    with _epochs(f"preparing {networks}", "words") as show:
+    trained, title, minimised, unit, scores = TRAININGS[part]
+    preparing, before = f"preparing {trained}".rstrip(), 0.0
+    with _shown(preparing, preparing) as show:
 
         def watch(*arguments: Any) -> None:
+            nonlocal before
             *fold, progress = arguments
-            loss = score = ""
-            if last := progress.last:
-                loss = f"loss {last.loss:.4f}"
-                score = "" if last.scores is None else scores.format_map(last.scores)
+            last, size = progress.last, progress.size
+            seconds = last.seconds if last else 0.0
+            score = scores.format_map(last.scores) if last and last.scores else ""
             if part == "parser" and progress.finished and progress.epoch == 1:
                 score = _joined(score, _time_of_parsers(progress, folds))
-            what = f"parser for fold {fold[0] + 1} of {folds}" if fold else part
-            title = f"{what}, epoch {progress.epoch} of {progress.epochs}"
-            show(title, progress, progress.size, loss, score)
+            what = title.format(what=progress.what, fold=sum(fold) + 1, folds=folds)
+            about = f"{what}, epoch {progress.epoch} of {progress.epochs}"
+            if progress.finished:
+                rate = size / max(seconds - before, 1e-9)
+                pace = f"{rate:,.0f} {unit} a second", f"{seconds:,.0f} s so far"
+                line = f"{about}: {_joined(f'{minimised} {last.loss:.4f}', score, *pace)}"
+            else:
+                before = seconds
+                line = f"{about}: {progress.done:,} of {size:,} {unit}"
+            show(_joined(about, score), line, progress.done, size, progress.finished)
 
         yield watch
 
@@ -95,97 +88,70 @@ def fit_watches(folds: int) -> "Watching":
     """
 
     def watching(part: str) -> "AbstractContextManager[Any]":
-        if part in ("story", "parsed"):
-            return training_watch("trees of the parser, " if part == "parsed" else "")
-        return counted(COUNTED[part]) if part in COUNTED else network_watch(part, folds)
+        return counted(COUNTED[part]) if part in COUNTED else training_watch(part, folds)
 
     return watching
 
 
-@contextmanager
-def _epochs(preparing: str, unit: str) -> Iterator[Callable[[str, Any, int, str, str], None]]:
-    """Yields a function to call after every step of a training.
-
-    It takes a title, how far training is, the size of an epoch, and loss and score of the last epoch.
-
-    :param preparing: what is said before the first step.
-    :param unit: what an epoch is counted in.
-    """
-    before = 0.0
-    with _shown(preparing, preparing) as show:
-
-        def tell(title: str, progress: Any, size: int, loss: str, score: str) -> None:
-            nonlocal before
-            seconds = progress.last.seconds if progress.last else 0.0
-            if progress.finished:
-                rate = size / max(seconds - before, 1e-9)
-                pace = f"{rate:,.0f} {unit} a second", f"{seconds:,.0f} s so far"
-                line = f"{title}: {_joined(loss, score, *pace)}"
-            else:
-                before = seconds
-                line = f"{title}: {progress.done:,} of {size:,} {unit}"
-            show(_joined(title, score), line, progress.done, size, progress.finished)
-
-        yield tell
-
-
-@contextmanager
-def step_bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
+def step_bar(what: str, total: int) -> "AbstractContextManager[Callable[[int], None]]":
     """As `console.sentence_bar`, for steps that may take long: without a terminal, lines tell of them.
 
     :param total: the number of sentences; 0 if it is unknown.
     """
-    done, of = 0, f" of {total:,}" if total else " sentences"
-    with _shown(what, f"{what}: {total:,}" if total else what, total or None) as show:
-
-        def advance(number: int) -> None:
-            nonlocal done
-            done += number
-            show(what, f"{what}: {done:,}{of}", done, total, False)
-
-        yield advance
+    first, of = (f"{what}: {total:,}", f" of {total:,}") if total else (what, " sentences")
+    return _counting(lambda done, rate: (what, f"{what}: {done:,}{of}"), what, total, first=first)
 
 
-@contextmanager
-def paced(what: str, total: int) -> Iterator[Callable[[int], None]]:
+def paced(what: str, total: int) -> "AbstractContextManager[Callable[[int], None]]":
     """Yields a function that takes the number of sentences newly done, and shows pace and time left."""
-    started, done = time.monotonic(), 0
-    with _shown(what, None, total) as show:
 
-        def advance(number: int) -> None:
-            nonlocal done
-            done += number
-            rate = done / max(time.monotonic() - started, 1e-9)
-            pace = f"{rate:,.0f} sentences a second, {_lasting((total - done) / rate)} left" if rate else ""
-            line = f"{what}: {done:,} of {total:,} sentences, {pace}"
-            show(_joined(what, pace), line, done, total, done == total)
+    def told(done: int, rate: float) -> tuple[str, str]:
+        pace = f"{rate:,.0f} sentences a second, {_lasting((total - done) / rate)} left" if rate else ""
+        return _joined(what, pace), f"{what}: {done:,} of {total:,} sentences, {pace}"
 
-        yield advance
+    return _counting(told, what, total, ends=True)
 
 
 COUNTED = {"texts": "sentences read", "trees": "sentences parsed"}
 """What is counted in parts of a training of which nobody knows how much there is."""
 
 
-@contextmanager
-def counted(what: str) -> Iterator[Callable[[int], None]]:
+def counted(what: str) -> "AbstractContextManager[Callable[[int], None]]":
     """Yields a function that takes the number of things newly done, and shows how many there are, and pace.
 
     :param what: what is counted.
     """
+    return _counting(lambda done, rate: (f"{done:,} {what}, {rate:,.0f} a second",) * 2, what, ends=True)
+
+
+@contextmanager
+def _counting(
+    told: Callable[[int, float], tuple[str, str]],
+    begin: str,
+    total: int = 0,
+    *,
+    first: str | None = None,
+    ends: bool = False,
+) -> Iterator[Callable[[int], None]]:
+    """Yields a function that takes the number of things newly done.
+
+    :param told: the text of a bar and a line, given how many are done, in all and in a second.
+    :param begin: see `_shown`.
+    :param total: how many there are to be done; 0 if nobody knows.
+    :param first: see `_shown`.
+    :param ends: whether a line tells of the end.
+    """
     started, done = time.monotonic(), 0
-    with _shown(what, None) as show:
+    with _shown(begin, first, total or None) as show:
 
-        def told() -> str:
-            return f"{done:,} {what}, {done / max(time.monotonic() - started, 1e-9):,.0f} a second"
-
-        def advance(number: int) -> None:
+        def advance(number: int, due: bool = False) -> None:
             nonlocal done
             done += number
-            show(told(), told(), done, 0, False)
+            show(*told(done, done / max(time.monotonic() - started, 1e-9)), done, total, due)
 
         yield advance
-        show(told(), told(), done, 0, True)
+        if ends and done:
+            advance(0, True)
 
 
 def _lasting(seconds: float) -> str:

@@ -7,8 +7,7 @@ import click
 
 from pyropunct.cli import console
 from pyropunct.cli.command import command
-from pyropunct.cli.loading import read_file
-from pyropunct.cli.options import Json, ModelUse, SeededUse, SentenceId
+from pyropunct.cli.loading import Json, ModelUse, SeededUse, SentenceId, read_file
 from pyropunct.cli.report import Report, SentenceReport, in_order, show_each, usable
 from pyropunct.errors import UserError
 from pyropunct.limits import Count, NotNegative, Placeholder

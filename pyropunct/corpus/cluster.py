@@ -1,21 +1,31 @@
-"""Dask: on this machine, a process a core, or on a cluster whose scheduler is named."""
+"""Dask: on this machine, a process a core, or on a cluster whose scheduler is named.
+
+A Dask scheduler and its workers run whatever a client sends them, and listen on ports that everybody on the
+machine can reach.  On this machine alone, all of them demand credentials that exist only as long as the
+cluster; pages about the work are not served; and what they keep on disk lies in a folder that nobody else can
+write to, because they also import modules from there.
+"""
 
 import asyncio
 import logging
+import tempfile
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
+
+import cryptography  # noqa: F401  # which Dask imports late
+import dask
+from dask.system import CPU_COUNT
+from distributed import Client, Nanny, Scheduler, Security, SpecCluster, Worker, as_completed
+from distributed.versions import VersionMismatchWarning
 
 from pyropunct.corpus.inputs import CorpusError, names_of
 from pyropunct.corpus.shards import CutFile, Job, Shard, cut, make
-from pyropunct.errors import FailureError, installing
-
-if TYPE_CHECKING:
-    from distributed import Client
+from pyropunct.errors import FailureError
 
 AHEAD = 2
 """Tasks that are handed out for each core, so that none waits for the next: this bounds the memory."""
@@ -41,30 +51,63 @@ class ClusterError(FailureError, CorpusError):
     """A failure of machines, after which the same command goes on."""
 
 
+UNWATCHED = {"distributed.worker.profile.enabled": False}
+"""A worker of Dask else records what it does, and keeps a thousand seconds of that: 190 MB."""
+
+
+class _WithoutPages:
+    """Part of a scheduler or a worker that serves no web pages."""
+
+    def start_http_server(self, *_: Any, **__: Any) -> None:
+        """Start none: its port would be open to everybody, even without the dashboard."""
+
+
+class QuietScheduler(_WithoutPages, Scheduler):
+    """A scheduler without web pages."""
+
+
+class QuietWorker(_WithoutPages, Worker):
+    """A worker without web pages."""
+
+
 @contextmanager
-def connected(scheduler: str | None, processes: int) -> "Iterator[Client]":
+def local_client(processes: int) -> Iterator[Client]:
+    """A client of a new cluster on this machine, which ends with it.
+
+    :param processes: workers, of one thread each; a worker that is killed is replaced.
+    """
+    shared = {"host": "127.0.0.1", "protocol": "tls://", "security": Security.temporary()}
+    of_workers = {"nthreads": 1, "memory_limit": 0, "worker_class": QuietWorker}
+    worker = {"cls": Nanny, "options": {**shared, **of_workers, "silence_logs": logging.CRITICAL}}
+    with (
+        tempfile.TemporaryDirectory(prefix="pyropunct-") as folder,
+        dask.config.set({**UNWATCHED, "temporary-directory": folder}),
+        SpecCluster(
+            scheduler={"cls": QuietScheduler, "options": shared},
+            workers=dict.fromkeys(range(processes), worker),
+            security=shared["security"],
+            silence_logs=logging.CRITICAL,
+        ) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        yield client
+
+
+@contextmanager
+def connected(scheduler: str | None, processes: int | None) -> Iterator[Client]:
     """A client of a scheduler, or of one on this machine that ends with it and is closed to other users.
 
     :param scheduler: its address, such as ``tcp://node7:8786``; None for this machine.
-    :param processes: on this machine.
-    :raises CorpusError: if Dask is not installed, or the scheduler is not there.
+    :param processes: on this machine; None for one for each core.
+    :raises CorpusError: if the scheduler is not there.
     """
-    try:
-        import cryptography  # noqa: F401  # which Dask imports late
-        from distributed import Client
-
-        from pyropunct.corpus.local_cluster import local_client
-    except ModuleNotFoundError as error:
-        raise CorpusError(f"work on corpora needs {error.name}: {installing('corpus')}") from None
     for name in list(logging.root.manager.loggerDict):
         if name.partition(".")[0] in ("distributed", "tornado"):
             logging.getLogger(name).setLevel(logging.CRITICAL)  # what matters is told in one line
     if scheduler is None:
-        with local_client(processes) as client:
+        with local_client(processes or CPU_COUNT) as client:
             yield client
         return
-    from distributed.versions import VersionMismatchWarning
-
     try:
         with warnings.catch_warnings():
             # A scheduler has no numpy, say; that workers have the same pyropunct is looked at besides.
@@ -77,7 +120,7 @@ def connected(scheduler: str | None, processes: int) -> "Iterator[Client]":
         yield client
 
 
-def check_workers(client: "Client", tell: Tell) -> None:
+def check_workers(client: Client, tell: Tell) -> None:
     """Make sure that the workers that are there have this version of pyropunct.
 
     :raises CorpusError: if one of them has none, or another one.
@@ -93,7 +136,7 @@ def check_workers(client: "Client", tell: Tell) -> None:
 
 
 def cut_all(
-    client: "Client", files: Sequence[str], kind: str, most: int, whole_paragraphs: bool
+    client: Client, files: Sequence[str], kind: str, most: int, whole_paragraphs: bool
 ) -> list[CutFile]:
     """The files of a corpus and their shards, numbered from 1, with names.
 
@@ -119,7 +162,7 @@ def cut_all(
 
 
 def make_all(
-    client: "Client",
+    client: Client,
     job: Job,
     shards: Sequence[Shard],
     tell: Tell,
@@ -162,15 +205,13 @@ def make_all(
 
 
 def completed(
-    client: "Client", call: Callable[..., Result], tasks: "deque[Task]"
+    client: Client, call: Callable[..., Result], tasks: "deque[Task]"
 ) -> "Iterator[tuple[Task, Result | Exception]]":
     """What comes of calls, as they are done, in any order.
 
     :param tasks: arguments of the calls, taken from the left; more can be added meanwhile.
     :raises CorpusError: if the scheduler is gone.
     """
-    from distributed import as_completed
-
     pending: dict[Any, Task] = {}
     done = as_completed(loop=client.loop)
 

@@ -128,7 +128,12 @@ def contents(file: str) -> Iterator[BinaryIO]:
     :raises CorpusError: if it cannot be read, or is damaged.
     """
     with _named(file), open(file, "rb") as stored:
-        yield _decompressed(stored, file)
+        if file.lower().endswith(".gz"):
+            yield cast(BinaryIO, gzip.GzipFile(fileobj=stored))
+        elif file.lower().endswith(".zst"):
+            yield io.BufferedReader(_Zstandard(stored, file))
+        else:
+            yield stored
 
 
 @contextmanager
@@ -143,14 +148,6 @@ def _named(file: str) -> Iterator[None]:
         raise CorpusError(f"{file}: cannot be decompressed: {error}") from error
     except FileNotFoundError:
         raise CorpusError(f"{file}: there is no such file") from None
-
-
-def _decompressed(stored: BinaryIO, file: str) -> BinaryIO:
-    if file.lower().endswith(".gz"):
-        return cast(BinaryIO, gzip.GzipFile(fileobj=stored))
-    if file.lower().endswith(".zst"):
-        return io.BufferedReader(_Zstandard(stored, file))
-    return stored
 
 
 class _DamagedError(ValueError):

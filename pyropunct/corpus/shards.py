@@ -100,13 +100,13 @@ def cut(file: str, kind: str, most: int, whole_paragraphs: bool = False) -> CutF
     :raises CorpusError: if it cannot be read.
     """
     with contents(file) as stream:
-        hashed = _Hashed(stream)
-        lines: Iterator[bytes] = ByteLines(cast(BinaryIO, hashed))
+        lines, checksum = cast(Iterator[bytes], ByteLines(stream)), hashlib.sha256()
         if kind == "auto":
             lines, kind = recognised(lines, without_compression(file))
         counted = _Sentences(file) if kind == "conllu" else _Lines(whole_paragraphs)
         shards, start = list[Shard](), Start()
         for line in lines:
+            checksum.update(line)
             if counted.ends(line):
                 here = counted.place
                 size = here.offset - start.offset
@@ -117,24 +117,7 @@ def cut(file: str, kind: str, most: int, whole_paragraphs: bool = False) -> CutF
         rest = counted.place.sentence - start.sentence
         if rest:
             shards.append(Shard(0, file, kind, start, counted.place.offset - start.offset, rest))
-        return CutFile(file, kind, hashed.checksum, tuple(shards))
-
-
-class _Hashed:
-    """A stream whose bytes are summed as they are read."""
-
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream, self._sum = stream, hashlib.sha256()
-
-    def read1(self, size: int) -> bytes:
-        """What is there, at most so many bytes."""
-        some = self._stream.read1(size)  # type: ignore[attr-defined]  # which all streams of bytes have
-        self._sum.update(some)
-        return bytes(some)
-
-    @property
-    def checksum(self) -> str:
-        return self._sum.hexdigest()
+        return CutFile(file, kind, checksum.hexdigest(), tuple(shards))
 
 
 class _Lines:
@@ -225,13 +208,17 @@ _ALONE = Lock()
 def make(job: Job, shard: Shard) -> str | None:
     """Make a shard: it is there whole or not at all, and what could not be used is listed beside it.
 
-    :returns: why it could not be made; None if it is there.
+    :returns: why it could not be made, in one line; None if it is there.
     """
-    with _ALONE:
-        try:
+    try:
+        with _ALONE:
             _write(job, shard, _loaded(job))
-        except Exception as error:  # of any kind: it is told where the corpus is looked after
-            return _in_one_line(error)
+    except CorpusError as error:
+        return str(error)
+    except Exception as error:  # of any kind: it is told where the corpus is looked after
+        if isinstance(error, OSError) and error.strerror:
+            return f"{error.filename or 'the shard'}: {error.strerror}"
+        return " ".join(f"{type(error).__name__}: {error}".split())
     return None
 
 
@@ -268,18 +255,13 @@ def _write(job: Job, shard: Shard, work: Work) -> None:
         text.detach()
         _on_disk(stream)
         # Before the shard has its name, so that one that is finished never lacks them.
-        _write_rejects(job.rejects(shard), rejected)
-
-
-def _write_rejects(path: Path, rejected: list[TreebankError]) -> None:
-    if not rejected:
-        path.unlink(missing_ok=True)
-        return
-    with written_whole(path) as stream:
-        for error in rejected:
-            line = "" if error.line is None else error.line
-            stream.write(f"{visible(error.path)}\t{line}\t{error.reason}\n".encode())
-        _on_disk(stream)
+        job.rejects(shard).unlink(missing_ok=True)
+        if rejected:
+            with written_whole(job.rejects(shard)) as listed:
+                for error in rejected:
+                    line = "" if error.line is None else error.line
+                    listed.write(f"{visible(error.path)}\t{line}\t{error.reason}\n".encode())
+                _on_disk(listed)
 
 
 def _on_disk(stream: BinaryIO) -> None:
@@ -334,11 +316,3 @@ def file_checksum(path: Path) -> str:
             return hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:
         raise CorpusError(f"{path}: cannot be read: {error.strerror}") from error
-
-
-def _in_one_line(error: Exception) -> str:
-    if isinstance(error, CorpusError):
-        return str(error)
-    if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename or 'the shard'}: {error.strerror}"
-    return " ".join(f"{type(error).__name__}: {error}".split())

@@ -267,10 +267,11 @@ def test_a_reader_that_has_seen_enough(small: Path, tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 @pytest.mark.parametrize("what", ["results", "help"])
-def test_a_full_disk(small: Path, what: str) -> None:
-    files = (small / "model", small / "dev.conllu") if what == "results" else ("--help",)
+def test_a_full_disk(tmp_path: Path, what: str) -> None:
+    (tmp_path / "x").write_text("(S (NP (NNP Ann)) (VP (VB go)) (. .))\n", encoding="utf-8")
+    argument = tmp_path / "x" if what == "results" else "--help"
     with open("/dev/full", "w") as full:
-        done = run("evaluate", *files, capture_output=False, stdout=full, stderr=subprocess.PIPE)
+        done = run("convert", argument, capture_output=False, stdout=full, stderr=subprocess.PIPE)
     message = one_line(done.returncode, "", done.stderr, FAILURE)
     assert message == f"cannot write the {what}: No space left on device"
 

@@ -174,7 +174,8 @@ def test_correct(corrector: Path, texts: Path, tmp_path: Path) -> None:
     wrong = tmp_path / "wrong"
     wrong.mkdir()
     for name in ("a.txt", "b.txt"):
-        (wrong / name).write_text((texts / name).read_text(encoding="utf-8").replace(" ", ", ", 30))
+        lines = (texts / name).read_text(encoding="utf-8").splitlines(keepends=True)[:7]
+        (wrong / name).write_text("".join(lines).replace(" ", ", ", 30))
     edits = ""
     for size, more in ((100, ("--find-rate",)), (5, ("--rate", 0.1))):
         out, options = tmp_path / f"out{size}", ("--format", "edits", *QUICK, *more)

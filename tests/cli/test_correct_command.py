@@ -1,17 +1,18 @@
 """The commands ``pyropunct correct`` and ``pyropunct fit-correction``."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command_line import answer, complaint, invoke, printed
 from model_files import changed, copied
 
-from pyropunct.nets.recipes import ParserRecipe, ReaderRecipe
+from pyropunct.punctuator import Punctuator
 from pyropunct.restore.reading import CHUNK
 from pyropunct.tasks.correct.correcting import TreeCorrector, load_corrector
 from pyropunct.text.conventions import Conventions
-from pyropunct.train.fitting import NetworkRecipes
 from pyropunct.treebank.reading import read_text, read_treebank
 
 pytestmark = pytest.mark.usefixtures("single_precision")
@@ -21,34 +22,28 @@ QUICK = ("--samples", 50)
 
 
 @pytest.fixture(scope="module")
-def corrector(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def corrector(small: Path, model_with_parser: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A corrector with a parser, neither of them good."""
     folder = tmp_path_factory.mktemp("correct")
-    treebanks = (small / "train.conllu", "--dev", small / "dev.conllu")
-    with pytest.MonkeyPatch.context() as patch:
-        networks = NetworkRecipes(
-            ParserRecipe(epochs=3, least_steps=0, batch_words=200, lstm_size=50),
-            ReaderRecipe(epochs=2, least_steps=0, form_size=8, lstm_size=12),
-        )
-        patch.setattr("pyropunct.train.fitting.NetworkRecipes", lambda: networks)
-        options = ("--direction", "right", "--epochs", 2, "--threads", 1, "--parser", "--folds", 2)
-        options += ("--no-tagger",)
-        printed("fit", *treebanks, "--out", folder / "model", *options)
-    value = answer(
-        "fit-correction",
-        *treebanks,
-        "--model",
-        folder / "model",
-        "--out",
-        folder / "corrector",
-        "--paper",
-        "--threads",
-        1,
-    )
-    assert value["model"] == str(folder / "corrector")
+    out, treebanks = folder / "corrector", (small / "train.conllu", "--dev", small / "dev.conllu")
+    replace(Punctuator.load(model_with_parser), tagger=None).save(folder / "model")
+    options = ("--model", folder / "model", "--out", out, "--paper", "--threads", 1)
+    value = answer("fit-correction", *treebanks, *options)
+    assert value["model"] == str(out)
     assert (value["train_sentences"], value["dev_sentences"]) == (240, 30)
     assert value["epochs"][-1]["perplexity"] < 1.4
-    return folder / "corrector"
+    return out
+
+
+@pytest.fixture(scope="module")
+def noisy(corrector: Path, small: Path) -> Path:
+    """A noisy channel with a parser."""
+    out = corrector.with_name("noisy")
+    options = ("--model", corrector, "--dev", small / "dev.conllu", "--out", out)
+    value = answer("fit-correction", small / "train.conllu", *options)
+    assert value["errors"] > 3
+    assert 1 < value["perplexity"] < 1.2
+    return out
 
 
 @pytest.fixture
@@ -113,38 +108,29 @@ def test_lines_of_edits(corrector: Path, small: Path) -> None:
     assert next(lines, None) is None
 
 
-def test_a_threshold_keeps_what_is_likely(noisy: Path, small: Path) -> None:
-    edits = {}
-    for threshold in (0, 0.8):
-        value = answer("correct", noisy, small / "dev.conllu", "--threshold", threshold)
-        edits[threshold] = [edit for one in value["sentences"] for edit in one["edits"]]
-    assert all(edit["probability"] >= 0.8 for edit in edits[0.8])
-    assert len(edits[0.8]) <= len(edits[0])
+def test_thresholds_and_rates_of_errors(noisy: Path, corrector: Path, small: Path, tmp_path: Path) -> None:
+    """A threshold keeps what is likely; a rate can be told, or found."""
+    dev = tmp_path / "dev.conllu"
+    blocks = (small / "dev.conllu").read_text(encoding="utf-8").split("\n\n")[:12]
+    dev.write_text("\n\n".join(blocks) + "\n\n", encoding="utf-8")
+    usual = answer("correct", noisy, dev, *QUICK)
 
+    def edits(*options: object) -> list[dict[str, Any]]:
+        value = answer("correct", noisy, dev, *QUICK, *options)
+        return [edit for one in value["sentences"] for edit in one["edits"]]
 
-def test_the_rate_of_errors_can_be_told(noisy: Path, corrector: Path, small: Path) -> None:
-    dev = small / "dev.conllu"
-    none = answer("correct", noisy, dev, "--rate", 0)
-    many = answer("correct", noisy, dev, "--rate", 4)
-    assert not any(one["edits"] for one in none["sentences"])
-    assert any(one["edits"] for one in many["sentences"])
-    assert answer("correct", noisy, dev, "--rate", 1) == answer("correct", noisy, dev)
-    assert answer("correct", noisy, dev, "--find-rate") != answer("correct", noisy, dev)
+    likely = edits("--threshold", 0.8)
+    assert all(edit["probability"] >= 0.8 for edit in likely)
+    assert len(likely) <= sum(len(one["edits"]) for one in usual["sentences"])
+    assert not edits("--rate", 0)
+    assert edits("--rate", 4)
+    assert answer("correct", noisy, dev, *QUICK, "--rate", 1) == usual
+    assert answer("correct", noisy, dev, *QUICK, "--find-rate") != usual
     for option in (("--rate", 1), ("--find-rate",)):
         told = complaint(BAD_INPUT, "correct", corrector, dev, *option)
         assert told == f"{option[0]}: {corrector} is the corrector of the paper, which has none"
     both = complaint(BAD_INPUT, "correct", noisy, dev, "--rate", 1, "--find-rate")
     assert both == "--rate tells what --find-rate is to find: give one of the two"
-
-
-@pytest.fixture
-def noisy(corrector: Path, small: Path, tmp_path: Path) -> Path:
-    """A noisy channel with a parser."""
-    options = ("--model", corrector, "--dev", small / "dev.conllu", "--out", tmp_path / "noisy")
-    value = answer("fit-correction", small / "train.conllu", *options)
-    assert value["errors"] > 3
-    assert 1 < value["perplexity"] < 1.2
-    return tmp_path / "noisy"
 
 
 def test_a_noisy_channel_is_fitted_to_what_learners_wrote(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pyropunct.cli.training_reports import network_watch
+from pyropunct.cli.training_reports import training_watch
 from pyropunct.nets.training import Epoch, Progress
 
 
@@ -11,7 +11,7 @@ def test_the_first_epoch_of_the_parser_tells_how_long_all_parsers_take(
     folds: int, told: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Of 300,000 words: twelve epochs for the parser, six of half or three quarters of them for each fold."""
-    with network_watch("parser", folds) as watch:
+    with training_watch("parser", folds) as watch:
         for number in (1, 2):
             watch(Progress("parser", number, 300_000, 300_000, Epoch(number, 1.0, None, 60.0 * number), 12))
     first, second = [line for line in capsys.readouterr().err.splitlines() if "epoch" in line]

@@ -12,10 +12,9 @@ from typing import Any
 
 import pytest
 
-from pyropunct.corpus.cluster import connected
-
 distributed = pytest.importorskip("distributed", reason="pyropunct[corpus] is not installed")
 psutil = pytest.importorskip("psutil", reason="pyropunct[corpus] is not installed")
+from pyropunct.corpus.cluster import connected  # noqa: E402
 
 SECONDS = 5
 

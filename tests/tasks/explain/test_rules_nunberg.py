@@ -4,8 +4,10 @@ from collections import Counter
 
 import pytest
 
-from pyropunct.tasks.explain.nunberg import MARKS, SCHEMATA, nunberg_rules
+from pyropunct.embedded import embedded_treebank_path
+from pyropunct.tasks.explain.nunberg import MARKS, SCHEMATA, is_english, nunberg_rules
 from pyropunct.text.marks import ABBREVIATION_DOT
+from pyropunct.treebank.reading import read_treebank
 
 RULES = {rule.before: rule for rule in nunberg_rules()}
 
@@ -80,3 +82,10 @@ def test_pairs_that_stay(before: str) -> None:
 def test_a_rule_deletes_or_transposes() -> None:
     for a, b in RULES:
         assert RULES[a, b].after in {(a,), (b,), (b, a)}
+
+
+def test_the_language_of_treebanks() -> None:
+    for part in ("train", "test"):
+        words = [form for one in read_treebank(embedded_treebank_path(part)) for form in one.tree.forms]
+        assert is_english([word.lower() for word in words])
+    assert not is_english(["the", "of", "and", "to", "a", "in", "on", "for", "as", "die", "is", "his", "le"])
