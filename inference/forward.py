@@ -27,7 +27,7 @@ _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 """Spreads keys over a table: 2^64 over the golden ratio."""
 
 
-class Trees(NamedTuple):
+class TreeArrays(NamedTuple):
     """A forest of N nodes and S slots as the kernels see it.
 
     :ivar left_slot: (N,) the slot at the left edge of the constituent.
@@ -52,14 +52,14 @@ class Trees(NamedTuple):
     sprouting: Sprouting
 
 
-def trees_of(forest: Forest) -> Trees:
+def trees_of(forest: Forest) -> TreeArrays:
     """A forest as the kernels see it."""
-    names = Trees._fields[:-3]
+    names = TreeArrays._fields[:-3]
     columns = {name: np.ascontiguousarray(getattr(forest, name).cpu().numpy()) for name in names}
     is_first, is_last = np.zeros((2, forest.num_slots), np.bool_)
     start = forest.slot_start.cpu().numpy()
     is_first[start[:-1]], is_last[start[1:] - 1] = True, True
-    return Trees(**columns, is_first=is_first, is_last=is_last, sprouting=forest.sprouting)
+    return TreeArrays(**columns, is_first=is_first, is_last=is_last, sprouting=forest.sprouting)
 
 
 class Tables(NamedTuple):
@@ -178,7 +178,7 @@ class Strings:
             number = int(self._trie.parent[number])
         return tuple(string[::-1])
 
-    def marks(self, trees: Trees, numbers: Array, node: Array, draw: Array) -> tuple[Ints, Ints, Ints]:
+    def marks(self, trees: TreeArrays, numbers: Array, node: Array, draw: Array) -> tuple[Ints, Ints, Ints]:
         """The tokens strictly inside V constituents, each in one draw.
 
         :param numbers: (S, draws) the string of each slot.
@@ -213,7 +213,7 @@ def _number_strings(lengths: Array, tokens: Array, trie: _Trie, size: int, numbe
 
 
 @compiled
-def _count_marks(trees: Trees, numbers: Array, node: Array, draw: Array, trie: _Trie) -> Ints:
+def _count_marks(trees: TreeArrays, numbers: Array, node: Array, draw: Array, trie: _Trie) -> Ints:
     sizes = np.zeros(len(node), np.int64)
     for view in range(len(node)):
         for slot in range(trees.left_slot[node[view]] + 1, trees.right_slot[node[view]]):
@@ -223,7 +223,7 @@ def _count_marks(trees: Trees, numbers: Array, node: Array, draw: Array, trie: _
 
 @compiled
 def _fill_marks(
-    trees: Trees, numbers: Array, node: Array, draw: Array, trie: _Trie, start: Ints
+    trees: TreeArrays, numbers: Array, node: Array, draw: Array, trie: _Trie, start: Ints
 ) -> tuple[Ints, Ints]:
     tokens, slots = np.empty(start[-1], np.int64), np.empty(start[-1], np.int64)
     for view in range(len(node)):
@@ -262,7 +262,7 @@ def _refine(group: Array, other: Array, keys: Array, values: Array) -> int:
 
 
 @compiled
-def group_draws(trees: Trees, tables: Tables, nodes: Ints) -> None:
+def group_draws(trees: TreeArrays, tables: Tables, nodes: Ints) -> None:
     """Group the draws of the given nodes by the surface strings strictly inside their constituents.
 
     The children must have been grouped, and the slots between them have their strings.
@@ -369,7 +369,7 @@ def _underlying(
 
 @compiled
 def rewrite(
-    trees: Trees, punctemes: Punctemes, machine: Sampler, tables: Tables, slots: Ints
+    trees: TreeArrays, punctemes: Punctemes, machine: Sampler, tables: Tables, slots: Ints
 ) -> tuple[Array, Array]:
     """Draw the surface strings of the given slots, whose punctemes have been drawn.
 

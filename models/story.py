@@ -27,6 +27,7 @@ from pyropunct.inference.pyro.told import Surface, Told
 from pyropunct.models.attach.base import Attach, Scorer
 from pyropunct.models.attach.views import Views, views_of
 from pyropunct.models.channel.base import Channel
+from pyropunct.models.reading import Trust
 from pyropunct.models.symmetry import Economy, unmatched_rows
 from pyropunct.models.trees import TreeBatch
 
@@ -52,6 +53,7 @@ class Story(PyroModule):
     :param empty_score: a number added to the score of the empty pair of every constituent.  Most constituents
         sprout nothing.  From equal scores, training tends to explain a final period by several constituents,
         and lets the channel absorb all periods but one: a local optimum.
+    :param reading: scores of what a network reads in the words: see `pyropunct.models.reading`.
     """
 
     def __init__(
@@ -64,11 +66,12 @@ class Story(PyroModule):
         symmetry_weight: float = 0.0,
         empty_score: float = 0.0,
         economy_weight: float = 0.0,
+        reading: Trust | None = None,
     ) -> None:
         super().__init__()
         self.inventory, self.empty_score = inventory, empty_score
         self.symmetry_weight, self.economy_weight = symmetry_weight, economy_weight
-        self.attach, self.channel, self.syntax = attach, channel, syntax
+        self.attach, self.channel, self.syntax, self.reading = attach, channel, syntax, reading
         self._unmatched = unmatched_rows(inventory, marks) if symmetry_weight else None
         self._marks = marks
 
@@ -131,13 +134,13 @@ class Story(PyroModule):
 
         :param views: views of the observed surface.
         """
-        scorer: Scorer | None = None
+        scorer, read = None, self._read(trees)
 
         def scores(shown: Surface, nodes: Tensor | None) -> Tensor:
             nonlocal scorer
             if nodes is None:
                 of_shown = views if views is not None and shown is surface else self._views(trees, shown)
-                return self._raised(self.attach.observed(trees, of_shown), trees.relation)
+                return self._raised(self.attach.observed(trees, of_shown), trees, of_shown, read)
             scorer = scorer or self.scorer(trees)
             assert isinstance(shown, Tensor)  # constituents sprout while x is drawn
             return scorer(views_of(trees.forest, shown, nodes))
@@ -145,14 +148,21 @@ class Story(PyroModule):
         return scores
 
     def scorer(self, trees: TreeBatch) -> Scorer:
-        """`Attach.scorer` for these trees, with the score of the empty pair raised."""
-        scorer = self.attach.scorer(trees)
-        return lambda views: self._raised(scorer(views), trees.relation.cpu()[views.node])
+        """`Attach.scorer` for these trees, with what is read, and with the score of the empty pair raised."""
+        scorer, read = self.attach.scorer(trees), self._read(trees)
+        return lambda views: self._raised(scorer(views), trees, views, read)
 
-    def _raised(self, scores: Tensor, relation: Tensor) -> Tensor:
-        """(..., C) scores of the pairs of nodes with these relations, with that of the empty pair raised."""
+    def _read(self, trees: TreeBatch) -> Tensor | None:
+        """(C,) the scores of what a network reads, of the pairs of all nodes."""
+        return None if self.reading is None else self.reading.scores(trees)
+
+    def _raised(self, scores: Tensor, trees: TreeBatch, views: Views, read: Tensor | None) -> Tensor:
+        """(..., C) scores of the pairs of views, with what is read; that of the empty pair is raised."""
+        if read is not None and self.reading is not None:
+            scores = self.reading.own * scores + self.attach.of_views(read, trees, views).to(scores.device)
         if not self.empty_score:
             return scores
+        relation = trees.relation.cpu()[views.node.cpu()]
         empty = torch.from_numpy(choice_start(self.inventory, relation)[:-1])  # the first pair of each set
         more = scores.new_zeros(scores.shape[-1])
         more[empty.to(more.device)] = self.empty_score

@@ -15,6 +15,10 @@ COLUMNS = ("relation", "tag", "form", "shape")
 PRETRAINED = "pretrained"
 """The name, in `TreeBatch.more`, of the pretrained features of words in context."""
 
+READING = "reading"
+"""The name there of what a network reads in the slots at the edges of each word's constituent: (N, 2, tokens)
+log-odds of each token, see `pyropunct.models.reading`."""
+
 TREEBANK = "treebank"
 """The name there of the number of the treebank that a word's tree comes from."""
 

@@ -38,12 +38,15 @@ class Draws:
     :ivar weights: (draws,) the weight of each draw; they add up to 1.
     :ivar edges: the slots at the left and the right of each constituent inside the sentence, in its most
         probable tree, where one is known.
+    :ivar shares: (n + 1, strings) how probable each string is in each slot, where more is known of it than
+        the draws say: see `pyropunct.restore.pooling`.
     """
 
     strings: tuple[tuple[str, ...], ...]
     numbers: Numbers
     weights: NDArray[np.float64]
     edges: tuple[tuple[int, int], ...] = ()
+    shares: NDArray[np.float64] | None = None
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -55,7 +58,7 @@ class Draws:
 
 def draw_surfaces(
     fitted: ManyDraws,
-    encode: Callable[[Sequence[Tree]], TreeBatch],
+    encode: Callable[[slice], TreeBatch],
     vocabulary: Vocabulary,
     trees: Sequence[Tree],
     samples: Sequence[int],
@@ -65,12 +68,12 @@ def draw_surfaces(
     """Draw from p(x | T) for each of some trees; see `pyropunct.Punctuator.draws`.
 
     :param fitted: a fitted story.
-    :param encode: makes a batch of trees, as the story reads them.
+    :param encode: makes a batch of some of the trees, as the story reads them.
     :param samples: how many draws of each tree.
     """
     random = generators(trees, seed, alike)
     for some in _parts([len(tree) for tree in trees], min(DRAWS_AT_ONCE, max(samples, default=1))):
-        batch = encode(trees[some])
+        batch = encode(some)
         told = DrawsOfTrees(fitted, batch, list(islice(random, len(batch))))
         wanted = np.array(samples[some])
         blocks = [

@@ -12,7 +12,7 @@ from torch import Tensor
 from pyropunct.fitted.model_file import ModelFileError, write_model_file
 from pyropunct.fitted.saved_parts import (
     NETWORKS,
-    Parts,
+    SavedParts,
     model_fields,
     network_tensors,
     parsed_tensors,
@@ -26,8 +26,8 @@ from pyropunct.nets.networks import TrainedWordNetwork
 from pyropunct.nets.parser import BiaffineParser, Parser, WeightedTree
 from pyropunct.nets.pretrained import Pretrained
 from pyropunct.nets.reader import RunningReader
-from pyropunct.nets.tagger import SlotTagger, log_mixture
-from pyropunct.restore.deciding import Posteriors, decide, tagged
+from pyropunct.nets.tagger import SlotTagger
+from pyropunct.restore.deciding import Posteriors, decide
 from pyropunct.restore.details import Word
 from pyropunct.restore.parses import weighted_trees
 from pyropunct.restore.posterior import Known, Posterior, evidence_about
@@ -61,9 +61,9 @@ class Punctuator(FittedStory):
     :ivar reader: the reader of running text, None if there is none.
     :ivar parsed: the story trained on trees that parsers have found, for such trees: see
         `pyropunct.train.parts`.  None if there is no such story.
-    :ivar tagger: the tagger of words that is mixed with p(x | T) where a parser has found T, None if there is
-        none: see `pyropunct.train.parts`.
-    :ivar share: the weight of the tagger in this mixture, from 0 to 1.
+    :ivar tagger: the tagger of words, which the story for such trees reads, None if there is none: see
+        `pyropunct.train.parts`.
+    :ivar share: the weight of what is read where it is pooled with the story: `pyropunct.restore.pooling`.
     :ivar settings: how it restores text, unless a call says otherwise.  They are given to `load`, or to a
         call; a punctuator does not change, but ``dataclasses.replace(punctuator, settings=...)`` is another.
     """
@@ -142,6 +142,13 @@ class Punctuator(FittedStory):
         return found if isinstance(text, Iterator) else list(found)
 
     @cached_property
+    def known_words(self) -> frozenset[str]:
+        """The lower-cased words that the story and the parser know."""
+        parser = self.parser
+        of_parser = parser.vocabulary.forms if isinstance(parser, BiaffineParser) else ()
+        return frozenset((*self.vocabulary.forms, *of_parser))
+
+    @cached_property
     def raw_reader(self) -> RawReader:
         """Reads lines of raw text as words and marks."""
         return RawReader(self.vocabulary, self.conventions)
@@ -204,8 +211,7 @@ class Punctuator(FittedStory):
         if seed is None:
             seed = int(torch.randint(2**63 - 1, ()))
         evidence = evidence_about(self.vocabulary, known, hidden)
-        [of_words] = tagged(self, [parses])
-        draws = Posteriors(self).of(parses, evidence, seed, of_words)
+        draws = Posteriors(self).of(parses, evidence, seed)
         for size in (samples // 4, samples - samples // 4):
             if size:
                 posterior = draws.more(size)
@@ -240,11 +246,9 @@ class Punctuator(FittedStory):
     ) -> Tensor:
         """log p(x | words) of the punctuation of each sentence, in natural logarithms.
 
-        It is averaged over the trees, and with a `tagger` it is the mixture of both::
+        It is averaged over the trees::
 
-            p(x | words) = (1 - share) sum over T of p(T | words) p(x | T)  +  share p(x | words, tagger)
-
-        Where trees are given, the tagger is left out.
+            p(x | words) = sum over T of p(T | words) p(x | T)
 
         :param parses: the trees of each sentence; their weights stand for p(T | words).
         :returns: (sentences,) double precision.
@@ -262,11 +266,6 @@ class Punctuator(FittedStory):
                 joint[places] += self.fitted_story(given).log_prob([flat[place][0] for place in places]).cpu()
         sizes = [len(trees) for trees in parses]
         found = torch.stack([part.logsumexp(0) for part in joint.split(sizes)])
-        places = [place for place, trees in enumerate(parses) if not trees[0].given]
-        if self.tagger is not None and places:
-            some = [sentences[place] for place in places]
-            of_words = self.tagger.log_prob([one.tree.forms for one in some], [one.surface for one in some])
-            found[places] = log_mixture(found[places], of_words, self.share)
         return found
 
     def save(self, path: str | Path, *, small: bool = False) -> None:
@@ -297,6 +296,8 @@ class Punctuator(FittedStory):
         if self.parser is not None and not isinstance(self.parser, BiaffineParser):
             kind = type(self.parser).__name__
             raise ModelFileError(f"a model cannot be saved with a parser of the kind {kind}")
+        if self.tagger is None and self.for_parsed.story.reading is not None:
+            raise ModelFileError("the story for parsed trees reads a tagger, which the model lacks")
         if self.tagger is not None and self.tagger.parser is not self.parser:
             raise ModelFileError("the model's tagger reads the states of another parser")
         plain: dict[str, Any] = {
@@ -345,7 +346,7 @@ class Punctuator(FittedStory):
         return cls.from_parts(read_parts(path, variants, encoder))
 
     @classmethod
-    def from_parts(cls, parts: Parts) -> Self:
+    def from_parts(cls, parts: SavedParts) -> Self:
         """The model that `to_parts` took apart.
 
         :raises ValueError: as `load` does.

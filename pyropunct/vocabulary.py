@@ -15,7 +15,7 @@ from pyropunct.files import types, whole_numbers
 from pyropunct.inference.forest import forest_of
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.machines.evidence import EMPTY, padded
-from pyropunct.models.trees import PRETRAINED, TREEBANK, TreeBatch, string_number
+from pyropunct.models.trees import PRETRAINED, READING, TREEBANK, TreeBatch, string_number
 from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface
 from pyropunct.treebank.tree import MAIN_TREEBANK, Tree
 
@@ -87,12 +87,16 @@ class Vocabulary:
         numbers = self._numbers[0]
         return numbers.get(relation, numbers.get(relation.partition(":")[0], 0))
 
-    def encode_trees(self, trees: Sequence[Tree], pretrained: Tensor | None = None) -> TreeBatch:
+    def encode_trees(
+        self, trees: Sequence[Tree], pretrained: Tensor | None = None, read: Sequence[Tensor] | None = None
+    ) -> TreeBatch:
         """A batch of trees of n_1, n_2, ... words: vectors over their N = n_1 + n_2 + ... words.
 
         :param trees: trees that all have the same columns of strings (see `Tree.strings`).
         :param pretrained: (N, size) pretrained features of the words, for attach models that read them: see
             `pyropunct.nets.pretrained.features_of_words`.
+        :param read: for each tree of n words (n + 1, tokens) the log-odds of tokens in its slots, for a story
+            that reads: see `pyropunct.models.reading`.
         """
         _, tags, forms = self._numbers
         more = self._numbers_of_strings(trees)
@@ -103,8 +107,12 @@ class Vocabulary:
             more[PRETRAINED] = pretrained
         relations = {relation for tree in trees for relation in tree.relations}
         numbers = {relation: self.relation_number(relation) for relation in relations}
+        forest = forest_of([tree.heads for tree in trees])
+        if read is not None:
+            slots = torch.cat([torch.zeros(0, len(self.tokens)), *read])
+            more[READING] = torch.stack([slots[forest.left_slot], slots[forest.right_slot]], 1)
         return TreeBatch(
-            forest_of([tree.heads for tree in trees]),
+            forest,
             torch.tensor([numbers[relation] for tree in trees for relation in tree.relations]),
             torch.tensor([tags.get(tag, 0) for tree in trees for tag in tree.tags]),
             torch.tensor([forms.get(form.lower(), 0) for tree in trees for form in tree.forms]),

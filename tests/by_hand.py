@@ -12,7 +12,7 @@ from torch import Tensor
 from pyropunct.inference.machines.automata import Acceptor, Arcs, Automata, Ends, Packed, pack
 from pyropunct.inference.machines.evidence import Evidence, exactly
 from pyropunct.inference.machines.moves import END, START, Move, Pass
-from pyropunct.inference.machines.products import Edit, Name
+from pyropunct.inference.machines.products import Name, TokenEdit
 from pyropunct.inference.machines.sampling import draw_strings, sampler
 from pyropunct.models.channel.base import Channel
 
@@ -90,7 +90,7 @@ class Way(NamedTuple):
 
     surface: String
     chance: float
-    edits: tuple[Edit, ...]
+    edits: tuple[TokenEdit, ...]
 
 
 def ways(channel: Channel, underlying: String, longest: int) -> list[Way]:

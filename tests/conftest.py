@@ -138,7 +138,7 @@ def make_model_with_parser(small: Path, folder: Path) -> None:
     assert set(value["parser"]) == {"words", "uas", "las", "upos"}
     assert value["parsed_trees"]["perplexity"] > 1
     assert set(value["reader"]) == {"words", "f1", "lower_f1", "case", "lower_marks"}
-    assert 0 < value["tagger"]["share"] < 1
+    assert value["tagger"]["reading_perplexity"] > 1
 
 
 @pytest.fixture(scope="session")

@@ -26,7 +26,7 @@ from pyropunct.inference.kernels.workspace import entry_of, place_of, table_of, 
 Array = NDArray[Any]
 
 
-class Decision(NamedTuple):
+class Decoded(NamedTuple):
     """The decisions about a tree of n words, and the random numbers behind them.
 
     :ivar semiring: `MAX` for the best derivation, `SUM` for a draw.
@@ -186,5 +186,5 @@ def decode(structure, weights, first_tree, last_tree, semiring, uniform, most, r
         terms = np.empty(most)
         for draw in range(len(result)):
             choice, chance = result[draw, first:last], uniform[draw, first:last]
-            decision = Decision(semiring, choice, left_state, right_state, chance, terms)
+            decision = Decoded(semiring, choice, left_state, right_state, chance, terms)
             _decide_tree(structure, work, decision, tree)

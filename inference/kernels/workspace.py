@@ -102,7 +102,7 @@ class Workspaces(NamedTuple):
     total: Array
 
 
-class Table(NamedTuple):
+class SumTable(NamedTuple):
     """The table of one side of a node, with the trie of its punctemes.
 
     :ivar slot: the slot at that side of the constituent.
@@ -208,7 +208,7 @@ def table_of(structure, work, node, side):
     slot = structure.numbers[(at.left_slot if left else at.right_slot) + node]
     start = at.left_start if left else at.right_start
     first = structure.numbers[start + structure.numbers[at.relation + node]]
-    return Table(
+    return SumTable(
         slot,
         states_of(structure, slot),
         place.left if left else place.right,

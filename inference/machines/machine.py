@@ -20,7 +20,7 @@ from torch import Tensor
 
 from pyropunct.inference.machines.evidence import String
 from pyropunct.inference.machines.moves import END, HALT, START, MachineError, Move, Pass
-from pyropunct.inference.machines.products import Edit, Products
+from pyropunct.inference.machines.products import Products, TokenEdit
 from pyropunct.inference.ragged import Floats, Ints, starts_of
 
 TOLERANCE = 1e-4
@@ -57,7 +57,7 @@ class Machine:
     factor: Floats
     written: Ints
     strings: tuple[String, ...]
-    edits: tuple[Edit | None, ...]
+    edits: tuple[TokenEdit | None, ...]
     from_right: bool
 
     def at(self, state: int, token: int) -> range:

@@ -9,7 +9,13 @@ from typing import NamedTuple, TypeVar
 
 from pyropunct.errors import UserError
 from pyropunct.inference.machines.evidence import String
-from pyropunct.inference.machines.products import LEFT_ABSORPTION, RIGHT_ABSORPTION, TRANSPOSITION, Edit, Name
+from pyropunct.inference.machines.products import (
+    LEFT_ABSORPTION,
+    RIGHT_ABSORPTION,
+    TRANSPOSITION,
+    Name,
+    TokenEdit,
+)
 
 Label = TypeVar("Label")
 
@@ -47,7 +53,7 @@ class Move(NamedTuple):
     weight: tuple[Name, ...] = ()
     written: String = ()
     target: Hashable = HALT
-    edit: Edit | None = None
+    edit: TokenEdit | None = None
     factor: float = 1.0
 
 

@@ -13,7 +13,7 @@ from pyropunct.inference.machines.composition import Lattice
 from pyropunct.inference.machines.evidence import Evidence, String
 from pyropunct.inference.machines.machine import Machine
 from pyropunct.inference.machines.moves import END, claims
-from pyropunct.inference.machines.products import Edit
+from pyropunct.inference.machines.products import TokenEdit
 from pyropunct.inference.machines.transducers import Cascade, Transducer
 from pyropunct.inference.ragged import Floats
 
@@ -49,7 +49,7 @@ class Made(NamedTuple):
     :ivar places: the places in u of its two tokens, None for a token that is not of u.
     """
 
-    edit: Edit
+    edit: TokenEdit
     places: tuple[int | None, int | None]
 
 

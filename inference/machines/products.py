@@ -27,7 +27,7 @@ EDITS = ("keep", "left absorption", "right absorption", "transposition")
 _FROM_RIGHT = (KEEP, RIGHT_ABSORPTION, LEFT_ABSORPTION, TRANSPOSITION)
 
 
-class Edit(NamedTuple):
+class TokenEdit(NamedTuple):
     """What happens to two neighbouring tokens a b (Li, Wang & Eisner 2019, section 2.2).
 
     :ivar first: a.
@@ -39,9 +39,9 @@ class Edit(NamedTuple):
     second: int
     kind: int
 
-    def mirrored(self) -> "Edit":
+    def mirrored(self) -> "TokenEdit":
         """The same edit, seen from the other side."""
-        return Edit(self.second, self.first, _FROM_RIGHT[self.kind])
+        return TokenEdit(self.second, self.first, _FROM_RIGHT[self.kind])
 
     def after_of(self, first: T, second: T) -> tuple[T, ...]:
         """The tokens that the edit leaves of two tokens, which may have other names."""
@@ -106,22 +106,22 @@ class Products:
     def __init__(self, places: Places) -> None:
         self.places = places
         self._columns = np.full((1, 1), places.size)  # filled up with the place of a 1 behind all weights
-        self._edits: list[tuple[Edit, ...]] = [()]
-        self._named: dict[tuple[tuple[int, ...], tuple[Edit, ...]], int] = {((), ()): ONE}
+        self._edits: list[tuple[TokenEdit, ...]] = [()]
+        self._named: dict[tuple[tuple[int, ...], tuple[TokenEdit, ...]], int] = {((), ()): ONE}
         self._keys, self._numbers = np.empty((2, 0), np.int64)  # pairs of products, sorted
         self._on_device: dict[torch.device, Tensor] = {}
 
     def __len__(self) -> int:
         return len(self._columns)
 
-    def named(self, weights: Sequence[tuple[Sequence[Name], Edit | None]]) -> Ints:
+    def named(self, weights: Sequence[tuple[Sequence[Name], TokenEdit | None]]) -> Ints:
         """The numbers of products of named weights, each with an edit or None.
 
         :raises ValueError: if a name is of no weight.
         """
         known = {name: self.places.of(name) for names, _ in weights for name in names}
         numbers = np.empty(len(weights), np.int64)
-        lacking: list[tuple[tuple[int, ...], tuple[Edit, ...]]] = []
+        lacking: list[tuple[tuple[int, ...], tuple[TokenEdit, ...]]] = []
         for number, (names, edit) in enumerate(weights):
             key = tuple(sorted(known[name] for name in names)), () if edit is None else (edit,)
             if key not in self._named:
@@ -155,7 +155,7 @@ class Products:
             self._keys, self._numbers = both[order], all_numbers[order]
         return self._numbers[np.searchsorted(self._keys, keys)][inverse]
 
-    def _add(self, rows: Ints, edits: Sequence[tuple[Edit, ...]]) -> None:
+    def _add(self, rows: Ints, edits: Sequence[tuple[TokenEdit, ...]]) -> None:
         one = self.places.size
         used = max(1, int((rows != one).sum(-1).max(initial=0)))
         width = max(used, self._columns.shape[1])

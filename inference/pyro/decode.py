@@ -33,7 +33,7 @@ class _Decoding(TreeSite):
         return type(self)(self.told, self._temperature, torch.Size(batch_shape))
 
 
-class Posterior(_Decoding):
+class TreePosterior(_Decoding):
     """T' given x: p(T' | T, x) = p(T', x | T) / p(x | T)."""
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
@@ -87,12 +87,12 @@ class Completed(_Decoding):
 
 
 def decoded(told: Told, surface: Surface | None, temperature: int) -> None:
-    """x by `Summed`, then T' given x by `Posterior`; or `forward` if T' is given."""
+    """x by `Summed`, then T' given x by `TreePosterior`; or `forward` if T' is given."""
     summed(told, surface)
     if told.is_decided:
         return
     with told.plate:
-        told.decide(pyro.sample(PAIRS, Posterior(told, temperature)))
+        told.decide(pyro.sample(PAIRS, TreePosterior(told, temperature)))
     if isinstance(told.known, SlotEvidence):
         with told.plate:
             pyro.sample("completed", Completed(told, temperature))

@@ -20,9 +20,9 @@ from pyropunct.models.attach.attributes import SEVERAL, SURFACE, Attributes, Vie
 from pyropunct.models.attach.base import Attach, Scorer
 from pyropunct.models.attach.scores import (
     OF_RELATION,
+    ContextWeights,
     Index,
     WeightBlocks,
-    Weights,
     WeightsInUse,
     features_of,
     gather_contexts,
@@ -148,7 +148,7 @@ class LogLinearAttach(Attach):
         self.prior_scale, self.least = prior_scale, least
         self.sparse = False
         self._index: Index | None = None
-        self._few: tuple[Tensor, int, Weights] | None = None
+        self._few: tuple[Tensor, int, ContextWeights] | None = None
         self._single: dict[tuple[int, ...], _Single] = {}
         self._parts = parts_of_pairs(inventory, marks)
         self.register_buffer("keys", torch.zeros(0, dtype=torch.long))

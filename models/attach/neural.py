@@ -118,7 +118,7 @@ class EmbeddedAttributes(nn.Module):
         return self.vectors(torch.from_numpy(places).to(self.vectors.weight.device))
 
 
-class Words(nn.Module):
+class WordsInContext(nn.Module):
     """Words in their context: a bidirectional LSTM over forms, tags, relations and shapes.
 
     If words have pretrained features, it reads a linear function of these too, with each word's features
@@ -182,7 +182,7 @@ class Constituents(nn.Module):
 
     def __init__(self, sizes: Sizes) -> None:
         super().__init__()
-        self.words = Words(sizes)
+        self.words = WordsInContext(sizes)
         self.places = nn.Linear(8 * 2 * STATE_SIZE, SIZE)
         self.attributes = EmbeddedAttributes(OF_TREES, {"relation": sizes.relations, "tag": sizes.tags}, SIZE)
         self.forms = EmbeddedAttributes(FORMS, {"form": sizes.forms}, SIZE)

@@ -111,7 +111,7 @@ class WeightBlocks(NamedTuple):
     start: Array
 
 
-class Weights(NamedTuple):
+class ContextWeights(NamedTuple):
     """The weights of K contexts: blocks of all weights of a context, and single ones that are not zero.
 
     :ivar blocks: the blocks, one after the other.
@@ -128,17 +128,17 @@ class Weights(NamedTuple):
     first: Array
 
 
-def all_weights(weights: Tensor, start: Array) -> Weights:
+def all_weights(weights: Tensor, start: Array) -> ContextWeights:
     """All weights in blocks.
 
     :param start: (K + 1,) where the block of each context starts.
     """
     none = np.zeros(0, np.int64)
     values = weights.detach().cpu().numpy()
-    return Weights(values, start[:-1], values[:0], none, none)
+    return ContextWeights(values, start[:-1], values[:0], none, none)
 
 
-def sparse_weights(weights: Tensor, start: Array) -> Weights:
+def sparse_weights(weights: Tensor, start: Array) -> ContextWeights:
     """The weights in a sparse tensor; contexts with many of them, which are often met, get blocks.
 
     :param start: see `all_weights`.
@@ -150,7 +150,7 @@ def sparse_weights(weights: Tensor, start: Array) -> Weights:
     ends = np.cumsum(sizes * in_blocks)
     blocks = np.zeros(ends[-1] if len(ends) else 0, values.dtype)
     block = np.where(in_blocks, ends - sizes, -1)
-    found = Weights(blocks, block, values, places, first)
+    found = ContextWeights(blocks, block, values, places, first)
     _fill_blocks(found, start)
     return found
 
@@ -188,18 +188,18 @@ def features_of(parts: PairParts, blocks: WeightBlocks, relation: Array, context
     return Features(parts, blocks, relation, starts_of(sizes), contexts)
 
 
-def linear_scores(weights: Tensor | Weights, features: Features) -> Tensor:
+def linear_scores(weights: Tensor | ContextWeights, features: Features) -> Tensor:
     """The score theta . f(l, r, w) of each pair of each view, (C,), in double precision.
 
     :param weights: (P,) the weights theta in which the features' blocks are; or weights of which nothing is
         learned.
     """
-    if isinstance(weights, Weights):
+    if isinstance(weights, ContextWeights):
         return torch.from_numpy(_scores(weights, features))
     return _LinearScores.apply(weights, features)
 
 
-def _scores(weights: Weights, features: Features) -> Array:
+def _scores(weights: ContextWeights, features: Features) -> Array:
     scores = np.zeros(int(features.score_start[-1]))
 
     def work(first: int, last: int) -> None:

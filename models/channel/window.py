@@ -6,7 +6,13 @@ import torch
 from torch import Tensor
 
 from pyropunct.inference.machines.moves import END, Move
-from pyropunct.inference.machines.products import KEEP, LEFT_ABSORPTION, RIGHT_ABSORPTION, TRANSPOSITION, Edit
+from pyropunct.inference.machines.products import (
+    KEEP,
+    LEFT_ABSORPTION,
+    RIGHT_ABSORPTION,
+    TRANSPOSITION,
+    TokenEdit,
+)
 from pyropunct.models.channel.base import Channel
 
 
@@ -35,12 +41,12 @@ class Window(Channel):
             yield Move("empty", a, target=a)
             yield Move(a, END, written=(a,))
             for b in tokens:
-                yield self._edit(Edit(a, b, KEEP), written=(a,), window=b)
-                yield self._edit(Edit(a, b, LEFT_ABSORPTION), written=(), window=b)
-                yield self._edit(Edit(a, b, RIGHT_ABSORPTION), written=(), window=a)
-                yield self._edit(Edit(a, b, TRANSPOSITION), written=(b,), window=a)
+                yield self._edit(TokenEdit(a, b, KEEP), written=(a,), window=b)
+                yield self._edit(TokenEdit(a, b, LEFT_ABSORPTION), written=(), window=b)
+                yield self._edit(TokenEdit(a, b, RIGHT_ABSORPTION), written=(), window=a)
+                yield self._edit(TokenEdit(a, b, TRANSPOSITION), written=(b,), window=a)
 
-    def _edit(self, edit: Edit, written: tuple[int, ...], window: int) -> Move:
+    def _edit(self, edit: TokenEdit, written: tuple[int, ...], window: int) -> Move:
         on_page = edit.mirrored() if self.direction == "right" else edit
         return Move(edit.first, edit.second, (("edit", *on_page),), written, window, edit)
 

@@ -142,7 +142,7 @@ class TextCommand(Command):
 
     def run(self, values: dict[str, Any]) -> None:
         """Work on a file."""
-        from pyropunct.text.lines import Part, opened
+        from pyropunct.text.lines import TextPart, opened
 
         if "places" in values:
             model, file = _model_and_file(values["places"])
@@ -151,7 +151,7 @@ class TextCommand(Command):
         work = self.function(**self.arguments({**values, "model": model}))
         out = sys.stdout  # before a progress bar replaces it
         with opened(file) as (stream, name), console.stream_bar(stream, name) as advance:
-            work(Part(stream, name, values["input"]), out, None, advance)
+            work(TextPart(stream, name, values["input"]), out, None, advance)
 
 
 def _model_and_file(places: Sequence[str]) -> tuple[str, str]:

@@ -8,7 +8,7 @@ import click
 from pyropunct.cli import console
 from pyropunct.cli.command import command
 from pyropunct.cli.frame import interrupts
-from pyropunct.cli.loading import Json, Machine, ModelUse, check_device, read_file
+from pyropunct.cli.loading import Hardware, Json, ModelUse, check_device, read_file
 from pyropunct.cli.training_reports import step_bar
 from pyropunct.errors import UserError
 from pyropunct.limits import Help, NamesIn, Placeholder
@@ -46,7 +46,7 @@ def restoration(
     settings: RestorationSettings,
     recipe: Annotated[str, NamesIn("pyropunct.fitted.recipes:RECIPES")] = "default",
     quick: bool = False,
-    machine: Machine,
+    machine: Hardware,
     json: Json = False,
 ) -> None:
     """Train all systems on TRAIN and compare them on DEV, or on --test; all are CoNLL-U files.

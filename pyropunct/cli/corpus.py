@@ -16,7 +16,7 @@ from pyropunct.cli import console
 from pyropunct.cli.command import Command, Group
 from pyropunct.cli.evaluate import EvaluationReport
 from pyropunct.cli.frame import polite
-from pyropunct.cli.loading import Machine, Threads, is_in
+from pyropunct.cli.loading import Hardware, Threads, is_in
 from pyropunct.errors import FailureError, UserError, installing
 from pyropunct.files import held, json_text, model_there, remove_unwritten, written_whole
 from pyropunct.limits import Count, Placeholder
@@ -156,7 +156,7 @@ def _run(name: str, model: str, given: str, out: str, json: bool, **values: Any)
         if is_in(folder, Path(path)):
             raise UserError(f"{out}: is in {path}, which is read: choose another folder")
     model = os.path.abspath(model_there(model)) if model_there(model).is_file() else model
-    Machine(threads=sharding.threads).start()
+    Hardware(threads=sharding.threads).start()
     arguments = _plain(name).arguments({key: value for key, value in values.items() if key != "threads"})
     place = f"pyropunct.cli.{task.work}"
     load_work(place, model, arguments)  # whatever is wrong with the model or the settings is told at once

@@ -10,7 +10,7 @@ from pyropunct.cli.command import command
 from pyropunct.cli.loading import Json, ModelUse
 from pyropunct.cli.report import Report
 from pyropunct.files import json_text
-from pyropunct.text.lines import Part, TreebankError, opened
+from pyropunct.text.lines import TextPart, TreebankError, opened
 from pyropunct.treebank.reading import nothing_kept
 from pyropunct.treebank.sentence import Sentence
 
@@ -42,7 +42,7 @@ def evaluate(model: str, file: str, *, use: ModelUse, json: Json = False) -> Non
     """
     punctuator = use.load(model)
     with opened(file) as (stream, name), console.stream_bar(stream, name) as advance:
-        sums, items, impossible = measured(punctuator, Part(stream, name, "conllu"), advance)
+        sums, items, impossible = measured(punctuator, TextPart(stream, name, "conllu"), advance)
     omitted = items.omitted
     if not sums.sentences:
         raise impossible[0] if impossible else nothing_kept(name, omitted)
@@ -63,7 +63,10 @@ def work(model: str, *, use: ModelUse) -> "Work":
     punctuator = use.load(model)
 
     def measure(
-        part: Part, out: TextIO, reject: "Reject | None" = None, advance: Callable[[], None] = lambda: None
+        part: TextPart,
+        out: TextIO,
+        reject: "Reject | None" = None,
+        advance: Callable[[], None] = lambda: None,
     ) -> None:
         sums, items, impossible = measured(punctuator, part, advance, reject)
         counts = {"omitted": len(items.omitted), "impossible": len(impossible), "malformed": items.failed}
@@ -73,7 +76,7 @@ def work(model: str, *, use: ModelUse) -> "Work":
 
 
 def measured(
-    model: "Punctuator", part: Part, advance: Callable[[], None], reject: "Reject | None" = None
+    model: "Punctuator", part: TextPart, advance: Callable[[], None], reject: "Reject | None" = None
 ) -> "tuple[EvaluationSums, Items, list[ImpossibleSentenceError]]":
     """The sums over a text, what was left out, and the errors of sentences that the model cannot produce.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pyropunct.cli import console
 from pyropunct.cli.command import Group, command
-from pyropunct.cli.loading import Json, Machine, check_device, read_file
+from pyropunct.cli.loading import Hardware, Json, check_device, read_file
 from pyropunct.cli.report import Report
 from pyropunct.cli.rules import disagreement
 from pyropunct.cli.training_reports import Checkpoints, fit_watches
@@ -40,7 +40,7 @@ def several(folds: int) -> int:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FitOptions(Machine):
+class FitOptions(Hardware):
     """What is trained, and where.
 
     :ivar dev: treebank that chooses epoch and direction, like the first TRAIN; by default a tenth of all is
@@ -58,10 +58,10 @@ class FitOptions(Machine):
     :ivar encoder: an encoder that the package transformers loads, whose states parser, reader and the neural
         attach model get too: a folder, a model that was downloaded before, or an installed package with a
         model.
-    :ivar fine_tune: with --parser and --encoder: train the encoder further, together with the parser, which
-        alone reads it then; --device cuda makes it bearable.
-    :ivar tagger: with --parser: train a tagger of words too, whose predictions are mixed with those given
-        trees of the parser.  [default: --tagger]
+    :ivar fine_tune: with --parser and --encoder: train adapters of the encoder too, thin matrices beside its
+        own weights, together with the reader of running text; all parts read the encoder through them.
+    :ivar tagger: with --parser: train a tagger of words too, which the story for trees of the parser reads.
+        [default: --tagger]
     :ivar mark_parser: with --parser: train another one that reads marks too, for `pyropunct parse`; it takes
         as long again.
     :ivar text: with --parser: text to learn from besides, whose trees the parser finds: a file, a folder or a
@@ -215,9 +215,6 @@ EDITS_SHOWN = 20
 
 STILL_NEAR_PRIOR = "the channel is still near its prior, and more epochs help"
 
-ENCODER, TUNED = "encoder", "tuned encoder"
-"""The kinds of pretrained features."""
-
 _TREES = "{name} on dev: UAS {uas:.2f}, LAS {las:.2f}, tags {upos:.2f}"
 _OF_TREES = {"uas": ("dev UAS", 2), "las": ("dev LAS", 2), "upos": ("dev tags", 2)}
 NETWORKS: dict[str, tuple[str, str, dict[str, tuple[str, int]]]] = {
@@ -275,10 +272,10 @@ class FitReport(Report):
                 for treebank in self._treebanks
             ],
             "edits": [edit._asdict() for edit in self._edits],
-            **{kind.replace(" ", "_"): _place(model, kind) for kind in (ENCODER, TUNED)},
+            "encoder": _encoder_of(model),
             **networks,
             "parsed_trees": None if model.parsed is None else model.parsed.report,
-            "tagger": None if model.tagger is None else {**model.tagger.report, "share": model.share},
+            "tagger": None if model.tagger is None else model.tagger.report,
             "disagreeing": self._disagreeing,
         }
 
@@ -327,11 +324,9 @@ class FitReport(Report):
         chosen, epochs = model.report["chosen"], len(model.report["epochs"])
         if chosen < epochs:
             yield f"dev chose epoch {chosen} of {epochs}"
-        if encoder := _place(model, ENCODER):
+        if encoder := _encoder_of(model):
             use = "to restore raw text" if model.attach_pretrained is None else "for whatever it does"
             yield f"the model needs the encoder {encoder} {use}"
-        if tuned := _place(model, TUNED):
-            yield f"the model has the encoder {tuned} in it, which was trained further with the parser"
         for network in DECISIVE:
             if scores := _best_scores(model, network):
                 name, line, _ = NETWORKS[network]
@@ -344,15 +339,16 @@ class FitReport(Report):
         if model.tagger is not None:
             yield (
                 "dev perplexity per slot given words: trees of the parser {trees_perplexity:.4f}, tagger "
-                "{perplexity:.4f}, both {mixed_perplexity:.4f}".format(**model.tagger.report)
-                + f", with a share of {model.share:.2f} for the tagger"
+                "{perplexity:.4f}, story that reads the tagger {reading_perplexity:.4f}".format(
+                    **model.tagger.report
+                )
             )
 
 
-def _place(model: "Punctuator", kind: str) -> str | None:
+def _encoder_of(model: "Punctuator") -> str | None:
     """The place of the encoder that the model was trained with; None without one."""
     plain = {} if model.pretrained is None else model.pretrained.to_parts()[0]
-    return plain["place"] if plain.get("kind") == kind else None
+    return plain.get("place")
 
 
 def _epochs(model: "Punctuator", network: str) -> list[dict[str, Any]]:

@@ -29,7 +29,7 @@ Json = Annotated[bool, Help("Print one JSON object and nothing else.")]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Machine:
+class Hardware:
     """The machine that works.
 
     :ivar threads: threads to use; by default all cores.
@@ -50,7 +50,7 @@ class Machine:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ModelUse(Machine):
+class ModelUse(Hardware):
     """How a model is loaded.
 
     :ivar encoder: where the encoder is now that MODEL was trained with, if it has moved.

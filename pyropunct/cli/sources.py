@@ -14,13 +14,17 @@ from pyropunct.restore.parses import LONGEST_WHOLE, NoParserError
 from pyropunct.restore.reading import AtHand, BadLine, Item, chunks, read_items
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.restoring import Restored, Source, has_marks
-from pyropunct.text.lines import ByteLines, Part, TreebankError
+from pyropunct.text.lines import ByteLines, TextPart, TreebankError
 from pyropunct.text.raw_sentence import RawSentence
 from pyropunct.treebank.reading import Omission
 from pyropunct.treebank.sentence import Sentence
 
 Restore = Callable[[Sequence[Source]], Iterator[Restored]]
 Found = TypeVar("Found")
+
+
+FEW_WORDS = 20
+"""Nothing is said of the language of so few words."""
 
 
 def text_work(
@@ -43,7 +47,7 @@ def text_work(
     """
 
     def work(
-        part: Part, out: TextIO, reject: Reject | None = None, advance: Callable[[], None] = lambda: None
+        part: TextPart, out: TextIO, reject: Reject | None = None, advance: Callable[[], None] = lambda: None
     ) -> None:
         items, shown = Items(part, model, reject, restorer, quiet), report(out, part.name)
         doubtful, first = 0, None
@@ -74,7 +78,7 @@ class Items:
 
     def __init__(
         self,
-        part: Part,
+        part: TextPart,
         model: Punctuator,
         reject: Reject | None = None,
         restorer: Restorer | None = None,
@@ -83,7 +87,8 @@ class Items:
         self._name, self._reject = part.name, reject
         self._quiet, self._cut = quiet or reject is not None, reject is not None
         self.omitted: list[Omission] = []
-        self.failed = 0
+        self.failed = self._words = self._strange = 0
+        self._known = model.known_words
         tolerant = reject is not None
         self._items: Iterable[Item]
         self._lines: AtHand
@@ -145,6 +150,10 @@ class Items:
         if not self._quiet and isinstance(item, Sentence) and has_marks(item):
             console.tell("pyropunct: the punctuation of trees is removed first (--keep keeps it)")
             self._quiet = True
+        if isinstance(item, RawSentence):
+            words = [word.lower() for word in item.words if word.isalpha()]
+            self._words += len(words)
+            self._strange += sum(word not in self._known for word in words)
         if not self._cut and isinstance(item, RawSentence) and len(item.words) > LONGEST_WHOLE:
             parts = f"{len(item.words)} words; lines of more than {LONGEST_WHOLE} are parsed in parts"
             self._tell(item, f"{parts} (is each sentence on a line of its own?)")
@@ -176,6 +185,9 @@ class Items:
         if first is not None:
             few = f"{first.effective_draws:.1f} effective draws, which are few: more --samples would help"
             self._tell(first.source, few + f" (and {doubtful - 1} more)" * (doubtful > 1))
+        if self._words >= FEW_WORDS and 2 * self._strange > self._words:
+            known = f"{self._words - self._strange:,} of {self._words:,} words"
+            console.tell(f"pyropunct: {self._name}: the model knows {known}: is this text in its language?")
         console.tell_omitted(self._name, self.omitted, kept=kept)
         if self.failed:
             raise UserError(f"{self._name}: {self.failed} left as they were because of errors")

@@ -72,17 +72,17 @@ def checksum(texts: Iterable[str]) -> str:
     return digest.hexdigest()
 
 
-class Parts(Protocol):
+class ExperimentParts(Protocol):
     """A model that can be taken apart to be saved."""
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
         """The model as plain JSON types and tensors."""
 
 
-Taken = TypeVar("Taken", bound=Parts)
+Taken = TypeVar("Taken", bound=ExperimentParts)
 
 
-def save_parts(model: Parts, place: Path) -> None:
+def save_parts(model: ExperimentParts, place: Path) -> None:
     """Write a model to a model file."""
     write_model_file(place, *model.to_parts())
 

@@ -9,7 +9,7 @@ from pyropunct.errors import UserError
 from pyropunct.limits import Count, NamesIn, Seed, forbidden
 
 
-class SettingError(UserError, ValueError):
+class ComparisonError(UserError, ValueError):
     """A setting that is invalid, or does not go with another one."""
 
 
@@ -21,7 +21,7 @@ class ExperimentSettings:
     :ivar seed: equal seeds give equal results, on the same machine with the same number of threads.
     :cvar TRAINING: the names of the settings on which training depends: if only others change, parts that
         were trained before can be used again.
-    :raises SettingError: if a number is out of its bounds; the message is one line.
+    :raises ComparisonError: if a number is out of its bounds; the message is one line.
     """
 
     permutations: Count = 10_000
@@ -30,7 +30,7 @@ class ExperimentSettings:
 
     def __post_init__(self) -> None:
         if problem := forbidden(self):
-            raise SettingError(problem)
+            raise ComparisonError(problem)
 
     @property
     def tests(self) -> tuple[int, int]:
@@ -59,11 +59,11 @@ def names_of(registry: str, kind: str) -> Callable[[str], tuple[str, ...]]:
 def chosen(names: "list[str] | tuple[str, ...]", known: tuple[str, ...], kind: str) -> tuple[str, ...]:
     """Names, each once.
 
-    :raises SettingError: if a name is unknown, or there is no name.
+    :raises ComparisonError: if a name is unknown, or there is no name.
     """
     for name in names or ("",):
         if name not in known:
-            raise SettingError(f"there is no {kind} {name!r}; there are {', '.join(known)}")
+            raise ComparisonError(f"there is no {kind} {name!r}; there are {', '.join(known)}")
     return tuple(dict.fromkeys(names))
 
 
@@ -76,7 +76,7 @@ def numbers_to(most: int, kind: str) -> Callable[[str], tuple[int, ...]]:
     def numbers(text: str) -> tuple[int, ...]:
         items = text.split(",")
         if not all(item.isdecimal() and 1 <= int(item) <= most for item in items):
-            raise SettingError(f"give {kind} from 1 to {most} with commas between them, not {text!r}")
+            raise ComparisonError(f"give {kind} from 1 to {most} with commas between them, not {text!r}")
         return tuple(dict.fromkeys(map(int, items)))
 
     return numbers

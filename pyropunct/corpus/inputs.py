@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from pyropunct.errors import UserError, installing
-from pyropunct.text.lines import SIZE, STANDARD_INPUT, Part, standard_input
+from pyropunct.text.lines import SIZE, STANDARD_INPUT, TextPart, standard_input
 
 TEXT, CONLLU = (".txt", ".text"), (".conllu",)
 """How the names of raw text and of CoNLL-U end, before what says that they are compressed."""
@@ -95,17 +95,17 @@ def files_of_several(given: Iterable[str]) -> list[str]:
     return [file for files in found for file in files]
 
 
-def parts_of(files: Iterable[str]) -> Iterator[Part]:
+def parts_of(files: Iterable[str]) -> Iterator[TextPart]:
     """The texts of files, each of which is opened when its turn has come.
 
     :raises CorpusError: as `contents` does.
     """
     for file in files:
         if file == "-":
-            yield Part(standard_input(), STANDARD_INPUT)
+            yield TextPart(standard_input(), STANDARD_INPUT)
             continue
         with contents(file) as stream:
-            yield Part(cast(BinaryIO, _Read(stream, file)), file, kind_of(file) or "auto")
+            yield TextPart(cast(BinaryIO, _Read(stream, file)), file, kind_of(file) or "auto")
 
 
 class _Read:

@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, NamedTuple, Protocol, TextIO, cast
 from pyropunct.corpus.inputs import COMPRESSED, CorpusError, contents, without_compression
 from pyropunct.files import written_whole
 from pyropunct.shipped import place_of
-from pyropunct.text.lines import SIZE, ByteLines, Part, Start, TreebankError, decoded, visible
+from pyropunct.text.lines import SIZE, ByteLines, Start, TextPart, TreebankError, decoded, visible
 from pyropunct.treebank.conllu_reader import is_comment, recognised
 
 LARGEST = 64 << 20
@@ -41,7 +41,7 @@ class Work(Protocol):
 
     def __call__(
         self,
-        part: Part,
+        part: TextPart,
         out: TextIO,
         reject: Reject | None = None,
         advance: Callable[[], None] = lambda: None,
@@ -251,7 +251,7 @@ def _write(job: Job, shard: Shard, work: Work) -> None:
     with written_whole(job.path(shard)) as stream:
         text = io.TextIOWrapper(stream, encoding="utf-8", errors="surrogateescape", newline="\n")
         with text_of(shard) as of_shard:
-            work(Part(of_shard, shard.file, shard.kind, shard.start), text, rejected.append)
+            work(TextPart(of_shard, shard.file, shard.kind, shard.start), text, rejected.append)
         text.detach()
         _on_disk(stream)
         # Before the shard has its name, so that one that is finished never lacks them.

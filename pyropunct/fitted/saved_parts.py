@@ -4,6 +4,7 @@ A tensor is called ``PART/NAME``; the story for parsed trees is the part ``parse
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -19,6 +20,7 @@ from pyropunct.fitted.variants import Trusted, UnknownVariantError, require_trus
 from pyropunct.models.attach.log_linear import LogLinearAttach
 from pyropunct.models.attach.pruning import pruned, rounded
 from pyropunct.models.learned import check_buffers, fixed_names, learned_scales, learned_values
+from pyropunct.models.reading import Trust
 from pyropunct.models.story import Story
 from pyropunct.models.syntax import HeadOutward
 from pyropunct.nets.networks import TrainedNetwork
@@ -27,7 +29,7 @@ from pyropunct.nets.pretrained import Pretrained, PretrainedError, check_same, r
 from pyropunct.nets.reader import RunningReader
 from pyropunct.nets.tagger import SlotTagger
 from pyropunct.nets.tuning import pretrained_from
-from pyropunct.shipped import lacking, place_of
+from pyropunct.shipped import checksum, lacking, place_of, shipped_models
 from pyropunct.text.conventions import Conventions
 from pyropunct.vocabulary import Vocabulary
 
@@ -43,13 +45,16 @@ NETWORKS = ("parser", "mark_parser", "reader", "pretrained", "tagger")
 OF_SYNTAX = "story/syntax."
 """The prefix of the names of the syntax model's tensors, which given and parsed trees share."""
 
+OF_READING = "reading."
+"""How the names of the weights begin with which a story reads."""
+
 OF_ATTACH = "story/attach.weights"
 """How the names of tensors end that may be sparse: of tens of millions of weights most are zero."""
 
 Network = TypeVar("Network", bound=TrainedNetwork[Any, Any, Any])
 
 
-class Parts(NamedTuple):
+class SavedParts(NamedTuple):
     """What the file of a model or of a corrector holds, and what may be done with it.
 
     :ivar path: the file, for messages.
@@ -66,15 +71,47 @@ class Parts(NamedTuple):
     encoder: str | Path | None = None
 
 
-def read_parts(path: str | Path, variants: Trusted = (), encoder: str | Path | None = None) -> Parts:
+def read_parts(path: str | Path, variants: Trusted = (), encoder: str | Path | None = None) -> SavedParts:
     """The parts of a model, or of a model that comes with the package; see `pyropunct.Punctuator.load`.
 
     :raises ModelFileError: if the file is missing or damaged.
     """
     try:
-        return Parts(path, *read_model_file(place_of(path), few=(OF_ATTACH,)), variants, encoder)
+        plain, tensors = read_model_file(place_of(path), few=(OF_ATTACH,))
     except NoModelError as error:
         raise NoModelError(f"{error}{lacking(path)}") from None
+    if "base" in plain:
+        plain, tensors = _with_base(path, plain, tensors)
+    return SavedParts(path, plain, tensors, variants, encoder)
+
+
+def _with_base(
+    path: str | Path, plain: Mapping[str, Any], tensors: Mapping[str, Tensor]
+) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    """A model that has further parts than another one of the package, and else the same.
+
+    :raises ModelFileError: if that model is not there, or is another one now.
+    """
+    base = plain["base"]
+    if base not in shipped_models() or checksum(place_of(base)) != plain["base_checksum"]:
+        raise ModelFileError(f"{path}: belongs to the model {base!r} of another version of the package")
+    of_base, shared = read_model_file(place_of(base), few=(OF_ATTACH,))
+    kept = {name: tensor for name, tensor in shared.items() if name.partition("/")[0] not in plain}
+    return {**of_base, **plain}, {**kept, **tensors}
+
+
+def further_parts(parts: SavedParts, base: str) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    """What the file of a model has to hold, if all but its networks and what its story reads are in another.
+
+    :param base: the name of a model of the package.
+    """
+    plain = {name: parts.plain[name] for name in NETWORKS if name in parts.plain}
+    own = {
+        name: tensor
+        for name, tensor in parts.tensors.items()
+        if name.partition("/")[0] in NETWORKS or name.startswith(f"parsed/story/{OF_READING}")
+    }
+    return {**plain, "base": base, "base_checksum": checksum(place_of(base))}, own
 
 
 def inside(part: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -88,7 +125,7 @@ def within(part: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     return {f"{part}/{name}": tensor for name, tensor in tensors.items()}
 
 
-def model_fields(parts: Parts) -> dict[str, Any]:
+def model_fields(parts: SavedParts) -> dict[str, Any]:
     """The fields of the `pyropunct.Punctuator` that was saved in these parts.
 
     :raises ValueError: as `pyropunct.Punctuator.load` does.
@@ -105,17 +142,22 @@ def model_fields(parts: Parts) -> dict[str, Any]:
             pretrained = remembered(pretrained)  # parser and attach model read the same sentences
         fields: dict[str, Any] = dict(vars(saved_story(plain, tensors, pretrained)))
         fields["parser"] = saved_network(BiaffineParser, "parser", plain, tensors, pretrained)
+        tagger, share = None, 0.0
         if "tagger" in plain:
-            fields |= saved_tagger(
-                plain["tagger"], inside("tagger", tensors), fields["vocabulary"], fields["parser"]
-            )
+            weights = inside("tagger", tensors)
+            tagger, share = saved_tagger(plain["tagger"], weights, fields["vocabulary"], fields["parser"])
+        parsed = parsed_story(plain, tensors, pretrained) if "parsed" in plain else None
+        if parsed is not None and parsed.story.reading is not None and tagger is None:
+            raise ValueError("the story for parsed trees reads a tagger, but there is none")
         if "slot_strings" in plain:
             fields["slot_strings"] = SlotStrings.from_json(plain["slot_strings"])
         return fields | {
             "conventions": Conventions.from_json(plain["conventions"]),
             "mark_parser": saved_network(BiaffineParser, "mark_parser", plain, tensors, pretrained),
             "reader": saved_network(RunningReader, "reader", plain, tensors, pretrained),
-            "parsed": parsed_story(plain, tensors, pretrained) if "parsed" in plain else None,
+            "parsed": None if parsed is None else replace(parsed, tagger=tagger),
+            "tagger": tagger,
+            "share": share,
         }
     except (UnknownVariantError, PretrainedError, ModelFileError):
         raise
@@ -158,6 +200,8 @@ def saved_story(
     learned, scales = inside("story", tensors), inside("scales", tensors)
     require_syntax_table(learned, vocabulary)
     story = blank_story(vocabulary, recipe, 0 if source is None else source.size)
+    if any(name.startswith(OF_READING) for name in learned):
+        story.reading = Trust(vocabulary.inventory)
     fixed = {name: learned.pop(name) for name in fixed_names(story) & learned.keys()}
     settle_story(story, fixed, learned, scales)
     check_buffers(story)
@@ -193,8 +237,8 @@ def saved_tagger(
     weights: Mapping[str, Tensor],
     vocabulary: Vocabulary,
     parser: BiaffineParser | None,
-) -> dict[str, Any]:
-    """The tagger of a model, and its share, by the names of their fields.
+) -> tuple[SlotTagger, float]:
+    """The tagger of a model, and its share.
 
     :raises ValueError: if there is no parser, if the tagger knows other marks than the model, or if its share
         is not a number from 0 to 1.
@@ -207,7 +251,7 @@ def saved_tagger(
         raise ValueError("the report of the tagger is no object")
     if type(share) not in (int, float) or not 0 <= share <= 1:
         raise ValueError(f"the share of the tagger is {share!r}, not a number from 0 to 1")
-    return {"tagger": tagger, "share": float(share)}
+    return tagger, float(share)
 
 
 def saved_network(

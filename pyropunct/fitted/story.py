@@ -26,6 +26,7 @@ from pyropunct.models.symmetry import unmatched_rows
 from pyropunct.models.syntax import HeadOutward
 from pyropunct.models.trees import TreeBatch
 from pyropunct.nets.pretrained import Pretrained, features_of_words
+from pyropunct.nets.tagger import SlotTagger
 from pyropunct.text.lines import TreebankError
 from pyropunct.text.marks import Surface, display, unpaired
 from pyropunct.treebank.sentence import Sentence
@@ -87,6 +88,7 @@ class FittedStory:
         for a story that was not fitted to a treebank.
     :ivar attach_pretrained: gives the pretrained features of words that the attach model reads, None if it
         reads none.
+    :ivar tagger: reads words for a story that reads, see `pyropunct.models.reading`.
     """
 
     vocabulary: Vocabulary
@@ -95,21 +97,27 @@ class FittedStory:
     report: Mapping[str, Any]
     slot_strings: SlotStrings | None = None
     attach_pretrained: Pretrained | None = None
+    tagger: SlotTagger | None = None
 
     def __repr__(self) -> str:
         words, marks = len(self.vocabulary.forms), len(self.vocabulary.tokens)
         of = f"{self.recipe.attach!r}, {self.recipe.channel!r}"
         return f"<{type(self).__name__}({of}) of {words:,} words and {marks} marks>"
 
-    def encode_trees(self, trees: Sequence[Tree]) -> TreeBatch:
+    def encode_trees(self, trees: Sequence[Tree], read: Sequence[Tensor] | None = None) -> TreeBatch:
         """A batch of trees as the story reads them; see `pyropunct.vocabulary.Vocabulary.encode_trees`.
 
+        :param read: what a story reads in the words of each tree; by default what its tagger says.
         :raises PretrainedError: if the attach model reads pretrained features of words, and their source
             cannot be used.
         """
-        source = self.attach_pretrained
-        features = None if source is None else features_of_words(source, [tree.forms for tree in trees])
-        return self.vocabulary.encode_trees(trees, features)
+        source, words = self.attach_pretrained, [tree.forms for tree in trees]
+        features = None if source is None else features_of_words(source, words)
+        if self.story.reading is None:
+            read = None
+        elif read is None and self.tagger is not None:
+            read = self.tagger.log_odds(words, self.vocabulary.tokens)
+        return self.vocabulary.encode_trees(trees, features, read)
 
     @property
     def values(self) -> Mapping[str, Tensor]:
@@ -234,6 +242,7 @@ class FittedStory:
         seed: int | None = None,
         *,
         alike: bool = False,
+        read: Sequence[Tensor] | None = None,
     ) -> Iterator[Draws]:
         """Many draws of surface punctuation from p(x | T) for each of some trees.
 
@@ -243,6 +252,7 @@ class FittedStory:
         :param samples: how many draws for each tree; a number, or one for each of them.
         :param seed: equal seeds give equal draws; by default torch draws a seed.
         :param alike: whether equal trees have equal draws, however many come before.
+        :param read: see `encode_trees`.
         :raises ValueError: if ``samples`` is not positive, or not a number for each tree, if ``seed`` is
             negative, or if the heads of a tree do not form a tree.
         """
@@ -257,9 +267,11 @@ class FittedStory:
             raise ValueError(f"seed is {seed}: it must not be negative")
         if not trees:
             return iter(())  # without a channel made ready that will not be used
-        return draw_surfaces(
-            self._many_draws, self.encode_trees, self.vocabulary, trees, numbers, seed, alike
-        )
+
+        def encode(some: slice) -> TreeBatch:
+            return self.encode_trees(trees[some], None if read is None else read[some])
+
+        return draw_surfaces(self._many_draws, encode, self.vocabulary, trees, numbers, seed, alike)
 
     def sample(
         self, sentences: Sequence[Sentence], samples: int = 1, *, balanced: bool = False
@@ -325,7 +337,7 @@ class FittedStory:
         for a, b, edit in (counts > 0).nonzero().tolist():
             pair = display(tokens[a]), display(tokens[b])
             name = "absorption" if merged and a == b and edit else EDITS[edit]
-            after = products.Edit(a, b, edit).after_of(*pair)
+            after = products.TokenEdit(a, b, edit).after_of(*pair)
             probability, count = float(probabilities[a, b, edit]), float(counts[a, b, edit])
             edits.append(Edit(pair, name, after, probability, count))
         return sorted(edits, key=lambda edit: -edit.count)

@@ -176,12 +176,19 @@ class Encoder:
         """
         return self._opened
 
-    @cached_property
-    def _opened(self) -> Opened:
+    def opened_anew(self) -> Opened:
+        """The encoder in memory of its own, for somebody who changes what it reads.
+
+        :raises PretrainedError: as `open` does.
+        """
         opened = opened_at(self.place)
         if self._wanted is not None:
             _check(self.place, identity_of(opened), self._wanted)
         return opened
+
+    @cached_property
+    def _opened(self) -> Opened:
+        return self.opened_anew()
 
     @cached_property
     def _identity(self) -> dict[str, Any]:

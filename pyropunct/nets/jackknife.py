@@ -82,7 +82,6 @@ def jackknifed(
     folds: int = FOLDS,
     trees: int = 1,
     pretrained: Pretrained | None = None,
-    encoder_rate: float = 0.0,
     seed: int = 0,
     device: torch.device | str = "cpu",
     checkpoints: Callable[[int], AnyCheckpoint | None] | None = None,
@@ -95,7 +94,6 @@ def jackknifed(
     :param folds: the number of folds.
     :param trees: the number of trees drawn of a sentence; 1 for the best tree: see `BiaffineParser.parse`.
     :param pretrained: gives features of words to all parsers, for each sentence once.
-    :param encoder_rate: see `pyropunct.nets.parser.train_parser`: then each parser has its own encoder.
     :param seed: equal seeds give equal trees, on the same machine with the same number of threads.
     :param device: where the parsers are trained.
     :param checkpoints: for each fold, counted from 0, where the state of its training is kept.
@@ -111,7 +109,6 @@ def jackknifed(
             others_of(parts, fold),
             recipe=recipe,
             pretrained=pretrained,
-            encoder_rate=encoder_rate,
             seed=seed,
             device=device,
             checkpoint=None if checkpoints is None else checkpoints(fold),

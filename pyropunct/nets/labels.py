@@ -217,6 +217,9 @@ class Spelling:
         return [self.labels.mark_number[mark] for mark in string]
 
 
+LEAST_PROBABLE, GREATEST_ODDS = 1e-5, 7.0
+"""Log-odds are computed from probabilities no less than the first, and cut off at the second."""
+
 Probabilities = NDArray[np.float64]
 """(n + 1, labels) the probability of each label in each slot of a sentence of n words."""
 
@@ -249,6 +252,13 @@ class SlotVocabulary:
     def encode(self, surfaces: Sequence[Surface]) -> Tensor:
         """(sentences, longest n + 1) the labels of the slots, 0 behind the last."""
         return padded([self.labels.encode(self.labels.strings_of(surface)) for surface in surfaces])
+
+    def log_odds(self, probabilities: Probabilities, tokens: Sequence[str]) -> Tensor:
+        """(n + 1, tokens) the log-odds of strings with each token, against the empty string."""
+        has = np.array([[token in string for token in tokens] for string in self.labels.strings], float)
+        of_tokens, nothing = probabilities[:, :-1] @ has, probabilities[:, :1]
+        logs = (np.log(np.maximum(part, LEAST_PROBABLE)) for part in (of_tokens, nothing))
+        return torch.from_numpy(np.subtract(*logs).clip(-GREATEST_ODDS, GREATEST_ODDS)).float()
 
     def draw(
         self,

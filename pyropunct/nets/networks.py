@@ -177,7 +177,7 @@ class NetworkTraining(Trainer, Generic[Model]):
         self.source, self.device = source, device
         self.model = self.kind.untrained(self.vocabulary(), recipe, source)
         self.lengths = torch.tensor([self.length(sentence) for sentence in train])
-        size = int(self.lengths.sum())
+        size = recipe.words_of_epoch(int(self.lengths.sum()))
         super().__init__(recipe.planned_epochs(size), size)
         self.network = self.untrained().to(device)
         self.average = AveragedModel(self.network, multi_avg_fn=get_ema_multi_avg_fn(recipe.averaging))
@@ -225,7 +225,8 @@ class NetworkTraining(Trainer, Generic[Model]):
                 size = 0
             batches[-1].append(number)
             size += int(self.lengths[number])
-        return [batches[number] for number in torch.randperm(len(batches)).tolist()]
+        share = round(len(batches) * min(1.0, self.size / int(self.lengths.sum())))
+        return [batches[number] for number in torch.randperm(len(batches)).tolist()[:share]]
 
     @abstractmethod
     def loss(self, batch: list[int]) -> Tensor:

@@ -34,10 +34,9 @@ from pyropunct.nets.biaffine import (
 )
 from pyropunct.nets.eisner import best_tree, draw_trees
 from pyropunct.nets.networks import NetworkTraining, TrainedWordNetwork, sequences, trained
-from pyropunct.nets.pretrained import Pretrained, SentenceCache, bare, kept
+from pyropunct.nets.pretrained import Pretrained, SentenceCache, kept
 from pyropunct.nets.recipes import ParserRecipe
 from pyropunct.nets.training import AnyCheckpoint, Watch
-from pyropunct.nets.tuning import TunedEncoder, Tuning, tunable
 from pyropunct.nets.words import WordBatch, in_batches, is_mark, standardised, with_marks
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
@@ -53,9 +52,6 @@ ARCS_AT_ONCE = 256
 
 REMEMBERED_WORDS = 8000
 """The most words of sentences that were parsed last whose states are kept."""
-
-ENCODER_RATE = 3e-5
-"""The greatest learning rate of an encoder's weights, as a rule."""
 
 
 class WeightedTree(NamedTuple):
@@ -172,9 +168,8 @@ class BiaffineParser(TrainedWordNetwork[ParserVocabulary, ParserRecipe, Biaffine
         """(sentences, longest, features) the states of words in their contexts, for other networks to read.
 
         These are the states of its lower and upper LSTMs, then the pretrained features that it reads, if
-        any.  The features of an encoder that was trained with the parser are not among them: such an encoder
-        knows the training sentences too well.  The states of sentences that were parsed just before are
-        remembered.  Sentences of like length take least memory.
+        any.  The states of sentences that were parsed just before are remembered.  Sentences of like length
+        take least memory.
 
         :param sentences: as of `parse`.
         """
@@ -186,15 +181,9 @@ class BiaffineParser(TrainedWordNetwork[ParserVocabulary, ParserRecipe, Biaffine
 
     def _states(self, batch: WordBatch, contexts: WordContexts) -> Tensor:
         states = [contexts.lower, contexts.upper]
-        if self._passed_on and batch.features is not None:
+        if batch.features is not None:
             states.append(batch.of_words(standardised(batch.features)))
         return torch.cat(states, -1)
-
-    @cached_property
-    def _passed_on(self) -> int:
-        """The number of pretrained features among the states of a word."""
-        tuned = isinstance(bare(self.pretrained), TunedEncoder)
-        return 0 if self.pretrained is None or tuned else self.pretrained.size
 
     @cached_property
     def _recent(self) -> SentenceCache:
@@ -204,7 +193,7 @@ class BiaffineParser(TrainedWordNetwork[ParserVocabulary, ParserRecipe, Biaffine
     @property
     def state_size(self) -> int:
         """The number of features that `states` gives of a word."""
-        return 4 * self.recipe.lstm_size + self._passed_on
+        return 4 * self.recipe.lstm_size + self.features_of(self.pretrained)
 
     @torch.inference_mode()
     def _parse_batch(
@@ -296,7 +285,6 @@ def train_parser(
     recipe: ParserRecipe | None = None,
     *,
     pretrained: Pretrained | None = None,
-    encoder_rate: float = 0.0,
     marks: bool = False,
     seed: int = 0,
     device: torch.device | str = "cpu",
@@ -310,23 +298,18 @@ def train_parser(
     :param recipe: the settings.
     :param pretrained: gives features of words that the parser reads as well.  They are computed once, and
         forgotten after the training unless it is a `pyropunct.nets.pretrained.Kept`.
-    :param encoder_rate: the greatest learning rate of the weights of an encoder, which is then trained
-        together with the parser, and is part of it; 0 leaves ``pretrained`` as it is.
     :param marks: let the parser read words `pyropunct.nets.words.with_marks`; by default it reads the words
         alone.  Its trees are of the words.
     :param seed: equal seeds give equal parsers, on the same machine with the same number of threads.
     :param device: where it is trained; the parser itself is on the CPU.
     :param checkpoint: if something is kept there, training goes on from it; it is written after every epoch.
     :param watch: called after every step, and when an epoch is finished.
-    :raises ValueError: if there is no sentence in one of the two, or ``pretrained`` is not an
-        `pyropunct.nets.encoder.Encoder` although it is to be trained further.
+    :raises ValueError: if there is no sentence in one of the two.
     """
     data = sequences("parser", train, dev)
-    source = tunable(pretrained) if encoder_rate else kept(pretrained)
-    kind = partial(TunedParserTraining, encoder_rate=encoder_rate) if encoder_rate else ParserTraining
-    make = partial(kind, *data, recipe or ParserRecipe(), seed, source, device, marks=marks)
-    parser = trained(make, seed, checkpoint, watch)
-    return parser if encoder_rate else replace(parser, pretrained=pretrained)
+    arguments = *data, recipe or ParserRecipe(), seed, kept(pretrained), device
+    make = partial(ParserTraining, *arguments, marks=marks)
+    return replace(trained(make, seed, checkpoint, watch), pretrained=pretrained)
 
 
 class ParserTraining(NetworkTraining[BiaffineParser]):
@@ -351,14 +334,10 @@ class ParserTraining(NetworkTraining[BiaffineParser]):
         forms = sentence.tree.forms
         return with_marks(forms, sentence.surface) if self.marks else forms
 
-    def encoded(self, sentences: Sequence[Sequence[str]]) -> WordBatch:
-        """Sentences as the network in training reads them."""
-        return self.model.encode(sentences)
-
     def loss(self, batch: list[int]) -> Tensor:
         """See `BiaffineNetwork.loss`."""
         sentences = [self.train[number] for number in batch]
-        words = self.encoded(list(map(self.read, sentences)))
+        words = self.model.encode(list(map(self.read, sentences)))
         return self.model.network.loss(words, self.model.vocabulary.answers(sentences).to(self.device))
 
     def scores(self, model: BiaffineParser, dev: Sequence[Sentence]) -> AttachmentScores:
@@ -375,12 +354,3 @@ class ParserTraining(NetworkTraining[BiaffineParser]):
             yield sentence.tree
             if self.marks:
                 yield sentence.surface
-
-
-class TunedParserTraining(Tuning[BiaffineParser], ParserTraining):
-    """The training of a parser together with a copy of the encoder that it reads."""
-
-    def encoded(self, sentences: Sequence[Sequence[str]]) -> WordBatch:
-        """Sentences as the network in training reads them."""
-        batch = self.model.vocabulary.encode(sentences).to(self.device)
-        return batch._replace(features=self.features(sentences))

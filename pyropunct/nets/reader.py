@@ -19,6 +19,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
+from pyropunct.nets.encoder import Encoder
 from pyropunct.nets.labels import Labels, Probabilities
 from pyropunct.nets.networks import NetworkTraining, TrainedWordNetwork, sequences, trained
 from pyropunct.nets.pretrained import Pretrained, bare, kept
@@ -37,7 +38,7 @@ from pyropunct.nets.running_text import (
     in_case,
 )
 from pyropunct.nets.training import AnyCheckpoint, Watch
-from pyropunct.nets.tuning import Tuning, tunable
+from pyropunct.nets.tuning import AdaptedEncoder, AdaptedNetwork, Adapters, AdaptersInTraining, adaptable
 from pyropunct.nets.words import begin_with
 from pyropunct.treebank.sentence import Sentence
 
@@ -50,9 +51,9 @@ LIKELY = 0.25
 WINDOWS_AT_ONCE = 32
 """Windows that the network reads together."""
 
-TUNED, TUNED_RATE = ReaderRecipe(epochs=3, batch_words=500, learning_rate=0.002), 1e-4
-"""The settings of a reader that is trained together with an encoder, and the encoder's learning rate, as a
-rule."""
+ADAPTING, ADAPTING_RATE = ReaderRecipe(epochs=3, batch_words=500, learning_rate=0.002), 1e-3
+"""The settings of a reader that is trained together with adapters of an encoder, and the learning rate of
+these, as a rule."""
 
 
 class Reading(NamedTuple):
@@ -68,7 +69,7 @@ class Reading(NamedTuple):
     marks: Tensor
 
 
-class Window(NamedTuple):
+class TextWindow(NamedTuple):
     """Neighbouring words of a text.
 
     :ivar words: the words that the network sees.
@@ -105,7 +106,7 @@ class RunningReader(TrainedWordNetwork[ReaderVocabulary, ReaderRecipe, RunningNe
         return [Reading(*rows) for rows in zip(*columns, strict=True)]
 
     @torch.inference_mode()
-    def read_windows(self, windows: Sequence[Window]) -> Reading:
+    def read_windows(self, windows: Sequence[TextWindow]) -> Reading:
         """Read the words in the cores of one or more windows together."""
         columns = self.network(self.encode([window.words for window in windows]))
         rows = [(row, window.core) for row, window in enumerate(windows)]
@@ -147,7 +148,7 @@ class RunningReader(TrainedWordNetwork[ReaderVocabulary, ReaderRecipe, RunningNe
         ]
 
 
-def windows_of(words: Sequence[str], start: int, stop: int) -> Iterator[Window]:
+def windows_of(words: Sequence[str], start: int, stop: int) -> Iterator[TextWindow]:
     """Windows whose cores together are a range of words of a text.
 
     :param start: the first word of the range, counted from 0.
@@ -155,7 +156,7 @@ def windows_of(words: Sequence[str], start: int, stop: int) -> Iterator[Window]:
     """
     for first in range(start, stop, CORE):
         seen, last = max(0, first - MARGIN), min(stop, first + CORE)
-        yield Window(words[seen : last + MARGIN], slice(first - seen, last - seen))
+        yield TextWindow(words[seen : last + MARGIN], slice(first - seen, last - seen))
 
 
 class ReaderScores(NamedTuple):
@@ -264,8 +265,8 @@ def train_reader(
     :param first: a reader with whose words and weights the training begins.
     :param recipe: the settings.
     :param pretrained: gives features of words that the reader reads as well; they are computed once.
-    :param encoder_rate: the greatest learning rate of the weights of an encoder, which is then trained
-        together with the reader, and is part of it; 0 leaves ``pretrained`` as it is.
+    :param encoder_rate: the greatest learning rate of adapters of an encoder, see `pyropunct.nets.tuning`:
+        they are trained together with the reader, which reads the encoder through them; 0 trains none.
     :param seed: equal seeds give equal readers, on the same machine with the same number of threads.
     :param checkpoint: if something is kept there, training goes on from it; it is written after every epoch.
     :param watch: called after every step, and when an epoch is finished.
@@ -274,8 +275,8 @@ def train_reader(
     """
     chosen_by = None if dev is None and not dev_texts else [*documents(dev or ()), *dev_texts]
     data = sequences("reader", [*documents(train), *texts], chosen_by)
-    source = tunable(pretrained) if encoder_rate else kept(bare(pretrained))
-    kind = partial(TunedReaderTraining, encoder_rate=encoder_rate) if encoder_rate else ReaderTraining
+    source = adaptable(pretrained) if encoder_rate else kept(bare(pretrained))
+    kind = partial(AdaptingReaderTraining, encoder_rate=encoder_rate) if encoder_rate else ReaderTraining
     make = partial(kind, first, *data, recipe or ReaderRecipe(), seed, source)
     reader = trained(make, seed, checkpoint, watch)
     return reader if encoder_rate else replace(reader, pretrained=bare(pretrained))
@@ -375,12 +376,51 @@ class ReaderTraining(NetworkTraining[RunningReader]):
             yield from (weight.numpy().tobytes() for weight in self.first.network.state_dict().values())
 
 
-class TunedReaderTraining(Tuning[RunningReader], ReaderTraining):
-    """The training of a reader together with a copy of the encoder that it reads."""
+class AdaptingReaderTraining(ReaderTraining):
+    """The training of a reader together with adapters of the encoder that it reads.
+
+    :param encoder_rate: the greatest learning rate of the adapters.
+    """
+
+    network: AdaptedNetwork
+    best: AdaptedNetwork
+    source: Encoder
+
+    def __init__(self, *arguments: Any, encoder_rate: float) -> None:
+        self.encoder_rate = encoder_rate
+        super().__init__(*arguments)
+
+    def untrained(self) -> AdaptedNetwork:
+        """The network with its first weights, and adapters that change nothing yet."""
+        self.opened = self.source.opened_anew()
+        self.opened.model.requires_grad_(False)
+        return AdaptedNetwork(super().untrained(), Adapters(self.opened.model))
+
+    def groups(self) -> list[tuple[list[nn.Parameter], float]]:
+        """The adapters have their own learning rate."""
+        parts = (self.network.reading, self.recipe.learning_rate), (self.network.adapters, self.encoder_rate)
+        return [(list(part.parameters()), rate) for part, rate in parts]
+
+    def with_weights(self, network: AdaptedNetwork) -> RunningReader:
+        """The reader of a network, with the adapters as they are now."""
+        source: Any = AdaptersInTraining(self.opened, network.adapters)
+        reading: Any = network.reading
+        return replace(self.model, network=reading, pretrained=source)
 
     def features_of(self, windows: Sequence[Cut], sentences: Sequence[Sequence[str]]) -> Tensor:
-        """See `ReaderTraining.features_of`: gradients go on into the encoder."""
-        return self.features(sentences)
+        """See `ReaderTraining.features_of`: gradients go on into the adapters."""
+        with self.network.adapters.attached(self.opened.model):
+            return self.opened.features(sentences)
+
+    def result(self) -> RunningReader:
+        """The reader and the adapters of the best epoch."""
+        adapters = {name: weight.clone() for name, weight in self.best.adapters.state_dict().items()}
+        source = AdaptedEncoder(Encoder.from_parts(self.source.to_parts()[0]), adapters)
+        return replace(super().result(), pretrained=source)
+
+    def data(self) -> Iterable[object]:
+        """The encoder, the learning rate of the adapters and the data."""
+        return [self.encoder_rate, *super().data()]
 
 
 def _answers(document: Document, labels: Labels, lower: bool) -> ReaderAnswers:

@@ -20,12 +20,19 @@ class TrainingRecipe:
     :ivar least_steps: small treebanks get as many epochs as this number of steps takes.
     :ivar learning_rate: Adam's greatest learning rate.
     :ivar dropout: the share of features that are dropped in training, at every layer.
+    :ivar epoch_words: the words of an epoch, if the training data have more: then each epoch draws its share.
+        0 for all of them.
     """
 
     epochs: int = 12
     least_steps: int = 3000
     learning_rate: float = 0.003
     dropout: float = 0.33
+    epoch_words: int = 0
+
+    def words_of_epoch(self, words: int) -> int:
+        """The words of an epoch for training data with this number of words."""
+        return min(words, self.epoch_words or words)
 
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> Self:
@@ -33,7 +40,8 @@ class TrainingRecipe:
 
         :raises ValueError: if a setting is not a number of the right type, or out of its bounds.
         """
-        recipe = cls(**numbers_like(asdict(cls()), plain))
+        usual = asdict(cls())
+        recipe = cls(**numbers_like(usual, {**usual, **plain}))
         if problem := forbidden(recipe):
             raise ValueError(f"the setting {problem}")
         return recipe
@@ -57,7 +65,7 @@ class AveragedRecipe(TrainingRecipe):
     weight_decay: ClassVar[float] = 0.0
 
     def planned_epochs(self, words: int) -> int:
-        """The number of epochs for a training treebank with this number of words."""
+        """The number of epochs, each with this number of words."""
         return max(self.epochs, ceil(self.least_steps * self.batch_words / words))
 
 

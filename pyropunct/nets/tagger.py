@@ -172,6 +172,13 @@ class SlotTagger(TrainedNetwork[SlotVocabulary, SlotTaggerRecipe, SlotNetwork]):
         """
         return in_batches(sentences, BATCH_WORDS, self._read)
 
+    def log_odds(self, sentences: Sequence[Sequence[str]], tokens: Sequence[str]) -> list[Tensor]:
+        """For each sentence of n words (n + 1, tokens) what a story reads: `SlotVocabulary.log_odds`."""
+        distinct = list(dict.fromkeys(map(tuple, sentences)))
+        rows = (self.vocabulary.log_odds(each, tokens) for each in self.read(distinct))
+        found = dict(zip(distinct, rows, strict=True))
+        return [found[tuple(words)] for words in sentences]
+
     @torch.inference_mode()
     def _read(self, sentences: Sequence[Sequence[str]]) -> list[Probabilities]:
         lengths = torch.tensor([len(words) for words in sentences])

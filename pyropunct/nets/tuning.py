@@ -1,130 +1,171 @@
-"""Encoders that are trained further, together with a network, and the encoders of saved models."""
+"""Encoders that learn further by thin matrices beside their own weights, and the encoders of saved models.
 
-import json
-import tempfile
-from collections.abc import Iterable, Mapping, Sequence
-from copy import deepcopy
-from dataclasses import replace
+A linear map W of an encoder becomes W + B A, where A has few rows and B few columns.  They alone are trained
+(Hu et al. 2022, "LoRA: low-rank adaptation of large language models").  So a model keeps a small share of the
+numbers of its encoder, and the encoder itself stays as it is.
+"""
+
+import hashlib
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
-from pyropunct.nets.encoder import (
-    KIND,
-    Encoder,
-    Opened,
-    checked_identity,
-    first_line,
-    identity_of,
-    opened_at,
-    quiet,
-)
-from pyropunct.nets.networks import Model, NetworkTraining
+from pyropunct.models.learned import filled
+from pyropunct.nets.encoder import KIND, Encoder, Opened
 from pyropunct.nets.pretrained import Pretrained, PretrainedError, bare
 
-TUNED = "tuned encoder"
-"""How `TunedEncoder.identity` calls it."""
+ADAPTED = "adapted encoder"
+"""How `AdaptedEncoder.identity` calls it."""
 
-FILES = ("config.json", "tokenizer.json", "tokenizer_config.json")
-"""The files beside its weights, as transformers writes them."""
+RANK = 16
+"""The rows of A, and the columns of B."""
 
-WEIGHTS = "model.safetensors"
+OLD_KINDS = {
+    "vectors": "reads word vectors, which are read no more: fit it again, with an encoder or without",
+    "tuned encoder": "has a whole encoder that was trained further, which is read no more: fit it again",
+}
+"""Sources that models of earlier versions may name."""
 
-VECTORS = "vectors"
-"""The kind of a source that models of earlier versions may name."""
 
+class Adapters(nn.Module):
+    """The matrices A and B of all linear maps of an encoder; B A is 0 before training.
 
-class TunedEncoder:
-    """An encoder that was trained further, as files in JSON and tensors.
-
-    It is opened when it is first used.
-
-    :param plain: see `to_parts`.
-    :param tensors: its weights.
-    :param in_training: the encoder while it is trained; then there are neither files nor tensors.
+    :param model: the encoder.
+    :param rank: the rows of A, and the columns of B.
     """
 
-    def __init__(
-        self, plain: Mapping[str, Any], tensors: Mapping[str, Tensor], in_training: Opened | None = None
-    ) -> None:
-        self._plain, self._tensors, self._in_training = dict(plain), dict(tensors), in_training
+    def __init__(self, model: nn.Module, rank: int = RANK) -> None:
+        super().__init__()
+        maps = _linear_maps(model)
+        downward = (torch.empty(rank, one.in_features) for one in maps)
+        self.down = nn.ParameterList([nn.init.kaiming_uniform_(part, math.sqrt(5)) for part in downward])
+        self.up = nn.ParameterList([torch.zeros(one.out_features, rank) for one in maps])
 
-    @classmethod
-    def of(cls, opened: Opened, place: str) -> "TunedEncoder":
-        """An encoder as it is now.
+    def attach(self, model: nn.Module) -> list[Any]:
+        """Let an encoder read through them; returns handles that detach them."""
 
-        :param place: where it was before it was trained further.
-        :raises PretrainedError: if it cannot be kept: transformers would make another encoder of its parts.
-        """
-        import transformers
-        from safetensors.torch import load_file
-
-        try:
-            with tempfile.TemporaryDirectory() as folder, quiet(transformers):
-                opened.model.save_pretrained(folder)
-                opened.tokenizer.save_pretrained(folder)
-                files = {name: json.loads((Path(folder) / name).read_text("utf-8")) for name in FILES}
-                tensors = load_file(Path(folder) / WEIGHTS)
-                again = identity_of(opened_at(folder))
-        except (OSError, ValueError, RuntimeError) as error:
-            raise PretrainedError(
-                f"encoder {place}: cannot be trained further: {first_line(error)}"
-            ) from error
-        before = identity_of(opened)
-        if any(again[name] != before[name] for name in ("size", "layers", "pieces")):
-            raise PretrainedError(
-                f"encoder {place}: cannot be trained further: its saved files would be another encoder"
+        def added(number: int, _: nn.Module, inputs: tuple[Tensor, ...], output: Tensor) -> Tensor:
+            return output + functional.linear(
+                functional.linear(inputs[0], self.down[number]), self.up[number]
             )
-        plain = {**again, "kind": TUNED, "place": place, "files": files}
-        return cls(plain, {name: tensor.clone() for name, tensor in tensors.items()})
+
+        return [
+            one.register_forward_hook(lambda *arguments, number=number: added(number, *arguments))
+            for number, one in enumerate(_linear_maps(model))
+        ]
+
+    @contextmanager
+    def attached(self, model: nn.Module) -> Iterator[None]:
+        """An encoder reads through them, for a while."""
+        handles = self.attach(model)
+        try:
+            yield
+        finally:
+            for handle in handles:
+                handle.remove()
+
+
+def _linear_maps(model: nn.Module) -> list[nn.Linear]:
+    return [one for name, one in model.named_modules() if isinstance(one, nn.Linear) and "pooler" not in name]
+
+
+class AdaptedEncoder:
+    """An encoder that reads through `Adapters`.  It is opened when it is first used.
+
+    :param encoder: the encoder as it was before.
+    :param tensors: the state of the adapters.
+    """
+
+    def __init__(self, encoder: Encoder, tensors: Mapping[str, Tensor]) -> None:
+        self._encoder, self._tensors = encoder, dict(tensors)
 
     @property
     def size(self) -> int:
         """Features of a word."""
-        return self._plain["size"]
+        return self._encoder.size
 
     def features(self, sentences: Sequence[Sequence[str]]) -> Tensor:
         """See `pyropunct.nets.pretrained.Pretrained.features`."""
         with torch.no_grad():
-            return self._opened.features(sentences).half().float().cpu()
+            return self._opened.features(sentences).half().float()
 
     def identity(self) -> dict[str, Any]:
-        """Its size, layers, and checksums of its pieces and weights."""
-        return {name: self._plain[name] for name in ("kind", "size", "layers", "pieces", "weights")}
+        """That of the encoder, and a checksum of the adapters."""
+        return {**self._encoder.identity(), "kind": ADAPTED, "adapters": self._checksum}
+
+    @cached_property
+    def _checksum(self) -> str:
+        parts = (tensor.float().cpu().numpy().tobytes() for _, tensor in sorted(self._tensors.items()))
+        return hashlib.sha256(b"".join(parts)).hexdigest()
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
-        """All of it: the encoder that was trained further is not needed any more."""
-        return dict(self._plain), dict(self._tensors)
+        """The place and the identity of the encoder, and the adapters."""
+        return {**self.identity(), "place": self._encoder.place}, dict(self._tensors)
 
     @classmethod
-    def from_parts(cls, plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> "TunedEncoder":
+    def from_parts(
+        cls, plain: Mapping[str, Any], tensors: Mapping[str, Tensor], place: str | Path | None = None
+    ) -> "AdaptedEncoder":
         """The encoder that `to_parts` took apart.
 
+        :param place: where the encoder is now; by default where it was.
         :raises ValueError: if a part is missing or has another type.
         """
-        checked_identity(plain)
-        if set(plain["files"]) != set(FILES) or not tensors:
-            raise ValueError("it does not have the files and the weights of an encoder")
-        return cls(plain, tensors)
+        if not isinstance(plain["adapters"], str) or not tensors:
+            raise ValueError("it does not have the adapters of an encoder")
+        adapted = cls(Encoder.from_parts({**plain, "kind": KIND}, place), tensors)
+        adapted._checksum = plain["adapters"]  # a saved model may have rounded them
+        return adapted
 
     @cached_property
     def _opened(self) -> Opened:
-        """:raises PretrainedError: if it cannot be loaded."""
-        if self._in_training is not None:
-            return self._in_training
-        shown = f"{self._plain['place']}, trained further"
+        """:raises PretrainedError: if it cannot be loaded, or is not the encoder of the adapters."""
+        opened = self._encoder.opened_anew()
+        rank = len(self._tensors.get("down.0", ()))
         try:
-            from safetensors.torch import save_file
-        except ImportError:  # then transformers, which needs it, is missing too: the error says so
-            return opened_at("", shown)
-        with tempfile.TemporaryDirectory() as folder:
-            for name in FILES:
-                (Path(folder) / name).write_text(json.dumps(self._plain["files"][name]), "utf-8")
-            save_file(self._tensors, Path(folder) / WEIGHTS, {"format": "pt"})
-            return opened_at(folder, shown)
+            adapters = filled(lambda: Adapters(opened.model, rank), self._tensors)
+        except (ValueError, RuntimeError) as error:
+            raise PretrainedError(
+                f"encoder {self._encoder.place}: the model's adapters are of another encoder"
+            ) from error
+        adapters.requires_grad_(False).attach(opened.model)
+        return opened
+
+
+class AdaptersInTraining:
+    """The features of an encoder through adapters that are in training.
+
+    :param opened: the encoder.
+    :param adapters: with the weights that they have now.
+    """
+
+    def __init__(self, opened: Opened, adapters: Adapters) -> None:
+        self._opened, self._adapters, self.size = opened, adapters, opened.size
+
+    @torch.no_grad()
+    def features(self, sentences: Sequence[Sequence[str]]) -> Tensor:
+        """See `pyropunct.nets.pretrained.Pretrained.features`."""
+        with self._adapters.attached(self._opened.model):
+            return self._opened.features(sentences).half().float().cpu()
+
+
+class AdaptedNetwork(nn.Module):
+    """A network, and the adapters of the encoder whose states it reads, which are trained with it.
+
+    :param reading: the network.
+    :param adapters: those of the encoder.
+    """
+
+    def __init__(self, reading: nn.Module, adapters: Adapters) -> None:
+        super().__init__()
+        self.reading, self.adapters = reading, adapters
 
 
 def pretrained_from(
@@ -136,22 +177,18 @@ def pretrained_from(
     :param tensors: its tensors.
     :param encoder: where the encoder is now, if it has moved.
     :raises PretrainedError: if a place for an encoder is given to a model that needs no encoder, or if the
-        source is a table of word vectors.
+        source is of a kind that is read no more.
     :raises ValueError: if a part is missing or damaged.
     """
     kind = None if plain is None else plain["kind"]
-    if encoder is not None and kind != KIND:
-        inside = "has its own in it, which was trained further"
-        reason = inside if kind == TUNED else "was trained without an encoder"
-        raise PretrainedError(f"--encoder {encoder}: the model {reason}")
+    if encoder is not None and kind not in (KIND, ADAPTED):
+        raise PretrainedError(f"--encoder {encoder}: the model was trained without an encoder")
     if plain is None:
         return None
-    if kind == VECTORS:
-        raise PretrainedError(
-            "the model reads word vectors, which are read no more: fit it again, with an encoder or without"
-        )
-    if kind == TUNED:
-        return TunedEncoder.from_parts(plain, tensors)
+    if kind in OLD_KINDS:
+        raise PretrainedError(f"the model {OLD_KINDS[kind]}")
+    if kind == ADAPTED:
+        return AdaptedEncoder.from_parts(plain, tensors, encoder)
     if kind != KIND:
         raise ValueError(f"there are no pretrained features of the kind {kind!r}")
     if tensors:
@@ -159,68 +196,7 @@ def pretrained_from(
     return Encoder.from_parts(plain, encoder)
 
 
-class TunedNetwork(nn.Module):
-    """A network, and the encoder whose states it reads, which is trained with it.
-
-    :param reading: the network.
-    :param encoder: gives the states.
-    """
-
-    def __init__(self, reading: nn.Module, encoder: nn.Module) -> None:
-        super().__init__()
-        self.reading, self.encoder = reading, encoder
-
-
-class Tuning(NetworkTraining[Model]):
-    """What a training has more if its encoder is trained too; mixed into the training of a kind of network.
-
-    :param encoder_rate: the greatest learning rate of the encoder's weights.
-    """
-
-    network: TunedNetwork
-    best: TunedNetwork
-    source: Encoder
-
-    def __init__(self, *arguments: Any, encoder_rate: float, **settings: Any) -> None:
-        self.encoder_rate = encoder_rate
-        super().__init__(*arguments, **settings)
-
-    def untrained(self) -> TunedNetwork:
-        """The network with its first weights, and a copy of the encoder."""
-        opened = self.source.open()
-        TunedEncoder.of(opened, self.source.place)  # an encoder that cannot be kept is refused now
-        return TunedNetwork(super().untrained(), deepcopy(opened.model))
-
-    def groups(self) -> list[tuple[list[nn.Parameter], float]]:
-        """The encoder's weights have their own learning rate."""
-        parts = (self.network.reading, self.recipe.learning_rate), (self.network.encoder, self.encoder_rate)
-        return [(list(part.parameters()), rate) for part, rate in parts]
-
-    def _encoder_of(self, network: TunedNetwork) -> Opened:
-        """The encoder with the weights that it has in a network."""
-        return replace(self.source.open(), model=network.encoder)
-
-    def with_weights(self, network: TunedNetwork) -> Model:
-        """The model of a network, with the encoder as it is now."""
-        encoder = TunedEncoder({"size": self.source.size}, {}, self._encoder_of(network))
-        model: Any = self.model
-        return replace(model, network=network.reading, pretrained=encoder)
-
-    def features(self, sentences: Sequence[Sequence[str]]) -> Tensor:
-        """(sentences, longest, size) the states of words now: gradients go on into the encoder."""
-        return self._encoder_of(self.network).features(sentences)
-
-    def result(self) -> Model:
-        """The model and the encoder of the best epoch."""
-        model: Any = super().result()
-        return replace(model, pretrained=TunedEncoder.of(self._encoder_of(self.best), self.source.place))
-
-    def data(self) -> Iterable[object]:
-        """The encoder, its learning rate and the data."""
-        return [self.encoder_rate, *super().data()]
-
-
-def tunable(pretrained: Pretrained | None) -> Encoder:
+def adaptable(pretrained: Pretrained | None) -> Encoder:
     """The encoder that gives pretrained features.
 
     :raises ValueError: if it is none.

@@ -162,12 +162,13 @@ def known_forms(forms: Iterable[str], least: int) -> tuple[str, ...]:
 
     :param least: lower-cased words that are rarer are `UNKNOWN`.
     """
-    return (PADDING, UNKNOWN, *frequent(map(str.lower, forms), least))
+    return (PADDING, UNKNOWN, *frequent((form.lower() for form in forms if form != UNKNOWN), least))
 
 
 def known_characters(forms: Iterable[str]) -> tuple[str, ...]:
     """The `WordTypes.characters` of the words of a training treebank."""
-    return (PADDING, UNKNOWN, *frequent("".join(forms), CHARACTER_COUNT))
+    characters = "".join(forms).replace(UNKNOWN, "")  # texts may have it: it is unknown there too
+    return (PADDING, UNKNOWN, *frequent(characters, CHARACTER_COUNT))
 
 
 def numbers_of(types: Sequence[str]) -> dict[str, int]:

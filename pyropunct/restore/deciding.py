@@ -2,9 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import islice
-from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -13,12 +11,11 @@ from pyropunct.draws import Draws
 from pyropunct.inference.machines.evidence import Evidence
 from pyropunct.inference.pyro.collapse import ImpossibleSurfaceError
 from pyropunct.models.conditioning import Conditioner
-from pyropunct.nets.given_slots import TaggerConditioner
-from pyropunct.nets.labels import Probabilities, SlotVocabulary
+from pyropunct.nets.labels import Probabilities
 from pyropunct.nets.parser import WeightedTree
-from pyropunct.nets.tagger import generator_for
 from pyropunct.restore.decoders import Decision, Decoder, decoder_with
 from pyropunct.restore.parses import FittedModel
+from pyropunct.restore.pooling import Voice, log_odds, pooled
 from pyropunct.restore.posterior import FEW_DRAWS, PosteriorDraws
 from pyropunct.restore.rewriting import Rewriting, mixture, without_unknown
 from pyropunct.restore.settings import THRESHOLD, DecisionSettings, Thresholds
@@ -28,9 +25,6 @@ FIRST_ROUND, GROWTH = 50, 3
 
 REGRET = 0.001
 """No more draws are made once they are expected to save fewer edits a slot."""
-
-READER_SHARE = 0.5
-"""The share of the reader of running text in the mixture, in the sentences that it has found."""
 
 DECIDED_AT_ONCE = 100
 """Sentences whose draws are in memory together."""
@@ -89,13 +83,14 @@ def _decided(
     decisions: dict[int, Decision] = {}
     draws: dict[int, Draws] = {}
     undecided = list(range(len(parses)))
-    members = list(map(partial(_members, model), tagged(model, parses), readings))
+    voices = voices_of(model, parses, readings)
     for number, size in enumerate(_rounds(samples)):
-        trees, of_words = [parses[place] for place in undecided], [members[place] for place in undecided]
-        new = _draws(model, trees, of_words, size, _seed_of_round(seed, number))
+        trees, heard = [parses[place] for place in undecided], [voices[place] for place in undecided]
+        new = draws_of(model, trees, heard, size, _seed_of_round(seed, number))
         for place, more in zip(undecided, new, strict=True):
             draws[place] = more if number == 0 else _together(draws[place], more)
-            decisions[place] = choose(rewritings[place](draws[place]))
+            both = pooled(draws[place], voices[place], model.share) if voices[place] else draws[place]
+            decisions[place] = choose(rewritings[place](both))
         undecided = [place for place in undecided if not _is_clear(decisions[place])]
     return [decisions[place] for place in range(len(parses))]
 
@@ -126,9 +121,8 @@ def decide_given(
     """
     choose = decoder_with(decoder, threshold)
     posteriors = Posteriors(model)
-    tags = tagged(model, parses)
-    for trees, known, rewriting, of_words in zip(parses, evidence, rewritings, tags, strict=True):
-        draws = posteriors.of(trees, known, seed, of_words)
+    for trees, known, rewriting in zip(parses, evidence, rewritings, strict=True):
+        draws = posteriors.of(trees, known, seed)
         try:
             for size in _rounds(samples):
                 posterior = draws.more(size)
@@ -157,31 +151,18 @@ class Posteriors:
     def __init__(self, model: FittedModel) -> None:
         self._model = model
         self._conditioners: dict[bool, Conditioner] = {}
-        self._tagger = None if model.tagger is None else TaggerConditioner(model.tagger, model.vocabulary)
 
-    def of(
-        self,
-        trees: Sequence[WeightedTree],
-        evidence: Sequence[Evidence],
-        seed: int,
-        of_words: Probabilities | None = None,
-    ) -> PosteriorDraws:
+    def of(self, trees: Sequence[WeightedTree], evidence: Sequence[Evidence], seed: int) -> PosteriorDraws:
         """The posterior of a sentence.
 
         :param trees: its trees, with weights that add up to 1.
         :param evidence: what is known of its slots 0..n.
-        :param of_words: what the model's tagger reads in its words; None leaves the tagger out.
         """
         given = trees[0].given
         fitted = self._model.fitted_story(given)
         if given not in self._conditioners:
             self._conditioners[given] = Conditioner(fitted.story)
-        slots = None
-        if self._tagger is not None and of_words is not None:
-            slots = self._tagger.given(trees[0].tree.forms, of_words, evidence)
-        return PosteriorDraws(
-            self._conditioners[given], fitted, trees, evidence, seed, slots, self._model.share
-        )
+        return PosteriorDraws(self._conditioners[given], fitted, trees, evidence, seed)
 
 
 def _rounds(samples: int) -> list[int]:
@@ -205,62 +186,42 @@ def _together(before: Draws, more: Draws) -> Draws:
     return mixture([before, more], [1 - share, share])
 
 
-def tagged(model: FittedModel, parses: Sequence[Sequence[WeightedTree]]) -> list[Probabilities | None]:
-    """What the model's tagger reads in the words of each sentence that was parsed; None for others."""
-    parsed = [trees[0].tree.forms for trees in parses if not trees[0].given]
-    if model.tagger is None or not parsed:
-        return [None] * len(parses)
-    rows = iter(model.tagger.read(parsed))
-    return [None if trees[0].given else next(rows) for trees in parses]
-
-
-class _Member(NamedTuple):
-    """A network that punctuates the words of a sentence without trees, as a member of the mixture.
-
-    :ivar vocabulary: its labels.
-    :ivar probabilities: (n + 1, labels).
-    :ivar share: its weight, against all members before it.
-    """
-
-    vocabulary: SlotVocabulary
-    probabilities: Probabilities
-    share: float
-
-
-def _members(
-    model: FittedModel, of_words: Probabilities | None, reading: Probabilities | None
-) -> list[_Member]:
-    """The tagger and the reader of running text, where they have read the words of a sentence."""
-    members = []
-    if of_words is not None and model.tagger is not None:
-        members.append(_Member(model.tagger.vocabulary, of_words, model.share))
-    if reading is not None and model.reader is not None:
-        start = np.eye(1, reading.shape[1])  # no mark: the reader knows of those behind words alone
-        members.append(_Member(model.reader.vocabulary.slots, np.vstack([start, reading]), READER_SHARE))
-    return members
-
-
-def _draws(
+def voices_of(
     model: FittedModel,
     parses: Sequence[Sequence[WeightedTree]],
-    members: Sequence[Sequence[_Member]],
+    readings: Sequence[Probabilities | None] | None = None,
+) -> list[list[Voice]]:
+    """What the model's networks read in the words of each sentence that was parsed; nothing for others.
+
+    :param readings: see `decide`.
+    """
+    voices: list[list[Voice]] = [[] for _ in parses]
+    parsed = [number for number, trees in enumerate(parses) if not trees[0].given]
+    if model.tagger is None or model.for_parsed.story.reading is None or not parsed:
+        return voices
+    rows = model.tagger.read([parses[number][0].tree.forms for number in parsed])
+    for number, row in zip(parsed, rows, strict=True):
+        voices[number].append(Voice(model.tagger.vocabulary, row))
+        reading = None if readings is None else readings[number]
+        if reading is not None and model.reader is not None:
+            start = np.eye(1, reading.shape[1])  # no mark: the reader knows of those behind words alone
+            voices[number].append(Voice(model.reader.vocabulary.slots, np.vstack([start, reading])))
+    return voices
+
+
+def draws_of(
+    model: FittedModel,
+    parses: Sequence[Sequence[WeightedTree]],
+    voices: Sequence[Sequence[Voice]],
     samples: int,
     seed: int | None,
 ) -> Iterator[Draws]:
-    """The draws of each sentence: equally many from each of its trees, which share the tree's weight.
-
-    Each further member draws as many again, which share its weight.
-    """
+    """The draws of each sentence: equally many from each of its trees, which share the tree's weight."""
     seed = int(torch.randint(2**63 - 1, ())) if seed is None else seed
-    kinds = {given: _of_trees(model, parses, given, samples, seed) for given in (True, False)}
-    for trees, others in zip(parses, members, strict=True):
+    kinds = {given: _of_trees(model, parses, voices, given, samples, seed) for given in (True, False)}
+    for trees in parses:
         parts = list(islice(kinds[trees[0].given], len(trees)))
-        weights = [parse.weight for parse in trees]
-        generator = generator_for(trees[0].tree.forms, seed)
-        for vocabulary, probabilities, share in others:
-            parts.append(vocabulary.draw(probabilities, samples, generator))
-            weights = [*((1 - share) * weight for weight in weights), share]
-        yield around(trees, mixture(parts, weights))
+        yield around(trees, mixture(parts, [parse.weight for parse in trees]))
 
 
 def around(trees: Sequence[WeightedTree], draws: Draws) -> Draws:
@@ -271,13 +232,20 @@ def around(trees: Sequence[WeightedTree], draws: Draws) -> Draws:
 
 
 def _of_trees(
-    model: FittedModel, parses: Sequence[Sequence[WeightedTree]], given: bool, samples: int, seed: int
+    model: FittedModel,
+    parses: Sequence[Sequence[WeightedTree]],
+    voices: Sequence[Sequence[Voice]],
+    given: bool,
+    samples: int,
+    seed: int,
 ) -> Iterator[Draws]:
     """The draws of the trees of those sentences whose trees were given, or were parsed."""
-    chosen = [trees for trees in parses if trees[0].given == given]
+    chosen = [(trees, heard) for trees, heard in zip(parses, voices, strict=True) if trees[0].given == given]
+    odds = [log_odds(heard, model.vocabulary.tokens) for _, heard in chosen if heard]
     return model.fitted_story(given).draws(
-        [parse.tree for trees in chosen for parse in trees],
-        [-(-samples // len(trees)) for trees in chosen for _ in trees],
+        [parse.tree for trees, _ in chosen for parse in trees],
+        [-(-samples // len(trees)) for trees, _ in chosen for _ in trees],
         seed,
         alike=True,  # so that it makes no difference which sentences are restored together
+        read=[row for (trees, _), row in zip(chosen, odds, strict=True) for _ in trees] if odds else None,
     )

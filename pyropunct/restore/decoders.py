@@ -15,6 +15,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import product
+from operator import eq
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -23,19 +24,13 @@ from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
 from pyropunct.restore.settings import THRESHOLD, Thresholds
-from pyropunct.text.marks import PAIRED, Surface, marks_of, unpaired
+from pyropunct.text.marks import CLOSERS, PAIRED, Surface, marks_of, unpaired
 
 if TYPE_CHECKING:
     from pyropunct.draws import Draws
 
 EQUAL = 1e-9
 """Risks and probabilities that differ by less count as equal, since their sums are rounded."""
-
-MARKED = 0.5
-"""A slot that is less probably empty has a mark, by the decoder for F1."""
-
-PLAUSIBLE = 0.25
-"""It takes no string of marks that is so much less probable than the most probable one of the slot."""
 
 WHOLE = 0.4
 """How much a pair of marks around a constituent counts as a whole, where a mark counts 1."""
@@ -47,7 +42,7 @@ _LOSSES = (0.0, 1.0, -1.0)
 """What a surface with neither, one or both marks of a pair loses, in terms of p(pair)."""
 
 FAINT = 0.02
-"""Pairs that are less probable are not looked at."""
+"""Strings and pairs that are less probable are not looked at."""
 
 Shares = tuple[Mapping[tuple[str, ...], float], ...]
 """For each of the slots 0..n the strings of marks that were drawn there, with their probabilities."""
@@ -91,6 +86,9 @@ def _tables(draws: "Draws") -> _Tables:
     strings = [marks_of(string) for string in draws.strings]
     distance = cdist(strings, strings, scorer=Levenshtein.distance, dtype=np.float64)
     share, risk = shares_and_risks(draws.numbers, draws.weights, distance)
+    if draws.shares is not None:
+        share = draws.shares
+        risk = np.where((share > 0) | np.isfinite(risk), share @ distance, np.inf)
     return _Tables(share, risk, distance)
 
 
@@ -148,30 +146,6 @@ def minimum_bayes_risk(draws: "Draws") -> Decision:
     return _decision(draws, tables, draws.numbers[chosen], risks[chosen])
 
 
-def minimum_bayes_risk_by_slot(draws: "Draws") -> Decision:
-    """In each slot the drawn string with the least expected edit distance.
-
-    Its risk is never above that of `minimum_bayes_risk`, since the drawn surfaces are among the combinations
-    that it chooses from.  But the combination may be one that was never drawn, such as one bracket of a pair.
-    Of equally good strings the most frequent is taken.
-    """
-    tables = _tables(draws)
-    best = _least_of_slots(tables.risk, tables.share)
-    return _decision(draws, tables, best, tables.risk[np.arange(len(best)), best].sum())
-
-
-def most_frequent(draws: "Draws") -> Decision:
-    """The surface drawn most often; of equally frequent ones, that with the least expected loss.
-
-    Its regret is not known, for there may be many surfaces that are hardly more seldom.
-    """
-    tables = _tables(draws)
-    risks = _risks(draws, tables)
-    first, share = _frequencies(draws, np.arange(len(draws.numbers)))
-    chosen = _least(first, -share, risks[first])
-    return _decision(draws, tables, draws.numbers[chosen], risks[chosen], math.inf)
-
-
 def probable_marks(draws: "Draws", threshold: Thresholds = THRESHOLD) -> Decision:
     """In each slot the string whose marks are most probable, less a threshold for each mark.
 
@@ -181,35 +155,26 @@ def probable_marks(draws: "Draws", threshold: Thresholds = THRESHOLD) -> Decisio
 
     so a single mark is there if its probability exceeds its threshold.  Threshold F/2 for all marks maximises
     the F1 of the marks of a large corpus, if F is the F1 that is reached so (Lewis 1995, "Evaluating and
-    optimizing autonomous text classification systems"; Ye et al. 2012, "Optimizing F-measure").  Three
-    things are not decided slot by slot, for the eye of a reader:
+    optimizing autonomous text classification systems"; Ye et al. 2012, "Optimizing F-measure").
 
-    - Where some mark is more probable than none, but it is not known which, there is one; and strings much
-      less probable than others of their slot are not taken, such as ". ?" where either is probable.
-    - If brackets or quotation marks would be left without the other half, the best of all surfaces is taken
-      in which they stand as in one of the draws with the fewest halves, mostly none.
-    - Marks come in pairs that belong to constituents, such as the commas around an apposition.  With p(pair)
-      the probability that a constituent inside the sentence has the same mark on either side, a surface that
-      has both gains `WHOLE` p(pair) more, and one that has only one of them loses as much.  Starting from the
-      above, the marks at the edges of one constituent after the other are put, left out or left as they are,
-      whichever is best.
+    Marks come in pairs that belong to constituents, such as the commas around an apposition, or brackets.
+    With p(pair) the probability that a constituent has the mark on one side and its partner on the other, a
+    surface that has both gains `WHOLE` p(pair) more, and one that has only one of them loses as much.
+    Starting from the above, the marks at the edges of one constituent after the other are put, left out or
+    left as they are, whichever is best.  Brackets and quotation marks that are still without the other half
+    are left out.
 
     :param threshold: of all marks, or of each; that of a mark that is not named is that of "".
     """
     tables = _tables(draws)
     strings = [marks_of(string) for string in draws.strings]
     loss = _mark_losses(strings, {"": threshold} if isinstance(threshold, int | float) else threshold)
-    expected = np.where(tables.share > 0, tables.share @ loss.T, np.inf)
-    empty = np.array([not string for string in strings])
-    likeliest = np.where(empty, 0.0, tables.share).max(1, keepdims=True)
-    marked = tables.share[:, empty].sum(1, keepdims=True) < MARKED
-    excluded = np.where(empty, marked, tables.share < PLAUSIBLE * likeliest)
-    allowed = np.where(excluded, np.inf, expected)
-    chosen = _least_of_slots(allowed, tables.share)
-    if unpaired([strings[number] for number in chosen.tolist()]):
-        allowed, chosen = expected, _with_whole_pairs(draws, strings, expected, tables.share)
-    regret = _regret(draws, tables._replace(risk=allowed, distance=loss), chosen)
+    seen = tables.share > np.minimum(FAINT, tables.share.max(1, keepdims=True) / 2)
+    expected = np.where(seen, tables.share @ loss.T, np.inf)
+    chosen = _least_of_slots(expected, tables.share)
+    regret = _regret(draws, tables._replace(risk=expected, distance=loss), chosen)
     chosen = _around_constituents(draws, strings, expected, chosen)
+    chosen = _without_halves(strings, expected, chosen)
     return _decision(draws, tables, chosen, tables.risk[np.arange(len(chosen)), chosen].sum(), regret)
 
 
@@ -235,29 +200,38 @@ def _least_of_slots(expected: NDArray[Any], share: NDArray[Any]) -> NDArray[Any]
 
 
 class _Pair(NamedTuple):
-    """The same mark on either side of a constituent.
+    """A mark on one side of a constituent, and its partner on the other.
 
     :ivar slots: the slots of its edges.
-    :ivar number: the number of the string that is this mark alone.
+    :ivar numbers: those of the strings that are these marks alone.
     :ivar share: p(pair).
     """
 
     slots: tuple[int, int]
-    number: int
+    numbers: tuple[int, int]
     share: float
 
 
 def _pairs(draws: "Draws", strings: Sequence[Sequence[str]]) -> list[_Pair]:
     """The most probable pair of each constituent, where one is not faint."""
-    single = np.array([len(string) == 1 and string[0] not in PAIRED for string in strings])
-    found = []
+    number = {string: place for place, string in enumerate(map(tuple, strings))}
+    partner = np.array([number.get(_partner(string), -1) for string in strings])
+    found, marked = [], np.array([bool(string) for string in strings])
     for left, right in draws.edges:
         at_left, at_right = draws.numbers[:, left], draws.numbers[:, right]
-        both = (at_left == at_right) & single[at_left]
+        both = (partner[at_left] == at_right) & marked[at_left]
         shares = np.bincount(at_left[both], draws.weights[both], len(strings))
         if shares.max() > FAINT:
-            found.append(_Pair((left, right), int(shares.argmax()), float(shares.max())))
+            best = int(shares.argmax())
+            found.append(_Pair((left, right), (best, int(partner[best])), float(shares.max())))
     return found
+
+
+def _partner(string: Sequence[str]) -> tuple[str, ...]:
+    """The string on the other side of a constituent that has this one on its left; empty if none would be."""
+    if len(string) != 1 or (string[0] in PAIRED and string[0] not in CLOSERS):
+        return ()
+    return (CLOSERS[string[0]][:1] if string[0] in CLOSERS else string[0],)
 
 
 def _around_constituents(
@@ -280,15 +254,15 @@ def _around_constituents(
         """What depends on the strings on either side of a pair's constituent."""
         chosen[pair.slots[0]], chosen[pair.slots[1]] = way
         near = {other for slot in pair.slots for other in touching[slot]}
-        halves = ((other, sum(chosen[slot] == other.number for slot in other.slots)) for other in near)
-        whole = math.fsum(other.share * _LOSSES[count] for other, count in halves)
+        halves = ((other, [chosen[slot] for slot in other.slots]) for other in near)
+        whole = math.fsum(other.share * _LOSSES[sum(map(eq, now, other.numbers))] for other, now in halves)
         return float(expected[pair.slots, way].sum()) + WHOLE * whole
 
     for _ in range(ROUNDS):
         before = chosen[:]
         for pair in pairs:
             now = tuple(chosen[slot] for slot in pair.slots)
-            choices = [(pair.number, nothing[slot]) for slot in pair.slots]
+            choices = [(mark, nothing[slot]) for slot, mark in zip(pair.slots, pair.numbers, strict=True)]
             if all(number in of_slot for number, of_slot in zip(now, choices, strict=True)):
                 best = min([now, *product(*choices)], key=partial(loss, pair))
                 chosen[pair.slots[0]], chosen[pair.slots[1]] = best
@@ -297,20 +271,25 @@ def _around_constituents(
     return np.array(chosen)
 
 
-def _with_whole_pairs(
-    draws: "Draws", strings: Sequence[Sequence[str]], expected: NDArray[Any], share: NDArray[Any]
+def _without_halves(
+    strings: Sequence[Sequence[str]], expected: NDArray[Any], chosen: NDArray[Any]
 ) -> NDArray[Any]:
-    """(n + 1,) the best strings, among those whose marks in pairs stand as in a draw with fewest halves."""
-    kinds: dict[tuple[str, ...], int] = {}
-    of_string = np.array(
-        [kinds.setdefault(tuple(mark for mark in string if mark in PAIRED), len(kinds)) for string in strings]
-    )
-    names = list(kinds)
-    drawn = np.unique(of_string[draws.numbers], axis=0)
-    halves = np.array([unpaired([names[kind] for kind in row]) for row in drawn.tolist()])
-    ways = [np.where(of_string == row[:, None], expected, np.inf) for row in drawn[halves == halves.min()]]
-    best = min(ways, key=lambda way: float(way.min(1).sum()))
-    return _least_of_slots(best, share)
+    """(n + 1,) the strings, without brackets and quotation marks whose other half is not there."""
+    alone = np.array([PAIRED.isdisjoint(string) for string in strings])
+    others = np.where(alone, expected, np.inf)
+    free = np.isfinite(others.min(1))
+
+    def unmatched(way: NDArray[Any]) -> int:
+        return unpaired([strings[number] for number in way.tolist()])
+
+    while unmatched(chosen) and (slots := np.flatnonzero(~alone[chosen] & free).tolist()):
+        ways = []
+        for slot in slots:
+            way = chosen.copy()
+            way[slot] = others[slot].argmin()
+            ways.append((unmatched(way), expected[slot, way[slot]] - expected[slot, chosen[slot]], slot, way))
+        chosen = min(ways, key=lambda each: each[:3])[-1]
+    return chosen
 
 
 def _frequencies(draws: "Draws", chosen: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -339,8 +318,6 @@ Decoder = Callable[["Draws"], Decision]
 
 DECODERS: dict[str, Decoder] = {
     "mbr": minimum_bayes_risk,
-    "slot-mbr": minimum_bayes_risk_by_slot,
-    "map": most_frequent,
     "f1": probable_marks,
 }
 """The decoders, by their names on the command line."""

@@ -132,7 +132,11 @@ class FittedModel(Protocol):
 
     @property
     def share(self) -> float:
-        """The weight of the tagger."""
+        """The weight of what is read where it is pooled with the story."""
+
+    @property
+    def for_parsed(self) -> FittedStory:
+        """The fitted story for trees of a parser."""
 
     def fitted_story(self, given: bool) -> FittedStory:
         """The fitted story for trees that are given, or for those of a parser."""

@@ -13,10 +13,9 @@ from pyropunct.inference.forward import renumber
 from pyropunct.inference.machines.evidence import Evidence, exactly, with_hidden
 from pyropunct.inference.pyro.collapse import ImpossibleSurfaceError
 from pyropunct.models.conditioning import Conditioned, Conditioner, WeightedDraws
-from pyropunct.nets.given_slots import GivenSlots
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.restore.decoders import DECODERS
-from pyropunct.restore.rewriting import mixture, without_unknown
+from pyropunct.restore.rewriting import without_unknown
 from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface, marks_of
 from pyropunct.vocabulary import Vocabulary
 
@@ -113,13 +112,11 @@ SHOWN = 60
 class Posterior:
     """p(x, T | words, evidence) of a sentence of n words, as draws with weights.
 
-    See `pyropunct.models.conditioning` for how they are made.  If the model has a tagger, and the trees are
-    those of a parser, half of the draws are the tagger's: x is from the mixture of both, given the evidence,
-    which also decides how much weight each of them has.
+    See `pyropunct.models.conditioning` for how they are made.
 
     :ivar draws: the draws of x, with weights that add up to 1.
-    :ivar trees: the trees T, with p(T | words, evidence) as their weights, without the tagger: the known
-        marks are evidence about the tree.
+    :ivar trees: the trees T, with p(T | words, evidence) as their weights: the known marks are evidence
+        about the tree.
     :ivar log_evidence: an estimate of log p(evidence | words), in natural logarithms.
     """
 
@@ -158,8 +155,6 @@ class PosteriorDraws:
     :param parses: the trees of the sentence, with weights that add up to 1.
     :param evidence: what is known of its slots 0..n.
     :param seed: equal seeds give equal draws, whatever other sentences there are.
-    :param of_words: what the model's tagger says, given the evidence; None without.
-    :param share: the weight of the tagger in the mixture.
     :raises ValueError: if there is evidence for more or fewer slots than there are.
     """
 
@@ -170,14 +165,11 @@ class PosteriorDraws:
         parses: Sequence[WeightedTree],
         evidence: Sequence[Evidence],
         seed: int,
-        of_words: GivenSlots | None = None,
-        share: float = 0.0,
     ) -> None:
         trees = [parse.tree for parse in parses]
         if len(evidence) != len(trees[0]) + 1:
             raise ValueError(f"there is evidence about {len(evidence)} slots of {len(trees[0]) + 1}")
         self._vocabulary, self._parses = fitted.vocabulary, tuple(parses)
-        self._seed, self._of_words, self._share = seed, of_words, share
         batch, weights = fitted.encode_trees(trees), [parse.weight for parse in parses]
         [generator] = generators(trees[:1], seed, alike=True)
         self._given = Conditioned(conditioner, batch, weights, evidence, generator)
@@ -204,20 +196,7 @@ class PosteriorDraws:
         of_trees = np.bincount(tree, share, len(self._parses)).tolist()
         pairs = zip(self._parses, of_trees, strict=True)
         trees = tuple(parse._replace(weight=weight) for parse, weight in pairs)
-        return self._mixed(Posterior(draws, trees, float(greatest + np.log(weights.mean()))))
-
-    def _mixed(self, of_trees: Posterior) -> Posterior:
-        """The posterior of the trees, mixed with as many draws of the tagger."""
-        if self._of_words is None:
-            return of_trees
-        with np.errstate(divide="ignore"):
-            joint = np.log([1 - self._share, self._share])
-        joint += [of_trees.log_evidence, self._of_words.log_evidence]
-        total = float(np.logaddexp.reduce(joint))
-        parts, weights = [of_trees.draws], np.exp(joint - total).tolist()
-        if weights[1]:
-            parts.append(self._of_words.draw(len(of_trees.draws), self._seed))
-        return Posterior(mixture(parts, weights), of_trees.trees, total)
+        return Posterior(draws, trees, float(greatest + np.log(weights.mean())))
 
     def _shown(self) -> str:
         """The sentence, shortened, for messages."""

@@ -207,6 +207,8 @@ class SentenceStream(Iterator[Item]):
                 yield iter((item,))
             elif self._settings.running:
                 yield finder.add(item)
+            elif item.settled:
+                yield iter((item,))
             elif (is_long := len(item.words) > LONGEST_SENTENCE) or _has_ends(item):
                 if is_long and self._tell_long is not None:
                     self._tell_long(item)

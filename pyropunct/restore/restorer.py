@@ -28,7 +28,7 @@ from pyropunct.restore.rewriting import (
 )
 from pyropunct.restore.running import ends_sentence
 from pyropunct.restore.settings import RestoreSettings
-from pyropunct.text.lines import LONGEST_LINE, ByteLines, Part
+from pyropunct.text.lines import LONGEST_LINE, ByteLines, TextPart
 from pyropunct.text.marks import ABBREVIATION_DOT, STRAIGHT
 from pyropunct.text.prose import is_restorable
 from pyropunct.text.raw_reader import RawReader
@@ -141,7 +141,11 @@ class Restorer:
         return (item for item in stream if isinstance(item, RawSentence))
 
     def read(
-        self, part: Part, *, tolerant: bool = False, tell_long: Callable[[RawSentence], None] | None = None
+        self,
+        part: TextPart,
+        *,
+        tolerant: bool = False,
+        tell_long: Callable[[RawSentence], None] | None = None,
     ) -> SentenceStream:
         """The sentences of a file, or a part of a file, as soon as they are certain.
 
@@ -151,7 +155,7 @@ class Restorer:
         :raises TreebankError: as `read_items` does.
         """
         running = self.settings.running
-        lines = ByteLines(part.stream, LONGEST_PIECE if running else LONGEST_LINE)
+        lines = ByteLines(part.stream, LONGEST_PIECE if running else LONGEST_LINE, eager=running)
         items: Iterator[Item] = read_items(
             lines, part.name, part.kind, self.raw_reader, running=running, start=part.start, tolerant=tolerant
         )
@@ -225,6 +229,8 @@ class Restorer:
     def _keeps(self, source: Source) -> bool:
         """Whether the marks of a sentence are kept; of hidden ones that are there, whether these are."""
         keep = self.settings.keep
+        if isinstance(source, RawSentence) and source.settled:
+            return True
         return bool(keep) if self._hidden or not isinstance(source, RawSentence) else keep is not False
 
     def _tells(self, source: Source) -> bool:
@@ -242,7 +248,7 @@ class Restorer:
         """The slots where no mark is put."""
         if not isinstance(source, RawSentence):
             return ()
-        if self._is_complete(source):
+        if source.settled or self._is_complete(source):
             return range(len(source.surface))
         return source.closed if self.settings.as_written else source.inside
 

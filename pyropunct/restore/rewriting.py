@@ -9,9 +9,10 @@ distribution.  A rewriting does not condition on given marks: that is done befor
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pyropunct.text.marks import ABBREVIATION_DOT, PAIRED, START, UNKNOWN, Surface, unpaired
 
@@ -54,7 +55,23 @@ def rewritten(
     numbers, new = draws.numbers.copy(), np.array(place, draws.numbers.dtype)
     where = slice(None) if slots is None else list(slots)
     numbers[:, where] = new[numbers[:, where]]
-    return replace(draws, strings=tuple(strings), numbers=numbers)
+    return replace(draws, strings=tuple(strings), numbers=numbers, shares=_moved(draws.shares, new, where))
+
+
+def _moved(shares: NDArray[Any] | None, new: NDArray[Any], where: slice | list[int]) -> NDArray[Any] | None:
+    """The shares of strings after a rewriting.
+
+    :param new: the number of each string afterwards.
+    :param where: the slots that are rewritten.
+    """
+    if shares is None:
+        return None
+    moved = np.zeros((len(shares), max(int(new.max()) + 1, shares.shape[1])))
+    moved[:, : shares.shape[1]] = shares
+    moved[where] = 0
+    rows = np.arange(len(shares))[where]
+    np.add.at(moved, (rows[:, None], new[None]), shares[where])
+    return moved
 
 
 def without_unknown(draws: "Draws") -> "Draws":

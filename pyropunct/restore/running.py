@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from torch import Tensor, stack
 
-from pyropunct.nets.reader import CORE, LIKELY, MARGIN, WINDOWS_AT_ONCE, RunningReader, Window, windows_of
+from pyropunct.nets.reader import CORE, LIKELY, MARGIN, WINDOWS_AT_ONCE, RunningReader, TextWindow, windows_of
 from pyropunct.restore.cases import loses_case, lowered, recased
 from pyropunct.restore.settings import CaseMode
 from pyropunct.text.marks import ABBREVIATION_DOT, parted, space_between_words
@@ -152,10 +152,10 @@ class SentenceFinder:
                 if end is not None:
                     yield self._cut(end)
 
-    def _judge(self, windows: Sequence[Window]) -> None:
+    def _judge(self, windows: Sequence[TextWindow]) -> None:
         lost = [loses_case(window.words, self._mode) for window in windows]
         seen = [
-            Window(lowered(window.words), window.core) if lower else window
+            TextWindow(lowered(window.words), window.core) if lower else window
             for window, lower in zip(windows, lost, strict=True)
         ]
         ends, cases, marks = self._reader.read_windows(seen)

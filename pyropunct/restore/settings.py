@@ -10,7 +10,7 @@ from pyropunct.limits import Count, Internal, Opposite, Placeholder, Seed, forbi
 CaseMode = Literal["auto", "restore", "keep"]
 """Restore capital letters where a text has only one case, everywhere, or nowhere."""
 
-Decoder = Literal["mbr", "slot-mbr", "map", "f1"]
+Decoder = Literal["mbr", "f1"]
 
 Thresholds = Mapping[str, float] | float
 """The least probability of marks: of all, or of each; that of "" holds for marks that are not named."""
@@ -52,9 +52,8 @@ class DecisionSettings:
     """How punctuation is decided on, whether it is restored or corrected.
 
     :ivar samples: the most draws for each sentence; fewer where the decision is clear.  The paper has 1000.
-    :ivar decoder: take the draw of least expected edit distance ("mbr"), decide each slot separately
-        ("slot-mbr"), take the most frequent draw ("map"), or all marks that are probable enough for the
-        greatest F1 ("f1").
+    :ivar decoder: take the draw of least expected edit distance ("mbr"), or all marks that are probable
+        enough for the greatest F1 ("f1").
     :ivar trees: average over at most this many trees of the parser (footnote 20 of the paper).
     :ivar parse: parse the words of CoNLL-U input anew.
     :ivar best_tree: parse words once more for their best tree, which is part of the result.
@@ -80,9 +79,8 @@ class RestoreSettings(DecisionSettings):
 
     Marks that are kept are evidence about the others.
 
-    :ivar decoder: take all marks that are probable enough for the greatest F1 ("f1", see ``threshold``), the
-        draw of least expected edit distance ("mbr"), decide each slot separately ("slot-mbr"), or take the
-        most frequent draw ("map").  [default: f1; mbr with --score]
+    :ivar decoder: take all marks that are probable enough for the greatest F1 ("f1", see ``threshold``), or
+        the draw of least expected edit distance ("mbr").  [default: f1; mbr with --score]
     :ivar threshold: with the decoder f1, the least probability of a mark; or of each, as ",=0.3 ?=0.2 0.4".
     :ivar marks: restore only these marks, such as ".,?!"; by default all that the model knows.  In a text,
         spaces separate marks of several characters; straight quotation marks stand for both directions.

@@ -5,7 +5,13 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Annotated, ClassVar, Self
 
-from pyropunct.compare.settings import ExperimentSettings, SettingError, chosen, names_of, numbers_to
+from pyropunct.compare.settings import (
+    ComparisonError,
+    ExperimentSettings,
+    chosen,
+    names_of,
+    numbers_to,
+)
 from pyropunct.limits import Count, NamesIn, Placeholder, Range
 from pyropunct.restore.settings import DecisionSettings, Decoder, RestoreSettings
 
@@ -80,7 +86,7 @@ class RestorationSettings(ExperimentSettings):
     :ivar text: text that all but the trivial system learn from besides, those with trees from the trees that
         the parser of the table finds: a file, a folder or a pattern; repeatable.
     :ivar device: where models and taggers are trained, as torch names it.
-    :raises SettingError: if a setting is invalid; the message is one line.
+    :raises ComparisonError: if a setting is invalid; the message is one line.
     """
 
     permutations: Annotated[int, Range(ExperimentSettings.permutations)] = ExperimentSettings.permutations
@@ -99,11 +105,13 @@ class RestorationSettings(ExperimentSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.folds == 1:
-            raise SettingError("folds are two or more, or 0 for none, not 1")
+            raise ComparisonError("folds are two or more, or 0 for none, not 1")
         if self.text and not self.folds:
-            raise SettingError("text needs folds: with 0 folds, systems do not learn from trees of a parser")
+            raise ComparisonError(
+                "text needs folds: with 0 folds, systems do not learn from trees of a parser"
+            )
         if not self.shares or not all(0 < share <= 100 for share in self.shares):
-            raise SettingError(f"shares are percents from 1 to 100, not {self.shares}")
+            raise ComparisonError(f"shares are percents from 1 to 100, not {self.shares}")
         names = chosen(self.systems, RESTORERS, "system")
         object.__setattr__(self, "systems", tuple(name for name in RESTORERS if name in names))
         object.__setattr__(self, "shares", tuple(sorted(set(self.shares))))
@@ -122,7 +130,7 @@ class CommaSettings(ExperimentSettings):
     :ivar least: words that training has fewer times count as one word, the unknown word.
     :ivar folds: with --fit: parse each of so many parts of TRAIN by parsers trained on the others.
     :ivar samples: draws of the posterior of a model of latent punctuation for each sentence.
-    :raises SettingError: if a model is unknown.
+    :raises ComparisonError: if a model is unknown.
     """
 
     models: Annotated[tuple[str, ...], names_of(COMMA_MODELS, "model")] = ()
@@ -148,7 +156,7 @@ class ParserSettings(ExperimentSettings):
         or all marks as properties.
     :ivar beams: widths of beams.
     :ivar iterations: how often training sees each sentence.
-    :raises SettingError: if a setting is invalid.
+    :raises ComparisonError: if a setting is invalid.
     """
 
     marks: Annotated[tuple[str, ...], names_of(f"{__name__}:TREATMENTS", "treatment")] = TREATMENTS
@@ -172,7 +180,7 @@ class JointSettings(ExperimentSettings):
     :ivar folds: predict the marks that a parser reads in each of so many parts of the training sentences by
         what was trained on the others.
     :ivar samples: the most draws of restoration for each sentence.
-    :raises SettingError: if a setting is invalid.
+    :raises ComparisonError: if a setting is invalid.
     """
 
     systems: Annotated[tuple[str, ...], names_of(f"{__name__}:STREAM_READERS", "system")] = tuple(
@@ -200,7 +208,7 @@ class CorrectionSettings(ExperimentSettings):
     :ivar epochs: passes of the corrector of the paper over the training sentences.
     :ivar samples: the most draws of the corrector of the paper for each sentence.
     :ivar trees: average over at most this many trees of the parser.
-    :raises SettingError: if a setting is invalid.
+    :raises ComparisonError: if a setting is invalid.
     """
 
     systems: Annotated[tuple[str, ...], names_of(f"{__name__}:CORRECTORS", "system")] = tuple(CORRECTORS)

@@ -73,8 +73,13 @@ def _added(some: CapitalCounts, others: CapitalCounts) -> CapitalCounts:
 
 
 def at_the_beginning(form: str) -> str:
-    """How a word is written at the beginning of a sentence; one with capital letters, as "iPhone", stays."""
-    return form if any(map(str.isupper, form)) else form[:1].title() + form[1:]
+    """How a word is written at the beginning of a sentence; one with capital letters, as "iPhone", stays.
+
+    So does one whose first letter has no capital of one letter that goes back to it, as "ß" and "ﬁ".
+    """
+    first, capital = form[:1], form[:1].title()
+    goes_back = len(capital) == 1 and capital.lower() == first
+    return capital + form[1:] if goes_back and not any(map(str.isupper, form)) else form
 
 
 def _two_counts(name: str, plain: Any) -> tuple[int, int]:

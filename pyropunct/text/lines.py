@@ -89,7 +89,7 @@ BEGINNING = Start()
 """That of a whole text."""
 
 
-class Part(NamedTuple):
+class TextPart(NamedTuple):
     """A text to be worked on: a file, the standard input, or a part of a file.
 
     :ivar stream: its bytes.
@@ -145,22 +145,22 @@ class ByteLines(Iterator[bytes]):
 
     :param stream: any stream whose ``read1`` returns the bytes at hand, and waits only if there are none.
     :param longest: the most bytes of a piece.
+    :param eager: whether what is at hand of a line is a piece, so that nobody waits for its end.
     :raises TreebankError: if the stream cannot be read.
     """
 
-    def __init__(self, stream: BinaryIO, longest: int = LONGEST_LINE) -> None:
-        self._stream, self._longest = stream, longest
+    def __init__(self, stream: BinaryIO, longest: int = LONGEST_LINE, *, eager: bool = False) -> None:
+        self._stream, self._longest, self._eager = stream, longest, eager
         self._read, self._start, self._ended = b"", 0, False
 
     def __next__(self) -> bytes:
         while True:
             end = self._read.find(b"\n", self._start, self._start + self._longest) + 1
-            if not end and (self._ended or len(self._read) - self._start >= self._longest):
+            waits = not (self._ended or self._eager)
+            if not end and (not waits or len(self._read) - self._start >= self._longest):
                 end = min(len(self._read), self._start + self._longest)
-            if end:
+            if end > self._start:
                 line, self._start = self._read[self._start : end], end
-                if not line:
-                    raise StopIteration
                 return line
             if self._ended:
                 raise StopIteration
@@ -174,7 +174,8 @@ class ByteLines(Iterator[bytes]):
 
     def at_hand(self) -> bool:
         """Whether the next line, or the end, can be had without waiting, as far as one can tell."""
-        if self._ended or self._read.find(b"\n", self._start) >= 0:
+        there = len(self._read) > self._start if self._eager else self._read.find(b"\n", self._start) >= 0
+        if self._ended or there:
             return True
         try:
             return bool(select([self._stream], [], [], 0)[0])

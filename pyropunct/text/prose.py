@@ -97,6 +97,34 @@ def is_code(word: str) -> bool:
     return _CODE.search(word) is not None
 
 
+_MARKUP = re.compile(
+    r"\]\([^\s()]+\)"  # a link of Markdown
+    r"|</?[A-Za-z][\w-]*(?:\s[^<>]*)?/?>"  # a tag
+    r"|^\s*(?:```|~~~|#{1,6}\s|\|.*\|\s*$)"  # a fence, a heading, a row of a table
+)
+
+_SIGNS_OF_CODE = tuple(
+    map(
+        re.compile,
+        (
+            r"[=!<>]=|&&|\|\||[-=]>|::|\w\s*[-+*/]=",
+            r"\s=\s",
+            r"\w{2}\((?!s\))[^()\s]*\)",  # a call
+            r"\w\.\w+\(",
+            r"\w\[\w+\]",
+            r"[{};]\s*$",
+            r"^\s*(?:class|const|def|elif|else|for|from|function|if|import|int|let|print|return|var|while)\b.*[:;(={]",
+        ),
+    )
+)
+"""What lines of code have; prose may have one of them."""
+
+
+def is_code_line(line: str) -> bool:
+    """Whether a line is a piece of code or markup: it shows at least two signs of code, or one of markup."""
+    return bool(_MARKUP.search(line)) or sum(bool(sign.search(line)) for sign in _SIGNS_OF_CODE) > 1
+
+
 def is_pronounceable(word: str) -> bool:
     """Whether a word has a vowel, if it is written in lower-case letters of ASCII, or apart from these."""
     return (

@@ -20,6 +20,7 @@ from pyropunct.text.prose import (
     is_address,
     is_between_numbers,
     is_code,
+    is_code_line,
     is_mark,
     is_operator,
     is_pronounceable,
@@ -175,8 +176,10 @@ class RawReader:
                     found.add_word(piece, space, is_fixed=self._is_fixed(piece, found.words))
                 space = ""
         slots = tuple(map(Slot, self._directed(found.marks), found.spaces))
-        together, fixed = tuple(found.together), frozenset(found.fixed)
-        return RawSentence(line, text, tuple(found.words), slots, together, fixed, before, behind, end)
+        words, together, settled = tuple(found.words), tuple(found.together), is_code_line(text)
+        fixed = frozenset(range(1, len(words) + 1) if settled else found.fixed)
+        of_line = before, behind, end
+        return RawSentence(line, text, words, slots, together, fixed, *of_line, settled=settled)
 
     def _is_fixed(self, word: _WordPiece, before: Sequence[str]) -> bool:
         """Whether the case of a word stays as it is.

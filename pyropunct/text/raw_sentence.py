@@ -104,6 +104,7 @@ class RawSentence:
     :ivar behind: the white space at its end.
     :ivar end: what ends the line, or stands between it and the next sentence in running text.
     :ivar found: whether it is a sentence of running text, whose case is decided.
+    :ivar settled: whether it comes out as it is, since it is code or markup.
     :ivar number: its number among the sentences that begin in its line, counted from 1.
     :ivar marks: (n, labels) how probable the reader of running text finds the strings behind its words.
     """
@@ -118,6 +119,7 @@ class RawSentence:
     behind: str = ""
     end: str = "\n"
     found: bool = False
+    settled: bool = False
     number: int = 1
     marks: "NDArray[Any] | None" = field(default=None, compare=False)
 

@@ -29,7 +29,7 @@ from pyropunct.fitted.recipes import TextSettings
 from pyropunct.nets.encoder import Encoder
 from pyropunct.nets.parser import BiaffineParser, WeightedTree
 from pyropunct.nets.pretrained import PretrainedError
-from pyropunct.nets.reader import TUNED, TUNED_RATE, evaluate, train_reader
+from pyropunct.nets.reader import ADAPTING, ADAPTING_RATE, evaluate, train_reader
 from pyropunct.nets.running_text import Document
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.deciding import decide
@@ -38,7 +38,7 @@ from pyropunct.restore.reading import Item
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.scores import RestorationScores
 from pyropunct.restore.settings import RestoreSettings
-from pyropunct.text.lines import Part
+from pyropunct.text.lines import TextPart
 from pyropunct.train.parts import (
     PartTrainings,
     Watching,
@@ -78,17 +78,16 @@ class LearnedText:
     def __init__(
         self,
         model: Punctuator,
-        texts: Iterable[Part | str],
+        texts: Iterable[TextPart | str],
         settings: TextSettings | None = None,
         watching: Watching = unwatched,
     ) -> None:
         if not isinstance(model.parser, BiaffineParser):
             raise NoParserError
         settings = TextSettings() if settings is None else settings
-        known = frozenset((*model.parser.vocabulary.forms, *model.vocabulary.forms))
         with watching("texts") as advance:
             read = _read(model, texts, settings.running)
-            self.found: Texts = collected(read, known, settings.most, advance)
+            self.found: Texts = collected(read, model.known_words, settings.most, advance)
         self._trees = settings.trees
         with watching("trees") as advance:
             parsed = with_parses(self.found.train, model.parser, settings.trees, advance)
@@ -111,17 +110,17 @@ class LearnedText:
         return documents_of(self.found.dev)
 
 
-def _read(model: Punctuator, texts: Iterable[Part | str], running: bool) -> Iterator[Iterable[Item]]:
+def _read(model: Punctuator, texts: Iterable[TextPart | str], running: bool) -> Iterator[Iterable[Item]]:
     restorer = Restorer(model, RestoreSettings(running=running, case="keep"))
     for number, text in enumerate(texts, 1):
         if isinstance(text, str):
-            text = Part(BytesIO(text.encode(errors="surrogateescape")), f"text {number}", "text")
+            text = TextPart(BytesIO(text.encode(errors="surrogateescape")), f"text {number}", "text")
         yield restorer.read(text, tolerant=True)
 
 
 def adapt(
     model: Punctuator,
-    texts: Iterable[Part | str],
+    texts: Iterable[TextPart | str],
     treebank: Iterable[Sentence] = (),
     settings: TextSettings | None = None,
     *,
@@ -185,7 +184,7 @@ def adapt(
     with parts.part("reader") as watched:
         held_out_texts = text.held_out_documents
         reader = train_reader(treebank, texts=text.documents, dev_texts=held_out_texts, **reading, **watched)
-    result = held_out.better(tagged, replace(new, tagger=model.tagger, share=model.share))
+    result = held_out.better(tagged, replace(new, tagger=model.tagger))
     result = held_out.better_reader(result, replace(result, reader=reader))
     result = with_capitals(result, text)
     report = {
@@ -206,7 +205,7 @@ def _reading(model: Punctuator, encoder: Encoder | None) -> dict[str, Any]:
                 f"encoder {encoder.place}: parts of the model read other pretrained features"
             )
         encoder.open()
-        return {"recipe": TUNED, "pretrained": encoder, "encoder_rate": TUNED_RATE}
+        return {"recipe": ADAPTING, "pretrained": encoder, "encoder_rate": ADAPTING_RATE}
     if model.reader is None:
         return {}
     return {"recipe": model.reader.recipe, "first": model.reader, "pretrained": model.reader.pretrained}

@@ -9,13 +9,13 @@ from pyropunct.fitted.evaluation import SlotStrings
 from pyropunct.fitted.recipes import OF_TREEBANKS, Recipe, TextSettings
 from pyropunct.fitted.variants import reads_pretrained
 from pyropunct.nets.jackknife import FOLDS, fold_recipe, jackknifed
-from pyropunct.nets.parser import ENCODER_RATE, train_parser
+from pyropunct.nets.parser import train_parser
 from pyropunct.nets.pretrained import Pretrained, kept
-from pyropunct.nets.reader import train_reader
+from pyropunct.nets.reader import ADAPTING, ADAPTING_RATE, train_reader
 from pyropunct.nets.recipes import ParserRecipe, ReaderRecipe, SlotTaggerRecipe
 from pyropunct.nets.training import Watch
 from pyropunct.punctuator import Punctuator
-from pyropunct.text.lines import Part
+from pyropunct.text.lines import TextPart
 from pyropunct.train.adapting import LearnedText, with_capitals
 from pyropunct.train.parts import (
     PartTrainings,
@@ -50,7 +50,7 @@ def fit(
     folds: int = FOLDS,
     tagger: bool = True,
     mark_parser: bool = False,
-    texts: Iterable[Part | str] | None = None,
+    texts: Iterable[TextPart | str] | None = None,
     text_settings: TextSettings | None = None,
     networks: NetworkRecipes | None = None,
     pretrained: Pretrained | None = None,
@@ -90,7 +90,8 @@ def fit(
     :param networks: the settings of parser, reader and tagger.
     :param pretrained: gives features of words that parser, reader, and an attach model such as "neural" read
         besides.  They are computed for each part anew, unless it is a `pyropunct.nets.pretrained.Kept`.
-    :param fine_tune: train the encoder ``pretrained`` further, together with the parser, its only reader.
+    :param fine_tune: train adapters of the encoder ``pretrained``, together with the reader of running text;
+        all parts read the encoder through them, see `pyropunct.nets.tuning`.
     :param direction: see `fit_story`.
     :param seed: equal seeds give equal models, on the same machine with the same number of threads.
     :param device: the device of the weights and the optimiser, as torch names it.
@@ -118,14 +119,20 @@ def fit(
     if not resume:
         folds_of_parser = (f"fold-{fold + 1}" for fold in range(number))
         parts.forget(("parser", "mark_parser", "reader", *folds_of_parser, "text-reader", "parsed", "tagger"))
-    frozen = None if fine_tune else pretrained
+    networks = NetworkRecipes() if networks is None else networks
+    reader = None
+    if fine_tune:
+        with parts.part("reader") as watched:
+            options: dict[str, Any] = {"pretrained": pretrained, "encoder_rate": ADAPTING_RATE}
+            reader = train_reader(train, dev, ADAPTING, **options, **watched)
+        pretrained = reader.pretrained
     with watching("story") as watch:
         model = fit_story(
             train,
             dev,
             recipe,
             direction=direction,
-            pretrained=frozen if reads_pretrained(recipe) or not parser else None,
+            pretrained=pretrained if reads_pretrained(recipe) or not parser else None,
             seed=seed,
             device=device,
             checkpoint=checkpoint,
@@ -134,19 +141,16 @@ def fit(
         )
     if not parser:
         return model
-    networks = NetworkRecipes() if networks is None else networks
-    rate = ENCODER_RATE if fine_tune else 0.0
-    options: dict[str, Any] = {"pretrained": pretrained, "encoder_rate": rate, "device": device}
+    options = {"pretrained": pretrained, "device": device}
     with parts.part("parser") as watched:
         trained = train_parser(train, dev, networks.parser, **options, **watched)
-    with parts.part("reader") as watched:
-        reader = train_reader(train, dev, networks.reader, pretrained=frozen, **watched)
+    if reader is None:
+        with parts.part("reader") as watched:
+            reader = train_reader(train, dev, networks.reader, pretrained=pretrained, **watched)
     model = replace(model, parser=trained, reader=reader)
     if mark_parser:
         with parts.part("mark_parser") as watched:
-            marked = train_parser(
-                train, dev, networks.parser, pretrained=frozen, marks=True, device=device, **watched
-            )
+            marked = train_parser(train, dev, networks.parser, marks=True, **options, **watched)
         model = replace(model, mark_parser=marked)
     text = None if texts is None else LearnedText(model, texts, text_settings, watching)
     if text is not None:
@@ -154,11 +158,11 @@ def fit(
             reader = train_reader(
                 train,
                 dev,
-                networks.reader,
+                reader.recipe,
                 texts=text.documents,
                 dev_texts=text.held_out_documents if dev is None else (),
                 first=reader,
-                pretrained=frozen,
+                pretrained=pretrained,
                 **watched,
             )
         model = replace(model, reader=reader)

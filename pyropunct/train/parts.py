@@ -6,10 +6,9 @@ sentence twice: with its tree in the treebank, and with the tree of a parser tha
 (`pyropunct.nets.jackknife`): see `fit_parsed`.  Underlying trees and rules come from the first model,
 of the treebank's trees.
 
-It is mixed with a tagger (`pyropunct.nets.tagger`), which reads what the parser's network makes of the words,
-but no tree: it need not take any arc for certain, and makes other mistakes than a model of trees.  How much
-weight it has in the mixture is found by maximum likelihood, on sentences that neither it nor the model was
-trained on: see `fit_tagger`.
+It reads a tagger (`pyropunct.nets.tagger`), which reads what the parser's network makes of the words, but no
+tree: it need not take any arc for certain, and makes other mistakes than a model of trees.  How far to trust
+it is learned from sentences that neither has seen: see `pyropunct.train.reading`.
 
 Example::
 
@@ -37,12 +36,13 @@ from pyropunct.nets.jackknife import with_trees
 from pyropunct.nets.parser import BiaffineParser, WeightedTree, attachment_scores
 from pyropunct.nets.pretrained import kept
 from pyropunct.nets.recipes import SlotTaggerRecipe
-from pyropunct.nets.tagger import likeliest_share, log_mixture, train_slot_tagger
+from pyropunct.nets.tagger import train_slot_tagger
 from pyropunct.nets.training import AnyCheckpoint, Watch
 from pyropunct.nets.training import Watch as NetworkWatch
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.parses import NoParserError, weighted_trees
 from pyropunct.train.checkpoints import Checkpoint
+from pyropunct.train.reading import fit_reading, likeliest_share
 from pyropunct.train.training import Training, held_out
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.vocabulary import with_pairs_of
@@ -204,16 +204,16 @@ def fit_tagger(
     :param model: fitted to the same sentences, with a `BiaffineParser`; its weights for trees of a parser are
         trained before.
     :param train: the sentences that `pyropunct.fit` was given.
-    :param dev: sentences by which the epoch of the tagger and its share are chosen; without them those that
-        `pyropunct.fit` holds out, which the parser has seen.
+    :param dev: sentences by which the epoch of the tagger is chosen, and from which the story learns to read
+        it; without them those that `pyropunct.fit` holds out, which the parser has seen.
     :param recipe: the settings of the tagger.
     :param text: further sentences to learn from, whose trees are not looked at.
     :param seed: equal seeds give equal models, on the same machine with the same number of threads.
     :param checkpoint: if something is kept there, training goes on from it; it is written after every epoch.
     :param watch: called after every step, and when an epoch is finished.
-    :returns: the same model with `Punctuator.tagger` and `Punctuator.share`.  The report of the tagger tells
-        the perplexities of dev: ``trees_perplexity`` over the parser's trees, ``perplexity`` of the tagger,
-        and ``mixed_perplexity`` of the mixture.
+    :returns: the same model with `Punctuator.tagger`, and a story for parsed trees that reads it.  The report
+        of the tagger tells the perplexities of dev: ``trees_perplexity`` over the parser's trees,
+        ``perplexity`` of the tagger, and ``reading_perplexity`` of the story that reads.
     :raises NoParserError: if the model has no parser.
     :raises TypeError: if its parser is of another kind.
     :raises ValueError: if there is no sentence.
@@ -231,14 +231,15 @@ def fit_tagger(
     tagger = train_slot_tagger(
         parser, (*seen, *text), unseen, recipe, tokens=tokens, seed=seed, checkpoint=checkpoint, watch=watch
     )
-    plain, parses = replace(model, tagger=None), weighted_trees(model, words)
-    over_trees = plain.log_prob_over_trees(unseen, parses).cpu()
+    parses = weighted_trees(model, words)
+    parsed = fit_reading(model.for_parsed, tagger, unseen, parses, seed=seed)
+    reading = replace(model, tagger=tagger, parsed=parsed)
+    reading = replace(reading, share=likeliest_share(reading, unseen, parses, seed=seed))
     of_words = tagger.log_prob(words, [sentence.surface for sentence in unseen])
-    share = likeliest_share(over_trees, of_words)
     report = {
         **tagger.report,
         "perplexity": Evaluation.of(unseen, of_words).perplexity,
-        "trees_perplexity": Evaluation.of(unseen, over_trees).perplexity,
-        "mixed_perplexity": Evaluation.of(unseen, log_mixture(over_trees, of_words, share)).perplexity,
+        "trees_perplexity": perplexity_over_trees(model, unseen, parses),
+        "reading_perplexity": perplexity_over_trees(reading, unseen, parses),
     }
-    return replace(model, tagger=replace(tagger, report=report), share=share)
+    return replace(reading, tagger=replace(tagger, report=report))

@@ -26,7 +26,7 @@ def corrector(small: Path, model_with_parser: Path, tmp_path_factory: pytest.Tem
     """A corrector with a parser, neither of them good."""
     folder = tmp_path_factory.mktemp("correct")
     out, treebanks = folder / "corrector", (small / "train.conllu", "--dev", small / "dev.conllu")
-    replace(Punctuator.load(model_with_parser), tagger=None).save(folder / "model")
+    replace(Punctuator.load(model_with_parser), tagger=None, parsed=None).save(folder / "model")
     options = ("--model", folder / "model", "--out", out, "--paper", "--threads", 1)
     value = answer("fit-correction", *treebanks, *options)
     assert value["model"] == str(out)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pyropunct.corpus import shards
 from pyropunct.corpus.shards import Job, Shard, cut, make, text_of
-from pyropunct.text.lines import LONGEST_LINE, ByteLines, Part, Start, TreebankError, lines_or_errors
+from pyropunct.text.lines import LONGEST_LINE, ByteLines, Start, TextPart, TreebankError, lines_or_errors
 from pyropunct.treebank.reading import Omission, sentences_or_errors
 from pyropunct.treebank.sentence import Sentence
 
@@ -121,7 +121,7 @@ def test_the_sum_is_that_of_the_text(tmp_path: Path) -> None:
 def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Job:
     """A job that writes lines in capital letters, but rejects those with digits and cannot stand an x."""
 
-    def shout(part: Part, out: io.TextIOBase, reject: object) -> None:
+    def shout(part: TextPart, out: io.TextIOBase, reject: object) -> None:
         for number, line in enumerate(ByteLines(part.stream), part.start.line):
             if b"x" in line:
                 raise ValueError("there is\nan x")

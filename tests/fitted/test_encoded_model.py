@@ -76,6 +76,9 @@ def test_raw_words_are_restored(files: Path) -> None:
     assert [word.strip(",.?!“”").lower() for word in running.split()] == WORDS.lower().split()
 
 
+NETWORKS = ("parser", "reader")
+
+
 def test_an_encoder_that_has_moved(files: Path, tmp_path: Path) -> None:
     model, place = tmp_path / "model", str(tmp_path / "gone")
     changed = {**read_model_file(files / "model")[0]["pretrained"], "place": place}
@@ -167,22 +170,23 @@ def test_an_attach_model_alone(files: Path, tmp_path: Path) -> None:
 
 
 def test_an_encoder_that_is_trained_further(files: Path, tmp_path: Path) -> None:
-    """The model has it in it, and needs the other one no more; the reader reads none."""
-    place = shutil.copytree(files / "encoder", tmp_path / "encoder")
+    """The model keeps the adapters alone, through which parser and reader read the encoder."""
+    shutil.copytree(files / "encoder", tmp_path / "encoder")
     shutil.copy(files / "train.conllu", tmp_path)
-    fit_quickly(tmp_path, "model", "--fine-tune", "--no-tagger", key="tuned_encoder")
-    shutil.rmtree(place)
+    fit_quickly(tmp_path, "model", "--fine-tune", "--no-tagger", key="encoder")
     plain, tensors = read_model_file(tmp_path / "model")
-    assert plain["pretrained"]["kind"] == plain["parser"]["pretrained"]["kind"] == "tuned encoder"
-    assert "pretrained" not in plain["reader"]
-    assert any(name.startswith("pretrained/encoder.layer.2.") for name in tensors)
+    kinds = [part["kind"] for part in (plain["pretrained"], *(plain[one]["pretrained"] for one in NETWORKS))]
+    assert kinds == ["adapted encoder"] * 3
+    kept = [name for name in tensors if name.startswith("pretrained/")]
+    assert {name.split("/")[1].split(".")[0] for name in kept} == {"down", "up"}
     words = files / "words.txt"
     restored = printed("restore", tmp_path / "model", words, "--threads", 1)
     assert [word.strip(",.?!“”") for word in restored.split()] == WORDS.split()
     Punctuator.load(tmp_path / "model").save(tmp_path / "again")
     assert printed("restore", tmp_path / "again", words, "--threads", 1) == restored
-    told = complaint(2, "restore", tmp_path / "model", words, "--encoder", files / "encoder")
-    assert told == f"--encoder {files / 'encoder'}: the model has its own in it, which was trained further"
+    (tmp_path / "encoder").rename(tmp_path / "moved")
+    there = "--encoder", tmp_path / "moved", "--threads", 1
+    assert printed("restore", tmp_path / "again", words, *there) == restored
 
 
 @pytest.mark.parametrize("options", [("--parser",), ("--attach", "neural", "--encoder", "x")])

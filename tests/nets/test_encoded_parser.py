@@ -1,10 +1,12 @@
 """A parser that reads what an encoder says of words."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from emulated_device import other_device
 from encoders import made_encoder
 
 from pyropunct.embedded import embedded_treebank_path
@@ -30,6 +32,9 @@ TINY = ParserRecipe(
     arc_size=8,
     relation_size=8,
 )
+
+CALM = replace(TINY, dropout=0.0, word_dropout=0.0, learning_rate=1e-3)
+"""Nothing is left to chance but the first weights and the order of the batches."""
 
 pytestmark = pytest.mark.usefixtures("single_precision")
 
@@ -111,3 +116,16 @@ def test_folds_read_each_sentence_once(
     jackknifed(some, TINY, folds=2, pretrained=Watched(encoder))
     words = [sentence.tree.forms for sentence in some]
     assert sorted(seen) == sorted(set(words))
+
+
+@pytest.mark.parametrize("name", ["emulated", "cuda"])
+@pytest.mark.parametrize("kind", ["alone", "frozen"])
+def test_training_elsewhere(some: list[Sentence], encoder: Path, name: str, kind: str) -> None:
+    pretrained = None if kind == "alone" else Encoder(encoder)
+    dev = some[:3] if name == "cuda" else None  # inference mode and emulated tensors exclude each other
+    here = train_parser(some, dev, CALM, pretrained=pretrained)
+    with other_device(name) as device:
+        there = train_parser(some, dev, CALM, pretrained=pretrained, device=device)
+    for one, other in zip(here.network.parameters(), there.network.parameters(), strict=True):
+        assert other.device.type == "cpu"
+        torch.testing.assert_close(one, other, rtol=0, atol=2e-3)

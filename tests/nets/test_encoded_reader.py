@@ -10,10 +10,8 @@ from torch import Tensor
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.nets.encoder import Encoder
 from pyropunct.nets.pretrained import Kept
-from pyropunct.nets.reader import RunningReader, TunedReaderTraining, train_reader, windows_of
+from pyropunct.nets.reader import RunningReader, train_reader, windows_of
 from pyropunct.nets.recipes import ReaderRecipe
-from pyropunct.nets.running_text import documents
-from pyropunct.nets.tuning import TunedEncoder
 from pyropunct.treebank.reading import read_treebank
 from pyropunct.treebank.sentence import Sentence
 
@@ -55,24 +53,3 @@ def test_each_document_is_encoded_once_in_either_case(some: list[Sentence], enco
     lower = [word.lower() for word in words]
     windows = [tuple(one.words) for text in (words, lower) for one in windows_of(text, 0, len(text))]
     assert sorted(source.seen) == sorted(windows)
-
-
-def test_an_encoder_is_trained_with_it(some: list[Sentence], encoder: Path) -> None:
-    """In training the reader sees the states of the copy as they are; the copy is kept with it."""
-    words = [word for sentence in some for word in sentence.tree.forms]
-    frozen = Encoder(encoder)
-    before = frozen.features([words])
-    training = TunedReaderTraining(None, documents(some), None, TINY, 0, frozen, encoder_rate=1e-3)
-    weights = {name: weight.detach().clone() for name, weight in training.network.named_parameters()}
-    training.run_epoch()
-    still = [
-        name for name, weight in training.network.named_parameters() if torch.equal(weight, weights[name])
-    ]
-    assert [name for name in still if "pooler" not in name] == []
-    reader = train_reader(some, None, TINY, pretrained=Kept(frozen), encoder_rate=1e-3)
-    assert isinstance(reader.pretrained, TunedEncoder)
-    assert torch.equal(frozen.features([words]), before)
-    assert (reader.pretrained.features([words]) - before).abs().max() > 1e-3
-    source = TunedEncoder.from_parts(*reader.pretrained.to_parts())
-    again = RunningReader.from_parts(*reader.to_parts(), source)
-    assert torch.equal(reader.read(words).ends, again.read(words).ends)

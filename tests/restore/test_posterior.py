@@ -100,37 +100,18 @@ def test_effective_draws_of_unequal_weights() -> None:
 @pytest.fixture(scope="module")
 def tagged(model_with_parser: Path) -> Punctuator:
     """A model with a parser and a tagger, which is the less probable one."""
-    return replace(Punctuator.load(model_with_parser), share=0.3)
+    return Punctuator.load(model_with_parser)
 
 
-def test_where_all_is_known_the_evidence_is_the_mixture(tagged: Punctuator, sentence: Sentence) -> None:
+def test_the_story_that_reads_is_conditioned(tagged: Punctuator, sentence: Sentence) -> None:
     words = sentence.tree.forms
     parses = tagged.parser.parse([words], 1)  # type: ignore[union-attr]
     expected = float(tagged.log_prob_over_trees([sentence], parses))
     posterior = tagged.posterior(words, sentence.surface, samples=10, trees=1)
     assert posterior.log_evidence == pytest.approx(expected, rel=1e-6)
-    alone = replace(tagged, share=0.0).posterior(words, sentence.surface, samples=10, trees=1)
-    assert alone.log_evidence != pytest.approx(expected, rel=1e-3)
     of_tree = tagged.posterior(sentence.tree, sentence.surface, samples=10)
     assert of_tree.log_evidence == pytest.approx(float(tagged.log_prob([sentence])), rel=1e-6)
-
-
-def test_evidence_tells_how_far_the_tagger_is_right(tagged: Punctuator, sentence: Sentence) -> None:
-    """The marginals are those of trees and of tagger, with weights p(evidence) of either."""
-    words = sentence.tree.forms[:5]
-    known = [(), None, None, None, None, (".",)]
-    kinds = {
-        share: replace(tagged, share=share).posterior(words, known, samples=400, trees=1, seed=0)
-        for share in (0.0, 0.5, 1.0)
-    }
-    evidence = {share: math.exp(one.log_evidence) for share, one in kinds.items()}
-    assert evidence[0.5] == pytest.approx((evidence[0.0] + evidence[1.0]) / 2)
-    weight = evidence[1.0] / (evidence[0.0] + evidence[1.0])
-    assert 0.001 < weight < 0.999
-    for trees, both, tagger in zip(*(one.marginals() for one in kinds.values()), strict=True):
-        for string in {*trees, *tagger}:
-            mixed = (1 - weight) * trees.get(string, 0) + weight * tagger.get(string, 0)
-            assert both.get(string, 0) == pytest.approx(mixed, abs=1e-9)
+    assert of_tree.log_evidence != pytest.approx(expected, rel=1e-3)
 
 
 # What is refused

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -9,19 +10,22 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from pyropunct.draws import Draws
 from pyropunct.fitted.model_file import ModelFileError
+from pyropunct.fitted.story import FittedStory
 from pyropunct.inference.machines.evidence import Evidence
 from pyropunct.inference.pyro.collapse import ImpossibleSurfaceError
-from pyropunct.models.drawing import Numbers
+from pyropunct.models.learned import settle
+from pyropunct.models.reading import Trust
 from pyropunct.nets.labels import Labels, SlotVocabulary
 from pyropunct.nets.parser import WeightedTree
-from pyropunct.nets.tagger import generator_for
 from pyropunct.punctuator import Punctuator
-from pyropunct.restore.deciding import FIRST_ROUND, READER_SHARE, decide
+from pyropunct.restore.deciding import FIRST_ROUND, decide, voices_of
 from pyropunct.restore.decoders import DECODERS
 from pyropunct.restore.parses import NoParserError, weighted_trees
+from pyropunct.restore.pooling import Voice, log_odds, pooled
 from pyropunct.restore.posterior import evidence_of_marks
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.restoring import has_marks, words_of
@@ -126,7 +130,13 @@ class Coins:
         self.seeds = set[int | None]()
 
     def draws(
-        self, trees: Sequence[Tree], samples: Sequence[int], seed: int | None, *, alike: bool = False
+        self,
+        trees: Sequence[Tree],
+        samples: Sequence[int],
+        seed: int | None,
+        *,
+        alike: bool = False,
+        read: object = None,
     ) -> Iterator[Draws]:
         self.seeds.add(seed)
         random = np.random.default_rng(seed)
@@ -138,11 +148,10 @@ class Coins:
             yield Draws(((START,), (), (",",)), numbers, np.full(number, 1 / number))
 
 
-@pytest.mark.parametrize("decoder", ["mbr", "slot-mbr"])
-def test_a_sentence_gets_the_draws_that_its_decision_needs(decoder: str) -> None:
+def test_a_sentence_gets_the_draws_that_its_decision_needs() -> None:
     coins, words = Coins(), ["0", "0.02", "0.5", "1"]
     decisions = list(
-        decide(coins, [[WeightedTree(chain([word]), 1.0)] for word in words], seed=5, decoder=decoder)
+        decide(coins, [[WeightedTree(chain([word]), 1.0)] for word in words], seed=5, decoder="mbr")
     )
     assert coins.drawn == {
         "0": FIRST_ROUND,
@@ -182,7 +191,7 @@ def test_all_draws_of_all_rounds_weigh_the_same() -> None:
 def test_the_most_draws_are_kept_to() -> None:
     for samples in (1, FIRST_ROUND, FIRST_ROUND + 1, 777):
         coins = Coins()
-        list(decide(coins, [[WeightedTree(chain(["0.5"]), 1.0)]], seed=0, samples=samples, decoder="map"))
+        list(decide(coins, [[WeightedTree(chain(["0.5"]), 1.0)]], seed=0, samples=samples, decoder="mbr"))
         assert coins.drawn == {"0.5": samples}
 
 
@@ -344,55 +353,63 @@ def test_only_a_parser_of_the_package_is_saved(model: Punctuator, tmp_path: Path
     assert not (tmp_path / "m").exists()
 
 
+COMMAS = SlotVocabulary(Labels((ABBREVIATION_DOT, UNKNOWN, ","), ((), (",",))), ())
+
+
 class HalfCommas:
-    """A tagger for which each slot but the last has a comma with probability one half; it draws as told."""
+    """A tagger for which each slot has a comma with probability 0.4."""
 
-    @property
-    def vocabulary(self) -> "HalfCommas":
-        return self
+    vocabulary = COMMAS
 
-    def read(self, sentences: Sequence[Sequence[str]]) -> list[Numbers]:
+    def read(self, sentences: Sequence[Sequence[str]]) -> list[Any]:
         self.asked = [tuple(words) for words in sentences]
-        return [np.full((len(words) + 1, 2), 0.5) for words in sentences]
-
-    def draw(self, probabilities: Numbers, samples: int, generator: np.random.Generator) -> Draws:
-        numbers = (generator.random((samples, len(probabilities))) < probabilities[:, 1]).astype(np.int32)
-        return Draws(((), (",",)), numbers, np.full(samples, 1 / samples))
+        return [np.tile([0.5, 0.4, 0.1], (len(words) + 1, 1)) for words in sentences]
 
 
-def test_a_tagger_is_mixed_in_where_trees_were_found(model: Punctuator, dev: Treebank) -> None:
-    trees, tagger, share = trees_of(dev)[:6], HalfCommas(), 0.4
-    with_tagger = replace(model, tagger=tagger, share=share)
+def reading(model: Punctuator, tagger: HalfCommas) -> Punctuator:
+    """A model whose story for parsed trees reads a tagger."""
+    story = deepcopy(model.story)
+    story.reading = Trust(story.inventory)
+    table = torch.full((2, story.inventory.num_tokens), 0.5)
+    settle(story.reading, {"own": torch.tensor([0.9]), "trust": table, "offset": 0 * table})
+    parsed = FittedStory(model.vocabulary, model.recipe, story, {})
+    return replace(model, parsed=parsed, tagger=tagger, share=0.4)  # type: ignore[arg-type]
+
+
+def test_what_is_read_counts_where_trees_were_found(model: Punctuator, dev: Treebank) -> None:
+    """The story reads it, and it is pooled with the story; sentences do not depend on others."""
+    trees, tagger = trees_of(dev)[:6], HalfCommas()
+    both = reading(model, tagger)
     parses = [[WeightedTree(tree, 1.0, given=bool(number % 2))] for number, tree in enumerate(trees)]
-    found = list(decide(with_tagger, parses, samples=FIRST_ROUND, seed=2))
+    found = list(decide(both, parses, samples=FIRST_ROUND, seed=2))
     assert tagger.asked == [tree.forms for tree in trees[::2]]
-    for number, (tree, draws) in enumerate(zip(trees, model.draws(trees, FIRST_ROUND, 2), strict=True)):
+    given = list(model.draws(trees, FIRST_ROUND, 2))
+    for number, tree in enumerate(trees):
+        draws = given[number]
         if number % 2 == 0:
-            probabilities = np.full((len(tree) + 1, 2), 0.5)
-            of_words = tagger.vocabulary.draw(probabilities, FIRST_ROUND, generator_for(tree.forms, 2))
-            draws = mixture([draws, of_words], [1 - share, share])
+            heard = [Voice(COMMAS, tagger.read([tree.forms])[0])]
+            odds = [log_odds(heard, model.vocabulary.tokens)]
+            [draws] = both.for_parsed.draws([tree], FIRST_ROUND, 2, read=odds)
+            draws = pooled(draws, heard, 0.4)
         assert found[number] == DECODERS["mbr"](without_unknown(draws))
-    alone = [one for parse in parses for one in decide(with_tagger, [parse], samples=FIRST_ROUND, seed=2)]
+    alone = [one for parse in parses for one in decide(both, [parse], samples=FIRST_ROUND, seed=2)]
     assert found == alone
 
 
-def test_the_reader_of_running_text_is_mixed_in(model: Punctuator, dev: Treebank) -> None:
+def test_the_reader_of_running_text_is_another_voice(model: Punctuator, dev: Treebank) -> None:
     """It says nothing of what stands in front of a sentence."""
     tree = trees_of(dev)[0]
-    slots = SlotVocabulary(Labels((ABBREVIATION_DOT, UNKNOWN, ","), ((), (",",))), ())
-    reader = SimpleNamespace(vocabulary=SimpleNamespace(slots=slots))
-    reading = np.tile([0.1, 0.8, 0.1], (len(tree), 1))
-    [found] = decide(
-        replace(model, reader=reader),  # type: ignore[arg-type]
-        [[WeightedTree(tree, 1.0)]],
-        samples=FIRST_ROUND,
-        seed=2,
-        readings=[reading],
-    )
-    [draws] = model.draws([tree], FIRST_ROUND, 2)
-    read = slots.draw(np.vstack([[1, 0, 0], reading]), FIRST_ROUND, generator_for(tree.forms, 2))
-    assert found == DECODERS["mbr"](without_unknown(mixture([draws, read], [1 - READER_SHARE, READER_SHARE])))
-    assert {surface[0] for surface in map(read.surface, range(FIRST_ROUND))} == {(START,)}
+    reader = SimpleNamespace(vocabulary=SimpleNamespace(slots=COMMAS))
+    of_reader = np.tile([0.1, 0.8, 0.1], (len(tree), 1))
+    tagger = HalfCommas()
+    both = replace(reading(model, tagger), reader=reader)  # type: ignore[arg-type]
+    parses = [[WeightedTree(tree, 1.0)]]
+    [found] = decide(both, parses, samples=FIRST_ROUND, seed=2, readings=[of_reader])
+    [voices] = voices_of(both, parses, [of_reader])
+    assert [voice.probabilities[0].tolist() for voice in voices] == [[0.5, 0.4, 0.1], [1, 0, 0]]
+    odds = [log_odds(voices, model.vocabulary.tokens)]
+    [draws] = both.for_parsed.draws([tree], FIRST_ROUND, 2, read=odds)
+    assert found == DECODERS["mbr"](without_unknown(pooled(draws, voices, 0.4)))
 
 
 @pytest.mark.parametrize(
@@ -400,7 +417,7 @@ def test_the_reader_of_running_text_is_mixed_in(model: Punctuator, dev: Treebank
     [
         ({"case": "x"}, "case is 'x': it must be one of auto, restore, keep"),
         ({"case": None}, "case is None: it must be one of auto, restore, keep"),
-        ({"decoder": "best"}, "decoder is 'best': it must be one of mbr, slot-mbr, map, f1"),
+        ({"decoder": "best"}, "decoder is 'best': it must be one of mbr, f1"),
         ({"samples": 0}, "samples is 0: it must be 1 or more"),
         ({"seed": -1}, "seed is -1: it must be 0 to 4294967295"),
         ({"threshold": 2}, "threshold is 2: it must be a number from 0 to 1"),

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pyropunct.nets.labels import Labels, SlotVocabulary
-from pyropunct.nets.reader import CORE, Reading, RunningReader, Window
+from pyropunct.nets.reader import CORE, Reading, RunningReader, TextWindow
 from pyropunct.nets.recipes import ReaderRecipe
 from pyropunct.nets.running_text import CAPITAL, ReaderVocabulary, RunningNetwork
 from pyropunct.restore.cases import in_their_cases, loses_case
@@ -43,7 +43,7 @@ RECIPE = ReaderRecipe(form_size=2, character_size=2, spelling_size=2, lstm_size=
 class Told(RunningReader):
     """A reader that finds ends behind "stop", and that words of five letters are capitalised."""
 
-    def read_windows(self, windows: Sequence[Window]) -> Reading:
+    def read_windows(self, windows: Sequence[TextWindow]) -> Reading:
         words = [word for window in windows for word in window.words[window.core]]
         ends = torch.tensor([0.9 if word.lower() == "stop" else 0.1 for word in words])
         cases = torch.zeros(len(words), 4)

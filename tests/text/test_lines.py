@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pyropunct.text.lines import TreebankError, opened, read_lines
+from pyropunct.text.lines import ByteLines, TreebankError, opened, read_lines
 
 
 @pytest.mark.parametrize(
@@ -30,3 +30,24 @@ def test_opened(tmp_path: Path) -> None:
         pass
     with pytest.raises(TreebankError, match="the file cannot be read: Is a directory"), opened(str(tmp_path)):
         pass
+
+
+def test_eager_lines_do_not_wait_for_their_ends() -> None:
+    """What has come of a line is a piece; nobody reads on before it is taken."""
+
+    class Slow:
+        """Gives the bytes of one part at a time."""
+
+        def __init__(self, *parts: bytes) -> None:
+            self.parts = [*parts]
+
+        def read1(self, size: int) -> bytes:
+            return self.parts.pop(0) if self.parts else b""
+
+    stream = Slow(b"one two", b" three\nfour", b"\n")
+    lines = ByteLines(stream, eager=True)  # type: ignore[arg-type]
+    assert next(lines) == b"one two"
+    assert stream.parts == [b" three\nfour", b"\n"]
+    assert list(lines) == [b" three\n", b"four", b"\n"]
+    whole = ByteLines(Slow(b"one two", b" three\nfour", b"\n"))  # type: ignore[arg-type]
+    assert list(whole) == [b"one two three\n", b"four\n"]

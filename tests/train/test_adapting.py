@@ -18,7 +18,7 @@ from pyropunct.nets.encoder import Encoder
 from pyropunct.nets.pretrained import PretrainedError
 from pyropunct.nets.reader import train_reader
 from pyropunct.nets.running_text import documents
-from pyropunct.nets.tuning import TunedEncoder
+from pyropunct.nets.tuning import AdaptedEncoder
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.parses import NoParserError, weighted_trees
 from pyropunct.train.adapting import REPLACED, LearnedText, adapt
@@ -143,7 +143,7 @@ def test_a_reader_with_an_encoder(
 ) -> None:
     """The encoder that was trained further is saved with the model, which then learns from text once more."""
     assert model.reader is not None
-    monkeypatch.setattr("pyropunct.train.adapting.TUNED", model.reader.recipe)
+    monkeypatch.setattr("pyropunct.train.adapting.ADAPTING", model.reader.recipe)
     monkeypatch.setattr("pyropunct.train.adapting.HeldOut.better_reader", lambda self, old, new: new)
     adapted = adapt(model, [text], encoder=Encoder(encoder))
     adapted.save(tmp_path / "model")
@@ -152,7 +152,7 @@ def test_a_reader_with_an_encoder(
     assert loaded(line, running=True) == adapted(line, running=True)
     again = adapt(loaded, [text])
     assert again.reader is not None
-    assert isinstance(again.reader.pretrained, TunedEncoder)
+    assert isinstance(again.reader.pretrained, AdaptedEncoder)
     other = replace(model, parser=replace(model.parser, pretrained=Encoder(encoder)))
     with pytest.raises(PretrainedError, match="parts of the model read other pretrained features"):
         adapt(other, [text], encoder=Encoder(encoder))

@@ -1,4 +1,4 @@
-"""A tagger of words, mixed with p(x | T) where a parser has found the trees."""
+"""A tagger of words, which the story reads where a parser has found the trees."""
 
 import math
 from collections.abc import Sequence
@@ -11,11 +11,13 @@ import torch
 from model_files import changed, copied
 
 from pyropunct.fitted.model_file import ModelFileError
-from pyropunct.nets.parser import BiaffineParser, WeightedTree
+from pyropunct.models.trees import READING
+from pyropunct.nets.parser import BiaffineParser
 from pyropunct.nets.recipes import SlotTaggerRecipe
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.parses import NoParserError, weighted_trees
 from pyropunct.train.parts import fit_tagger
+from pyropunct.train.reading import fit_reading
 from pyropunct.treebank.sentence import Sentence
 
 pytestmark = pytest.mark.usefixtures("single_precision")
@@ -32,30 +34,41 @@ def words_of(sentences: Sequence[Sentence]) -> list[tuple[str, ...]]:
     return [sentence.tree.forms for sentence in sentences]
 
 
-def test_probabilities_of_the_mixture(model: Punctuator, dev: list[Sentence]) -> None:
-    some = dev[:6]
-    assert model.tagger is not None
-    parses = weighted_trees(model, words_of(some), 3)
-    parses[0] = [WeightedTree(some[0].tree, 1.0, given=True)]
-    found, of_trees = (
-        one.log_prob_over_trees(some, parses).exp() for one in (model, replace(model, tagger=None))
-    )
-    of_words = model.tagger.log_prob(words_of(some), [one.surface for one in some]).exp()
-    assert found[0] == of_trees[0]
-    mixed = (1 - model.share) * of_trees + model.share * of_words
-    torch.testing.assert_close(found[1:], mixed[1:])
-    assert (found[1:] != of_trees[1:]).all()
+def test_the_story_for_parsed_trees_reads_the_tagger(model: Punctuator, dev: list[Sentence]) -> None:
+    """Of the words alone: p(x | T) is another with another tagger, and another tree has the same reading."""
+    assert model.parsed is not None
+    assert model.parsed.tagger is model.tagger
+    assert (model.story.reading, model.for_parsed.story.reading is None) == (None, False)
+    tree = dev[0].tree
+    batch = model.parsed.encode_trees([tree])
+    [odds] = model.tagger.log_odds([tree.forms], model.vocabulary.tokens) if model.tagger else [None]
+    edges = batch.forest.left_slot, batch.forest.right_slot
+    assert odds is not None
+    assert torch.equal(batch.more[READING], torch.stack([odds[edge] for edge in edges], 1))
+    silent = [torch.zeros_like(odds)]
+    assert not torch.equal(model.parsed.encode_trees([tree], silent).more[READING], batch.more[READING])
+    assert READING not in model.encode_trees([tree]).more
 
 
 def test_the_report(model: Punctuator, dev: list[Sentence]) -> None:
-    """The share is the likeliest, and the mixture no worse than either member by more than rounding."""
+    """Reading makes dev more probable, for there the weights were learned."""
     assert model.tagger is not None
     report, parses = model.tagger.report, weighted_trees(model, words_of(dev))
     slots = sum(len(one.surface) for one in dev)
-    for name, one in (("mixed_perplexity", model), ("trees_perplexity", replace(model, tagger=None))):
-        total = float(one.log_prob_over_trees(dev, parses).sum())
-        assert report[name] == pytest.approx(math.exp(-total / slots), rel=1e-3)
-    assert report["mixed_perplexity"] < 1.05 * min(report["perplexity"], report["trees_perplexity"])
+    total = float(model.log_prob_over_trees(dev, parses).sum())
+    assert report["reading_perplexity"] == pytest.approx(math.exp(-total / slots), rel=1e-3)
+    assert report["reading_perplexity"] < report["trees_perplexity"]
+
+
+def test_the_story_that_is_given_stays_as_it_is(model: Punctuator, dev: list[Sentence]) -> None:
+    assert model.tagger is not None
+    parses = weighted_trees(model, words_of(dev[:8]), 3)
+    one, same = (fit_reading(model, model.tagger, dev[:8], parses, seed=1) for _ in range(2))
+    assert (model.story.reading, one.story.reading is None) == (None, False)
+    for name, value in one.values.items():
+        assert torch.equal(value, same.values[name])
+        if name in model.values:
+            assert torch.equal(value, model.values[name])
 
 
 def test_a_folder_keeps_it(model: Punctuator, dev: list[Sentence], tmp_path: Path) -> None:
@@ -66,6 +79,12 @@ def test_a_folder_keeps_it(model: Punctuator, dev: list[Sentence], tmp_path: Pat
     assert loaded.tagger.parser is loaded.parser
     assert loaded.share == model.share
     assert loaded.tagger.report == model.tagger.report
+    assert loaded.parsed is not None
+    assert model.parsed is not None
+    assert loaded.parsed.tagger is loaded.tagger
+    for name, value in model.parsed.values.items():
+        if name.startswith("reading."):
+            assert torch.equal(loaded.parsed.values[name], value)
     surfaces = [one.surface for one in dev]
     found, expected = (one.tagger.log_prob(words_of(dev), surfaces) for one in (loaded, model) if one.tagger)
     assert torch.equal(found, expected)
@@ -73,6 +92,11 @@ def test_a_folder_keeps_it(model: Punctuator, dev: list[Sentence], tmp_path: Pat
     rounded = Punctuator.load(tmp_path / "small").tagger
     assert rounded is not None
     torch.testing.assert_close(rounded.log_prob(words_of(dev), surfaces), expected, atol=1.0, rtol=0.05)
+
+
+def test_a_story_that_reads_is_not_saved_without_its_tagger(model: Punctuator, tmp_path: Path) -> None:
+    with pytest.raises(ModelFileError, match="reads a tagger, which the model lacks"):
+        replace(model, tagger=None).save(tmp_path / "m")
 
 
 def test_a_parser_of_another_tagger_is_not_saved(model: Punctuator, tmp_path: Path) -> None:
@@ -122,7 +146,6 @@ def test_without_a_dev_treebank_some_sentences_are_held_out(model: Punctuator, t
     assert found.tagger is not None
     assert found.tagger.report["train_sentences"] == 108
     found.tagger.vocabulary.labels.require_marks(found.vocabulary.tokens)  # though some are rare among these
-    assert 0 < found.share < 1
 
 
 def test_what_it_takes(model: Punctuator, train: list[Sentence], dev: list[Sentence]) -> None:

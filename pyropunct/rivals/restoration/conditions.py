@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import ClassVar, Self
 
-from pyropunct.compare.settings import SettingError
+from pyropunct.compare.settings import ComparisonError
 from pyropunct.fitted.recipes import Recipe
 from pyropunct.nets.encoder import Encoder
 from pyropunct.nets.pretrained import Kept
@@ -41,7 +41,7 @@ class Conditions(RestorationSettings):
 
     def __post_init__(self) -> None:
         if self.decoder not in DECODERS:
-            raise SettingError(f"no decoder is called {self.decoder!r}: take {', '.join(DECODERS)}")
+            raise ComparisonError(f"no decoder is called {self.decoder!r}: take {', '.join(DECODERS)}")
         super().__post_init__()
 
     def quick(self) -> Self:

@@ -213,12 +213,12 @@ class TreeSystem(System[Punctuator]):
 
 @dataclass(frozen=True)
 class MixedSystem(TreeSystem):
-    """The full model with a tagger of words, which are mixed where trees are predicted."""
+    """The full model, which reads a tagger of words where trees are predicted."""
 
     built_on: ClassVar[str | None] = "full"
 
     def train(self, treebanks: Treebanks, conditions: Conditions, watch: Watch) -> Punctuator:
-        """Train the tagger on the states of the parser, and find its share on dev."""
+        """Train the tagger on the states of the parser; the story learns on dev to read it."""
         (train, dev, _, model, _, text), recipe = treebanks, conditions.slot_tagger_recipe
         assert model is not None
         words = sum(len(sentence.tree) for sentence in (*train, *text))
@@ -227,9 +227,9 @@ class MixedSystem(TreeSystem):
             return fit_tagger(model, train, dev, recipe, text=text, **options)
 
     def report(self, model: Punctuator) -> Mapping[str, Any]:
-        """The epochs of the tagger, and its share."""
+        """The epochs of the tagger."""
         assert model.tagger is not None
-        return {**model.tagger.report, "share": model.share}
+        return model.tagger.report
 
 
 def _trained_on(recipe: Recipe, sentences: int) -> int:

@@ -52,7 +52,7 @@ from pyropunct.rivals.shieber_tao_2003.automaton import (
     steps_of_path,
 )
 from pyropunct.rivals.shieber_tao_2003.sentences import CommaSentence
-from pyropunct.rivals.shieber_tao_2003.smoothing import SMOOTHINGS, Backoff, Floats, Integers, Level
+from pyropunct.rivals.shieber_tao_2003.smoothing import SMOOTHINGS, Backoff, Floats, HistoryLevel, Integers
 
 Conditional = tuple[int, ...]
 """A conditional distribution: the columns of its contexts, of which backoff keeps the last longest, and of
@@ -125,7 +125,7 @@ class TrainedModel:
     """
 
     def __init__(
-        self, model: CommaModel, smoothing: type[Level], true: Integers, sizes: Sequence[int]
+        self, model: CommaModel, smoothing: type[HistoryLevel], true: Integers, sizes: Sequence[int]
     ) -> None:
         self._model = model
         self._estimated = {

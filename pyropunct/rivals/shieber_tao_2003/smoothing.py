@@ -37,7 +37,7 @@ LEAST_SAVED = 1e-9
 """A smaller part of a count is a rounding error."""
 
 
-class Level(ABC):
+class HistoryLevel(ABC):
     """The smoothed distributions of the contexts of one length.
 
     :param keys: (events,) the number h V + y of each seen event, in ascending order: an outcome y in the
@@ -79,7 +79,7 @@ def _looked_up(wanted: Integers, keys: Integers, values: NDArray[Any], default: 
     return np.where(keys[places] == wanted, values[places], default)
 
 
-class WittenBell(Level):
+class WittenBell(HistoryLevel):
     """Witten-Bell smoothing."""
 
     def extended(self, keys: Integers, shorter: Floats) -> Floats:
@@ -89,7 +89,7 @@ class WittenBell(Level):
         return (self._of_event(keys, self._counts) + types * shorter) / (total + types)
 
 
-class Katz(Level):
+class Katz(HistoryLevel):
     """Katz smoothing."""
 
     def _estimate(self, shorter: Floats) -> None:
@@ -134,7 +134,7 @@ def discounts(counts: Integers) -> Floats:
     return d[np.minimum(counts, LARGEST_DISCOUNTED + 1)]
 
 
-SMOOTHINGS: Mapping[str, type[Level]] = MappingProxyType({"witten-bell": WittenBell, "katz": Katz})
+SMOOTHINGS: Mapping[str, type[HistoryLevel]] = MappingProxyType({"witten-bell": WittenBell, "katz": Katz})
 
 
 class Backoff:
@@ -147,10 +147,10 @@ class Backoff:
         events for numbers of 63 bits.
     """
 
-    def __init__(self, smoothing: type[Level], events: Integers, sizes: Sequence[int]) -> None:
+    def __init__(self, smoothing: type[HistoryLevel], events: Integers, sizes: Sequence[int]) -> None:
         self._sizes = tuple(sizes)
         keys = self._keys(events)
-        self._levels: list[Level] = []
+        self._levels: list[HistoryLevel] = []
         for length in range(len(self._sizes)):
             seen, counts = np.unique(keys % self._modulus(length), return_counts=True)
             self._levels.append(smoothing(seen, counts, self._sizes[-1], self._probability(seen)))

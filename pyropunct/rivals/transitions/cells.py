@@ -50,7 +50,7 @@ actions, and whether all actions are right.  Only arc-eager transitions use the 
 word, and whether the words of a finished sentence are still on the stack."""
 
 
-class Workspace(NamedTuple):
+class ParserWorkspace(NamedTuple):
     """Room for the states of a sentence.
 
     :ivar trees: (T, 17) tree 0 is absent, the trees of the words follow.
@@ -73,7 +73,7 @@ class Workspace(NamedTuple):
 def workspace_of(sentence, states, atoms, templates, numbers):
     """Room for a number of states and for the first state, which is written."""
     words = sentence.shape[1] - BEHIND
-    work = Workspace(
+    work = ParserWorkspace(
         np.zeros((words + states, _TREE), np.int64),
         np.zeros((1 + states, 5), np.int64),
         np.zeros((1 + states, 8), np.int64),

@@ -15,8 +15,8 @@ from pyropunct.compare.experiment import Advance
 from pyropunct.rivals.transitions.cells import BEHIND, TAG, WORD
 from pyropunct.rivals.transitions.perceptron import (
     MOST_ACTIONS,
+    PerceptronWeights,
     Rows,
-    Weights,
     averaged,
     no_weights,
     number_of,
@@ -137,7 +137,7 @@ class TransitionParser(ABC):
             raise ValueError(f"the actions are not those of {cls.what}")
 
     @cached_property
-    def _search(self) -> tuple[Actions, Weights]:
+    def _search(self) -> tuple[Actions, PerceptronWeights]:
         known = self.encoded_actions(self.recipe, self.actions)
         return known, weights_of(self.rows, known.weighted)
 
@@ -217,7 +217,7 @@ def learned(
 
 
 def _changes(
-    known: Actions, example: Sequence[Rest], weights: Weights, beam: int
+    known: Actions, example: Sequence[Rest], weights: PerceptronWeights, beam: int
 ) -> list[tuple[Array, Array, int, int]]:
     """The changes by early update: words, actions, the first state to learn from, and by how much.
 

@@ -38,10 +38,10 @@ KEY, BLOCK = range(2)
 """The columns of slots."""
 
 ENTRIES, FEATURES = range(2)
-"""The places of `Weights.used`."""
+"""The places of `PerceptronWeights.used`."""
 
 
-class Weights(NamedTuple):
+class PerceptronWeights(NamedTuple):
     """The weights of a perceptron.
 
     :ivar slots: (a power of two, 2) for each feature its key, 0 if the slot is free; and a number with the
@@ -72,13 +72,13 @@ class Rows(NamedTuple):
     values: Array
 
 
-def no_weights() -> Weights:
+def no_weights() -> PerceptronWeights:
     """Weights of zero, to be learned."""
     entries, moments = np.zeros((2, _LEAST), np.int64)
-    return Weights(np.zeros((_LEAST, 2), np.int64), entries, moments, np.zeros(2, np.int64))
+    return PerceptronWeights(np.zeros((_LEAST, 2), np.int64), entries, moments, np.zeros(2, np.int64))
 
 
-def averaged(weights: Weights, examples: int) -> Rows:
+def averaged(weights: PerceptronWeights, examples: int) -> Rows:
     """The averages of all weights, times the number of examples; averages of zero are left out."""
     full = weights.slots[weights.slots[:, KEY] != 0]
     full = full[np.argsort(full[:, KEY])]
@@ -93,7 +93,7 @@ def averaged(weights: Weights, examples: int) -> Rows:
     return Rows(full[counts > 0, KEY], counts[counts > 0], actions[order], values[order])
 
 
-def weights_of(rows: Rows, most: int) -> Weights:
+def weights_of(rows: Rows, most: int) -> PerceptronWeights:
     """Weights for use, without learning.
 
     :param most: the number of actions.
@@ -114,7 +114,7 @@ def weights_of(rows: Rows, most: int) -> Weights:
     blocks = (counts.cumsum() - counts) << _BITS | counts
     size = max(_LEAST, 1 << (2 * len(keys) - 1).bit_length())  # at most half of the slots are full
     slots, used = _table(size, np.stack([keys, blocks], 1)), np.array([len(actions), len(keys)])
-    return Weights(slots, values << _BITS | actions, np.zeros(0, np.int64), used)
+    return PerceptronWeights(slots, values << _BITS | actions, np.zeros(0, np.int64), used)
 
 
 @inner
@@ -184,7 +184,7 @@ def with_room(weights, features, actions):
         entries, moments = np.concatenate((entries, more)), np.concatenate((moments, more))
     while 2 * (used[FEATURES] + features) > len(slots):
         slots = _table(2 * len(slots), slots)
-    return Weights(slots, entries, moments, used)
+    return PerceptronWeights(slots, entries, moments, used)
 
 
 @inner

@@ -14,7 +14,13 @@ from numpy.typing import NDArray
 from pyropunct.inference.compiling import compiled, inner
 from pyropunct.rivals.transitions import arc_eager, arc_standard
 from pyropunct.rivals.transitions.cells import ACTION, BEHIND, GOLD, PREVIOUS, SCORE, workspace_of
-from pyropunct.rivals.transitions.perceptron import Weights, add_scores, change, features_of, with_room
+from pyropunct.rivals.transitions.perceptron import (
+    PerceptronWeights,
+    add_scores,
+    change,
+    features_of,
+    with_room,
+)
 
 Array = NDArray[Any]
 
@@ -57,7 +63,7 @@ def search(
     sentence: Array,
     moves: Array,
     templates: Array,
-    weights: Weights,
+    weights: PerceptronWeights,
     beam: int,
     gold: Array,
 ) -> Array:
@@ -157,12 +163,12 @@ def learn(
     sentence: Array,
     moves: Array,
     templates: Array,
-    weights: Weights,
+    weights: PerceptronWeights,
     actions: Array,
     first: int,
     by: int,
     example: int,
-) -> Weights:
+) -> PerceptronWeights:
     """The weights after those of actions were changed in the states of a sequence of transitions.
 
     :param system: as in `search`, and so are the next four parameters; the weights must not be used further.

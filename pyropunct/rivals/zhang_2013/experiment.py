@@ -22,7 +22,7 @@ from pyropunct.rivals.zhang_2013.parser import ArcEagerParser, ArcEagerRecipe, t
 from pyropunct.rivals.zhang_2013.streams import SENTENCES, Stream
 from pyropunct.rivals.zhang_2013.systems import (
     Reader,
-    Reading,
+    SlotReading,
     crf_system,
     parser_system,
     restoration_system,
@@ -36,7 +36,7 @@ Numbers = NDArray[np.int64]
 TREES = {"uas": "UAS", "las": "LAS"}
 
 
-def mark_counts(readings: Sequence[Reading], gold: Sequence[Stream]) -> Numbers:
+def mark_counts(readings: Sequence[SlotReading], gold: Sequence[Stream]) -> Numbers:
     """(streams, 4, 3) for each of `MARKS` the numbers of true, found and rightly found places.
 
     The end of a stream does not count.
@@ -44,7 +44,7 @@ def mark_counts(readings: Sequence[Reading], gold: Sequence[Stream]) -> Numbers:
     return np.array([_mark_counts(*pair) for pair in zip(readings, gold, strict=True)], np.int64)
 
 
-def _mark_counts(reading: Reading, gold: Stream) -> list[list[int]]:
+def _mark_counts(reading: SlotReading, gold: Stream) -> list[list[int]]:
     found, true = np.array(reading.marks, int), np.array(gold.marks, int)
     pairs = [
         (true == MIDDLE, found == MIDDLE),
@@ -55,7 +55,7 @@ def _mark_counts(reading: Reading, gold: Stream) -> list[list[int]]:
     return [[int(there.sum()), int(here.sum()), int((there & here).sum())] for there, here in pairs]
 
 
-def tree_counts(readings: Sequence[Reading], gold: Sequence[Stream]) -> Numbers | None:
+def tree_counts(readings: Sequence[SlotReading], gold: Sequence[Stream]) -> Numbers | None:
     """(streams, 3) words, words with the right head, and words with the right relation too.
 
     :returns: None if the system finds no trees.

@@ -18,7 +18,7 @@ from pyropunct.text.raw_sentence import line_of
 Streams = Sequence[Stream]
 
 
-class Reading(NamedTuple):
+class SlotReading(NamedTuple):
     """The marks, ends and trees that a system reads into the n words of a stream.
 
     :ivar marks: the mark behind each word.
@@ -33,7 +33,7 @@ class Reading(NamedTuple):
     relations: Sequence[str] | None = None
 
 
-Reader = Callable[[Streams], list[Reading]]
+Reader = Callable[[Streams], list[SlotReading]]
 """Reads marks, ends and trees into streams, of which it reads words and tags alone."""
 
 
@@ -48,7 +48,7 @@ def parser_system(parser: ArcEagerParser, crf: MarkCRF | None = None) -> Reader:
     Ends are behind full stops.
     """
 
-    def read(streams: Streams) -> list[Reading]:
+    def read(streams: Streams) -> list[SlotReading]:
         predicted = None if crf is None else crf.predict(streams)
         return [_ended(*parsed) for parsed in parser.parse(streams, predicted)]
 
@@ -57,8 +57,8 @@ def parser_system(parser: ArcEagerParser, crf: MarkCRF | None = None) -> Reader:
 
 def _ended(
     marks: Sequence[int], heads: Sequence[int] | None = None, relations: Sequence[str] | None = None
-) -> Reading:
-    return Reading(marks, [mark == FULL for mark in marks], heads, relations)
+) -> SlotReading:
+    return SlotReading(marks, [mark == FULL for mark in marks], heads, relations)
 
 
 def restoration_system(model: Punctuator, settings: JointSettings) -> Reader:
@@ -78,7 +78,7 @@ def restoration_system(model: Punctuator, settings: JointSettings) -> Reader:
     )
     restorer = Restorer(model, options)
 
-    def read(streams: Streams) -> list[Reading]:
+    def read(streams: Streams) -> list[SlotReading]:
         cut = [list(restorer.sentences([line_of(one.forms)])) if one.forms else [] for one in streams]
         lines = [line for sentences in cut for line in sentences]
         batches = (lines[first : first + CHUNK] for first in range(0, len(lines), CHUNK))
@@ -88,7 +88,7 @@ def restoration_system(model: Punctuator, settings: JointSettings) -> Reader:
     return read
 
 
-def _joined(sentences: Sequence[Any]) -> Reading:
+def _joined(sentences: Sequence[Any]) -> SlotReading:
     """Restored sentences as one stream."""
     marks: list[int] = []
     ends: list[bool] = []
@@ -100,4 +100,4 @@ def _joined(sentences: Sequence[Any]) -> Reading:
         relations += sentence.tree.relations
         marks += marks_in(sentence.surface)
         ends += [*[False] * (len(sentence.tree) - 1), True]
-    return Reading(marks, ends, heads, relations)
+    return SlotReading(marks, ends, heads, relations)

@@ -18,7 +18,7 @@ import numpy as np
 
 from pyropunct.draws import Draws
 from pyropunct.fitted.model_file import ModelFileError, write_model_file
-from pyropunct.fitted.saved_parts import Parts, inside, read_parts, within
+from pyropunct.fitted.saved_parts import SavedParts, inside, read_parts, within
 from pyropunct.fitted.variants import Trusted
 from pyropunct.models.attach.correcting import CorrectingAttach
 from pyropunct.nets.parser import WeightedTree
@@ -56,7 +56,7 @@ class Correcting(ABC):
 
     @classmethod
     @abstractmethod
-    def from_parts(cls, parts: Parts) -> Self:
+    def from_parts(cls, parts: SavedParts) -> Self:
         """The corrector that a file holds.
 
         :raises ModelFileError: if it is damaged, or is not that of such a corrector.
@@ -146,12 +146,12 @@ class TreeCorrector(Correcting):
         write_model_file(path, plain, tensors | within("writer", weights))
 
     @classmethod
-    def from_parts(cls, parts: Parts) -> Self:
+    def from_parts(cls, parts: SavedParts) -> Self:
         """See `Correcting.from_parts`."""
         path = parts.path
         reader = Punctuator.from_parts(parts)
         weights = inside("writer", parts.tensors)
-        writer = Punctuator.from_parts(Parts(path, parts.plain["writer"], weights, parts.variants))
+        writer = Punctuator.from_parts(SavedParts(path, parts.plain["writer"], weights, parts.variants))
         if not isinstance(writer.story.attach, CorrectingAttach):
             raise ModelFileError(f"{path}: its writer is not the model of a corrector")
         if reader.vocabulary.tokens != writer.vocabulary.tokens:
@@ -225,7 +225,7 @@ class NoisyChannel(Correcting):
         write_model_file(path, plain, tensors)
 
     @classmethod
-    def from_parts(cls, parts: Parts) -> Self:
+    def from_parts(cls, parts: SavedParts) -> Self:
         """See `Correcting.from_parts`."""
         path, plain = parts[:2]
         if "errors" not in plain:

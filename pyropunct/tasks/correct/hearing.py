@@ -178,9 +178,6 @@ def hear(
         log_weight = np.log([parse.weight for parse in sentence.trees])
         log_error = np.stack([_log_errors(channel, sentence.wrong, listed, context) for context in where])
         joint = np.logaddexp.reduce((log_weight[:, None] + log_prob)[:, None] + log_error)
-        if tagger is not None and is_parsed and model.share:
-            of_tagger = np.array([tagger.log_prob(surface) for surface in surfaces]) + log_error[0]
-            joint = np.logaddexp(joint + _log(1 - model.share), of_tagger + _log(model.share))
         heard.append(Heard(surfaces, joint, unlisted))
     return heard
 
@@ -209,10 +206,6 @@ class _Tagged:
         [label] = labels.encode([known])
         spelling = self._vocabulary.spelling.log_prob(known) if label == labels.unknown else 0.0
         return math.log(self._rows[slot, label]) + spelling
-
-    def log_prob(self, surface: Surface) -> float:
-        """log p(x | words)."""
-        return math.fsum(self.log_slot(slot, tuple(string)) for slot, string in enumerate(surface))
 
 
 def _log_odds(

@@ -21,7 +21,7 @@ from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
 
 
-class Sprouted(NamedTuple):
+class SproutedTree(NamedTuple):
     """An underlying token.
 
     :ivar token: the token.
@@ -58,7 +58,7 @@ class SlotDerivation(NamedTuple):
     :ivar kept: the pairs of neighbours that the channel kept as they were, in its order.
     """
 
-    underlying: tuple[Sprouted, ...]
+    underlying: tuple[SproutedTree, ...]
     surface: tuple[str, ...]
     origins: tuple[int | None, ...]
     edits: tuple[SlotEdit, ...]
@@ -105,7 +105,7 @@ class Derivations:
         strings = underlying_strings(tree, punctemes)
         return [self._slot(u, tuple(x)) for u, x in zip(strings, surface, strict=True)]
 
-    def _slot(self, underlying: tuple[Sprouted, ...], surface: tuple[str, ...]) -> SlotDerivation:
+    def _slot(self, underlying: tuple[SproutedTree, ...], surface: tuple[str, ...]) -> SlotDerivation:
         number = self._vocabulary.token_number
         u = tuple(number[sprouted.token] for sprouted in underlying)
         x = tuple(number.get(token, number[UNKNOWN]) for token in surface)
@@ -124,7 +124,7 @@ class Derivations:
                 edits.append(SlotEdit(pair, EDITS[kind], made.edit.after_of(*pair)))
         return SlotDerivation(underlying, surface, path.origins, tuple(edits), False, tuple(kept))
 
-    def _neighbours(self, underlying: Sequence[Sprouted], made: Made) -> tuple[str, str]:
+    def _neighbours(self, underlying: Sequence[SproutedTree], made: Made) -> tuple[str, str]:
         """The two tokens of an edit."""
         first, second = (
             self._vocabulary.tokens[token] if place is None else underlying[place].token
@@ -133,7 +133,9 @@ class Derivations:
         return first, second
 
 
-def sprouted_marks(sentence: Sentence, slot: int, derivation: SlotDerivation) -> list[tuple[int, Sprouted]]:
+def sprouted_marks(
+    sentence: Sentence, slot: int, derivation: SlotDerivation
+) -> list[tuple[int, SproutedTree]]:
     """The marks of a slot, as token ids of the original, that are underlying tokens, each with its token.
 
     :param derivation: of this slot.
@@ -149,17 +151,17 @@ def sprouted_marks(sentence: Sentence, slot: int, derivation: SlotDerivation) ->
 
 def underlying_strings(
     tree: Tree, punctemes: Sequence[tuple[Puncteme, Puncteme]]
-) -> list[tuple[Sprouted, ...]]:
+) -> list[tuple[SproutedTree, ...]]:
     """The underlying string u_i of each of the slots 0..n.
 
     The sentence start is the first token of slot 0.
     """
     start, nodes, on_left = (column.tolist() for column in forest_of([tree.heads]).sprouting)
-    strings = [[Sprouted(START, 0, -1)], *([] for _ in range(len(tree)))]
+    strings = [[SproutedTree(START, 0, -1)], *([] for _ in range(len(tree)))]
     for slot, (first, last) in enumerate(pairwise(start)):
         for node, left in zip(nodes[first:last], on_left[first:last], strict=True):
             tokens = punctemes[node][0 if left else 1]
-            strings[slot] += [Sprouted(token, node + 1, tree.depths[node]) for token in tokens]
+            strings[slot] += [SproutedTree(token, node + 1, tree.depths[node]) for token in tokens]
     return [tuple(string) for string in strings]
 
 

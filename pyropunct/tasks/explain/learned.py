@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pyropunct.fitted.story import FittedStory, merged_edits
-from pyropunct.inference.machines.products import EDITS, Edit
+from pyropunct.inference.machines.products import EDITS, TokenEdit
 from pyropunct.models.learned import learned_scales, learned_values, other_values
 from pyropunct.tasks.explain.nunberg import MARKS, NunbergRule, nunberg_rules
 from pyropunct.tasks.explain.rules import LearnedPair, LearnedRules, NoEditsError, PairOutcome
@@ -75,7 +75,7 @@ def learned_rules(
         before = left, right
         outcomes = []
         # Edits of equal tokens with the same outcome are one, as in merged_edits.
-        afters = dict.fromkeys(Edit(a, b, kind).after_of(*before) for kind in range(len(EDITS)))
+        afters = dict.fromkeys(TokenEdit(a, b, kind).after_of(*before) for kind in range(len(EDITS)))
         for edit, after in enumerate(afters):
             cell = a, b, edit
             interval = None if intervals is None else (float(intervals[0][cell]), float(intervals[1][cell]))

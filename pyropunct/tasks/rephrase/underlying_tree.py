@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from pyropunct.tasks.explain.derivations import SlotDerivation, Sprouted, underlying_strings
+from pyropunct.tasks.explain.derivations import SlotDerivation, SproutedTree, underlying_strings
 from pyropunct.tasks.rephrase.ordering import linearised
 from pyropunct.tasks.settings import FIRST, PLACES
 from pyropunct.text.marks import ABBREVIATION_DOT, UNKNOWN
@@ -111,7 +111,7 @@ class UnderlyingTree:
         )
 
     @cached_property
-    def strings(self) -> list[tuple[Sprouted, ...]]:
+    def strings(self) -> list[tuple[SproutedTree, ...]]:
         """The underlying string of each slot of the edited tree.
 
         The abbreviation dot of a word, if it has one, comes first in the slot after the word.
@@ -126,7 +126,7 @@ class UnderlyingTree:
         ]
         for place, word in enumerate(self.words, start=1):
             if ABBREVIATION_DOT in self.sentence.surface[word]:
-                strings[place] = (Sprouted(ABBREVIATION_DOT, word, -1), *strings[place])
+                strings[place] = (SproutedTree(ABBREVIATION_DOT, word, -1), *strings[place])
         return strings
 
     def with_relation(self, relation: str) -> list[int]:

@@ -147,7 +147,7 @@ def test_the_plot_shows_every_system(whole: Path) -> None:
 
 @pytest.mark.usefixtures("untrainable")
 def test_other_choices_with_the_same_parts(small: Path, out: Path) -> None:
-    more = ("--systems", "full,trivial", "--samples", 20, "--decoder", "slot-mbr", "--trees", 3)
+    more = ("--systems", "full,trivial", "--samples", 20, "--decoder", "f1", "--trees", 3)
     value = answer(*compare(small, out, *more))
     assert [one["name"] for one in value["systems"]] == ["trivial", "full"]
     assert value["settings"]["samples"] == 20

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pyropunct.compare.settings import SettingError
+from pyropunct.compare.settings import ComparisonError
 from pyropunct.fitted.recipes import named_recipe
 from pyropunct.rivals.restoration.conditions import Conditions
 from pyropunct.rivals.restoration.systems import SYSTEMS
@@ -29,14 +29,14 @@ def test_systems_and_shares_are_put_in_order() -> None:
         ({"shares": (0,)}, "not (0,)"),
         ({"folds": 1}, "folds are two or more, or 0 for none, not 1"),
         ({"folds": 0, "text": ("letters.txt",)}, "text needs folds"),
-        ({"decoder": "beam"}, "no decoder is called 'beam': take mbr, slot-mbr, map"),
+        ({"decoder": "beam"}, "no decoder is called 'beam': take mbr"),
         ({"samples": 0}, "samples is 0: it must be 1 or more"),
         ({"trees": 0}, "trees is 0"),
         ({"permutations": 9_999}, "permutations is 9999: it must be 10000 or more"),
     ],
 )
 def test_choices_that_make_no_sense(choice: dict[str, Any], problem: str) -> None:
-    with pytest.raises(SettingError, match=re.escape(problem)):
+    with pytest.raises(ComparisonError, match=re.escape(problem)):
         Conditions(**choice)
 
 

@@ -8,9 +8,9 @@ import pytest
 from pyropunct.rivals.shieber_tao_2003.smoothing import (
     SMOOTHINGS,
     Backoff,
+    HistoryLevel,
     Integers,
     Katz,
-    Level,
     WittenBell,
     discounts,
 )
@@ -29,7 +29,9 @@ def drawn(number: int) -> Integers:
 
 @pytest.mark.parametrize("smoothing", SMOOTHINGS.values())
 @pytest.mark.parametrize("number", [1, 7, 200, 5000])
-def test_distributions_sum_to_1_in_contexts_seen_and_unseen(smoothing: type[Level], number: int) -> None:
+def test_distributions_sum_to_1_in_contexts_seen_and_unseen(
+    smoothing: type[HistoryLevel], number: int
+) -> None:
     found = Backoff(smoothing, drawn(number), SIZES)
     everything = np.indices(SIZES).reshape(3, -1).T
     probabilities = found.probability(everything).reshape(SIZES)

@@ -15,7 +15,7 @@ from pyropunct.rivals.zhang_2013.experiment import (
     tree_counts,
 )
 from pyropunct.rivals.zhang_2013.streams import Stream
-from pyropunct.rivals.zhang_2013.systems import Reading
+from pyropunct.rivals.zhang_2013.systems import SlotReading
 
 GOLD = Stream(
     forms=tuple("abcde"),
@@ -28,14 +28,14 @@ GOLD = Stream(
 
 
 def test_marks_ends_and_trees_are_counted() -> None:
-    found = Reading(
+    found = SlotReading(
         marks=(MIDDLE, NONE, FULL, FULL, FULL),
         ends=(False, False, True, True, True),
         heads=(2, 0, 2, 0, 0),
         relations=("s", "root", "x", "root", "root"),
     )
 
-    def measured(*readings: Reading) -> JointResult:
+    def measured(*readings: SlotReading) -> JointResult:
         gold = [GOLD] * len(readings)
         return JointResult("a", 3, mark_counts(readings, gold), tree_counts(readings, gold), None, 10.0)
 

@@ -114,23 +114,6 @@ def test_the_posterior_is_that_of_enumeration(model: Punctuator, channel: ErrorC
     assert heard.log_joint[0, 1:].max() == -math.inf  # a writer without errors means what is there
 
 
-def test_the_tagger_is_part_of_the_mixture(tagged: Punctuator, channel: ErrorChannel) -> None:
-    some, half = few(channel), replace(tagged, share=0.5)
-    assert tagged.tagger is not None
-    parses = [WeightedTree(tree, weight) for tree, weight in zip(TREES, WEIGHTS, strict=True)]
-    noisy = [WrongSentence(parses, WRONG)]
-    [mixed] = hear(half, some, noisy, least_odds=0.0, longest=10_000)
-    [of_trees] = hear(replace(tagged, share=0.0), some, noisy, least_odds=0.0, longest=10_000)
-    words, surfaces = [TREES[0].forms] * len(mixed.surfaces), list(mixed.surfaces)
-    of_words = tagged.tagger.log_prob(words, surfaces).tolist()
-    place = RATES.index(1.0)
-    for number, surface in enumerate(surfaces):
-        tagger = math.exp(of_words[number] + log_error(some, TREES[0], surface, 1.0))
-        trees = math.exp(of_trees.log_joint[place, of_trees.surfaces.index(surface)])
-        found = math.exp(mixed.log_joint[place, number])
-        assert found == pytest.approx((tagger + trees) / 2, rel=1e-4)
-
-
 def test_short_lists_have_what_is_probable(
     model: Punctuator, channel: ErrorChannel, dev: list[Sentence]
 ) -> None:

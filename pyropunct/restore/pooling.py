@@ -1,0 +1,84 @@
+"""What networks read in the words of a sentence, and what the story says of its tree, pooled slot by slot.
+
+The story says p(x_i | T) of the string of each slot, as shares of draws; the networks say q(x_i | words).
+Their pool is logarithmic (Hinton 1999, "Products of experts")::
+
+    in proportion to   q(x_i | words)^w  p(x_i | T)^(1 - w)
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from pyropunct.draws import Draws
+from pyropunct.nets.labels import Probabilities, SlotVocabulary
+from pyropunct.text.marks import START
+
+FAINT = 0.02
+"""Strings that were not drawn in a slot are left out of its pool if they are read with less probability."""
+
+LEAST = 1e-6
+"""Less than this is not read of any string."""
+
+UNSEEN = 0.25
+"""As many draws of each string are added to those of the story, since it may be drawn yet."""
+
+
+class Voice(NamedTuple):
+    """What a network reads in the words of a sentence.
+
+    :ivar vocabulary: its labels.
+    :ivar probabilities: (n + 1, labels).
+    """
+
+    vocabulary: SlotVocabulary
+    probabilities: Probabilities
+
+
+def log_odds(voices: Sequence[Voice], tokens: Sequence[str]) -> Tensor:
+    """(n + 1, tokens) the means of what several networks read, for a story that reads."""
+    return torch.stack([one.vocabulary.log_odds(one.probabilities, tokens) for one in voices]).mean(0)
+
+
+def pooled(draws: Draws, voices: Sequence[Voice], weight: float) -> Draws:
+    """The draws, with the pool of shares of strings as `Draws.shares`.
+
+    :param voices: one or more networks, of which the geometric mean is taken.
+    :param weight: w.
+    """
+    strings = dict.fromkeys(draws.strings)
+    for vocabulary, probabilities in voices:
+        slots, labels = np.nonzero(probabilities[:, :-1] > FAINT)
+        for slot, label in zip(slots.tolist(), labels.tolist(), strict=True):
+            string = vocabulary.labels.strings[label]
+            strings.setdefault((START, *string) if slot == 0 else string)
+    known = tuple(strings)
+    drawn = np.zeros((draws.numbers.shape[1], len(known)))
+    for slot, numbers in enumerate(draws.numbers.T):
+        drawn[slot, : len(draws.strings)] = np.bincount(numbers, draws.weights, len(draws.strings))
+    read = np.mean([_log_read(one, known) for one in voices], 0)
+    possible = (drawn > 0) | (read > np.log(FAINT))
+    possible &= np.array([START in string for string in known]) == (np.arange(len(drawn)) == 0)[:, None]
+    log_drawn = np.log(drawn + UNSEEN / len(draws.numbers))
+    pool = np.where(possible, np.exp(weight * read + (1 - weight) * log_drawn), 0)
+    total = pool.sum(1, keepdims=True)
+    return replace(
+        draws, strings=known, shares=np.where(total > 0, pool / np.where(total > 0, total, 1), drawn)
+    )
+
+
+def _log_read(voice: Voice, strings: Sequence[Sequence[str]]) -> NDArray[Any]:
+    """(n + 1, k) the logarithms of the probabilities of strings in all slots."""
+    vocabulary, probabilities = voice
+    marks = vocabulary.labels.strings_of(strings)  # other marks than its own are unknown to a network
+    labels = vocabulary.labels.encode(marks)
+    spelt = [
+        vocabulary.spelling.prob_of_any(string) if label == vocabulary.labels.unknown else 1.0
+        for string, label in zip(marks, labels, strict=True)
+    ]
+    return np.log(np.maximum(probabilities[:, labels] * np.array(spelt), LEAST))

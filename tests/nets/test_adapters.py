@@ -1,0 +1,125 @@
+"""Adapters of an encoder, which are trained together with a reader of running text."""
+
+import json
+import shutil
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from test_encoded_reader import TINY
+
+from pyropunct.embedded import embedded_treebank_path
+from pyropunct.fitted.model_file import read_model_file, write_model_file
+from pyropunct.nets.encoder import Encoder
+from pyropunct.nets.pretrained import Kept, PretrainedError
+from pyropunct.nets.reader import AdaptingReaderTraining, RunningReader, train_reader
+from pyropunct.nets.running_text import documents
+from pyropunct.nets.tuning import AdaptedEncoder, Adapters, pretrained_from
+from pyropunct.treebank.reading import read_treebank
+from pyropunct.treebank.sentence import Sentence
+
+CALM = replace(TINY, dropout=0.0, word_dropout=0.0)
+
+pytestmark = pytest.mark.usefixtures("single_precision")
+
+
+@pytest.fixture(scope="module")
+def some() -> list[Sentence]:
+    return list(read_treebank(embedded_treebank_path("train")))[:12]
+
+
+@pytest.fixture(scope="module")
+def words(some: list[Sentence]) -> list[tuple[str, ...]]:
+    return [sentence.tree.forms for sentence in some]
+
+
+def test_an_encoder_reads_as_if_its_maps_were_others(encoder: Path, words: list[tuple[str, ...]]) -> None:
+    """W + B A in place of W; B is zero at first."""
+    opened, changed = Encoder(encoder).opened_anew(), Encoder(encoder).opened_anew()
+    before = opened.features(words)
+    adapters = Adapters(opened.model, 3)
+    with adapters.attached(opened.model):
+        torch.testing.assert_close(opened.features(words), before)
+        torch.manual_seed(0)
+        for up in adapters.up:
+            torch.nn.init.normal_(up, std=0.3)
+        found = opened.features(words)
+    maps = [
+        one
+        for name, one in changed.model.named_modules()
+        if isinstance(one, torch.nn.Linear) and "pooler" not in name
+    ]
+    for one, down, up in zip(maps, adapters.down, adapters.up, strict=True):
+        one.weight.data += up @ down
+    torch.testing.assert_close(found, changed.features(words), rtol=1e-3, atol=1e-4)
+    assert (found - before).abs().max() > 0.01
+    assert torch.equal(opened.features(words), before)  # they are detached
+
+
+def test_adapters_alone_are_trained(some: list[Sentence], encoder: Path) -> None:
+    """At their own rate; the first step of Adam moves each weight by about the rate."""
+    training = AdaptingReaderTraining(
+        None, documents(some), None, CALM, 0, Encoder(encoder), encoder_rate=1e-3
+    )
+    before = {name: weight.clone() for name, weight in training.opened.model.state_dict().items()}
+    adapters = training.network.adapters
+    ups = [up.detach().clone() for up in adapters.up]
+    training.step(training.batches()[0], training.size)
+    rates = [group["lr"] for group in training.optimiser.param_groups]
+    assert rates[1] == pytest.approx(rates[0] * 1e-3 / CALM.learning_rate)
+    moved = [float((up.detach() - old).abs().max()) for up, old in zip(adapters.up, ups, strict=True)]
+    assert max(moved) == pytest.approx(rates[1], rel=0.1)
+    assert min(moved) > 0
+    for name, weight in training.opened.model.state_dict().items():
+        assert torch.equal(weight, before[name])
+
+
+def test_they_are_kept_with_the_reader(
+    some: list[Sentence], encoder: Path, words: list[tuple[str, ...]], tmp_path: Path
+) -> None:
+    frozen = Encoder(encoder)
+    before = frozen.features(words)
+    reader = train_reader(some, some[:4], TINY, pretrained=Kept(frozen), encoder_rate=1e-2)
+    assert isinstance(reader.pretrained, AdaptedEncoder)
+    assert torch.equal(frozen.features(words), before)  # the encoder is as it was
+    found = reader.pretrained.features(words)
+    assert torch.equal(found, found.half().float())
+    assert (found - before).abs().max() > 1e-3
+    described, tensors = reader.pretrained.to_parts()
+    write_model_file(tmp_path / "reader", *reader.to_parts())
+    write_model_file(tmp_path / "encoder", {"pretrained": described}, tensors)
+    plain, weights = read_model_file(tmp_path / "encoder")
+    moved = shutil.copytree(encoder, tmp_path / "moved")
+    for place in (None, moved):
+        again = pretrained_from(plain["pretrained"], weights, place)
+        assert again is not None
+        assert torch.equal(again.features(words), found)
+        loaded = RunningReader.from_parts(*read_model_file(tmp_path / "reader"), again)
+        assert torch.equal(loaded.read(words[0]).ends, reader.read(words[0]).ends)
+    with pytest.raises(ValueError, match="it was trained with other pretrained features of words"):
+        RunningReader.from_parts(*read_model_file(tmp_path / "reader"), frozen)
+
+
+def test_what_is_refused(
+    some: list[Sentence], encoder: Path, words: list[tuple[str, ...]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(ValueError, match="there is no encoder that could be trained further"):
+        train_reader(some, None, TINY, encoder_rate=1e-3)
+    adapted = AdaptedEncoder(Encoder(encoder), Adapters(Encoder(encoder).opened_anew().model).state_dict())
+    described, tensors = adapted.to_parts()
+    plain = json.loads(json.dumps(described))
+    with pytest.raises(ValueError, match="the adapters of an encoder"):
+        pretrained_from(plain, {})
+    fewer = pretrained_from(plain, {name: one for name, one in tensors.items() if name != "up.0"})
+    assert fewer is not None
+    with pytest.raises(PretrainedError, match="the model's adapters are of another encoder"):
+        fewer.features(words)
+    with pytest.raises(PretrainedError, match="a whole encoder that was trained further"):
+        pretrained_from({**plain, "kind": "tuned encoder"}, tensors)
+    monkeypatch.setitem(sys.modules, "transformers", None)
+    unopened = pretrained_from(plain, tensors)
+    assert unopened is not None
+    with pytest.raises(PretrainedError, match=f"^encoder {encoder}: needs the package"):
+        unopened.features(words)

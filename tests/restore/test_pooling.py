@@ -1,0 +1,63 @@
+"""What networks read and what a story draws, pooled slot by slot."""
+
+import numpy as np
+import pytest
+
+from pyropunct.draws import Draws
+from pyropunct.nets.labels import Labels, SlotVocabulary
+from pyropunct.restore.pooling import FAINT, LEAST, UNSEEN, Voice, log_odds, pooled
+from pyropunct.restore.rewriting import rewritten, with_marks_only
+from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN
+
+LABELS = Labels((ABBREVIATION_DOT, UNKNOWN, ",", "."), ((), (",",), (".",), (".", ",")))
+VOCABULARY = SlotVocabulary(LABELS, ())
+STRINGS = ((START,), (), (",",), (".",))
+DRAWS = Draws(STRINGS, np.array([[0, 1, 3], [0, 2, 3], [0, 1, 1], [0, 1, 3]], np.int32), np.full(4, 0.25))
+READ = np.array([[0.97, 0.01, 0.01, 0.005, 0.005], [0.5, 0.4, 0.04, 0.05, 0.01], [0.1, 0.1, 0.7, 0.05, 0.05]])
+
+
+def share(draws: Draws, slot: int, string: tuple[str, ...]) -> float:
+    assert draws.shares is not None
+    return float(draws.shares[slot, draws.strings.index(string)])
+
+
+@pytest.mark.parametrize("weight", [0.0, 0.3, 1.0])
+def test_the_pool_is_the_weighted_geometric_mean(weight: float) -> None:
+    found = pooled(DRAWS, [Voice(VOCABULARY, READ)], weight)
+    drawn = {(): 0.75, (",",): 0.25, (".",): 0.0, (".", ","): 0.0}
+    read = dict(zip(drawn, READ[1], strict=False))
+    assert min(read.values()) > FAINT
+    pool = {s: read[s] ** weight * (drawn[s] + UNSEEN / 4) ** (1 - weight) for s in drawn}
+    for string, value in pool.items():
+        assert share(found, 1, string) == pytest.approx(value / sum(pool.values()))
+    assert found.shares is not None
+    np.testing.assert_allclose(found.shares.sum(1), 1)
+    assert share(found, 1, (START,)) == 0
+    assert share(found, 0, (START,)) == 1
+
+
+def test_voices_are_averaged_in_logarithms() -> None:
+    other = np.full((3, 5), 0.2)
+    both = pooled(DRAWS, [Voice(VOCABULARY, READ), Voice(VOCABULARY, other)], 1.0)
+    mean = np.sqrt(READ[1, :4] * 0.2)
+    expected = mean / mean.sum()
+    assert [share(both, 1, string) for string in LABELS.strings] == pytest.approx(expected.tolist())
+    odds = log_odds([Voice(VOCABULARY, READ), Voice(VOCABULARY, other)], (",", ".", START))
+    of_comma = (np.log((READ[1, 1] + READ[1, 3]) / READ[1, 0]) + np.log(2)) / 2
+    assert float(odds[1, 0]) == pytest.approx(of_comma, rel=1e-5)
+
+
+def test_what_is_neither_drawn_nor_read_is_impossible() -> None:
+    found = pooled(DRAWS, [Voice(VOCABULARY, np.where(READ < FAINT, LEAST, READ))], 0.5)
+    assert share(found, 0, (START,)) == 1
+    assert (START, ".", ",") not in found.strings
+
+
+def test_a_rewriting_moves_the_shares() -> None:
+    found = pooled(DRAWS, [Voice(VOCABULARY, READ)], 0.5)
+    only = with_marks_only(found, ",")
+    assert share(only, 1, (",",)) == pytest.approx(share(found, 1, (",",)) + share(found, 1, (".", ",")))
+    assert share(only, 1, ()) == pytest.approx(share(found, 1, ()) + share(found, 1, (".",)))
+    none = rewritten(found, lambda _: (), [1])
+    assert share(none, 1, ()) == pytest.approx(1)
+    assert share(none, 2, (".",)) == share(found, 2, (".",))
