@@ -23,8 +23,8 @@ Restore = Callable[[Sequence[Source]], Iterator[Restored]]
 Found = TypeVar("Found")
 
 
-FEW_WORDS = 20
-"""Nothing is said of the language of so few words."""
+FEW_WORDS, MANY_WORDS = 20, 5000
+"""Nothing is said of the language of so few words, or by a model that does not know so many."""
 
 
 def text_work(
@@ -185,7 +185,8 @@ class Items:
         if first is not None:
             few = f"{first.effective_draws:.1f} effective draws, which are few: more --samples would help"
             self._tell(first.source, few + f" (and {doubtful - 1} more)" * (doubtful > 1))
-        if self._words >= FEW_WORDS and 2 * self._strange > self._words:
+        enough = self._words >= FEW_WORDS and len(self._known) >= MANY_WORDS
+        if enough and 2 * self._strange > self._words:
             known = f"{self._words - self._strange:,} of {self._words:,} words"
             console.tell(f"pyropunct: {self._name}: the model knows {known}: is this text in its language?")
         console.tell_omitted(self._name, self.omitted, kept=kept)
