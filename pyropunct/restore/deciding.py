@@ -20,7 +20,7 @@ from pyropunct.restore.posterior import FEW_DRAWS, PosteriorDraws
 from pyropunct.restore.rewriting import Rewriting, mixture, without_unknown
 from pyropunct.restore.settings import THRESHOLD, DecisionSettings, Thresholds
 
-FIRST_ROUND, GROWTH = 50, 3
+FIRST_ROUND, GROWTH = 150, 3
 """The draws of a sentence in the first round, and the factor by which each further round multiplies them."""
 
 REGRET = 0.001
