@@ -10,13 +10,12 @@ The files are those of UD_English-EWT 2.16 (https://github.com/UniversalDependen
 written part of MASC (https://anc.org/data/masc), a sentence a line, whose trees the parser finds: weights for
 parsed trees and the reader of running text learn from both.  The tagger learns from ``--more`` texts too.
 With ``--encoder`` a second model gets the story of the first, and networks that read this encoder through
-adapters.  What is trained is kept in ``--work``, so that the same command goes on after an interruption;
-delete the folder afterwards.  ``--measure`` trains nothing and measures the model that is there.  ``--folds
-0`` leaves out what is learned from trees of a parser.
+adapters.  The folder ``--work`` keeps what is trained.  The same command goes on from there after an
+interruption; delete the folder at the end.  ``--measure`` trains nothing and measures the model that is
+there.  ``--folds 0`` trains on the trees of the treebank alone.
 """
 
 import argparse
-import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -24,7 +23,7 @@ from pathlib import Path
 import torch
 
 from pyropunct import Punctuator, Sentence, fit, read_treebank
-from pyropunct.files import model_path, model_there
+from pyropunct.files import digest_of, model_path, model_there
 from pyropunct.fitted.evaluation import Evaluation
 from pyropunct.fitted.model_file import read_model_file, write_model_file
 from pyropunct.fitted.recipes import TextSettings
@@ -53,7 +52,7 @@ MARKS = ",.?!"
 READER = ReaderRecipe(epochs=8, form_size=64, spelling_size=96, lstm_size=128)
 """The reader has twice as much to learn from as by default, and is larger."""
 
-TAGGER, WORDS_OF_TEXT = SlotTaggerRecipe(epochs=5), 40_000
+TAGGER, SENTENCES_OF_TEXT = SlotTaggerRecipe(epochs=5), 40_000
 """How the tagger is trained, and the most sentences of text that it learns from."""
 
 READER_WITH_ENCODER = ReaderRecipe(
@@ -156,7 +155,7 @@ def tagged(
     """
     if not texts:
         return fit_tagger(model, train, dev, recipe, seed=seed, checkpoint=Checkpoint(checkpoint))
-    text = LearnedText(model, texts, TextSettings(trees=1, most=WORDS_OF_TEXT))
+    text = LearnedText(model, texts, TextSettings(trees=1, most=SENTENCES_OF_TEXT))
     both = [*dev, *text.dev]
     more = [*train, *text.once]
     return fit_tagger(model, train, both, recipe, text=more, seed=seed, checkpoint=Checkpoint(checkpoint))
@@ -229,7 +228,7 @@ def numbers(path: Path, dev: Sequence[Sentence]) -> dict[str, str]:
     slots = sum(len(sentence.surface) for sentence in dev)
     over_trees = Evaluation(len(dev), slots, float(model.log_prob_over_trees(dev, parsed).sum()))
     given, found = _restored(model, gold, dev), _restored(model, parsed, dev)
-    digest = hashlib.sha256(model_there(path).read_bytes()).hexdigest()
+    digest = digest_of(model_there(path))
     return {
         "perplexity, given trees": f"{model.evaluate(dev).perplexity:.4f}",
         "perplexity, words alone": f"{over_trees.perplexity:.4f}",

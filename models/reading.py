@@ -1,8 +1,9 @@
 """A story that reads: what a network reads in the words, as features of the punctemes of constituents.
 
-A network that never saw the tree may say for each slot how probable each mark is.  The story hangs what it
-says on constituents: with o_left(m) and o_right(m) for the log-odds of the mark m in the slots at the edges
-of w, the score of equation (3) of Li, Wang & Eisner (2019, section 2.1) becomes ::
+A network reads the words, but no tree, and says how probable each mark is in each slot.  The story takes this
+as a hint about the constituents whose edges are there.  Let o_left(m) and o_right(m) be the log-odds of the
+mark m in the slots at the edges of w.  Then the score of a pair, equation (3) of Li, Wang & Eisner (2019),
+becomes ::
 
     score(l, r, w)  =  a theta . f(l, r, w)  +  sum over marks m of l of  u_left(m) o_left(m) + v_left(m)
                                              +  sum over marks m of r of  u_right(m) o_right(m) + v_right(m)
@@ -11,6 +12,7 @@ so that both marks of a pair are sprouted together, and draws of the story stay 
 how far to trust the network (u), what both of them know already (v), and how much is left to the tree (a).
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -23,7 +25,7 @@ from pyropunct.models.priors import normal_prior
 from pyropunct.models.trees import READING, TreeBatch
 
 OWN, TRUST = 0.8, 0.5
-"""The prior means of a and of u; that of v is 0."""
+"""The prior means of a and u.  The prior mean of v is 0."""
 
 SCALE = 0.5
 """The prior standard deviation of all weights."""
@@ -37,14 +39,9 @@ class Trust(PyroModule):
 
     def __init__(self, inventory: Inventory) -> None:
         super().__init__()
-        self.inventory = inventory
-        rows, tokens = inventory.rows, inventory.num_tokens
-        count = torch.zeros(2, tokens, len(rows))
-        for row, pair in enumerate(rows):
-            for side, puncteme in enumerate(pair):
-                for token in puncteme:
-                    count[side, token, row] += 1
-        self._count = count.flatten(0, 1)  # (2 tokens, rows)
+        self.inventory, tokens = inventory, inventory.num_tokens
+        # A pair has the sum of what its two punctemes have, and there are far fewer of these than pairs.
+        self._sides = [_counted(side, tokens) for side in zip(*inventory.rows, strict=True)]
         sides = torch.ones(2, tokens)
         # tensors when read
         self.own: Any = PyroSample(lambda module: normal_prior(torch.tensor([OWN]), SCALE).to_event(1))
@@ -52,17 +49,28 @@ class Trust(PyroModule):
         self.offset: Any = PyroSample(lambda module: normal_prior(0 * sides, SCALE).to_event(2))
 
     def scores(self, trees: TreeBatch) -> Tensor:
-        """(C,) what is added to the scores of the pairs of all nodes, node after node.
+        """(..., C) a score for each pair of each node, to be added to that of the attach model.
 
         :raises ValueError: if nobody has read the words of the trees.
         """
         if READING not in trees.more:
             raise ValueError(f"the story reads what a network says of words: the trees have no {READING!r}")
-        trust, offset = self.trust, self.offset
-        odds = trees.more[READING].to(trust)
-        count = self._count.to(trust)
-        table = (trust * odds + offset).flatten(-2) @ count
-        relation = trees.relation.cpu()
+        trust, relation = self.trust, trees.relation.cpu()
+        believed = trust.unsqueeze(-3) * trees.more[READING].to(trust) + self.offset.unsqueeze(-3)
         sizes = torch.from_numpy(choice_start(self.inventory, relation)).diff()
         node, row = torch.repeat_interleave(sizes), choice_rows(self.inventory, relation)
-        return table[..., node.to(table.device), row.to(table.device)]
+        tables = (believed[..., side, :] @ count.to(trust) for side, (count, _) in enumerate(self._sides))
+        return sum(
+            table.flatten(-2)[..., (node * table.shape[-1] + place[row]).to(table.device)]
+            for table, (_, place) in zip(tables, self._sides, strict=True)
+        )
+
+
+def _counted(punctemes: Sequence[tuple[int, ...]], tokens: int) -> tuple[Tensor, Tensor]:
+    """(tokens, distinct punctemes) how often each has each token; (rows,) the place of each among them."""
+    number = {puncteme: place for place, puncteme in enumerate(dict.fromkeys(punctemes))}
+    count = torch.zeros(tokens, len(number))
+    for puncteme, place in number.items():
+        for token in puncteme:
+            count[token, place] += 1
+    return count, torch.tensor([number[puncteme] for puncteme in punctemes])

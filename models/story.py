@@ -148,7 +148,7 @@ class Story(PyroModule):
         return scores
 
     def scorer(self, trees: TreeBatch) -> Scorer:
-        """`Attach.scorer` for these trees, with what is read, and with the score of the empty pair raised."""
+        """`Attach.scorer` for these trees, which adds what `Trust` gives, and raises the empty pair."""
         scorer, read = self.attach.scorer(trees), self._read(trees)
         return lambda views: self._raised(scorer(views), trees, views, read)
 
@@ -157,7 +157,11 @@ class Story(PyroModule):
         return None if self.reading is None else self.reading.scores(trees)
 
     def _raised(self, scores: Tensor, trees: TreeBatch, views: Views, read: Tensor | None) -> Tensor:
-        """(..., C) scores of the pairs of views, with what is read; that of the empty pair is raised."""
+        """(..., C) scores of the pairs of views.  Those of `Trust` are added, and that of the empty pair is
+        raised.
+
+        :param read: see `_read`.
+        """
         if read is not None and self.reading is not None:
             scores = self.reading.own * scores + self.attach.of_views(read, trees, views).to(scores.device)
         if not self.empty_score:

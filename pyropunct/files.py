@@ -1,5 +1,6 @@
 """Files that are written whole or not at all, and JSON that every program can read."""
 
+import hashlib
 import json
 import math
 import os
@@ -166,6 +167,15 @@ def remove_unwritten(folder: Path, prefix: str) -> None:
         with suppress(OSError), held(scratch) as alone:
             if alone:
                 scratch.unlink()
+
+
+def digest_of(path: Path) -> str:
+    """A checksum of a file, such as a model's.
+
+    :raises OSError: if it cannot be read.
+    """
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def real(path: Path) -> Path:

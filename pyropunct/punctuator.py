@@ -200,8 +200,7 @@ class Punctuator(FittedStory):
         :param samples: how many draws.
         :param trees: at most this many trees of the parser are averaged over.
         :param seed: equal seeds give equal draws; by default torch draws a seed.
-        :returns: weighted draws.  Three quarters of those of the trees are made with a better proposal than
-            the first.  If the model has a tagger and the words are parsed, as many again are the tagger's.
+        :returns: weighted draws.  Three quarters of them are made with a better proposal than the first.
         :raises ValueError: if the model does not know a hidden mark, or there is evidence for more or fewer
             slots than there are.
         :raises ImpossibleSurfaceError: if nothing explains the evidence; it names slot and sentence.

@@ -31,8 +31,8 @@ TRAININGS = {
     "text-reader": ("the reader of running text", "text-reader", *_ENDS),
     "tagger": ("the tagger", "tagger", "loss", "words", _PERPLEXITY),
 }
-"""For each part of a fit: what it trains, how this is called in each line, what is minimised, what an epoch
-is counted in, and the scores on a dev treebank."""
+"""For each part of a fit: what it trains; the name of this in each line; what is minimised; the unit of an
+epoch; and the scores on a dev treebank."""
 
 
 @contextmanager

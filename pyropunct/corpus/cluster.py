@@ -2,8 +2,8 @@
 
 A Dask scheduler and its workers run whatever a client sends them, and listen on ports that everybody on the
 machine can reach.  On this machine alone, all of them demand credentials that exist only as long as the
-cluster; pages about the work are not served; and what they keep on disk lies in a folder that nobody else can
-write to, because they also import modules from there.
+cluster, and serve no pages about the work.  They import modules from the folder in which they keep files, so
+nobody else can write there.
 """
 
 import asyncio
@@ -52,7 +52,7 @@ class ClusterError(FailureError, CorpusError):
 
 
 UNWATCHED = {"distributed.worker.profile.enabled": False}
-"""A worker of Dask else records what it does, and keeps a thousand seconds of that: 190 MB."""
+"""Otherwise each worker records what it does, and keeps the last thousand seconds: 190 MB."""
 
 
 class _WithoutPages:

@@ -17,7 +17,7 @@ from threading import Lock
 from typing import Any, BinaryIO, NamedTuple, Protocol, TextIO, cast
 
 from pyropunct.corpus.inputs import COMPRESSED, CorpusError, contents, without_compression
-from pyropunct.files import written_whole
+from pyropunct.files import digest_of, written_whole
 from pyropunct.shipped import place_of
 from pyropunct.text.lines import SIZE, ByteLines, Start, TextPart, TreebankError, decoded, visible
 from pyropunct.treebank.conllu_reader import is_comment, recognised
@@ -312,7 +312,6 @@ def file_checksum(path: Path) -> str:
     :raises CorpusError: if there is no such file.
     """
     try:
-        with path.open("rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
+        return digest_of(path)
     except OSError as error:
         raise CorpusError(f"{path}: cannot be read: {error.strerror}") from error

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from torch import Tensor
 
+from pyropunct.files import digest_of
 from pyropunct.fitted.evaluation import SlotStrings
 from pyropunct.fitted.model_file import ModelFileError, NoModelError, read_model_file
 from pyropunct.fitted.recipes import Recipe
@@ -29,7 +30,7 @@ from pyropunct.nets.pretrained import Pretrained, PretrainedError, check_same, r
 from pyropunct.nets.reader import RunningReader
 from pyropunct.nets.tagger import SlotTagger
 from pyropunct.nets.tuning import pretrained_from
-from pyropunct.shipped import checksum, lacking, place_of, shipped_models
+from pyropunct.shipped import lacking, place_of, shipped_models
 from pyropunct.text.conventions import Conventions
 from pyropunct.vocabulary import Vocabulary
 
@@ -93,7 +94,7 @@ def _with_base(
     :raises ModelFileError: if that model is not there, or is another one now.
     """
     base = plain["base"]
-    if base not in shipped_models() or checksum(place_of(base)) != plain["base_checksum"]:
+    if base not in shipped_models() or digest_of(place_of(base)) != plain["base_checksum"]:
         raise ModelFileError(f"{path}: belongs to the model {base!r} of another version of the package")
     of_base, shared = read_model_file(place_of(base), few=(OF_ATTACH,))
     kept = {name: tensor for name, tensor in shared.items() if name.partition("/")[0] not in plain}
@@ -111,7 +112,7 @@ def further_parts(parts: SavedParts, base: str) -> tuple[dict[str, Any], dict[st
         for name, tensor in parts.tensors.items()
         if name.partition("/")[0] in NETWORKS or name.startswith(f"parsed/story/{OF_READING}")
     }
-    return {**plain, "base": base, "base_checksum": checksum(place_of(base))}, own
+    return {**plain, "base": base, "base_checksum": digest_of(place_of(base))}, own
 
 
 def inside(part: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:

@@ -2,9 +2,9 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, Self
 
@@ -13,9 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from pyropunct.draws import Draws
 from pyropunct.files import texts, types
-from pyropunct.inference.forward import renumber
 from pyropunct.nets.words import padded
 from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface, displayed_string, marks_of
 from pyropunct.vocabulary import MARK_COUNT
@@ -71,6 +69,11 @@ class Labels:
         return {mark: number for number, mark in enumerate(self.marks)}
 
     @cached_property
+    def has_mark(self) -> NDArray[np.float64]:
+        """(strings, marks + 1) 1 where a string has a mark; the last column, of other marks, is 0."""
+        return np.array([[*(mark in string for mark in self.marks), 0] for string in self.strings], float)
+
+    @cached_property
     def _number(self) -> dict[SlotString, int]:
         return {string: number for number, string in enumerate(self.strings)}
 
@@ -84,10 +87,6 @@ class Labels:
     def encode(self, strings: Iterable[SlotString]) -> list[int]:
         """The label of each string."""
         return [self._number.get(string, self.unknown) for string in strings]
-
-    def without_label(self, draw: Callable[[], SlotString]) -> SlotString:
-        """A string without a label, by rejection of the drawn strings with a label."""
-        return next(string for string in iter(draw, None) if string not in self._number)
 
     def surface(self, numbers: Sequence[int]) -> Surface:
         """The surface of n + 1 labelled slots, with START."""
@@ -168,38 +167,6 @@ class Spelling:
         """log q(string | the string has no label), in natural logarithms."""
         return self._log_q(string) - self._log_unlabelled
 
-    def prob_of_any(self, string: SlotString) -> float:
-        """q(string) of a non-empty string, with or without a label."""
-        return math.exp(self._log_q(string))
-
-    @cached_property
-    def unlabelled(self) -> float:
-        """The probability, by q, of all strings without a label."""
-        return math.exp(self._log_unlabelled)
-
-    def draw(self, generator: np.random.Generator) -> SlotString:
-        """A draw from q(string | the string has no label)."""
-        return self.labels.without_label(partial(self._draw_any, generator))
-
-    def _draw_any(self, generator: np.random.Generator) -> SlotString:
-        """A draw from q."""
-        end, string = len(self.labels.marks), list[str]()
-        number = end
-        while True:
-            number = int(self._totals[number].searchsorted(generator.random(), side="right"))
-            if number == end:
-                return tuple(string)
-            string.append(self.labels.marks[number])
-
-    @cached_property
-    def _totals(self) -> NDArray[np.float64]:
-        """(marks + 1, marks + 1) cumulative probabilities of the next mark, after each mark and at the start.
-
-        The last row is the start, the last column the end.
-        """
-        totals = self.bigrams.numpy().cumsum(1)
-        return np.asarray(totals / totals[:, -1:])
-
     @cached_property
     def _log_unlabelled(self) -> float:
         """The logarithm of the probability of all strings without a label."""
@@ -222,9 +189,6 @@ LEAST_PROBABLE, GREATEST_ODDS = 1e-5, 7.0
 
 Probabilities = NDArray[np.float64]
 """(n + 1, labels) the probability of each label in each slot of a sentence of n words."""
-
-Spell = Callable[[int, np.random.Generator], SlotString]
-"""Draws the string of a slot that has no label."""
 
 
 @dataclass(frozen=True)
@@ -253,44 +217,26 @@ class SlotVocabulary:
         """(sentences, longest n + 1) the labels of the slots, 0 behind the last."""
         return padded([self.labels.encode(self.labels.strings_of(surface)) for surface in surfaces])
 
+    def log_probs(self, probabilities: Probabilities, strings: Surface) -> NDArray[np.float64]:
+        """(n + 1, k) the logarithm of the probability of each of k strings in each slot.
+
+        :param strings: marks without a number are `UNKNOWN`, as in `Labels.strings_of`.
+        """
+        known = self.labels.strings_of(strings)
+        labels = self.labels.encode(known)
+        spelling = [
+            self.spelling.log_prob(string) if label == self.labels.unknown else 0.0
+            for string, label in zip(known, labels, strict=True)
+        ]
+        with np.errstate(divide="ignore"):
+            return np.log(probabilities[:, labels]) + spelling
+
     def log_odds(self, probabilities: Probabilities, tokens: Sequence[str]) -> Tensor:
         """(n + 1, tokens) the log-odds of strings with each token, against the empty string."""
-        has = np.array([[token in string for token in tokens] for string in self.labels.strings], float)
+        has = self.labels.has_mark[:, [self.labels.mark_number.get(token, -1) for token in tokens]]
         of_tokens, nothing = probabilities[:, :-1] @ has, probabilities[:, :1]
         logs = (np.log(np.maximum(part, LEAST_PROBABLE)) for part in (of_tokens, nothing))
         return torch.from_numpy(np.subtract(*logs).clip(-GREATEST_ODDS, GREATEST_ODDS)).float()
-
-    def draw(
-        self,
-        probabilities: Probabilities,
-        samples: int,
-        generator: np.random.Generator,
-        spell: Spell | None = None,
-    ) -> Draws:
-        """Draws from p(x | words) for one sentence.
-
-        :param probabilities: (n + 1, labels) those of each slot.
-        :param spell: draws the string of a slot that has no label; by default without regard to the slot.
-        """
-        labels, (slots, number) = self.labels, probabilities.shape
-        place = np.arange(slots)
-        bounds = probabilities.cumsum(1) / probabilities.sum(1, keepdims=True) + place[:, None]
-        places = np.searchsorted(bounds.ravel(), generator.random((samples, slots)) + place, side="right")
-        drawn = np.minimum(places - number * place, number - 1)
-        unknown = drawn == labels.unknown
-        any_slot = self.spelling.draw
-        spelt = [
-            any_slot(generator) if spell is None else spell(slot, generator)
-            for slot in np.nonzero(unknown)[1].tolist()
-        ]
-        row = {string: row for row, string in enumerate(dict.fromkeys(spelt), start=labels.unknown)}
-        drawn[unknown] = [row[string] for string in spelt]
-        strings = [*labels.strings, *row]
-        drawn[:, 0] += len(strings)  # with START
-        numbers, distinct = renumber(np.ascontiguousarray(drawn.T, np.int32), 2 * len(strings))
-        started = [divmod(number, len(strings)) for number in distinct.tolist()]
-        shown = tuple((START, *strings[row]) if starts else strings[row] for starts, row in started)
-        return Draws(shown, numbers, np.full(samples, 1 / samples))
 
     @classmethod
     def collect(cls, surfaces: Sequence[Surface], tokens: Iterable[str] | None = None) -> Self:

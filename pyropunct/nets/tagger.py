@@ -11,7 +11,6 @@ Example::
     [probabilities] = tagger.read([["where", "is", "it"]])
 """
 
-import hashlib
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -32,9 +31,6 @@ from pyropunct.nets.training import AnyCheckpoint, Watch
 from pyropunct.nets.words import SentenceDropout, in_batches
 from pyropunct.text.marks import Surface
 from pyropunct.treebank.sentence import Sentence
-
-STEPS = 100
-"""Steps of expectation maximisation, far more than it needs."""
 
 
 class SlotScores(NamedTuple):
@@ -61,34 +57,6 @@ class SlotScores(NamedTuple):
     def merit(self) -> float:
         """The geometric mean of the probabilities of slots, by which the best epoch is chosen."""
         return 1 / self.perplexity
-
-
-def log_mixture(first: Tensor, second: Tensor, share: float) -> Tensor:
-    """log ((1 - share) exp(first) + share exp(second)) of each sentence.
-
-    :param first: (sentences,) log-probabilities of a model.
-    :param second: (sentences,) those of another model.
-    :param share: from 0 to 1.
-    """
-    weights = torch.tensor([1 - share, share], dtype=first.dtype, device=first.device)
-    return torch.stack([first, second.to(first)]).add(weights.log()[:, None]).logsumexp(0)
-
-
-def likeliest_share(first: Tensor, second: Tensor) -> float:
-    """The share with the greatest sum of `log_mixture`, by expectation maximisation.
-
-    The search starts at one half.  The share is strictly between 0 and 1: if one model is better in all
-    sentences, it is as near to the border as the number of sentences justifies.
-
-    :param first: (sentences,) log-probabilities of one or more sentences that neither model has seen.
-    :param second: (sentences,) those of the other model.
-    """
-    share = 0.5
-    for _ in range(STEPS):
-        odds = second.to(first) - first + math.log(share) - math.log1p(-share)
-        weight = float(odds.sigmoid().sum())
-        share = (weight + 0.5) / (len(first) + 1)  # half a sentence more for either
-    return share
 
 
 class SlotNetwork(nn.Module):
@@ -199,12 +167,6 @@ class SlotTagger(TrainedNetwork[SlotVocabulary, SlotTaggerRecipe, SlotNetwork]):
         numbers = self.vocabulary.labels.encode(strings)
         of_labels = np.log(probabilities[np.arange(len(numbers)), numbers])
         return math.fsum(of_labels.tolist()) + self.vocabulary.log_spelling(strings)
-
-
-def generator_for(words: Sequence[str], seed: int) -> np.random.Generator:
-    """Random numbers that depend on the words and on a seed alone."""
-    digest = hashlib.sha256(repr(tuple(words)).encode()).digest()
-    return np.random.default_rng([seed, int.from_bytes(digest)])
 
 
 def train_slot_tagger(

@@ -9,7 +9,7 @@ import hashlib
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -56,10 +56,8 @@ class Adapters(nn.Module):
                 functional.linear(inputs[0], self.down[number]), self.up[number]
             )
 
-        return [
-            one.register_forward_hook(lambda *arguments, number=number: added(number, *arguments))
-            for number, one in enumerate(_linear_maps(model))
-        ]
+        maps = enumerate(_linear_maps(model))
+        return [one.register_forward_hook(partial(added, number)) for number, one in maps]
 
     @contextmanager
     def attached(self, model: nn.Module) -> Iterator[None]:

@@ -44,9 +44,9 @@ def decide(
     """Punctuate sentences, given their trees.
 
     A sentence with several trees is restored from the mixture of p(x | T) over them (Li, Wang & Eisner 2019,
-    footnote 20).  Trees of a parser are punctuated by the story trained on such trees, and the model's
-    tagger, if it has one, is a member of the mixture: see `pyropunct.Punctuator.log_prob_over_trees`.  Draws
-    are made in rounds, until more cannot be expected to save many edits.
+    footnote 20).  Trees of a parser are punctuated by the story trained on such trees.  If it reads the
+    model's tagger, both are pooled: see `pyropunct.restore.pooling`.  Draws are made in rounds, until more
+    cannot be expected to save many edits.
 
     :param parses: for each sentence its trees, with weights that add up to 1.
     :param decoder: one of `pyropunct.restore.decoders.DECODERS`.
@@ -57,7 +57,7 @@ def decide(
     :param rewritings: for each sentence a rewriting of its draws; by default unknown marks are left out,
         since they cannot be printed.
     :param readings: for each sentence what the model's reader of running text has read behind its words, if
-        it is a sentence of running text: another member of the mixture.
+        it is a sentence of running text: another voice.
     :raises KeyError: if there is no such decoder.
     """
     choose = decoder_with(decoder, threshold)
@@ -109,8 +109,8 @@ def decide_given(
 ) -> Iterator[Decision]:
     """Punctuate sentences of which something is known, given their trees.
 
-    Each sentence is restored from the posterior of its trees and its punctuation; if the trees are a
-    parser's, the mixture with the model's tagger is conditioned.
+    Each sentence is restored from the posterior of its trees and its punctuation; what is read is not pooled
+    with it.
 
     :param parses: as for `decide`.
     :param evidence: for each sentence what is known of its slots 0..n.
@@ -145,7 +145,7 @@ def _is_clear(decision: Decision) -> bool:
 class Posteriors:
     """Makes posteriors of sentences of which something is known.
 
-    :param model: the model; its tagger is part of the mixture if a parser has found the trees.
+    :param model: its stories are conditioned.
     """
 
     def __init__(self, model: FittedModel) -> None:

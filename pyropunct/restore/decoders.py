@@ -214,12 +214,12 @@ class _Pair(NamedTuple):
 
 def _pairs(draws: "Draws", strings: Sequence[Sequence[str]]) -> list[_Pair]:
     """The most probable pair of each constituent, where one is not faint."""
-    number = {string: place for place, string in enumerate(map(tuple, strings))}
+    number: dict[tuple[str, ...] | None, int] = {tuple(string): n for n, string in enumerate(strings)}
     partner = np.array([number.get(_partner(string), -1) for string in strings])
-    found, marked = [], np.array([bool(string) for string in strings])
+    found = []
     for left, right in draws.edges:
         at_left, at_right = draws.numbers[:, left], draws.numbers[:, right]
-        both = (partner[at_left] == at_right) & marked[at_left]
+        both = partner[at_left] == at_right
         shares = np.bincount(at_left[both], draws.weights[both], len(strings))
         if shares.max() > FAINT:
             best = int(shares.argmax())
@@ -227,10 +227,10 @@ def _pairs(draws: "Draws", strings: Sequence[Sequence[str]]) -> list[_Pair]:
     return found
 
 
-def _partner(string: Sequence[str]) -> tuple[str, ...]:
-    """The string on the other side of a constituent that has this one on its left; empty if none would be."""
+def _partner(string: Sequence[str]) -> tuple[str] | None:
+    """The string on the right of a constituent that has this one on its left, if they make a pair."""
     if len(string) != 1 or (string[0] in PAIRED and string[0] not in CLOSERS):
-        return ()
+        return None
     return (CLOSERS[string[0]][:1] if string[0] in CLOSERS else string[0],)
 
 

