@@ -92,6 +92,7 @@ class Attributes:
         columns = forest.head, forest.tree, forest.left_slot, forest.right_slot, forest.node_start
         arrays: list[Ints] = [column.cpu().numpy() for column in columns]
         self.head, self.tree, self.left_slot, self.right_slot, self._node_start = arrays
+        self.word = np.arange(len(self.head))
         # Word i of a tree has slot i on its left; each earlier tree has one slot more than it has nodes.
         self.first_word = self.left_slot - self.tree
         self.last_word = self.right_slot - 1 - self.tree
@@ -129,7 +130,7 @@ class Attributes:
     @cached_property
     def treebank(self) -> Ints:
         """(N,) 0: where `TreeBatch.more` does not say more, all trees are of one treebank."""
-        return np.zeros(len(self.head), np.int64)
+        return np.zeros(self._node_start[-1], np.int64)
 
     def at(self, column: Ints, index: Ints) -> Ints:
         """``column[index]``, and `NOTHING` where the index is -1."""
@@ -148,7 +149,7 @@ class Attributes:
     @cached_property
     def side(self) -> Ints:
         """0 for a root, 1 for a left child, 2 for a right child."""
-        return np.where(self.head < 0, 0, np.where(np.arange(len(self.head)) < self.head, 1, 2))
+        return np.where(self.head < 0, 0, np.where(self.word < self.head, 1, 2))
 
     @cached_property
     def edges(self) -> Ints:
@@ -166,7 +167,7 @@ class Attributes:
     def distance(self) -> Ints:
         """How far the nearest word of the constituent is from its head, in the classes of `length`."""
         gap = np.where(
-            np.arange(len(self.head)) < self.head, self.head - self.last_word, self.first_word - self.head
+            self.word < self.head, self.head - self.last_word, self.first_word - self.head
         )
         return np.where(self.head < 0, NOTHING, np.searchsorted(LENGTH_CLASSES, gap))
 

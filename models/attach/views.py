@@ -87,12 +87,24 @@ def views_of(forest: Forest, surface: Tensor, nodes: Tensor | None = None) -> Vi
         read: the others may hold anything.
     :param nodes: the nodes; by default all N.
     """
+    nodes = torch.arange(forest.num_nodes) if nodes is None else nodes
+    edges = (slots.cpu()[nodes] for slots in (forest.left_slot, forest.right_slot))
+    return views_between(*edges, surface)._replace(node=nodes)
+
+
+def views_between(left_slot: Tensor, right_slot: Tensor, surface: Tensor) -> Views:
+    """Views of V constituents, numbered from 0, from slot to slot.
+
+    :param left_slot: (V,) the slots at their left edges.
+    :param right_slot: (V,) those at their right edges.
+    :param surface: see `views_of`.
+    """
     strings = surface.cpu().numpy()
     slot, column = np.nonzero(strings >= 0)
     start = np.searchsorted(slot, np.arange(len(strings) + 1))
-    nodes = torch.arange(forest.num_nodes) if nodes is None else nodes
-    first = start[forest.left_slot.cpu()[nodes].numpy() + 1]
-    sizes = start[forest.right_slot.cpu()[nodes].numpy()] - first
+    first = start[left_slot.cpu().numpy() + 1]
+    sizes = start[right_slot.cpu().numpy()] - first
     marks = runs(first, sizes)
     token = strings[slot, column][marks]
-    return Views(nodes, *map(torch.from_numpy, (starts_of(sizes), token, slot[marks])))  # type: ignore[arg-type]
+    node = torch.arange(len(first))
+    return Views(node, *map(torch.from_numpy, (starts_of(sizes), token, slot[marks])))  # type: ignore[arg-type]

@@ -12,6 +12,7 @@ from pyropunct.fitted.recipes import KINDS, OWN_SETTINGS, Recipe, SettingError, 
 
 ATTACH: dict[str, str] = {
     "log-linear": "pyropunct.models.attach.log_linear:LogLinearAttach",
+    "local": "pyropunct.models.attach.local:LocalAttach",
     "neural": "pyropunct.models.attach.neural:NeuralAttach",
 }
 """Names of attach models: classes called with (inventory, marks, **options)."""

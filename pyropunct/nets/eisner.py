@@ -192,3 +192,50 @@ def draw_trees(scores: Array, draws: int, random: np.random.Generator) -> Array:
     """
     chart = _fill(np.ascontiguousarray(scores, dtype=np.float64), False)
     return _walks(chart, random.random((draws, 2 * len(scores))))
+
+
+@compiled
+def _marginals(chart: Chart, scores: Array) -> Array:
+    """The probability of each arc in a tree drawn in proportion to the exponential of its score.
+
+    It is the derivative of the logarithm of the sum over all trees, by reverse differentiation of `_fill`.
+
+    :param scores: (n, n + 1), as of `_fill`.
+    """
+    complete, _, incomplete, roots = chart
+    n = len(roots)
+    of_complete, of_incomplete, of_arcs = np.zeros((n, n)), np.zeros((n, n)), np.zeros((n, n + 1))
+    total = _log_sum(roots, np.zeros(n))
+    for root in range(n):
+        share = np.exp(roots[root] - total)
+        of_arcs[root, 0] = share
+        of_complete[root, 0] += share
+        of_complete[root, n - 1] += share
+    for width in range(n - 1, 0, -1):
+        for i in range(n - width):
+            j = i + width
+            for k in range(i + 1, j + 1):  # complete[i, j]
+                share = of_complete[i, j] * np.exp(incomplete[i, k] + complete[k, j] - complete[i, j])
+                of_incomplete[i, k] += share
+                of_complete[k, j] += share
+            for k in range(i, j):  # complete[j, i]
+                share = of_complete[j, i] * np.exp(incomplete[j, k] + complete[k, i] - complete[j, i])
+                of_incomplete[j, k] += share
+                of_complete[k, i] += share
+            of_arcs[j, i + 1], of_arcs[i, j + 1] = of_incomplete[i, j], of_incomplete[j, i]
+            both = of_incomplete[i, j] + of_incomplete[j, i]
+            between = incomplete[i, j] - scores[j, i + 1]
+            for k in range(i, j):
+                share = both * np.exp(complete[i, k] + complete[j, k + 1] - between)
+                of_complete[i, k] += share
+                of_complete[j, k + 1] += share
+    return of_arcs
+
+
+def arc_marginals(scores: Array) -> Array:
+    """The probability of each arc, at [word, head], if trees are drawn as by `draw_trees`.
+
+    :param scores: as for `best_tree`.
+    """
+    given = np.ascontiguousarray(scores, dtype=np.float64)
+    return _marginals(_fill(given, False), given)

@@ -1,0 +1,169 @@
+"""Packed forests: all projective trees of some sentences that consist of given arcs, in O(n^3) items.
+
+A tree of the forest is a choice among alternatives that share what they have in common (Billot & Lang 1989,
+"The structure of shared forests in ambiguous parsing").  A head separates the words on its two sides, so its
+constituent has two *halves*::
+
+    L[i, h]   all trees of what the head h has on its left, from slot i on
+    R[h, k]   all trees of what it has on its right, up to slot k
+
+A half grows by one whole constituent at a time: by an *item* (h, d, m, k), the constituent of a dependent d
+from slot m to slot k, which is itself the two halves L[m, d] and R[d, k]::
+
+    R[h, k]  from  R[h, m]  and the item (h, d, m, k)      dependents on the right
+    L[m, h]  from  L[k, h]  and the item (h, d, m, k)      dependents on the left
+
+Each tree has one item for each of its words, and is found once.  The root of a sentence is a dependent, on
+the right, of an artificial word before the first.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from pyropunct.inference.kernels.packed import ITEM, count_items, list_items
+from pyropunct.inference.ragged import Ints, runs, starts_of
+
+
+@dataclass(frozen=True)
+class PackedForest:
+    """B sentences with S slots, I items and H halves; all tensors are ``int64``.
+
+    The halves of a sentence come one after the other: two without dependents for each of its words, those of
+    the artificial word before the first slot, without dependents and with a root, then all others.  Items
+    are in an order in which every half is complete before it is part of another.
+
+    :ivar node_start: (B + 1,) the first word of each sentence.
+    :ivar slot_start: (B + 1,) the first slot of each sentence.
+    :ivar item_start: (B + 1,) the first item of each sentence.
+    :ivar half_start: (B + 1,) the first half of each sentence.
+    :ivar tree: (I,) the sentence of each item.
+    :ivar word: (I,) the head word d of each item's constituent.
+    :ivar head: (I,) the word h to which it attaches, -1 for the root.
+    :ivar left_slot: (I,) the slot m.
+    :ivar right_slot: (I,) the slot k.
+    :ivar near: (I,) the half of d on the side of h.
+    :ivar far: (I,) the half of d on the other side.
+    :ivar source: (I,) the half of h that grows.
+    :ivar target: (I,) the half of h that it becomes.
+    :ivar half_slot: (H,) the slot where each half ends.
+    :ivar on_left: (H,) 1 for a half on the left of its word.
+    """
+
+    node_start: Tensor
+    slot_start: Tensor
+    item_start: Tensor
+    half_start: Tensor
+    tree: Tensor
+    word: Tensor
+    head: Tensor
+    left_slot: Tensor
+    right_slot: Tensor
+    near: Tensor
+    far: Tensor
+    source: Tensor
+    target: Tensor
+    half_slot: Tensor
+    on_left: Tensor
+
+    @property
+    def num_trees(self) -> int:
+        """The number B of sentences, each of which has one tree."""
+        return len(self.node_start) - 1
+
+    @property
+    def num_nodes(self) -> int:
+        """The number I of items."""
+        return len(self.word)
+
+    @property
+    def num_slots(self) -> int:
+        """The number S of slots."""
+        return int(self.slot_start[-1])
+
+    @cached_property
+    def slot_tree(self) -> Tensor:
+        """(S,) the sentence of each slot."""
+        return torch.repeat_interleave(self.slot_start.diff())
+
+    def per_tree(self, values: Tensor) -> Tensor:
+        """Sum item values of shape (..., I) within each sentence, to shape (..., B)."""
+        zeros = values.new_zeros((*values.shape[:-1], self.num_trees))
+        return zeros.index_add(-1, self.tree.to(values.device), values)
+
+    def items(self, chosen: Tensor) -> "PackedForest":
+        """The forest with some of its items, each as often as it is chosen.
+
+        :param chosen: the numbers of the items, in order.
+        """
+        sizes = torch.bincount(self.tree[chosen], minlength=self.num_trees)
+        columns = {name: getattr(self, name)[chosen] for name in ITEM}
+        start = torch.nn.functional.pad(sizes.cumsum(0), (1, 0))
+        return replace(self, item_start=start, tree=self.tree[chosen], **columns)
+
+
+def packed_forest(arcs: Sequence[NDArray[np.bool_]]) -> PackedForest:
+    """The forest of all projective trees with one root that consist of some arcs.
+
+    :param arcs: for each sentence, (n, n + 1): whether the arc to [word] from [head] may be; head 0 is the
+        artificial root.
+    """
+    return joined([_of_sentence(one) for one in arcs])
+
+
+def _of_sentence(arcs: NDArray[np.bool_]) -> PackedForest:
+    n = len(arcs)
+    if not n or arcs.shape != (n, n + 1):
+        raise ValueError(f"arcs have shape {arcs.shape}: it needs (n, n + 1), for a sentence of n words")
+    items, halves = count_items(np.ascontiguousarray(arcs))
+    table, half = np.empty((items, len(ITEM)), np.int64), np.empty((halves, 2), np.int64)
+    list_items(np.ascontiguousarray(arcs), table, half)
+    columns = {name: torch.from_numpy(np.ascontiguousarray(table[:, at])) for at, name in enumerate(ITEM)}
+    half_slot, on_left = (torch.from_numpy(np.ascontiguousarray(column)) for column in half.T)
+    starts = {
+        name: torch.tensor([0, size])
+        for name, size in zip(
+            ("node_start", "slot_start", "item_start", "half_start"), (n, n + 1, items, halves), strict=True
+        )
+    }
+    tree = torch.zeros(items, dtype=torch.long)
+    return PackedForest(**starts, tree=tree, **columns, half_slot=half_slot, on_left=on_left)
+
+
+COUNTED = {
+    "word": "node_start",
+    "head": "node_start",
+    "left_slot": "slot_start",
+    "right_slot": "slot_start",
+    "near": "half_start",
+    "far": "half_start",
+    "source": "half_start",
+    "target": "half_start",
+    "half_slot": "slot_start",
+}
+"""The columns that hold numbers, each with the column that says where these start."""
+
+
+def joined(forests: Sequence[PackedForest]) -> PackedForest:
+    """The sentences of several forests, one forest after the other."""
+    columns: dict[str, Tensor] = {}
+    for field in fields(PackedForest):
+        parts = [getattr(forest, field.name) for forest in forests]
+        if field.name.endswith("_start"):
+            sizes = torch.cat([part.diff() for part in parts])
+            columns[field.name] = torch.nn.functional.pad(sizes.cumsum(0), (1, 0))
+            continue
+        if field.name == "tree":
+            shifts = starts_of([forest.num_trees for forest in forests])
+        elif field.name in COUNTED:
+            shifts = starts_of([int(getattr(forest, COUNTED[field.name])[-1]) for forest in forests])
+        else:
+            shifts = np.zeros(len(forests) + 1, np.int64)
+        moved = [torch.where(part < 0, part, part + shift) for part, shift in zip(parts, shifts.tolist(), strict=False)]
+        columns[field.name] = torch.cat(moved)
+    return PackedForest(**columns)

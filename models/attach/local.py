@@ -1,0 +1,99 @@
+"""A log-linear ATTACH whose scores are local to an arc, so that sums over all trees are possible.
+
+`pyropunct.inference.packed` shares a constituent among all trees that have it.  So its features may look at
+its word and that of its head, at its relation, at its span and the words and marks around and inside it, but
+not at other arcs: not at the relation of its head, at siblings or at children.
+"""
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+from torch import Tensor
+
+from pyropunct.inference.inventory import Inventory
+from pyropunct.inference.ragged import Ints
+from pyropunct.models.attach.attributes import PLACES, SURFACE, Attributes, ViewAttributes
+from pyropunct.models.attach.log_linear import LogLinearAttach
+from pyropunct.models.attach.templates import FAMILIES, Template
+from pyropunct.models.attach.views import Contexts, views_between
+from pyropunct.models.latent import LatentTrees
+
+OF_SPAN = ("relation", "side", "edges", "length", "distance", "words_before", "words_after")
+"""Attributes of a constituent that its arc and its span tell."""
+
+OF_WORD = ("tag", "form", "shape", "treebank")
+"""Attributes of words, whatever tree they are in."""
+
+AROUND = ("", "head", "before", "second before", "first", "last", "after", "second after")
+"""The places of words that the arc and the span of a constituent tell."""
+
+LOCAL = SURFACE | {*OF_SPAN} | {f"{place} {name}".strip() for place in AROUND for name in OF_WORD}
+"""The attributes that are local to an arc."""
+
+
+class ArcAttributes(Attributes):
+    """Attributes in `LOCAL` of the constituents of a packed forest."""
+
+    def __init__(self, trees: LatentTrees) -> None:
+        super().__init__(trees.words)
+        forest, words = trees.forest, self._node_start
+        self._relation = trees.relation.cpu().numpy()
+        columns = forest.word, forest.head, forest.tree, forest.left_slot, forest.right_slot
+        self.word, self.head, self.tree, self.left_slot, self.right_slot = (
+            column.cpu().numpy() for column in columns
+        )
+        self._node_start = words
+        self.first_word = self.left_slot - self.tree
+        self.last_word = self.right_slot - 1 - self.tree
+
+    def single(self, name: str) -> Ints:
+        """(I,) the values of an attribute.
+
+        :raises KeyError: if it is not local.
+        """
+        if name not in LOCAL:
+            raise KeyError(f"{name} is not local to an arc")
+        if name not in self._single:
+            place, _, column = name.rpartition(" ")
+            if place:
+                values = PLACES[place](self, self.column(column))
+            elif name == "relation":
+                values = self._relation
+            else:
+                values = getattr(self, name) if name in OF_SPAN else self.column(name)[self.word]
+            self._single[name] = values
+        return self._single[name]
+
+
+class LocalAttach(LogLinearAttach):
+    """`LogLinearAttach` with those templates alone that are local to an arc."""
+
+    def __init__(
+        self,
+        inventory: Inventory,
+        marks: Sequence[str],
+        families: Sequence[str] = tuple(FAMILIES),
+        prior_scale: float = 1.0,
+        least: int = 2,
+    ) -> None:
+        super().__init__(inventory, marks, families, prior_scale, least)
+        self.templates = list(filter(is_local, self.templates))
+
+    def contexts_of_arcs(self, trees: LatentTrees, surface: Tensor) -> Contexts:
+        """The contexts of all items that have weights."""
+        views = views_between(trees.forest.left_slot, trees.forest.right_slot, surface)
+        return self._known(ViewAttributes(ArcAttributes(trees), views), range(len(self.templates)))
+
+    def scores_of_arcs(self, trees: LatentTrees, surface: Tensor) -> Tensor:
+        """(C,) the scores of the pairs of all items, given the marks inside them.
+
+        :param surface: (S, L) the surface strings.
+        """
+        contexts = trees.contexts or self.contexts_of_arcs(trees, surface)
+        return self.scores_of_contexts(trees.relation.numpy(), contexts)
+
+
+def is_local(template: Template) -> bool:
+    """Whether a template looks at nothing but an arc, its span, and words and marks."""
+    return LOCAL.issuperset(template.attributes)
