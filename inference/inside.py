@@ -29,6 +29,8 @@ from pyropunct.inference.kernels.structure import Weights
 from pyropunct.inference.machines.automata import join_automata, pack, side_by_side
 from pyropunct.inference.machines.composition import as_acceptor
 from pyropunct.inference.machines.evidence import any_over
+from pyropunct.inference.packed import PackedForest
+from pyropunct.inference.packed_solver import PackedSolver
 from pyropunct.inference.problem import Problem
 from pyropunct.inference.solvers import KernelSolver, Solver, TensorWeights
 from pyropunct.inference.tensors.solver import TensorSolver
@@ -39,6 +41,8 @@ DUAL = 1e-20
 
 def solver_of(problem: Problem) -> Solver:
     """The compiled kernels for numbers on the CPU, tensor operations for numbers elsewhere."""
+    if isinstance(problem.forest, PackedForest):
+        return PackedSolver(problem)
     return KernelSolver(problem) if problem.log_pairs.device.type == "cpu" else TensorSolver(problem)
 
 

@@ -100,6 +100,12 @@ class Inventory:
         return _tries([[right for _, right in some] for some in self.pairs])
 
     @cached_property
+    def whole_tries(self) -> tuple[Tries, Tries]:
+        """The left and the right punctemes of all relations together, as one trie on each side."""
+        left, right = ([row[side] for row in self.rows] for side in (0, 1))
+        return _tries([[string[::-1] for string in left]]), _tries([right])
+
+    @cached_property
     def empty_left(self) -> Ints:
         """(D,) how many pairs of each relation have an empty left puncteme; they come first."""
         return np.array([sum(left == () for left, _ in some) for some in self.pairs])

@@ -8,14 +8,21 @@ weight of a pair of an item, times that of its arc, and M_i(v) the matrix of a p
     R[h, k] += sum over l, r of  p(l, r)  (R[h, m] M_m(l) L[m, d])  R[d, k] M_k(r)
     L[m, h] += sum over l, r of  p(l, r)  (R[d, k] M_k(r) L[k, h])  M_m(l) L[m, d]
 
-The vectors M_m(l) L[m, d] and R[d, k] M_k(r) are the *grown* half of d: all heads h share them.  In an empty
-slot only the empty puncteme has a matrix that is not zero, so most items cost a few operations.
+The vectors M_m(l) L[m, d] and R[d, k] M_k(r) are the *grown* half of d: all heads h share them.  Punctemes
+are read token by token, as entries of two tries.  In an empty slot nothing but the empty puncteme can be
+read, so most items cost a few operations.
 """
 
+from typing import Any, NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from pyropunct.inference.compiling import compiled, inner, spliced
-from pyropunct.inference.kernels.inside import MAX, add_multiple, dot, plus
+from pyropunct.inference.kernels.inside import MAX, SUM, add_multiple, dot, plus
+from pyropunct.inference.kernels.structure import Weights
+
+Array = NDArray[Any]
 
 ITEM = ("word", "head", "left_slot", "right_slot", "near", "far", "source", "target")
 """The columns of an item."""
@@ -97,227 +104,408 @@ def list_items(arcs, table, half):
     _fill(arcs, table, half, True)
 
 
+class Chart(NamedTuple):
+    """A packed forest with its automata and punctemes.
+
+    The fields up to ``half_slot`` are those of `pyropunct.inference.packed.PackedForest`, those from
+    ``state_start`` to ``num_tokens`` those of `pyropunct.inference.machines.automata.Automata`.
+
+    :ivar half_automaton: (H,) the automaton of each half's slot.
+    :ivar relation: (I,) the relation of each item.
+    :ivar choice_start: (I + 1,) where the pairs of each item start.
+    :ivar row_start: (D + 1,) where the rows of each relation start.
+    :ivar entry: (2, R) the entries of the right and the left puncteme of each row, in their tries.
+    :ivar token: (2, E) the last token that is read in each entry of either trie, outward.
+    :ivar parent: (2, E) the entry of what is read before.
+    :ivar value_start: (H + 1,) where the vector of each half starts.
+    :ivar grown_start: (H + 1,) where its vectors behind each entry start.
+    """
+
+    node_start: Array
+    item_start: Array
+    half_start: Array
+    word: Array
+    near: Array
+    far: Array
+    source: Array
+    target: Array
+    on_left: Array
+    half_automaton: Array
+    relation: Array
+    choice_start: Array
+    row_start: Array
+    entry: Array
+    token: Array
+    parent: Array
+    value_start: Array
+    grown_start: Array
+    state_start: Array
+    arc_start: Array
+    arc_source: Array
+    arc_target: Array
+    num_tokens: int
+    start_token: int
+    end_token: int
+
+
+class Vectors(NamedTuple):
+    """The vectors of all halves, or their adjoints.
+
+    :ivar value: of each half, (N_i,), half after half.
+    :ivar grown: of each half behind each entry, (entries, N_i), likewise.
+    :ivar is_grown: (H,) whether these have been computed.
+    """
+
+    value: Array
+    grown: Array
+    is_grown: Array
+
+
+# Places
+
+
+@spliced
+def _value(chart, values, half):
+    return values[chart.value_start[half] : chart.value_start[half + 1]]
+
+
+@spliced
+def _states(chart, half):
+    return chart.value_start[half + 1] - chart.value_start[half]
+
+
+@spliced
+def _entries(chart, half):
+    """How many entries are read at a half: all, or in an empty slot the empty puncteme alone."""
+    return (chart.grown_start[half + 1] - chart.grown_start[half]) // _states(chart, half)
+
+
+@spliced
+def _entry(chart, grown, half, entry):
+    states = _states(chart, half)
+    start = chart.grown_start[half] + entry * states
+    return grown[start : start + states]
+
+
+@spliced
+def _arcs(chart, arc, automaton, token, leftward):
+    """The states that a step reads, those that it writes, and the weights of its arcs."""
+    block = automaton * chart.num_tokens + token
+    first, last = chart.arc_start[block], chart.arc_start[block + 1]
+    sources, targets = chart.arc_source[first:last], chart.arc_target[first:last]
+    if leftward:
+        return targets, sources, arc[first:last]
+    return sources, targets, arc[first:last]
+
+
+@spliced
+def _ends(chart, ends, automaton):
+    return ends[chart.state_start[automaton] : chart.state_start[automaton + 1]]
+
+
+@spliced
+def _top(chart, sentence):
+    """The half of the artificial word of a sentence, without a root; the next one has a root."""
+    return chart.half_start[sentence] + 2 * (chart.node_start[sentence + 1] - chart.node_start[sentence])
+
+
 # Sums
 
 
 @spliced
-def _grow(work, half, semiring):
-    """The vectors of a half behind each puncteme that is possible at its slot."""
-    automaton = work.half_automaton[half]
-    first, states = work.possible_start[automaton], work.states[automaton]
-    vector = work.value[half]
-    for number in range(work.possible_start[automaton + 1] - first):
-        matrix = work.matrix[first + number]
-        grown = work.grown[work.grown_start[half] + number]
-        for state in range(states):
-            total = 0.0
-            for other in range(states):
-                step = matrix[state, other] if work.on_left[half] else matrix[other, state]
-                total = plus(total, step * vector[other], semiring)
-            grown[state] = total
+def _read(arcs, before, after, semiring):
+    """Add a vector, times the matrix of a token, to another vector."""
+    reads, writes, weights = arcs
+    for number in range(len(weights)):
+        product = before[reads[number]] * weights[number]
+        after[writes[number]] = plus(after[writes[number]], product, semiring)
 
 
 @spliced
-def _sides(work, item, row):
-    """The places of a pair's punctemes among the grown vectors of the near and the far half, -1 for none."""
-    near, far = work.near[item], work.far[item]
-    of_near, of_far = work.row_left[row], work.row_right[row]
-    if not work.on_left[near]:
-        of_near, of_far = of_far, of_near
-    at_near = work.place[work.half_automaton[near], of_near]
-    at_far = work.place[work.half_automaton[far], of_far]
-    return at_near, at_far
+def _read_back(arcs, before, slope_before, slope_after, slopes):
+    """The reverse of `_read`: the slopes of the weights and of what was read, by those of what was written."""
+    reads, writes, weights = arcs
+    for number in range(len(weights)):
+        slope = slope_after[writes[number]]
+        slope_before[reads[number]] += weights[number] * slope
+        slopes[number] += before[reads[number]] * slope
 
 
 @inner
-def _inside(work, sentence, semiring):
-    """Fill the values of a sentence, and return the total weight of its trees."""
-    value, grown = work.value, work.grown
-    inner_sums, outer_sums = np.zeros(work.most), np.zeros(work.most)
-    for item in range(work.item_start[sentence], work.item_start[sentence + 1]):
-        near, far, source, target = work.near[item], work.far[item], work.source[item], work.target[item]
-        for half in (near, far):
-            if not work.is_grown[half]:
-                _grow(work, half, semiring)
-                work.is_grown[half] = True
-        at_near, at_far = work.grown_start[near], work.grown_start[far]
-        nears, fars = work.grown_start[near + 1] - at_near, work.grown_start[far + 1] - at_far
-        states = work.states[work.half_automaton[source]]
-        for number in range(nears):
-            inner_sums[number] = dot(value[source][:states], grown[at_near + number][:states], semiring)
-        for number in range(fars):
-            outer_sums[number] = 0.0
-        first = work.row_start[work.relation[item]] - work.choice_start[item]
-        for choice in range(work.choice_start[item], work.choice_start[item + 1]):
-            x, y = _sides(work, item, first + choice)
-            if x >= 0 and y >= 0:
-                outer_sums[y] = plus(outer_sums[y], work.pair[choice] * inner_sums[x], semiring)
-        states = work.states[work.half_automaton[target]]
-        for number in range(fars):
-            add_multiple(value[target][:states], outer_sums[number], grown[at_far + number][:states], semiring)
-    top = work.half_start[sentence] + 2 * (work.node_start[sentence + 1] - work.node_start[sentence]) + 1
-    states = work.states[work.half_automaton[top]]
-    return dot(value[top][:states], work.end[sentence][:states], semiring)
+def _grow(chart, weights, vectors, half, semiring):
+    """The vectors of a half behind each entry, unless they are there."""
+    if vectors.is_grown[half]:
+        return
+    vectors.is_grown[half] = True
+    left, automaton = chart.on_left[half], chart.half_automaton[half]
+    before, first = _value(chart, vectors.value, half), _entry(chart, vectors.grown, half, 0)
+    for state in range(len(before)):
+        first[state] = before[state]
+    for entry in range(1, _entries(chart, half)):
+        arcs = _arcs(chart, weights.arc, automaton, chart.token[left, entry], left)
+        shorter = _entry(chart, vectors.grown, half, chart.parent[left, entry])
+        _read(arcs, shorter, _entry(chart, vectors.grown, half, entry), semiring)
+
+
+@inner
+def _wither(chart, weights, vectors, slopes, adjoint, half):
+    """The reverse of `_grow`."""
+    left, automaton = chart.on_left[half], chart.half_automaton[half]
+    for back in range(_entries(chart, half) - 1):
+        entry = _entries(chart, half) - 1 - back
+        token, parent = chart.token[left, entry], chart.parent[left, entry]
+        arcs = _arcs(chart, weights.arc, automaton, token, left)
+        of_arcs = _arcs(chart, adjoint.arc, automaton, token, left)[2]
+        shorter, of_shorter = (
+            _entry(chart, vectors.grown, half, parent),
+            _entry(chart, slopes.grown, half, parent),
+        )
+        _read_back(arcs, shorter, of_shorter, _entry(chart, slopes.grown, half, entry), of_arcs)
+    of_value, of_first = _value(chart, slopes.value, half), _entry(chart, slopes.grown, half, 0)
+    for state in range(len(of_value)):
+        of_value[state] += of_first[state]
+
+
+@inner
+def _plant(chart, weights, vectors, sentence, semiring):
+    """The values of halves without dependents: final weights on the left of a word, initial ones beyond it."""
+    top = _top(chart, sentence)
+    for half in range(chart.half_start[sentence], top + 1):
+        ends = weights.final if chart.on_left[half] else weights.initial
+        ends = _ends(chart, ends, chart.half_automaton[half])
+        value = _value(chart, vectors.value, half)
+        if half == top and chart.start_token >= 0:
+            arcs = _arcs(chart, weights.arc, chart.half_automaton[half], chart.start_token, False)
+            _read(arcs, ends, value, semiring)
+        else:
+            for state in range(len(value)):
+                value[state] = ends[state]
+
+
+@inner
+def _wall(chart, weights, sentence, semiring):
+    """The weights at the right end of a sentence, past the token that stands outside, if any."""
+    automaton = chart.half_automaton[_top(chart, sentence) + 1]
+    ends = _ends(chart, weights.final, automaton)
+    if chart.end_token < 0:
+        return ends
+    past = np.zeros_like(ends)
+    _read(_arcs(chart, weights.arc, automaton, chart.end_token, True), ends, past, semiring)
+    return past
+
+
+@spliced
+def _entries_of(chart, item, row):
+    """The entries of a pair at the near and at the far half of an item."""
+    on_left = chart.on_left[chart.near[item]]
+    return chart.entry[on_left, row], chart.entry[1 - on_left, row]
+
+
+@inner
+def _inside(chart, weights, vectors, sentence, semiring, sums):
+    """Fill the vectors of a sentence, and return the total weight of its trees."""
+    of_near, of_far = sums
+    _plant(chart, weights, vectors, sentence, semiring)
+    for item in range(chart.item_start[sentence], chart.item_start[sentence + 1]):
+        near, far = chart.near[item], chart.far[item]
+        _grow(chart, weights, vectors, near, semiring)
+        _grow(chart, weights, vectors, far, semiring)
+        nears, fars = _entries(chart, near), _entries(chart, far)
+        source = _value(chart, vectors.value, chart.source[item])
+        for entry in range(nears):
+            of_near[entry] = dot(source, _entry(chart, vectors.grown, near, entry), semiring)
+        for entry in range(fars):
+            of_far[entry] = 0
+        first = chart.row_start[chart.relation[item]] - chart.choice_start[item]
+        for choice in range(chart.choice_start[item], chart.choice_start[item + 1]):
+            x, y = _entries_of(chart, item, first + choice)
+            if x < nears and y < fars:
+                of_far[y] = plus(of_far[y], weights.pair[choice] * of_near[x], semiring)
+        target = _value(chart, vectors.value, chart.target[item])
+        for entry in range(fars):
+            if of_far[entry] != 0:
+                add_multiple(target, of_far[entry], _entry(chart, vectors.grown, far, entry), semiring)
+    ends = _wall(chart, weights, sentence, semiring)
+    return dot(_value(chart, vectors.value, _top(chart, sentence) + 1), ends, semiring)
+
+
+@spliced
+def _sums(chart, weights):
+    """Room for a number of each entry, for both halves of an item."""
+    entries = chart.token.shape[1]
+    return np.zeros(entries, weights.pair.dtype), np.zeros(entries, weights.pair.dtype)
 
 
 @compiled
-def inside_packed(work, totals, semiring):
-    """Fill the values of all halves, and write the total weight of each sentence's trees."""
+def inside_packed(chart, weights, vectors, totals, semiring):
+    """Fill all vectors, which are zero, and write the total weight of each sentence's trees.
+
+    :param weights: the `Weights`; those of pairs are multiplied by those of arcs and relations.
+    """
+    sums = _sums(chart, weights)
     for sentence in range(len(totals)):
-        totals[sentence] = _inside(work, sentence, semiring)
+        totals[sentence] = _inside(chart, weights, vectors, sentence, semiring, sums)
 
 
 @inner
-def _wither(work, adjoint, half):
-    """The reverse of `_grow`: pass what the grown vectors are worth on to the half and to the matrices."""
-    automaton = work.half_automaton[half]
-    first, states = work.possible_start[automaton], work.states[automaton]
-    for number in range(work.possible_start[automaton + 1] - first):
-        slope = adjoint.grown[work.grown_start[half] + number]
-        for state in range(states):
-            if slope[state] != 0:
-                for other in range(states):
-                    row, column = (state, other) if work.on_left[half] else (other, state)
-                    step = work.matrix[first + number, row, column]
-                    adjoint.value[half, other] += slope[state] * step
-                    adjoint.matrix[first + number, row, column] += slope[state] * work.value[half, other]
+def _outside(chart, weights, vectors, slopes, adjoint, sentence, seed, sums, slopes_of_sums):
+    of_near, of_far = sums
+    slope_near, slope_far = slopes_of_sums
+    top = _top(chart, sentence)
+    value, of_value = _value(chart, vectors.value, top + 1), _value(chart, slopes.value, top + 1)
+    ends, of_ends = _wall(chart, weights, sentence, SUM), np.zeros_like(value)
+    for state in range(len(value)):
+        of_value[state] += seed * ends[state]
+        of_ends[state] = seed * value[state]
+    automaton = chart.half_automaton[top + 1]
+    finals, of_finals = _ends(chart, weights.final, automaton), _ends(chart, adjoint.final, automaton)
+    if chart.end_token >= 0:
+        arcs = _arcs(chart, weights.arc, automaton, chart.end_token, True)
+        of_arcs = _arcs(chart, adjoint.arc, automaton, chart.end_token, True)[2]
+        _read_back(arcs, finals, of_finals, of_ends, of_arcs)
+    else:
+        for state in range(len(value)):
+            of_finals[state] += of_ends[state]
+    for back in range(chart.item_start[sentence + 1] - chart.item_start[sentence]):
+        item = chart.item_start[sentence + 1] - 1 - back
+        near, far, target = chart.near[item], chart.far[item], chart.target[item]
+        if vectors.is_grown[target] and not slopes.is_grown[target]:
+            slopes.is_grown[target] = True  # all that it is part of has been done
+            _wither(chart, weights, vectors, slopes, adjoint, target)
+        nears, fars = _entries(chart, near), _entries(chart, far)
+        source = _value(chart, vectors.value, chart.source[item])
+        of_source = _value(chart, slopes.value, chart.source[item])
+        of_target = _value(chart, slopes.value, target)
+        for entry in range(nears):
+            of_near[entry] = dot(source, _entry(chart, vectors.grown, near, entry), SUM)
+            slope_near[entry] = 0
+        for entry in range(fars):
+            of_far[entry] = 0
+            slope_far[entry] = dot(of_target, _entry(chart, vectors.grown, far, entry), SUM)
+        first = chart.row_start[chart.relation[item]] - chart.choice_start[item]
+        for choice in range(chart.choice_start[item], chart.choice_start[item + 1]):
+            x, y = _entries_of(chart, item, first + choice)
+            if x < nears and y < fars:
+                adjoint.pair[choice] += of_near[x] * slope_far[y]
+                slope_near[x] += weights.pair[choice] * slope_far[y]
+                of_far[y] += weights.pair[choice] * of_near[x]
+        for entry in range(nears):
+            if slope_near[entry] != 0:
+                add_multiple(of_source, slope_near[entry], _entry(chart, vectors.grown, near, entry), SUM)
+                add_multiple(_entry(chart, slopes.grown, near, entry), slope_near[entry], source, SUM)
+        for entry in range(fars):
+            if of_far[entry] != 0:
+                add_multiple(_entry(chart, slopes.grown, far, entry), of_far[entry], of_target, SUM)
+    for half in range(chart.half_start[sentence], top + 1):
+        if vectors.is_grown[half]:
+            _wither(chart, weights, vectors, slopes, adjoint, half)
+        _uproot(chart, weights, slopes, adjoint, half, half == top)
+
+
+@inner
+def _uproot(chart, weights, slopes, adjoint, half, is_top):
+    """The reverse of `_plant`."""
+    automaton, of_value = chart.half_automaton[half], _value(chart, slopes.value, half)
+    of_ends = _ends(chart, adjoint.final if chart.on_left[half] else adjoint.initial, automaton)
+    if is_top and chart.start_token >= 0:
+        arcs = _arcs(chart, weights.arc, automaton, chart.start_token, False)
+        of_arcs = _arcs(chart, adjoint.arc, automaton, chart.start_token, False)[2]
+        _read_back(arcs, _ends(chart, weights.initial, automaton), of_ends, of_value, of_arcs)
+    else:
+        for state in range(len(of_value)):
+            of_ends[state] += of_value[state]
 
 
 @compiled
-def outside_packed(work, adjoint, seeds):
-    """The derivatives of the seeded sum of totals, by reverse differentiation.
+def outside_packed(chart, weights, vectors, slopes, adjoint, seeds):
+    """Add the derivatives of the seeded sum of totals to the adjoint, by reverse differentiation.
 
-    :param work: after `inside_packed` with sums.
-    :param adjoint: what is derived by: ``pair``, ``value``, ``grown``, ``matrix`` and ``end``, all zero.  In
-        the end ``value`` has the derivatives of the halves without dependents.
+    :param vectors: after `inside_packed` with sums.
+    :param slopes: their adjoints, all zero before.
+    :param adjoint: that of the weights.
     :param seeds: (B,).
     """
+    sums, slopes_of_sums = _sums(chart, weights), _sums(chart, weights)
     for sentence in range(len(seeds)):
-        _outside(work, adjoint, sentence, seeds[sentence])
-
-
-@inner
-def _outside(work, adjoint, sentence, seed):
-    value, grown = work.value, work.grown
-    inner_sums, outer_sums = np.zeros(work.most), np.zeros(work.most)
-    inner_slopes, outer_slopes = np.zeros(work.most), np.zeros(work.most)
-    halves = work.half_start[sentence + 1] - work.half_start[sentence]
-    is_withered = np.zeros(halves, np.bool_)
-    leaves = 2 * (work.node_start[sentence + 1] - work.node_start[sentence])
-    top = work.half_start[sentence] + leaves + 1
-    for state in range(work.states[work.half_automaton[top]]):
-        adjoint.value[top, state] += seed * work.end[sentence, state]
-        adjoint.end[sentence, state] += seed * value[top, state]
-    for back in range(work.item_start[sentence + 1] - work.item_start[sentence]):
-        item = work.item_start[sentence + 1] - 1 - back
-        near, far, source, target = work.near[item], work.far[item], work.source[item], work.target[item]
-        if not is_withered[target - work.half_start[sentence]]:
-            is_withered[target - work.half_start[sentence]] = True
-            if work.is_grown[target]:
-                _wither(work, adjoint, target)
-        at_near, at_far = work.grown_start[near], work.grown_start[far]
-        nears, fars = work.grown_start[near + 1] - at_near, work.grown_start[far + 1] - at_far
-        before = work.states[work.half_automaton[source]]
-        after = work.states[work.half_automaton[target]]
-        for number in range(nears):
-            inner_sums[number], inner_slopes[number] = 0.0, 0.0
-            for state in range(before):
-                inner_sums[number] += value[source, state] * grown[at_near + number, state]
-        for number in range(fars):
-            outer_sums[number], outer_slopes[number] = 0.0, 0.0
-            for state in range(after):
-                outer_slopes[number] += adjoint.value[target, state] * grown[at_far + number, state]
-        first = work.row_start[work.relation[item]] - work.choice_start[item]
-        for choice in range(work.choice_start[item], work.choice_start[item + 1]):
-            x, y = _sides(work, item, first + choice)
-            if x >= 0 and y >= 0:
-                weight = work.pair[choice]
-                adjoint.pair[choice] += inner_sums[x] * outer_slopes[y]
-                inner_slopes[x] += weight * outer_slopes[y]
-                outer_sums[y] += weight * inner_sums[x]
-        for number in range(nears):
-            for state in range(before):
-                adjoint.value[source, state] += inner_slopes[number] * grown[at_near + number, state]
-                adjoint.grown[at_near + number, state] += inner_slopes[number] * value[source, state]
-        for number in range(fars):
-            for state in range(after):
-                adjoint.grown[at_far + number, state] += outer_sums[number] * adjoint.value[target, state]
-    for half in range(work.half_start[sentence], work.half_start[sentence] + leaves):
-        if work.is_grown[half]:
-            _wither(work, adjoint, half)
+        if seeds[sentence] != 0:
+            _outside(
+                chart, weights, vectors, slopes, adjoint, sentence, seeds[sentence], sums, slopes_of_sums
+            )
 
 
 # Draws, and the best
 
 
 @inner
-def _choose_state(first, second, states, chance, semiring):
+def _choose_state(first, second, chance, semiring):
     """A state in proportion to the product of two vectors, or the best one."""
-    total, chosen = 0.0, 0
-    for state in range(states):
+    total, best, chosen = 0.0, 0.0, 0
+    for state in range(len(first)):
         product = first[state] * second[state]
-        if semiring == MAX:
-            if product > total:
-                total, chosen = product, state
-        else:
-            total += product
+        total += product
+        if product > best:
+            best, chosen = product, state
     if semiring == MAX:
         return chosen
     rest = chance * total
-    for state in range(states):
+    for state in range(len(first)):
         product = first[state] * second[state]
         if product > 0:
-            chosen = state
             rest -= product
             if rest < 0:
-                break
-    return chosen
+                return state
+    return chosen  # after rounding, a little may remain
 
 
 @inner
-def _behind(work, half, number, state):
-    """The column, or the row, of a puncteme's matrix from which a state of a grown half comes."""
-    matrix = work.matrix[work.possible_start[work.half_automaton[half]] + number]
-    states = work.states[work.half_automaton[half]]
-    vector = np.empty(states)
-    for other in range(states):
-        vector[other] = matrix[state, other] if work.on_left[half] else matrix[other, state]
+def _behind(chart, weights, half, entry, state, semiring):
+    """From which states of a half its grown vector has come into a state, with their weights."""
+    left, automaton = chart.on_left[half], chart.half_automaton[half]
+    vector = np.zeros(_states(chart, half))
+    vector[state] = 1
+    while entry:
+        arcs = _arcs(chart, weights.arc, automaton, chart.token[left, entry], not left)
+        further = np.zeros_like(vector)
+        _read(arcs, vector, further, semiring)
+        vector, entry = further, chart.parent[left, entry]
     return vector
 
 
-@compiled
-def decode_packed(work, totals, incoming_start, incoming, chances, semiring, items, choices):
-    """Trees T with their T': drawn from their posterior, or the best of each sentence.
-
-    :param work: after `inside_packed` with the same semiring.
-    :param incoming_start: (H + 1,) where the items of each half start.
-    :param incoming: (I,) the items by their target.
-    :param chances: (draws, words, 5) draws from [0, 1).
-    :param items: (draws, words) is filled with the item of each word, -1 in impossible sentences.
-    :param choices: (draws, words) is filled with the choice of each word's constituent, likewise.
-    """
-    for draw in range(len(items)):
-        for sentence in range(len(totals)):
-            _decode(
-                work, totals[sentence], sentence, incoming_start, incoming, chances[draw], semiring,
-                items[draw], choices[draw],
-            )
+@inner
+def _choose_item(chart, weights, vectors, state, incoming, chance, semiring):
+    """An item and a pair by which a half has come into a state."""
+    total, best, chosen_item, chosen = 0.0, 0.0, -1, -1
+    for sweep in range(1 if semiring == MAX else 2):
+        rest = chance * total
+        for item in incoming:
+            near, far = chart.near[item], chart.far[item]
+            nears, fars = _entries(chart, near), _entries(chart, far)
+            source = _value(chart, vectors.value, chart.source[item])
+            first = chart.row_start[chart.relation[item]] - chart.choice_start[item]
+            for choice in range(chart.choice_start[item], chart.choice_start[item + 1]):
+                x, y = _entries_of(chart, item, first + choice)
+                if x >= nears or y >= fars or _entry(chart, vectors.grown, far, y)[state] == 0:
+                    continue
+                weight = weights.pair[choice] * _entry(chart, vectors.grown, far, y)[state]
+                weight *= dot(source, _entry(chart, vectors.grown, near, x), semiring)
+                if sweep == 0:
+                    total += weight
+                    if weight > best:
+                        best, chosen_item, chosen = weight, item, choice
+                else:
+                    rest -= weight
+                    if rest < 0:
+                        return item, choice
+    return chosen_item, chosen
 
 
 @inner
-def _decode(work, total, sentence, incoming_start, incoming, chances, semiring, items, choices):
-    first_word, end_word = work.node_start[sentence], work.node_start[sentence + 1]
-    for word in range(first_word, end_word):
-        items[word] = choices[word] = -1
-    if not total > 0:
-        return
-    words = end_word - first_word
-    top = work.half_start[sentence] + 2 * words + 1
-    stack = np.empty((3 * words + 3, 2), np.int64)
-    states = work.states[work.half_automaton[top]]
-    used = first_word
+def _decode(chart, weights, vectors, sentence, incoming_start, incoming, chances, semiring, choices):
+    words, top = chart.node_start[sentence + 1] - chart.node_start[sentence], _top(chart, sentence) + 1
+    stack, used = np.empty((2 * words + 3, 2), np.int64), chart.node_start[sentence]
+    ends = _wall(chart, weights, sentence, semiring)
     stack[0, 0] = top
-    stack[0, 1] = _choose_state(work.value[top], work.end[sentence], states, chances[used, 4], semiring)
+    stack[0, 1] = _choose_state(_value(chart, vectors.value, top), ends, chances[used, 4], semiring)
     height = 1
     while height:
         height -= 1
@@ -325,56 +513,45 @@ def _decode(work, total, sentence, incoming_start, incoming, chances, semiring, 
         begin, end = incoming_start[half], incoming_start[half + 1]
         if begin == end:
             continue
-        chance = chances[used]
-        used = min(used + 1, end_word - 1)
-        item, choice = _choose_item(work, half, state, incoming[begin:end], chance[0], semiring)
-        items[work.word[item]], choices[work.word[item]] = item, choice - work.choice_start[item]
-        near, far, source = work.near[item], work.far[item], work.source[item]
-        x, y = _sides(work, item, work.row_start[work.relation[item]] + choice - work.choice_start[item])
-        states = work.states[work.half_automaton[source]]
-        between = _choose_state(
-            work.value[source], work.grown[work.grown_start[near] + x], states, chance[1], semiring
+        chance, used = chances[used], used + 1
+        item, choice = _choose_item(
+            chart, weights, vectors, state, incoming[begin:end], chance[0], semiring
         )
-        behind_near, behind_far = _behind(work, near, x, between), _behind(work, far, y, state)
-        inside_near = _choose_state(behind_near, work.value[near], len(behind_near), chance[2], semiring)
-        inside_far = _choose_state(behind_far, work.value[far], len(behind_far), chance[3], semiring)
-        stack[height, 0], stack[height, 1] = source, between
-        stack[height + 1, 0], stack[height + 1, 1] = near, inside_near
-        stack[height + 2, 0], stack[height + 2, 1] = far, inside_far
-        height += 3
+        choices[item] = choice - chart.choice_start[item]
+        near, far, source = chart.near[item], chart.far[item], chart.source[item]
+        x, y = _entries_of(chart, item, chart.row_start[chart.relation[item]] + choices[item])
+        between = _choose_state(
+            _value(chart, vectors.value, source), _entry(chart, vectors.grown, near, x), chance[1], semiring
+        )
+        at_near = _behind(chart, weights, near, x, between, semiring)
+        at_far = _behind(chart, weights, far, y, state, semiring)
+        parts = (source, near, far)
+        states = (
+            between,
+            _choose_state(at_near, _value(chart, vectors.value, near), chance[2], semiring),
+            _choose_state(at_far, _value(chart, vectors.value, far), chance[3], semiring),
+        )
+        for part in range(3):
+            stack[height, 0], stack[height, 1] = parts[part], states[part]
+            height += 1
 
 
-@inner
-def _choose_item(work, half, state, incoming, chance, semiring):
-    """An item and a pair by which a half has come into a state."""
-    total, best, chosen_item, chosen = 0.0, 0.0, -1, -1
-    for sweep in range(2):
-        rest = chance * total
-        for item in incoming:
-            near, far, source = work.near[item], work.far[item], work.source[item]
-            states = work.states[work.half_automaton[source]]
-            first = work.row_start[work.relation[item]] - work.choice_start[item]
-            for choice in range(work.choice_start[item], work.choice_start[item + 1]):
-                x, y = _sides(work, item, first + choice)
-                if x < 0 or y < 0:
-                    continue
-                outer = work.grown[work.grown_start[far] + y, state]
-                if outer == 0:
-                    continue
-                joined = dot(
-                    work.value[source][:states], work.grown[work.grown_start[near] + x][:states], semiring
+@compiled
+def decode_packed(
+    chart, weights, vectors, totals, incoming_start, incoming, chances, semiring, choices
+):
+    """Trees T with their T': drawn from their posterior, or the best of each sentence.
+
+    :param vectors: after `inside_packed` with the same semiring.
+    :param incoming_start: (H + 1,) where the items of each half start.
+    :param incoming: (I,) the items by their target.
+    :param chances: (draws, words, 5) draws from [0, 1).
+    :param choices: (draws, I), -1 before, is filled with the choices of the items of each T.
+    """
+    for draw in range(len(choices)):
+        for sentence in range(len(totals)):
+            if totals[sentence] > 0:
+                _decode(
+                    chart, weights, vectors, sentence, incoming_start, incoming, chances[draw], semiring,
+                    choices[draw],
                 )
-                weight = work.pair[choice] * joined * outer
-                if semiring == MAX:
-                    if weight > best:
-                        best, chosen_item, chosen = weight, item, choice
-                elif sweep == 0:
-                    total += weight
-                elif weight > 0:
-                    chosen_item, chosen = item, choice
-                    rest -= weight
-                    if rest < 0:
-                        return chosen_item, chosen
-        if semiring == MAX:
-            break
-    return chosen_item, chosen

@@ -16,8 +16,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from pyropunct.inference.all_trees import log_total_of_items
+from pyropunct.inference.inside import log_evidence
+from pyropunct.inference.inventory import Inventory
+from pyropunct.inference.machines.automata import Automata
 from pyropunct.inference.packed import PackedForest, joined, packed_forest
+from pyropunct.inference.problem import Problem
 from pyropunct.models.latent import LatentTrees
 from pyropunct.models.trees import TreeBatch
 from pyropunct.nets.biaffine import ROOT
@@ -111,7 +114,7 @@ def possible_trees(
     totals = torch.stack([_LogTotal.apply(table) for table in tables])
     trees = LatentTrees(None, forest.items(item), numbers[relation], log_items, totals)  # type: ignore[arg-type]
     best = _named(parser, sentences, heads, [names[r] for r in best_relation[arc_of_item[items:]].tolist()], scores.tags)
-    kept = (log_total_of_items(trees.forest, log_items.detach())[0] - totals.detach()).exp()
+    kept = (weighed(trees.forest, log_items.detach())[0] - totals.detach()).exp()
     from dataclasses import replace
 
     return Found(replace(trees, words=encode(best)), best, kept)
@@ -142,12 +145,27 @@ def _forest(log_arcs: Array, pruning: Pruning) -> tuple[PackedForest, Array]:
     arcs[np.arange(len(best)), best] = True
     forest = packed_forest([arcs])
     weights = torch.from_numpy(log_arcs[forest.word.numpy(), forest.head.numpy() + 1])
-    _, marginals = log_total_of_items(forest, weights)
+    _, marginals = weighed(forest, weights)
     is_best = torch.from_numpy(best[forest.word.numpy()] == forest.head.numpy() + 1)
     chosen = marginals > pruning.item
     if not bool(chosen.any()):
         chosen = is_best
     return forest.items(chosen.nonzero()[:, 0]), best
+
+
+def weighed(forest: PackedForest, log_weights: Tensor) -> tuple[Tensor, Tensor]:
+    """The logarithm of the total weight of each sentence's trees, (B,), and the share of each item, (I,).
+
+    :param log_weights: (I,) the logarithm of the weight of each item.
+    """
+    one, states = torch.ones(1, dtype=torch.double), np.array([0, 1])
+    nothing = Automata(1, states, np.array([0, 0]), states[:0], states[:0], one[:0], one, one, np.zeros(1))
+    items, slots = (torch.zeros(size, dtype=torch.long) for size in (forest.num_nodes, forest.num_slots))
+    with torch.enable_grad():
+        leaf = log_weights.detach().requires_grad_()
+        total = log_evidence(Problem(forest, Inventory(1, [[((), ())]]), items, leaf, nothing, slots))
+        (shares,) = torch.autograd.grad(total.sum(), leaf)
+    return total.detach(), shares
 
 
 class _LogTotal(torch.autograd.Function):
