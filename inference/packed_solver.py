@@ -16,9 +16,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.kernels.inside import MAX, SUM
 from pyropunct.inference.kernels.packed import Chart, Vectors, decode_packed, inside_packed, outside_packed
 from pyropunct.inference.kernels.structure import Weights
+from pyropunct.inference.machines.automata import Automata
 from pyropunct.inference.packed import PackedForest
 from pyropunct.inference.problem import Problem
 from pyropunct.inference.ragged import starts_of
@@ -141,6 +143,17 @@ class PackedSolver:
         log_scale = np.add.reduceat(np.log(best), forest.node_start[:-1].numpy())
         others = (np.ascontiguousarray(values.numpy()) for values in weights[1:])
         return Weights(pair / best[word], *others), torch.from_numpy(log_scale)
+
+
+def without_marks(forest: PackedForest, log_weights: Tensor) -> Problem:
+    """The problem of trees alone: nothing is known of their punctuation, and nothing is sprouted.
+
+    :param log_weights: (I,) the logarithm of the weight of each item.
+    """
+    one, states = torch.ones(1, dtype=torch.double), np.array([0, 1])
+    nothing = Automata(1, states, states * 0, states[:0], states[:0], one[:0], one, one, np.zeros(1))
+    items, slots = (torch.zeros(size, dtype=torch.long) for size in (forest.num_nodes, forest.num_slots))
+    return Problem(forest, Inventory(1, [[((), ())]]), items, log_weights, nothing, slots)
 
 
 def _stacked(rows: list[Array]) -> Array:

@@ -12,6 +12,7 @@ from pyropunct.inference.forest import Forest
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.kernels.structure import FlatStructure, Structure, flattened
 from pyropunct.inference.machines.automata import Automata
+from pyropunct.inference.packed import PackedForest
 from pyropunct.inference.ragged import starts_of
 
 OF_FOREST = Structure._fields[: Structure._fields.index("relation")]
@@ -33,7 +34,7 @@ class Problem:
     :ivar slot_automaton: (S,) which of them belongs to each slot.
     """
 
-    forest: Forest
+    forest: Forest | PackedForest
     inventory: Inventory
     relation: Tensor
     log_pairs: Tensor

@@ -21,12 +21,15 @@ from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.machines.evidence import SlotEvidence
 from pyropunct.inference.problem import choice_start
 from pyropunct.inference.pyro.collapse import tree_expectation
+from pyropunct.inference.pyro.latent import grow
 from pyropunct.inference.pyro.private import belongs_to, sites_of
 from pyropunct.inference.pyro.telling import tell
 from pyropunct.inference.pyro.told import Surface, Told
 from pyropunct.models.attach.base import Attach, Scorer
+from pyropunct.models.attach.local import OfArcs
 from pyropunct.models.attach.views import Views, views_of
 from pyropunct.models.channel.base import Channel
+from pyropunct.models.latent import LatentTrees
 from pyropunct.models.reading import Trust
 from pyropunct.models.symmetry import Economy, unmatched_rows
 from pyropunct.models.trees import TreeBatch
@@ -82,7 +85,7 @@ class Story(PyroModule):
 
     def forward(
         self,
-        trees: TreeBatch | None = None,
+        trees: TreeBatch | LatentTrees | None = None,
         surface: Surface | None = None,
         views: Views | None = None,
         plate: Any = "trees",
@@ -93,7 +96,7 @@ class Story(PyroModule):
         of section 2.3.  Economy, in training, is exp(-kappa n(T')), see
         `pyropunct.models.symmetry.Economy`; E is under the posterior with this factor.
 
-        :param trees: T; by default drawn from the syntax model.
+        :param trees: T, or what is known of it where it is latent; by default drawn from the syntax model.
         :param surface: (S, L) x, or evidence about it; drawn by default.
         :param views: all nodes with the marks of ``surface`` inside them; computed by default.  Training
             passes views that hold the contexts which the attach model has looked up.
@@ -106,17 +109,27 @@ class Story(PyroModule):
         self._refuse_parts_of_others()
         if trees is None:
             trees = self._syntax("give it trees")()
+        if isinstance(trees, LatentTrees):
+            trees = grow(trees)
         if views is not None and surface is None:
             raise ValueError("these are views of a surface that is not given")
-        scores, weights = self._attach(trees, surface, views), self.channel.probabilities()
-        counts = self.economy_weight and self.training
-        cost = self._economy.cost(trees.forest, self.economy_weight) if counts else None
-        told = Told(trees, self.inventory, scores, self.channel.transducer, weights, cost)
-        tell(told, surface, plate)
+        told = tell(self._told(trees, surface, views, self.channel.probabilities()), surface, plate)
         if self._unmatched is not None:
             expected = tree_expectation(told, self._unmatched)
             with told.plate:
                 pyro.factor("symmetry", -self.symmetry_weight * expected.square())
+        return told
+
+    def _told(
+        self, trees: TreeBatch | LatentTrees, surface: Surface | None, views: Views | None, weights: Tensor
+    ) -> Told:
+        """The story before it is told."""
+        scores = self._attach(trees, surface, views)
+        counts = self.economy_weight and self.training
+        cost = self._economy.cost(trees.forest, self.economy_weight) if counts else None
+        told = Told(trees, self.inventory, scores, self.channel.transducer, weights, cost)
+        if told.is_latent:
+            told.given = lambda given: self._told(given, surface, None, weights)
         return told
 
     @pyro_method
@@ -128,7 +141,7 @@ class Story(PyroModule):
         return self(self._syntax("it cannot score trees jointly")(trees), surface)
 
     def _attach(
-        self, trees: TreeBatch, surface: Surface | None, views: Views | None
+        self, trees: TreeBatch | LatentTrees, surface: Surface | None, views: Views | None
     ) -> Callable[[Surface, Tensor | None], Tensor]:
         """ATTACH: the scores of the punctemes of constituents (section 2.1, equations 3 and 4).
 
@@ -138,6 +151,8 @@ class Story(PyroModule):
 
         def scores(shown: Surface, nodes: Tensor | None) -> Tensor:
             nonlocal scorer
+            if isinstance(trees, LatentTrees):
+                return self._of_arcs(trees, shown, read)
             if nodes is None:
                 of_shown = views if views is not None and shown is surface else self._views(trees, shown)
                 return self._raised(self.attach.observed(trees, of_shown), trees, of_shown, read)
@@ -152,7 +167,22 @@ class Story(PyroModule):
         scorer, read = self.attach.scorer(trees), self._read(trees)
         return lambda views: self._raised(scorer(views), trees, views, read)
 
-    def _read(self, trees: TreeBatch) -> Tensor | None:
+    def _of_arcs(self, trees: LatentTrees, surface: Surface, read: Tensor | None) -> Tensor:
+        """(..., C) the scores of the pairs of all items of a packed forest.
+
+        :raises ValueError: if the attach model looks at more of a tree than one arc.
+        """
+        if not isinstance(self.attach, OfArcs):
+            raise ValueError(
+                f"{type(self.attach).__name__} looks at more of a tree than one arc, so that trees cannot be "
+                "summed out: use LocalAttach, or give the story trees"
+            )
+        scores = self.attach.scores_of_arcs(trees, surface)
+        if read is not None and self.reading is not None:
+            scores = self.reading.own * scores + read.to(scores.device)
+        return self._with_empty(scores, trees.relation)
+
+    def _read(self, trees: TreeBatch | LatentTrees) -> Tensor | None:
         """(C,) the scores of what a network reads, of the pairs of all nodes."""
         return None if self.reading is None else self.reading.scores(trees)
 
@@ -164,9 +194,15 @@ class Story(PyroModule):
         """
         if read is not None and self.reading is not None:
             scores = self.reading.own * scores + self.attach.of_views(read, trees, views).to(scores.device)
+        return self._with_empty(scores, trees.relation.cpu()[views.node.cpu()])
+
+    def _with_empty(self, scores: Tensor, relation: Tensor) -> Tensor:
+        """Scores of pairs with that of each empty pair raised.
+
+        :param relation: of each node.
+        """
         if not self.empty_score:
             return scores
-        relation = trees.relation.cpu()[views.node.cpu()]
         empty = torch.from_numpy(choice_start(self.inventory, relation)[:-1])  # the first pair of each set
         more = scores.new_zeros(scores.shape[-1])
         more[empty.to(more.device)] = self.empty_score

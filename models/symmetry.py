@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from pyropunct.inference.forest import Forest
+from pyropunct.inference.packed import PackedForest
 from pyropunct.inference.inventory import Inventory
 
 _OPENERS = "([{“‘«‹<（［〔【「『《〈¿¡"
@@ -135,12 +136,18 @@ class Economy:
         counts = [sprouted(*pair) for pair in _as_marks(inventory, marks)]
         self._counts = torch.tensor(counts, dtype=torch.double)
 
-    def cost(self, forest: Forest, weight: float = 1.0) -> Callable[[Tensor, Tensor], Tensor]:
+    def cost(self, forest: Forest | PackedForest, weight: float = 1.0) -> Callable[[Tensor, Tensor], Tensor]:
         """kappa n(T') as a cost of pairs, for `pyropunct.inference.pyro.collapse.tree_factor`.
+
+        Of latent trees it is not known which constituents start or end where another does: above_left and
+        above_right are 0.
 
         :param weight: kappa.
         """
-        above_left, above_right = above(forest, forest.left_slot), above(forest, forest.right_slot)
+        if isinstance(forest, PackedForest):
+            above_left = above_right = torch.zeros(forest.num_nodes)
+        else:
+            above_left, above_right = above(forest, forest.left_slot), above(forest, forest.right_slot)
 
         def numbers(node: Tensor, row: Tensor) -> Tensor:
             paired, left, right = self._counts[row].unbind(-1)

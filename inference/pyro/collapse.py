@@ -20,6 +20,7 @@ from pyropunct.errors import UserError
 from pyropunct.inference import inside
 from pyropunct.inference.machines.evidence import evidence_of
 from pyropunct.inference.problem import Problem
+from pyropunct.inference.pyro.latent import kept
 from pyropunct.inference.pyro.private import Intervention
 from pyropunct.inference.pyro.telling import TellMessenger, TreeSite, forward, given_values
 from pyropunct.inference.pyro.told import SURFACE, Cost, Surface, Told
@@ -94,7 +95,7 @@ class Summed(TreeSite):
         return self.of_trees(self.told.sum.log_evidence)
 
 
-def summed(told: Told, surface: Surface | None) -> None:
+def summed(told: Told, surface: Surface | None) -> Told | None:
     """x alone, by `Summed`; or `forward` if T' is given.
 
     :raises NotImplementedError: where `pyro.poutine.do` gives x: then there is nothing to sum.
@@ -108,11 +109,17 @@ def summed(told: Told, surface: Surface | None) -> None:
             "without collapse_trees"
         )
     if shown is None:
+        if told.is_latent:
+            raise NotImplementedError(
+                f"site '{SURFACE}' is to be drawn, but its trees are summed out: use the model without "
+                "collapse_trees"
+            )
         told.walk()
     with told.plate:
         value = pyro.sample(SURFACE, Summed(told), obs=surface)  # type: ignore[arg-type]
     told.show(value, is_drawn=shown is None)
     told.sum = Sum(told)
+    return None
 
 
 class CollapseMessenger(TellMessenger):
@@ -123,7 +130,7 @@ class CollapseMessenger(TellMessenger):
     """
 
     def __init__(self, allow_impossible: bool = False) -> None:
-        super().__init__(summed)
+        super().__init__(summed, kept)
         self._allow_impossible = allow_impossible
         self.told: list[Told] = []
 

@@ -12,7 +12,8 @@ from torch import Tensor
 
 from pyropunct.inference import inside
 from pyropunct.inference.machines.evidence import SlotEvidence
-from pyropunct.inference.pyro.collapse import summed
+from pyropunct.inference.pyro.collapse import Sum, summed
+from pyropunct.inference.pyro.latent import TREE, TreeOfWords, kept
 from pyropunct.inference.pyro.pairs import of_choices
 from pyropunct.inference.pyro.telling import TellMessenger, TreeSite, log_rewritten
 from pyropunct.inference.pyro.told import PAIRS, Surface, Told
@@ -86,16 +87,70 @@ class Completed(_Decoding):
         return self.of_trees(next(both) + weighed - next(both))
 
 
-def decoded(told: Told, surface: Surface | None, temperature: int) -> None:
-    """x by `Summed`, then T' given x by `TreePosterior`; or `forward` if T' is given."""
+class TreeOfText(TreeOfWords):
+    """T given words and x: p(T | words, x) = p(T | words) p(x | T) / p(x | words).
+
+    :param told: the story, whose T and T' are summed out.
+    :param temperature: 1 for draws, 0 for the T of the best derivation.
+    """
+
+    def __init__(self, told: Told, temperature: int, batch_shape: torch.Size | None = None) -> None:
+        super().__init__(told.trees, batch_shape)
+        self._told, self._temperature = told, temperature
+
+    def expand(self, batch_shape: Any, _instance: Any = None) -> "TreeOfText":
+        """The same for each element of plates on the left."""
+        return TreeOfText(self._told, self._temperature, torch.Size(batch_shape))
+
+    def sample(self, sample_shape: Any = ()) -> Tensor:
+        """T, (I,).
+
+        :raises ImpossibleSurfaceError: if no tree explains the surface of some sentence.
+        :raises NotImplementedError: if several are wanted at once.
+        """
+        told, problem = self._told, self._told.sum.problem
+        if torch.Size((*sample_shape, *self.batch_shape[:-1])).numel() > 1 or problem.log_pairs.dim() > 1:
+            raise NotImplementedError(f"site '{TREE}' is decoded once: put no plates around latent trees")
+        if self._temperature == 0:
+            choices = inside.best_derivation(problem)
+        else:
+            choices = inside.posterior_draws(problem, 1)[0]
+        if (told.forest.per_tree((choices >= 0).long()) == 0).any():
+            told.sum.refuse_impossible()
+        return (choices >= 0).long()
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """log p(T | words, x), (B,)."""
+        of_tree = _with_trees(self._told, value).sum.log_evidence
+        return super().log_prob(value) + of_tree.detach() - self._told.sum.log_evidence.detach()
+
+
+def _with_trees(told: Told, chosen: Tensor) -> Told:
+    """The story of trees that were latent."""
+    of_trees = told.given(told.trees.trees(chosen))
+    of_trees.plate = told.plate
+    of_trees.show(told.known)
+    of_trees.sum = Sum(of_trees)
+    return of_trees
+
+
+def decoded(told: Told, surface: Surface | None, temperature: int) -> Told | None:
+    """x by `Summed`, then T' given x by `TreePosterior`; or `forward` if T' is given.
+
+    Latent trees are decoded between the two, by `TreeOfText`.
+    """
     summed(told, surface)
     if told.is_decided:
-        return
+        return None
+    if told.is_latent:
+        with told.plate:
+            told = _with_trees(told, pyro.sample(TREE, TreeOfText(told, temperature)))
     with told.plate:
         told.decide(pyro.sample(PAIRS, TreePosterior(told, temperature)))
     if isinstance(told.known, SlotEvidence):
         with told.plate:
             pyro.sample("completed", Completed(told, temperature))
+    return told
 
 
 def infer_trees(model: Callable[..., Any], temperature: int = 1) -> Callable[..., Any]:
@@ -110,7 +165,7 @@ def infer_trees(model: Callable[..., Any], temperature: int = 1) -> Callable[...
     """
     if temperature not in (0, 1):
         raise ValueError(f"the temperature of infer_trees is 0 or 1, not {temperature}")
-    return TellMessenger(partial(decoded, temperature=temperature))(model)
+    return TellMessenger(partial(decoded, temperature=temperature), kept)(model)
 
 
 def marginals(told: Told) -> dist.TorchDistribution:

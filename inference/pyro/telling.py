@@ -30,6 +30,7 @@ from pyro.poutine.runtime import effectful
 from torch import Tensor
 
 from pyropunct.inference.machines.evidence import EMPTY, as_wide, evidence_of
+from pyropunct.inference.pyro.latent import Growing, drawn
 from pyropunct.inference.pyro.pairs import draw_choices, of_choices
 from pyropunct.inference.pyro.private import Intervention, value_from_handlers
 from pyropunct.inference.pyro.told import PAIRS, SURFACE, Surface, Told, row_at
@@ -135,11 +136,14 @@ def log_rewritten(told: Told, choices: Tensor, surface: Surface) -> Tensor:
 
 # Telling
 
-Way = Callable[[Told, Surface | None], None]
-"""A way to tell a story: it makes the sites of a story, given x or None, in the plate of its trees."""
+Way = Callable[[Told, Surface | None], Told | None]
+"""A way to tell a story: it makes the sites of a story, given x or None, in the plate of its trees.
+
+It returns the story of other trees, where it has decoded these.
+"""
 
 
-def forward(told: Told, surface: Surface | None) -> None:
+def forward(told: Told, surface: Surface | None) -> Told | None:
     """T' is drawn bottom-up together with x, unless one or both are given: `Sprouted`, then `Rewritten`.
 
     :raises NotImplementedError: if x is given and T' is not.
@@ -163,6 +167,7 @@ def forward(told: Told, surface: Surface | None) -> None:
         with told.plate:
             value = pyro.sample(SURFACE, Rewritten(told), obs=surface)  # type: ignore[arg-type]
         told.show(value, is_drawn=shown is None)
+    return None
 
 
 def given_values(told: Told, surface: Surface | None) -> tuple[Any, Any]:
@@ -197,7 +202,7 @@ def tell(told: Told, surface: Surface | None = None, plate: Any = "trees", way: 
             f"elements are to be {trees} trees in dim=-1"
         )
     told.plate = plate
-    way(told, surface)
+    told = way(told, surface) or told
     if told.cost is not None and told.sum is None:
         with plate:
             pyro.factor("cost", -told.cost_of_choices(told.cost))
@@ -208,17 +213,21 @@ class TellMessenger(Messenger):
     """A handler by which stories are told in another way; of several handlers the outermost decides.
 
     :param way: the way.
+    :param growing: what becomes of latent trees.
     """
 
-    def __init__(self, way: Way) -> None:
+    def __init__(self, way: Way, growing: Growing = drawn) -> None:
         super().__init__()
-        self._way = way
+        self._way, self._growing = way, growing
 
     def _pyro_tell(self, msg: Any) -> None:
         msg["kwargs"]["way"] = self._way
 
+    def _pyro_grow(self, msg: Any) -> None:
+        msg["kwargs"]["growing"] = self._growing
 
-def _node_by_node(told: Told, surface: Surface | None) -> None:
+
+def _node_by_node(told: Told, surface: Surface | None) -> Told | None:
     _, shown = given_values(told, surface)
     if shown is None or isinstance(shown, Intervention):
         raise NotImplementedError("one_by_one needs a surface: it compares sums over the punctemes behind it")
@@ -238,6 +247,7 @@ def _node_by_node(told: Told, surface: Surface | None) -> None:
     told.decide(torch.cat(values, -1) if values[0].dim() else torch.stack(values, -1))
     with told.plate:
         pyro.sample(SURFACE, Rewritten(told), obs=shown)
+    return None
 
 
 def one_by_one(model: Callable[..., Any]) -> Callable[..., Any]:

@@ -22,6 +22,7 @@ from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.machines.automata import side_by_side
 from pyropunct.inference.machines.evidence import EMPTY, SlotEvidence, as_wide, evidence_of
 from pyropunct.inference.machines.transducers import Transducer
+from pyropunct.inference.packed import PackedForest
 from pyropunct.inference.problem import Problem, choice_rows, choice_start
 from pyropunct.inference.pyro.pairs import draw_choices, log_probabilities, of_choices
 from pyropunct.inference.pyro.private import refuse_transforms
@@ -82,6 +83,7 @@ class Told:
         (`pyropunct.inference.pyro.mixture`).
     :ivar walked: (..., N) T' and (..., S, L) x, as `walk` has drawn them.
     :ivar plate: the plate of the trees.
+    :ivar given: where trees are latent, a function from trees to the story of these.
     :ivar cost: (C,) the cost of each pair of each node, if there is one.
     """
 
@@ -114,6 +116,7 @@ class Told:
         self.sentences: Sequence[int] | None = None
         self.cost = None if cost is None else self.of_pairs(cost)
         self.walked: tuple[Tensor, ...] | None = None
+        self.given: Any = None
         self.plate: Any = None
 
     @classmethod
@@ -128,9 +131,14 @@ class Told:
         )
 
     @property
-    def forest(self) -> Forest:
-        """The shapes of the trees."""
+    def forest(self) -> Any:
+        """The shapes of the trees: a `Forest`, or a `PackedForest` of latent ones."""
         return self.trees.forest
+
+    @property
+    def is_latent(self) -> bool:
+        """Whether T is summed out: nodes then are items of a packed forest."""
+        return isinstance(self.forest, PackedForest)
 
     @property
     def choices(self) -> Tensor:
@@ -289,6 +297,9 @@ class Told:
         log_pairs = detach_provenance(self.log_pairs)
         if self.cost is not None:
             log_pairs = log_pairs - detach_provenance(self.cost).to(log_pairs)
+        if self.is_latent:
+            arcs = detach_provenance(self.trees.log_arcs).to(log_pairs.device)
+            log_pairs = log_pairs + arcs.repeat_interleave(self.start.diff().to(arcs.device), -1)
         joined = automata[0] if len(automata) == 1 else side_by_side(automata)
         return Problem(self.forest, self.inventory, self.trees.relation, log_pairs, joined, place)
 

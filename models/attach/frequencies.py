@@ -11,6 +11,7 @@ from torch import Tensor
 from pyropunct.inference.inventory import Inventory
 from pyropunct.models.attach.base import Attach
 from pyropunct.models.attach.views import Views
+from pyropunct.models.latent import LatentTrees
 from pyropunct.models.trees import TreeBatch
 
 
@@ -30,6 +31,10 @@ class PairFrequencies(Attach):
         super().__init__(inventory)
         prior = dist.Normal(torch.zeros(len(inventory.rows)), prior_scale).to_event(1)
         self.table: Any = PyroSample(prior)  # a tensor when read
+
+    def scores_of_arcs(self, trees: LatentTrees, surface: Any) -> Tensor:
+        """See `pyropunct.models.attach.local.OfArcs`."""
+        return self.table[..., self.pairs_of_nodes(trees.relation).row]
 
     def scores(self, trees: TreeBatch, views: Views) -> Tensor:
         """The relation's part of the table, for each view."""

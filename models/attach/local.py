@@ -6,9 +6,8 @@ not at other arcs: not at the relation of its head, at siblings or at children.
 """
 
 from collections.abc import Sequence
-from functools import cached_property
+from typing import Any, Protocol, runtime_checkable
 
-import numpy as np
 from torch import Tensor
 
 from pyropunct.inference.inventory import Inventory
@@ -66,6 +65,17 @@ class ArcAttributes(Attributes):
         return self._single[name]
 
 
+@runtime_checkable
+class OfArcs(Protocol):
+    """An attach model whose scores are local to an arc."""
+
+    def scores_of_arcs(self, trees: LatentTrees, surface: Any) -> Tensor:
+        """(..., C) the scores of the pairs of all items, given the marks inside them.
+
+        :param surface: (S, L) the surface strings, or evidence about them.
+        """
+
+
 class LocalAttach(LogLinearAttach):
     """`LogLinearAttach` with those templates alone that are local to an arc."""
 
@@ -85,11 +95,13 @@ class LocalAttach(LogLinearAttach):
         views = views_between(trees.forest.left_slot, trees.forest.right_slot, surface)
         return self._known(ViewAttributes(ArcAttributes(trees), views), range(len(self.templates)))
 
-    def scores_of_arcs(self, trees: LatentTrees, surface: Tensor) -> Tensor:
-        """(C,) the scores of the pairs of all items, given the marks inside them.
+    def scores_of_arcs(self, trees: LatentTrees, surface: Any) -> Tensor:
+        """(C,) see `OfArcs`.
 
-        :param surface: (S, L) the surface strings.
+        :raises ValueError: if slots inside of constituents are open.
         """
+        if not isinstance(surface, Tensor):
+            raise ValueError("trees cannot be summed out where evidence leaves the punctuation open")
         contexts = trees.contexts or self.contexts_of_arcs(trees, surface)
         return self.scores_of_contexts(trees.relation.numpy(), contexts)
 

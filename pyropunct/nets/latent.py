@@ -17,10 +17,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pyropunct.inference.inside import log_evidence
-from pyropunct.inference.inventory import Inventory
-from pyropunct.inference.machines.automata import Automata
 from pyropunct.inference.packed import PackedForest, joined, packed_forest
-from pyropunct.inference.problem import Problem
+from pyropunct.inference.packed_solver import without_marks
 from pyropunct.models.latent import LatentTrees
 from pyropunct.models.trees import TreeBatch
 from pyropunct.nets.biaffine import ROOT
@@ -112,12 +110,11 @@ def possible_trees(
     log_items = log_arcs.flatten(0, 1)[(row * longest + word)[item], head[item]]
     log_items = log_items + log_relations[arc_of_item[:items][item], relation]
     totals = torch.stack([_LogTotal.apply(table) for table in tables])
-    trees = LatentTrees(None, forest.items(item), numbers[relation], log_items, totals)  # type: ignore[arg-type]
+    forest = forest.items(item)
+    log_items = log_items - torch.where(forest.head < 0, totals[forest.tree], 0.0)  # every tree has one root
     best = _named(parser, sentences, heads, [names[r] for r in best_relation[arc_of_item[items:]].tolist()], scores.tags)
-    kept = (weighed(trees.forest, log_items.detach())[0] - totals.detach()).exp()
-    from dataclasses import replace
-
-    return Found(replace(trees, words=encode(best)), best, kept)
+    trees = LatentTrees(encode(best), forest, numbers[relation], log_items)
+    return Found(trees, best, weighed(forest, log_items.detach())[0].exp())
 
 
 def _arcs_of(heads: Sequence[Array], longest: int) -> Tensor:
@@ -158,12 +155,9 @@ def weighed(forest: PackedForest, log_weights: Tensor) -> tuple[Tensor, Tensor]:
 
     :param log_weights: (I,) the logarithm of the weight of each item.
     """
-    one, states = torch.ones(1, dtype=torch.double), np.array([0, 1])
-    nothing = Automata(1, states, np.array([0, 0]), states[:0], states[:0], one[:0], one, one, np.zeros(1))
-    items, slots = (torch.zeros(size, dtype=torch.long) for size in (forest.num_nodes, forest.num_slots))
     with torch.enable_grad():
         leaf = log_weights.detach().requires_grad_()
-        total = log_evidence(Problem(forest, Inventory(1, [[((), ())]]), items, leaf, nothing, slots))
+        total = log_evidence(without_marks(forest, leaf))
         (shares,) = torch.autograd.grad(total.sum(), leaf)
     return total.detach(), shares
 
