@@ -8,6 +8,7 @@ not at other arcs: not at the relation of its head, at siblings or at children.
 from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable
 
+import numpy as np
 from torch import Tensor
 
 from pyropunct.inference.inventory import Inventory
@@ -102,8 +103,17 @@ class LocalAttach(LogLinearAttach):
         """
         if not isinstance(surface, Tensor):
             raise ValueError("trees cannot be summed out where evidence leaves the punctuation open")
-        contexts = trees.contexts or self.contexts_of_arcs(trees, surface)
-        return self.scores_of_contexts(trees.relation.numpy(), contexts)
+        if trees.contexts is not None:
+            return self.scores_of_treebank(len(trees), trees.relation.numpy(), trees.contexts)
+        return self.scores_of_contexts(trees.relation.numpy(), self.contexts_of_arcs(trees, surface))
+
+    def count_uses(self, contexts: Sequence[Contexts]) -> None:
+        """Let each item of packed forests count as a use of its contexts: see ``sparse``.
+
+        :param contexts: of the items of each training sentence.
+        """
+        uses = sum(np.bincount(some.number, minlength=len(self.kinds)) for some in contexts)
+        self._nodes = np.maximum(uses, 1)
 
 
 def is_local(template: Template) -> bool:
