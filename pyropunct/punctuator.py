@@ -232,7 +232,8 @@ class Punctuator(FittedStory):
 
         :raises ValueError: if parsers and attach model read features of different sources.
         """
-        networks = [one for one in (self.parser, self.mark_parser) if isinstance(one, TrainedWordNetwork)]
+        parsers: tuple[object, ...] = self.parser, self.mark_parser
+        networks = [one for one in parsers if isinstance(one, TrainedWordNetwork)]
         sources = [self.attach_pretrained, *(one.pretrained for one in networks)]
         found = [one for one in sources if one is not None]
         if any(one.identity() != found[0].identity() for one in found):

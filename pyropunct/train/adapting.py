@@ -221,14 +221,17 @@ def _reading(model: Punctuator, encoder: Encoder | None) -> dict[str, Any]:
         return {"recipe": ADAPTING, "pretrained": encoder, "encoder_rate": ADAPTING_RATE}
     if model.reader is None:
         return {}
-    source = bare(model.reader.pretrained)
-    rate = ADAPTING_RATE if isinstance(source, AdaptedEncoder) else 0.0
-    return {
+    options: dict[str, Any] = {
         "recipe": model.reader.recipe,
         "first": model.reader,
-        "pretrained": source,
-        "encoder_rate": rate,
+        "pretrained": model.reader.pretrained,
     }
+    if not isinstance(bare(model.reader.pretrained), AdaptedEncoder):
+        return options
+    recipe = replace(
+        model.reader.recipe, epochs=ADAPTING.epochs
+    )  # one takes minutes, and the first help most
+    return {**options, "recipe": recipe, "encoder_rate": ADAPTING_RATE}
 
 
 def with_capitals(model: Punctuator, text: LearnedText) -> Punctuator:
@@ -265,7 +268,7 @@ class HeldOut:
 
     def f1(self, model: Punctuator) -> float:
         """Of all marks, by the decoder for F1."""
-        return self._restored(model, "f1").overall().f1
+        return self._restored(model, "f1").overall().f1 or 0.0
 
     def better_reader(self, new: Punctuator, old: Punctuator) -> Punctuator:
         """The model with the better reader of running text, whose own marks are not worse."""
