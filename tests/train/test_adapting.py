@@ -198,10 +198,11 @@ def test_nothing_is_kept_that_is_worse(
     model: Punctuator, text: str, change: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Lower perplexity is not enough, nor is a higher F1."""
-    held_out, new = HeldOut(model, LearnedText(model, [text])), replace(model)
+    new = replace(model)
     better = {"perplexity": {id(new): 1.0, id(model): 2.0}, "f1": {id(new): 0.6, id(model): 0.6}}
     monkeypatch.setattr(HeldOut, "perplexity", lambda self, one: better["perplexity"][id(one)])
     monkeypatch.setattr(HeldOut, "f1", lambda self, one: better["f1"][id(one)])
+    held_out = HeldOut(model, LearnedText(model, [text]))
     assert held_out.better(new, model) is new
     better[change][id(new)] += 2 if change == "perplexity" else -0.01
     assert held_out.better(new, model) is model
