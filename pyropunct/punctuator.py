@@ -227,18 +227,30 @@ class Punctuator(FittedStory):
 
     @property
     def pretrained(self) -> Pretrained | None:
-        """The source of the pretrained features that parser, reader and attach model read, None without any.
+        """The source of the pretrained features that parsers and attach model read, else that of the reader;
+        None without any.
 
-        :raises ValueError: if they read features of different sources.
+        :raises ValueError: if parsers and attach model read features of different sources.
         """
-        networks = [
-            one for one in (self.parser, self.mark_parser, self.reader) if isinstance(one, TrainedWordNetwork)
-        ]
+        parsers: tuple[object, ...] = self.parser, self.mark_parser
+        networks = [one for one in parsers if isinstance(one, TrainedWordNetwork)]
         sources = [self.attach_pretrained, *(one.pretrained for one in networks)]
         found = [one for one in sources if one is not None]
         if any(one.identity() != found[0].identity() for one in found):
             raise ValueError("parts of the model were trained with different pretrained features of words")
-        return found[0] if found else None
+        return found[0] if found else self._of_reader
+
+    @property
+    def reader_pretrained(self) -> Pretrained | None:
+        """The source that the reader alone reads beside `pretrained`: an encoder with adapters that
+        were trained together with it; None if there is no second source.
+        """
+        own, shared = self._of_reader, self.pretrained
+        return None if own is None or shared is None or own.identity() == shared.identity() else own
+
+    @property
+    def _of_reader(self) -> Pretrained | None:
+        return None if self.reader is None else self.reader.pretrained
 
     def log_prob_over_trees(
         self, sentences: Sequence[Sentence], parses: Sequence[Sequence[WeightedTree]]

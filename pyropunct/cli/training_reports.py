@@ -231,6 +231,9 @@ class Checkpoints:
 
         with own_folder(self._folder):
             if not self._resume:
+                if self._there():
+                    anew = "training starts anew, without --resume: epochs of an earlier try are deleted"
+                    console.tell(f"pyropunct: {self._folder}: {anew}")
                 self._forget()
             kept = f"finished epochs are kept in {self._folder}; continue with the same command and --resume"
             try:

@@ -37,10 +37,10 @@ from pyropunct.vocabulary import Vocabulary
 STORY = frozenset({"story", "scales"})
 """The parts of the story: its values and all else that is fixed, and standard deviations of values."""
 
-PARTS = ("parser", "mark_parser", "reader", "pretrained", "parsed", "tagger", "writer")
+PARTS = ("parser", "mark_parser", "reader", "pretrained", "reader_pretrained", "parsed", "tagger", "writer")
 """The other parts of a model that may have tensors; ``writer`` is that of a corrector."""
 
-NETWORKS = ("parser", "mark_parser", "reader", "pretrained", "tagger")
+NETWORKS = ("parser", "mark_parser", "reader", "pretrained", "reader_pretrained", "tagger")
 """Those that are fields of a model and take themselves apart."""
 
 OF_SYNTAX = "story/syntax."
@@ -141,6 +141,9 @@ def model_fields(parts: SavedParts) -> dict[str, Any]:
         pretrained = pretrained_from(plain.get("pretrained"), inside("pretrained", tensors), parts.encoder)
         if pretrained is not None and "attach" in plain:
             pretrained = remembered(pretrained)  # parser and attach model read the same sentences
+        of_reader, own = pretrained, "reader_pretrained"
+        if own in plain:
+            of_reader = pretrained_from(plain[own], inside(own, tensors), parts.encoder)
         fields: dict[str, Any] = dict(vars(saved_story(plain, tensors, pretrained)))
         fields["parser"] = saved_network(BiaffineParser, "parser", plain, tensors, pretrained)
         tagger, share = None, 0.0
@@ -155,7 +158,7 @@ def model_fields(parts: SavedParts) -> dict[str, Any]:
         return fields | {
             "conventions": Conventions.from_json(plain["conventions"]),
             "mark_parser": saved_network(BiaffineParser, "mark_parser", plain, tensors, pretrained),
-            "reader": saved_network(RunningReader, "reader", plain, tensors, pretrained),
+            "reader": saved_network(RunningReader, "reader", plain, tensors, of_reader),
             "parsed": None if parsed is None else replace(parsed, tagger=tagger),
             "tagger": tagger,
             "share": share,

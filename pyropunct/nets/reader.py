@@ -267,6 +267,7 @@ def train_reader(
     :param pretrained: gives features of words that the reader reads as well; they are computed once.
     :param encoder_rate: the greatest learning rate of adapters of an encoder, see `pyropunct.nets.tuning`:
         they are trained together with the reader, which reads the encoder through them; 0 trains none.
+        If ``pretrained`` has adapters, the training begins with a copy of these.
     :param seed: equal seeds give equal readers, on the same machine with the same number of threads.
     :param checkpoint: if something is kept there, training goes on from it; it is written after every epoch.
     :param watch: called after every step, and when an epoch is finished.
@@ -384,17 +385,23 @@ class AdaptingReaderTraining(ReaderTraining):
 
     network: AdaptedNetwork
     best: AdaptedNetwork
-    source: Encoder
+    source: Encoder | AdaptedEncoder
 
     def __init__(self, *arguments: Any, encoder_rate: float) -> None:
         self.encoder_rate = encoder_rate
         super().__init__(*arguments)
 
     def untrained(self) -> AdaptedNetwork:
-        """The network with its first weights, and adapters that change nothing yet."""
-        self.opened = self.source.opened_anew()
+        """The network with its first weights, and those adapters that the encoder has, or that change
+        nothing yet.
+        """
+        if isinstance(self.source, AdaptedEncoder):
+            self.opened, adapters = self.source.parted()
+        else:
+            self.opened = self.source.opened_anew()
+            adapters = Adapters(self.opened.model)
         self.opened.model.requires_grad_(False)
-        return AdaptedNetwork(super().untrained(), Adapters(self.opened.model))
+        return AdaptedNetwork(super().untrained(), adapters)
 
     def groups(self) -> list[tuple[list[nn.Parameter], float]]:
         """The adapters have their own learning rate."""
@@ -415,7 +422,8 @@ class AdaptingReaderTraining(ReaderTraining):
     def result(self) -> RunningReader:
         """The reader and the adapters of the best epoch."""
         adapters = {name: weight.clone() for name, weight in self.best.adapters.state_dict().items()}
-        source = AdaptedEncoder(Encoder.from_parts(self.source.to_parts()[0]), adapters)
+        encoder = self.source.encoder if isinstance(self.source, AdaptedEncoder) else self.source
+        source = AdaptedEncoder(Encoder.from_parts(encoder.to_parts()[0]), adapters)
         return replace(super().result(), pretrained=source)
 
     def data(self) -> Iterable[object]:

@@ -77,17 +77,17 @@ def _linear_maps(model: nn.Module) -> list[nn.Linear]:
 class AdaptedEncoder:
     """An encoder that reads through `Adapters`.  It is opened when it is first used.
 
-    :param encoder: the encoder as it was before.
+    :ivar encoder: the encoder as it was before.
     :param tensors: the state of the adapters.
     """
 
     def __init__(self, encoder: Encoder, tensors: Mapping[str, Tensor]) -> None:
-        self._encoder, self._tensors = encoder, dict(tensors)
+        self.encoder, self._tensors = encoder, dict(tensors)
 
     @property
     def size(self) -> int:
         """Features of a word."""
-        return self._encoder.size
+        return self.encoder.size
 
     def features(self, sentences: Sequence[Sequence[str]]) -> Tensor:
         """See `pyropunct.nets.pretrained.Pretrained.features`."""
@@ -96,7 +96,7 @@ class AdaptedEncoder:
 
     def identity(self) -> dict[str, Any]:
         """That of the encoder, and a checksum of the adapters."""
-        return {**self._encoder.identity(), "kind": ADAPTED, "adapters": self._checksum}
+        return {**self.encoder.identity(), "kind": ADAPTED, "adapters": self._checksum}
 
     @cached_property
     def _checksum(self) -> str:
@@ -105,7 +105,7 @@ class AdaptedEncoder:
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
         """The place and the identity of the encoder, and the adapters."""
-        return {**self.identity(), "place": self._encoder.place}, dict(self._tensors)
+        return {**self.identity(), "place": self.encoder.place}, dict(self._tensors)
 
     @classmethod
     def from_parts(
@@ -124,17 +124,23 @@ class AdaptedEncoder:
 
     @cached_property
     def _opened(self) -> Opened:
-        """:raises PretrainedError: if it cannot be loaded, or is not the encoder of the adapters."""
-        opened = self._encoder.opened_anew()
-        rank = len(self._tensors.get("down.0", ()))
-        try:
-            adapters = filled(lambda: Adapters(opened.model, rank), self._tensors)
-        except (ValueError, RuntimeError) as error:
-            raise PretrainedError(
-                f"encoder {self._encoder.place}: the model's adapters are of another encoder"
-            ) from error
+        opened, adapters = self.parted()
         adapters.requires_grad_(False).attach(opened.model)
         return opened
+
+    def parted(self) -> tuple[Opened, Adapters]:
+        """The encoder in memory of its own, and the adapters, which are not attached.
+
+        :raises PretrainedError: if it cannot be loaded, or is not the encoder of the adapters.
+        """
+        opened = self.encoder.opened_anew()
+        rank = len(self._tensors.get("down.0", ()))
+        try:
+            return opened, filled(lambda: Adapters(opened.model, rank), self._tensors)
+        except (ValueError, RuntimeError) as error:
+            raise PretrainedError(
+                f"encoder {self.encoder.place}: the model's adapters are of another encoder"
+            ) from error
 
 
 class AdaptersInTraining:
@@ -194,12 +200,12 @@ def pretrained_from(
     return Encoder.from_parts(plain, encoder)
 
 
-def adaptable(pretrained: Pretrained | None) -> Encoder:
-    """The encoder that gives pretrained features.
+def adaptable(pretrained: Pretrained | None) -> Encoder | AdaptedEncoder:
+    """The encoder that gives pretrained features, with the adapters that it has.
 
     :raises ValueError: if it is none.
     """
     source = bare(pretrained)
-    if not isinstance(source, Encoder):
+    if not isinstance(source, Encoder | AdaptedEncoder):
         raise ValueError("there is no encoder that could be trained further")
     return source

@@ -170,9 +170,9 @@ class Restorer:
 
         :raises NoParserError: if words have to be parsed and the model has no parser.
         """
-        return punctuated(self.model, self._in_their_cases(sources), self.settings, self._decide)
+        return punctuated(self.model, self.in_their_cases(sources), self.settings, self._decide)
 
-    def _in_their_cases(self, sources: Sequence[Source]) -> Sequence[Source]:
+    def in_their_cases(self, sources: Sequence[Any]) -> Sequence[Any]:
         """The sources; lines of raw text are in the case that they are to have."""
         if self.model.reader is None:
             return sources

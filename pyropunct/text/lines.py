@@ -179,7 +179,7 @@ class ByteLines(Iterator[bytes]):
             return True
         try:
             return bool(select([self._stream], [], [], 0)[0])
-        except (OSError, ValueError):  # not a stream of the operating system
+        except (OSError, TypeError, ValueError):  # not a stream of the operating system
             return True
 
 

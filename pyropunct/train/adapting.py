@@ -9,7 +9,9 @@ each sentence, its best one and draws, as if each were its tree: by Jensen's ine
 log p(x | T) is a lower bound, and restoration meets trees of the same kinds
 (`pyropunct.train.parts`).  Tagger, reader of running text and capital letters need no trees.
 
-A share of the text is held out.  Parts of the model are replaced only where the new ones are better there.
+A share of the text is held out.  Parts of the model are replaced only where the new ones are better there:
+perplexity is lower, and F1 of all marks is not.  How far the story trusts a tagger is learned again on this
+share for each pair of the two.
 
 Example::
 
@@ -22,19 +24,21 @@ Example::
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from io import BytesIO
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from pyropunct.fitted.recipes import TextSettings
 from pyropunct.nets.encoder import Encoder
 from pyropunct.nets.parser import BiaffineParser, WeightedTree
-from pyropunct.nets.pretrained import PretrainedError
+from pyropunct.nets.pretrained import bare
 from pyropunct.nets.reader import ADAPTING, ADAPTING_RATE, evaluate, train_reader
 from pyropunct.nets.running_text import Document
+from pyropunct.nets.tuning import AdaptedEncoder
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.deciding import decide
 from pyropunct.restore.parses import NoParserError, weighted_trees
-from pyropunct.restore.reading import Item
+from pyropunct.restore.reading import Item, chunks
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.scores import RestorationScores
 from pyropunct.restore.settings import RestoreSettings
@@ -46,6 +50,7 @@ from pyropunct.train.parts import (
     fit_tagger,
     perplexity_over_trees,
     unwatched,
+    with_tagger,
 )
 from pyropunct.train.texts import Texts, collected, documents_of, with_parses
 from pyropunct.treebank.conventions import learn_capitals
@@ -100,6 +105,12 @@ class LearnedText:
         return self.examples[:: self._trees]
 
     @property
+    def cased(self) -> list[Sentence]:
+        """Those of them whose capital letters stand in the text."""
+        found = (sentence for block in self.found.train for sentence in block)
+        return [one for one, source in zip(self.once, found, strict=True) if source.cased]
+
+    @property
     def documents(self) -> list[Document]:
         """Running text to train on."""
         return documents_of(self.found.train)
@@ -111,11 +122,13 @@ class LearnedText:
 
 
 def _read(model: Punctuator, texts: Iterable[TextPart | str], running: bool) -> Iterator[Iterable[Item]]:
-    restorer = Restorer(model, RestoreSettings(running=running, case="keep"))
+    """The sentences of each text, as restoration reads them: those without capital letters have got some."""
+    restorer = Restorer(model, RestoreSettings(running=running))
     for number, text in enumerate(texts, 1):
         if isinstance(text, str):
             text = TextPart(BytesIO(text.encode(errors="surrogateescape")), f"text {number}", "text")
-        yield restorer.read(text, tolerant=True)
+        stream = restorer.read(text, tolerant=True)
+        yield chain.from_iterable(map(restorer.in_their_cases, chunks(stream, stream)))
 
 
 def adapt(
@@ -154,7 +167,7 @@ def adapt(
     :raises TextError: if there are too few sentences to learn from, if they have no punctuation, or if they
         are in another language than the model.
     :raises NoParserError: if the model has no parser of the package's kind.
-    :raises PretrainedError: if the encoder cannot be used, or other parts read features of another source.
+    :raises PretrainedError: if the encoder cannot be used.
     :raises DivergedError: as `pyropunct.fit` does.
     :raises ModelFileError: if a checkpoint cannot be written, or gone on from.
     """
@@ -178,14 +191,16 @@ def adapt(
             device=device,
             **watched,
         )
-    new = held_out.better(replace(new, tagger=None), replace(model, tagger=None))
+    if model.tagger is not None:
+        new = with_tagger(new, model.tagger, text.dev, held_out.parses, seed=seed)
+    result = held_out.better(new, model)
     with parts.part("tagger") as watched:
-        tagged = fit_tagger(new, treebank, text.dev, text=text.once, **watched)
+        new = fit_tagger(result, treebank, text.dev, text=text.once, **watched)
+    result = held_out.better(new, result)
     with parts.part("reader") as watched:
         held_out_texts = text.held_out_documents
         reader = train_reader(treebank, texts=text.documents, dev_texts=held_out_texts, **reading, **watched)
-    result = held_out.better(tagged, replace(new, tagger=model.tagger))
-    result = held_out.better_reader(result, replace(result, reader=reader))
+    result = held_out.better_reader(replace(result, reader=reader), result)
     result = with_capitals(result, text)
     report = {
         **text.found.report(),
@@ -198,29 +213,38 @@ def adapt(
 
 
 def _reading(model: Punctuator, encoder: Encoder | None) -> dict[str, Any]:
-    """How the reader of running text is trained: further, or anew together with an encoder."""
+    """How the reader of running text is trained: further, or anew together with an encoder.
+
+    It trains a copy of the adapters that it has.  Parser and tagger go on reading through the old ones:
+    without trees the parser cannot learn to read others.
+    """
     if encoder is not None:
-        if replace(model, reader=None).pretrained is not None:
-            raise PretrainedError(
-                f"encoder {encoder.place}: parts of the model read other pretrained features"
-            )
         encoder.open()
         return {"recipe": ADAPTING, "pretrained": encoder, "encoder_rate": ADAPTING_RATE}
     if model.reader is None:
         return {}
-    return {"recipe": model.reader.recipe, "first": model.reader, "pretrained": model.reader.pretrained}
+    options: dict[str, Any] = {
+        "recipe": model.reader.recipe,
+        "first": model.reader,
+        "pretrained": model.reader.pretrained,
+    }
+    if not isinstance(bare(model.reader.pretrained), AdaptedEncoder):
+        return options
+    # An epoch takes minutes, and the first ones help most.
+    recipe = replace(model.reader.recipe, epochs=ADAPTING.epochs)
+    return {**options, "recipe": recipe, "encoder_rate": ADAPTING_RATE}
 
 
 def with_capitals(model: Punctuator, text: LearnedText) -> Punctuator:
     """The model, which knows how text writes capital letters too."""
-    capitals = model.conventions.capitals + learn_capitals(text.once)
+    capitals = model.conventions.capitals + learn_capitals(text.cased)
     return replace(model, conventions=replace(model.conventions, capitals=capitals))
 
 
 class HeldOut:
     """Compares models on text that none of them has learned from.
 
-    :param model: whose parser finds the trees.
+    :param model: the given one, whose parser finds the trees.
     :param text: what is held out of it.
     :ivar parses: the trees of each sentence, over which restoration averages.
     """
@@ -230,20 +254,30 @@ class HeldOut:
         self.parses: list[list[WeightedTree]] = weighted_trees(
             model, [sentence.tree.forms for sentence in self._sentences]
         )
+        self._least = self.f1(model)
 
     def perplexity(self, model: Punctuator) -> float:
         """Per slot, over the trees, tagger included."""
         return perplexity_over_trees(model, self._sentences, self.parses)
 
     def better(self, new: Punctuator, old: Punctuator) -> Punctuator:
-        """The model of lower perplexity."""
-        return new if self.perplexity(new) < self.perplexity(old) else old
+        """The new model if its perplexity is lower, and its F1 of all marks not below the given model's.
 
-    def better_reader(self, old: Punctuator, new: Punctuator) -> Punctuator:
-        """The model with the better reader of running text."""
-        readers = [one.reader for one in (old, new)]
-        merits = [-1.0 if one is None else evaluate(one, self._documents).merit for one in readers]
-        return new if merits[1] > merits[0] else old
+        Perplexity chooses, for the F1 of few sentences is noisy; but F1 must not have fallen in the end.
+        """
+        better = self.perplexity(new) < self.perplexity(old)
+        return new if better and self.f1(new) >= self._least else old
+
+    def f1(self, model: Punctuator) -> float:
+        """Of all marks, by the decoder for F1."""
+        return self._restored(model, "f1").overall().f1 or 0.0
+
+    def better_reader(self, new: Punctuator, old: Punctuator) -> Punctuator:
+        """The model with the better reader of running text, whose own marks are not worse."""
+        if new.reader is None or old.reader is None:
+            return new if old.reader is None else old
+        found, before = (evaluate(one, self._documents) for one in (new.reader, old.reader))
+        return new if found.merit > before.merit and found.lower_marks >= before.lower_marks else old
 
     def scores(self, model: Punctuator) -> dict[str, Any]:
         """How well a model punctuates the sentences, and reads them as running text.

@@ -36,7 +36,7 @@ from pyropunct.nets.jackknife import with_trees
 from pyropunct.nets.parser import BiaffineParser, WeightedTree, attachment_scores
 from pyropunct.nets.pretrained import kept
 from pyropunct.nets.recipes import SlotTaggerRecipe
-from pyropunct.nets.tagger import train_slot_tagger
+from pyropunct.nets.tagger import SlotTagger, train_slot_tagger
 from pyropunct.nets.training import AnyCheckpoint, Watch
 from pyropunct.nets.training import Watch as NetworkWatch
 from pyropunct.punctuator import Punctuator
@@ -232,9 +232,7 @@ def fit_tagger(
         parser, (*seen, *text), unseen, recipe, tokens=tokens, seed=seed, checkpoint=checkpoint, watch=watch
     )
     parses = weighted_trees(model, words)
-    parsed = fit_reading(model.for_parsed, tagger, unseen, parses, seed=seed)
-    reading = replace(model, tagger=tagger, parsed=parsed)
-    reading = replace(reading, share=likeliest_share(reading, unseen, parses, seed=seed))
+    reading = with_tagger(model, tagger, unseen, parses, seed=seed)
     of_words = tagger.log_prob(words, [sentence.surface for sentence in unseen])
     report = {
         **tagger.report,
@@ -243,3 +241,23 @@ def fit_tagger(
         "reading_perplexity": perplexity_over_trees(reading, unseen, parses),
     }
     return replace(reading, tagger=replace(tagger, report=report))
+
+
+def with_tagger(
+    model: Punctuator,
+    tagger: SlotTagger,
+    unseen: Sequence[Sentence],
+    parses: Sequence[Sequence[WeightedTree]],
+    *,
+    seed: int = 0,
+) -> Punctuator:
+    """The model with a tagger; its story for parsed trees learns how far to trust it, its pool the share.
+
+    :param unseen: one or more sentences, which neither has seen.
+    :param parses: the trees of each.
+    :param seed: see `pyropunct.train.reading`.
+    """
+    reading = replace(
+        model, tagger=tagger, parsed=fit_reading(model.for_parsed, tagger, unseen, parses, seed=seed)
+    )
+    return replace(reading, share=likeliest_share(reading, unseen, parses, seed=seed))

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from pyropunct.errors import UserError
 from pyropunct.nets.parser import Parser
 from pyropunct.nets.running_text import Document, joined
+from pyropunct.restore.cases import loses_case
 from pyropunct.restore.reading import Item
 from pyropunct.restore.restoring import words_of
 from pyropunct.text.marks import ABBREVIATION_DOT, START
@@ -68,11 +69,13 @@ class TextSentence(NamedTuple):
     :ivar words: its n words.
     :ivar surface: the marks of its slots 0..n.
     :ivar text: the number of its text.
+    :ivar cased: whether its capital letters stand in the text; otherwise a reader has found them.
     """
 
     words: tuple[str, ...]
     surface: tuple[tuple[str, ...], ...]
     text: int
+    cased: bool = True
 
 
 @dataclass
@@ -144,7 +147,8 @@ def _used(
         found.read += 1
         if advance is not None:
             advance(1)
-        sentence = TextSentence(words_of(item), item.surface, number)
+        cased = isinstance(item, Sentence) or not loses_case(item.text.split(), "auto")
+        sentence = TextSentence(words_of(item), item.surface, number, cased)
         reason = why_left_out(sentence, known) or ("repeated" if _again(sentence, seen) else None)
         if reason is None:
             yield sentence

@@ -16,7 +16,9 @@ from pyropunct.nets.encoder import Encoder
 from pyropunct.nets.pretrained import Kept, PretrainedError
 from pyropunct.nets.reader import AdaptingReaderTraining, RunningReader, train_reader
 from pyropunct.nets.running_text import documents
+from pyropunct.nets.training import Progress
 from pyropunct.nets.tuning import AdaptedEncoder, Adapters, pretrained_from
+from pyropunct.train.checkpoints import Checkpoint
 from pyropunct.treebank.reading import read_treebank
 from pyropunct.treebank.sentence import Sentence
 
@@ -74,6 +76,25 @@ def test_adapters_alone_are_trained(some: list[Sentence], encoder: Path) -> None
     assert min(moved) > 0
     for name, weight in training.opened.model.state_dict().items():
         assert torch.equal(weight, before[name])
+
+
+def test_going_on_after_an_interruption(some: list[Sentence], encoder: Path, tmp_path: Path) -> None:
+    """Those of another reader are trained further, and interrupted after an epoch: the result is the same."""
+    first = train_reader(some, None, TINY, pretrained=Encoder(encoder), encoder_rate=1e-2)
+    options = {"first": first, "pretrained": first.pretrained, "encoder_rate": 1e-2}
+    whole = train_reader(some, some[:4], TINY, **options)
+
+    def interrupt(told: Progress) -> None:
+        if told.epoch == 2:
+            raise KeyboardInterrupt
+
+    checkpoint = Checkpoint(tmp_path / "reader")
+    with pytest.raises(KeyboardInterrupt):
+        train_reader(some, some[:4], TINY, checkpoint=checkpoint, watch=interrupt, **options)
+    again = train_reader(some, some[:4], TINY, checkpoint=checkpoint, **options)
+    assert again.pretrained.identity() == whole.pretrained.identity() != first.pretrained.identity()
+    state = whole.network.state_dict()
+    assert all(torch.equal(weight, state[name]) for name, weight in again.network.state_dict().items())
 
 
 def test_they_are_kept_with_the_reader(

@@ -13,15 +13,16 @@ from command_line import answer, complaint, printed
 
 import pyropunct
 from pyropunct.fitted.evaluation import Evaluation
-from pyropunct.fitted.recipes import TextSettings
+from pyropunct.fitted.recipes import Recipe, TextSettings
 from pyropunct.nets.encoder import Encoder
-from pyropunct.nets.pretrained import PretrainedError
-from pyropunct.nets.reader import train_reader
+from pyropunct.nets.reader import RunningReader, train_reader
+from pyropunct.nets.recipes import ParserRecipe, ReaderRecipe, SlotTaggerRecipe
 from pyropunct.nets.running_text import documents
 from pyropunct.nets.tuning import AdaptedEncoder
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.parses import NoParserError, weighted_trees
-from pyropunct.train.adapting import REPLACED, LearnedText, adapt
+from pyropunct.train.adapting import REPLACED, HeldOut, LearnedText, adapt, with_capitals
+from pyropunct.train.fitting import NetworkRecipes
 from pyropunct.train.texts import TextError
 from pyropunct.treebank.sentence import Sentence
 
@@ -43,8 +44,6 @@ def text(train: list[Sentence], dev: list[Sentence]) -> str:
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Taggers in one epoch; adapted readers have the settings of the first."""
-    from pyropunct.nets.recipes import SlotTaggerRecipe
-
     recipe = SlotTaggerRecipe(epochs=1, least_steps=0, batch_words=100, slot_size=10)
     monkeypatch.setattr("pyropunct.nets.tagger.SlotTaggerRecipe", lambda: recipe)
 
@@ -144,7 +143,7 @@ def test_a_reader_with_an_encoder(
     """The encoder that was trained further is saved with the model, which then learns from text once more."""
     assert model.reader is not None
     monkeypatch.setattr("pyropunct.train.adapting.ADAPTING", model.reader.recipe)
-    monkeypatch.setattr("pyropunct.train.adapting.HeldOut.better_reader", lambda self, old, new: new)
+    monkeypatch.setattr("pyropunct.train.adapting.HeldOut.better_reader", lambda self, new, old: new)
     adapted = adapt(model, [text], encoder=Encoder(encoder))
     adapted.save(tmp_path / "model")
     loaded = Punctuator.load(tmp_path / "model")
@@ -153,9 +152,77 @@ def test_a_reader_with_an_encoder(
     again = adapt(loaded, [text])
     assert again.reader is not None
     assert isinstance(again.reader.pretrained, AdaptedEncoder)
-    other = replace(model, parser=replace(model.parser, pretrained=Encoder(encoder)))
-    with pytest.raises(PretrainedError, match="parts of the model read other pretrained features"):
-        adapt(other, [text], encoder=Encoder(encoder))
+    assert again.reader.pretrained.identity() != loaded.reader.pretrained.identity()
+
+
+@pytest.mark.usefixtures("quick")
+def test_parser_and_tagger_keep_the_adapters_that_they_were_trained_with(
+    text: str,
+    train: list[Sentence],
+    dev: list[Sentence],
+    encoder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The reader has its own ones from then on, in the file of the model too."""
+    recipe = ReaderRecipe(epochs=1, least_steps=0, form_size=8, lstm_size=12)
+    monkeypatch.setattr("pyropunct.train.fitting.ADAPTING", recipe)
+    networks = NetworkRecipes(
+        ParserRecipe(epochs=1, least_steps=0, batch_words=200, lstm_size=20),
+        tagger=SlotTaggerRecipe(epochs=1, least_steps=0, slot_size=8),
+    )
+    options = {"recipe": Recipe(epochs=1), "folds": 2, "networks": networks, "fine_tune": True}
+    model = pyropunct.fit(train, dev, parser=True, pretrained=Encoder(encoder), **options)
+    monkeypatch.setattr("pyropunct.train.adapting.HeldOut.better", lambda self, new, old: old)
+    monkeypatch.setattr("pyropunct.train.adapting.HeldOut.better_reader", lambda self, new, old: new)
+    adapted = adapt(model, [text])
+    words = [sentence.tree.forms for sentence in dev]
+    surfaces = [sentence.surface for sentence in dev]
+    for part in ("parser", "tagger"):
+        assert getattr(adapted, part) is getattr(model, part)
+    assert adapted.reader.pretrained.identity() != model.reader.pretrained.identity()
+    adapted.save(tmp_path / "model")
+    model.save(tmp_path / "before")
+    before, after = (Punctuator.load(tmp_path / name) for name in ("before", "model"))
+    assert after.tagger.log_prob(words, surfaces).equal(before.tagger.log_prob(words, surfaces))
+    assert after.parser.parse(words) == before.parser.parse(words)
+    assert after.restore(words, seed=0) == before.restore(words, seed=0)
+    line = [word.lower() for forms in words for word in forms]
+    found = after.reader.read(line).ends
+    assert found.equal(adapted.reader.read(line).ends)
+    assert not found.equal(before.reader.read(line).ends)
+
+
+@pytest.mark.parametrize("change", ["perplexity", "f1"])
+def test_nothing_is_kept_that_is_worse(
+    model: Punctuator, text: str, change: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Lower perplexity is not enough, nor is a higher F1."""
+    new = replace(model)
+    better = {"perplexity": {id(new): 1.0, id(model): 2.0}, "f1": {id(new): 0.6, id(model): 0.6}}
+    monkeypatch.setattr(HeldOut, "perplexity", lambda self, one: better["perplexity"][id(one)])
+    monkeypatch.setattr(HeldOut, "f1", lambda self, one: better["f1"][id(one)])
+    held_out = HeldOut(model, LearnedText(model, [text]))
+    assert held_out.better(new, model) is new
+    better[change][id(new)] += 2 if change == "perplexity" else -0.01
+    assert held_out.better(new, model) is model
+
+
+def test_text_without_capital_letters(model: Punctuator, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is learned from in the case that restoration gives it; which words have capitals stays known.
+
+    A single line is cut into sentences by its marks.
+    """
+    monkeypatch.setattr(RunningReader, "in_cases", lambda self, words, *_: [*map(str.title, words)])
+    lines = LearnedText(model, [text.lower()])
+    line = LearnedText(model, [text.lower().replace("\n", " ")])
+    assert line.found.read > 0.9 * lines.found.read
+    assert not line.cased
+    assert not lines.cased
+    first = [one.tree.forms[0] for one in lines.once if one.tree.forms[0].isalpha()]
+    assert [form[:1] for form in first] == [form[:1].upper() for form in first]
+    assert len(LearnedText(model, [text]).cased) > 0.9 * len(lines.once)
+    assert with_capitals(model, lines).conventions == model.conventions
 
 
 def lines_of(path: Path, lines: Iterable[str]) -> Path:

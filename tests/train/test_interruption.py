@@ -310,7 +310,9 @@ def test_starting_anew_forgets_what_was_unfinished(small: Path, unfinished: Path
     kept = unfinished.with_name("m.unfinished")
     shutil.copy(kept / "checkpoint.left", kept / "checkpoint.right")
     (kept / "notes.txt").write_text("mine")
-    answer(*fit(small, unfinished, "--direction", "left", "--seed", 1, "--epochs", 2))
+    result = invoke(*fit(small, unfinished, "--direction", "left", "--seed", 1, "--epochs", 2))
+    told = f"pyropunct: {kept}: training starts anew, without --resume: epochs of an earlier try are deleted"
+    assert told in result.stderr.splitlines()
     assert [path.name for path in kept.iterdir()] == ["notes.txt"]
 
 
