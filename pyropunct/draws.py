@@ -40,6 +40,8 @@ class Draws:
         probable tree, where one is known.
     :ivar shares: (n + 1, strings) how probable each string is in each slot, where more is known of it than
         the draws say: see `pyropunct.restore.pooling`.
+    :ivar spread: (n + 1, strings) of such shares: the variance of a mean over the strings of a slot is the
+        sum of spread times squared deviation, over the number of draws.  Without it, it is the shares.
     """
 
     strings: tuple[tuple[str, ...], ...]
@@ -47,6 +49,7 @@ class Draws:
     weights: NDArray[np.float64]
     edges: tuple[tuple[int, int], ...] = ()
     shares: NDArray[np.float64] | None = None
+    spread: NDArray[np.float64] | None = None
 
     def __len__(self) -> int:
         return len(self.numbers)

@@ -72,11 +72,13 @@ class _Tables(NamedTuple):
     :ivar share: (n + 1, k) the probability of each string in each slot.
     :ivar risk: (n + 1, k) R_i of each string; infinite if it was not drawn in the slot.
     :ivar distance: (k, k) the edit distances of the strings.
+    :ivar spread: (n + 1, k) see `pyropunct.draws.Draws`.
     """
 
     share: NDArray[Any]
     risk: NDArray[Any]
     distance: NDArray[Any]
+    spread: NDArray[Any]
 
 
 def _tables(draws: "Draws") -> _Tables:
@@ -89,7 +91,7 @@ def _tables(draws: "Draws") -> _Tables:
     if draws.shares is not None:
         share = draws.shares
         risk = np.where((share > 0) | np.isfinite(risk), share @ distance, np.inf)
-    return _Tables(share, risk, distance)
+    return _Tables(share, risk, distance, share if draws.spread is None else draws.spread)
 
 
 def _risks(draws: "Draws", tables: _Tables) -> NDArray[Any]:

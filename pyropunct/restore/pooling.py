@@ -4,6 +4,12 @@ The story says p(x_i | T) of the string of each slot, as shares of draws; the ne
 Their pool is logarithmic (Hinton 1999, "Products of experts")::
 
     in proportion to   q(x_i | words)^w  p(x_i | T)^(1 - w)
+
+Only p is estimated.  To first order, an error e of log p(s) changes the pool P(s) by (1 - w) P(s) e, less
+what keeps the sum.  With m draws, log p(s) has variance 1 / (m p(s)).  So by the delta method a mean of some
+a(s) over the pool has the variance ::
+
+    sum over strings s of   (1 - w)^2  P(s)^2 / p(s)  (a(s) - mean)^2 / m
 """
 
 from collections.abc import Sequence
@@ -45,7 +51,7 @@ def log_odds(voices: Sequence[Voice], tokens: Sequence[str]) -> Tensor:
 
 
 def pooled(draws: Draws, voices: Sequence[Voice], weight: float) -> Draws:
-    """The draws, with the pool of shares of strings as `Draws.shares`.
+    """The draws, with the pool of shares of strings as `Draws.shares`, and its `Draws.spread`.
 
     :param voices: one or more networks, of which the geometric mean is taken.
     :param weight: w.
@@ -64,9 +70,8 @@ def pooled(draws: Draws, voices: Sequence[Voice], weight: float) -> Draws:
     read = np.mean(np.maximum(logs, np.log(LEAST)), 0)
     possible = (drawn > 0) | (read > np.log(FAINT))
     possible &= np.array([START in string for string in known]) == (np.arange(len(drawn)) == 0)[:, None]
-    log_drawn = np.log(drawn + UNSEEN / len(draws.numbers))
-    pool = np.where(possible, np.exp(weight * read + (1 - weight) * log_drawn), 0)
+    seen = drawn + UNSEEN / len(draws.numbers)
+    pool = np.where(possible, np.exp(weight * read + (1 - weight) * np.log(seen)), 0)
     total = pool.sum(1, keepdims=True)
-    return replace(
-        draws, strings=known, shares=np.where(total > 0, pool / np.where(total > 0, total, 1), drawn)
-    )
+    shares = np.where(total > 0, pool / np.where(total > 0, total, 1), drawn)
+    return replace(draws, strings=known, shares=shares, spread=(1 - weight) ** 2 * shares**2 / seen)

@@ -55,7 +55,8 @@ def rewritten(
     numbers, new = draws.numbers.copy(), np.array(place, draws.numbers.dtype)
     where = slice(None) if slots is None else list(slots)
     numbers[:, where] = new[numbers[:, where]]
-    return replace(draws, strings=tuple(strings), numbers=numbers, shares=_moved(draws.shares, new, where))
+    shares, spread = _moved(draws.shares, new, where), _moved(draws.spread, new, where)
+    return replace(draws, strings=tuple(strings), numbers=numbers, shares=shares, spread=spread)
 
 
 def _moved(shares: NDArray[Any] | None, new: NDArray[Any], where: slice | list[int]) -> NDArray[Any] | None:

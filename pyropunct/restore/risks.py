@@ -42,12 +42,18 @@ def shares_and_risks(
 
 @compiled
 def regrets(
-    share: NDArray[Any], risk: NDArray[Any], distance: NDArray[Any], chosen: NDArray[Any], squares: float
+    share: NDArray[Any],
+    risk: NDArray[Any],
+    distance: NDArray[Any],
+    spread: NDArray[Any],
+    chosen: NDArray[Any],
+    squares: float,
 ) -> NDArray[Any]:
     """What more draws can be expected to save in each slot: (n + 1,).
 
     :param share: and ``risk``, both (n + 1, k), as of `shares_and_risks`.
     :param distance: (k, k).
+    :param spread: (n + 1, k), see `pyropunct.draws.Draws`.
     :param chosen: (n + 1,) the numbers of the strings.
     :param squares: the sum of the squares of the weights of the draws.
     """
@@ -58,8 +64,8 @@ def regrets(
                 mean, square = risk[slot, string] - risk[slot, chosen[slot]], 0.0
                 for other in range(len(distance)):
                     away = distance[string, other] - distance[chosen[slot], other]
-                    square += share[slot, other] * away**2
-                variance = (square - mean**2) * squares
+                    square += spread[slot, other] * (away - mean) ** 2
+                variance = square * squares
                 if variance > CONSTANT and mean**2 < SURE**2 * variance:
                     saved[slot] = max(saved[slot], _gain(mean, math.sqrt(variance)))
     return saved

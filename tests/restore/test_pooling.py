@@ -61,3 +61,18 @@ def test_a_rewriting_moves_the_shares() -> None:
     none = rewritten(found, lambda _: (), [1])
     assert share(none, 1, ()) == pytest.approx(1)
     assert share(none, 2, (".",)) == share(found, 2, (".",))
+
+
+def test_the_spread_says_how_far_the_pool_of_other_draws_is() -> None:
+    """Means over the pool of many draws from one slot vary as the delta method has it."""
+    random, shares, scores = np.random.default_rng(0), np.array([0.6, 0.25, 0.15]), np.array([0.0, 1.0, 3.0])
+    voice = Voice(VOCABULARY, np.array([[0.2] * 5, [0.3, 0.5, 0.15, 0.03, 0.02]]))
+    means, variances = [], []
+    for _ in range(2000):
+        drawn = np.column_stack([np.zeros(400, np.int32), 1 + random.choice(3, 400, p=shares)])
+        found = pooled(Draws(STRINGS, drawn.astype(np.int32), np.full(400, 1 / 400)), [voice], 0.4)
+        assert found.shares is not None
+        assert found.spread is not None
+        means.append(mean := found.shares[1, 1:4] @ scores / found.shares[1, 1:4].sum())
+        variances.append(found.spread[1, 1:4] @ (scores - mean) ** 2 / 400)
+    assert np.mean(variances) == pytest.approx(np.var(means), rel=0.1)
