@@ -135,6 +135,19 @@ def test_the_numbers_of_the_documents(table: dict[str, str]) -> None:
     assert numbers(place_of("en"), list(read_treebank(os.environ[EWT_DEV]))) == table
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "This was shown by science research. [1 - 3]",
+        "Smith et al. (2010) showed that it works.",
+        "The man, who called you, is my uncle.",
+    ],
+)
+def test_it_leaves_what_is_right(line: str) -> None:
+    result = CliRunner().invoke(main, ["correct", "en", "-", "--format", "edits"], input=line + "\n")
+    assert (result.exit_code, result.stdout) == (0, "")
+
+
 @WITHOUT_ENCODER
 def test_it_corrects_as_the_guide_shows() -> None:
     guide = (ROOT / "docs" / "guide" / "correcting.md").read_text(encoding="utf-8")

@@ -40,7 +40,7 @@ def recased(source: RawSentence, reader: RunningReader, cases: Tensor, capital: 
     starts = [capital, *[False] * (len(source.words) - 1)]
     recased = reader.in_cases(lowered(source.words), cases, starts)
     words = tuple(
-        old if number in source.fixed or _is_odd(new) else new
+        old if number in source.fixed or _is_odd(old, new) else new
         for number, (old, new) in enumerate(zip(source.words, recased, strict=True), 1)
     )
     multiwords = tuple(
@@ -50,9 +50,10 @@ def recased(source: RawSentence, reader: RunningReader, cases: Tensor, capital: 
     return replace(source, words=words, multiwords=multiwords)
 
 
-def _is_odd(word: str) -> bool:
-    """Whether a word has a capital letter in an odd place: "A.m" or "5Pm"."""
-    return case_of(word) == CAPITAL and ("." in word or not word[0].isalpha())
+def _is_odd(old: str, new: str) -> bool:
+    """Whether a word would get a capital letter in an odd place ("A.m", "5Pm"), or other letters ("İ")."""
+    odd = case_of(new) == CAPITAL and ("." in new or not new[0].isalpha())
+    return odd or len(old) != len(new)
 
 
 def _recased(multiword: Multiword, before: Sequence[str], words: Sequence[str]) -> Multiword:

@@ -225,10 +225,14 @@ def draws_of(
 
 
 def around(trees: Sequence[WeightedTree], draws: Draws) -> Draws:
-    """The draws, with the edges of the constituents inside the most probable of the trees."""
+    """The draws, with the edges of constituents."""
+    return replace(draws, edges=edges_inside(trees))
+
+
+def edges_inside(trees: Sequence[WeightedTree]) -> tuple[tuple[int, int], ...]:
+    """The slots at the left and the right of each constituent inside the most probable of the trees."""
     tree = max(trees, key=lambda parse: parse.weight).tree
-    edges = {(first - 1, last) for first, last in tree.spans if first > 1 and last < len(tree)}
-    return replace(draws, edges=tuple(sorted(edges)))
+    return tuple(sorted({(first - 1, last) for first, last in tree.spans if first > 1 and last < len(tree)}))
 
 
 def _of_trees(

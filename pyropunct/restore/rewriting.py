@@ -146,7 +146,7 @@ def with_whole_pairs(draws: "Draws", given: Surface) -> "Draws":
 
     The model draws halves of pairs, since constituents may sprout them: the halves of a pair may come from
     different constituents.  Rejection conditions the draws on brackets and quotation marks that are as whole
-    as before.
+    as before.  A mark that is given on both sides of a constituent, such as a comma, stays or goes on both.
     """
     most, paired = unpaired(given), [not PAIRED.isdisjoint(string) for string in draws.strings]
     shown = np.where(np.array(paired)[draws.numbers], draws.numbers, -1)
@@ -154,6 +154,11 @@ def with_whole_pairs(draws: "Draws", given: Surface) -> "Draws":
     strings = (*draws.strings, ())
     whole = np.array([unpaired([strings[number] for number in row]) <= most for row in distinct.tolist()])
     kept = whole[place.reshape(-1)]
+    for left, right in draws.edges:
+        mark = tuple(given[left])
+        if len(mark) == 1 and mark == tuple(given[right]) and mark in draws.strings:
+            there = draws.numbers[:, [left, right]] == draws.strings.index(mark)
+            kept &= there[:, 0] == there[:, 1]
     if not kept.any():
         number = {tuple(slot): place for place, slot in enumerate(dict.fromkeys(map(tuple, given)))}
         numbers = np.array([[number[tuple(slot)] for slot in given]], draws.numbers.dtype)

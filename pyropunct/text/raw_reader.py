@@ -35,6 +35,9 @@ _TOKEN = re.compile(r"[^\s\u200b\ufeff]+")
 _QUOTED = re.compile(r"‘([^‘]*?)’(?!\w)")
 """A quotation, whose closing mark is not an apostrophe."""
 
+_OPENED = re.compile(r"\w\([^()]*$")
+"""A call whose bracket is closed by a later token, as in "f(x, y)"."""
+
 _BEHIND_DOTS = frozenset(",;:?!")
 """Marks that follow an abbreviation dot, but no period."""
 
@@ -133,7 +136,7 @@ class RawReader:
       one of prose.  Operators are words, and so are dashes between two numbers.
     - List markers at the beginning of a line belong to its white space.
     - Known marks are split off at both ends of a token: opening ones in front, closing ones behind, dashes
-      at either end.  Brackets that close or open within the word stay, as in "f(x)".
+      at either end.  Brackets that close or open within the word stay, as in "f(x)" and "f(x, y)".
     - Known dashes, other than the hyphen, and marks of scripts without spaces split a token that they are in,
       but not between two digits, and not in an address.
     - A straight quotation mark behind a digit is a sign of inches or seconds, unless a quotation is open.
@@ -168,12 +171,12 @@ class RawReader:
         behind = text[len(before) + sum(len(space) + len(token) for space, token in tokens) :]
         before += tokens[0][0]
         found = _Found()
-        for space, pieces in self._read_tokens(tokens):
+        for space, pieces, called in self._read_tokens(tokens):
             for piece in pieces:
                 if isinstance(piece, _MarkPiece):
                     found.marks[-1].append(piece._replace(space=space))
                 else:
-                    found.add_word(piece, space, is_fixed=self._is_fixed(piece, found.words))
+                    found.add_word(piece, space, is_fixed=called or self._is_fixed(piece, found.words))
                 space = ""
         slots = tuple(map(Slot, self._directed(found.marks), found.spaces))
         words, together, settled = tuple(found.words), tuple(found.together), is_code_line(text)
@@ -190,11 +193,11 @@ class RawReader:
         known = word.dot or word.text.lower() in self._words or is_pronounceable(word.text)
         return unit or is_code(word.text) or not known
 
-    def _read_tokens(self, tokens: Sequence[tuple[str, str]]) -> Iterator[tuple[str, Sequence[_Piece]]]:
-        """The white space in front of each token but the first, and its pieces in view of its neighbours."""
+    def _read_tokens(self, tokens: Sequence[tuple[str, str]]) -> Iterator[tuple[str, Sequence[_Piece], bool]]:
+        """The white space before each token but the first, its pieces, and whether it is inside a call."""
         forms = ["", *(token for _, token in tokens), ""]
         has_capitals = any(map(str.isupper, chain.from_iterable(forms)))
-        quoted = False
+        quoted, called = False, 0
         for number, (space, token) in enumerate(tokens):
             before, behind = forms[number], forms[number + 2]
             pieces = self._pieces_of(token)
@@ -205,10 +208,14 @@ class RawReader:
                     word, before, behind, has_capitals
                 ):
                     pieces = [*front, word._replace(dot=True)]
-                case [_WordPiece() as word, _MarkPiece('"'), *rest] if word.text[-1].isdigit() and not quoted:
-                    pieces = [_WordPiece(word.text + '"', [word.text + '"']), *rest]
+                case [_WordPiece() as word, _MarkPiece('"' | ")" as sign), *rest] if (
+                    called if sign == ")" else word.text[-1].isdigit() and not quoted
+                ):
+                    pieces = [_WordPiece(word.text + sign, [word.text + sign]), *rest]
             quoted ^= sum(isinstance(piece, _MarkPiece) and piece.form == '"' for piece in pieces) % 2 == 1
-            yield space if number else "", pieces
+            yield space if number else "", pieces, called > 0
+            for text in (piece.text for piece in pieces if isinstance(piece, _WordPiece)):
+                called += (text.count("(") - text.count(")")) * bool(called or _OPENED.search(text))
 
     def _is_short(self, word: _WordPiece, before: str, behind: str, has_capitals: bool) -> bool:
         """Whether a word with a dot, an ordinary word too, is an abbreviation between its neighbours.
@@ -219,6 +226,8 @@ class RawReader:
             return False
         inside = bool(before) and before[-1] not in _ENDING
         small = behind[:1].islower() and has_capitals
+        if (before.lower(), word.text.lower()) == ("et", "al"):
+            return True
         return behind[:1].isdigit() or small or (word.text[0].isupper() and inside)
 
     def _directed(self, slots: Sequence[Sequence[_MarkPiece]]) -> Iterator[tuple[WrittenMark, ...]]:

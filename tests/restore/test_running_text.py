@@ -284,6 +284,14 @@ def test_cases_of_lines() -> None:
     assert [one.text for one in upper.multiwords] == ["du"]
 
 
+@pytest.mark.parametrize("word", ["ßabcd", "ŉabcd", "ﬁabcd", "ıabcd", "İABCD", "2ABCD", "2abcd"])
+def test_no_case_changes_letters(word: str) -> None:
+    """Not at the beginning of a sentence either."""
+    for text in (word, f"it {word}"):
+        [found] = in_their_cases([LINES.read(text)], TOLD, "restore", True)
+        assert found.words[-1] == word
+
+
 def test_cases_of_running_text() -> None:
     assert [one.words for one in found("clara stop she saw paris", "auto")] == [
         ("Clara", "stop"),

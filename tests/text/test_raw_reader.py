@@ -48,6 +48,8 @@ def read(text: str) -> tuple[tuple[str, ...], Mapping[int, Sequence[str]]]:
         ("(a (b)).", ("a", "b"), {0: ["("], 1: ["("], 2: [")", ")", "."]}),
         # brackets of words
         ("f(x) (s)he (f(x)) ha:)", ("f(x)", "(s)he", "f(x)", "ha"), {2: ["("], 3: [")"], 4: [":", ")"]}),
+        ("(see f(g(a, b), c)).", ("see", "f(g(a", "b)", "c)"), {0: ["("], 2: [","], 3: [","], 4: [")", "."]}),
+        ("g(a, b c", ("g(a", "b", "c"), {1: [","]}),
         # numbers
         ("3.14 1,000, 7.", ("3.14", "1,000", "7"), {2: [","], 3: ["."]}),
         # hyphens and dashes
@@ -181,7 +183,9 @@ ENGLISH = RawReader(
     replace(VOCABULARY, forms=("", "of", "tv")),
     Conventions(
         abbreviations=frozenset(["co", "dr", "e.g", "gov", "inc", "jr", "ltd", "mr"]),
-        capitals=Capitals({"rep": (0, 6), "no": (2, 50), "man": (1, 36), "etc": (0, 14), "jan": (7, 7)}, {}),
+        capitals=Capitals(
+            {"al": (0, 6), "rep": (0, 6), "no": (2, 50), "man": (1, 36), "etc": (0, 14), "jan": (7, 7)}, {}
+        ),
     ),
 )
 
@@ -195,6 +199,7 @@ ENGLISH = RawReader(
         ("Rep. Hill saw Rep. Hill etc. of", [4, 6]),  # with a capital letter inside, or never words
         ("Is it? No. it is no. it", [3, 6]),  # before a small letter
         ("is it? no. it is a man. he", []),
+        ("Hill et al. (2010) saw al. (2010)", [3]),
     ],
 )
 def test_abbreviations_of_the_language(text: str, dots: Sequence[int]) -> None:
@@ -217,6 +222,7 @@ def test_list_markers_belong_to_the_white_space(marker: str) -> None:
     [
         ("see http://a.b user@b.org java_home main.py /usr/bin -la f(x)", [2, 3, 4, 5, 6, 7, 8]),
         ("ls of tv a = b c", [1, 4, 5, 6]),
+        ("call method(arg1, x, arg2) of x", [2, 3, 4]),
         ("a rope 5 ft. mr. u.s. well-known l'eau", [4]),
     ],
 )

@@ -30,6 +30,7 @@ from pyropunct.restore.rewriting import (
     Rewriting,
     rewritten,
     with_abbreviation_dots,
+    with_given,
     with_own_unknown,
     with_probable_changes,
     with_whole_pairs,
@@ -40,7 +41,7 @@ from pyropunct.tasks.correct.channel import ErrorChannel, String
 from pyropunct.tasks.correct.hearing import FITTED_RATE, Floats, Heard, WritersRate, WrongSentence, hear
 from pyropunct.tasks.correct.underlying import read_parses
 from pyropunct.tasks.settings import USUAL, CorrectingSettings
-from pyropunct.text.marks import ABBREVIATION_DOT, Surface
+from pyropunct.text.marks import ABBREVIATION_DOT, CLOSERS, PAIRED, Surface, parted
 from pyropunct.text.raw_sentence import RawSentence
 from pyropunct.vocabulary import Vocabulary
 
@@ -94,7 +95,7 @@ class Correcting(ABC):
         """
 
         def decide(batch: Sequence[Source], parses: Sequence[Sequence[WeightedTree]]) -> Iterator[Decision]:
-            closed = [source.inside if isinstance(source, RawSentence) else () for source in batch]
+            closed = [_closed(source) for source in batch]
             sentences = [
                 WrongSentence(trees, tuple(map(tuple, source.surface)), slots)
                 for trees, source, slots in zip(parses, batch, closed, strict=True)
@@ -102,6 +103,21 @@ class Correcting(ABC):
             return self.decide(sentences, settings, rate=rate)
 
         return punctuated(self.model, sources, settings, decide)
+
+
+def _closed(source: Source) -> set[int]:
+    """The slots whose marks stay: those inside written words, and those around a citation behind a sentence.
+
+    In "as shown. [3]" these are the slots with the period and with the closing bracket at the end.
+    """
+    inside = source.inside if isinstance(source, RawSentence) else ()
+    ends = set[int]()
+    for slot, (closing, opening) in enumerate(map(parted, source.surface)):
+        if closing[-1:] in ((".",), ("?",), ("!",)) and opening and opening[0] in CLOSERS:
+            ends.add(slot)
+    if ends and not PAIRED.isdisjoint(source.surface[-1][-1:]):
+        ends.add(len(source.surface) - 1)
+    return ends.union(inside)
 
 
 @dataclass(frozen=True)
@@ -170,7 +186,7 @@ def staying_close(
     are left out.
 
     :param vocabulary: the model's types.
-    :param closed: slots where no mark can stand.
+    :param closed: slots whose marks stay.
     :param threshold: the probability that a change must have.
     """
 
@@ -180,6 +196,7 @@ def staying_close(
     def rewriting(draws: Draws) -> Draws:
         draws = with_own_unknown(draws, wrong, vocabulary.token_number)
         draws = without_marks_in(rewritten(without_unknown(draws), without_dot), closed)
+        draws = with_given(draws, [marks if slot in closed else () for slot, marks in enumerate(wrong)])
         draws = with_probable_changes(with_abbreviation_dots(draws, wrong), wrong, threshold)
         return with_whole_pairs(draws, wrong)
 

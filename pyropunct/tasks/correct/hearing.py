@@ -27,6 +27,7 @@ from pyropunct.draws import Draws
 from pyropunct.fitted.story import FittedStory
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.punctuator import Punctuator
+from pyropunct.restore.deciding import edges_inside
 from pyropunct.restore.pooling import Voice
 from pyropunct.tasks.correct.channel import Context, ErrorChannel, String, contexts
 from pyropunct.text.marks import Surface
@@ -86,11 +87,13 @@ class Heard:
     :ivar surfaces: the list of right punctuations x_c, x_e first.
     :ivar log_joint: (rates, list) log p(x_c, x_e | words) with each of `RATES`.
     :ivar unlisted: the sum of the odds, at the rate 1, of all changes of one slot that are not on the list.
+    :ivar edges: see `Draws`.
     """
 
     surfaces: tuple[Surface, ...]
     log_joint: Floats
     unlisted: float = 0.0
+    edges: tuple[tuple[int, int], ...] = ()
 
     @property
     def log_evidence(self) -> Floats:
@@ -112,7 +115,7 @@ class Heard:
         rows = [
             [number.setdefault(tuple(slot), len(number)) for slot in surface] for surface in self.surfaces
         ]
-        return Draws(tuple(number), np.array(rows, np.int32), rates @ shares)
+        return Draws(tuple(number), np.array(rows, np.int32), rates @ shares, self.edges)
 
 
 def _shares(log_weight: Floats) -> Floats:
@@ -129,7 +132,7 @@ class WrongSentence(NamedTuple):
 
     :ivar trees: its trees T, with weights that add up to 1.
     :ivar wrong: x_e, the existing punctuation of the slots 0..n.
-    :ivar closed: slots where no mark can stand.
+    :ivar closed: slots whose marks stay.
     """
 
     trees: Sequence[WeightedTree]
@@ -176,7 +179,7 @@ def hear(
         log_weight = np.log([parse.weight for parse in sentence.trees])
         log_error = np.stack([_log_errors(channel, sentence.wrong, listed, context) for context in where])
         joint = np.logaddexp.reduce((log_weight[:, None] + log_prob)[:, None] + log_error)
-        heard.append(Heard(surfaces, joint, unlisted))
+        heard.append(Heard(surfaces, joint, unlisted, edges_inside(sentence.trees)))
     return heard
 
 

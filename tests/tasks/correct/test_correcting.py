@@ -239,6 +239,8 @@ def test_unknown_marks_and_dots_stay(clean: Punctuator) -> None:
         [(START,), (ABBREVIATION_DOT,), ("☆", "★")],
         [(START, "★"), (ABBREVIATION_DOT, ","), (".",)],
     ]
+    closed = staying_close(wrong, clean.vocabulary, range(3))(drawn)
+    assert [closed.surface(draw) for draw in range(3)] == [wrong] * 3
 
 
 def test_pairs_stay_whole(clean: Punctuator) -> None:

@@ -17,7 +17,7 @@ from pyropunct.punctuator import Punctuator
 from pyropunct.restore.scores import average_edit_distance
 from pyropunct.tasks.correct.channel import ErrorChannel, contexts
 from pyropunct.tasks.correct.channel_fitting import fit_channel, simulated_pairs
-from pyropunct.tasks.correct.correcting import NoisyChannel, load_corrector
+from pyropunct.tasks.correct.correcting import NoisyChannel, decisions, load_corrector
 from pyropunct.tasks.correct.hearing import (
     RATES,
     Heard,
@@ -209,6 +209,16 @@ def test_pairs_stay_whole(corrector: NoisyChannel, some: list[Sentence]) -> None
         wrong = [one.surface for one in wrong_surfaces(some, seed=seed)]
         for decision, surface in zip(corrector.decide(wrong_sentences(parses, wrong)), wrong, strict=True):
             assert unpaired(decision.surface) <= unpaired(surface)
+
+
+def test_commas_around_a_constituent_stay_or_go_together() -> None:
+    right = ((START,), (), (), (), (".",))
+    wrong, halves = ((START,), (",",), (), (",",), (".",)), ((START,), (",",), (), (), (".",))
+    log_joint = np.tile(np.log([0.4, 0.45, 0.15]), (len(RATES), 1))
+    heard = Heard((wrong, halves, right), log_joint)
+    for edges, expected in (((), halves), (((1, 3),), wrong), (((1, 2),), halves)):
+        [decision] = decisions([replace(heard, edges=edges)], CorrectingSettings(), AT_FIRST)
+        assert tuple(decision.surface) == expected
 
 
 def test_closed_slots_stay_as_they_are(corrector: NoisyChannel, some: list[Sentence]) -> None:
