@@ -48,9 +48,6 @@ CORE, MARGIN = 128, 32
 LIKELY = 0.25
 """The probability above which a sentence ends; it is below 1/2, as missed ends cost more."""
 
-CAPITALS_MORE = torch.tensor([0.0, 0.5, 0.5, 0.5])
-"""Added to the logits of cases: at the greatest F1, capital letters need not be the most probable case."""
-
 WINDOWS_AT_ONCE = 32
 """Windows that the network reads together."""
 
@@ -136,14 +133,14 @@ class RunningReader(TrainedWordNetwork[ReaderVocabulary, ReaderRecipe, RunningNe
         return logits.double().softmax(-1).numpy()
 
     def in_cases(self, words: Sequence[str], cases: Tensor, starts: Sequence[bool]) -> list[str]:
-        """Words without capital letters, in their most probable cases; see `CAPITALS_MORE`.
+        """Words without capital letters, in their most probable cases.
 
         :param cases: their rows of `Reading.cases`.
         :param starts: whether a sentence starts with each word.
         """
         with torch.inference_mode():
             at_start = torch.tensor(starts, dtype=cases.dtype)[:, None] * self.network.at_start
-            logits = cases + CAPITALS_MORE + at_start
+            logits = cases + at_start
             best, second = logits.argmax(-1).tolist(), logits[:, :OTHER].argmax(-1).tolist()
         others = self.vocabulary.other_by_lower
         return [
