@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pyropunct.inference.kernels.packed import ITEM, count_items, list_items
-from pyropunct.inference.ragged import Ints, runs, starts_of
+from pyropunct.inference.ragged import starts_of
 
 
 @dataclass(frozen=True)
@@ -95,6 +95,10 @@ class PackedForest:
         """Sum item values of shape (..., I) within each sentence, to shape (..., B)."""
         zeros = values.new_zeros((*values.shape[:-1], self.num_trees))
         return zeros.index_add(-1, self.tree.to(values.device), values)
+
+    def slots(self, tree: int) -> range:
+        """The slots 0..n of a sentence of n words."""
+        return range(*self.slot_start[tree : tree + 2].tolist())
 
     def items(self, chosen: Tensor) -> "PackedForest":
         """The forest with some of its items, each as often as it is chosen.
@@ -164,6 +168,9 @@ def joined(forests: Sequence[PackedForest]) -> PackedForest:
             shifts = starts_of([int(getattr(forest, COUNTED[field.name])[-1]) for forest in forests])
         else:
             shifts = np.zeros(len(forests) + 1, np.int64)
-        moved = [torch.where(part < 0, part, part + shift) for part, shift in zip(parts, shifts.tolist(), strict=False)]
+        moved = [
+            torch.where(part < 0, part, part + shift)
+            for part, shift in zip(parts, shifts.tolist(), strict=False)
+        ]
         columns[field.name] = torch.cat(moved)
     return PackedForest(**columns)

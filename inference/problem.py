@@ -2,17 +2,16 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from pyropunct.inference.forest import Forest
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.kernels.structure import FlatStructure, Structure, flattened
 from pyropunct.inference.machines.automata import Automata
-from pyropunct.inference.packed import PackedForest
 from pyropunct.inference.ragged import starts_of
 
 OF_FOREST = Structure._fields[: Structure._fields.index("relation")]
@@ -25,7 +24,8 @@ class Problem:
 
     Leading dimensions "..." stand for any number of joint values of other sites; they broadcast.
 
-    :ivar forest: B trees with N nodes and S slots.
+    :ivar forest: B trees with N nodes and S slots: a `pyropunct.inference.forest.Forest`; or, where trees are
+        latent, a `pyropunct.inference.packed.PackedForest`, whose items are the nodes.
     :ivar inventory: the sets W_d.
     :ivar relation: (N,) the relation of each node, an index into the inventory.
     :ivar log_pairs: (..., C) log p(l, r | w): for each node in turn, one number for each pair of
@@ -34,7 +34,7 @@ class Problem:
     :ivar slot_automaton: (S,) which of them belongs to each slot.
     """
 
-    forest: Forest | PackedForest
+    forest: Any
     inventory: Inventory
     relation: Tensor
     log_pairs: Tensor

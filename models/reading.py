@@ -21,6 +21,7 @@ from torch import Tensor
 
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.problem import choice_rows, choice_start
+from pyropunct.models.latent import LatentTrees
 from pyropunct.models.priors import normal_prior
 from pyropunct.models.trees import READING, TreeBatch
 
@@ -48,7 +49,7 @@ class Trust(PyroModule):
         self.trust: Any = PyroSample(lambda module: normal_prior(TRUST * sides, SCALE).to_event(2))
         self.offset: Any = PyroSample(lambda module: normal_prior(0 * sides, SCALE).to_event(2))
 
-    def scores(self, trees: TreeBatch) -> Tensor:
+    def scores(self, trees: TreeBatch | LatentTrees) -> Tensor:
         """(..., C) a score for each pair of each node, to be added to that of the attach model.
 
         :raises ValueError: if nobody has read the words of the trees.

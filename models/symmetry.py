@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from pyropunct.inference.forest import Forest
-from pyropunct.inference.packed import PackedForest
 from pyropunct.inference.inventory import Inventory
+from pyropunct.inference.packed import PackedForest
 
 _OPENERS = "([{“‘«‹<（［〔【「『《〈¿¡"
 _CLOSERS = ")]}”’»›>）］〕】」』》〉?!"

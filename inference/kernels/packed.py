@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 
 from pyropunct.inference.compiling import compiled, inner, spliced
 from pyropunct.inference.kernels.inside import MAX, SUM, add_multiple, dot, plus
-from pyropunct.inference.kernels.structure import Weights
 
 Array = NDArray[Any]
 
@@ -61,7 +60,18 @@ def _fill(arcs, table, half, fill):
                                     half[halves, 0], half[halves, 1] = k, 0
                                 halves += 1
                             if fill:
-                                _put(table, items, d, h, m, k, left[m, d], right[d, k], right[h, m], right[h, k])
+                                _put(
+                                    table,
+                                    items,
+                                    d,
+                                    h,
+                                    m,
+                                    k,
+                                    left[m, d],
+                                    right[d, k],
+                                    right[h, m],
+                                    right[h, k],
+                                )
                             items += 1
             m = h - size
             if m >= 0:
@@ -74,7 +84,9 @@ def _fill(arcs, table, half, fill):
                                     half[halves, 0], half[halves, 1] = m, 1
                                 halves += 1
                             if fill:
-                                _put(table, items, d, h, m, k, right[d, k], left[m, d], left[k, h], left[m, h])
+                                _put(
+                                    table, items, d, h, m, k, right[d, k], left[m, d], left[k, h], left[m, h]
+                                )
                             items += 1
     for d in range(n):
         if arcs[d, 0] and left[0, d] >= 0 and right[d, n] >= 0:
@@ -223,7 +235,7 @@ def _read(arcs, before, after, semiring):
 
 @spliced
 def _read_back(arcs, before, slope_before, slope_after, slopes):
-    """The reverse of `_read`: the slopes of the weights and of what was read, by those of what was written."""
+    """The reverse of `_read`: slopes of the weights and of what was read, by those of what was written."""
     reads, writes, weights = arcs
     for number in range(len(weights)):
         slope = slope_after[writes[number]]
@@ -268,7 +280,7 @@ def _wither(chart, weights, vectors, slopes, adjoint, half):
 
 @inner
 def _plant(chart, weights, vectors, sentence, semiring):
-    """The values of halves without dependents: final weights on the left of a word, initial ones beyond it."""
+    """The values of halves without dependents: final weights on the left of a word, initial ones behind it."""
     top = _top(chart, sentence)
     for half in range(chart.half_start[sentence], top + 1):
         ends = weights.final if chart.on_left[half] else weights.initial
@@ -514,9 +526,7 @@ def _decode(chart, weights, vectors, sentence, incoming_start, incoming, chances
         if begin == end:
             continue
         chance, used = chances[used], used + 1
-        item, choice = _choose_item(
-            chart, weights, vectors, state, incoming[begin:end], chance[0], semiring
-        )
+        item, choice = _choose_item(chart, weights, vectors, state, incoming[begin:end], chance[0], semiring)
         choices[item] = choice - chart.choice_start[item]
         near, far, source = chart.near[item], chart.far[item], chart.source[item]
         x, y = _entries_of(chart, item, chart.row_start[chart.relation[item]] + choices[item])
@@ -537,9 +547,7 @@ def _decode(chart, weights, vectors, sentence, incoming_start, incoming, chances
 
 
 @compiled
-def decode_packed(
-    chart, weights, vectors, totals, incoming_start, incoming, chances, semiring, choices
-):
+def decode_packed(chart, weights, vectors, totals, incoming_start, incoming, chances, semiring, choices):
     """Trees T with their T': drawn from their posterior, or the best of each sentence.
 
     :param vectors: after `inside_packed` with the same semiring.
@@ -552,6 +560,13 @@ def decode_packed(
         for sentence in range(len(totals)):
             if totals[sentence] > 0:
                 _decode(
-                    chart, weights, vectors, sentence, incoming_start, incoming, chances[draw], semiring,
+                    chart,
+                    weights,
+                    vectors,
+                    sentence,
+                    incoming_start,
+                    incoming,
+                    chances[draw],
+                    semiring,
                     choices[draw],
                 )

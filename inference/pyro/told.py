@@ -17,7 +17,6 @@ from pyro.ops.provenance import detach_provenance, get_provenance
 from pyro.poutine.runtime import get_plates
 from torch import Tensor
 
-from pyropunct.inference.forest import Forest
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.machines.automata import side_by_side
 from pyropunct.inference.machines.evidence import EMPTY, SlotEvidence, as_wide, evidence_of
@@ -56,8 +55,8 @@ class Trees(Protocol):
     """B unpunctuated trees with N nodes."""
 
     @property
-    def forest(self) -> Forest:
-        """Their shapes."""
+    def forest(self) -> Any:
+        """Their shapes: a `pyropunct.inference.forest.Forest`, or a `PackedForest` where they are latent."""
 
     @property
     def relation(self) -> Tensor:
@@ -132,7 +131,7 @@ class Told:
 
     @property
     def forest(self) -> Any:
-        """The shapes of the trees: a `Forest`, or a `PackedForest` of latent ones."""
+        """The shapes of the trees."""
         return self.trees.forest
 
     @property

@@ -166,9 +166,7 @@ class Attributes:
     @cached_property
     def distance(self) -> Ints:
         """How far the nearest word of the constituent is from its head, in the classes of `length`."""
-        gap = np.where(
-            self.word < self.head, self.head - self.last_word, self.first_word - self.head
-        )
+        gap = np.where(self.word < self.head, self.head - self.last_word, self.first_word - self.head)
         return np.where(self.head < 0, NOTHING, np.searchsorted(LENGTH_CLASSES, gap))
 
     @cached_property

@@ -88,8 +88,8 @@ def views_of(forest: Forest, surface: Tensor, nodes: Tensor | None = None) -> Vi
     :param nodes: the nodes; by default all N.
     """
     nodes = torch.arange(forest.num_nodes) if nodes is None else nodes
-    edges = (slots.cpu()[nodes] for slots in (forest.left_slot, forest.right_slot))
-    return views_between(*edges, surface)._replace(node=nodes)
+    left_slot, right_slot = (slots.cpu()[nodes] for slots in (forest.left_slot, forest.right_slot))
+    return views_between(left_slot, right_slot, surface)._replace(node=nodes)
 
 
 def views_between(left_slot: Tensor, right_slot: Tensor, surface: Tensor) -> Views:

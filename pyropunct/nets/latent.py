@@ -112,7 +112,9 @@ def possible_trees(
     totals = torch.stack([_LogTotal.apply(table) for table in tables])
     forest = forest.items(item)
     log_items = log_items - torch.where(forest.head < 0, totals[forest.tree], 0.0)  # every tree has one root
-    best = _named(parser, sentences, heads, [names[r] for r in best_relation[arc_of_item[items:]].tolist()], scores.tags)
+    best = _named(
+        parser, sentences, heads, [names[r] for r in best_relation[arc_of_item[items:]].tolist()], scores.tags
+    )
     trees = LatentTrees(encode(best), forest, numbers[relation], log_items)
     return Found(trees, best, weighed(forest, log_items.detach())[0].exp())
 
@@ -123,7 +125,11 @@ def _arcs_of(heads: Sequence[Array], longest: int) -> Tensor:
 
 
 def _named(
-    parser: BiaffineParser, sentences: Sequence[Sequence[str]], heads: Sequence[Array], relations: list[str], tags: Tensor
+    parser: BiaffineParser,
+    sentences: Sequence[Sequence[str]],
+    heads: Sequence[Array],
+    relations: list[str],
+    tags: Tensor,
 ) -> list[Tree]:
     trees, at = [], 0
     for forms, some, row in zip(sentences, heads, tags.argmax(-1).tolist(), strict=True):

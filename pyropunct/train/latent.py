@@ -9,10 +9,8 @@ model must be local to an arc (`pyropunct.models.attach.local`).
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -23,7 +21,6 @@ from pyropunct.inference.pyro.collapse import collapse_trees, tree_problem
 from pyropunct.models.attach.local import LocalAttach
 from pyropunct.models.attach.views import join_contexts
 from pyropunct.models.latent import LatentTrees
-from pyropunct.models.trees import join_surfaces
 from pyropunct.nets.latent import Pruning, possible_trees
 from pyropunct.nets.parser import BiaffineParser
 from pyropunct.train.training import Perplexity, Training

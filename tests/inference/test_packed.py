@@ -65,7 +65,8 @@ def trees_of(problem: Problem) -> list[list[int]]:
     """The items of each tree of a sentence, in the order of its words."""
     columns = (problem.forest.word, problem.forest.head, problem.forest.left_slot, problem.forest.right_slot)
     item_of = {
-        key: item for item, key in enumerate(zip(*(c.tolist() for c in (*columns, problem.relation)), strict=True))
+        key: item
+        for item, key in enumerate(zip(*(c.tolist() for c in (*columns, problem.relation)), strict=True))
     }
     words, found = problem.forest.num_slots - 1, []
     for heads in projective_trees(words):
@@ -126,7 +127,9 @@ def test_sums_and_all_derivatives(channel: str, some: tuple[int | None, int | No
         values = way(*given)
         gradients = [torch.autograd.grad(value, given, retain_graph=True) for value in values]
         # by trees, one whose surface is impossible as long as a leaf is 0 has no derivative in this leaf
-        results.append([*values, *(g * (leaf != 0) for of in gradients for g, leaf in zip(of, leaves))])
+        results.append(
+            [*values, *(g * (leaf != 0) for of in gradients for g, leaf in zip(of, leaves, strict=True))]
+        )
     for one, other in zip(*results, strict=True):
         torch.testing.assert_close(one, other, rtol=1e-10, atol=1e-12)
 
@@ -138,7 +141,9 @@ def test_second_derivatives_against_differences(channel: str) -> None:
     direction = torch.randn(len(leaf), dtype=torch.double)
 
     def gradient(at: Tensor) -> Tensor:
-        return torch.autograd.grad(log_evidence(replace(problem, log_pairs=at)).sum(), at, create_graph=True)[0]
+        return torch.autograd.grad(log_evidence(replace(problem, log_pairs=at)).sum(), at, create_graph=True)[
+            0
+        ]
 
     (found,) = torch.autograd.grad((gradient(leaf) * direction).sum(), leaf)
     step = 1e-5
@@ -167,7 +172,8 @@ def test_draws_and_the_best() -> None:
     best = best_derivation(problem)
     of_trees = best_derivation(one_by_one(problem, trees)).reshape(len(trees), -1)
     weights = [
-        _weight_of_best(problem, tree, choices) for tree, choices in zip(trees, of_trees.tolist(), strict=True)
+        _weight_of_best(problem, tree, choices)
+        for tree, choices in zip(trees, of_trees.tolist(), strict=True)
     ]
     found = (best >= 0).nonzero()[:, 0].tolist()
     place = [sorted(tree) for tree in trees].index(found)
@@ -216,7 +222,8 @@ def test_an_impossible_surface_has_no_tree() -> None:
     evidence = log_evidence(replace(nothing, log_pairs=leaf))
     assert evidence.tolist() == [-torch.inf]
     assert not torch.autograd.grad(evidence.sum(), leaf)[0].any()
-    assert (posterior_draws(nothing, 3) == -1).all() and (best_derivation(nothing) == -1).all()
+    assert (posterior_draws(nothing, 3) == -1).all()
+    assert (best_derivation(nothing) == -1).all()
 
 
 def test_long_sentences_do_not_underflow() -> None:
@@ -231,4 +238,3 @@ def test_long_sentences_do_not_underflow() -> None:
 def test_arcs_must_be_of_a_sentence() -> None:
     with pytest.raises(ValueError, match=r"shape \(2, 2\)"):
         packed_forest([np.ones((2, 2), np.bool_)])
-
