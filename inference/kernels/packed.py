@@ -280,7 +280,7 @@ def _wither(chart, weights, vectors, slopes, adjoint, half):
 
 @inner
 def _plant(chart, weights, vectors, sentence, semiring):
-    """The values of halves without dependents: final weights on the left of a word, initial ones behind it."""
+    """The values of halves without dependents: final weights on the left of a word, else initial ones."""
     top = _top(chart, sentence)
     for half in range(chart.half_start[sentence], top + 1):
         ends = weights.final if chart.on_left[half] else weights.initial
