@@ -69,12 +69,12 @@ def parsed(
     :param strength: see there.
     """
     from pyropunct.restore.restoring import Restored, words_of
-    from pyropunct.tasks.explain.punctuated_trees import least_risk_tree, trees_given_marks
+    from pyropunct.tasks.explain.punctuated_trees import least_risk_trees
 
     given = [(words_of(source), source.surface) for source in sources if words_of(source)]
-    weighted = trees_given_marks(model, given, draws, strength)
+    found = least_risk_trees(model, given, draws, strength)
     for source in sources:
-        tree, risk = least_risk_tree(next(weighted)) if words_of(source) else (None, 0.0)
+        tree, risk = next(found) if words_of(source) else (None, 0.0)
         yield Restored(source, source.surface, risk, tree)
 
 

@@ -40,7 +40,7 @@ From0 = Annotated[float, Range(0)]
 class Recipe:
     """All settings that determine a fit, apart from the data and the seed.
 
-    :ivar attach: attach model: log-linear, neural, or ``module:Class``.
+    :ivar attach: attach model: log-linear, local, neural, or ``module:Class``.
     :ivar channel: noisy channel: sliding-window, identity, strength, pooled, two-passes, inserting, or
         ``module:Class``.
     :ivar direction: where the channel starts to read, "left" or "right".

@@ -200,17 +200,14 @@ class BiaffineParser(TrainedWordNetwork[ParserVocabulary, ParserRecipe, Biaffine
         self, sentences: Sequence[tuple[str, ...]], trees: int, seed: int
     ) -> Iterator[list[WeightedTree]]:
         unmarked = [tuple(filterfalse(is_mark, words)) for words in sentences]
-        scored = [_Scored(self.network, self._scores(sentences, unmarked), 1.0)]
-        if self.beside is not None:
-            scored.append(_Scored(self.beside.network, self.beside._scores(unmarked, unmarked), BESIDE))
-        log_arcs = [power * scores.arcs.log_softmax(-1) for _, scores, power in scored]
-        arcs = torch.stack(log_arcs).sum(0).double().cpu().numpy()
+        scored = self.scored(sentences, unmarked)
+        arcs = scored.arcs.numpy()
         counts = [
             _heads(arcs[row, : len(forms), : len(forms) + 1], trees, seed)
             for row, forms in enumerate(unmarked)
         ]
         relations = iter(self._relations(scored, [[*drawn] for drawn in counts]))
-        tags = scored[0].scores.tags.argmax(-1).tolist()
+        tags = scored.tags.argmax(-1).tolist()
         for forms, drawn, numbers in zip(unmarked, counts, tags, strict=True):
             named = tuple(self.vocabulary.tags[number] for number in numbers[: len(forms)])
             yield [
@@ -218,24 +215,36 @@ class BiaffineParser(TrainedWordNetwork[ParserVocabulary, ParserRecipe, Biaffine
                 for heads, count in drawn.items()
             ]
 
+    def scored(self, sentences: Sequence[Sequence[str]], unmarked: Sequence[tuple[str, ...]]) -> "Scored":
+        """What the network, and that of the parser beside it, say of sentences.
+
+        :param sentences: as of `parse`.
+        :param unmarked: their words alone.
+        """
+        parts = [_Part(self.network, self._scores(sentences, unmarked), 1.0)]
+        if self.beside is not None:
+            parts.append(_Part(self.beside.network, self.beside._scores(unmarked, unmarked), BESIDE))
+        log_arcs = [part.power * part.scores.arcs.log_softmax(-1) for part in parts]
+        return Scored(torch.stack(log_arcs).sum(0).double().cpu(), parts[0].scores.tags, parts)
+
     def _scores(
-        self, sentences: Sequence[tuple[str, ...]], unmarked: Sequence[tuple[str, ...]]
+        self, sentences: Sequence[Sequence[str]], unmarked: Sequence[tuple[str, ...]]
     ) -> ParserScores:
         """The scores of words, whose states are kept."""
         batch = self.encode(sentences)
         contexts = self.network.contexts(batch)
         rows = zip(self._states(batch, contexts), unmarked, strict=True)
-        self._recent.use(sentences, (states[: len(words)] for states, words in rows))
+        self._recent.use(sentences, (states.detach()[: len(words)] for states, words in rows))
         return self.network.scores(contexts, batch.unmarked.count_nonzero(1))
 
     def _relations(
-        self, scored: "Sequence[_Scored]", heads: Sequence[Sequence[tuple[int, ...]]]
+        self, scored: "Scored", heads: Sequence[Sequence[tuple[int, ...]]]
     ) -> Iterator[tuple[str, ...]]:
         """The best relations of trees, sentence after sentence; each arc is scored once.
 
         :param heads: the heads of the trees of each sentence.
         """
-        longest = scored[0].scores.arcs.shape[1]
+        longest = scored.arcs.shape[1]
         sizes = np.array([len(tree) for trees in heads for tree in trees])
         row = np.repeat([number for number, trees in enumerate(heads) for _ in trees], sizes)
         word = np.concatenate([np.arange(size) for size in sizes])
@@ -244,13 +253,13 @@ class BiaffineParser(TrainedWordNetwork[ParserVocabulary, ParserRecipe, Biaffine
         words, head_of_arc = np.divmod(arcs, longest + 1)
         places = torch.from_numpy(words), torch.from_numpy(words // longest * (longest + 1) + head_of_arc)
         together = zip(*(numbers.split(ARCS_AT_ONCE) for numbers in places), strict=True)
-        best = torch.cat([_log_relations(scored, *some).argmax(-1) for some in together]).cpu().numpy()
+        best = torch.cat([log_relations(scored.parts, *some).argmax(-1) for some in together]).cpu().numpy()
         names = np.array([*self.vocabulary.relations, ROOT], object)
         named = iter(names[np.where(head, best[place.reshape(-1)], -1)].tolist())
         return (tuple(islice(named, size)) for size in sizes.tolist())
 
 
-class _Scored(NamedTuple):
+class _Part(NamedTuple):
     """The scores of words by one network, and the power of its probabilities in a product."""
 
     network: BiaffineNetwork
@@ -258,7 +267,20 @@ class _Scored(NamedTuple):
     power: float
 
 
-def _log_relations(scored: Sequence[_Scored], words: Tensor, heads: Tensor) -> Tensor:
+class Scored(NamedTuple):
+    """What a parser says of B sentences of at most n words.
+
+    :ivar arcs: (B, n, n + 1) the logarithm of the weight of each arc at [sentence, word, head].
+    :ivar tags: (B, n, tags) logits.
+    :ivar parts: what each of its networks says.
+    """
+
+    arcs: Tensor
+    tags: Tensor
+    parts: Sequence[_Part]
+
+
+def log_relations(parts: Sequence[_Part], words: Tensor, heads: Tensor) -> Tensor:
     """(arcs, relations) the logarithms of products of probabilities, up to a constant for each arc.
 
     :param words: (arcs,) the rows of the words in a batch.
@@ -266,7 +288,7 @@ def _log_relations(scored: Sequence[_Scored], words: Tensor, heads: Tensor) -> T
     """
     logits = (
         power * network.relations(scores.dependents.flatten(0, 1)[words], scores.heads.flatten(0, 1)[heads])
-        for network, scores, power in scored
+        for network, scores, power in parts
     )
     return torch.stack(list(logits)).sum(0)
 

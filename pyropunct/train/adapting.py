@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Any
 
 from pyropunct.fitted.recipes import TextSettings
+from pyropunct.models.attach.local import LocalAttach
 from pyropunct.nets.encoder import Encoder
 from pyropunct.nets.parser import BiaffineParser, WeightedTree
 from pyropunct.nets.pretrained import bare
@@ -179,7 +180,9 @@ def adapt(
     text = LearnedText(model, texts, settings, watching)
     held_out = HeldOut(model, text)
     with parts.part("parsed") as watched:
-        examples = [*treebank, *text.examples]
+        # where trees can be summed out, no tree of a sentence has to be chosen
+        is_local = isinstance(model.story.attach, LocalAttach)
+        examples, latent = (treebank, text.once) if is_local else ([*treebank, *text.examples], ())
         new = fit_parsed(
             model,
             (),
@@ -187,6 +190,7 @@ def adapt(
             text.dev,
             held_out.parses,
             text=examples,
+            latent=latent,
             epochs=settings.epochs,
             device=device,
             **watched,

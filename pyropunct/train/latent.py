@@ -7,16 +7,18 @@ A parser gives p(T | words), and stays as it is.  The sum is over all trees that
 model must be local to an arc (`pyropunct.models.attach.local`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from math import exp
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from pyropunct.fitted.story import FittedStory
 from pyropunct.inference.inside import log_evidence
-from pyropunct.inference.packed import joined
+from pyropunct.inference.packed import joined, packed_forest
 from pyropunct.inference.pyro.collapse import collapse_trees, tree_problem
 from pyropunct.models.attach.local import LocalAttach
 from pyropunct.models.attach.views import join_contexts
@@ -25,6 +27,7 @@ from pyropunct.nets.latent import Pruning, possible_trees
 from pyropunct.nets.parser import BiaffineParser
 from pyropunct.train.training import Perplexity, Training
 from pyropunct.treebank.sentence import Sentence
+from pyropunct.treebank.tree import Tree
 from pyropunct.vocabulary import Vocabulary
 
 PRUNING = Pruning(arc=1e-2, item=1e-3, relation=0.1)
@@ -35,17 +38,25 @@ PRUNING = Pruning(arc=1e-2, item=1e-3, relation=0.1)
 def latent_trees(
     parser: BiaffineParser,
     vocabulary: Vocabulary,
-    sentences: Sequence[Sequence[str]],
+    sentences: Iterable[Sequence[str]],
     pruning: Pruning | None = None,
 ) -> list[LatentTrees]:
     """The possible trees of each sentence.
 
     :param sentences: their words.
     """
-    found: list[LatentTrees] = []
-    for words in sentences:
-        one = possible_trees(parser, [words], vocabulary.encode_trees, vocabulary.relation_number, pruning)
-        found.append(one.trees)
+    return [possible_trees(parser, vocabulary, [words], pruning).trees for words in sentences]
+
+
+def certain_trees(vocabulary: Vocabulary, trees: Iterable[Tree]) -> list[LatentTrees]:
+    """Trees that are known, in the form of latent ones."""
+    found = []
+    for tree in trees:
+        arcs = np.zeros((len(tree), len(tree) + 1), np.bool_)
+        arcs[np.arange(len(tree)), tree.heads] = True
+        forest, words = packed_forest([arcs]), vocabulary.encode_trees([tree])
+        sure = torch.zeros(forest.num_nodes, dtype=torch.double)
+        found.append(LatentTrees(words, forest, words.relation[forest.word], sure))
     return found
 
 
@@ -68,26 +79,30 @@ class LatentTraining(Training):
     """The training of a story on sentences whose trees are latent.
 
     :ivar parser: what it says of the words of sentences.
+    :ivar known: so many of the training sentences, the first, have trees that are known.
     :ivar dev: of which the words and marks are read.
     """
 
     parser: Any = None
+    known: int = 0
 
     def __post_init__(self) -> None:
-        words = [sentence.tree.forms for sentence in (*self.train, *self.dev)]
-        found = latent_trees(self.parser, self.vocabulary, words, PRUNING)
-        self._latent, self._of_dev = found[: len(self.train)], found[len(self.train) :]
+        self._latent: list[LatentTrees] = []  # until the contexts of the best trees are learned
         super().__post_init__()
         attach = self.story.attach
         assert isinstance(attach, LocalAttach)
-        contexts = [attach.contexts_of_arcs(*one) for one in zip(self._latent, self.surfaces, strict=True)]
-        self._latent = [replace(one, contexts=of) for one, of in zip(self._latent, contexts, strict=True)]
+        words = [sentence.tree.forms for sentence in (*self.train[self.known :], *self.dev)]
+        known = certain_trees(self.vocabulary, (sentence.tree for sentence in self.train[: self.known]))
+        found = [*known, *latent_trees(self.parser, self.vocabulary, words, PRUNING)]
+        self._of_dev = found[len(self.train) :]
+        contexts = [attach.contexts_of_arcs(*one) for one in zip(found, self.surfaces, strict=False)]
+        self._latent = [replace(one, contexts=of) for one, of in zip(found, contexts, strict=False)]
         attach.count_uses(contexts)
 
     def batch(self, numbers: Sequence[int]) -> Any:
         """Training sentences in the form that the story reads: latent trees, and surface strings."""
         trees, surface, views = super().batch(numbers)
-        if self._latent[0].contexts is None:  # contexts are looked up in the best trees
+        if not self._latent:
             return trees, surface, views
         some = [self._latent[number] for number in numbers]
         latent = LatentTrees(
@@ -101,7 +116,6 @@ class LatentTraining(Training):
 
     def measured(self) -> Perplexity:
         """The perplexity per slot of dev, over all possible trees."""
-        self._settle(self._current)
+        super().measured()  # which complains of numbers that are not finite
         logs = log_prob_over_all_trees(self._punctuator(self._current), self._of_dev, self.dev)
-        slots = sum(len(sentence.surface) for sentence in self.dev)
-        return Perplexity(float(torch.exp(-logs.sum() / slots)))
+        return Perplexity(exp(-float(logs.sum()) / sum(len(sentence.surface) for sentence in self.dev)))

@@ -42,6 +42,7 @@ from pyropunct.nets.training import Watch as NetworkWatch
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.parses import NoParserError, weighted_trees
 from pyropunct.train.checkpoints import Checkpoint
+from pyropunct.train.latent import LatentTraining
 from pyropunct.train.reading import fit_reading, likeliest_share
 from pyropunct.train.training import Training, held_out
 from pyropunct.treebank.sentence import Sentence
@@ -112,6 +113,7 @@ def fit_parsed(
     dev_parses: Iterable[Sequence[WeightedTree]] | None = None,
     *,
     text: Sequence[Sentence] = (),
+    latent: Sequence[Sentence] = (),
     epochs: int | None = None,
     seed: int = 0,
     device: str = "cpu",
@@ -128,6 +130,8 @@ def fit_parsed(
     :param dev_parses: the trees of each of them; by default those over which restoration averages, of the
         model's parser.
     :param text: further sentences, with the trees that they are learned from; see `pyropunct.train.texts`.
+    :param latent: further sentences, all of whose trees are summed over: see `pyropunct.train.latent`.  Their
+        own trees tell only which features there are.
     :param epochs: passes over all examples; by default as many as the model's recipe says.
     :param seed: equal seeds give equal models, on the same machine with the same number of threads.
     :param device: see `pyropunct.fit`.
@@ -151,7 +155,7 @@ def fit_parsed(
         seen, unseen = pairs, _paired(dev, dev_parses)
     sentences = [pair.sentence for pair in seen]
     sentences += with_trees(sentences, [pair.trees for pair in seen])
-    sentences += text
+    sentences += [*text, *latent]
     vocabulary = with_pairs_of(
         model.vocabulary, [(sentence.tree, sentence.surface) for sentence in sentences]
     )
@@ -160,7 +164,12 @@ def fit_parsed(
     pretrained = kept(model.attach_pretrained)
     # Economy makes underlying trees readable; nobody reads these, and likelihood predicts better.
     recipe = model.recipe.changed(economy_weight=0.0, **({} if epochs is None else {"epochs": epochs}))
-    training = Training(vocabulary, sentences, last, recipe, seed, device, pretrained)
+    arguments = vocabulary, sentences, last, recipe, seed, device, pretrained
+    if latent:
+        known = len(sentences) - len(latent)
+        training: Training = LatentTraining(*arguments, parser=model.parser, known=known)
+    else:
+        training = Training(*arguments)
     training.run(checkpoint, watch)
     parsed = training.punctuator()
     best, gold = [pair.trees[0].tree for pair in seen], [pair.sentence.tree for pair in seen]

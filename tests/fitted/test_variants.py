@@ -215,7 +215,7 @@ def test_known_names_and_classes() -> None:
 @pytest.mark.parametrize(
     ("name", "problem"),
     [
-        ("deep", "no variant is called 'deep': take log-linear, neural, or module:Class"),
+        ("deep", "no variant is called 'deep': take local, log-linear, neural, or module:Class"),
         ("", "no variant is called ''"),
         ("variants:", "no variant is called 'variants:'"),
         (":C", "no variant is called ':C'"),

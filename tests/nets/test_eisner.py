@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pyropunct.nets.eisner import best_tree, draw_trees, log_total
+from pyropunct.nets.eisner import arc_marginals, best_tree, draw_trees, log_total
 from pyropunct.treebank.tree import is_projective
 
 SIZES = [1, 2, 3, 4, 5]
@@ -87,3 +87,12 @@ def test_a_long_sentence_gives_a_tree() -> None:
     heads = best_tree(random_scores(300, 0)).tolist()
     assert heads.count(0) == 1
     assert is_projective(heads)
+
+
+@pytest.mark.parametrize("words", SIZES)
+def test_marginals_are_sums_over_the_trees_of_each_arc(words: int) -> None:
+    scores = random_scores(words, 3)
+    wanted = np.zeros_like(scores)
+    for heads, score in scores_of_trees(scores).items():
+        wanted[np.arange(words), heads] += np.exp(score - log_total(scores))
+    np.testing.assert_allclose(arc_marginals(scores), wanted, atol=1e-12)

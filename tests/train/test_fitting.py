@@ -238,7 +238,7 @@ def test_a_checkpoint_of_another_seed(
 
 
 def test_unknown_names(train: tuple[Sentence, ...]) -> None:
-    with pytest.raises(UnknownVariantError, match="no variant is called 'deep': take log-linear"):
+    with pytest.raises(UnknownVariantError, match="no variant is called 'deep': take local"):
         fit(train, recipe=Recipe(attach="deep"))
     with pytest.raises(KeyError):
         named_recipe("unheard-of")

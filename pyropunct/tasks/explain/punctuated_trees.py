@@ -5,8 +5,9 @@ the page are, given each tree.  By Bayes' rule::
 
     p(T | words, x)  =  p(T | words) p(x | T)^s / sum over T' of p(T' | words) p(x | T')^s
 
-with strength s = 1.  The sum runs over the trees that the parser has drawn, for which it is exact; the more
-there are, the nearer it comes to the sum over all trees.
+with strength s = 1.  If the attach model is local to an arc, the sum runs over all trees that the parser
+thinks possible, see `pyropunct.nets.latent`.  Otherwise, and with another strength, it runs over the trees
+that the parser has drawn; the more there are, the nearer it comes to the sum over all trees.
 
 If the model has a parser that reads marks too, its p(T | words, x) takes the place of p(T | words), times the
 square root of p(T | words), made to add up to 1.  Marks count twice then, which is not Bayes' rule, but makes
@@ -17,13 +18,18 @@ the tree of least risk has the greatest sum of the posterior probabilities of it
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+import torch
 
+from pyropunct.inference.inside import log_evidence, posterior_pairs
+from pyropunct.inference.pyro.collapse import collapse_trees, tree_problem
+from pyropunct.models.attach.local import OfArcs
 from pyropunct.nets.eisner import best_tree
+from pyropunct.nets.latent import possible_trees
 from pyropunct.nets.parser import BiaffineParser, WeightedTree
 from pyropunct.nets.words import with_marks
 from pyropunct.punctuator import Punctuator
@@ -33,6 +39,9 @@ from pyropunct.treebank.tree import Tree
 
 DRAWS = 200
 """Trees of the parser that are drawn for each sentence."""
+
+LONGEST_SUMMED = 120
+"""The most words of a sentence over all of whose trees is summed."""
 
 
 class LeastRisk(NamedTuple):
@@ -81,16 +90,61 @@ def _drawn_trees(
     model: Punctuator, sentences: Sequence[tuple[Sequence[str], Surface]], draws: int
 ) -> list[list[WeightedTree]]:
     """The trees of each sentence by parsers alone; those of very long ones by the parser of words."""
-    parser, beside = model.mark_parser, model.parser
+    parser = _parser_of_marks(model)
     short = [parser is not None and len(words) <= LONGEST_PARSED for words, _ in sentences]
     pairs = list(zip(sentences, short, strict=True))
     others = iter(weighted_trees(model, [words for (words, _), marked in pairs if not marked], draws))
     if parser is None:
         return list(others)
-    if isinstance(beside, BiaffineParser) and beside.vocabulary.relations == parser.vocabulary.relations:
-        parser = replace(parser, beside=beside)
     read = iter(parser.parse([with_marks(*one) for one, marked in pairs if marked], draws))
     return [next(read if marked else others) for marked in short]
+
+
+def _parser_of_marks(model: Punctuator) -> BiaffineParser | None:
+    """The parser that reads marks, beside that of words if they have the same relations."""
+    parser, beside = model.mark_parser, model.parser
+    if parser is None or not isinstance(beside, BiaffineParser):
+        return parser
+    alike = beside.vocabulary.relations == parser.vocabulary.relations
+    return replace(parser, beside=beside) if alike else parser
+
+
+def least_risk_trees(
+    model: Punctuator,
+    sentences: Sequence[tuple[Sequence[str], Surface]],
+    draws: int = DRAWS,
+    strength: float = 1.0,
+) -> Iterator[LeastRisk]:
+    """The tree of least risk of each punctuated sentence; see `trees_given_marks` for the parameters."""
+    story = model.for_parsed.story
+    if strength != 1 or not isinstance(story.attach, OfArcs) or not isinstance(model.parser, BiaffineParser):
+        yield from map(least_risk_tree, trees_given_marks(model, sentences, draws, strength))
+        return
+    for words, surface in sentences:
+        found = None if len(words) > LONGEST_SUMMED else _posterior(model, words, surface)
+        if found is None:
+            found = least_risk_tree(next(trees_given_marks(model, [(words, surface)], draws)))
+        yield found
+
+
+def _posterior(model: Punctuator, words: Sequence[str], surface: Surface) -> LeastRisk | None:
+    """The tree of least risk among all trees, None if none of them explains the marks."""
+    fitted, parser = model.for_parsed, _parser_of_marks(model)
+    read, parser = (words, model.parser) if parser is None else (with_marks(words, surface), parser)
+    assert isinstance(parser, BiaffineParser)
+    with torch.no_grad():
+        found = possible_trees(parser, fitted.vocabulary, [read])
+        encoded = fitted.vocabulary.encode_surface(surface)
+        problem = tree_problem(collapse_trees(fitted.story), found.trees, encoded)
+    if not bool(log_evidence(problem).isfinite()):
+        return None
+    start, forest = torch.from_numpy(problem.choice_start), found.trees.forest
+    item = torch.repeat_interleave(start.diff())
+    shares = torch.zeros(forest.num_nodes, dtype=torch.double).index_add(0, item, posterior_pairs(problem))
+    arcs = zip(
+        forest.word.tolist(), (forest.head + 1).tolist(), found.relations, shares.tolist(), strict=True
+    )
+    return _least_risk(found.best[0], arcs)
 
 
 def least_risk_tree(trees: Sequence[WeightedTree]) -> LeastRisk:
@@ -100,13 +154,25 @@ def least_risk_tree(trees: Sequence[WeightedTree]) -> LeastRisk:
 
     :param trees: of one sentence of n words, with weights that add up to 1.
     """
-    first = trees[0].tree
+    weighted = (
+        (word, head, relation, weight)
+        for tree, weight, _ in trees
+        for word, (head, relation) in enumerate(zip(tree.heads, tree.relations, strict=True))
+    )
+    return _least_risk(trees[0].tree, weighted)
+
+
+def _least_risk(first: Tree, weighted: Iterable[tuple[int, int, str, float]]) -> LeastRisk:
+    """The tree of least risk.
+
+    :param first: a tree of the same words.
+    :param weighted: words, heads, relations and probabilities of arcs; those of equal arcs add up.
+    """
     arcs = np.zeros((len(first), len(first) + 1))
     relations: defaultdict[tuple[int, int], defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
-    for tree, weight, _ in trees:
-        for word, (head, relation) in enumerate(zip(tree.heads, tree.relations, strict=True)):
-            arcs[word, head] += weight
-            relations[word, head][relation] += weight
+    for word, head, relation, weight in weighted:
+        arcs[word, head] += weight
+        relations[word, head][relation] += weight
     heads = best_tree(np.where(arcs > 0, arcs, -len(first))).tolist()
     chosen = [relations[arc] for arc in enumerate(heads)]
     named = tuple(max(of_arc, key=of_arc.__getitem__) for of_arc in chosen)

@@ -1,0 +1,151 @@
+"""The site of latent trees against the definition of the joint probability, tree by tree."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from brute_force import projective_trees
+from problems import Table, inventory, padded, settled, tree_batch, window
+from pyro import poutine
+from pyro.infer import Trace_ELBO
+from pyro.infer.autoguide import AutoDelta
+from torch import Tensor
+
+from pyropunct.inference.forest import forest_of
+from pyropunct.inference.packed import packed_forest
+from pyropunct.inference.pyro.collapse import collapse_trees
+from pyropunct.inference.pyro.decode import infer_trees
+from pyropunct.inference.pyro.mixture import mix_trees
+from pyropunct.models.attach.base import Attach
+from pyropunct.models.latent import LatentTrees
+from pyropunct.models.story import Story
+
+WORDS = 3
+SURFACE = padded([(0,), (), (), (2,)])
+
+
+def latent() -> LatentTrees:
+    forest = packed_forest([np.ones((WORDS, WORDS + 1), np.bool_)])
+    arcs = torch.randn(WORDS, WORDS + 1, dtype=torch.double)[forest.word, forest.head + 1]
+    words = tree_batch([[0, 1, 1]], [0] * WORDS, tag=[0, 1, 2])
+    return LatentTrees(words, forest, forest.word % 3, arcs)
+
+
+def masks(trees: LatentTrees) -> list[Tensor]:
+    """Each tree, as a value of the site."""
+    forest, found = trees.forest, []
+    for heads in projective_trees(WORDS):
+        shape, mask = forest_of([heads]), torch.zeros(forest.num_nodes, dtype=torch.long)
+        for word, head in enumerate(heads):
+            same = (forest.word == word) & (forest.head == head - 1)
+            same &= (forest.left_slot == shape.left_slot[word]) & (
+                forest.right_slot == shape.right_slot[word]
+            )
+            mask[same] = 1
+        found.append(mask)
+    return found
+
+
+@pytest.fixture
+def story() -> Story:
+    return Story(inventory(), settled(Table(inventory())), window("left"))
+
+
+def log_probs(model: object, *args: object) -> dict[str, float]:
+    """The log-probability of each site."""
+    trace = poutine.trace(model).get_trace(*args)
+    trace.compute_log_prob()
+    return {
+        name: float(site["log_prob_sum"].detach())
+        for name, site in trace.nodes.items()
+        if site["type"] == "sample"
+    }
+
+
+def test_equation_1(story: Story) -> None:
+    trees = latent()
+    by_tree = []
+    for mask in masks(trees):
+        given = trees.trees(mask)
+        of_tree = float(trees.log_arcs[mask > 0].sum())
+        alone = log_probs(collapse_trees(story), given, SURFACE)["surface"]
+        both = log_probs(collapse_trees(poutine.condition(story, {"tree": mask})), trees, SURFACE)
+        assert both == pytest.approx({"tree": of_tree, "surface": alone})
+        by_tree.append(of_tree + alone)
+    summed = log_probs(collapse_trees(story), trees, SURFACE)
+    assert summed == pytest.approx({"surface": float(torch.tensor(by_tree).logsumexp(0))})
+    # T is given to a model that decodes, too
+    for mask, joint in zip(masks(trees), by_tree, strict=True):
+        decoding = poutine.condition(infer_trees(story), {"tree": mask})
+        found = log_probs(decoding, trees, SURFACE)
+        assert found["surface"] + found["tree"] == pytest.approx(joint)
+
+
+def test_decoded_trees_are_drawn_from_their_posterior(story: Story) -> None:
+    trees = latent()
+    found = [poutine.trace(infer_trees(story)).get_trace(trees, SURFACE) for _ in range(400)]
+    first = found[0]
+    assert [name for name in ("surface", "tree", "pairs") if name in first.nodes] == [
+        "surface",
+        "tree",
+        "pairs",
+    ]
+    drawn = torch.stack([trace.nodes["tree"]["value"] for trace in found])
+    for mask in masks(trees):
+        same = (drawn == mask).all(1)
+        if same.any():
+            trace = found[int(same.nonzero()[0, 0])]
+            trace.compute_log_prob()
+            chance = math.exp(float(trace.nodes["tree"]["log_prob_sum"]))
+            deviation = (chance * (1 - chance) / len(found)) ** 0.5
+            assert float(same.double().mean()) == pytest.approx(chance, abs=4.5 * deviation + 1e-9)
+    told = first.nodes["_RETURN"]["value"]
+    assert told.trees.forest.num_nodes == WORDS
+    assert told.choices.shape == (WORDS,)
+
+
+def test_told_forward_the_tree_comes_first_and_a_trace_replays(story: Story) -> None:
+    trees = latent()
+    trace = poutine.trace(story).get_trace(trees)
+    assert set(trace.nodes) >= {"tree", "pairs", "surface"}
+    again = poutine.trace(poutine.replay(story, trace)).get_trace(trees)
+    assert float(again.log_prob_sum()) == pytest.approx(float(trace.log_prob_sum()))
+    drawn = torch.stack([poutine.trace(story).get_trace(trees).nodes["tree"]["value"] for _ in range(300)])
+    total = torch.stack([trees.log_arcs[mask > 0].sum() for mask in masks(trees)]).softmax(0)
+    for mask, chance in zip(masks(trees), total.tolist(), strict=True):
+        deviation = (chance * (1 - chance) / len(drawn)) ** 0.5
+        assert float((drawn == mask).all(1).double().mean()) == pytest.approx(
+            chance, abs=4.5 * deviation + 1e-9
+        )
+
+
+def test_svi_learns_parser_and_story() -> None:
+    """The loss is log p(x | words) and the priors; its gradients reach the weights of arcs."""
+    trees = latent()
+    arcs = trees.log_arcs.requires_grad_()
+    story = Story(inventory(), Table(inventory()), window("left"))
+    guide = AutoDelta(collapse_trees(story))
+    loss = Trace_ELBO().differentiable_loss(collapse_trees(story), guide, trees, SURFACE)
+    loss.backward()
+    table = guide.median()["attach.table"].detach()
+    fixed = Story(inventory(), Table(inventory()), window("left"))
+    values = poutine.condition(fixed, {"attach.table": table})
+    found = log_probs(collapse_trees(values), trees, SURFACE)
+    assert float(loss.detach()) == pytest.approx(-sum(found.values()))
+    assert arcs.grad is not None
+    per_word = torch.zeros(WORDS, dtype=torch.double).index_add(0, trees.forest.word, -arcs.grad)
+    torch.testing.assert_close(per_word, torch.ones(WORDS, dtype=torch.double))  # posteriors of its heads
+
+
+def test_what_is_refused(story: Story) -> None:
+    trees = latent()
+    with pytest.raises(NotImplementedError, match="without collapse_trees"):
+        collapse_trees(story)(trees)
+    with pytest.raises(ValueError, match="one for each word"):
+        trees.trees(torch.zeros(trees.forest.num_nodes))
+    whole = Story(inventory(), Attach(inventory()), window("left"))
+    with pytest.raises(ValueError, match="use LocalAttach"):
+        collapse_trees(whole)(trees, SURFACE)
+    with pytest.raises(ValueError, match="mix_trees"):
+        mix_trees(collapse_trees(story), [2], torch.zeros(2))(trees, SURFACE)
