@@ -5,7 +5,7 @@ constituent w and one automaton per slot (`pyropunct.inference.machines.automata
 log-partition function in a semiring, or a derivative of it:
 
 - `log_evidence`: log p(x | T), the sum over all T' (sum semiring);
-- `posterior_pairs`: its gradient, p(l, r | w, T, x);
+- `posterior_pairs`: its gradient, p(l, r | w, T, x), and `posterior_items`, that of T where trees are latent;
 - `expected_cost`: its slope in the direction of a cost, E[c(T')] under the posterior p(T' | T, x)
   (first-order expectation semiring: dual numbers);
 - `best_derivation`: the T' of the single most probable derivation (max semiring);
@@ -103,6 +103,17 @@ def posterior_pairs(problem: Problem) -> Tensor:
     with torch.enable_grad():
         leaf = problem.log_pairs.detach().requires_grad_()
         return torch.autograd.grad(log_evidence(replace(problem, log_pairs=leaf)).sum(), leaf)[0]
+
+
+def posterior_items(problem: Problem) -> Tensor:
+    """The posterior probability that each item of a packed forest is part of T, (..., I).
+
+    Each tree has one item for each word, so those of a word are a distribution.
+    """
+    item = torch.repeat_interleave(torch.from_numpy(np.diff(problem.choice_start)))
+    pairs = posterior_pairs(problem)
+    zeros = pairs.new_zeros((*pairs.shape[:-1], problem.forest.num_nodes))
+    return zeros.index_add(-1, item.to(pairs.device), pairs)
 
 
 def impossible_slot(problem: Problem, tree: int) -> int:

@@ -1,15 +1,17 @@
 """Sentences whose trees are latent: p(T | words) of all trees T in a packed forest."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from pyropunct.inference.forest import forest_of
+from pyropunct.inference.inside import log_evidence
 from pyropunct.inference.packed import PackedForest
-from pyropunct.models.trees import COLUMNS, TreeBatch
+from pyropunct.inference.packed_solver import without_marks
+from pyropunct.models.trees import COLUMNS, READING, TreeBatch
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,26 @@ class LatentTrees:
 
     def __len__(self) -> int:
         return self.forest.num_trees
+
+    @classmethod
+    def of_scores(
+        cls, words: TreeBatch, forest: PackedForest, relation: Tensor, scores: Tensor
+    ) -> "LatentTrees":
+        """Trees with probabilities in proportion to the exponentials of the sums of their items' scores.
+
+        :param scores: (I,), from which gradients may flow.
+        """
+        totals = log_evidence(without_marks(forest, scores))
+        at_roots = torch.where(forest.head < 0, totals[forest.tree], 0.0)  # each tree has one root
+        return cls(words, forest, relation, scores - at_roots)
+
+    def with_reading(self, read: Tensor) -> "LatentTrees":
+        """The same, for a story that reads; see `pyropunct.models.reading`.
+
+        :param read: (S, tokens) the log-odds of tokens in all slots.
+        """
+        at_edges = torch.stack([read[self.forest.left_slot], read[self.forest.right_slot]], 1)
+        return replace(self, more={**self.more, READING: at_edges})
 
     def trees(self, chosen: Tensor) -> TreeBatch:
         """The trees that consist of chosen items.

@@ -26,7 +26,7 @@ from pyropunct.inference.pyro.private import belongs_to, sites_of
 from pyropunct.inference.pyro.telling import tell
 from pyropunct.inference.pyro.told import Surface, Told
 from pyropunct.models.attach.base import Attach, Scorer
-from pyropunct.models.attach.local import OfArcs
+from pyropunct.models.attach.local import is_of_arcs
 from pyropunct.models.attach.views import Views, views_of
 from pyropunct.models.channel.base import Channel
 from pyropunct.models.latent import LatentTrees
@@ -172,7 +172,7 @@ class Story(PyroModule):
 
         :raises ValueError: if the attach model looks at more of a tree than one arc.
         """
-        if not isinstance(self.attach, OfArcs):
+        if not is_of_arcs(self.attach):
             raise ValueError(
                 f"{type(self.attach).__name__} looks at more of a tree than one arc, so that trees cannot be "
                 "summed out: use LocalAttach, or give the story trees"

@@ -10,6 +10,7 @@ from pyropunct.inference.machines.evidence import (
     with_hidden,
 )
 from pyropunct.inference.machines.moves import END, START, Branch, Move, Pass
+from pyropunct.inference.packed import PackedForest, packed_forest
 from pyropunct.inference.pyro.collapse import (
     ImpossibleSurfaceError,
     collapse_trees,
@@ -25,10 +26,12 @@ from pyropunct.inference.pyro.telling import one_by_one, tell
 from pyropunct.inference.pyro.told import Told, UndecidedError
 from pyropunct.models.attach.base import Attach
 from pyropunct.models.attach.frequencies import PairFrequencies
+from pyropunct.models.attach.local import LocalAttach
 from pyropunct.models.attach.log_linear import LogLinearAttach
 from pyropunct.models.channel.base import Channel
 from pyropunct.models.channel.slip import Slip, TokenBigrams
 from pyropunct.models.channel.window import SlidingWindow
+from pyropunct.models.latent import LatentTrees
 from pyropunct.models.story import Story
 from pyropunct.models.trees import TreeBatch
 from pyropunct.vocabulary import Vocabulary, build_vocabulary
@@ -42,8 +45,11 @@ __all__ = [
     "Evidence",
     "ImpossibleSurfaceError",
     "Inventory",
+    "LatentTrees",
+    "LocalAttach",
     "LogLinearAttach",
     "Move",
+    "PackedForest",
     "PairFrequencies",
     "Pass",
     "SlidingWindow",
@@ -66,6 +72,7 @@ __all__ = [
     "mix_trees",
     "one_by_one",
     "one_of",
+    "packed_forest",
     "scale_likelihood",
     "tell",
     "tree_elbo",

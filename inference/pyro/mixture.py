@@ -84,6 +84,8 @@ class MixMessenger(Messenger):
         )
 
     def _check(self, told: Told) -> None:
+        if told.is_latent:
+            raise ValueError("mix_trees is given latent trees, all of which are summed out: leave it out")
         trees, sizes = told.forest.num_trees, self._sizes
         if min(sizes, default=0) < 1 or not sum(sizes) == trees == self._log_weights.shape[-1]:
             raise ValueError(

@@ -6,7 +6,7 @@ not at other arcs: not at the relation of its head, at siblings or at children.
 """
 
 from collections.abc import Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeGuard
 
 import numpy as np
 from torch import Tensor
@@ -66,15 +66,28 @@ class ArcAttributes(Attributes):
         return self._single[name]
 
 
-@runtime_checkable
 class OfArcs(Protocol):
-    """An attach model whose scores are local to an arc."""
+    """An attach model whose scores are local to an arc: see `is_of_arcs`."""
 
     def scores_of_arcs(self, trees: LatentTrees, surface: Any) -> Tensor:
         """(..., C) the scores of the pairs of all items, given the marks inside them.
 
         :param surface: (S, L) the surface strings, or evidence about them.
         """
+
+
+def is_of_arcs(attach: object) -> TypeGuard[OfArcs]:
+    """Whether an attach model gives scores of arcs.
+
+    A class that overrides the scores of trees alone does not: those that it inherits would be of its parent.
+    """
+    places: dict[str, int] = {}
+    for place, kind in enumerate(type(attach).__mro__):
+        for name in ("scores_of_arcs", "scores", "scorer"):
+            if name in vars(kind):
+                places.setdefault(name, place)
+    of_arcs = places.pop("scores_of_arcs", None)
+    return of_arcs is not None and of_arcs <= min(places.values(), default=of_arcs)
 
 
 class LocalAttach(LogLinearAttach):

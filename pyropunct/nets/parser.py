@@ -215,7 +215,7 @@ class BiaffineParser(TrainedWordNetwork[ParserVocabulary, ParserRecipe, Biaffine
                 for heads, count in drawn.items()
             ]
 
-    def scored(self, sentences: Sequence[Sequence[str]], unmarked: Sequence[tuple[str, ...]]) -> "Scored":
+    def scored(self, sentences: Sequence[tuple[str, ...]], unmarked: Sequence[tuple[str, ...]]) -> "Scored":
         """What the network, and that of the parser beside it, say of sentences.
 
         :param sentences: as of `parse`.
@@ -228,7 +228,7 @@ class BiaffineParser(TrainedWordNetwork[ParserVocabulary, ParserRecipe, Biaffine
         return Scored(torch.stack(log_arcs).sum(0).double().cpu(), parts[0].scores.tags, parts)
 
     def _scores(
-        self, sentences: Sequence[Sequence[str]], unmarked: Sequence[tuple[str, ...]]
+        self, sentences: Sequence[tuple[str, ...]], unmarked: Sequence[tuple[str, ...]]
     ) -> ParserScores:
         """The scores of words, whose states are kept."""
         batch = self.encode(sentences)

@@ -4,7 +4,8 @@ A treebank shows words, marks x and trees T; text shows words and marks.  So the
 
     log p(x | words) = log sum over T of p(T | words) p(x | T)
 
-The parser gives p(T | words), and stays as it is.  Weights for parsed trees are learned from a few trees of
+The parser gives p(T | words), and stays as it is.  If the attach model is local to an arc, this sum is over
+all trees: see `pyropunct.train.latent`.  Otherwise weights for parsed trees are learned from a few trees of
 each sentence, its best one and draws, as if each were its tree: by Jensen's inequality their mean of
 log p(x | T) is a lower bound, and restoration meets trees of the same kinds
 (`pyropunct.train.parts`).  Tagger, reader of running text and capital letters need no trees.

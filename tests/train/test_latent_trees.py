@@ -10,17 +10,18 @@ from brute_force import projective_trees
 
 from pyropunct.fitted.recipes import Recipe
 from pyropunct.inference.forest import forest_of
-from pyropunct.inference.inside import log_evidence
+from pyropunct.inference.inside import log_evidence, posterior_items
 from pyropunct.inference.pyro.collapse import collapse_trees, tree_problem
 from pyropunct.models.attach.local import LocalAttach
 from pyropunct.models.latent import LatentTrees
 from pyropunct.nets.latent import Found, Pruning, possible_trees
-from pyropunct.nets.parser import BiaffineParser
+from pyropunct.nets.parser import BiaffineParser, WeightedTree
 from pyropunct.punctuator import Punctuator
 from pyropunct.tasks.explain.punctuated_trees import least_risk_trees
 from pyropunct.train.fitting import fit
 from pyropunct.train.latent import LatentTraining, certain_trees, log_prob_over_all_trees
 from pyropunct.train.parts import fit_parsed
+from pyropunct.train.reading import fit_reading
 from pyropunct.treebank.sentence import Sentence
 
 WORDS = 4
@@ -163,3 +164,34 @@ def test_text_is_learned_from_all_trees(
     blank = LatentTraining(model.vocabulary, train[:5], dev, model.recipe, 0, "cpu", parser=model.parser)
     before = float(log_prob_over_all_trees(blank.punctuator(), trees, dev).sum())
     assert after > before + 10
+
+
+@pytest.mark.usefixtures("single_precision")
+def test_a_story_of_all_trees_reads(
+    model: Punctuator, model_with_parser: Path, train: list[Sentence]
+) -> None:
+    """What a tagger says of the slots counts in the sum as it does in each tree."""
+    tagger, sentence = Punctuator.load(model_with_parser).tagger, short(train)
+    assert tagger is not None
+    words, surface = sentence.tree.forms, model.vocabulary.encode_surface(sentence.surface)
+    parses = [[WeightedTree(sentence.tree, 1.0)]]
+    reading = replace(fit_reading(model, tagger, [sentence], parses), tagger=tagger)
+    [heard] = tagger.log_odds([words], model.vocabulary.tokens)
+    found = possible_trees(model.parser, model.vocabulary, [words], BEST_RELATION)
+    trees = found.trees.with_reading(heard)
+    logs = []
+    for mask in of_heads(trees):
+        of_tree = log_evidence(tree_problem(collapse_trees(reading.story), trees.trees(mask), surface))
+        logs.append(float(of_tree) + float(trees.log_arcs[mask > 0].sum().detach()))
+    total = log_evidence(tree_problem(collapse_trees(reading.story), trees, surface))
+    assert float(total.detach()) == pytest.approx(float(np.logaddexp.reduce(logs)), rel=1e-6)
+    # parsing reads, too
+    probable = possible_trees(model.parser, model.vocabulary, [words]).trees.with_reading(heard)
+    of_arc = posterior_items(tree_problem(collapse_trees(reading.story), probable, surface))
+    forest = probable.forest
+    [found] = least_risk_trees(replace(model, parsed=reading), [(words, sentence.surface)])
+    chosen = sum(
+        float(of_arc[(forest.word == word) & (forest.head == head - 1)].sum())
+        for word, head in enumerate(found.tree.heads)
+    )
+    assert found.risk == pytest.approx(WORDS - chosen)

@@ -25,9 +25,9 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from pyropunct.inference.inside import log_evidence, posterior_pairs
+from pyropunct.inference.inside import log_evidence, posterior_items
 from pyropunct.inference.pyro.collapse import collapse_trees, tree_problem
-from pyropunct.models.attach.local import OfArcs
+from pyropunct.models.attach.local import is_of_arcs
 from pyropunct.nets.eisner import best_tree
 from pyropunct.nets.latent import possible_trees
 from pyropunct.nets.parser import BiaffineParser, WeightedTree
@@ -117,7 +117,7 @@ def least_risk_trees(
 ) -> Iterator[LeastRisk]:
     """The tree of least risk of each punctuated sentence; see `trees_given_marks` for the parameters."""
     story = model.for_parsed.story
-    if strength != 1 or not isinstance(story.attach, OfArcs) or not isinstance(model.parser, BiaffineParser):
+    if strength != 1 or not is_of_arcs(story.attach) or not isinstance(model.parser, BiaffineParser):
         yield from map(least_risk_tree, trees_given_marks(model, sentences, draws, strength))
         return
     for words, surface in sentences:
@@ -129,21 +129,21 @@ def least_risk_trees(
 
 def _posterior(model: Punctuator, words: Sequence[str], surface: Surface) -> LeastRisk | None:
     """The tree of least risk among all trees, None if none of them explains the marks."""
-    fitted, parser = model.for_parsed, _parser_of_marks(model)
-    read, parser = (words, model.parser) if parser is None else (with_marks(words, surface), parser)
+    fitted, of_marks = model.for_parsed, _parser_of_marks(model)
+    parser = model.parser if of_marks is None else of_marks
     assert isinstance(parser, BiaffineParser)
     with torch.no_grad():
+        read = words if of_marks is None else with_marks(words, surface)
         found = possible_trees(parser, fitted.vocabulary, [read])
-        encoded = fitted.vocabulary.encode_surface(surface)
-        problem = tree_problem(collapse_trees(fitted.story), found.trees, encoded)
+        trees, encoded = found.trees, fitted.vocabulary.encode_surface(surface)
+        if fitted.story.reading is not None and fitted.tagger is not None:
+            [heard] = fitted.tagger.log_odds([words], fitted.vocabulary.tokens)
+            trees = trees.with_reading(heard)
+        problem = tree_problem(collapse_trees(fitted.story), trees, encoded)
     if not bool(log_evidence(problem).isfinite()):
         return None
-    start, forest = torch.from_numpy(problem.choice_start), found.trees.forest
-    item = torch.repeat_interleave(start.diff())
-    shares = torch.zeros(forest.num_nodes, dtype=torch.double).index_add(0, item, posterior_pairs(problem))
-    arcs = zip(
-        forest.word.tolist(), (forest.head + 1).tolist(), found.relations, shares.tolist(), strict=True
-    )
+    forest, shares = found.trees.forest, posterior_items(problem).tolist()
+    arcs = zip(forest.word.tolist(), (forest.head + 1).tolist(), found.relations, shares, strict=True)
     return _least_risk(found.best[0], arcs)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pyro
 import pyro.distributions as dist
 import pytest
@@ -32,14 +33,17 @@ from pyro.infer.autoguide import AutoDelta, AutoLaplaceApproximation, AutoMultiv
 from pyro.infer.inspect import get_dependencies
 from pyro.nn import PyroModule, PyroSample
 from torch import Tensor
+from variants import LooksAround
 
 from pyropunct.inference.machines.evidence import SlotEvidence, any_over
+from pyropunct.inference.packed import packed_forest
 from pyropunct.inference.pyro.collapse import collapse_trees
 from pyropunct.inference.pyro.decode import infer_trees
 from pyropunct.inference.pyro.elbo import TreeEnum_ELBO, scale_likelihood
 from pyropunct.inference.pyro.mixture import mix_trees
 from pyropunct.inference.pyro.telling import one_by_one
 from pyropunct.models.channel.window import SlidingWindow
+from pyropunct.models.latent import LatentTrees
 from pyropunct.models.story import Story
 
 CASES = [story_case(tiny_story(window("left")), heads, 3) for heads in ([2, 0], [0, 1])]
@@ -549,6 +553,40 @@ def mixed(model: Callable[..., object]) -> Callable[..., object]:
     return mix_trees(model, [2], torch.tensor([0.4, 0.6]).log())
 
 
+def latent() -> LatentTrees:
+    """All trees of the words of `TREES`, alike."""
+    forest = packed_forest([np.ones((2, 3), np.bool_)] * 2)
+    scores = torch.zeros(forest.num_nodes, dtype=torch.double)
+    return LatentTrees.of_scores(TREES, forest, TREES.relation[forest.word], scores)
+
+
+def trained_on_latent_trees() -> None:
+    model, trees = collapse_trees(story()), latent()
+    guide = AutoDelta(model)
+    guide(trees, SURFACE)
+    svi = SVI(model, guide, pyro.optim.Adam({"lr": 0.05}), Trace_ELBO())
+    losses = [svi.step(trees, SURFACE) for _ in range(30)]
+    assert losses[-1] < losses[0]
+
+
+def latent_trees_given() -> None:
+    trees, some = latent(), story()
+    first = poutine.trace(some).get_trace(trees)
+    tree = first.nodes["tree"]["value"]
+    again = poutine.trace(poutine.replay(some, first)).get_trace(trees)
+    given = poutine.trace(collapse_trees(poutine.condition(some, {"tree": tree}))).get_trace(trees, SURFACE)
+    for trace in (again, given):
+        assert torch.equal(trace.nodes["tree"]["value"], tree)
+
+
+def nothing_to_mix() -> None:
+    weights = torch.zeros(2)
+    assert "mix_trees" in str(
+        refusal(lambda: mix_trees(collapse_trees(story()), [2], weights)(latent(), SURFACE))
+    )
+    collapse_trees(story())(latent())
+
+
 def mixture() -> None:
     some = story()
     some.attach.table = torch.randn(9)
@@ -615,6 +653,13 @@ USES: dict[str, Callable[[], None]] = {
     "`mix_trees` of a collapsed model": mixture,
     "`mix_trees` of a model that is drawn or decoded": lambda: mixed(infer_trees(story()))(TREES, SURFACE),
     "`mix_trees` where the model has a `tree_expectation`, or a scale for each tree": mixture_of_expectations,
+    "`collapse_trees`, SVI, of a story of `LatentTrees`": trained_on_latent_trees,
+    "`infer_trees` of it": lambda: infer_trees(story())(latent(), SURFACE),
+    '`condition`, `replay` of `"tree"`': latent_trees_given,
+    "`mix_trees` of it, draws of x from a collapsed one": nothing_to_mix,
+    "an attach model that looks at more than one arc": lambda: collapse_trees(
+        Story(story().inventory, LooksAround(story().inventory), window("left"))
+    )(latent(), SURFACE),
     "a plate around the model": languages,
     "a plate with subsampling around the model": subsampled,
     "a plate within the model": plates_between,
