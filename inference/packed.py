@@ -129,12 +129,8 @@ def _of_sentence(arcs: NDArray[np.bool_]) -> PackedForest:
     list_items(np.ascontiguousarray(arcs), table, half)
     columns = {name: torch.from_numpy(np.ascontiguousarray(table[:, at])) for at, name in enumerate(ITEM)}
     half_slot, on_left = (torch.from_numpy(np.ascontiguousarray(column)) for column in half.T)
-    starts = {
-        name: torch.tensor([0, size])
-        for name, size in zip(
-            ("node_start", "slot_start", "item_start", "half_start"), (n, n + 1, items, halves), strict=True
-        )
-    }
+    sizes = {"node_start": n, "slot_start": n + 1, "item_start": items, "half_start": halves}
+    starts = {name: torch.tensor([0, size]) for name, size in sizes.items()}
     tree = torch.zeros(items, dtype=torch.long)
     return PackedForest(**starts, tree=tree, **columns, half_slot=half_slot, on_left=on_left)
 
@@ -156,21 +152,20 @@ COUNTED = {
 def joined(forests: Sequence[PackedForest]) -> PackedForest:
     """The sentences of several forests, one forest after the other."""
     columns: dict[str, Tensor] = {}
-    for field in fields(PackedForest):
-        parts = [getattr(forest, field.name) for forest in forests]
-        if field.name.endswith("_start"):
+    for name in (field.name for field in fields(PackedForest)):
+        parts = [getattr(forest, name) for forest in forests]
+        if name.endswith("_start"):
             sizes = torch.cat([part.diff() for part in parts])
-            columns[field.name] = torch.nn.functional.pad(sizes.cumsum(0), (1, 0))
-            continue
-        if field.name == "tree":
-            shifts = starts_of([forest.num_trees for forest in forests])
-        elif field.name in COUNTED:
-            shifts = starts_of([int(getattr(forest, COUNTED[field.name])[-1]) for forest in forests])
+            columns[name] = torch.nn.functional.pad(sizes.cumsum(0), (1, 0))
         else:
-            shifts = np.zeros(len(forests) + 1, np.int64)
-        moved = [
-            torch.where(part < 0, part, part + shift)
-            for part, shift in zip(parts, shifts.tolist(), strict=False)
-        ]
-        columns[field.name] = torch.cat(moved)
+            shifts = starts_of([_end(forest, name) for forest in forests]).tolist()
+            moved = (torch.where(part < 0, part, part + by) for part, by in zip(parts, shifts, strict=False))
+            columns[name] = torch.cat(list(moved))
     return PackedForest(**columns)
+
+
+def _end(forest: PackedForest, name: str) -> int:
+    """How many words, slots, ... there are that a column has the numbers of."""
+    if name == "tree":
+        return forest.num_trees
+    return int(getattr(forest, COUNTED[name])[-1]) if name in COUNTED else 0
