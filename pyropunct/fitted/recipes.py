@@ -197,8 +197,8 @@ RECIPES: dict[str, Recipe] = {
     ),
 }
 """Named recipes: "neural" is for the attach model of this name, "own" for attach models that users write,
-"rules" for models whose rules are to be read; "paper" has the hyperparameters of Li, Wang & Eisner (2019,
-section 3.2)."""
+"rules" for models whose rules are to be read; "paper" has the hyperparameters that Li, Wang & Eisner (2019,
+section 3.2) print, and guesses for those that they do not: xi, the scales of the priors, least and decay."""
 
 
 def unusual(recipe: Recipe) -> dict[str, Any]:

@@ -9,8 +9,8 @@ they condition on ec_i, the number of constituents that end where y_i stands, or
     model 10          model 8 times p(Y_i | Y_{i-2} Y_{i-1}), where Y_i is the tag of y_i
 
 Model 2 has in addition, for each word, the probability 1 - p(, | y_{i-2} y_{i-1}) that no comma stands there.
-Model 5 is model 3 with constituents that a parser found, and in Table 1 models 9 and 12 seem to be models 8
-and 10 with a parser's constituents.  Models 6 and 7 are model 5 with constituents that the parser found in
+Models 5, 9 and 12 are models 3, 8 and 10 with constituents that a parser found; of these, the text does not
+mention model 9.  Models 6 and 7 are model 5 with constituents that the parser found in
 sentences with their commas, in training or even in restoration.
 
 Model 8 assumes "independence between the bigram in the conditioning context and the syntactic information".
