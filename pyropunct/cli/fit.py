@@ -48,8 +48,8 @@ class FitOptions(Hardware):
     :ivar out: file for the model; without the ending .safetensors, it gets this ending.
     :ivar direction: where the channel starts to read; by default the direction with the better perplexity.
     :ivar recipe: settings that predict best; for the neural attach model; for rules and trees that read well;
-        for attach models of one's own; or the paper's, partly guessed, which predict far worse (dev perplexity
-        1.8384 in English for 1.2902, 1.4649 in Chinese for 1.1474).
+        for attach models of one's own; or the paper's, partly guessed, which predict far worse (dev
+        perplexity 1.8384 in English for 1.2902, 1.4649 in Chinese for 1.1474).
     :ivar set: set another field of the recipe, such as edit_prior_scale=1, or an option of the attach model
         or the channel, such as channel.prior_keep=1; repeatable.
     :ivar parser: train a parser too, a reader of running text and a tagger, so that raw text can be restored.
