@@ -130,7 +130,8 @@ class Items:
                 if isinstance(item, Omission | BadLine):
                     yield item, None
                 elif isinstance(result := next(results), Exception):
-                    what = f"{type(result).__name__}: {result}"
+                    kind = "" if isinstance(result, UserError) else f"{type(result).__name__}: "
+                    what = f"{kind}{result}"
                     self._fail(result if isinstance(result, TreebankError) else self._problem(item, what))
                     yield item, None
                 else:

@@ -6,18 +6,21 @@ import io
 import os
 import re
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from pyropunct.errors import UserError, installing
-from pyropunct.text.lines import SIZE, STANDARD_INPUT, TextPart, standard_input
+from pyropunct.text.lines import LONGEST_LINE, STANDARD_INPUT, TextPart, standard_input
 
 TEXT, CONLLU = (".txt", ".text"), (".conllu",)
 """How the names of raw text and of CoNLL-U end, before what says that they are compressed."""
 
 COMPRESSED = (".gz", ".zst")
+
+AT_ONCE = 512
+"""The bytes of Zstandard that are decompressed together: four of them may stand for 128 kB."""
 
 LONGEST_NAME = 50
 """The characters that are kept of a long name: what files are called has 255 bytes at most."""
@@ -129,9 +132,9 @@ def contents(file: str) -> Iterator[BinaryIO]:
     """
     with _named(file), open(file, "rb") as stored:
         if file.lower().endswith(".gz"):
-            yield cast(BinaryIO, gzip.GzipFile(fileobj=stored))
+            yield io.BufferedReader(_Bounded(gzip.GzipFile(fileobj=stored).read, file))
         elif file.lower().endswith(".zst"):
-            yield io.BufferedReader(_Zstandard(stored, file))
+            yield io.BufferedReader(_Bounded(_Zstandard(stored, file).read, file))
         else:
             yield stored
 
@@ -154,7 +157,31 @@ class _DamagedError(ValueError):
     """What was compressed is not whole, or is something else."""
 
 
-class _Zstandard(io.RawIOBase):
+class _Bounded(io.RawIOBase):
+    """What a compressed file contains, as long as it can be text: few bytes may stand for any number.
+
+    :param read: gives at most so many bytes of it.
+    """
+
+    def __init__(self, read: Callable[[int], bytes], file: str) -> None:
+        self._read, self._file, self._unbroken = read, file, 0
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill a buffer with what comes next."""
+        some = self._read(len(buffer))
+        buffer[: len(some)] = some
+        behind = len(some) - 1 - max(map(some.rfind, (b"\n", b" ", b"\t")))
+        self._unbroken = behind + (self._unbroken if behind == len(some) else 0)
+        if self._unbroken > LONGEST_LINE:
+            raise CorpusError(f"{self._file}: holds a megabyte without white space (is this text?)")
+        return len(some)
+
+
+class _Zstandard:
     """What a stream of one or more Zstandard frames contains; one that is cut off is an error."""
 
     def __init__(self, stored: BinaryIO, file: str) -> None:
@@ -164,25 +191,18 @@ class _Zstandard(io.RawIOBase):
             raise CorpusError(f"{file}: reading .zst needs zstandard: {installing('corpus')}") from None
         self._library, self._stored = zstandard, stored
         self._frame: Any = None
-        self._rest, self._found = b"", b""
+        self._rest, self._found = b"", memoryview(b"")
 
-    def readable(self) -> bool:
-        """It is."""
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        """Fill a buffer with what comes next."""
-        view = memoryview(buffer)
-        while not self._found:
-            if not self._decompress():
-                return 0
-        size = min(len(view), len(self._found))
-        view[:size], self._found = self._found[:size], self._found[size:]
-        return size
+    def read(self, size: int) -> bytes:
+        """What comes next, at most so many bytes."""
+        while not self._found and self._decompress():
+            pass
+        some, self._found = self._found[:size], self._found[size:]
+        return bytes(some)
 
     def _decompress(self) -> bool:
         """Take more; tells whether there was any."""
-        stored = self._rest or self._stored.read(SIZE)
+        stored = self._rest or self._stored.read(AT_ONCE)
         if not stored:
             if self._frame is not None:
                 raise _DamagedError("it is cut off")
@@ -190,7 +210,7 @@ class _Zstandard(io.RawIOBase):
         if self._frame is None:
             self._frame = self._library.ZstdDecompressor().decompressobj()
         try:
-            self._found, self._rest = self._frame.decompress(stored), b""
+            self._found, self._rest = memoryview(self._frame.decompress(stored)), b""
         except self._library.ZstdError as error:
             raise _DamagedError(str(error)) from error
         if self._frame.eof:

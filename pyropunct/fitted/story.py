@@ -33,8 +33,9 @@ from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
 from pyropunct.vocabulary import Vocabulary
 
-BATCH_SIZE = 100
-"""The most sentences of a batch."""
+BATCH_SIZE, FEW_MARKS = 100, 4
+"""The most sentences of a batch, and the most marks of a slot for so many: where there are more, batches are
+smaller, because the memory that a slot takes is quadratic in its marks."""
 
 REJECTED, LEAST_REDRAWN = 20, 100
 """How often draws that are not balanced are made up for, and the least number of draws each time."""
@@ -152,8 +153,10 @@ class FittedStory:
         :returns: (trees,) double precision.
         """
         found = []
-        for first in range(0, len(trees), BATCH_SIZE):
-            some = slice(first, first + BATCH_SIZE)
+        longest = max((len(marks) for surface in surfaces for marks in surface), default=0)
+        size = max(1, BATCH_SIZE * FEW_MARKS**2 // max(longest, FEW_MARKS) ** 2)
+        for first in range(0, len(trees), size):
+            some = slice(first, first + size)
             distinct = {id(tree): tree for tree in trees[some]}
             place = {key: number for number, key in enumerate(distinct)}
             with torch.no_grad():

@@ -1,9 +1,12 @@
 """Text files, line by line, of any length, and errors that name a place in them."""
 
+import io
+import os
+import stat
 import sys
 import unicodedata
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from select import select
 from typing import BinaryIO, NamedTuple
@@ -111,11 +114,11 @@ STANDARD_INPUT = "<stdin>"
 def standard_input() -> BinaryIO:
     """The bytes of the standard input.
 
-    :raises TreebankError: if it was closed from the start.
+    :raises TreebankError: if it was closed from the start, or is a device.
     """
     if sys.stdin is None:
         raise TreebankError(STANDARD_INPUT, "the standard input is closed")
-    return sys.stdin.buffer
+    return _ending(sys.stdin.buffer, STANDARD_INPUT)
 
 
 @contextmanager
@@ -133,11 +136,27 @@ def opened(path: str) -> Iterator[tuple[BinaryIO, str]]:
 
 def _opened(path: str) -> BinaryIO:
     try:
-        return Path(path).open("rb")
+        return _ending(Path(path).open("rb"), path)
     except FileNotFoundError:
         raise TreebankError(path, "there is no such file") from None
     except OSError as error:
         raise TreebankError(path, f"the file cannot be read: {error.strerror}") from None
+
+
+def _ending(stream: BinaryIO, name: str) -> BinaryIO:
+    """The stream, unless it is a device without an end, such as /dev/zero.
+
+    :raises TreebankError: if it is.
+    """
+    with suppress(io.UnsupportedOperation):  # not a stream of the operating system
+        found = os.fstat(stream.fileno())
+        if (
+            stat.S_ISCHR(found.st_mode)
+            and not stream.isatty()
+            and not os.path.samestat(found, os.stat(os.devnull))
+        ):
+            raise TreebankError(name, "is a device, not a file")
+    return stream
 
 
 class ByteLines(Iterator[bytes]):

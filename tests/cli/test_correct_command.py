@@ -11,6 +11,7 @@ from model_files import changed, copied
 
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.reading import CHUNK
+from pyropunct.tasks.correct.channel import MOST_MARKS
 from pyropunct.tasks.correct.correcting import TreeCorrector, load_corrector
 from pyropunct.text.conventions import Conventions
 from pyropunct.treebank.reading import read_text, read_treebank
@@ -239,3 +240,24 @@ def test_what_cannot_be_fitted(small: Path, corrector: Path, tmp_path: Path) -> 
         BAD_INPUT, "fit-correction", train, "--model", small / "model", "--out", taken
     )
     assert [path.name for path in tmp_path.iterdir()] == ["taken.safetensors"]
+
+
+def test_a_line_with_too_many_marks_in_one_place_is_left_as_it_was(noisy: Path, file: Path) -> None:
+    """Memory is quadratic in the marks of a slot, so it is bounded."""
+    lines = [
+        "Ann sings , .",
+        f"Ann {'(' * MOST_MARKS}sings{')' * MOST_MARKS} now .",
+        f"Ann {'(' * 250}sings .",
+    ]
+    text = "\n".join([*lines, lines[0], ""])
+    file.write_text(text, encoding="utf-8")
+    result = invoke("correct", noisy, file, *QUICK)
+    assert result.exit_code == BAD_INPUT
+    assert result.stderr.splitlines() == [
+        f"pyropunct: {file}:3: 250 marks behind word 1: a place with more than 20 is not corrected; "
+        "it is left as it was",
+        f"pyropunct: {file}: 1 left as they were because of errors",
+    ]
+    found = result.stdout.splitlines()
+    assert found[2] == lines[2]
+    assert found[0] == found[3] == corrected(noisy, file, lines[0] + "\n").rstrip("\n")

@@ -2,6 +2,7 @@
 
 import gzip
 import sys
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -88,3 +89,17 @@ def test_damaged_files(tmp_path: Path, ending: str, damage: str) -> None:
     path.write_bytes(stored[:-9] if damage == "cut off" else TEXT)
     with pytest.raises(CorpusError, match=rf"a\.txt\{ending}: cannot be decompressed"):
         read(path)
+
+
+@pytest.mark.parametrize("ending", [".gz", ".zst"])
+def test_few_bytes_that_stand_for_gigabytes(tmp_path: Path, ending: str) -> None:
+    """They are read piece by piece, and no further than they can be text."""
+    zstandard = pytest.importorskip("zstandard", reason="pyropunct[corpus] is not installed")
+    zeros, path = bytes(1 << 28), tmp_path / f"a.txt{ending}"
+    path.write_bytes(gzip.compress(zeros, 1) if ending == ".gz" else zstandard.compress(zeros))
+    tracemalloc.start()
+    with pytest.raises(CorpusError, match=r": holds a megabyte without white space \(is this text\?\)$"):
+        read(path)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < len(zeros) / 4

@@ -1,6 +1,7 @@
 """Lines of text files."""
 
 import io
+import os
 from pathlib import Path
 
 import pytest
@@ -51,3 +52,10 @@ def test_eager_lines_do_not_wait_for_their_ends() -> None:
     assert list(lines) == [b" three\n", b"four", b"\n"]
     whole = ByteLines(Slow(b"one two", b" three\nfour", b"\n"))  # type: ignore[arg-type]
     assert list(whole) == [b"one two three\n", b"four\n"]
+
+
+def test_devices_without_an_end_are_not_read() -> None:
+    with pytest.raises(TreebankError, match=r"^/dev/zero: is a device, not a file$"), opened("/dev/zero"):
+        pass
+    with opened(os.devnull) as (stream, _):
+        assert stream.read() == b""

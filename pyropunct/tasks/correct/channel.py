@@ -30,8 +30,12 @@ KINDS = ("drop", "insert", "replace", "swap")
 GREATEST = 100.0
 """No weight is farther from 0 than this."""
 
-REMEMBERED = 20_000
-"""Strings in their contexts whose odds are remembered at the most."""
+REMEMBERED, REMEMBERED_MARKS = 20_000, 3
+"""Strings in their contexts whose odds are remembered at the most, and the most marks of one of these: the
+memory that the outcomes of a string take is quadratic in its length."""
+
+MOST_MARKS = 20
+"""The most marks of a slot that is corrected: time is cubic in their number."""
 
 NONE = "none"
 """Stands for the mark beside an error, where no mark is."""
@@ -152,15 +156,16 @@ class ErrorChannel:
         :param context: where the slot stands.
         """
         key = string, context
-        if key not in self._cache:
-            odds: dict[String, float] = {}
+        odds = self._cache.get(key, {})
+        if not odds:
             for outcome in self.outcomes(string):
                 score = sum(self.weights.get(name, 0.0) for name in features(outcome, context))
                 odds[outcome.string] = odds.get(outcome.string, 0.0) + math.exp(score)
             if len(self._cache) == REMEMBERED:
                 self._cache.clear()
-            self._cache[key] = odds
-        return self._cache[key]
+            if len(string) <= REMEMBERED_MARKS:
+                self._cache[key] = odds
+        return odds
 
     def log_prob(self, wrong: String, right: String, context: Context, rate: float = 1.0) -> float:
         """log p(x_e | x_c) of one slot, in natural logarithms; minus infinity if no error leads there.

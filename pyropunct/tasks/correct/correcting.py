@@ -17,6 +17,7 @@ from typing import Self
 import numpy as np
 
 from pyropunct.draws import Draws
+from pyropunct.errors import UserError
 from pyropunct.fitted.model_file import ModelFileError, write_model_file
 from pyropunct.fitted.saved_parts import SavedParts, inside, read_parts, within
 from pyropunct.fitted.variants import Trusted
@@ -37,13 +38,17 @@ from pyropunct.restore.rewriting import (
     without_marks_in,
     without_unknown,
 )
-from pyropunct.tasks.correct.channel import ErrorChannel, String
+from pyropunct.tasks.correct.channel import MOST_MARKS, ErrorChannel, String
 from pyropunct.tasks.correct.hearing import FITTED_RATE, Floats, Heard, WritersRate, WrongSentence, hear
 from pyropunct.tasks.correct.underlying import read_parses
 from pyropunct.tasks.settings import USUAL, CorrectingSettings
 from pyropunct.text.marks import ABBREVIATION_DOT, CLOSERS, PAIRED, Surface, parted
 from pyropunct.text.raw_sentence import RawSentence
 from pyropunct.vocabulary import Vocabulary
+
+
+class TooManyMarksError(UserError, ValueError):
+    """More marks stand in one slot than are corrected."""
 
 
 @dataclass(frozen=True)
@@ -92,9 +97,14 @@ class Correcting(ABC):
 
         :param rate: see `decide`; it is that of one writer.
         :raises NoParserError: if words have to be parsed and the model has no parser.
+        :raises TooManyMarksError: if a slot has more than `MOST_MARKS` marks.
         """
 
         def decide(batch: Sequence[Source], parses: Sequence[Sequence[WeightedTree]]) -> Iterator[Decision]:
+            for slot, marks in (pair for source in batch for pair in enumerate(source.surface)):
+                if len(marks) > MOST_MARKS:
+                    where = f"{len(marks)} marks behind word {slot}"
+                    raise TooManyMarksError(f"{where}: a place with more than {MOST_MARKS} is not corrected")
             closed = [_closed(source) for source in batch]
             sentences = [
                 WrongSentence(trees, tuple(map(tuple, source.surface)), slots)

@@ -217,13 +217,12 @@ def _log_odds(
         log_prob = np.maximum(log_probs(model, [noisy.trees[0].tree], surfaces)[0], NEVER)
         of_words = (log_prob[1:] - log_prob[0]).tolist()
     else:
-        strings = list(dict.fromkeys([*noisy.wrong, *(string for _, string in tried)]))
-        place = {string: column for column, string in enumerate(strings)}
-        log_prob = voice.vocabulary.log_probs(voice.probabilities, strings)
-        of_words = [
-            float(log_prob[slot, place[string]] - log_prob[slot, place[noisy.wrong[slot]]])
-            for slot, string in tried
-        ]
+        of_slot: dict[int, list[float]] = {}
+        for wrong in {noisy.wrong[slot] for slot, _ in tried}:  # slots with the same marks are tried together
+            slots = [slot for slot, marks in enumerate(noisy.wrong) if marks == wrong]
+            log_prob = voice.vocabulary.log_probs(voice.probabilities[slots], channel.sources(wrong))
+            of_slot |= zip(slots, (log_prob[:, 1:] - log_prob[:, :1]).tolist(), strict=True)
+        of_words = [odds for slot in dict.fromkeys(slot for slot, _ in tried) for odds in of_slot[slot]]
     listed, unlisted = [list[tuple[String, float]]() for _ in noisy.wrong], 0.0
     for (slot, string), ratio in zip(tried, of_words, strict=True):
         wrong = noisy.wrong[slot]
