@@ -1,4 +1,4 @@
-"""Packed forests: all projective trees of some sentences that consist of given arcs, in O(n^3) items.
+"""Packed forests: all projective trees of some sentences that consist of given arcs, in at most O(n^4) items.
 
 A tree of the forest is a choice among alternatives that share what they have in common (Billot & Lang 1989,
 "The structure of shared forests in ambiguous parsing").  A head separates the words on its two sides, so its

@@ -155,7 +155,7 @@ class Story(PyroModule):
                 return self._of_arcs(trees, shown, read)
             if nodes is None:
                 of_shown = views if views is not None and shown is surface else self._views(trees, shown)
-                return self._raised(self.attach.observed(trees, of_shown), trees, of_shown, read)
+                return self._of_views(self.attach.observed(trees, of_shown), trees, of_shown, read)
             scorer = scorer or self.scorer(trees)
             assert isinstance(shown, Tensor)  # constituents sprout while x is drawn
             return scorer(views_of(trees.forest, shown, nodes))
@@ -165,7 +165,7 @@ class Story(PyroModule):
     def scorer(self, trees: TreeBatch) -> Scorer:
         """`Attach.scorer` for these trees, which adds what `Trust` gives, and raises the empty pair."""
         scorer, read = self.attach.scorer(trees), self._read(trees)
-        return lambda views: self._raised(scorer(views), trees, views, read)
+        return lambda views: self._of_views(scorer(views), trees, views, read)
 
     def _of_arcs(self, trees: LatentTrees, surface: Surface, read: Tensor | None) -> Tensor:
         """(..., C) the scores of the pairs of all items of a packed forest.
@@ -177,32 +177,35 @@ class Story(PyroModule):
                 f"{type(self.attach).__name__} looks at more of a tree than one arc, so that trees cannot be "
                 "summed out: use LocalAttach, or give the story trees"
             )
-        scores = self.attach.scores_of_arcs(trees, surface)
-        if read is not None and self.reading is not None:
-            scores = self.reading.own * scores + read.to(scores.device)
-        return self._with_empty(scores, trees.relation)
+        return self._raised(self.attach.scores_of_arcs(trees, surface), read, trees.relation)
 
     def _read(self, trees: TreeBatch | LatentTrees) -> Tensor | None:
         """(C,) the scores of what a network reads, of the pairs of all nodes."""
         return None if self.reading is None else self.reading.scores(trees)
 
-    def _raised(self, scores: Tensor, trees: TreeBatch, views: Views, read: Tensor | None) -> Tensor:
-        """(..., C) scores of the pairs of views.  Those of `Trust` are added, and that of the empty pair is
-        raised.
+    def _of_views(self, scores: Tensor, trees: TreeBatch, views: Views, read: Tensor | None) -> Tensor:
+        """`_raised` for the pairs of views.
 
-        :param read: see `_read`.
+        :param read: of the pairs of all nodes.
+        """
+        if read is not None:
+            read = self.attach.of_views(read, trees, views)
+        return self._raised(scores, read, trees.relation, views.node)
+
+    def _raised(
+        self, scores: Tensor, read: Tensor | None, relation: Tensor, nodes: Tensor | None = None
+    ) -> Tensor:
+        """(..., C) scores of pairs.  Those of `Trust` are added, and that of the empty pair is raised.
+
+        :param read: (C,) what `Trust` gives.
+        :param relation: of all nodes.
+        :param nodes: the nodes whose pairs these are; by default all.
         """
         if read is not None and self.reading is not None:
-            scores = self.reading.own * scores + self.attach.of_views(read, trees, views).to(scores.device)
-        return self._with_empty(scores, trees.relation.cpu()[views.node.cpu()])
-
-    def _with_empty(self, scores: Tensor, relation: Tensor) -> Tensor:
-        """Scores of pairs with that of each empty pair raised.
-
-        :param relation: of each node.
-        """
+            scores = self.reading.own * scores + read.to(scores.device)
         if not self.empty_score:
             return scores
+        relation = relation.cpu() if nodes is None else relation.cpu()[nodes.cpu()]
         empty = torch.from_numpy(choice_start(self.inventory, relation)[:-1])  # the first pair of each set
         more = scores.new_zeros(scores.shape[-1])
         more[empty.to(more.device)] = self.empty_score

@@ -57,7 +57,7 @@ def add_multiple(target, factor, vector, semiring):
 
 
 @spliced
-def _read(arcs, before, after, semiring):
+def read_token(arcs, before, after, semiring):
     """Multiply a vector by the matrix of a token: M_i(token) v leftward, v M_i(token) rightward.
 
     :param arcs: see `arcs_of`.
@@ -76,7 +76,7 @@ def _fill_table(structure, work, node, side, semiring):
     for entry in range(1, table.entries):
         before = entry_of(work.values, table, structure.numbers[table.parent + entry])
         arcs = arcs_of(structure, work.weights.arc, table.slot, structure.numbers[table.token + entry], side)
-        _read(arcs, before, entry_of(work.values, table, entry), semiring)
+        read_token(arcs, before, entry_of(work.values, table, entry), semiring)
 
 
 @spliced
@@ -166,7 +166,7 @@ def wall(structure, work, tree, side, semiring):
     ends = ends_of(structure, work.weights, slot, side)
     past = np.zeros_like(ends)
     if token >= 0:
-        _read(arcs_of(structure, work.weights.arc, slot, token, opposite(side)), ends, past, semiring)
+        read_token(arcs_of(structure, work.weights.arc, slot, token, opposite(side)), ends, past, semiring)
     else:
         for state in range(len(ends)):
             past[state] = ends[state]

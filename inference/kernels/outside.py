@@ -40,13 +40,14 @@ class Adjoints(NamedTuple):
 
 
 @spliced
-def _add(target, flow):
+def add_to(target, flow):
+    """Add a vector to another."""
     for place in range(len(target)):
         target[place] += flow[place]
 
 
 @spliced
-def _unread(arcs, flows, before, flow_before, flow_after):
+def unread_token(arcs, flows, before, flow_before, flow_after):
     """Reverse of reading a token.
 
     :param arcs: see `arcs_of`.
@@ -65,7 +66,7 @@ def _unfill_table(structure, work, adjoint, node, side):
     table = table_of(structure, work, node, side)
     for entry in range(table.entries - 1, 0, -1):
         parent, token = structure.numbers[table.parent + entry], structure.numbers[table.token + entry]
-        _unread(
+        unread_token(
             arcs_of(structure, work.weights.arc, table.slot, token, side),
             arcs_of(structure, adjoint.weights.arc, table.slot, token, side)[2],
             entry_of(work.values, table, parent),
@@ -122,7 +123,7 @@ def _unchain(structure, work, adjoint, node, side):
         _unapply(structure, work, adjoint, child, side, link_of(structure, work, node, side, number + 1))
     slot, start = word_slot_of(structure, node, side), link_of(structure, work, node, side, 0)
     ends = ends_of(structure, adjoint.weights, slot, opposite(side))
-    _add(ends, adjoint.values[start : start + len(ends)])
+    add_to(ends, adjoint.values[start : start + len(ends)])
 
 
 @inner
@@ -133,8 +134,8 @@ def _unwall(structure, work, adjoint, tree, side, flow):
     if token >= 0:
         past, flow, toward = flow, np.zeros_like(ends), opposite(side)
         arcs = arcs_of(structure, work.weights.arc, slot, token, toward)
-        _unread(arcs, arcs_of(structure, adjoint.weights.arc, slot, token, toward)[2], ends, flow, past)
-    _add(ends_of(structure, adjoint.weights, slot, side), flow)
+        unread_token(arcs, arcs_of(structure, adjoint.weights.arc, slot, token, toward)[2], ends, flow, past)
+    add_to(ends_of(structure, adjoint.weights, slot, side), flow)
 
 
 @inner

@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pyropunct.inference.compiling import compiled, inner, spliced
-from pyropunct.inference.kernels.inside import MAX, SUM, add_multiple, dot, plus
+from pyropunct.inference.kernels.inside import MAX, SUM, add_multiple, dot, plus, read_token
+from pyropunct.inference.kernels.outside import add_to, unread_token
 
 Array = NDArray[Any]
 
@@ -28,70 +29,52 @@ ITEM = ("word", "head", "left_slot", "right_slot", "near", "far", "source", "tar
 
 
 @inner
-def _put(table, row, word, head, left, right, near, far, source, target):
-    columns = (word, head, left, right, near, far, source, target)
-    for column in range(8):
-        table[row, column] = columns[column]
+def _put(table, row, columns):
+    """Write a row, a number at a time (see `pyropunct.inference.compiling`); of no table, nothing."""
+    if row < len(table):
+        for column in range(len(columns)):
+            table[row, column] = columns[column]
 
 
 @inner
-def _fill(arcs, table, half, fill):
-    """List, or only count, the items and the halves of a sentence; see `list_items`."""
+def _fill(arcs, table, half):
+    """List the items and the halves of a sentence, or only count them; see `list_items`."""
     n = len(arcs)
     left, right = np.full((n + 1, n), -1), np.full((n, n + 1), -1)
     for word in range(n):
         left[word, word], right[word, word + 1] = 2 * word, 2 * word + 1
-        if fill:
-            half[2 * word, 0], half[2 * word, 1] = word, 1
-            half[2 * word + 1, 0], half[2 * word + 1, 1] = word + 1, 0
-    if fill:
-        half[2 * n, 0], half[2 * n, 1], half[2 * n + 1, 0], half[2 * n + 1, 1] = 0, 0, n, 0
+        _put(half, 2 * word, (word, 1))
+        _put(half, 2 * word + 1, (word + 1, 0))
+    _put(half, 2 * n, (0, 0))
+    _put(half, 2 * n + 1, (n, 0))
     items, halves = 0, 2 * n + 2
     for size in range(1, n):
         for h in range(n):
-            k = h + 1 + size
-            if k <= n:
-                for m in range(h + 1, k):
-                    for d in range(m, k):
-                        if arcs[d, h + 1] and min(right[h, m], left[m, d], right[d, k]) >= 0:
-                            if right[h, k] < 0:
-                                right[h, k] = halves
-                                if fill:
-                                    half[halves, 0], half[halves, 1] = k, 0
-                                halves += 1
-                            if fill:
-                                _put(
-                                    table,
-                                    items,
-                                    d,
-                                    h,
-                                    m,
-                                    k,
-                                    left[m, d],
-                                    right[d, k],
-                                    right[h, m],
-                                    right[h, k],
-                                )
-                            items += 1
-            m = h - size
-            if m >= 0:
-                for k in range(m + 1, h + 1):
-                    for d in range(m, k):
-                        if arcs[d, h + 1] and min(left[k, h], left[m, d], right[d, k]) >= 0:
-                            if left[m, h] < 0:
-                                left[m, h] = halves
-                                if fill:
-                                    half[halves, 0], half[halves, 1] = m, 1
-                                halves += 1
-                            if fill:
-                                _put(
-                                    table, items, d, h, m, k, right[d, k], left[m, d], left[k, h], left[m, h]
-                                )
-                            items += 1
+            k = h + 1 + size  # R[h, k] from R[h, m] and an item from m to k
+            for m in range(h + 1, k if k <= n else 0):
+                for d in range(m, k):
+                    if arcs[d, h + 1] and min(right[h, m], left[m, d], right[d, k]) >= 0:
+                        if right[h, k] < 0:
+                            right[h, k] = halves
+                            _put(half, halves, (k, 0))
+                            halves += 1
+                        parts = left[m, d], right[d, k], right[h, m], right[h, k]
+                        _put(table, items, (d, h, m, k, *parts))
+                        items += 1
+            m = h - size  # L[m, h] from L[k, h] and an item from m to k
+            for k in range(m + 1, h + 1 if m >= 0 else 0):
+                for d in range(m, k):
+                    if arcs[d, h + 1] and min(left[k, h], left[m, d], right[d, k]) >= 0:
+                        if left[m, h] < 0:
+                            left[m, h] = halves
+                            _put(half, halves, (m, 1))
+                            halves += 1
+                        parts = right[d, k], left[m, d], left[k, h], left[m, h]
+                        _put(table, items, (d, h, m, k, *parts))
+                        items += 1
     for d in range(n):
         if arcs[d, 0] and left[0, d] >= 0 and right[d, n] >= 0:
-            if fill:
-                _put(table, items, d, -1, 0, n, left[0, d], right[d, n], 2 * n, 2 * n + 1)
+            _put(table, items, (d, -1, 0, n, left[0, d], right[d, n], 2 * n, 2 * n + 1))
             items += 1
     return items, halves
 
@@ -102,7 +85,7 @@ def count_items(arcs):
 
     :param arcs: see `list_items`.
     """
-    return _fill(arcs, np.empty((0, 8), np.int64), np.empty((0, 2), np.int64), False)
+    return _fill(arcs, np.empty((0, 8), np.int64), np.empty((0, 2), np.int64))
 
 
 @compiled
@@ -113,13 +96,13 @@ def list_items(arcs, table, half):
     :param table: (items, 8) is filled with the columns `ITEM`.
     :param half: (halves, 2) is filled with the slot of each half, and whether it is on the left.
     """
-    _fill(arcs, table, half, True)
+    _fill(arcs, table, half)
 
 
 class Chart(NamedTuple):
     """A packed forest with its automata and punctemes.
 
-    The fields up to ``half_slot`` are those of `pyropunct.inference.packed.PackedForest`, those from
+    The fields up to ``on_left`` are those of `pyropunct.inference.packed.PackedForest`, those from
     ``state_start`` to ``num_tokens`` those of `pyropunct.inference.machines.automata.Automata`.
 
     :ivar half_automaton: (H,) the automaton of each half's slot.
@@ -224,25 +207,6 @@ def _top(chart, sentence):
 # Sums
 
 
-@spliced
-def _read(arcs, before, after, semiring):
-    """Add a vector, times the matrix of a token, to another vector."""
-    reads, writes, weights = arcs
-    for number in range(len(weights)):
-        product = before[reads[number]] * weights[number]
-        after[writes[number]] = plus(after[writes[number]], product, semiring)
-
-
-@spliced
-def _read_back(arcs, before, slope_before, slope_after, slopes):
-    """The reverse of `_read`: slopes of the weights and of what was read, by those of what was written."""
-    reads, writes, weights = arcs
-    for number in range(len(weights)):
-        slope = slope_after[writes[number]]
-        slope_before[reads[number]] += weights[number] * slope
-        slopes[number] += before[reads[number]] * slope
-
-
 @inner
 def _grow(chart, weights, vectors, half, semiring):
     """The vectors of a half behind each entry, unless they are there."""
@@ -256,7 +220,7 @@ def _grow(chart, weights, vectors, half, semiring):
     for entry in range(1, _entries(chart, half)):
         arcs = _arcs(chart, weights.arc, automaton, chart.token[left, entry], left)
         shorter = _entry(chart, vectors.grown, half, chart.parent[left, entry])
-        _read(arcs, shorter, _entry(chart, vectors.grown, half, entry), semiring)
+        read_token(arcs, shorter, _entry(chart, vectors.grown, half, entry), semiring)
 
 
 @inner
@@ -268,14 +232,10 @@ def _wither(chart, weights, vectors, slopes, adjoint, half):
         token, parent = chart.token[left, entry], chart.parent[left, entry]
         arcs = _arcs(chart, weights.arc, automaton, token, left)
         of_arcs = _arcs(chart, adjoint.arc, automaton, token, left)[2]
-        shorter, of_shorter = (
-            _entry(chart, vectors.grown, half, parent),
-            _entry(chart, slopes.grown, half, parent),
-        )
-        _read_back(arcs, shorter, of_shorter, _entry(chart, slopes.grown, half, entry), of_arcs)
-    of_value, of_first = _value(chart, slopes.value, half), _entry(chart, slopes.grown, half, 0)
-    for state in range(len(of_value)):
-        of_value[state] += of_first[state]
+        shorter = _entry(chart, vectors.grown, half, parent)
+        of_shorter = _entry(chart, slopes.grown, half, parent)
+        unread_token(arcs, of_arcs, shorter, of_shorter, _entry(chart, slopes.grown, half, entry))
+    add_to(_value(chart, slopes.value, half), _entry(chart, slopes.grown, half, 0))
 
 
 @inner
@@ -288,7 +248,7 @@ def _plant(chart, weights, vectors, sentence, semiring):
         value = _value(chart, vectors.value, half)
         if half == top and chart.start_token >= 0:
             arcs = _arcs(chart, weights.arc, chart.half_automaton[half], chart.start_token, False)
-            _read(arcs, ends, value, semiring)
+            read_token(arcs, ends, value, semiring)
         else:
             for state in range(len(value)):
                 value[state] = ends[state]
@@ -302,7 +262,7 @@ def _wall(chart, weights, sentence, semiring):
     if chart.end_token < 0:
         return ends
     past = np.zeros_like(ends)
-    _read(_arcs(chart, weights.arc, automaton, chart.end_token, True), ends, past, semiring)
+    read_token(_arcs(chart, weights.arc, automaton, chart.end_token, True), ends, past, semiring)
     return past
 
 
@@ -374,10 +334,9 @@ def _outside(chart, weights, vectors, slopes, adjoint, sentence, seed, sums, slo
     if chart.end_token >= 0:
         arcs = _arcs(chart, weights.arc, automaton, chart.end_token, True)
         of_arcs = _arcs(chart, adjoint.arc, automaton, chart.end_token, True)[2]
-        _read_back(arcs, finals, of_finals, of_ends, of_arcs)
+        unread_token(arcs, of_arcs, finals, of_finals, of_ends)
     else:
-        for state in range(len(value)):
-            of_finals[state] += of_ends[state]
+        add_to(of_finals, of_ends)
     for back in range(chart.item_start[sentence + 1] - chart.item_start[sentence]):
         item = chart.item_start[sentence + 1] - 1 - back
         near, far, target = chart.near[item], chart.far[item], chart.target[item]
@@ -422,10 +381,9 @@ def _uproot(chart, weights, slopes, adjoint, half, is_top):
     if is_top and chart.start_token >= 0:
         arcs = _arcs(chart, weights.arc, automaton, chart.start_token, False)
         of_arcs = _arcs(chart, adjoint.arc, automaton, chart.start_token, False)[2]
-        _read_back(arcs, _ends(chart, weights.initial, automaton), of_ends, of_value, of_arcs)
+        unread_token(arcs, of_arcs, _ends(chart, weights.initial, automaton), of_ends, of_value)
     else:
-        for state in range(len(of_value)):
-            of_ends[state] += of_value[state]
+        add_to(of_ends, of_value)
 
 
 @compiled
@@ -478,7 +436,7 @@ def _behind(chart, weights, half, entry, state, semiring):
     while entry:
         arcs = _arcs(chart, weights.arc, automaton, chart.token[left, entry], not left)
         further = np.zeros_like(vector)
-        _read(arcs, vector, further, semiring)
+        read_token(arcs, vector, further, semiring)
         vector, entry = further, chart.parent[left, entry]
     return vector
 

@@ -95,7 +95,7 @@ class Summed(TreeSite):
         return self.of_trees(self.told.sum.log_evidence)
 
 
-def summed(told: Told, surface: Surface | None) -> Told | None:
+def summed(told: Told, surface: Surface | None) -> None:
     """x alone, by `Summed`; or `forward` if T' is given.
 
     :raises NotImplementedError: where `pyro.poutine.do` gives x: then there is nothing to sum.
@@ -119,7 +119,6 @@ def summed(told: Told, surface: Surface | None) -> Told | None:
         value = pyro.sample(SURFACE, Summed(told), obs=surface)  # type: ignore[arg-type]
     told.show(value, is_drawn=shown is None)
     told.sum = Sum(told)
-    return None
 
 
 class CollapseMessenger(TellMessenger):

@@ -143,7 +143,7 @@ It returns the story of other trees, where it has decoded these.
 """
 
 
-def forward(told: Told, surface: Surface | None) -> Told | None:
+def forward(told: Told, surface: Surface | None) -> None:
     """T' is drawn bottom-up together with x, unless one or both are given: `Sprouted`, then `Rewritten`.
 
     :raises NotImplementedError: if x is given and T' is not.
@@ -167,7 +167,6 @@ def forward(told: Told, surface: Surface | None) -> Told | None:
         with told.plate:
             value = pyro.sample(SURFACE, Rewritten(told), obs=surface)  # type: ignore[arg-type]
         told.show(value, is_drawn=shown is None)
-    return None
 
 
 def given_values(told: Told, surface: Surface | None) -> tuple[Any, Any]:
@@ -227,7 +226,7 @@ class TellMessenger(Messenger):
         msg["kwargs"]["growing"] = self._growing
 
 
-def _node_by_node(told: Told, surface: Surface | None) -> Told | None:
+def _node_by_node(told: Told, surface: Surface | None) -> None:
     _, shown = given_values(told, surface)
     if shown is None or isinstance(shown, Intervention):
         raise NotImplementedError("one_by_one needs a surface: it compares sums over the punctemes behind it")
@@ -247,7 +246,6 @@ def _node_by_node(told: Told, surface: Surface | None) -> Told | None:
     told.decide(torch.cat(values, -1) if values[0].dim() else torch.stack(values, -1))
     with told.plate:
         pyro.sample(SURFACE, Rewritten(told), obs=shown)
-    return None
 
 
 def one_by_one(model: Callable[..., Any]) -> Callable[..., Any]:

@@ -11,11 +11,10 @@ from typing import Any, Protocol, TypeGuard
 import numpy as np
 from torch import Tensor
 
-from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.ragged import Ints
 from pyropunct.models.attach.attributes import PLACES, SURFACE, Attributes, ViewAttributes
 from pyropunct.models.attach.log_linear import LogLinearAttach
-from pyropunct.models.attach.templates import FAMILIES, Template
+from pyropunct.models.attach.templates import Template
 from pyropunct.models.attach.views import Contexts, views_between
 from pyropunct.models.latent import LatentTrees
 
@@ -93,16 +92,10 @@ def is_of_arcs(attach: object) -> TypeGuard[OfArcs]:
 class LocalAttach(LogLinearAttach):
     """`LogLinearAttach` with those templates alone that are local to an arc."""
 
-    def __init__(
-        self,
-        inventory: Inventory,
-        marks: Sequence[str],
-        families: Sequence[str] = tuple(FAMILIES),
-        prior_scale: float = 1.0,
-        least: int = 2,
-    ) -> None:
-        super().__init__(inventory, marks, families, prior_scale, least)
-        self.templates = list(filter(is_local, self.templates))
+    @classmethod
+    def takes(cls, template: Template) -> bool:
+        """Whether it looks at nothing but an arc, its span, and words and marks."""
+        return LOCAL.issuperset(template.attributes)
 
     def contexts_of_arcs(self, trees: LatentTrees, surface: Tensor) -> Contexts:
         """The contexts of all items that have weights."""
@@ -127,8 +120,3 @@ class LocalAttach(LogLinearAttach):
         """
         uses = sum(np.bincount(some.number, minlength=len(self.kinds)) for some in contexts)
         self._nodes = np.maximum(uses, 1)
-
-
-def is_local(template: Template) -> bool:
-    """Whether a template looks at nothing but an arc, its span, and words and marks."""
-    return LOCAL.issuperset(template.attributes)

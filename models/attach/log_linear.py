@@ -31,7 +31,7 @@ from pyropunct.models.attach.scores import (
     parts_of_pairs,
     sparse_weights,
 )
-from pyropunct.models.attach.templates import EVERYWHERE, FAMILIES
+from pyropunct.models.attach.templates import EVERYWHERE, FAMILIES, Template
 from pyropunct.models.attach.views import Contexts, Views, views_of
 from pyropunct.models.priors import IsotropicNormal, PriorShares, shared_prior
 from pyropunct.models.symmetry import CLASSES
@@ -144,7 +144,8 @@ class LogLinearAttach(Attach):
     ) -> None:
         super().__init__(inventory)
         self.families = tuple(families)
-        self.templates = [template for family in families for template in FAMILIES[family]]
+        of_families = (template for family in families for template in FAMILIES[family])
+        self.templates = [template for template in of_families if self.takes(template)]
         self.prior_scale, self.least = prior_scale, least
         self.sparse = False
         self._index: Index | None = None
@@ -155,6 +156,11 @@ class LogLinearAttach(Attach):
         self.register_buffer("starts", torch.zeros(1, dtype=torch.long))
         self.register_buffer("kinds", torch.zeros(0, dtype=torch.int8))
         self.weights: Any = PyroSample(lambda module: module._prior())  # a tensor when read
+
+    @classmethod
+    def takes(cls, template: Template) -> bool:
+        """Whether a template of the families is used."""
+        return True
 
     # Learning which contexts there are
 

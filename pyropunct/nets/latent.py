@@ -16,7 +16,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from pyropunct.inference.inside import log_evidence
+from pyropunct.inference.forest import forest_of
+from pyropunct.inference.inside import log_evidence, posterior_pairs
 from pyropunct.inference.packed import PackedForest, joined, packed_forest
 from pyropunct.inference.packed_solver import without_marks
 from pyropunct.models.latent import LatentTrees
@@ -87,19 +88,7 @@ def possible_trees(
     log_items = log_items - torch.where(forest.head < 0, totals[forest.tree], 0.0)  # each tree has one root
     best = list(_best_trees(parser, unmarked, heads, arcs, scored.tags))
     trees = LatentTrees(vocabulary.encode_trees(best), forest, numbers, log_items)
-    return Found(trees, relations, best, weighed(forest, log_items.detach())[0].exp())
-
-
-def weighed(forest: PackedForest, log_weights: Tensor) -> tuple[Tensor, Tensor]:
-    """The logarithm of the total weight of each sentence's trees, (B,), and the share of each item, (I,).
-
-    :param log_weights: (I,) the logarithm of the weight of each item.
-    """
-    with torch.enable_grad():
-        leaf = log_weights.detach().requires_grad_()
-        total = log_evidence(without_marks(forest, leaf))
-        (shares,) = torch.autograd.grad(total.sum(), leaf)
-    return total.detach(), shares
+    return Found(trees, relations, best, log_evidence(without_marks(forest, log_items.detach())).exp())
 
 
 def _forest(log_arcs: Array, pruning: Pruning) -> tuple[PackedForest, Array]:
@@ -110,10 +99,11 @@ def _forest(log_arcs: Array, pruning: Pruning) -> tuple[PackedForest, Array]:
     forest = packed_forest([arcs])
     word, head = forest.word.numpy(), forest.head.numpy() + 1
     weights = torch.from_numpy(log_arcs[word, head])
-    is_of_best = torch.from_numpy(best[word] == head)
-    _, shares = weighed(forest, weights)
-    _, of_best = weighed(forest, torch.where(is_of_best, weights, -torch.inf))
-    return forest.items(((shares > pruning.item) | (of_best > 0)).nonzero()[:, 0]), best
+    probable = posterior_pairs(without_marks(forest, weights)) > pruning.item
+    shape = forest_of([best.tolist()])
+    of_best = torch.from_numpy(best[word] == head)
+    of_best &= (forest.left_slot == shape.left_slot[word]) & (forest.right_slot == shape.right_slot[word])
+    return forest.items((probable | of_best).nonzero()[:, 0]), best
 
 
 class _Arcs:

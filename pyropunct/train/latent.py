@@ -9,13 +9,13 @@ model must be local to an arc (`pyropunct.models.attach.local`).
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from math import exp
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from pyropunct.fitted.evaluation import Evaluation
 from pyropunct.fitted.story import FittedStory
 from pyropunct.inference.inside import log_evidence
 from pyropunct.inference.packed import joined, packed_forest
@@ -25,7 +25,8 @@ from pyropunct.models.attach.views import join_contexts
 from pyropunct.models.latent import LatentTrees
 from pyropunct.nets.latent import Pruning, possible_trees
 from pyropunct.nets.parser import BiaffineParser
-from pyropunct.train.training import Perplexity, Training
+from pyropunct.punctuator import Punctuator
+from pyropunct.train.training import Training
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
 from pyropunct.vocabulary import Vocabulary
@@ -114,8 +115,6 @@ class LatentTraining(Training):
         )
         return latent, surface
 
-    def measured(self) -> Perplexity:
+    def perplexity_of(self, model: Punctuator) -> float:
         """The perplexity per slot of dev, over all possible trees."""
-        super().measured()  # which complains of numbers that are not finite
-        logs = log_prob_over_all_trees(self._punctuator(self._current), self._of_dev, self.dev)
-        return Perplexity(exp(-float(logs.sum()) / sum(len(sentence.surface) for sentence in self.dev)))
+        return Evaluation.of(self.dev, log_prob_over_all_trees(model, self._of_dev, self.dev)).perplexity

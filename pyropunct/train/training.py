@@ -249,7 +249,7 @@ class Training(Trainer):
         self._settle(self._current)
         try:
             with np.errstate(invalid="ignore"):  # what comes of this is looked at below
-                perplexity = self._punctuator(self._current).evaluate(self.dev).perplexity
+                perplexity = self.perplexity_of(self._punctuator(self._current))
         except ImpossibleSurfaceError as error:
             raise self._diverged(f"on dev, {error}") from error
         weights = {**learned_values(self._current), **dict(self._current.named_parameters())}
@@ -258,6 +258,10 @@ class Training(Trainer):
             problem = problems[0] if problems else f"the perplexity of dev is {perplexity}"
             raise self._diverged(f"at its end, {problem}")
         return Perplexity(perplexity)
+
+    def perplexity_of(self, model: Punctuator) -> float:
+        """The perplexity per slot of dev."""
+        return model.evaluate(self.dev).perplexity
 
     @_OWN_PARAMETERS
     def step(self, numbers: Sequence[int], done: int) -> float:
