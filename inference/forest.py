@@ -27,7 +27,41 @@ class Sprouting(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Forest:
+class SideBySide:
+    """Trees, or sentences, whose nodes and slots are numbered through; every tensor is ``int64``.
+
+    :ivar node_start: (B + 1,) first word of each tree.
+    :ivar slot_start: (B + 1,) first slot of each tree.
+    :ivar tree: (N,) the tree of each node.
+    """
+
+    node_start: Tensor
+    slot_start: Tensor
+    tree: Tensor
+
+    @property
+    def num_trees(self) -> int:
+        """The number B of trees."""
+        return len(self.node_start) - 1
+
+    @cached_property
+    def slot_tree(self) -> Tensor:
+        """(S,) the tree of each slot."""
+        return torch.repeat_interleave(self.slot_start.diff())
+
+    def per_tree(self, values: Tensor) -> Tensor:
+        """Sum node values of shape (..., N) within each tree, to shape (..., B)."""
+        return values.new_zeros((*values.shape[:-1], self.num_trees)).index_add(
+            -1, self.tree.to(values.device), values
+        )
+
+    def slots(self, tree: int) -> range:
+        """The slots 0..n of a tree of n words."""
+        return range(*self.slot_start[tree : tree + 2].tolist())
+
+
+@dataclass(frozen=True)
+class Forest(SideBySide):
     """Projective trees of different shapes, side by side.
 
     A tree of n words has n nodes and n + 1 slots.  Node w stands for the constituent headed by
@@ -54,9 +88,6 @@ class Forest:
         nodes below that height have their punctemes, the slot's underlying string is complete.
     """
 
-    node_start: Tensor
-    slot_start: Tensor
-    tree: Tensor
     head: Tensor
     root: Tensor
     left_slot: Tensor
@@ -70,11 +101,6 @@ class Forest:
     right_child: Tensor
     bottom_up: Tensor
     closing_height: Tensor
-
-    @property
-    def num_trees(self) -> int:
-        """The number B of trees."""
-        return len(self.root)
 
     @property
     def num_nodes(self) -> int:
@@ -109,17 +135,6 @@ class Forest:
             nodes = (self.height == height).nonzero()[:, 0]
             yield nodes, (self.closing_height == height + 1).nonzero()[:, 0]
 
-    @cached_property
-    def slot_tree(self) -> Tensor:
-        """(S,) the tree of each slot."""
-        return torch.repeat_interleave(self.slot_start.diff())
-
-    def per_tree(self, values: Tensor) -> Tensor:
-        """Sum node values of shape (..., N) within each tree, to shape (..., B)."""
-        return values.new_zeros((*values.shape[:-1], self.num_trees)).index_add(
-            -1, self.tree.to(values.device), values
-        )
-
     def to(self, device: torch.device | str) -> "Forest":
         """The same forest with its tensors on ``device``."""
         return Forest(**{field.name: getattr(self, field.name).to(device) for field in fields(self)})
@@ -127,10 +142,6 @@ class Forest:
     def nodes(self, tree: int) -> range:
         """The nodes of a tree: its words from left to right."""
         return range(*self.node_start[tree : tree + 2].tolist())
-
-    def slots(self, tree: int) -> range:
-        """The slots 0..n of a tree of n words."""
-        return range(*self.slot_start[tree : tree + 2].tolist())
 
     def left_children(self, node: int) -> list[int]:
         """The children v of a node w with v < w, from left to right."""

@@ -19,20 +19,20 @@ the right, of an artificial word before the first.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from pyropunct.inference.forest import SideBySide
 from pyropunct.inference.kernels.packed import ITEM, count_items, list_items
 from pyropunct.inference.ragged import starts_of
 
 
 @dataclass(frozen=True)
-class PackedForest:
-    """B sentences with S slots, I items and H halves; all tensors are ``int64``.
+class PackedForest(SideBySide):
+    """B sentences with S slots, I items and H halves: items are its nodes.
 
     The halves of a sentence come one after the other: two without dependents for each of its words, those of
     the artificial word before the first slot, without dependents and with a root, then all others.  Items
@@ -55,11 +55,8 @@ class PackedForest:
     :ivar on_left: (H,) 1 for a half on the left of its word.
     """
 
-    node_start: Tensor
-    slot_start: Tensor
     item_start: Tensor
     half_start: Tensor
-    tree: Tensor
     word: Tensor
     head: Tensor
     left_slot: Tensor
@@ -72,11 +69,6 @@ class PackedForest:
     on_left: Tensor
 
     @property
-    def num_trees(self) -> int:
-        """The number B of sentences, each of which has one tree."""
-        return len(self.node_start) - 1
-
-    @property
     def num_nodes(self) -> int:
         """The number I of items."""
         return len(self.word)
@@ -85,20 +77,6 @@ class PackedForest:
     def num_slots(self) -> int:
         """The number S of slots."""
         return int(self.slot_start[-1])
-
-    @cached_property
-    def slot_tree(self) -> Tensor:
-        """(S,) the sentence of each slot."""
-        return torch.repeat_interleave(self.slot_start.diff())
-
-    def per_tree(self, values: Tensor) -> Tensor:
-        """Sum item values of shape (..., I) within each sentence, to shape (..., B)."""
-        zeros = values.new_zeros((*values.shape[:-1], self.num_trees))
-        return zeros.index_add(-1, self.tree.to(values.device), values)
-
-    def slots(self, tree: int) -> range:
-        """The slots 0..n of a sentence of n words."""
-        return range(*self.slot_start[tree : tree + 2].tolist())
 
     def items(self, chosen: Tensor) -> "PackedForest":
         """The forest with some of its items, each as often as it is chosen.

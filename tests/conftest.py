@@ -14,7 +14,9 @@ from hypothesis import settings
 from numba.core.caching import IndexDataCacheFile
 
 from pyropunct.embedded import embedded_treebank_path
+from pyropunct.nets.parser import BiaffineParser
 from pyropunct.nets.recipes import ParserRecipe, ReaderRecipe, SlotTaggerRecipe
+from pyropunct.punctuator import Punctuator
 from pyropunct.train.fitting import NetworkRecipes
 from pyropunct.treebank.reading import read_treebank
 from pyropunct.treebank.sentence import Sentence
@@ -117,6 +119,14 @@ def model_with_parser(small: Path, tmp_path_factory: pytest.TempPathFactory) -> 
         make_model_with_parser(small, folder / "model")
 
     return made_once(tmp_path_factory, "restore", make) / "model"
+
+
+@pytest.fixture(scope="module")
+def parser(model_with_parser: Path) -> BiaffineParser:
+    """The parser of `model_with_parser`."""
+    found = Punctuator.load(model_with_parser).parser
+    assert isinstance(found, BiaffineParser)
+    return found
 
 
 def make_model_with_parser(small: Path, folder: Path) -> None:

@@ -14,7 +14,6 @@ from pyropunct.fitted.model_file import ModelFileError
 from pyropunct.nets.parser import BiaffineParser
 from pyropunct.nets.recipes import SlotTaggerRecipe
 from pyropunct.nets.tagger import SlotTagger, train_slot_tagger
-from pyropunct.punctuator import Punctuator
 from pyropunct.text.marks import START, Surface
 from pyropunct.train.checkpoints import Checkpoint
 from pyropunct.treebank.reading import read_text
@@ -27,13 +26,6 @@ SMALL = SlotTaggerRecipe(
 
 def smaller(**changes: Any) -> SlotTaggerRecipe:
     return replace(SMALL, **changes)
-
-
-@pytest.fixture(scope="module")
-def parser(model_with_parser: Path) -> BiaffineParser:
-    found = Punctuator.load(model_with_parser).parser
-    assert isinstance(found, BiaffineParser)
-    return found
 
 
 @pytest.fixture(scope="module")

@@ -30,13 +30,6 @@ BEST_RELATION = Pruning(0.0, 0.0, 1.0)
 
 
 @pytest.fixture(scope="module")
-def parser(model_with_parser: Path) -> BiaffineParser:
-    found = Punctuator.load(model_with_parser).parser
-    assert isinstance(found, BiaffineParser)
-    return found
-
-
-@pytest.fixture(scope="module")
 def of_trees(train: list[Sentence], dev: list[Sentence]) -> Punctuator:
     """A story of the trees of a treebank."""
     default = torch.get_default_dtype()
