@@ -48,7 +48,7 @@ def described(model: Punctuator, train: Sequence[Sentence], dev: Sequence[Senten
     """The numbers of a model."""
     rules = learned_rules(model, train, nunberg=False)
     frequent = sum((pair.count or 0.0) >= COUNTED for pair in rules.pairs)
-    own, unigram, _ = model.evaluation_sums(dev, []).evaluation()
+    own, unigram, *_ = model.evaluation_sums(dev, []).evaluation()
     assert unigram is not None
     return (
         f"{rules.disagreeing} edits of {frequent} pairs disagree, total variation {variation(rules):.3f}; "

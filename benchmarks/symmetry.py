@@ -1,41 +1,46 @@
-"""What the posterior regulariser does: unbalanced punctemes and matched marks for several weights xi.
+"""What the posterior regulariser does to brackets and quotation marks, for several weights xi.
 
 Usage::
 
     python benchmarks/symmetry.py TRAIN.conllu DEV.conllu [--weights 0,1,10] [--direction right] [--seed 0]
 
-For each xi the script fits a model and prints, on DEV: perplexity per slot, E[c(T')] per sentence under the
-posterior, and the share of underlying quotation marks and brackets whose partner is on the other side of
-the same constituent in the best T'.
+The first line says what the trees of DEV allow: how many pairs of brackets and quotation marks its sentences
+show, how many of them enclose a whole constituent, and how many marks have no partner in their sentence.
+Then the script fits a model for each xi and prints, on DEV: perplexity per slot; the constituents that bear
+such a mark in the best T'; those in whose pair one has no partner on the other side; and the expected number
+of these.
 """
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 
 from trials import begin, parser
 
-from pyropunct import Punctuator, Recipe, Sentence, fit
-from pyropunct.models.symmetry import CLOSING, FACING, STRICT_CLOSERS
-
-MARKS = set(FACING) | STRICT_CLOSERS
+from pyropunct import Recipe, Sentence, fit
+from pyropunct.models.symmetry import FACING, PAIRED
 
 
-def matched(left: Iterable[str], right: Iterable[str]) -> tuple[int, int]:
-    """How many quotation marks and brackets of a pair face their partners, and how many there are."""
-    openers = [token for token in left if token in MARKS]
-    closers = [token for token in reversed(list(right)) if token in MARKS]
-    facing = sum(CLOSING.get(closer) == opener for opener, closer in zip(openers, closers, strict=False))
-    return 2 * facing, len(openers) + len(closers)
-
-
-def share_matched(model: Punctuator, sentences: list[Sentence]) -> tuple[float, int]:
-    """The share of matched marks in the best T' of all sentences, and the number of marks."""
-    together = total = 0
-    for trees in model.underlying(sentences):
-        for left, right in trees[0]:
-            facing, marks = matched(left, right)
-            together, total = together + facing, total + marks
-    return together / max(1, total), total
+def allowed(sentences: Iterable[Sentence]) -> Counter[str]:
+    """Pairs of marks, pairs that enclose a constituent, and marks without a partner."""
+    counts: Counter[str] = Counter()
+    for sentence in sentences:
+        spans, opened = set(sentence.tree.spans), list[tuple[str, int]]()
+        marks = [
+            (mark, slot) for slot, some in enumerate(sentence.surface) for mark in some if mark in PAIRED
+        ]
+        for mark, slot in marks:
+            if mark in FACING:
+                opened.append((mark, slot))
+                continue
+            partners = [place for place, (opener, _) in enumerate(opened) if FACING[opener] == mark]
+            if partners:
+                counts["pairs"] += 1
+                counts["constituents"] += (opened[partners[-1]][1] + 1, slot) in spans
+                del opened[partners[-1] :]
+        counts["alone"] += len(marks)
+    counts["alone"] -= 2 * counts["pairs"]
+    return counts
 
 
 def main() -> None:
@@ -44,14 +49,15 @@ def main() -> None:
     command.add_argument("--weights", default="0,1,10")
     options = command.parse_args()
     train, dev = begin(options)
-    print("| xi | perplexity | E[c] per sentence | matched | marks in the best T' |\n|---|---|---|---|---|")
+    can = allowed(dev)
+    print("{pairs} pairs, {constituents} of whole constituents; {alone} marks alone\n".format_map(can))
+    print("| xi | perplexity | bear a mark | unmatched | expected |\n|---|---|---|---|---|")
     for weight in (float(one) for one in options.weights.split(",")):
         recipe = replace(Recipe(), symmetry_weight=weight, epochs=options.epochs)
         model = fit(train, dev, recipe, direction=options.direction, seed=options.seed)
-        share, marks = share_matched(model, dev)
-        expected = float(model.unmatched(dev).mean())
+        bearing, unmatched, expected = model.balance(dev)
         perplexity = model.evaluate(dev).perplexity
-        print(f"| {weight:g} | {perplexity:.4f} | {expected:.4f} | {share:.1%} | {marks} |", flush=True)
+        print(f"| {weight:g} | {perplexity:.4f} | {bearing} | {unmatched} | {expected:.1f} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -21,6 +21,9 @@ CLOSING = {closer: opener for opener, closer in FACING.items()}
 STRICT_CLOSERS = set(CLOSING) - {"?", "!"}
 """Closing tokens that need an opener; question and exclamation marks may stand alone."""
 
+PAIRED = STRICT_CLOSERS | set(FACING)
+"""Brackets, quotation marks and inverted marks: tokens that have partners."""
+
 CLASSES = (
     "none",
     "left only",

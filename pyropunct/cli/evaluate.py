@@ -29,6 +29,10 @@ model     1 if each slot were certain; k as if choosing among k equal strings
 unigram   of a model without trees: the string of each slot is drawn by itself as
           in the training treebank, where last slots are counted apart"""
 
+BALANCE = """\
+unmatched   in the best T': without the partner on the constituent's other side;
+            expected: under the posterior"""
+
 NOT_COUNTED = (
     "An older version has fitted this model, which does not know the strings of the training treebank."
 )
@@ -138,7 +142,7 @@ class EvaluationReport(Report):
 
     def plain(self) -> dict[str, Any]:
         """All numbers, of all slots and of parts of them."""
-        slots, unigram, with_trees = self._evaluation
+        slots, unigram, with_trees, balance = self._evaluation
         names = ("last_slots", "other_slots", "unigram", "unigram_last_slots", "unigram_other_slots")
         parts = (*slots[1:], *(unigram or (None, None, None)))
         return {
@@ -146,6 +150,7 @@ class EvaluationReport(Report):
             **self._told,
             **_plain(slots.all),
             "perplexity_with_trees": None if with_trees is None else with_trees.perplexity,
+            "balance": balance._asdict(),
             **{name: None if part is None else _plain(part) for name, part in zip(names, parts, strict=True)},
         }
 
@@ -156,12 +161,15 @@ class EvaluationReport(Report):
         def perplexity(evaluation: "Evaluation | None") -> str:
             return NO_VALUE if evaluation is None or not evaluation.slots else _shown(evaluation.perplexity)
 
-        slots, unigram, with_trees = self._evaluation
+        slots, unigram, with_trees, balance = self._evaluation
         values: dict[str, float] = {"sentences": slots.all.sentences, **self._left_out, **_plain(slots.all)}
         if with_trees is not None:
             values["perplexity with trees"] = with_trees.perplexity
         whole = [(name.replace("_", " "), value) for name, value in values.items()]
         yield cells_table(self._name, {" ": None, "value": _shown}, whole)
+        if balance.bearing:
+            columns = {"constituents with one": None, "unmatched": _shown, "unmatched, expected": _shown}
+            yield cells_table("Brackets and quotation marks", columns, [balance], [BALANCE])
         titles = ("all", "last of a sentence", "others")
         others = unigram or (None, None, None)
         rows = [

@@ -105,6 +105,19 @@ class SlotEvaluations(NamedTuple):
         )
 
 
+class Balance(NamedTuple):
+    """How many constituents sprout a bracket or quotation mark without its partner: section 2.3 of the paper.
+
+    :ivar bearing: the constituents that sprout such a mark in the best T'.
+    :ivar unmatched: those of them in whose pair a mark has no partner on the other side.
+    :ivar expected: the expected number of unmatched constituents, under p(T' | T, x).
+    """
+
+    bearing: int
+    unmatched: int
+    expected: float
+
+
 class WholeEvaluation(NamedTuple):
     """How well a model predicts last slots, other slots, and trees with their punctuation.
 
@@ -112,11 +125,13 @@ class WholeEvaluation(NamedTuple):
     :ivar unigram: the same for the unigram model of slots; None without this model.
     :ivar with_trees: log p(T, x) = log p_syn(T) + log p(x | T), where T is heads, relations and tags; None
         without a model of trees.
+    :ivar balance: of the punctemes of the sentences that show a bracket or quotation mark.
     """
 
     own: SlotEvaluations
     unigram: SlotEvaluations | None
     with_trees: Evaluation | None
+    balance: Balance
 
 
 class EvaluationSums:
@@ -128,28 +143,36 @@ class EvaluationSums:
 
     def __init__(self, plain: Mapping[str, Any] | None = None) -> None:
         plain = {} if plain is None else plain
-        self.sentences, self._slots = (int(plain.get(name, 0)) for name in ("sentences", "slots"))
+        names = ("sentences", "slots", "bearing", "unmatched")
+        self._counts = Counter({name: int(plain.get(name, 0)) for name in names})
         logs = plain.get("logs", {})
         self._logs = {name: ExactSum(text) for name, text in logs.items()}
 
-    def count(self, sentences: Sequence[Sentence]) -> None:
-        """Count sentences and slots."""
-        self.sentences += len(sentences)
-        self._slots += sum(len(sentence.surface) for sentence in sentences)
+    @property
+    def sentences(self) -> int:
+        """The number of sentences counted."""
+        return self._counts["sentences"]
+
+    def count(self, sentences: Sequence[Sentence], balance: Balance) -> None:
+        """Count sentences, their slots, and their unmatched punctemes."""
+        slots = sum(len(sentence.surface) for sentence in sentences)
+        bearing, unmatched, expected = balance
+        self._counts.update(sentences=len(sentences), slots=slots, bearing=bearing, unmatched=unmatched)
+        self.add("unmatched", [expected])
 
     def add(self, name: str, logs: Iterable[float]) -> None:
-        """Add logarithms of probabilities.
+        """Add numbers to a sum.
 
-        :param name: "whole" of x given T, "others" without last slots, "trees" of T, and of the unigram model
-            "unigram_last" of last slots and "unigram_others".
+        :param name: of logarithms of probabilities: "whole" of x given T, "others" without last slots,
+            "trees" of T, and of the unigram model "unigram_last" of last slots and "unigram_others".  Of
+            expected numbers: "unmatched" punctemes.
         """
         total = self._logs.setdefault(name, ExactSum())
         for one in logs:
             total.add(one)
 
     def __iadd__(self, other: "EvaluationSums") -> "EvaluationSums":
-        self.sentences += other.sentences
-        self._slots += other._slots
+        self._counts.update(other._counts)
         for name, total in other._logs.items():
             self._logs.setdefault(name, ExactSum()).__iadd__(total)
         return self
@@ -157,20 +180,22 @@ class EvaluationSums:
     def to_json(self) -> dict[str, Any]:
         """The sums in plain JSON types, with nothing rounded off."""
         logs = {name: str(total) for name, total in self._logs.items()}
-        return {"sentences": self.sentences, "slots": self._slots, "logs": logs}
+        return {**self._counts, "logs": logs}
 
     def evaluation(self) -> WholeEvaluation:
         """The evaluation that follows from the sums."""
         log = {name: float(total) for name, total in self._logs.items()}
-        own = SlotEvaluations.of(self.sentences, self._slots, log["whole"], log["others"])
+        sentences, slots = self._counts["sentences"], self._counts["slots"]
+        own = SlotEvaluations.of(sentences, slots, log["whole"], log["others"])
         unigram = joint = None
         if "unigram_last" in log:
             whole = ExactSum(str(self._logs["unigram_last"]))
             whole += self._logs["unigram_others"]
-            unigram = SlotEvaluations.of(self.sentences, self._slots, float(whole), log["unigram_others"])
+            unigram = SlotEvaluations.of(sentences, slots, float(whole), log["unigram_others"])
         if "trees" in log:
-            joint = Evaluation(self.sentences, self._slots, log["whole"] + log["trees"])
-        return WholeEvaluation(own, unigram, joint)
+            joint = Evaluation(sentences, slots, log["whole"] + log["trees"])
+        balance = Balance(self._counts["bearing"], self._counts["unmatched"], log["unmatched"])
+        return WholeEvaluation(own, unigram, joint, balance)
 
 
 String = tuple[str, ...]

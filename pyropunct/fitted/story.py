@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from pyropunct.draws import Draws, draw_surfaces
-from pyropunct.fitted.evaluation import Evaluation, EvaluationSums, SlotStrings
+from pyropunct.fitted.evaluation import Balance, Evaluation, EvaluationSums, SlotStrings
 from pyropunct.fitted.recipes import Recipe
 from pyropunct.inference.inside import best_derivation, expected_cost, log_evidence, opened, posterior_draws
 from pyropunct.inference.machines import products
@@ -22,7 +22,7 @@ from pyropunct.inference.pyro.told import Told
 from pyropunct.models.drawing import ManyDraws
 from pyropunct.models.learned import learned_scales, learned_values
 from pyropunct.models.story import Story
-from pyropunct.models.symmetry import unmatched_rows
+from pyropunct.models.symmetry import PAIRED, unmatched_rows
 from pyropunct.models.syntax import HeadOutward
 from pyropunct.models.trees import TreeBatch
 from pyropunct.nets.pretrained import Pretrained, features_of_words
@@ -198,7 +198,7 @@ class FittedStory:
             whole = _possible(part, problem, impossible)
             is_kept = whole > -torch.inf
             kept = [sentence for sentence, keeps in zip(part, is_kept.tolist(), strict=True) if keeps]
-            sums.count(kept)
+            sums.count(kept, self.balance(kept))
             sums.add("whole", whole[is_kept].tolist())
             sums.add("others", others[is_kept].tolist())
             if syntax is not None:
@@ -308,6 +308,24 @@ class FittedStory:
         """Whole punctuated sentences (T, T', x), trees too: see `pyropunct.tasks.explain.brackets`."""
         for _ in range(sentences):
             yield self.story()
+
+    def balance(self, sentences: Sequence[Sentence]) -> Balance:
+        """How many constituents sprout a bracket or quotation mark without its partner.
+
+        Only sentences that show such a mark are looked at: elsewhere one is hardly ever underlying.
+        """
+        inventory, tokens = self.vocabulary.inventory, self.vocabulary.tokens
+        costs = unmatched_rows(inventory, tokens)
+        numbers = {number for number, token in enumerate(tokens) if token in PAIRED}
+        bears = torch.tensor([not numbers.isdisjoint(left + right) for left, right in inventory.rows])
+        shown = [one for one in sentences if any(map(PAIRED.intersection, one.surface))]
+        total = torch.zeros(3, dtype=torch.double)
+        for _, problem in self.problems(shown):
+            best = torch.from_numpy(inventory.pair_start)[problem.relation] + best_derivation(problem)
+            _, expected = expected_cost(problem, costs[choice_rows(inventory, problem.relation)])
+            total += torch.stack([bears[best].sum(), costs[best].sum(), expected.detach().sum()])
+        bearing, unmatched, of_all = total.tolist()
+        return Balance(int(bearing), int(unmatched), of_all)
 
     def unmatched(self, sentences: Sequence[Sentence]) -> Tensor:
         """E[c(T') | T, x] of each sentence, where c counts the nodes with unmatched symmetric tokens.

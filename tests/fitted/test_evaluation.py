@@ -4,6 +4,7 @@ import itertools
 import json
 import math
 from fractions import Fraction
+from itertools import starmap
 from pathlib import Path
 
 import pytest
@@ -12,10 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyro import poutine
 
-from pyropunct.fitted.evaluation import ExactSum, SlotCounts, SlotStrings
+from pyropunct.fitted.evaluation import EvaluationSums, ExactSum, SlotCounts, SlotStrings
 from pyropunct.inference.inside import log_evidence
 from pyropunct.inference.machines.evidence import SlotEvidence, any_over, exactly
 from pyropunct.inference.pyro.collapse import tree_problem
+from pyropunct.models.symmetry import PAIRED, unmatched
 from pyropunct.punctuator import Punctuator
 from pyropunct.text.marks import START
 from pyropunct.treebank.reading import read_treebank
@@ -110,7 +112,7 @@ def test_last_slots_are_those_of_evidence_that_leaves_them_open(small: Path) -> 
     trees = vocabulary.encode_trees([sentence.tree for sentence in sentences])
     with torch.no_grad():
         rest = log_evidence(tree_problem(model.story, trees, SlotEvidence(evidence))).sum()
-    own, unigram, with_trees = model.evaluation_sums(iter(sentences), []).evaluation()
+    own, unigram, with_trees, _ = model.evaluation_sums(iter(sentences), []).evaluation()
     whole = model.evaluate(sentences)
     assert own.all == pytest.approx(whole)
     assert own.others.log_likelihood == pytest.approx(float(rest), rel=1e-4)
@@ -126,3 +128,17 @@ def test_last_slots_are_those_of_evidence_that_leaves_them_open(small: Path) -> 
     by_hand = [model.slot_strings.log_probs(vocabulary.known_surface(one.surface)) for one in sentences]
     assert unigram.last.log_likelihood == pytest.approx(math.fsum(last for last, _ in by_hand))
     assert unigram.others.log_likelihood == pytest.approx(math.fsum(others for _, others in by_hand))
+
+
+def test_balance_counts_constituents_with_marks_that_have_no_partner(small: Path) -> None:
+    model = Punctuator.load(small / "model")
+    sentences = list(read_treebank(small / "dev.conllu"))
+    sums = model.evaluation_sums(iter(sentences[:40]), [])
+    sums += EvaluationSums(json.loads(json.dumps(model.evaluation_sums(iter(sentences[40:]), []).to_json())))
+    found = sums.evaluation().balance
+    pairs = [pair for [tree] in model.underlying(sentences) for pair in tree]
+    bearing = [pair for pair in pairs if PAIRED.intersection(pair[0] + pair[1])]
+    assert 0 < found.bearing == len(bearing)
+    assert found.unmatched == sum(starmap(unmatched, bearing))
+    shown = [one for one in sentences if any(map(PAIRED.intersection, one.surface))]
+    assert found.expected == pytest.approx(float(model.unmatched(shown).sum()), rel=1e-5)
