@@ -109,7 +109,7 @@ class RestorationReport(SentenceReport):
         from pyropunct.restore.restoring import raw_text
 
         if isinstance(source, Sentence):
-            return source.text(restored.surface)
+            return source.text(restored.surface, self.conventions)
         return raw_text(restored, self.conventions, capital=self._capital)
 
     def conllu(self, source: "Source", restored: "Restored") -> str:
@@ -117,7 +117,7 @@ class RestorationReport(SentenceReport):
         from pyropunct.treebank.conllu_writer import print_conllu
 
         if isinstance(source, Sentence):
-            return source.conllu_with_surface(restored.surface)
+            return source.conllu_with_surface(restored.surface, self.conventions)
         if restored.tree is None:
             return ""
         return print_conllu(

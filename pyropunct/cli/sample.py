@@ -9,6 +9,7 @@ from pyropunct.cli.command import command
 from pyropunct.cli.loading import Json, SeededUse, read_file
 from pyropunct.cli.report import SentenceReport, in_order, show_each
 from pyropunct.limits import Count
+from pyropunct.text.conventions import Conventions
 from pyropunct.treebank.sentence import Sentence
 
 
@@ -55,20 +56,33 @@ def sample(
         return
     treebank = read_file(file)
     draws = punctuator.sample(list(treebank), samples or 1, balanced=balanced)
-    show_each("sampling", SampleReport(shape), treebank, in_order(treebank, None, shape), draws)
+    show_each(
+        "sampling",
+        SampleReport(shape, punctuator.conventions),
+        treebank,
+        in_order(treebank, None, shape),
+        draws,
+    )
 
 
 class SampleReport(SentenceReport):
-    """Sentences with drawn punctuation."""
+    """Sentences with drawn punctuation.
+
+    :param conventions: those of the model.
+    """
+
+    def __init__(self, form: str, conventions: Conventions) -> None:
+        super().__init__(form)
+        self._conventions = conventions
 
     def text(self, source: Sentence, draw: Any) -> str:
         """A draw."""
-        return source.text(draw)
+        return source.text(draw, self._conventions)
 
     def conllu(self, source: Sentence, draw: Any) -> str:
         """A draw."""
-        return source.conllu_with_surface(draw)
+        return source.conllu_with_surface(draw, self._conventions)
 
     def entry(self, source: Sentence, *draws: Any) -> dict[str, Any]:
         """All draws of a tree."""
-        return {"texts": [source.text(draw) for draw in draws]}
+        return {"texts": [self.text(source, draw) for draw in draws]}

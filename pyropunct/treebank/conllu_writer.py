@@ -60,26 +60,32 @@ def escaped(value: str) -> str:
     return "".join(_ESCAPES.get(character, character) for character in value)
 
 
-def write_items(layout: Layout, items: Sequence[Item], mark_heads: Sequence[int]) -> str:
+def write_items(
+    layout: Layout, items: Sequence[Item], mark_heads: Sequence[int], conventions: Conventions
+) -> str:
     """The original sentence with the words and marks of ``items``, renumbered.
 
     Heads, enhanced dependencies, multiword ranges and empty nodes get the new numbers; an
     enhanced dependency on a mark that was removed is dropped.
 
     :param mark_heads: for each slot the token id, in the original, of the head of new marks there.
+    :param conventions: see `pyropunct.treebank.repunctuate.spaces_after`.
     """
-    return as_written(list(_Rewriting(layout, items, mark_heads).lines()))
+    return as_written(list(_Rewriting(layout, items, mark_heads, conventions).lines()))
 
 
 class _Rewriting:
     """Writes the new lines of one sentence."""
 
-    def __init__(self, layout: Layout, items: Sequence[Item], mark_heads: Sequence[int]) -> None:
+    def __init__(
+        self, layout: Layout, items: Sequence[Item], mark_heads: Sequence[int], conventions: Conventions
+    ) -> None:
         self.layout = layout
         self.block = layout.block
         self.items = items
         self.mark_heads = mark_heads
-        self.spaces = spaces_after(layout, items)
+        self.spaces = spaces_after(layout, items, conventions)
+        self.text = printed(layout, items, conventions).text
         self.enhanced = any(token.columns[DEPS] != "_" for token in layout.block.tokens)
         self.empty_nodes = self._place_empty_nodes()
         self.numbers = self._renumber()
@@ -102,10 +108,9 @@ class _Rewriting:
         return numbers
 
     def lines(self) -> Iterator[str]:
-        text = printed(self.layout, self.items).text
         for line in self.block.lines:
             if line.lstrip().startswith("#"):
-                yield retitled(line, text)
+                yield retitled(line, self.text)
         yield from self._empty_node_lines(0)
         ranges = kept_ranges(self.layout, self.items)
         covered_until = 0

@@ -10,16 +10,12 @@ from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import NamedTuple
 
-from pyropunct.text.marks import (
-    ABBREVIATION_DOT,
-    START,
-    STRAIGHT,
-    UNKNOWN,
-    Surface,
-    space_beside_mark,
-    space_between_words,
-)
+from pyropunct.text.conventions import Conventions, Written
+from pyropunct.text.marks import ABBREVIATION_DOT, START, STRAIGHT, UNKNOWN, Surface, space_between_words
 from pyropunct.treebank.conllu_block import FORM, Block, MultiwordRange, has_space_after
+
+USUAL = Conventions()
+"""The usual rules of spacing, without those of a treebank."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +59,7 @@ class Item:
     mark: str = ""
 
 
-def arrange(layout: Layout, surface: Surface) -> list[Item]:
+def arrange(layout: Layout, surface: Surface, conventions: Conventions = USUAL) -> list[Item]:
     """The words of the sentence with the marks of ``surface`` between them.
 
     The sentence start is not a token.  An abbreviation dot, wherever it stands in its slot, becomes
@@ -71,11 +67,12 @@ def arrange(layout: Layout, surface: Surface) -> list[Item]:
     there in the original.  An unknown mark becomes the original mark in its place; if there is none,
     it is left out.
 
+    :param conventions: how new quotation marks are written if the sentence has none.
     :raises ValueError: if the sentence has n words and ``surface`` does not have n + 1 slots.
     """
     if len(surface) != len(layout.words) + 1:
         raise ValueError(f"{len(layout.words)} words have {len(layout.words) + 1} slots, not {len(surface)}")
-    style = _quote_style(layout)
+    style = {**conventions.quotes, **quote_style(layout)}
     items = []
     for slot, marks in enumerate(surface):
         if slot:
@@ -119,7 +116,7 @@ def _real_marks(marks: Sequence[str]) -> list[str]:
     return [mark for mark in marks if mark not in (START, ABBREVIATION_DOT)]
 
 
-def _quote_style(layout: Layout) -> dict[str, str]:
+def quote_style(layout: Layout) -> dict[str, str]:
     """The form of each directed quotation mark that this sentence writes straight."""
     style: dict[str, str] = {}
     for token, mark in layout.directed():
@@ -156,19 +153,19 @@ def range_form(layout: Layout, multiword: MultiwordRange, last: Item) -> str:
     return form
 
 
-def spaces_after(layout: Layout, items: Sequence[Item]) -> list[bool]:
-    """Whether a space follows each item."""
+def spaces_after(layout: Layout, items: Sequence[Item], conventions: Conventions = USUAL) -> list[bool]:
+    """Whether a space follows each item.
+
+    :param conventions: decide between items that were no neighbours in the original.
+    """
     original = original_spaces(layout.block)
     spaces = []
     for left, right in pairwise(items):
         if left.token and right.token == left.token + 1:
             spaces.append(original[left.token])
-        elif left.mark or right.mark:
-            marks = (bool(left.mark), bool(right.mark))
-            spaces.append(space_beside_mark(left.mark or left.form, right.mark or right.form, *marks))
         else:
-            had_space = any(original[left.token : right.token])
-            spaces.append(had_space or space_between_words(left.form, right.form))
+            written = (Written(one.form, one.mark) for one in (left, right))
+            spaces.append(conventions.spacing.space(*written))
     return [*spaces, original[-1]]
 
 
@@ -232,9 +229,9 @@ class Printed(NamedTuple):
     places: tuple[tuple[int, int], ...]
 
 
-def printed(layout: Layout, items: Sequence[Item]) -> Printed:
-    """The text of the items, and where they stand in it."""
-    spaces = spaces_after(layout, items)
+def printed(layout: Layout, items: Sequence[Item], conventions: Conventions = USUAL) -> Printed:
+    """The text of the items, and where they stand in it; see `spaces_after`."""
+    spaces = spaces_after(layout, items, conventions)
     ranges = kept_ranges(layout, items)
     text, places = "", []
     position = 0

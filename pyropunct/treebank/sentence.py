@@ -4,10 +4,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from pyropunct.text.conventions import Conventions
 from pyropunct.text.marks import Surface, displayed
 from pyropunct.treebank.conllu_block import DEPREL, DEPS, HEAD, UPOS
 from pyropunct.treebank.conllu_writer import as_written, write_items, write_misc
-from pyropunct.treebank.repunctuate import Layout, arrange, printed, written_words
+from pyropunct.treebank.repunctuate import USUAL, Layout, arrange, printed, written_words
 from pyropunct.treebank.tree import Tree, mark_heads
 
 if TYPE_CHECKING:
@@ -34,19 +35,20 @@ class Sentence:
     lifted: int
     layout: Layout = field(repr=False)
 
-    def text(self, surface: Surface | None = None) -> str:
+    def text(self, surface: Surface | None = None, conventions: Conventions = USUAL) -> str:
         """The printed sentence.
 
         By default, with the sentence's own punctuation, this is the original text with its multiword
         forms, spaces and straight quotation marks.  With another surface, the spacing between tokens that
-        were neighbours in the original is kept.  Elsewhere opening marks stick to the next token, closing
-        marks to the previous one, hyphens and slashes to both.
+        were neighbours in the original is kept.  Elsewhere the conventions decide.  By the usual ones,
+        opening marks stick to the next token, closing ones to the previous one, hyphens and slashes to both.
 
         :param surface: the punctuation tokens of the slots 0..n.
+        :param conventions: those of a treebank, as a model learns them.
         :raises ValueError: if the number of slots is not n + 1.
         """
-        items = arrange(self.layout, self.surface if surface is None else surface)
-        return printed(self.layout, items).text
+        items = arrange(self.layout, self.surface if surface is None else surface, conventions)
+        return printed(self.layout, items, conventions).text
 
     def passage(self, tokens: Collection[int], slot: int) -> tuple[str, str, str]:
         """The original text in three parts: the text before certain tokens, theirs, and the text behind them.
@@ -108,7 +110,7 @@ class Sentence:
             return as_written(self.layout.block.lines)
         return write_misc(self.layout, misc)
 
-    def conllu_with_surface(self, surface: Surface) -> str:
+    def conllu_with_surface(self, surface: Surface, conventions: Conventions = USUAL) -> str:
         """The sentence as CoNLL-U with other punctuation, and the blank line behind it.
 
         Tokens that are kept have their original lines, except for the numbers and ``SpaceAfter``.  A new
@@ -116,15 +118,16 @@ class Sentence:
         A comment with the text is rewritten.
 
         :param surface: the punctuation tokens of the slots 0..n.
+        :param conventions: see `text`.
         :raises ValueError: if the number of slots is not n + 1.
         """
-        items = arrange(self.layout, surface)
+        items = arrange(self.layout, surface, conventions)
         tokens = range(1, len(self.layout.block.tokens) + 1)
         original = [(token, self.layout.form(token)) for token in tokens]
         if [(item.token, item.form) for item in items] == original:
             return self.conllu()
         heads = [self.layout.words[word - 1] for word in mark_heads(self.tree)]
-        return write_items(self.layout, items, heads)
+        return write_items(self.layout, items, heads, conventions)
 
 
 NEW_DOCUMENT = "# newdoc"

@@ -23,13 +23,13 @@ from pyropunct.punctuator import Punctuator
 from pyropunct.tasks.explain.derivations import Derivations, SproutedTree, ways_of
 from pyropunct.tasks.explain.reattaching import hung
 from pyropunct.tasks.rephrase.underlying_tree import UnderlyingTree
-from pyropunct.text.conventions import Capitals, Conventions, Written, at_the_beginning
+from pyropunct.text.conventions import Capitals, Conventions, at_the_beginning
 from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface
-from pyropunct.treebank.conllu_block import FORM, HEAD, MISC, Block, MultiwordRange, with_space_after
+from pyropunct.treebank.conllu_block import FORM, HEAD, Block, MultiwordRange
 from pyropunct.treebank.conllu_reader import read_block
-from pyropunct.treebank.conllu_writer import retitled, write_items
+from pyropunct.treebank.conllu_writer import write_items
 from pyropunct.treebank.reading import prepare
-from pyropunct.treebank.repunctuate import Item, Layout, arrange
+from pyropunct.treebank.repunctuate import Item, Layout, arrange, quote_style
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import mark_heads
 
@@ -190,17 +190,8 @@ def _written(
         known,
     )
     heads = [new.words[head - 1] for head in mark_heads(tree.tree)]
-    items = _styled(arrange(new, surface), layout, conventions)
-    return sentence_of(tree.sentence, new, items, heads, conventions)
-
-
-def _styled(items: Sequence[Item], layout: Layout, conventions: Conventions) -> list[Item]:
-    """New quotation marks in the form that the sentence uses, otherwise in that of the treebank."""
-    forms = {item.mark: item.form for item in arrange(layout, layout.surface) if item.mark}
-    return [
-        item if item.token else replace(item, form=forms.get(item.mark, conventions.written(item.mark).form))
-        for item in items
-    ]
+    quoting = replace(conventions, quotes={**conventions.quotes, **quote_style(layout)})
+    return sentence_of(tree.sentence, new, arrange(new, surface, quoting), heads, conventions)
 
 
 def _with_forms(sentence: Sentence, forms: Mapping[int, str]) -> Block:
@@ -252,29 +243,8 @@ def sentence_of(
     :param heads: for each slot the token id of the head of new marks.
     """
     origin = sentence.layout.block
-    lines = tuple(write_items(layout, items, heads).rstrip("\n").split("\n"))
-    block = read_block(lines, origin.path, origin.first_line, 1)
-    written = prepare(_respaced(replace(block, identifier=origin.identifier), items, conventions), True)
+    lines = tuple(write_items(layout, items, heads, conventions).rstrip("\n").split("\n"))
+    block = replace(read_block(lines, origin.path, origin.first_line, 1), identifier=origin.identifier)
+    written = prepare(block, True)
     assert isinstance(written, Sentence)  # it has words, and nothing hangs on its marks
-    new, text = written.layout, written.text()
-    titled = replace(new.block, lines=tuple(retitled(line, text) for line in new.block.lines))
-    return replace(written, layout=replace(new, block=titled))
-
-
-def _respaced(block: Block, items: Sequence[Item], conventions: Conventions) -> Block:
-    """The block in which spaces between new neighbours follow the conventions."""
-    lines, ranges, columns = list(block.lines), list(block.ranges), {}
-    inside = {token for multiword in ranges for token in range(multiword.first, multiword.last)}
-    last = {multiword.last: number for number, multiword in enumerate(ranges)}
-    for number, (left, right) in enumerate(pairwise(items), start=1):
-        if number in inside or (left.token and right.token == left.token + 1):
-            continue
-        space = conventions.spacing.space(Written(left.form, left.mark), Written(right.form, right.mark))
-        if number in last:
-            old = ranges[last[number]]
-            multiword = _with_column(old, MISC, with_space_after(old.columns[MISC], space))
-            ranges[last[number]], lines[multiword.row] = multiword, "\t".join(multiword.columns)
-        else:
-            misc = with_space_after(block.tokens[number - 1].columns[MISC], space)
-            columns[number] = {MISC: misc}
-    return replace(block, lines=tuple(lines), ranges=tuple(ranges)).changed(columns)
+    return written
