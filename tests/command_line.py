@@ -26,25 +26,21 @@ def invoke(*arguments: object, given: bytes | None = None) -> Result:
 
 
 def printed(*arguments: object) -> str:
-    """What a call that succeeds prints; it says nothing on standard error, but for how far training is."""
+    """What a call that succeeds prints; it says nothing else, but for the logs of `TELLING`."""
     result = invoke(*arguments)
-    told = without_log(result.stderr) if arguments[0] in TRAINING else result.stderr
+    told = without_log(result.stderr) if arguments[0] in TELLING else result.stderr
     assert (result.exit_code, told) == (0, "")
     return result.stdout
 
 
-TRAINING = (
-    "adapt",
-    "fit",
-    "fit-correction",
-    "compare",
-)
-"""The commands that tell how far they are."""
+TELLING = ("adapt", "fit", "fit-correction", "compare", "underlying")
+"""The commands that tell how far they are, or what they have counted."""
 
 
 def without_log(text: str) -> str:
-    """What a command says on standard error besides lines with the time."""
-    return re.sub(r"^\d\d:\d\d:\d\d .*\n", "", text, flags=re.MULTILINE)
+    """What a command says on standard error besides lines with the time, and numbers of constituents."""
+    log = r"^(\d\d:\d\d:\d\d|pyropunct: \d+ constituents) .*\n"
+    return re.sub(log, "", text, flags=re.MULTILINE)
 
 
 def answer(*arguments: object) -> dict[str, Any]:

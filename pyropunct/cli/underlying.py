@@ -76,6 +76,12 @@ def underlying(
     report = UnderlyingReport(shape, None, punctuator, attach_punctuation)
     show_each("underlying", report, treebank, items, punctuator.underlying(sentences, samples))
     report.draw(treebank, model, width)
+    balance = punctuator.balance(sentences)
+    if balance.bearing:
+        console.tell(
+            f"pyropunct: {balance.bearing} constituents sprout a bracket or quotation mark, "
+            f"{balance.unmatched} of them without its partner ({balance.expected:.1f} expected)"
+        )
 
 
 def work(model: str, *, format: str = "brackets", attach_punctuation: bool = False, use: ModelUse) -> "Work":
