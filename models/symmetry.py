@@ -1,4 +1,4 @@
-"""The marks of a puncteme pair: whether they are symmetric, and how economical they are."""
+"""The marks of a puncteme pair: whether they are balanced, and how economical they are."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -105,15 +105,21 @@ def sprouted(left: Sequence[str], right: Sequence[str]) -> tuple[int, int, int]:
     return paired, len(left) - paired, len(right) - paired
 
 
+UNMATCHED = 10.0
+"""How many marks outside of pairs an unmatched constituent counts as in `Economy`."""
+
+
 class Economy:
-    """n(T') of trees with the relations of an inventory: how many marks, and how far inside the tree.
+    """n(T') of trees with the relations of an inventory: how many marks, how far inside, and how unbalanced.
 
     Likelihood does not decide whether an inner clause sprouts a period that the channel then absorbs, nor
     which of two constituents sprouts the final period if both end there.  The number n(T') does::
 
         n(T') = sum over w of  paired(l, r) + (1 + above_left(w)) alone(l) + (1 + above_right(w)) alone(r)
+                               + 10 c(l, r)
 
-    where *paired* counts tokens of l and r that face each other, two as one, and *alone* the others;
+    where *paired* counts tokens of l and r that face each other, two as one, and *alone* the others; c is 1
+    for a pair with a bracket or quotation mark that has no partner (see `unmatched`), else 0;
     above_left(w) is the number of larger constituents that start where w starts, and above_right(w) of those
     that end where w ends.  All marks on the page were sprouted.  So for a given x, a greater n(T') means that
     more tokens outside of balanced pairs never reach the page, or that smaller constituents than necessary
@@ -136,7 +142,7 @@ class Economy:
     """
 
     def __init__(self, inventory: Inventory, marks: Sequence[str]) -> None:
-        counts = [sprouted(*pair) for pair in _as_marks(inventory, marks)]
+        counts = [(*sprouted(*pair), UNMATCHED * unmatched(*pair)) for pair in _as_marks(inventory, marks)]
         self._counts = torch.tensor(counts, dtype=torch.double)
 
     def cost(self, forest: Forest | PackedForest, weight: float = 1.0) -> Callable[[Tensor, Tensor], Tensor]:
@@ -153,8 +159,9 @@ class Economy:
             above_left, above_right = above(forest, forest.left_slot), above(forest, forest.right_slot)
 
         def numbers(node: Tensor, row: Tensor) -> Tensor:
-            paired, left, right = self._counts[row].unbind(-1)
-            return weight * (paired + (1 + above_left[node]) * left + (1 + above_right[node]) * right)
+            paired, left, right, unbalanced = self._counts[row].unbind(-1)
+            inside = (1 + above_left[node]) * left + (1 + above_right[node]) * right
+            return weight * (paired + inside + unbalanced)
 
         return numbers
 

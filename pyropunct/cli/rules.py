@@ -291,6 +291,7 @@ count     how often the pair is expected in FILE, on average over the models
 mean, ±   of the probabilities that a and b become this, and their standard
           deviation; in parentheses where the model does not expect the pair,
           ! where the probability differs from the expected share
+?         the models disagree on the most probable outcome: believe none
 Outcomes with less than {LEAST_SHOWN:g} in all models are left out."""
 
 
@@ -306,15 +307,16 @@ class SideBySideReport(LearnedReport):
         from pyropunct.tasks.explain.learned import side_by_side
 
         names, outcomes = list(several), side_by_side(list(several.values()))
-        self.columns = ("a", "b", "becomes", "count", *names, "mean", "standard_deviation")
+        self.columns = ("a", "b", "becomes", "count", *names, "mean", "standard_deviation", "disputed")
         self.learned, self.parts = [], []
         for one in outcomes:
             probabilities = [place and place[1].probability for place in one.places]
             before, after = list(map(display, one.before)), list(map(display, one.after))
-            cells = (*before, " ".join(after), one.count, *probabilities, one.mean, one.spread)
+            cells = (*before, " ".join(after), one.count, *probabilities, one.mean, one.spread, one.disputed)
             self.learned.append(Learned((one.before, one.after), "", 0.0, cells))
             part = {"before": before, "after": after, "count": one.count, "probabilities": probabilities}
             self.parts.append({**part, "mean": one.mean, "standard_deviation": one.spread})
+            self.parts[-1]["disputed"] = one.disputed
         self.whole = {"models": names, **about, "outcomes": self.parts}
         self.tables = [_several(names, outcomes, most)]
 
@@ -325,12 +327,19 @@ def _several(names: Sequence[str], outcomes: "Sequence[SeveralOutcomes]", most: 
 
     shown = set(list(dict.fromkeys(one.before for one in outcomes))[:most])
     rows = [
-        (*map(displayed_string, (one.before, one.after)), one.count, *one.places, one.mean, one.spread)
+        (
+            *map(displayed_string, (one.before, one.after)),
+            one.count,
+            *one.places,
+            one.mean,
+            one.spread,
+            "?" if one.disputed else "",
+        )
         for one in outcomes
         if one.before in shown and max(one.probabilities) >= LEAST_SHOWN
     ]
     models = dict.fromkeys(names, _in_a_model)
-    columns = {"underlying": None, "becomes": None, "count": 1, **models, "mean": 3, "±": 3}
+    columns = {"underlying": None, "becomes": None, "count": 1, **models, "mean": 3, "±": 3, " ": None}
     return cells_table("Learned edits of a b in several models", columns, rows, [SEVERAL_LEGEND])
 
 

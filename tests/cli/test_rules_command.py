@@ -156,21 +156,24 @@ def test_models_side_by_side() -> None:
     edits = {(",", "."): {"keep": 0.25, "left absorption": 0.75}}
     first = made_up({**edits, (",", ","): {"left absorption": 1.0}})
     tokens = tuple(token for token in TOKENS if token != "—")
-    second = made_up({**edits, (",", ","): {"keep": 0.5, "left absorption": 0.5}}, tokens=tokens)
+    second = made_up({**edits, (",", ","): {"keep": 0.75, "left absorption": 0.25}}, tokens=tokens)
     several = {name: learned_rules(model) for name, model in (("first", first), ("second", second))}
     shown = SideBySideReport(several, 2, {})
     found = {(*one["before"], *one["after"]): one for one in shown.whole["outcomes"]}
     commas = found[",", ",", ","]
-    assert commas["probabilities"] == pytest.approx([1.0, 0.5])
-    assert (commas["mean"], commas["standard_deviation"]) == pytest.approx((0.75, 0.125**0.5))
+    assert commas["probabilities"] == pytest.approx([1.0, 0.25])
+    spread = 0.75 / 2**0.5
+    assert (commas["mean"], commas["standard_deviation"]) == pytest.approx((0.625, spread))
+    assert {tuple(one["before"]) for one in shown.whole["outcomes"] if one["disputed"]} == {(",", ",")}
     assert found[",", ".", "."]["standard_deviation"] == pytest.approx(0)
     alone = found["—", ",", "—", ","]
     assert (alone["probabilities"], alone["mean"], alone["standard_deviation"]) == ([1, None], 1, None)
     [table] = shown.tables
     assert isinstance(table, Table)
     header, rows = table.cells(str)
-    assert header == ["underlying", "becomes", "count", "first", "second", "mean", "±"]
-    assert [", ,", ",", "–", "1.000", "0.500", "0.750", "0.354"] in rows
+    assert header == ["underlying", "becomes", "count", "first", "second", "mean", "±", " "]
+    assert [", ,", ",", "–", "1.000", "0.250", "0.625", f"{spread:.3f}", "?"] in rows
+    assert [", .", ".", "–", "0.750", "0.750", "0.750", "0.000", ""] in rows
     assert {row[0] for row in rows} == {", ,", ", ."}
 
 

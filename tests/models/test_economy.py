@@ -10,7 +10,7 @@ from problems import Case, batch_of, evidence_of_trees, expected, story_case, ti
 from pyropunct.inference.forest import forest_of
 from pyropunct.inference.pyro.decode import infer_trees
 from pyropunct.models.channel.window import SlidingWindow
-from pyropunct.models.symmetry import above, sprouted
+from pyropunct.models.symmetry import above, sprouted, unmatched
 
 MARKS = ("^", "(", ")")
 SHAPES = [[2, 0, 2], [0, 1, 4, 2], [2, 0]]
@@ -49,8 +49,9 @@ def n_of(case: Case, choices: Sequence[int]) -> int:
     spans = [sorted(descendants(case.heads, word)) for word in range(1, len(case.heads) + 1)]
     total = 0
     for span, pairs, choice in zip(spans, case.pairs, choices, strict=True):
-        paired, *alone = sprouted(*([MARKS[t] for t in side] for side in pairs[choice]))
-        total += paired
+        sides = [[MARKS[t] for t in side] for side in pairs[choice]]
+        paired, *alone = sprouted(*sides)
+        total += paired + 10 * unmatched(*sides)
         for edge, number in zip((0, -1), alone, strict=True):
             larger = [one for one in spans if len(one) > len(span) and one[edge] == span[edge]]
             total += number * (1 + len(larger))

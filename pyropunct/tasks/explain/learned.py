@@ -219,11 +219,13 @@ class SeveralOutcomes:
     :ivar before: the pair.
     :ivar after: the tokens that it becomes.
     :ivar places: the outcome in each model; None for a model that lacks one of the tokens.
+    :ivar disputed: whether the models, of those that expect the pair, disagree on its most probable outcome.
     """
 
     before: tuple[str, str]
     after: tuple[str, ...]
     places: tuple[Place | None, ...]
+    disputed: bool
 
     @property
     def probabilities(self) -> list[float]:
@@ -258,10 +260,14 @@ def side_by_side(several: Sequence[LearnedRules]) -> list[SeveralOutcomes]:
     rows = [[pairs.get(before) for pairs in by_pair] for before in known]
     outcomes = []
     for row in sorted(rows, key=lambda row: -_rank(row)):
-        one = next(pair for pair in row if pair is not None)
+        there = [pair for pair in row if pair is not None]
+        one, expecting = there[0], [pair for pair in there if pair.occurs is not False]
+        disputed = (
+            len({max(pair.outcomes, key=lambda outcome: outcome.probability).after for pair in expecting}) > 1
+        )
         for number, outcome in enumerate(one.outcomes):
             places = (None if pair is None else (pair, pair.outcomes[number]) for pair in row)
-            outcomes.append(SeveralOutcomes(one.before, outcome.after, tuple(places)))
+            outcomes.append(SeveralOutcomes(one.before, outcome.after, tuple(places), disputed))
     return outcomes
 
 
