@@ -18,7 +18,7 @@ from dataclasses import replace
 from trials import begin, parser
 
 from pyropunct import Recipe, Sentence, fit
-from pyropunct.models.symmetry import FACING, PAIRED
+from pyropunct.models.symmetry import CLOSERS, PAIRED
 
 
 def allowed(sentences: Iterable[Sentence]) -> Counter[str]:
@@ -30,14 +30,13 @@ def allowed(sentences: Iterable[Sentence]) -> Counter[str]:
             (mark, slot) for slot, some in enumerate(sentence.surface) for mark in some if mark in PAIRED
         ]
         for mark, slot in marks:
-            if mark in FACING:
-                opened.append((mark, slot))
-                continue
-            partners = [place for place, (opener, _) in enumerate(opened) if FACING[opener] == mark]
+            partners = [place for place, (opener, _) in enumerate(opened) if mark in CLOSERS[opener]]
             if partners:
                 counts["pairs"] += 1
                 counts["constituents"] += (opened[partners[-1]][1] + 1, slot) in spans
                 del opened[partners[-1] :]
+            elif mark in CLOSERS:
+                opened.append((mark, slot))
         counts["alone"] += len(marks)
     counts["alone"] -= 2 * counts["pairs"]
     return counts

@@ -1,6 +1,5 @@
 """The marks of a puncteme pair: whether they are balanced, and how economical they are."""
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
@@ -10,19 +9,21 @@ from torch import Tensor
 from pyropunct.inference.forest import Forest
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.packed import PackedForest
+from pyropunct.text.marks import CLOSERS as OF_TEXT
 
-_OPENERS = "([{“‘«‹<（［〔【「『《〈¿¡"
-_CLOSERS = ")]}”’»›>）］〕】」』》〉?!"
-FACING = {**dict(zip(_OPENERS, _CLOSERS, strict=True)), "<<": ">>"}
-"""Each opening token and the token that closes it (Li, Wang & Eisner 2019, section 2.3)."""
+CLOSERS = {opener: tuple(closers) for opener, closers in OF_TEXT.items()}
+CLOSERS |= {"¿": ("?",), "¡": ("!",), "<": (">",), "<<": (">>",)}
+CLOSERS |= {"”": ("”",), "»": ("«", "»"), "›": ("‹", "›")}
+"""Each opening token, and the tokens that close it (Li, Wang & Eisner 2019, section 2.3).
 
-CLOSING = {closer: opener for opener, closer in FACING.items()}
+German writes „so“ and »so«, Polish „so”, Finnish ”so” and »so».
+"""
 
-STRICT_CLOSERS = set(CLOSING) - {"?", "!"}
-"""Closing tokens that need an opener; question and exclamation marks may stand alone."""
+MAY_STAND_ALONE = frozenset("?!")
+"""Closing tokens that need no opener."""
 
-PAIRED = STRICT_CLOSERS | set(FACING)
-"""Brackets, quotation marks and inverted marks: tokens that have partners."""
+PAIRED = frozenset(CLOSERS).union(*CLOSERS.values()) - MAY_STAND_ALONE
+"""Brackets, quotation marks and inverted marks: tokens that need partners."""
 
 CLASSES = (
     "none",
@@ -41,18 +42,17 @@ def unmatched(left: Sequence[str], right: Sequence[str]) -> bool:
     """Whether a puncteme pair holds an unmatched symmetric token: c(l, r) of section 2.3.
 
     The symmetric tokens of the left puncteme are read from left to right, those of the right puncteme from
-    right to left.  Each opener on the left must face its closer at the same rank.  Closers on the left,
-    openers on the right, and tokens without a partner are unmatched.
+    right to left.  Each opener on the left must face a closer of its own at the same rank.  Tokens on the
+    left that open nothing, and tokens on the right that close none of them, are unmatched.
     """
-    openers = [token for token in left if token in FACING or token in STRICT_CLOSERS]
-    if any(token not in FACING for token in openers) or any(token in FACING for token in right):
+    openers = [token for token in left if token in PAIRED]
+    if any(token not in CLOSERS for token in openers):
         return True
-    closers = [token for token in reversed(right) if token in CLOSING]
     rank = 0
-    for token in closers:
-        if rank < len(openers) and FACING[openers[rank]] == token:
+    for token in reversed(right):
+        if rank < len(openers) and token in CLOSERS[openers[rank]]:
             rank += 1
-        elif token in STRICT_CLOSERS:
+        elif token in PAIRED:
             return True
     return rank < len(openers)
 
@@ -61,7 +61,7 @@ def symmetry_class(left: Sequence[str], right: Sequence[str]) -> str:
     """The class of a puncteme pair, one of `CLASSES`."""
     if unmatched(left, right):
         return "unmatched"
-    if any(token in FACING for token in left):
+    if any(token in CLOSERS for token in left):
         return "matched" if len(left) == len(right) == 1 else "matched and more"
     if left and right:
         return "the same on both sides" if list(left) == list(right) else "different on both sides"
@@ -98,11 +98,15 @@ def unmatched_rows(inventory: Inventory, marks: Sequence[str]) -> Tensor:
 def sprouted(left: Sequence[str], right: Sequence[str]) -> tuple[int, int, int]:
     """How many pairs of tokens, one on either side, face each other; and how many others l and r have.
 
-    A quotation mark or bracket faces the mark that closes it; any other token faces a token of its own kind.
+    A quotation mark or bracket faces the marks that close it; any other token faces a token of its own kind.
     """
-    facing = Counter(FACING.get(token, token) for token in left)
-    paired = (facing & Counter(right)).total()
-    return paired, len(left) - paired, len(right) - paired
+    alone, paired = list(right), 0
+    for token in left:
+        facing = next((one for one in alone if one in CLOSERS.get(token, (token,))), None)
+        if facing is not None:
+            alone.remove(facing)
+            paired += 1
+    return paired, len(left) - paired, len(alone)
 
 
 UNMATCHED = 10.0

@@ -2,17 +2,18 @@ import pytest
 import torch
 
 from pyropunct.inference.inventory import Inventory
-from pyropunct.models.symmetry import CLASSES, FACING, symmetry_class, unmatched, unmatched_rows
+from pyropunct.models.symmetry import CLASSES, CLOSERS, symmetry_class, unmatched, unmatched_rows
+
+PAIRS = [(opener, closer) for opener, closers in CLOSERS.items() for closer in closers]
 
 
-@pytest.mark.parametrize("opener", FACING)
-def test_an_opener_faces_its_own_closer(opener: str) -> None:
-    closer = FACING[opener]
+@pytest.mark.parametrize(("opener", "closer"), PAIRS)
+def test_an_opener_faces_its_own_closers(opener: str, closer: str) -> None:
     assert not unmatched([opener], [closer])
     assert unmatched([opener], [])
     assert unmatched([], [opener])
-    assert unmatched([opener], [opener])
-    assert unmatched([closer], [opener])
+    assert unmatched([opener], [opener]) == (opener not in CLOSERS[opener])
+    assert unmatched([closer], [opener]) == (opener not in CLOSERS.get(closer, ()))
     assert unmatched([opener, opener], [closer])
     assert not unmatched([opener, opener], [closer, closer])
     # a question or exclamation mark stands well alone, other closers do not
@@ -20,13 +21,13 @@ def test_an_opener_faces_its_own_closer(opener: str) -> None:
     assert unmatched([opener], [closer, closer]) == (closer not in "?!")
 
 
-@pytest.mark.parametrize("opener", FACING)
-def test_nesting(opener: str) -> None:
-    for other in FACING:
-        assert not unmatched([opener, other], [FACING[other], FACING[opener]])
-        if opener != other:
-            assert unmatched([opener], [FACING[other]])
-            assert unmatched([opener, other], [FACING[opener], FACING[other]])
+@pytest.mark.parametrize(("opener", "closer"), PAIRS)
+def test_nesting(opener: str, closer: str) -> None:
+    for inner, close in PAIRS:
+        assert not unmatched([opener, inner], [close, closer])
+        if closer not in CLOSERS[inner]:
+            assert unmatched([inner], [closer])
+            assert unmatched([opener, inner], [closer, close])
 
 
 @pytest.mark.parametrize(
@@ -51,7 +52,10 @@ def test_nesting(opener: str) -> None:
         ("", "( )", True),
         ("” “", "”", True),
         ("“", "”", False),
-        ("”", "”", True),
+        ("”", "”", False),  # as in Finnish
+        ("„", "“", False),  # as in German
+        ("“", "„", True),
+        ("»", "«", False),
         ("¿", "?", False),
         ("¿", "!", True),
         ("¿", "", True),

@@ -23,7 +23,6 @@ from collections.abc import Collection
 from itertools import product
 from typing import NamedTuple
 
-from pyropunct.models.symmetry import FACING
 from pyropunct.text.marks import ABBREVIATION_DOT
 
 STRENGTHS: tuple[tuple[str, ...], ...] = (
@@ -48,8 +47,7 @@ ENGLISH_WORDS = frozenset(_COMMON.split())
 """The commonest words of English text.  Text in other languages has some of them, in names and titles."""
 
 _STRENGTH = {mark: strength for strength, equals in enumerate(STRENGTHS) for mark in equals}
-_OPENING = {mark for mark in MARKS if mark in FACING}
-_CLOSING = {FACING[mark] for mark in _OPENING}
+_OPENING, _CLOSING = {"(", "[", "“", "‘"}, {")", "]", "”", "’"}
 _CLOSING_QUOTES = {"”", "’"}
 _TRANSPOSED = {",", "."}
 
