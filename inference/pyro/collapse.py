@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, Self
+from weakref import proxy
 
 import pyro
 import torch
@@ -33,11 +34,12 @@ class ImpossibleSurfaceError(UserError, ValueError):
 class Sum:
     """The sum over all T' of a story whose x is known: one inside pass, made when it is first asked for.
 
-    :param told: the story.
+    :param told: the story, which owns this sum.  It is not kept alive from here: in a circle, the tables of
+        the pass would stay in memory until Python looks for garbage.
     """
 
     def __init__(self, told: Told) -> None:
-        self._told = told
+        self._told: Told = proxy(told)
 
     @property
     def is_made(self) -> bool:

@@ -1,9 +1,11 @@
+import gc
 import math
 import re
 from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from weakref import ref
 
 import pyro
 import pyro.distributions as dist
@@ -49,6 +51,20 @@ CHILD, ROOT, BIG = [2, 0, 2], [0], [0, 1, 4, 2]
 
 def nothing(*args: object, **kwargs: object) -> None:
     """A guide for models without latent variables but the trees."""
+
+
+def test_a_sum_is_freed_with_its_story() -> None:
+    """Without circles: commands look for garbage so rarely that its tables would fill the memory."""
+    story = tiny_story(SlidingWindow(3))
+    trace = poutine.trace(collapse_trees(story)).get_trace(*batch_of([story_case(story, CHILD, 0)]))
+    trace.compute_log_prob()
+    told = ref(trace.nodes["surface"]["fn"].told)
+    gc.disable()
+    try:
+        del trace
+        assert told() is None
+    finally:
+        gc.enable()
 
 
 @DIRECTIONS
