@@ -195,8 +195,8 @@ def correction(
 ) -> None:
     """Correct simulated errors in DEV by several systems that were fitted to TRAIN.
 
-    The systems are: leaving all as it is, the corrector of Li, Wang & Eisner (2019, section 6.2), a
-    BiLSTM-CRF that reads the wrong punctuation, and the noisy channel.
+    The systems are: leaving all as it is, restoration, which reads the words alone, the corrector of Li,
+    Wang & Eisner (2019, section 6.2), a BiLSTM-CRF that reads the wrong punctuation, and the noisy channel.
 
     :param model: the model of right text, which was fitted to TRAIN.
     :param learners: measure on sentences of learners too.

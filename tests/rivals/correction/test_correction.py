@@ -89,6 +89,18 @@ def test_all_tables(
     assert f"{alone['average_edit_distance']:.4f}" in text
 
 
+def test_restoration_reads_the_words_alone(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the errors are, it leaves equally many edits."""
+    monkeypatch.setattr("pyropunct.rivals.correction.experiment.CURVE", (0, 40))
+    options = ("--model", small / "model", "--systems", "alone,restoration", "--samples", 50, "--curve")
+    value = answer("compare", "correction", small / "train.conllu", small / "dev.conllu", *options)
+    (alone, restored), (more, again) = (point["rows"] for point in value["curve"])
+    assert restored["system"] == CORRECTORS["restoration"]
+    assert more["average_edit_distance"] > alone["average_edit_distance"] == 0
+    assert again["average_edit_distance"] == restored["average_edit_distance"] > 0
+    assert again["f0.5"] != restored["f0.5"]
+
+
 def test_the_rivals_are_trained(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     quick = partial(RivalRecipe, epochs=1, least_steps=0, word_size=8, hidden_size=8)
     monkeypatch.setattr("pyropunct.rivals.correction.systems.RivalRecipe", quick)
