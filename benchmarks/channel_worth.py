@@ -2,7 +2,7 @@
 
 Usage::
 
-    python benchmarks/channel_worth.py TRAIN.conllu DEV.conllu [--only "no slip,flanking pairs"] [--every 3]
+    python benchmarks/channel_worth.py TRAIN.conllu DEV.conllu [--only "no slip;flanking pairs"] [--every 3]
 
 Each setting takes away something that explains surface strings without the channel, and prints a row of a
 Markdown table: the perplexity of attach only, of the full model, and their difference.
@@ -43,7 +43,7 @@ def main() -> None:
     """Run the benchmark from the command line."""
     made = parser(__doc__, "left")
     made.add_argument("--only", default=";".join(SETTINGS), help="settings, separated by semicolons")
-    made.add_argument("--every", type=int, default=1, help="train on each so-manieth sentence alone")
+    made.add_argument("--every", metavar="N", type=int, default=1, help="train on every N-th sentence alone")
     made.add_argument("--recipe", default="default", choices=RECIPES)
     options = made.parse_args()
     train, dev = begin(options)
