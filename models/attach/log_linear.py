@@ -31,7 +31,7 @@ from pyropunct.models.attach.scores import (
     parts_of_pairs,
     sparse_weights,
 )
-from pyropunct.models.attach.templates import EVERYWHERE, FAMILIES, Template
+from pyropunct.models.attach.templates import EACH_RELATION, EVERYWHERE, FAMILIES, Template
 from pyropunct.models.attach.views import Contexts, Views, views_of
 from pyropunct.models.priors import IsotropicNormal, PriorShares, shared_prior
 from pyropunct.models.symmetry import CLASSES
@@ -196,12 +196,20 @@ class LogLinearAttach(Attach):
         :param empty: by how much the score of the empty pair exceeds the others.
         """
         weights = torch.zeros(int(self.starts[-1]))
-        if EVERYWHERE in self.templates:
-            no_attributes = np.zeros((1, 0), np.int64), np.zeros((0, 1), np.int64)
-            key = _keys([self.templates.index(EVERYWHERE)], *no_attributes).view(np.int64)[0, 0]
-            place = (self.keys == int(key)).nonzero()[:, 0]  # empty if there are too few nodes
+        [place] = self._places(EVERYWHERE, np.zeros((0, 1), np.int64))
+        if place >= 0:
             weights[self.starts[place] + CLASSES.index("none")] = empty
         return {"weights": weights}
+
+    def symmetry_weights(self) -> Tensor:
+        """(D, classes) the weights of `CLASSES` of symmetry for each relation; zero where there are none."""
+        places = self._places(EACH_RELATION, np.arange(self.inventory.num_relations)[None])
+        weights: Any = self.weights
+        weights, found = weights.detach().to_dense(), torch.zeros(len(places), len(CLASSES))
+        for row, place in zip(found, places, strict=True):
+            if place >= 0:
+                row[:] = weights[self.starts[place] : self.starts[place + 1]]
+        return found
 
     def make_sparse(self) -> frozenset[str]:
         """See the attribute ``sparse``."""
@@ -282,6 +290,16 @@ class LogLinearAttach(Attach):
         return WeightBlocks(self.kinds.cpu().numpy(), self.starts.cpu().numpy())
 
     # Contexts
+
+    def _places(self, template: Template, columns: Ints) -> Ints:
+        """(V,) the places of contexts of a template among all that have weights, -1 for those without.
+
+        :param columns: (attributes, V) the values of the template's attributes.
+        """
+        if template not in self.templates:
+            return np.full(columns.shape[1], -1)
+        keys = _keys([self.templates.index(template)], np.arange(len(columns))[None], columns)
+        return index_of(self.keys).find(keys[0])
 
     def _known(self, attributes: ViewAttributes, templates: Sequence[int]) -> Contexts:
         """The contexts of templates that have weights, view after view."""

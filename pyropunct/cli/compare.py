@@ -189,23 +189,34 @@ def correction(
     *,
     settings: CorrectionSettings,
     model: str = DEFAULT,
-    learners: Annotated[str | None, Placeholder("FILE.jsonl")] = None,
+    learners: Annotated[str | None, Placeholder("FILE")] = None,
+    corrected: Annotated[str | None, Placeholder("FILE.conllu")] = None,
     use: ModelUse,
     json: Json = False,
 ) -> None:
     """Correct simulated errors in DEV by several systems that were fitted to TRAIN.
 
-    The systems are: leaving all as it is, the corrector of Li, Wang & Eisner (2019, section 6.2), a
-    BiLSTM-CRF that reads the wrong punctuation, and the noisy channel.
+    The systems are: leaving all as it is, restoration, which reads the words alone, the corrector of Li,
+    Wang & Eisner (2019, section 6.2), a BiLSTM-CRF that reads the wrong punctuation, and the noisy channel.
 
     :param model: the model of right text, which was fitted to TRAIN.
-    :param learners: measure on sentences of learners too.
+    :param learners: measure on sentences of learners too: a file of JSON lines; or a CoNLL-U file, with
+        --corrected.
+    :param corrected: the sentences of --learners with their corrections, a CoNLL-U file; those whose trees
+        differ without punctuation are left out.
     """
     from pyropunct.rivals.correction.experiment import CorrectionExperiment
-    from pyropunct.tasks.correct.learners import read_learners
+    from pyropunct.tasks.correct.learners import read_learner_treebanks, read_learners
     from pyropunct.treebank.reading import require_punctuation
 
-    written = [] if learners is None else read_learners(learners)
+    if learners is None:
+        if corrected is not None:
+            raise UserError("--corrected is for --learners: give both")
+        written = []
+    elif corrected is None:
+        written = read_learners(learners)
+    else:
+        written = read_learner_treebanks(learners, corrected)
     clean = use.load(model)
     if written and clean.parser is None:
         raise UserError(f"--learners: {model} has no parser for the sentences of learners")

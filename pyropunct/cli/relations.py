@@ -7,11 +7,11 @@ from pyropunct.cli import console
 from pyropunct.cli.command import command
 from pyropunct.cli.loading import SVG, Json, ModelUse, check_output, read_file, write_output
 from pyropunct.cli.report import Examples, Learned, LearnedReport, TableFormat
-from pyropunct.limits import Count
+from pyropunct.limits import Count, NotNegative
 from pyropunct.text.marks import displayed_string
 
 if TYPE_CHECKING:
-    from pyropunct.tasks.explain.relations import RelationPunctemes
+    from pyropunct.tasks.explain.relations import RelationPunctemes, SymmetryWeight
 
 EMPTY = "ε"
 
@@ -39,6 +39,7 @@ def relations(
     least: Count = 10,
     pairs: Count = 5,
     examples: Examples = 0,
+    weights: NotNegative = 0,
     plot: str | None = None,
     format: TableFormat = "table",
     use: ModelUse,
@@ -51,10 +52,12 @@ def relations(
 
     :param least: leave out relations with fewer constituents.
     :param pairs: puncteme pairs to list for each relation.
+    :param weights: list so many of the largest weights that the attach model has learned for classes of
+        symmetry, such as "the same on both sides", and relations; not in tables for programs but JSON.
     :param plot: SVG file to write a plot to, with a bar for each relation.
     """
     from pyropunct.tasks.explain.examples import sprouting_examples
-    from pyropunct.tasks.explain.relations import relation_punctemes
+    from pyropunct.tasks.explain.relations import relation_punctemes, symmetry_weights
 
     check_output(plot, SVG, (model, file))
     punctuator, treebank = use.load(model), read_file(file, tell=True)
@@ -68,6 +71,8 @@ def relations(
     about = {"model": model, "file": file, "sentences": len(sentences)}
     about |= console.plain_omissions(treebank.omitted)
     report = RelationReport(learned, pairs, about)
+    if weights:
+        report.add_weights(symmetry_weights(punctuator)[:weights])
     report.find(sprouting_examples, punctuator, sentences, examples)
     report.show("json" if json else format)
 
@@ -114,3 +119,12 @@ class RelationReport(LearnedReport):
         plain = [one.to_json(most) for one in learned]
         self.whole = {**about, "relations": plain}
         self.parts = [pair for one in plain for pair in one["pairs"]]
+
+    def add_weights(self, weights: "Sequence[SymmetryWeight]") -> None:
+        """Show learned weights behind the other tables."""
+        from pyropunct.compare.table import cells_table
+
+        columns = {"relation": None, "punctemes": None, "weight": 3}
+        rows = [(one.relation or "(other)", one.symmetry, one.weight) for one in weights]
+        self.tables = [*self.tables, cells_table("The largest weights of symmetry", columns, rows)]
+        self.whole["weights"] = [one._asdict() for one in weights]

@@ -33,6 +33,7 @@ ALONE, PAPER, CHANNEL = "alone", "paper", "channel"
 
 CORRECTORS: Mapping[str, str] = {
     ALONE: "left alone",
+    RESTORATION: "restoration, not reading punctuation",
     PAPER: "Li, Wang & Eisner, section 6.2",
     CRF: "BiLSTM-CRF, reading punctuation",
     CHANNEL: "noisy channel",
@@ -206,7 +207,7 @@ class CorrectionSettings(ExperimentSettings):
     :ivar curve: measure at several rates of errors, which the systems are not told.
     :ivar copies: copies of each training sentence, each with other errors.
     :ivar epochs: passes of the corrector of the paper over the training sentences.
-    :ivar samples: the most draws of the corrector of the paper for each sentence.
+    :ivar samples: the most draws of restoration and of the corrector of the paper for each sentence.
     :ivar trees: average over at most this many trees of the parser.
     :raises ComparisonError: if a setting is invalid.
     """

@@ -5,8 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from pyropunct.punctuator import Punctuator
+from pyropunct.restore.deciding import decide
 from pyropunct.rivals.restoration.systems import Parses
-from pyropunct.rivals.settings import CHANNEL, CRF, PAPER, CorrectionSettings
+from pyropunct.rivals.settings import CHANNEL, CRF, PAPER, RESTORATION, CorrectionSettings
 from pyropunct.rivals.taggers.correcting_crf import train_correcting_crf
 from pyropunct.rivals.taggers.words import RivalRecipe
 from pyropunct.tasks.correct.channel_fitting import Pair, fit_channel, simulated_pairs
@@ -21,7 +22,7 @@ from pyropunct.treebank.sentence import Sentence
 FOUND = ", rate found"
 """A noisy channel that finds the rate of errors; otherwise it takes the rate to which it was fitted."""
 
-READ_TREES = (PAPER, CHANNEL)
+READ_TREES = (RESTORATION, PAPER, CHANNEL)
 """The systems to which trees make a difference."""
 
 Corrector = Callable[[Parses, Sequence[Surface]], Mapping[str, list[Surface]]]
@@ -42,6 +43,11 @@ def fitted(
     :param model: the model of right text.
     """
     rates, copies, seed = ErrorRates(), settings.copies, settings.seed
+    if name == RESTORATION:
+        draws = settings.samples
+        return lambda parses, wrong: {
+            "": [one.surface for one in decide(model, parses, samples=draws, seed=seed)]
+        }
     if name == PAPER:
         recipe = correction_recipe(model.recipe, epochs=settings.epochs)
         corrector = fit_correction(train, dev, model, rates=rates, copies=copies, recipe=recipe, seed=seed)

@@ -1,4 +1,4 @@
-"""Learners' sentences with their corrections: files of JSON lines."""
+"""Learners' sentences with their corrections: files of JSON lines, or two treebanks."""
 
 import json
 from dataclasses import dataclass
@@ -8,6 +8,7 @@ from typing import Any
 from pyropunct.errors import UserError
 from pyropunct.tasks.correct.channel import String
 from pyropunct.text.marks import START, STRAIGHT, Surface, direct_quotes
+from pyropunct.treebank.reading import read_treebank
 
 
 class LearnersError(UserError, ValueError):
@@ -56,6 +57,28 @@ def read_learners(path: str | Path) -> list[Corrected]:
     if not corrections:
         raise LearnersError(f"{path}: there is no sentence in the file")
     return corrections
+
+
+def read_learner_treebanks(wrong: str | Path, right: str | Path) -> list[Corrected]:
+    """The sentences of two CoNLL-U files: as learners wrote them, and corrected, as in UD English-ESL.
+
+    Sentences belong together if they have the same ``sent_id``, or stand at the same place in files without.
+    Left out are those whose trees differ without punctuation, relations aside (Li, Wang & Eisner 2019,
+    section 6.2).  Words may differ.
+
+    :raises LearnersError: if no sentence is left.
+    :raises TreebankError: if a file is not CoNLL-U.
+    """
+    corrections = {one.identifier: one for one in read_treebank(right)}
+    found = []
+    for one in read_treebank(wrong):
+        other = corrections.get(one.identifier)
+        if other is not None and one.tree.heads == other.tree.heads:
+            marks = ([[m for m in slot if m != START] for slot in each.surface] for each in (one, other))
+            found.append(Corrected(one.identifier, tuple(other.tree.forms), *map(_directed, marks)))
+    if not found:
+        raise LearnersError(f"{wrong}: no sentence has the identifier and the tree of one in {right}")
+    return found
 
 
 def _corrected(plain: Any) -> Corrected:

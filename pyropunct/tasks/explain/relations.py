@@ -11,7 +11,8 @@ import numpy as np
 from pyropunct.fitted.story import FittedStory, Puncteme
 from pyropunct.inference.inside import posterior_pairs
 from pyropunct.inference.problem import choice_rows
-from pyropunct.models.symmetry import symmetry_class
+from pyropunct.models.attach.log_linear import LogLinearAttach
+from pyropunct.models.symmetry import CLASSES, symmetry_class
 from pyropunct.text.marks import display, displayed_string
 from pyropunct.treebank.sentence import Sentence
 
@@ -137,3 +138,34 @@ def relation_punctemes(
             pairs = tuple(PairShare(decode(row[0]), decode(row[1]), share) for row, share in own)
             punctemes.append(RelationPunctemes(name, int(count), pairs))
     return sorted(punctemes, key=lambda row: (-row.symmetric, row.relation))
+
+
+class SymmetryWeight(NamedTuple):
+    """A learned weight of the log-linear attach model: of a class of symmetry, for a relation.
+
+    :ivar relation: the dependency relation; the empty string stands for all relations not seen in training.
+    :ivar symmetry: the class, one of `pyropunct.models.symmetry.CLASSES`.
+    :ivar weight: what it adds to the score of each pair of the class, in nats.
+    """
+
+    relation: str
+    symmetry: str
+    weight: float
+
+
+def symmetry_weights(model: FittedStory) -> list[SymmetryWeight]:
+    """The weights of symmetry for each relation, the largest first; none if the attach model has no such.
+
+    They are one part of a score among many: other features of the same constituents have weights too.
+    """
+    attach = model.story.attach
+    if not isinstance(attach, LogLinearAttach):
+        return []
+    table = attach.symmetry_weights().tolist()
+    found = [
+        SymmetryWeight(relation, symmetry, weight)
+        for relation, row in zip(model.vocabulary.relations, table, strict=True)
+        for symmetry, weight in zip(CLASSES, row, strict=True)
+        if weight != 0
+    ]
+    return sorted(found, key=lambda one: -one.weight)

@@ -18,7 +18,7 @@ from pyropunct.models.attach.views import Views, join_contexts, views_of
 from pyropunct.models.channel.window import SlidingWindow
 from pyropunct.models.checking import check_attach
 from pyropunct.models.story import Story
-from pyropunct.models.symmetry import symmetry_class
+from pyropunct.models.symmetry import CLASSES, symmetry_class
 from pyropunct.models.trees import TreeBatch
 
 MARKS = ("^", ",", "(", ")")
@@ -174,6 +174,23 @@ def test_scores_and_gradients() -> None:
     direction = torch.randn(len(scores))
     (gradient,) = torch.autograd.grad(scores @ direction, weights)
     torch.testing.assert_close(gradient, direction @ vectors, rtol=1e-13, atol=1e-13)
+
+
+def test_weights_of_symmetry() -> None:
+    """Each adds to the scores of the pairs of its class at the nodes with its relation, and to no others."""
+    attach, (trees, surface) = attach_of("symmetry", "head"), treebank()
+    pairs = [(relation, *pair) for relation in trees.relation.tolist() for pair in PAIRS[relation]]
+    told = 0
+    for one_hot in torch.eye(int(attach.starts[-1])):
+        attach.weights = one_hot
+        for relation, symmetry in attach.symmetry_weights().nonzero().tolist():
+            expected = [
+                of == relation and value_of(Part.SYMMETRY, *pair) == CLASSES[symmetry] for of, *pair in pairs
+            ]
+            assert scores_of(attach, trees, surface).tolist() == list(map(float, expected))
+            told += 1
+    assert told == len(PAIRS) * len(CLASSES)
+    assert not attach_of("head").symmetry_weights().any()
 
 
 def test_scores_of_a_batch_are_those_of_its_trees() -> None:

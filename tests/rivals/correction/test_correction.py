@@ -89,6 +89,28 @@ def test_all_tables(
     assert f"{alone['average_edit_distance']:.4f}" in text
 
 
+def test_restoration_reads_the_words_alone(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the errors are, it leaves equally many edits."""
+    monkeypatch.setattr("pyropunct.rivals.correction.experiment.CURVE", (0, 40))
+    options = ("--model", small / "model", "--systems", "alone,restoration", "--samples", 50, "--curve")
+    value = answer("compare", "correction", small / "train.conllu", small / "dev.conllu", *options)
+    (alone, restored), (more, again) = (point["rows"] for point in value["curve"])
+    assert restored["system"] == CORRECTORS["restoration"]
+    assert more["average_edit_distance"] > alone["average_edit_distance"] == 0
+    assert again["average_edit_distance"] == restored["average_edit_distance"] > 0
+    assert again["f0.5"] != restored["f0.5"]
+
+
+def test_learners_in_two_treebanks(small: Path, model_with_parser: Path, tmp_path: Path) -> None:
+    wrong, right = tmp_path / "wrong.conllu", small / "dev.conllu"
+    lines = right.read_text(encoding="utf-8").splitlines(keepends=True)
+    wrong.write_text("".join(line.replace("\t.\t", "\t!\t", 1) for line in lines), encoding="utf-8")
+    options = ("--model", model_with_parser, "--systems", "alone", "--learners", wrong, "--corrected", right)
+    [row] = answer("compare", "correction", right, right, *options)["learners"]
+    marks = sum("\t.\t" in line for line in lines)
+    assert row["gold"] == marks > 0
+
+
 def test_the_rivals_are_trained(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     quick = partial(RivalRecipe, epochs=1, least_steps=0, word_size=8, hidden_size=8)
     monkeypatch.setattr("pyropunct.rivals.correction.systems.RivalRecipe", quick)
@@ -105,6 +127,8 @@ def test_bad_input(small: Path, learners: Path, tmp_path: Path) -> None:
     files = (small / "train.conllu", small / "dev.conllu", "--model", small / "model")
     told = complaint(BAD_INPUT, "compare", "correction", *files, "--systems", "best")
     assert told.startswith("Invalid value for '--systems': there is no system 'best'; there are alone, ")
+    told = complaint(BAD_INPUT, "compare", "correction", *files, "--corrected", files[1])
+    assert told == "--corrected is for --learners: give both"
     told = complaint(BAD_INPUT, "compare", "correction", *files, "--learners", tmp_path / "none")
     assert told == f"{tmp_path / 'none'}: there is no such file"
     told = complaint(BAD_INPUT, "compare", "correction", *files, "--learners", learners)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pyropunct.tasks.correct.learners import LearnersError, read_learners
+from pyropunct.tasks.correct.learners import LearnersError, read_learner_treebanks, read_learners
 from pyropunct.text.marks import START
 
 PAIR = {"id": "dev-7-2", "words": ["so", "go"], "wrong": [[], [], ["."]], "right": [[], [","], ["."]]}
@@ -35,6 +35,42 @@ def test_half_a_pair_stays_what_it_shows(tmp_path: Path) -> None:
         written(tmp_path, {**PAIR, "wrong": [[], [], [".", "''"]], "right": [['"'], [], []]})
     )
     assert (one.wrong[2], one.right[0]) == ((".", "”"), (START, "“"))
+
+
+def treebank(path: Path, *sentences: tuple[str, str, list[int]]) -> Path:
+    """A CoNLL-U file of sentences with an identifier, tokens and heads; tokens without a letter are marks."""
+    blocks = []
+    for name, text, heads in sentences:
+        rows = [
+            (number, token, "X" if token.isalpha() else "PUNCT", head)
+            for number, (token, head) in enumerate(zip(text.split(), heads, strict=True), 1)
+        ]
+        lines = [f"{n}\t{form}\t_\t{tag}\t_\t_\t{head}\t_\t_\t_\n" for n, form, tag, head in rows]
+        blocks.append("".join([f"# sent_id = {name}\n", *lines, "\n"]))
+    path.write_text("".join(blocks), encoding="utf-8")
+    return path
+
+
+def test_two_treebanks_of_what_was_written_and_its_correction(tmp_path: Path) -> None:
+    """Paired by their identifiers; a sentence whose tree was corrected too is left out."""
+    wrong = treebank(
+        tmp_path / "wrong.conllu",
+        ("b", "He go", [2, 0]),
+        ("a", 'So we goes " home', [3, 3, 0, 5, 3]),
+        ("c", "We go", [2, 0]),
+    )
+    right = treebank(
+        tmp_path / "right.conllu",
+        ("a", "So , we go home .", [4, 4, 4, 0, 4, 4]),
+        ("b", "He goes .", [0, 1, 1]),
+    )
+    [one] = read_learner_treebanks(wrong, right)
+    assert (one.sentence, one.words) == ("a", ("So", "we", "go", "home"))
+    assert one.wrong == ((START,), (), (), ("“",), ())
+    assert one.right == ((START,), (",",), (), (), (".",))
+    other = treebank(tmp_path / "other.conllu", ("d", "He go", [2, 0]))
+    with pytest.raises(LearnersError, match="no sentence has the identifier and the tree of one in"):
+        read_learner_treebanks(other, right)
 
 
 @pytest.mark.parametrize(
