@@ -9,9 +9,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pyropunct.compare.experiment import Advance, TableExperiment, Trained, Watch, timed, unwatched
+from pyropunct.compare.experiment import (
+    Advance,
+    TableExperiment,
+    TableResults,
+    Trained,
+    Watch,
+    timed,
+    unwatched,
+)
 from pyropunct.compare.significance import f1
-from pyropunct.compare.table import Baseline, Column
+from pyropunct.compare.table import Baseline, Column, Table
 from pyropunct.nets.jackknife import folds_of, in_order, others_of
 from pyropunct.nets.reader import Counts
 from pyropunct.punctuator import Punctuator
@@ -115,14 +123,26 @@ def _tree_column(place: int, key: str) -> Column[JointResult]:
     return Column(key, TREES[key], value, 2, evidence=evidence, best=max)
 
 
-COLUMNS: tuple[Column[JointResult], ...] = (
+def _share_column(key: str, share: str) -> Column[JointResult]:
+    def value(result: JointResult) -> float:
+        return float(getattr(result.counts(key), share))
+
+    return Column(f"{key}_{share}", f"{MARKS[key]} {share[0].upper()}", value, 2)
+
+
+NAMES: tuple[Column[JointResult], ...] = (
     Column("sentences", "sentences", attrgetter("size")),
     Column("system", "system", attrgetter("name")),
+)
+COLUMNS: tuple[Column[JointResult], ...] = (
+    *NAMES,
     *(_mark_column(place, key) for place, key in enumerate(MARKS)),
     *(_tree_column(place, key) for place, key in enumerate(TREES, start=1)),
     Column("words_per_second", "words/s", attrgetter("speed"), 0),
     Column("training_seconds", "training s", attrgetter("training_seconds"), 0),
 )
+SHARES = (*NAMES, *(_share_column(key, share) for key in MARKS for share in ("precision", "recall")))
+"""The columns of the table of precision and recall."""
 
 ABOVE = Baseline(
     "the row above",
@@ -224,6 +244,12 @@ class JointExperiment(TableExperiment[JointResult]):
     def columns(self, rows: Sequence[JointResult]) -> Sequence[Column[JointResult]]:
         """`COLUMNS`."""
         return COLUMNS
+
+    def tabled(self, rows: Sequence[JointResult]) -> TableResults:
+        """The table of F1 and trees, and one of precision (P) and recall (R)."""
+        results = super().tabled(rows)
+        shares = Table("Precision and recall", SHARES, rows)
+        return TableResults({**results.named, "precision_and_recall": shares}, results.data)
 
     def described(self, rows: Sequence[JointResult]) -> dict[str, Any]:
         """The numbers of sentences, words and lifted arcs."""
