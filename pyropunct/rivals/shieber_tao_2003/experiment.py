@@ -244,11 +244,11 @@ class FittedCommaExperiment(Experiment):
         """The trees of parsers that have read words and commas; None if no model looks at them."""
         if ON_PARSED_TREES["5"] not in self.settings.models:
             return None
-        treebanks = Treebanks(*(tuple(map(_with_commas_alone, part)) for part in (self.train, self.dev)))
-        run = replace(run, treebanks=treebanks, marks=True)
+        train, dev = (tuple(map(_with_commas_alone, part)) for part in (self.train, self.dev))
+        run = replace(run, treebanks=Treebanks(train, dev), marks=True)
         parses = run.with_parses.parses
         assert parses is not None  # there are folds
-        read = [as_read(sentence, marks=True) for sentence in treebanks.dev]
+        read = [as_read(sentence, marks=True) for sentence in dev]
         return _known([*parses[0], *run.parser(100).model.parse(read)], parser)
 
 
