@@ -27,7 +27,7 @@ from pyropunct.rivals.settings import CASCADED, CRF, RESTORATION, UNIFIED, Joint
 from pyropunct.rivals.transitions.arc_eager import FULL, MIDDLE, NONE
 from pyropunct.rivals.zhang_2013.mark_crf import MarkCRF, train_mark_crf
 from pyropunct.rivals.zhang_2013.parser import ArcEagerParser, ArcEagerRecipe, train_arc_eager
-from pyropunct.rivals.zhang_2013.streams import SENTENCES, Stream
+from pyropunct.rivals.zhang_2013.streams import SENTENCES, Stream, misheard
 from pyropunct.rivals.zhang_2013.systems import (
     Reader,
     SlotReading,
@@ -195,8 +195,9 @@ class JointExperiment(TableExperiment[JointResult]):
         with self.watch("measuring", len(systems) * len(self.dev)) as advance:
             for size, streams in self.dev.items():
                 words = sum(len(stream.forms) for stream in streams)
+                heard = misheard(streams, self.train, self.settings.misheard, self.settings.seed)
                 for name, (system, seconds) in systems.items():
-                    readings, spent = timed(system, streams)
+                    readings, spent = timed(system, heard)
                     marks, trees = mark_counts(readings, streams), tree_counts(readings, streams)
                     yield JointResult(name, size, marks, trees, seconds, words / spent)
                     advance(1)
@@ -268,7 +269,7 @@ class JointExperiment(TableExperiment[JointResult]):
             f"{train['lifted_arcs']:,} arcs of them lifted; parsers in {settings.iterations} iterations with "
             f"a beam of {settings.beam}, seed {settings.seed}; measured on {dev['sentences']:,} sentences "
             f"with {dev['words']:,} words, in lower case and without marks.",
-            "Tags are those of the treebanks.",
+            f"Tags are those of the treebanks; {settings.misheard} % of the words of dev are drawn anew.",
             "F1 of M: commas, colons, semicolons; F: periods, question and exclamation marks; all: either, "
             "whichever it is; ends: of sentences inside of streams.  Seconds are of processor time.",
         )
