@@ -1,20 +1,25 @@
-"""Which kinds of commas models miss, as a Markdown table.
+"""Where commas stand in trees, and which kinds of commas models miss, as Markdown tables.
 
 Usage::
 
     python benchmarks/commas.py TRAIN.mrg DEV.mrg [--models 1,10c]
 
+The first table is Figure 3 of Shieber & Tao (2003): of the positions between words of TRAIN with a comma, and
+of those without, the percentage at which each number of constituents start, and end.
+
 The kind of a comma is the phrase in which it stands and the daughters of this phrase on either side of it,
-as ``NP: NP , SBAR``.  For the most frequent kinds the table has how many there are in DEV, and the recall of
-each model trained on TRAIN.  The last row has how many commas each inserts where there are none.
+as ``NP: NP , SBAR``.  For the most frequent kinds the second table has how many there are in DEV, and the
+recall of each model trained on TRAIN.  The last row has how many commas each inserts where there are none.
 """
 
 import argparse
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+
+import numpy as np
 
 from pyropunct.rivals.shieber_tao_2003.models import CommaSystem
-from pyropunct.rivals.shieber_tao_2003.sentences import COMMA, read_comma_sentences
+from pyropunct.rivals.shieber_tao_2003.sentences import COMMA, CommaSentence, read_comma_sentences
 from pyropunct.text.lines import opened, read_lines
 from pyropunct.treebank.brackets import without_empty_elements
 from pyropunct.treebank.phrase_trees import PhraseTree, read_phrase_trees
@@ -24,9 +29,12 @@ KINDS = 10
 
 OTHERS = "all others"
 
+MOST_CONSTITUENTS = 6
+"""From this number on, numbers of constituents share a row."""
+
 
 def main() -> None:
-    """Read the arguments, train, restore, and print the table."""
+    """Read the arguments, train, restore, and print the tables."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -35,6 +43,7 @@ def main() -> None:
     parser.add_argument("--models", default="1,3,8,10,10c")
     arguments = parser.parse_args()
     train, dev = read_comma_sentences(arguments.train), read_comma_sentences(arguments.dev)
+    _print_constituents(train)
     kinds = _kinds(arguments.dev)
     names = arguments.models.split(",")
     columns = []
@@ -46,6 +55,25 @@ def main() -> None:
             found["inserted"] += int((commas & ~sentence.commas).sum())
         columns.append(found)
     _print(names, Counter(kind for own in kinds for kind in own.values()), columns)
+
+
+def _print_constituents(sentences: Sequence[CommaSentence]) -> None:
+    commas = np.concatenate([one.commas[1:-1] for one in sentences])
+    starts, ends = (
+        np.concatenate([getattr(one, side)[1:-1] for one in sentences]).clip(max=MOST_CONSTITUENTS)
+        for side in ("starts", "ends")
+    )
+    columns = [
+        100 * np.bincount(counts[places], minlength=MOST_CONSTITUENTS + 1) / places.sum()
+        for counts in (starts, ends)
+        for places in (commas, ~commas)
+    ]
+    print("| constituents | start at a comma | start elsewhere | end at a comma | end elsewhere |")
+    print("|---" * (len(columns) + 1) + "|")
+    for number, shares in enumerate(zip(*columns, strict=True)):
+        title = f"{number} or more" if number == MOST_CONSTITUENTS else number
+        print(f"| {title} | {' | '.join(f'{share:.1f}' for share in shares)} |")
+    print()
 
 
 def _print(names: list[str], gold: Counter[str], columns: list[Counter[str]]) -> None:

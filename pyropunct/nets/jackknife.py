@@ -13,7 +13,7 @@ from typing import TypeVar
 
 import torch
 
-from pyropunct.nets.parser import Parser, WeightedTree, train_parser
+from pyropunct.nets.parser import Parser, WeightedTree, as_read, train_parser
 from pyropunct.nets.pretrained import Pretrained, kept
 from pyropunct.nets.recipes import ParserRecipe
 from pyropunct.nets.training import AnyCheckpoint, Progress
@@ -53,17 +53,18 @@ def in_order(parts: Sequence[Sequence[Item]]) -> list[Item]:
 
 
 def parse_folds(
-    parts: Sequence[Sequence[Sentence]], parsers: Iterable[Parser], trees: int = 1
+    parts: Sequence[Sequence[Sentence]], parsers: Iterable[Parser], trees: int = 1, *, marks: bool = False
 ) -> list[list[WeightedTree]]:
     """The trees of all sentences, in the order that they had before they were dealt out.
 
     :param parts: the folds, as `folds_of` gives them.
     :param parsers: for each fold a parser trained on the others.
     :param trees: see `jackknifed`.
+    :param marks: whether the parsers read marks too: see `pyropunct.nets.parser.train_parser`.
     """
     pairs = zip(parts, parsers, strict=True)
     return in_order(
-        [parser.parse([sentence.tree.forms for sentence in part], trees) for part, parser in pairs]
+        [parser.parse([as_read(one, marks=marks) for one in part], trees) for part, parser in pairs]
     )
 
 

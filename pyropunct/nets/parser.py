@@ -301,6 +301,12 @@ def _heads(arcs: NDArray[np.float64], trees: int, seed: int) -> dict[tuple[int, 
     return dict(Counter(map(tuple, draws.tolist())).most_common())
 
 
+def as_read(sentence: Sentence, *, marks: bool) -> tuple[str, ...]:
+    """A sentence as a parser reads it: its words, or the words `pyropunct.nets.words.with_marks`."""
+    forms = sentence.tree.forms
+    return with_marks(forms, sentence.surface) if marks else forms
+
+
 def train_parser(
     train: Iterable[Sentence],
     dev: Iterable[Sentence] | None = None,
@@ -353,8 +359,7 @@ class ParserTraining(NetworkTraining[BiaffineParser]):
 
     def read(self, sentence: Sentence) -> tuple[str, ...]:
         """A sentence as the parser reads it."""
-        forms = sentence.tree.forms
-        return with_marks(forms, sentence.surface) if self.marks else forms
+        return as_read(sentence, marks=self.marks)
 
     def loss(self, batch: list[int]) -> Tensor:
         """See `BiaffineNetwork.loss`."""

@@ -181,6 +181,8 @@ class JointSettings(ExperimentSettings):
     :ivar folds: predict the marks that a parser reads in each of so many parts of the training sentences by
         what was trained on the others.
     :ivar samples: the most draws of restoration for each sentence.
+    :ivar misheard: draw so many percent of the words of DEV anew from all words of TRAIN, as if a recogniser
+        of speech had misheard them.
     :raises ComparisonError: if a setting is invalid.
     """
 
@@ -192,6 +194,7 @@ class JointSettings(ExperimentSettings):
     iterations: Count = 15
     folds: Annotated[int, Range(2)] = 5
     samples: Count = RestoreSettings.samples
+    misheard: Annotated[int, Range(0, 100)] = 0
     TRAINING: ClassVar[tuple[str, ...]] = ("beam", "iterations", "folds", "seed")
 
     def __post_init__(self) -> None:

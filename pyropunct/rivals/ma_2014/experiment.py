@@ -20,13 +20,14 @@ from pyropunct.rivals.ma_2014.parser import (
 from pyropunct.rivals.ma_2014.treatments import MarkedSentence
 from pyropunct.rivals.settings import ParserSettings, Treatment
 
-WORDS, HEADS, LABELLED, SENTENCES, COMPLETE, ROOT = range(6)
-"""The columns of counts: words; words with the right head; with the right head and relation; and 1 for each
-sentence, for a sentence whose heads all are right, and for a sentence whose root is right."""
+WORDS, HEADS, LABELLED, SENTENCES, COMPLETE, ROOT, MARKS, MARK_HEADS = range(8)
+"""The columns of counts: words; words with the right head; with the right head and relation; 1 for each
+sentence, for a sentence whose heads all are right, and for a sentence whose root is right; marks that are
+parsed; and those with the right head."""
 
 
 def word_counts(parsed: Sequence[ParsedSentence], gold: Sequence[MarkedSentence]) -> NDArray[np.int64]:
-    """(sentences, 6) how well the words of each sentence are parsed, marks apart."""
+    """(sentences, 8) how well the words of each sentence are parsed, and marks apart from them."""
     return np.array([_counts(*pair) for pair in zip(parsed, gold, strict=True)], np.int64)
 
 
@@ -35,7 +36,9 @@ def _counts(parsed: ParsedSentence, gold: MarkedSentence) -> list[int]:
     right = [place for place in words if parsed.heads[place] == gold.heads[place]]
     labelled = sum(parsed.relations[place] == gold.relations[place] for place in right)
     root = any(gold.heads[place] == 0 for place in right)
-    return [len(words), len(right), labelled, 1, len(right) == len(words), root]
+    marks = [place for place, mark in enumerate(gold.marks) if mark and parsed.heads[place] is not None]
+    right_marks = sum(parsed.heads[place] == gold.heads[place] for place in marks)
+    return [len(words), len(right), labelled, 1, len(right) == len(words), root, len(marks), right_marks]
 
 
 class ParsingResult(NamedTuple):
@@ -60,8 +63,9 @@ class ParsingResult(NamedTuple):
 def _percentage(
     key: str, title: str, part: int, whole: int, *, tested: bool = False
 ) -> Column[ParsingResult]:
-    def value(result: ParsingResult) -> float:
-        return 100 * float(result.counts[:, part].sum() / result.counts[:, whole].sum())
+    def value(result: ParsingResult) -> float | None:
+        right, all_of_them = result.counts[:, part].sum(), result.counts[:, whole].sum()
+        return 100 * float(right / all_of_them) if all_of_them else None
 
     def evidence(result: ParsingResult) -> NDArray[np.int64]:
         return result.counts[:, part]
@@ -76,6 +80,7 @@ COLUMNS: tuple[Column[ParsingResult], ...] = (
     _percentage("las", "LAS", LABELLED, WORDS, tested=True),
     _percentage("complete", "complete", COMPLETE, SENTENCES),
     _percentage("root", "root", ROOT, SENTENCES),
+    _percentage("marks_uas", "marks' UAS", MARK_HEADS, MARKS),
     Column("sentences_per_second", "sentences/s", attrgetter("speed"), 0),
     Column("training_seconds", "training s", attrgetter("training_seconds"), 0),
 )

@@ -17,7 +17,7 @@ import torch
 from pyropunct.compare.experiment import Advance, Experiment, Trained, Watch, checksum, unwatched
 from pyropunct.corpus.inputs import contents, files_of_several, parts_of
 from pyropunct.nets.jackknife import folds_of, others_of, parse_folds
-from pyropunct.nets.parser import BiaffineParser, WeightedTree, attachment_scores
+from pyropunct.nets.parser import BiaffineParser, WeightedTree, as_read, attachment_scores
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.rivals.restoration.conditions import Conditions
@@ -157,6 +157,7 @@ class Run:
     :ivar conditions: what is compared, with this seed.
     :ivar experiment: trains parts, or loads them, and gets reports of progress.
     :ivar texts: texts to learn from besides.
+    :ivar marks: whether parsers read marks too.
     """
 
     treebanks: Treebanks
@@ -164,6 +165,7 @@ class Run:
     conditions: Conditions
     experiment: Experiment
     texts: LearnedTexts = NO_TEXTS
+    marks: bool = False
 
     def results(self) -> tuple[tuple[ParserResult, ...], tuple[SystemResult, ...]]:
         """The results of all parsers and of all systems."""
@@ -236,8 +238,9 @@ class Run:
             for fold, purpose in enumerate(purposes)
         ]
         with self.experiment.watch("parsing folds: sentences", len(train) + len(dev)) as advance:
-            parses = parse_folds(parts, parsers)
-            dev_parses = parsers[0].parse([sentence.tree.forms for sentence in dev], RestoreSettings.trees)
+            parses = parse_folds(parts, parsers, marks=self.marks)
+            words = [as_read(sentence, marks=self.marks) for sentence in dev]
+            dev_parses = parsers[0].parse(words, RestoreSettings.trees)
             advance(len(train) + len(dev))
         return self.treebanks._replace(parses=(parses, dev_parses))
 
@@ -250,9 +253,9 @@ class Run:
         self, name: str, train: Sequence[Sentence], dev: Sequence[Sentence] | None, purpose: str
     ) -> Trained[BiaffineParser]:
         def parser() -> BiaffineParser:
-            return parser_of(train, dev, self.conditions, self.experiment.watch, purpose)
+            return parser_of(train, dev, self.conditions, self.experiment.watch, purpose, marks=self.marks)
 
-        name, read = self._part(name), self.conditions.pretrained
+        name, read = self._part(f"marks-{name}" if self.marks else name), self.conditions.pretrained
         return self.experiment.trained_parts(name, parser, BiaffineParser.from_parts, read)
 
     def _part(self, name: str) -> str:

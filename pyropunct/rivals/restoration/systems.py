@@ -267,11 +267,14 @@ def parser_of(
     conditions: Conditions,
     watch: Watch,
     purpose: str,
+    *,
+    marks: bool = False,
 ) -> BiaffineParser:
     """Train a parser.
 
     :param dev: decides which epoch is kept; None for the parser of a fold, which is trained without dev.
     :param purpose: its purpose, for reports of progress.
+    :param marks: whether it reads marks too.
     """
     recipe = conditions.parser_recipe if dev is not None else fold_recipe(conditions.parser_recipe)
     words = sum(len(sentence.tree) for sentence in train)
@@ -279,7 +282,7 @@ def parser_of(
     read, seed = conditions.pretrained, conditions.seed
     with watch(f"training the parser {purpose}: words", size) as advance:
         progress = of_epochs(advance)
-        return train_parser(train, dev, recipe, pretrained=read, seed=seed, watch=progress)
+        return train_parser(train, dev, recipe, pretrained=read, marks=marks, seed=seed, watch=progress)
 
 
 def final_mark(train: Iterable[Sentence]) -> tuple[str, ...]:

@@ -13,14 +13,15 @@ from numpy.typing import NDArray
 from pyropunct.compare.experiment import Experiment, TableExperiment, TableResults, Watch, unwatched
 from pyropunct.compare.significance import f1
 from pyropunct.compare.table import Column
-from pyropunct.nets.parser import Parser, WeightedTree
+from pyropunct.nets.parser import Parser, WeightedTree, as_read
 from pyropunct.rivals.restoration.conditions import Conditions
 from pyropunct.rivals.restoration.experiment import Run
-from pyropunct.rivals.restoration.systems import Treebanks
+from pyropunct.rivals.restoration.systems import Parses, Treebanks
 from pyropunct.rivals.settings import CommaSettings
 from pyropunct.rivals.shieber_tao_2003.models import MODELS, CommaSystem
 from pyropunct.rivals.shieber_tao_2003.scores import CORRECT, GOLD, RESTORED, RIGHT, CommaResult, CommaScores
 from pyropunct.rivals.shieber_tao_2003.sentences import (
+    COMMA,
     CommaSentence,
     parsed,
     read_comma_sentences,
@@ -38,6 +39,9 @@ ON_PARSED_TREES: Mapping[str, str] = MappingProxyType(
     {"5": "3", "5t": "3t", "9": "8", "9c": "8c", "12": "10", "12c": "10c"}
 )
 """The models with a parser's constituents, and the same model with those of the treebank."""
+
+SEEN, SEEN_IN_TRAINING = "7", "6"
+"""Model 5 with constituents of a parser that has read the commas of all sentences, or those of training."""
 
 
 def columns(baseline: CommaScores | None) -> tuple[Column[CommaResult], ...]:
@@ -78,6 +82,7 @@ class CommaExperiment(TableExperiment[CommaResult]):
     :param parser: finds trees for the models of :data:`ON_PARSED_TREES`, which are left out without it.
     :param others: results of further systems on the same sentences.
     :param parser_of_train: finds the trees of the training sentences; by default the same parser does.
+    :param seen: knows the trees of a parser that has read the commas of the sentences, for models 6 and 7.
     :param watch: gets reports of progress.
     """
 
@@ -92,10 +97,12 @@ class CommaExperiment(TableExperiment[CommaResult]):
         others: Iterable[CommaResult] = (),
         *,
         parser_of_train: Parser | None = None,
+        seen: Parser | None = None,
         watch: Watch = unwatched,
     ) -> None:
         super().__init__(train, dev, settings or CommaSettings(), None, watch)
         self.parser, self.parser_of_train, self.others = parser, parser_of_train or parser, others
+        self.seen = seen
 
     def rows(self) -> Iterator[CommaResult]:
         """A row for each model, with constituents of the treebank and of a parser; then the others.
@@ -114,6 +121,11 @@ class CommaExperiment(TableExperiment[CommaResult]):
                 for name, model in on_parsed.items():
                     yield self._result(name, model, "parsed", train, dev)
                     advance(1)
+                model = ON_PARSED_TREES["5"]
+                if self.seen is not None and model in models:
+                    train = parsed(self.train, self.seen)
+                    yield self._result(SEEN_IN_TRAINING, model, "parsed, commas seen in training", train, dev)
+                    yield self._result(SEEN, model, "parsed, commas seen", train, parsed(self.dev, self.seen))
         yield from self.others
 
     def _result(
@@ -170,6 +182,10 @@ class KnownTrees:
         return [self.known.get(tuple(one)) or self.parser.parse([one], trees)[0] for one in sentences]
 
 
+def _known(parses: Parses, parser: Parser) -> KnownTrees:
+    return KnownTrees({trees[0].tree.forms: list(trees) for trees in parses}, parser)
+
+
 class FittedCommaExperiment(Experiment):
     """As `CommaExperiment`, with a model of latent punctuation and a parser trained on the same sentences.
 
@@ -213,13 +229,30 @@ class FittedCommaExperiment(Experiment):
         model = replace(run.system("full").model, parser=parser)
         parses = run.with_parses.parses
         assert parses is not None  # there are folds
-        known = {trees[0].tree.forms: list(trees) for trees in parses[0]}
         return CommaExperiment(
             self.learned,
             self.measured,
             self.settings,
             parser,
             story_results(model, self.file, self.measured, self.settings, self.watch),
-            parser_of_train=KnownTrees(known, parser),
+            parser_of_train=_known(parses[0], parser),
+            seen=self._seen(run, parser),
             watch=self.watch,
         ).results()
+
+    def _seen(self, run: Run, parser: Parser) -> KnownTrees | None:
+        """The trees of parsers that have read words and commas; None if no model looks at them."""
+        if ON_PARSED_TREES["5"] not in self.settings.models:
+            return None
+        train, dev = (tuple(map(_with_commas_alone, part)) for part in (self.train, self.dev))
+        run = replace(run, treebanks=Treebanks(train, dev), marks=True)
+        parses = run.with_parses.parses
+        assert parses is not None  # there are folds
+        read = [as_read(sentence, marks=True) for sentence in dev]
+        return _known([*parses[0], *run.parser(100).model.parse(read)], parser)
+
+
+def _with_commas_alone(sentence: Sentence) -> Sentence:
+    """The sentence without all other marks."""
+    surface = tuple(tuple(mark for mark in slot if mark == COMMA) for slot in sentence.surface)
+    return replace(sentence, surface=surface)

@@ -17,6 +17,10 @@ Model 8 assumes "independence between the bigram in the conditioning context and
 But y_{i-1} is in both contexts.  If y_{i-2} and ec_i are independent given y_{i-1} and y_i, Bayes' rule gives
 the divisor p(y_i | y_{i-1}), up to factors without y_i.  The models 8c and 10c have this divisor.
 
+The paper has tried other ways of backing off and found them worse.  Model 3b is model 3 that leaves the bit
+first, for p(y_i | y_{i-2} y_{i-1}) (footnote 6).  Models 8a and 8b have p(y_i | y_{i-2} y_{i-1} ec_i), which
+backs off to p(y_i | y_{i-2} y_{i-1}) in 8a and to p(y_i | y_{i-1} ec_i) in 8b (footnote 9).
+
 Table 1 has rows without a number too, and some must be models with tags: here 1t and 3t are models 1 and
 3 with p(Y_i | Y_{i-2} Y_{i-1}).  The row of model 11 is close to that of model 10; the text does not say what
 it is.  Here 11s is model 10 with the number of constituents that start where y_i stands, sc_i, as a further
@@ -61,6 +65,9 @@ its outcome; see `pyropunct.rivals.shieber_tao_2003.automaton.TWO_BACK`."""
 TRIGRAMS: Conditional = (TWO_BACK, ONE_BACK, SYMBOL)
 GIVEN_THREE_ENDS: Conditional = (TWO_BACK, ONE_BACK, THREE_ENDS, SYMBOL)
 GIVEN_TWO_ENDS: Conditional = (TWO_BACK, ONE_BACK, TWO_ENDS, SYMBOL)
+THREE_ENDS_DROPPED_FIRST: Conditional = (THREE_ENDS, TWO_BACK, ONE_BACK, SYMBOL)
+ENDS_DROPPED_FIRST: Conditional = (ENDS, TWO_BACK, ONE_BACK, SYMBOL)
+ENDS_KEPT_LONGEST: Conditional = (TWO_BACK, ONE_BACK, ENDS, SYMBOL)
 GIVEN_ENDS: Conditional = (ENDS, ONE_BACK, SYMBOL)
 GIVEN_STARTS: Conditional = (STARTS, ONE_BACK, SYMBOL)
 TAG_TRIGRAMS: Conditional = (TAG_TWO_BACK, TAG_ONE_BACK, TAG)
@@ -96,9 +103,12 @@ MODELS: Mapping[str, CommaModel] = MappingProxyType(
         "1t": CommaModel("trigrams, tags", (TRIGRAMS, TAG_TRIGRAMS)),
         "2": CommaModel("trigrams, omission penalty", (TRIGRAMS,), omission_penalty=True),
         "3": CommaModel("ec >= 3", (GIVEN_THREE_ENDS,)),
+        "3b": CommaModel("ec >= 3, dropped first", (THREE_ENDS_DROPPED_FIRST,)),
         "3t": CommaModel("ec >= 3, tags", (GIVEN_THREE_ENDS, TAG_TRIGRAMS)),
         "4": CommaModel("ec >= 2", (GIVEN_TWO_ENDS,)),
         "8": CommaModel("ec", (TRIGRAMS, GIVEN_ENDS), (UNIGRAMS,)),
+        "8a": CommaModel("ec as a context, dropped first", (ENDS_DROPPED_FIRST,)),
+        "8b": CommaModel("ec as a context, kept longest", (ENDS_KEPT_LONGEST,)),
         "8c": CommaModel("ec, divisor p(y | y')", (TRIGRAMS, GIVEN_ENDS), (BIGRAMS,)),
         "10": CommaModel("ec, tags", (TRIGRAMS, GIVEN_ENDS, TAG_TRIGRAMS), (UNIGRAMS,)),
         "10c": CommaModel("ec, tags, divisor p(y | y')", (TRIGRAMS, GIVEN_ENDS, TAG_TRIGRAMS), (BIGRAMS,)),

@@ -9,9 +9,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pyropunct.compare.experiment import Advance, TableExperiment, Trained, Watch, timed, unwatched
+from pyropunct.compare.experiment import (
+    Advance,
+    TableExperiment,
+    TableResults,
+    Trained,
+    Watch,
+    timed,
+    unwatched,
+)
 from pyropunct.compare.significance import f1
-from pyropunct.compare.table import Baseline, Column
+from pyropunct.compare.table import Baseline, Column, Table
 from pyropunct.nets.jackknife import folds_of, in_order, others_of
 from pyropunct.nets.reader import Counts
 from pyropunct.punctuator import Punctuator
@@ -19,7 +27,7 @@ from pyropunct.rivals.settings import CASCADED, CRF, RESTORATION, UNIFIED, Joint
 from pyropunct.rivals.transitions.arc_eager import FULL, MIDDLE, NONE
 from pyropunct.rivals.zhang_2013.mark_crf import MarkCRF, train_mark_crf
 from pyropunct.rivals.zhang_2013.parser import ArcEagerParser, ArcEagerRecipe, train_arc_eager
-from pyropunct.rivals.zhang_2013.streams import SENTENCES, Stream
+from pyropunct.rivals.zhang_2013.streams import SENTENCES, Stream, misheard
 from pyropunct.rivals.zhang_2013.systems import (
     Reader,
     SlotReading,
@@ -115,14 +123,26 @@ def _tree_column(place: int, key: str) -> Column[JointResult]:
     return Column(key, TREES[key], value, 2, evidence=evidence, best=max)
 
 
-COLUMNS: tuple[Column[JointResult], ...] = (
+def _share_column(key: str, share: str) -> Column[JointResult]:
+    def value(result: JointResult) -> float:
+        return float(getattr(result.counts(key), share))
+
+    return Column(f"{key}_{share}", f"{MARKS[key]} {share[0].upper()}", value, 2)
+
+
+NAMES: tuple[Column[JointResult], ...] = (
     Column("sentences", "sentences", attrgetter("size")),
     Column("system", "system", attrgetter("name")),
+)
+COLUMNS: tuple[Column[JointResult], ...] = (
+    *NAMES,
     *(_mark_column(place, key) for place, key in enumerate(MARKS)),
     *(_tree_column(place, key) for place, key in enumerate(TREES, start=1)),
     Column("words_per_second", "words/s", attrgetter("speed"), 0),
     Column("training_seconds", "training s", attrgetter("training_seconds"), 0),
 )
+SHARES = (*NAMES, *(_share_column(key, share) for key in MARKS for share in ("precision", "recall")))
+"""The columns of the table of precision and recall."""
 
 ABOVE = Baseline(
     "the row above",
@@ -175,8 +195,9 @@ class JointExperiment(TableExperiment[JointResult]):
         with self.watch("measuring", len(systems) * len(self.dev)) as advance:
             for size, streams in self.dev.items():
                 words = sum(len(stream.forms) for stream in streams)
+                heard = misheard(streams, self.train, self.settings.misheard, self.settings.seed)
                 for name, (system, seconds) in systems.items():
-                    readings, spent = timed(system, streams)
+                    readings, spent = timed(system, heard)
                     marks, trees = mark_counts(readings, streams), tree_counts(readings, streams)
                     yield JointResult(name, size, marks, trees, seconds, words / spent)
                     advance(1)
@@ -225,6 +246,12 @@ class JointExperiment(TableExperiment[JointResult]):
         """`COLUMNS`."""
         return COLUMNS
 
+    def tabled(self, rows: Sequence[JointResult]) -> TableResults:
+        """The table of F1 and trees, and one of precision (P) and recall (R)."""
+        results = super().tabled(rows)
+        shares = Table("Precision and recall", SHARES, rows)
+        return TableResults({**results.named, "precision_and_recall": shares}, results.data)
+
     def described(self, rows: Sequence[JointResult]) -> dict[str, Any]:
         """The numbers of sentences, words and lifted arcs."""
         dev = next(iter(self.dev.values()))
@@ -242,7 +269,7 @@ class JointExperiment(TableExperiment[JointResult]):
             f"{train['lifted_arcs']:,} arcs of them lifted; parsers in {settings.iterations} iterations with "
             f"a beam of {settings.beam}, seed {settings.seed}; measured on {dev['sentences']:,} sentences "
             f"with {dev['words']:,} words, in lower case and without marks.",
-            "Tags are those of the treebanks.",
+            f"Tags are those of the treebanks; {settings.misheard} % of the words of dev are drawn anew.",
             "F1 of M: commas, colons, semicolons; F: periods, question and exclamation marks; all: either, "
             "whichever it is; ends: of sentences inside of streams.  Seconds are of processor time.",
         )

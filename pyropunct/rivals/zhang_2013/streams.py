@@ -5,8 +5,10 @@ question and exclamation marks, a middle pause for commas, colons and semicolons
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+
+import numpy as np
 
 from pyropunct.rivals.transitions.arc_eager import FULL, MIDDLE, NONE
 from pyropunct.text.marks import Surface
@@ -83,6 +85,25 @@ def streams(sentences: Iterable[Sentence], size: int = SENTENCES, *, universal: 
         for part in by_document(sentences)
         for first in range(0, len(part), size)
     ]
+
+
+def misheard(streams: Sequence[Stream], train: Iterable[Stream], percent: int, seed: int = 0) -> list[Stream]:
+    """Streams in which some words are wrong, as from a recogniser of speech; marks and trees are as before.
+
+    :param train: each wrong word is drawn, with its tag, from all words of these streams.
+    :param percent: the probability that a word is drawn anew.
+    :param seed: equal seeds give equal words.
+    """
+    generator = np.random.default_rng(seed)
+    known = [word for stream in train for word in zip(stream.forms, stream.tags, strict=True)]
+    found = []
+    for stream in streams:
+        words = list(zip(stream.forms, stream.tags, strict=True))
+        for place in np.flatnonzero(100 * generator.random(len(words)) < percent):
+            words[place] = known[generator.integers(len(known))]
+        forms, tags = (tuple(word[part] for word in words) for part in (0, 1))
+        found.append(replace(stream, forms=forms, tags=tags))
+    return found
 
 
 def _stream(sentences: Sequence[Sentence], column: int) -> Stream:

@@ -6,6 +6,8 @@ import pytest
 from pyropunct.compare.significance import permutation_test
 from pyropunct.rivals.ma_2014.experiment import (
     COLUMNS,
+    MARK_HEADS,
+    MARKS,
     SENTENCES,
     ParserExperiment,
     ParsingResult,
@@ -28,7 +30,7 @@ def parsed(heads: tuple[int | None, ...], relations: str) -> ParsedSentence:
     return ParsedSentence(heads, tuple(relations.split()))
 
 
-def test_marks_count_for_nothing() -> None:
+def test_marks_count_apart() -> None:
     found = [
         parsed((3, 1, 0, 3, 1), "s x root o x"),
         parsed((3, None, 0, 3, None), "s x root x x"),
@@ -36,7 +38,7 @@ def test_marks_count_for_nothing() -> None:
         parsed((3, 3, 0, 2, 3), "s punct root o punct"),
     ]
     counts = word_counts(found, [GOLD] * 4)
-    assert np.delete(counts, SENTENCES, 1).tolist() == [
+    assert np.delete(counts, (SENTENCES, MARKS, MARK_HEADS), 1).tolist() == [
         *([3, 3, 3, 1, 1], [3, 3, 2, 1, 1]),
         *([3, 0, 0, 0, 0], [3, 2, 2, 0, 1]),
     ]
@@ -44,6 +46,10 @@ def test_marks_count_for_nothing() -> None:
     values = {column.key: column.value(result) for column in COLUMNS}
     assert (values["uas"], values["las"]) == pytest.approx((100 * 8 / 12, 100 * 7 / 12))
     assert (values["complete"], values["root"]) == (50, 75)
+    assert counts[:, (MARKS, MARK_HEADS)].tolist() == [[2, 0], [0, 0], [2, 2], [2, 2]]
+    assert values["marks_uas"] == pytest.approx(100 * 4 / 6)
+    away = ParsingResult(Treatment.AWAY, 1, counts[1:2], 1.0, 2.0, {})
+    assert [column.cell(away) for column in COLUMNS if column.key == "marks_uas"] == ["–"]
 
 
 def test_differences_are_from_marks_as_tokens_with_the_same_beam() -> None:
@@ -52,7 +58,7 @@ def test_differences_are_from_marks_as_tokens_with_the_same_beam() -> None:
         ParsingResult(
             treatment,
             beam,
-            random.integers(1, 9, (40, 6)),
+            random.integers(1, 9, (40, 8)),
             1.0,
             2.0,
             {"lifted_sentences": 2},

@@ -1,13 +1,17 @@
 """Systems that restore commas side by side."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
 from pyropunct.compare.experiment import TableResults
+from pyropunct.nets.parser import WeightedTree
 from pyropunct.rivals.settings import CommaSettings
 from pyropunct.rivals.shieber_tao_2003.experiment import ON_PARSED_TREES, CommaExperiment
 from pyropunct.rivals.shieber_tao_2003.models import MODELS
 from pyropunct.rivals.shieber_tao_2003.sentences import CommaSentence
+from pyropunct.treebank.tree import Tree
 
 
 def sentences(number: int, seed: int) -> list[CommaSentence]:
@@ -59,3 +63,35 @@ def test_without_model_1_there_is_no_reduction() -> None:
 
 def test_models_on_parsed_trees_are_models() -> None:
     assert set(ON_PARSED_TREES.values()) <= set(MODELS)
+
+
+class Parser:
+    """Three words are a chain if the third is one of some words; all others depend on the first word.
+
+    :param ends: these words.
+    """
+
+    def __init__(self, ends: str) -> None:
+        self.ends = ends
+
+    def parse(self, sentences: Sequence[Sequence[str]], trees: int = 1) -> list[list[WeightedTree]]:
+        return [[WeightedTree(self._tree(words), 1.0)] for words in sentences]
+
+    def _tree(self, words: Sequence[str]) -> Tree:
+        heads = [0, *[1] * (len(words) - 1)]
+        for end in (place for place, word in enumerate(words, 1) if word in self.ends):
+            heads[end - 2 : end] = [end - 2, end - 1]
+        return Tree(tuple(heads), ("dep",) * len(words), ("NOUN",) * len(words), tuple(words))
+
+
+def test_model_6_has_seen_the_commas_of_training_and_model_7_all() -> None:
+    flat, random = np.zeros(12, np.int64), np.random.default_rng(0)
+    known = []
+    for _ in range(60):
+        words = ("a", *(word for end in random.choice(["b", "c"], 3) for word in ("a", "a", end)), "a")
+        commas = np.array([False, *(word == "b" for word in words)])
+        known.append(CommaSentence(words, ("NN",) * 11, commas, flat, flat))
+    settings = CommaSettings(models=("3",), permutations=1, least=1000)  # words themselves tell nothing
+    results = CommaExperiment(known, known, settings, Parser(""), seen=Parser("b")).results().to_json()
+    assert [(one["model"], one["recall"]) for one in results["systems"][1:]] == [("5", 0), ("6", 0), ("7", 1)]
+    assert results["systems"][-1]["precision"] == 1

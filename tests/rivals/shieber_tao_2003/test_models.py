@@ -60,12 +60,18 @@ def test_models_are_products() -> None:
 
 
 def test_ends_that_training_lacks_leave_the_symbol_before() -> None:
-    """The probability p(y | y' ec) of model 8c is then its divisor p(y | y')."""
+    """The probability p(y | y' ec) of model 8c is then its divisor p(y | y').
+
+    Model 8a drops them and keeps both symbols; model 8b, which keeps them longest, is left with p(y).
+    """
     new = ASKED.copy()
     new[:, ENDS] = 9
-    trained = [TrainedModel(MODELS[name], WittenBell, TRUE, SIZES) for name in ("1", "8c")]
-    one, other = (model.scores(new) for model in trained)
-    np.testing.assert_allclose(one, other)
+    trained = [TrainedModel(MODELS[name], WittenBell, TRUE, SIZES) for name in ("1", "8c", "8a", "8b")]
+    one, *others, alone = (model.scores(new) for model in trained)
+    for other in others:
+        np.testing.assert_allclose(one, other)
+    for symbol in np.unique(new[:, SYMBOL]):
+        assert np.ptp(alone[new[:, SYMBOL] == symbol]) < 1e-12 < np.ptp(one[new[:, SYMBOL] == symbol])
 
 
 def test_the_thresholds_differ_in_what_they_see() -> None:

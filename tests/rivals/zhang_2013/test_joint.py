@@ -74,6 +74,11 @@ def test_differences_are_from_the_row_above_of_the_same_size() -> None:
     assert [line[:2] for line in table[:2]] == [["3", CRF], ["3", CASCADED]]
     assert table[0][10] == "–"
     assert table[1][2] == f"{rows[1].counts('middle').f1:.2f}"
+    header, shares = comparison.tables[1].cells(str)
+    found_place, true_place = header.index("F P"), header.index("F R")
+    [gold, places, right] = rows[1].counts("full")
+    assert shares[1][found_place] == f"{100 * right / places:.2f}"
+    assert shares[1][true_place] == f"{100 * right / gold:.2f}"
     plain = comparison.to_json()["rows"][5]
     assert (plain["system"], plain["sentences"], plain["p"]) == (UNIFIED, 10, found[5])
     assert plain["ends"]["f1"] == pytest.approx(rows[5].counts("ends").f1)

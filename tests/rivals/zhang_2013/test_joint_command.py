@@ -27,7 +27,7 @@ def test_a_table_and_systems_that_are_saved(
     text = printed("compare", "joint", train, dev, *options, "--out", out)
     rows = [[cell.strip() for cell in row.split("│")] for row in text.splitlines() if row.startswith("│")]
     systems = ["crf", "cascaded", "unified", "restoration"]
-    assert [row[1:3] for row in rows] == [[size, name] for size in "32" for name in systems]
+    assert [row[1:3] for row in rows] == 2 * [[size, name] for size in "32" for name in systems]
     assert "Trained on 120 sentences in streams of 10" in text
     treebank = read_treebank(dev)
     measured = streams(treebank, 2, universal=not have_language_tags(treebank))

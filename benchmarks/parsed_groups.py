@@ -1,0 +1,80 @@
+"""The UAS of words in groups of sentences, as Markdown tables.
+
+Usage::
+
+    pyropunct compare parsers TRAIN.conllu DEV.conllu --marks tokens,away --beams 1 --out FOLDER
+    python benchmarks/parsed_groups.py FOLDER DEV.conllu
+
+The parsers are those of the folder.  The groups of the first table are by how many tokens a sentence has,
+and by the share of marks among them, as in Table 2 of Ma, Zhang & Zhu (2014).  Those of the second are by
+genre, as in Table 6 of Zhang, Wu, Yang & Li (2013).  The genre is the first part of the name of a sentence,
+or the second if all names begin with the same part.
+"""
+
+import argparse
+import re
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pyropunct.compare.experiment import PARTS, load_parts
+from pyropunct.compare.table import cells_table
+from pyropunct.rivals.ma_2014.experiment import HEADS, WORDS, word_counts
+from pyropunct.rivals.ma_2014.parser import ArcStandardParser
+from pyropunct.rivals.ma_2014.treatments import MarkedSentence, have_language_tags, marked_sentences
+from pyropunct.treebank.reading import read_treebank
+
+LONGEST, STEP = 60, 20
+"""Longer sentences are left out of the first table; the tokens by which its groups differ."""
+
+FEW, MANY = 15, 30
+"""The percentages of marks between its groups."""
+
+
+def main() -> None:
+    """Read the arguments, parse, and print both tables."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder")
+    parser.add_argument("dev")
+    arguments = parser.parse_args()
+    dev = read_treebank(arguments.dev)
+    sentences = marked_sentences(dev, universal=not have_language_tags(dev))
+    counts = {
+        place.stem: word_counts(load_parts(place, ArcStandardParser.from_parts).parse(sentences), sentences)
+        for place in sorted((Path(arguments.folder) / PARTS).iterdir())
+    }
+    _print("tokens, marks", list(map(_kind, sentences)), counts)
+    names = [re.split("[-_]", one.identifier) for one in dev]
+    place = int(len({name[0] for name in names}) == 1)
+    _print("genre", [name[place] for name in names], counts)
+
+
+def _kind(sentence: MarkedSentence) -> str | None:
+    size = len(sentence.forms)
+    if size > LONGEST:
+        return None
+    share, last = 100 * sum(sentence.marks) / size, -(-size // STEP) * STEP
+    marks = f"to {FEW} %" if share <= FEW else f"to {MANY} %" if share <= MANY else f"over {MANY} %"
+    return f"{last - STEP + 1} to {last}, {marks}"
+
+
+def _print(title: str, groups: Sequence[str | None], counts: dict[str, NDArray[np.int64]]) -> None:
+    places = defaultdict(list)
+    for place, group in enumerate(groups):
+        if group is not None:
+            places[group].append(place)
+    rows = []
+    for group, own in sorted(places.items()):
+        totals = [table[own].sum(0) for table in counts.values()]
+        rows.append([group, len(own), *(100 * total[HEADS] / total[WORDS] for total in totals)])
+    columns: dict[str, int | Callable[[object], str] | None] = {title: None, "sentences": None}
+    print(cells_table(title, columns | dict.fromkeys(counts, 2), rows).markdown())
+
+
+if __name__ == "__main__":
+    main()
