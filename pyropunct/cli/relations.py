@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyropunct.cli import console
 from pyropunct.cli.command import command
-from pyropunct.cli.loading import SVG, Json, ModelUse, check_output, read_file, write_output
+from pyropunct.cli.loading import SVG, Json, ModelUse, check_output, read_file, tell_language, write_output
 from pyropunct.cli.report import Examples, Learned, LearnedReport, TableFormat
 from pyropunct.limits import Count, NotNegative
 from pyropunct.text.marks import displayed_string
@@ -62,6 +62,7 @@ def relations(
     check_output(plot, SVG, (model, file))
     punctuator, treebank = use.load(model), read_file(file, tell=True)
     sentences = list(treebank)
+    tell_language(model, punctuator, file, sentences)
     with console.sentence_bar("relations", len(sentences)) as advance:
         learned = relation_punctemes(punctuator, sentences, least=least, advance=advance)
     if plot is not None:

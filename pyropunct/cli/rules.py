@@ -7,7 +7,15 @@ import click
 
 from pyropunct.cli import console
 from pyropunct.cli.command import command
-from pyropunct.cli.loading import SVG, Json, ModelUse, check_output, read_file, write_output
+from pyropunct.cli.loading import (
+    SVG,
+    Json,
+    ModelUse,
+    check_output,
+    read_file,
+    tell_language,
+    write_output,
+)
 from pyropunct.cli.report import Examples, Learned, LearnedReport, TableFormat
 from pyropunct.errors import UserError
 from pyropunct.files import MODEL_SUFFIX
@@ -60,6 +68,8 @@ def rules(
     treebank = None if file is None else read_file(file, tell=True)
     sentences = None if treebank is None else list(treebank)
     about = {"file": file, **({} if treebank is None else console.plain_omissions(treebank.omitted))}
+    for name, model in loaded.items():
+        tell_language(name, model, file or "", sentences or ())
     [(name, one), *others] = loaded.items()
     if others:
         several = {name: _learned(name, model, sentences, settings, False) for name, model in loaded.items()}

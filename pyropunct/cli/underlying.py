@@ -7,7 +7,7 @@ import click
 
 from pyropunct.cli import console
 from pyropunct.cli.command import command
-from pyropunct.cli.loading import Json, ModelUse, SeededUse, SentenceId, read_file
+from pyropunct.cli.loading import Json, ModelUse, SeededUse, SentenceId, read_file, tell_language
 from pyropunct.cli.report import Report, SentenceReport, in_order, show_each, usable
 from pyropunct.errors import UserError
 from pyropunct.limits import Count, NotNegative, Placeholder
@@ -65,6 +65,7 @@ def underlying(
     punctuator, treebank = use.load(model), read_file(file)
     items = in_order(treebank, sentence, shape)
     sentences = usable(items)
+    tell_language(model, punctuator, file, sentences)
     if shape in ("report", "tsv"):
         DoubtReport(punctuator, sentences, mark).show("tsv" if shape == "tsv" else "text")
         return

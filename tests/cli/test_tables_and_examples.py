@@ -2,13 +2,17 @@
 
 import csv
 import io
+from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from command_line import answer, invoke, printed
 
+from pyropunct.cli.loading import tell_language
 from pyropunct.compare.table import Column, Table
+from pyropunct.embedded import embedded_treebank_path
 from pyropunct.punctuator import Punctuator
 from pyropunct.tasks.explain.derivations import Derivations
 from pyropunct.tasks.explain.examples import rule_examples, sprouting_examples
@@ -154,3 +158,18 @@ def test_examples_need_a_file(small: Path) -> None:
     result = invoke("rules", small / "model", "--examples", 5)
     assert result.exit_code == 2
     assert "--examples are places in FILE, which is missing" in result.stderr
+
+
+def test_a_treebank_of_another_language_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    sentences = list(read_treebank(embedded_treebank_path("dev")))
+    words = Counter(form.lower() for one in sentences for form in one.tree.forms)
+    commonest = [word for word, _ in words.most_common(50)]
+    others = [f"{number}" for number in range(1000, 1300)]
+    for forms, told in (
+        (commonest[:19] + others, True),
+        (commonest[:20] + others, False),
+        (others[:99], False),
+    ):
+        model: Any = SimpleNamespace(vocabulary=SimpleNamespace(forms=forms))
+        tell_language("m", model, "f", sentences)
+        assert ("another one" in capsys.readouterr().err) == told
