@@ -3,6 +3,7 @@
 import itertools
 import json
 import math
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -126,3 +127,11 @@ def test_last_slots_are_those_of_evidence_that_leaves_them_open(small: Path) -> 
     by_hand = [model.slot_strings.log_probs(vocabulary.known_surface(one.surface)) for one in sentences]
     assert unigram.last.log_likelihood == pytest.approx(math.fsum(last for last, _ in by_hand))
     assert unigram.others.log_likelihood == pytest.approx(math.fsum(others for _, others in by_hand))
+
+
+def test_batches_are_smaller_where_slots_have_many_marks(small: Path) -> None:
+    """The memory of a slot is quadratic in its marks."""
+    model, sentence = Punctuator.load(small / "model"), read_treebank(small / "dev.conllu")[0]
+    crowded = replace(sentence, surface=((START, *"," * 40), *sentence.surface[1:]))
+    parts = model.problems([sentence, sentence, crowded, crowded, sentence])
+    assert [len(part) for part, _ in parts] == [2, 1, 1, 1]
