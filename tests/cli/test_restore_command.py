@@ -301,6 +301,12 @@ def test_kept_marks_are_no_evidence_where_there_are_too_many(
     found = restored(model, file, text, "--keep")
     assert longest == [2]
     assert found.count(",") >= MOST_MARKS + 3
+    result = invoke("restore", model, file, *QUICK, "--hidden", ".")
+    assert result.stderr.splitlines() == [
+        f"pyropunct: {file}:1: it has 1,001 marks in one place, more than 1,000; it is left as it was",
+        f"pyropunct: {file}: 1 left as they were because of errors",
+    ]
+    assert result.stdout.startswith(text.split("\n")[0])
 
 
 def test_few_effective_draws_are_told(model: Path, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
