@@ -14,6 +14,7 @@ import os
 import stat
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from threading import current_thread, main_thread
@@ -139,6 +140,23 @@ class _Kept(FunctionCache):
             return None
 
 
+@contextmanager
+def put_off() -> Iterator[None]:
+    """Raise no interruption but at the end, around work that would be left in disorder."""
+    interrupt = _signal.getsignal(_signal.SIGINT)
+    if not callable(interrupt) or current_thread() is not main_thread():
+        yield
+        return
+    came = list[tuple[int, FrameType | None]]()
+    _signal.signal(_signal.SIGINT, lambda *now: came.append(now))
+    try:
+        yield
+    finally:
+        _signal.signal(_signal.SIGINT, interrupt)
+        if came:
+            interrupt(*came[0])
+
+
 class _Compiled(CPUDispatcher):
     """A compiled function during whose calls no interruption is raised: it is raised behind them.
 
@@ -152,17 +170,8 @@ class _Compiled(CPUDispatcher):
 
     def __call__(self, *arguments: Any) -> Any:
         """Call it."""
-        interrupt = _signal.getsignal(_signal.SIGINT)
-        if not callable(interrupt) or current_thread() is not main_thread():
+        with put_off():
             return super().__call__(*arguments)
-        came = list[tuple[int, FrameType | None]]()
-        _signal.signal(_signal.SIGINT, lambda *now: came.append(now))
-        try:
-            return super().__call__(*arguments)
-        finally:
-            _signal.signal(_signal.SIGINT, interrupt)
-            if came:
-                interrupt(*came[0])
 
 
 def compiled(function: Callable[..., Any]) -> Any:
