@@ -8,16 +8,22 @@ assign an array or a tuple to a slice takes two seconds, for the message if thei
 one; to make an array, a tenth, which the caller can do without the compiler.
 """
 
+import _signal  # type: ignore[import-not-found]  # signal makes enumerations, for 20 microseconds a call
 import logging
 import os
 import stat
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
+from threading import current_thread, main_thread
+from types import FrameType
 from typing import Any
 
 from numba import config, njit
+from numba.core.caching import FunctionCache
+from numba.core.registry import CPUDispatcher
 
 FOLDER = Path(__file__).parent
 """The sources of the inner loops."""
@@ -119,5 +125,59 @@ def _temporary_place() -> Path | None:
 
 forget_outdated(FOLDER)
 
-compiled = njit(cache=can_be_kept(is_compiled), **_OPTIONS)
-"""For functions that Python calls; kept on disk where this can be done."""
+_KEEPS = can_be_kept(is_compiled)
+
+
+class _Kept(FunctionCache):
+    """The code of a function on disk; where it is damaged, the function is compiled anew."""
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """The code for arguments of some types, None if there is none that can be read."""
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:  # damaged bytes can be unpickled to anything
+            self.flush()
+            return None
+
+
+@contextmanager
+def put_off() -> Iterator[None]:
+    """Raise no interruption but at the end, around work that would be left in disorder."""
+    interrupt = _signal.getsignal(_signal.SIGINT)
+    if not callable(interrupt) or current_thread() is not main_thread():
+        yield
+        return
+    came = list[tuple[int, FrameType | None]]()
+    _signal.signal(_signal.SIGINT, lambda *now: came.append(now))
+    try:
+        yield
+    finally:
+        _signal.signal(_signal.SIGINT, interrupt)
+        if came:
+            interrupt(*came[0])
+
+
+class _Compiled(CPUDispatcher):
+    """A compiled function during whose calls no interruption is raised: it is raised behind them.
+
+    Where Python's objects become arrays and back, Python code may run; numba does not expect that this fails,
+    and can end the process then.
+    """
+
+    def enable_caching(self) -> None:
+        """Keep the code on disk."""
+        self._cache = _Kept(self.py_func)
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Call it."""
+        with put_off():
+            return super().__call__(*arguments)
+
+
+def compiled(function: Callable[..., Any]) -> Any:
+    """For functions that Python calls; kept on disk where this can be done."""
+    dispatcher = njit(**_OPTIONS)(function)
+    dispatcher.__class__ = _Compiled
+    if _KEEPS:
+        dispatcher.enable_caching()
+    return dispatcher

@@ -31,7 +31,7 @@ class Range:
 
     def __contains__(self, number: float) -> bool:
         return (
-            math.isfinite(number)
+            -math.inf < number < math.inf
             and (self.least is None or number >= self.least)
             and (self.most is None or number <= self.most)
             and (self.above is None or number > self.above)

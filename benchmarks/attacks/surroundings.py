@@ -29,6 +29,24 @@ FAILURE, BAD_INPUT, INTERRUPTED = 1, 2, 130
 LONGEST = 3.0
 """The time within which an interruption comes, in seconds: longer than a command takes."""
 
+INTERRUPTIONS = 50
+"""How often a process that goes on is interrupted."""
+
+UNDAUNTED = """
+import pyropunct
+from pyropunct.embedded import embedded_treebank_path
+from pyropunct.treebank.reading import read_treebank
+model, dev = pyropunct.load("en"), read_treebank(embedded_treebank_path("dev"))[:20]
+model.evaluate(dev)
+print(flush=True)
+while True:
+    try:
+        while True:
+            model.evaluate(dev)
+    except BaseException:
+        pass
+"""
+
 
 def attack(tries: int, seed: int) -> Row:
     """Call a command in hostile surroundings, so often."""
@@ -36,6 +54,7 @@ def attack(tries: int, seed: int) -> Row:
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         (folder / "good").write_text(BRACKETS)
+        (folder / "words").write_text("The cat sleeps\n")
         (folder / "empty").touch()
         os.mkfifo(folder / "pipe.safetensors")
         with (folder / "sparse.safetensors").open("wb") as stream:
@@ -95,7 +114,8 @@ def full_error(folder: Path, chance: random.Random) -> str:
 
 def odd_input(folder: Path, chance: random.Random) -> str:
     """Input that is no file, or cannot be read."""
-    file = chance.choice(["/proc/self/mem", str(folder), str(folder / "empty")])
+    disks = (str(path) for path in Path("/dev").iterdir() if path.is_block_device())
+    file = chance.choice(["/proc/self/mem", str(folder), str(folder / "empty"), "/dev/zero", *disks])
     return judged(*called(["convert", file]), BAD_INPUT)
 
 
@@ -111,12 +131,64 @@ def interrupted(folder: Path, chance: random.Random) -> str:
     arguments = [*COMMAND, "evaluate", "en", str(embedded_treebank_path("dev"))]
     process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     time.sleep(chance.uniform(0.05, LONGEST))
-    process.send_signal(signal.SIGINT)
+    process.send_signal(chance.choice([signal.SIGINT, signal.SIGTERM]))
     told = process.communicate(timeout=SECONDS)[1]
-    if process.returncode in (1, -signal.SIGINT) and "/pyropunct/" not in told:
+    if process.returncode in (1, -signal.SIGINT, -signal.SIGTERM) and "/pyropunct/" not in told:
         return "interrupted"  # in the start of Python
     found = judged(process.returncode, told, INTERRUPTED)
     return "interrupted" if found == REFUSED else judged(process.returncode, told, 0)
+
+
+def interrupted_again_and_again(folder: Path, chance: random.Random) -> str:
+    """A process that goes on after each interruption, in the midst of sums over trees."""
+    process = subprocess.Popen([sys.executable, "-c", UNDAUNTED], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    process.stdout.readline()
+    for _ in range(INTERRUPTIONS):
+        time.sleep(chance.uniform(0.02, 0.1))
+        process.send_signal(signal.SIGINT)
+    time.sleep(1)
+    status = process.poll()
+    process.kill()
+    process.communicate()
+    return "interrupted" if status is None else f"status {status}"
+
+
+def ended_corpus(folder: Path, chance: random.Random) -> str:
+    """Work on a corpus that is ended: no temporary folder and no unfinished shard stays."""
+    temporary, out = (Path(tempfile.mkdtemp(dir=folder)) for _ in range(2))
+    dev = str(embedded_treebank_path("dev"))
+    arguments = [*COMMAND, "corpus", "evaluate", "en", dev, str(out), "--processes", "1", "--shard-size", "5"]
+    streams = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+    process = subprocess.Popen(arguments, **streams, text=True, env=os.environ | {"TMPDIR": str(temporary)})
+    time.sleep(chance.uniform(3, 10))
+    process.send_signal(chance.choice([signal.SIGINT, signal.SIGTERM]))
+    told = process.communicate(timeout=SECONDS)[1]
+    left = [*temporary.glob("pyropunct-*"), *out.glob(".*.new")]
+    found = judged(process.returncode, told, INTERRUPTED)
+    return f"left {left}" if left else "interrupted" if found == REFUSED else found
+
+
+def deleted_folder(folder: Path, chance: random.Random) -> str:
+    """The working folder is gone."""
+    gone = Path(tempfile.mkdtemp(dir=folder))
+
+    def enter_and_delete() -> None:
+        os.chdir(gone)
+        gone.rmdir()
+
+    arguments = ["evaluate", "en", str(embedded_treebank_path("dev"))]
+    return judged(*called(arguments, preexec_fn=enter_and_delete), BAD_INPUT)
+
+
+def damaged_code(folder: Path, chance: random.Random) -> str:
+    """Compiled code on disk has other bytes; the first call keeps it."""
+    arguments = ["parse", "en", str(folder / "words")]
+    options = {"env": os.environ | {"NUMBA_CACHE_DIR": str(folder / "code")}}
+    called(arguments, **options)
+    kept = chance.choice(sorted((folder / "code").rglob("*.nb?")))
+    kept.write_bytes(chance.choice([b"", b"no pickle", b"\x80\x05K\x01.", kept.read_bytes()[:-100]]))
+    return judged(*called(arguments, **options), 0)
 
 
 WAYS = {
@@ -129,5 +201,9 @@ WAYS = {
         odd_input,
         odd_model,
         interrupted,
+        interrupted_again_and_again,
+        ended_corpus,
+        deleted_folder,
+        damaged_code,
     )
 }

@@ -7,7 +7,6 @@ import click
 
 from pyropunct.cli import console
 from pyropunct.cli.command import command
-from pyropunct.cli.frame import interrupts
 from pyropunct.cli.loading import Hardware, Json, ModelUse, check_device, read_file
 from pyropunct.cli.training_reports import step_bar
 from pyropunct.errors import UserError
@@ -246,8 +245,7 @@ def _show(
     :param treebanks: the treebanks that were read for it.
     """
     try:
-        with interrupts():
-            results = experiment.run()
+        results = experiment.run()
     except KeyboardInterrupt:
         if folder is None:
             raise

@@ -33,29 +33,10 @@ class OneLineError(click.ClickException):
 
 
 @contextmanager
-def interrupts() -> Iterator[None]:
-    """Turn every interruption into a KeyboardInterrupt.
-
-    During a call of compiled code, Python raises a SystemError instead, with the KeyboardInterrupt as its
-    cause, or with another such SystemError.
-    """
-    try:
-        yield
-    except SystemError as error:
-        cause: BaseException | None = error
-        while isinstance(cause, SystemError):
-            cause = cause.__cause__
-        if isinstance(cause, KeyboardInterrupt):
-            raise KeyboardInterrupt from error
-        raise
-
-
-@contextmanager
 def misuse_in_one_line() -> Iterator[None]:
     """Report wrong options and arguments in one line, unwritable help, and interruptions at the start."""
     try:
-        with interrupts():
-            yield
+        yield
     except KeyboardInterrupt:
         raise OneLineError("interrupted", INTERRUPTED) from None
     except NoArgsIsHelpError:
@@ -95,8 +76,7 @@ def polite(command: Callable[..., None]) -> Callable[..., None]:
     @wraps(command)
     def run(*args: Any, **kwargs: Any) -> None:
         try:
-            with interrupts():
-                command(*args, **kwargs)
+            command(*args, **kwargs)
             sys.stdout.flush()
         except click.ClickException:
             raise

@@ -178,6 +178,8 @@ def check_output(out: str | None, kind: Kind, inputs: Iterable[str | None]) -> N
             raise UserError(f"{out}: is an input file, so it cannot be the output too")
     if path.is_dir():
         raise UserError(f"{out}: is a folder, not a file to write to")
+    if path.is_block_device():
+        raise UserError(f"{out}: is a device, not a file to write to")
     if path.is_file():
         with path.open("rb") as file:
             head = file.read(HEAD)

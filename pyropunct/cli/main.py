@@ -5,9 +5,11 @@ see `pyropunct.cli.command`.
 """
 
 import gc
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
+from threading import current_thread, main_thread
 from typing import Any
 
 import click
@@ -52,6 +54,24 @@ def _rarely_collected() -> Iterator[None]:
         gc.set_threshold(*before)
 
 
+@contextmanager
+def _ended_as_interrupted() -> Iterator[None]:
+    """Let SIGTERM, by which other programs end a process, do what Ctrl-C does, so that nothing is left."""
+    if current_thread() is not main_thread():  # no other gets signals
+        yield
+        return
+
+    def interrupt(*now: Any) -> None:
+        by_hand = signal.getsignal(signal.SIGINT)
+        (by_hand if callable(by_hand) else signal.default_int_handler)(*now)
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
 class _Commands(click.Group):
     """A group whose commands are imported on demand."""
 
@@ -62,7 +82,7 @@ class _Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Call a command."""
-        with _rarely_collected(), misuse_in_one_line():
+        with _ended_as_interrupted(), _rarely_collected(), misuse_in_one_line():
             return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:

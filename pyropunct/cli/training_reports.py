@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyropunct.cli import console
-from pyropunct.cli.frame import interrupts
 from pyropunct.errors import FailureError, UserError
 from pyropunct.files import remove_unwritten
 
@@ -237,8 +236,7 @@ class Checkpoints:
                 self._forget()
             kept = f"finished epochs are kept in {self._folder}; continue with the same command and --resume"
             try:
-                with interrupts():
-                    yield
+                yield
             except KeyboardInterrupt as error:
                 raise KeyboardInterrupt(f": {kept if self._there() else 'no epoch was finished'}") from error
             except ModelFileError as error:

@@ -13,7 +13,7 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from importlib.metadata import version
 from typing import Any, TypeVar
 
@@ -26,6 +26,7 @@ from distributed.versions import VersionMismatchWarning
 from pyropunct.corpus.inputs import CorpusError, names_of
 from pyropunct.corpus.shards import CutFile, Job, Shard, cut, make
 from pyropunct.errors import FailureError
+from pyropunct.inference.compiling import put_off
 
 AHEAD = 2
 """Tasks that are handed out for each core, so that none waits for the next: this bounds the memory."""
@@ -82,15 +83,18 @@ def local_client(processes: int) -> Iterator[Client]:
     with (
         tempfile.TemporaryDirectory(prefix="pyropunct-") as folder,
         dask.config.set({**UNWATCHED, "temporary-directory": folder}),
-        SpecCluster(
-            scheduler={"cls": QuietScheduler, "options": shared},
-            workers=dict.fromkeys(range(processes), worker),
-            security=shared["security"],
-            silence_logs=logging.CRITICAL,
-        ) as cluster,
-        Client(cluster, set_as_default=False) as client,
+        ExitStack() as opened,
     ):
-        yield client
+        with put_off():  # what has begun to start cannot be ended before it has started
+            cluster = opened.enter_context(
+                SpecCluster(
+                    scheduler={"cls": QuietScheduler, "options": shared},
+                    workers=dict.fromkeys(range(processes), worker),
+                    security=shared["security"],
+                    silence_logs=logging.CRITICAL,
+                )
+            )
+        yield opened.enter_context(Client(cluster, set_as_default=False))
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from pyropunct.errors import UserError, installing
-from pyropunct.text.lines import LONGEST_LINE, STANDARD_INPUT, TextPart, standard_input
+from pyropunct.text.lines import LONGEST_LINE, STANDARD_INPUT, TextPart, is_device, standard_input
 
 TEXT, CONLLU = (".txt", ".text"), (".conllu",)
 """How the names of raw text and of CoNLL-U end, before what says that they are compressed."""
@@ -128,9 +128,11 @@ class _Read:
 def contents(file: str) -> Iterator[BinaryIO]:
     """The bytes of a file, decompressed.
 
-    :raises CorpusError: if it cannot be read, or is damaged.
+    :raises CorpusError: if it cannot be read, is damaged, or is a device.
     """
     with _named(file), open(file, "rb") as stored:
+        if is_device(stored):
+            raise CorpusError(f"{file}: is a device, not a file")
         if file.lower().endswith(".gz"):
             yield io.BufferedReader(_Bounded(gzip.GzipFile(fileobj=stored).read, file))
         elif file.lower().endswith(".zst"):

@@ -6,10 +6,11 @@ content.
 
 import hashlib
 import json
+import math
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -162,7 +163,8 @@ def _header(path: Path, metadata: Mapping[str, str], file_format: str) -> dict[s
     if file_format not in metadata:
         raise ModelFileError(f"{path}: is not the file of a {file_format}")
     try:
-        header = json.loads(metadata[file_format], parse_constant=_no_number)
+        text = metadata[file_format]
+        header = json.loads(text, parse_constant=_no_number, parse_float=_finite)
     except (ValueError, RecursionError) as error:
         raise ModelFileError(f"{path}: its header cannot be read as JSON: {_line(error)}") from error
     version = header.get("version") if isinstance(header, dict) else None
@@ -199,8 +201,12 @@ def _checksum(description: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> 
     return digest.hexdigest()
 
 
-def _no_number(text: str) -> None:
+def _no_number(text: str) -> NoReturn:
     raise ValueError(f"it has {text}, which is no number")
+
+
+def _finite(text: str) -> float:
+    return float(text) if math.isfinite(float(text)) else _no_number(text)
 
 
 def _line(error: BaseException) -> str:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from pyropunct.errors import UserError
 from pyropunct.files import texts
-from pyropunct.limits import Count, Limits, NotNegative, Range, limits, listed
+from pyropunct.limits import Count, Limits, NotNegative, Range, forbidden, limits, listed
 
 PAPER_FAMILIES = ("symmetry", "head", "paths", "flanks", "inside")
 """The feature families that Li, Wang & Eisner (2019, section 2.1) describe."""
@@ -85,10 +85,10 @@ class Recipe:
     least: Count = 2
     prior_scale: Above0 = 0.35
     edit_prior_scale: Above0 = 30.0
-    prior_keep: float = 1.0
+    prior_keep: Annotated[float, Range(-1000, 1000)] = 1.0
     symmetry_weight: From0 = 0.0
     economy_weight: From0 = 0.2
-    empty_score: From0 = 0.0
+    empty_score: Annotated[float, Range(0, 1000)] = 0.0
     random_start: bool = False
     guide: Literal["map", "channel", "normal"] = "map"
     epochs: Count = 5
@@ -144,7 +144,7 @@ class Recipe:
         """The recipe that `to_json` wrote; a setting that is missing, because it is newer, has its default.
 
         :raises TypeError: if a value has another type.
-        :raises ValueError: if the families are not texts.
+        :raises ValueError: if the families are not texts, or a number is out of bounds.
         """
         default = asdict(cls())
         known = {name: plain.get(name, default[name]) for name in default}
@@ -156,7 +156,10 @@ class Recipe:
         for name in OPTIONS:
             if not isinstance(known[name], Mapping | tuple):
                 raise TypeError(f"{name} is {known[name]!r}, not options by their names")
-        return cls(**{**known, "families": tuple(known["families"])})
+        recipe = cls(**{**known, "families": tuple(known["families"])})
+        if wrong := forbidden(recipe):
+            raise ValueError(f"the setting {wrong}")
+        return recipe
 
 
 KINDS = {float: "a number", int: "a whole number", bool: "true or false", str: "a text", tuple: "some texts"}

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -153,8 +152,7 @@ class FittedStory:
         :returns: (trees,) double precision.
         """
         found = []
-        longest = max((len(marks) for surface in surfaces for marks in surface), default=0)
-        size = max(1, BATCH_SIZE * FEW_MARKS**2 // max(longest, FEW_MARKS) ** 2)
+        size = _batch_size(max(map(_most_marks, surfaces), default=0))
         for first in range(0, len(trees), size):
             some = slice(first, first + size)
             distinct = {id(tree): tree for tree in trees[some]}
@@ -458,7 +456,22 @@ def _too_unlikely(sentence: Sentence) -> ImpossibleSentenceError:
     return ImpossibleSentenceError(block.path, problem, block.first_line, block.identifier)
 
 
+def _most_marks(surface: Surface) -> int:
+    return max(map(len, surface))
+
+
+def _batch_size(longest: int) -> int:
+    """The sentences of a batch, whose slots have at most so many marks."""
+    return max(1, BATCH_SIZE * FEW_MARKS**2 // max(longest, FEW_MARKS) ** 2)
+
+
 def _parts(sentences: Iterable[Sentence]) -> Iterator[Sequence[Sentence]]:
-    rest = iter(sentences)
-    while part := tuple(islice(rest, BATCH_SIZE)):
+    part, longest = list[Sentence](), FEW_MARKS
+    for sentence in sentences:
+        longest = max(longest, _most_marks(sentence.surface))
+        if len(part) >= _batch_size(longest):
+            yield part
+            part, longest = [], _most_marks(sentence.surface)
+        part.append(sentence)
+    if part:
         yield part

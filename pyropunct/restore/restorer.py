@@ -33,6 +33,7 @@ from pyropunct.text.marks import ABBREVIATION_DOT, STRAIGHT
 from pyropunct.text.prose import is_restorable
 from pyropunct.text.raw_reader import RawReader
 from pyropunct.text.raw_sentence import RawSentence
+from pyropunct.treebank.reading import MOST_MARKS
 
 
 class MarkError(UserError, ValueError):
@@ -234,10 +235,16 @@ class Restorer:
         return bool(keep) if self._hidden or not isinstance(source, RawSentence) else keep is not False
 
     def _tells(self, source: Source) -> bool:
-        """Whether the marks of a sentence are evidence about others."""
+        """Whether the marks of a sentence are evidence about others: not if there are too many in a slot.
+
+        :raises UserError: if there are too many to look for hidden ones beside them.
+        """
+        most = max(map(len, source.surface))
+        if self._hidden and most > MOST_MARKS:
+            raise UserError(f"it has {most:,} marks in one place, more than {MOST_MARKS:,}")
         if self._hidden or not self._keeps(source) or not has_marks(source) or self._is_complete(source):
             return bool(self._hidden)
-        return bool(self.settings.keep) or max(map(len, source.surface)) <= LONGEST_OPEN
+        return most <= (MOST_MARKS if self.settings.keep else LONGEST_OPEN)
 
     def _is_complete(self, source: Source) -> bool:
         """Whether a line of raw text ends with a mark that ends sentences, and so lacks no marks."""

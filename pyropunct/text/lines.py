@@ -144,19 +144,22 @@ def _opened(path: str) -> BinaryIO:
 
 
 def _ending(stream: BinaryIO, name: str) -> BinaryIO:
-    """The stream, unless it is a device without an end, such as /dev/zero.
+    """The stream.
 
-    :raises TreebankError: if it is.
+    :raises TreebankError: if it is a device.
     """
+    if is_device(stream):
+        raise TreebankError(name, "is a device, not a file")
+    return stream
+
+
+def is_device(stream: BinaryIO) -> bool:
+    """Whether a stream is a disk, or a device without an end, such as /dev/zero."""
     with suppress(io.UnsupportedOperation):  # not a stream of the operating system
         found = os.fstat(stream.fileno())
-        if (
-            stat.S_ISCHR(found.st_mode)
-            and not stream.isatty()
-            and not os.path.samestat(found, os.stat(os.devnull))
-        ):
-            raise TreebankError(name, "is a device, not a file")
-    return stream
+        ends = stream.isatty() or os.path.samestat(found, os.stat(os.devnull))
+        return stat.S_ISBLK(found.st_mode) or (stat.S_ISCHR(found.st_mode) and not ends)
+    return False
 
 
 class ByteLines(Iterator[bytes]):

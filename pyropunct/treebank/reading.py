@@ -7,6 +7,7 @@ This is the preprocessing of Li, Wang & Eisner 2019, section 4; its rules are in
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from io import BytesIO
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, overload
 
@@ -23,6 +24,9 @@ Progress = Callable[[int, int], None]
 """Called after each sentence with the number of lines read and the number of lines in all."""
 
 NO_WORD = "it has no word"
+
+MOST_MARKS = 1000
+"""The most marks between two words: what a model makes of them takes a gigabyte."""
 """The reason for an omission when there is nothing but punctuation."""
 
 
@@ -32,7 +36,8 @@ class Omission:
 
     :ivar identifier: its ``sent_id`` comment, else its position in the file, such as ``#17``.
     :ivar line: the line of the file at which it starts.
-    :ivar reason: :data:`NO_WORD`, or which token depends on which mark of punctuation.
+    :ivar reason: :data:`NO_WORD`, which token depends on which mark of punctuation, or that more than
+        :data:`MOST_MARKS` marks stand between two words.
     :ivar lines: its lines.
     """
 
@@ -225,7 +230,11 @@ def prepare(block: Block, punctuation_relation: bool) -> Sentence | Omission:
         f"token {number} depends on the punctuation mark {tokens[head - 1].columns[FORM]} (token {head})"
         for number, head in hanging
     )
-    if reason := next(reasons, "" if words else NO_WORD):
+    reason = next(reasons, "" if words else NO_WORD)
+    most = max(right - left - 1 for left, right in pairwise([0, *words, len(tokens) + 1]))
+    if not reason and most > MOST_MARKS:
+        reason = f"it has {most:,} marks in one place, more than {MOST_MARKS:,}"
+    if reason:
         return Omission(block.identifier, block.first_line, reason, block.lines)
     return _sentence(_layout(block, words))
 

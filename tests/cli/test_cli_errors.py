@@ -380,6 +380,17 @@ main()
     assert one_line(done.returncode, done.stdout, done.stderr, INTERRUPTED) == "interrupted"
 
 
+def test_a_working_folder_that_was_deleted(tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    script = f"import os; os.chdir({str(gone)!r}); os.rmdir({str(gone)!r}); "
+    script += "from pyropunct.__main__ import main; main()"
+    arguments = [sys.executable, "-c", script, "convert", tmp_path / "x.conllu"]
+    done = subprocess.run(arguments, env=environment(), capture_output=True, text=True, check=False)
+    message = one_line(done.returncode, done.stdout, done.stderr, BAD_INPUT)
+    assert message == "the working folder has been deleted: change to another one"
+
+
 def test_messages_and_titles_have_no_control_characters(small: Path, tmp_path: Path) -> None:
     """Neither those of names of files nor those of the input."""
     strange = tmp_path / "a\x1b[31mb\u202e"

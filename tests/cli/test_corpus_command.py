@@ -28,7 +28,7 @@ from pyropunct.treebank.sentence import Sentence
 distributed = pytest.importorskip("distributed", reason="pyropunct[corpus] is not installed")
 pytestmark = pytest.mark.usefixtures("single_precision")
 
-BAD_INPUT, FAILURE = 2, 1
+BAD_INPUT, FAILURE, INTERRUPTED = 2, 1, 130
 SENTENCES = 12
 QUICK = ("--samples", 20, "--trees", 2)
 
@@ -419,3 +419,23 @@ def test_worker_and_command_killed(small: Path, tmp_path: Path) -> None:
     assert 0 < shards() < 30
     done("underlying", model, file, out, size=1)
     assert joined(out, ".txt") == printed("underlying", model, file, "--threads", 1)
+
+
+def test_ended_by_another_program(small: Path, tmp_path: Path) -> None:
+    """As by Ctrl-C: neither unfinished shards nor temporary folders are left."""
+    out, temporary = tmp_path / "out", tmp_path / "temporary"
+    temporary.mkdir()
+    arguments = ("corpus", "underlying", small / "model", small / "dev.conllu", out, "--processes", 1)
+    process = subprocess.Popen(
+        command(*arguments, "--shard-size", 1),
+        env=environment(TMPDIR=str(temporary)),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    waited(lambda: bool(list(out.glob("0*.txt"))), process)
+    process.terminate()
+    stdout, stderr = process.communicate()
+    assert one_line(process.returncode, stdout, stderr, INTERRUPTED) == "interrupted"
+    assert not list(out.glob(".*.new"))
+    assert not list(temporary.glob("pyropunct-*"))

@@ -48,6 +48,13 @@ def test_a_plot_over_something_else(small: Path, treebank: Path, plotting: str) 
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
 
 
+def test_a_plot_over_a_disk(small: Path, treebank: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    disk = treebank.parent / "disk"
+    monkeypatch.setattr(Path, "is_block_device", lambda path: path.name == "disk")
+    message = complaint(BAD_INPUT, "rules", small / "model", treebank, "--plot", disk)
+    assert message == f"{disk}: is a device, not a file to write to"
+
+
 def test_a_plot_over_an_older_one(small: Path, treebank: Path) -> None:
     plot = treebank.parent / "plot.svg"
     for _ in range(2):

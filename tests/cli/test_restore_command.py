@@ -20,7 +20,7 @@ from pyropunct.restore.rewriting import Rewriting
 from pyropunct.restore.scores import RestorationScores
 from pyropunct.text.marks import Surface
 from pyropunct.text.raw_sentence import RawSentence
-from pyropunct.treebank.reading import read_text, read_treebank
+from pyropunct.treebank.reading import MOST_MARKS, read_text, read_treebank
 from pyropunct.vocabulary import Vocabulary
 
 pytestmark = pytest.mark.usefixtures("single_precision")
@@ -284,6 +284,29 @@ def test_what_nothing_explains_is_left_as_it_was(
     told = "no punctemes explain what is known of slot 1 in 'go'"
     left = f"pyropunct: {file}: 1 left as they were because of errors"
     assert result.stderr.splitlines() == [f"pyropunct: {file}:2: {told}; it is left as it was", left]
+
+
+def test_kept_marks_are_no_evidence_where_there_are_too_many(
+    model: Path, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They would take more memory the more they are."""
+    longest: list[int] = []
+
+    def seen(vocabulary: Vocabulary, surface: Surface, **how: object) -> list[Evidence]:
+        longest.append(max(map(len, surface)))
+        return evidence_of_marks(vocabulary, surface, **how)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("pyropunct.restore.restorer.evidence_of_marks", seen)
+    text = f"my sister {',' * (MOST_MARKS + 1)} sings\nmy sister ,, sings\n"
+    found = restored(model, file, text, "--keep")
+    assert longest == [2]
+    assert found.count(",") >= MOST_MARKS + 3
+    result = invoke("restore", model, file, *QUICK, "--hidden", ".")
+    assert result.stderr.splitlines() == [
+        f"pyropunct: {file}:1: it has 1,001 marks in one place, more than 1,000; it is left as it was",
+        f"pyropunct: {file}: 1 left as they were because of errors",
+    ]
+    assert result.stdout.startswith(text.split("\n")[0])
 
 
 def test_few_effective_draws_are_told(model: Path, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:

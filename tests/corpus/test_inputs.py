@@ -103,3 +103,8 @@ def test_few_bytes_that_stand_for_gigabytes(tmp_path: Path, ending: str) -> None
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert most < len(zeros) / 4
+
+
+def test_a_device_is_no_corpus() -> None:
+    with pytest.raises(CorpusError, match=r"^/dev/zero: is a device, not a file$"):
+        read(Path("/dev/zero"))

@@ -3,6 +3,7 @@
 import itertools
 import json
 import math
+from dataclasses import replace
 from fractions import Fraction
 from itertools import starmap
 from pathlib import Path
@@ -133,8 +134,8 @@ def test_last_slots_are_those_of_evidence_that_leaves_them_open(small: Path) -> 
 def test_balance_counts_constituents_with_marks_that_have_no_partner(small: Path) -> None:
     model = Punctuator.load(small / "model")
     sentences = list(read_treebank(small / "dev.conllu"))
-    sums = model.evaluation_sums(iter(sentences[:40]), [])
-    sums += EvaluationSums(json.loads(json.dumps(model.evaluation_sums(iter(sentences[40:]), []).to_json())))
+    sums = model.evaluation_sums(iter(sentences[:15]), [])
+    sums += EvaluationSums(json.loads(json.dumps(model.evaluation_sums(iter(sentences[15:]), []).to_json())))
     found = sums.evaluation().balance
     pairs = [pair for [tree] in model.underlying(sentences) for pair in tree]
     bearing = [pair for pair in pairs if PAIRED.intersection(pair[0] + pair[1])]
@@ -142,3 +143,11 @@ def test_balance_counts_constituents_with_marks_that_have_no_partner(small: Path
     assert found.unmatched == sum(starmap(unmatched, bearing))
     shown = [one for one in sentences if any(map(PAIRED.intersection, one.surface))]
     assert found.expected == pytest.approx(float(model.unmatched(shown).sum()), rel=1e-5)
+
+
+def test_batches_are_smaller_where_slots_have_many_marks(small: Path) -> None:
+    """The memory of a slot is quadratic in its marks."""
+    model, sentence = Punctuator.load(small / "model"), read_treebank(small / "dev.conllu")[0]
+    crowded = replace(sentence, surface=((START, *"," * 40), *sentence.surface[1:]))
+    parts = model.problems([sentence, sentence, crowded, crowded, sentence])
+    assert [len(part) for part, _ in parts] == [2, 1, 1, 1]

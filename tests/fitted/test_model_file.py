@@ -292,6 +292,10 @@ CRAFTED = {
     "version": (described('{"version": 7}'), "has version 7, this program reads version 2"),
     "deep JSON": (described("[" * 200_000), "its header cannot be read as JSON"),
     "no number": (described('{"a": NaN}'), "cannot be read as JSON: it has NaN, which is no number"),
+    "too great a number": (
+        described('{"a": 1e999}'),
+        "cannot be read as JSON: it has 1e999, which is no number",
+    ),
     "short JSON": (described("{"), "its header cannot be read as JSON"),
     "checksum": (
         described('{"version": 2, "description": {}, "sha256": "0"}'),
@@ -506,6 +510,9 @@ def test_no_module_is_imported_because_a_model_names_it(
         ("recipe", {"families": 3}),
         ("recipe", {"direction": "up"}),
         ("recipe", {"edit_prior_scale": "wide"}),
+        ("recipe", {"empty_score": 1e30}),
+        ("recipe", {"empty_score": 10**400}),
+        ("recipe", {"prior_keep": -1e30}),
         ("slot_strings", {"last": [[[","], -1]]}),
         ("slot_strings", {"others": [[[3], 1]]}),
         ("slot_strings", {"num_tokens": 0.5}),

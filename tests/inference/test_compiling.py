@@ -2,14 +2,18 @@
 
 import importlib.util
 import os
+import signal
 import tempfile
+from collections import namedtuple
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 from numba import config, njit
 
-from pyropunct.inference.compiling import can_be_kept, forget_outdated, is_compiled
+from pyropunct.inference.compiling import can_be_kept, compiled, forget_outdated, is_compiled
 
 
 def test_what_was_kept_is_forgotten_when_any_file_changes(tmp_path: Path) -> None:
@@ -43,6 +47,18 @@ def test_a_folder_that_cannot_be_written_to(tmp_path: Path) -> None:
     assert (tmp_path / "__pycache__").read_text() == "no folder"
 
 
+def module_of_one(folder: Path) -> ModuleType:
+    """A new module in a folder, with a function that gives back 1."""
+    source = folder / "one.py"
+    source.write_text("def one():\n    return 1\n")
+    spec = importlib.util.spec_from_file_location("one", source)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 @pytest.fixture
 def no_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A user without a home, whose temporary files lie in a folder of their own."""
@@ -60,14 +76,8 @@ def no_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.mark.usefixtures("no_home")
 def test_code_that_cannot_be_kept_beside_its_source(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """It goes to a temporary folder, unless somebody else can write to that."""
-    source = tmp_path / "one.py"
-    source.write_text("def one():\n    return 1\n")
     (tmp_path / "__pycache__").write_text("no folder")
-    spec = importlib.util.spec_from_file_location("one", source)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = module_of_one(tmp_path)
     assert can_be_kept(module.one)
     assert njit(cache=True)(module.one)() == 1
     [place] = (tmp_path / "temporary").iterdir()
@@ -80,3 +90,30 @@ def test_code_that_cannot_be_kept_beside_its_source(tmp_path: Path, caplog: pyte
     place.chmod(0o777)
     assert not can_be_kept(module.one)
     assert caplog.messages[1].startswith("pyropunct: no place for compiled code: each process compiles anew")
+
+
+@pytest.mark.parametrize("kind", ["nbi", "nbc"])
+@pytest.mark.parametrize("content", [b"", b"no pickle", b"\x80\x05K\x01."])
+def test_damaged_code_is_compiled_anew(tmp_path: Path, kind: str, content: bytes) -> None:
+    module = module_of_one(tmp_path)
+    assert compiled(module.one)() == 1
+    [kept] = tmp_path.rglob(f"*.{kind}")
+    whole = kept.read_bytes()
+    kept.write_bytes(content)
+    assert compiled(module.one)() == 1
+    assert len(kept.read_bytes()) == len(whole)
+
+
+def test_an_interruption_waits_for_the_end_of_a_call() -> None:
+    """The tuple that compiled code gives back is made by Python in the midst of the call."""
+    made = []
+
+    class Interrupting(namedtuple("Interrupting", "number")):
+        def __new__(cls, number: int) -> Any:
+            signal.raise_signal(signal.SIGINT)
+            made.append(number)
+            return super().__new__(cls, number)
+
+    with pytest.raises(KeyboardInterrupt):
+        compiled(lambda pair: pair)(Interrupting._make([1]))
+    assert made == [1]

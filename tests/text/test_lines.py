@@ -2,11 +2,12 @@
 
 import io
 import os
+import stat
 from pathlib import Path
 
 import pytest
 
-from pyropunct.text.lines import ByteLines, TreebankError, opened, read_lines
+from pyropunct.text.lines import ByteLines, TreebankError, is_device, opened, read_lines
 
 
 @pytest.mark.parametrize(
@@ -59,3 +60,14 @@ def test_devices_without_an_end_are_not_read() -> None:
         pass
     with opened(os.devnull) as (stream, _):
         assert stream.read() == b""
+
+
+def test_a_disk_is_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only its owner can open one, so a file gives itself out as one."""
+    path = tmp_path / "disk"
+    path.touch()
+    disk = os.stat_result([stat.S_IFBLK, *os.stat(path)[1:]])
+    with path.open("rb") as stream:
+        assert not is_device(stream)
+        monkeypatch.setattr("os.fstat", lambda _: disk)
+        assert is_device(stream)

@@ -15,7 +15,6 @@ import pytest
 import torch
 from command_line import answer, command, complaint, environment, invoke, one_line, printed
 
-from pyropunct.cli.frame import interrupts
 from pyropunct.fitted.model_file import ModelFileError
 from pyropunct.nets.parser import BiaffineParser, ParserTraining
 from pyropunct.nets.reader import ReaderTraining
@@ -336,14 +335,3 @@ def test_a_model_that_cannot_be_written_after_training(
     assert message.startswith(f"{tmp_path}/{problem}")
     printed(*arguments, "--resume")
     assert [path.name for path in tmp_path.iterdir()] == ["m.safetensors"]
-
-
-def test_an_interruption_inside_compiled_code_is_one() -> None:
-    """Compiled code that gives back new arrays wraps it several times."""
-    inner = SystemError("returned a result with an exception set")
-    inner.__cause__ = KeyboardInterrupt()
-    for cause in (KeyboardInterrupt(), inner):
-        with pytest.raises(KeyboardInterrupt), interrupts():
-            raise SystemError("returned a result with an exception set") from cause
-    with pytest.raises(SystemError, match="another"), interrupts():
-        raise SystemError("another")

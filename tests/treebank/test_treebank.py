@@ -14,6 +14,7 @@ from treebank_strategies import Written, sentences
 from pyropunct.text.lines import TreebankError
 from pyropunct.text.marks import ABBREVIATION_DOT, START, STRAIGHT
 from pyropunct.treebank.reading import (
+    MOST_MARKS,
     NO_WORD,
     Treebank,
     read_text,
@@ -109,13 +110,16 @@ def test_omissions() -> None:
         + "# sent_id older\n" + conllu(("!", 0, "root", "PUNCT"))
         + conllu(("a", 0, "root"), ("(", 1, "punct"), ("b", 2, "dep"))
         + conllu((":", 0, "root", "PUNCT"), (")", 1, "punct"))
+        + conllu(("a", 0, "root"), *[(",", 1, "punct")] * (MOST_MARKS + 1))
+        + conllu(("a", 0, "root"), *[(",", 1, "punct")] * MOST_MARKS)
     )  # fmt: skip
     treebank = read_text(text)
-    assert [sentence.identifier for sentence in treebank] == ["good"]
+    assert [sentence.identifier for sentence in treebank] == ["good", "#6"]
     assert [(omission.identifier, omission.line, omission.reason) for omission in treebank.omitted] == [
         ("older", 4, NO_WORD),
         ("#3", 7, "token 3 depends on the punctuation mark ( (token 2)"),
         ("#4", 11, "token 2 depends on the punctuation mark : (token 1)"),
+        ("#5", 14, "it has 1,001 marks in one place, more than 1,000"),
     ]
 
 
