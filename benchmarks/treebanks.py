@@ -23,8 +23,9 @@ from typing import Any
 import torch
 
 from pyropunct import Recipe, Treebank, fit, read_treebank
+from pyropunct.text.marks import SPECIAL
 from pyropunct.treebank.reading import NO_WORD
-from pyropunct.vocabulary import SPECIAL, build_vocabulary
+from pyropunct.vocabulary import build_vocabulary
 
 FILES = {
     "ar": ("ar_padt-ud12-train_small", "ar_padt-ud12-dev_small"),

@@ -16,7 +16,7 @@ from pyropunct.inference.forest import forest_of
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.machines.evidence import EMPTY, padded
 from pyropunct.models.trees import PRETRAINED, READING, TREEBANK, TreeBatch, string_number
-from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface
+from pyropunct.text.marks import SPECIAL, START, UNKNOWN, Surface
 from pyropunct.treebank.tree import MAIN_TREEBANK, Tree
 
 Pair = tuple[tuple[int, ...], tuple[int, ...]]
@@ -24,9 +24,6 @@ Pair = tuple[tuple[int, ...], tuple[int, ...]]
 
 OTHER = ""
 """The relation, tag or form that stands for all that training has not shown; always number 0."""
-
-SPECIAL = (START, ABBREVIATION_DOT, UNKNOWN)
-"""The first tokens of every vocabulary."""
 
 MARK_COUNT = 5
 MOST_MARKS = 200

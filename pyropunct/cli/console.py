@@ -157,7 +157,8 @@ def treebank_lines(treebanks: Iterable["Treebank"]) -> Iterator[str]:
         if treebank.omitted:
             yield f"  {_omitted(treebank.omitted)}"
         if lifted := treebank.lifted_sentences:
-            yield f"  {treebank.lifted_arcs} arcs lifted in {len(lifted)} sentences: {ids(lifted)}"
+            words = f"{treebank.lifted_arcs} words in {len(lifted)} sentences"
+            yield f"  {words} have another head now, because arcs crossed: {ids(lifted)}"
 
 
 def tell_omitted(name: str, omitted: Sequence["Omission"], *, kept: bool = False) -> None:

@@ -230,6 +230,10 @@ NETWORKS: dict[str, tuple[str, str, dict[str, tuple[str, int]]]] = {
 }
 """For each network its name, a line about its best epoch, and its scores with titles and decimals."""
 
+OBJECTIVE = """\
+objective   what training makes small: minus the log-probability of marks and
+            weights, with all penalties, per sentence; compare it within a fit"""
+
 DECISIVE = {"parser": "las", "mark_parser": "las", "reader": "lower_f1"}
 """The score by which epochs are compared."""
 
@@ -315,7 +319,7 @@ class FitReport(Report):
                 values = [{**epoch, **(epoch.get("scores") or {})} for epoch in epochs]
                 rows = [[epoch.get(key) for key in ("number", *columns, "seconds")] for epoch in values]
                 titles = {"epoch": None, **dict(columns.values()), "seconds": 0}
-                yield cells_table(title, titles, rows)
+                yield cells_table(title, titles, rows, [OBJECTIVE] if "objective" in columns else ())
 
     def _scores(self) -> Iterator[str]:
         """Lines about the scores of all parts on dev, and about pretrained features."""

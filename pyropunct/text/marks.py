@@ -17,14 +17,21 @@ UNKNOWN = "\tUNK"
 """Any mark too rare in training to be a type of its own."""
 
 
+SPECIAL = (START, ABBREVIATION_DOT, UNKNOWN)
+"""The tokens that are no marks of their own on the page: the first tokens of every vocabulary."""
+
+
 def marks_of(slot: Sequence[str]) -> tuple[str, ...]:
     """The tokens of a slot without the sentence start."""
     return tuple(token for token in slot if token != START)
 
 
 def display(token: str) -> str:
-    """The token as a person reads it: ``^``, ``abbr.``, ``UNK``, or the mark itself."""
-    return token.removeprefix("\t")
+    """The token as a person reads it: ``^``, ``abbr.``, ``UNK``, or the mark itself.
+
+    A mark that is written like one of these has a backslash before it.
+    """
+    return f"\\{token}" if f"\t{token}" in SPECIAL else token.removeprefix("\t")
 
 
 def displayed_string(tokens: Iterable[str]) -> str:

@@ -34,9 +34,9 @@ from pyropunct.nets.recipes import ParserRecipe, ReaderRecipe
 from pyropunct.punctuator import Punctuator
 from pyropunct.rivals.taggers.kinds import BiLSTMCRF, train_rival
 from pyropunct.rivals.taggers.words import RivalRecipe
+from pyropunct.text.marks import SPECIAL
 from pyropunct.train.checkpoints import read_state, write_state
 from pyropunct.treebank.reading import read_treebank
-from pyropunct.vocabulary import SPECIAL
 
 PLAIN: dict[str, Any] = {"vocabulary": {"tokens": ["“", "\t^"]}, "report": {"y": [1, None]}}
 VALUES = {"part/a b": torch.arange(6.0).reshape(2, 3), "empty": torch.zeros(0), "one": torch.tensor(7)}

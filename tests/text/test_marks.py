@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyropunct.text.marks import direct_quotes, unpaired
+from pyropunct.text.marks import SPECIAL, direct_quotes, display, unpaired
 from pyropunct.text.typed_marks import RunsOfMarks
 
 
@@ -85,3 +85,8 @@ def test_longer_marks_come_first_where_nothing_is_left_over() -> None:
     assert runs.apart("....?!!") == ["...", ".", "?", "!!"]
     assert runs.apart("...a") == ["...a"]
     assert runs.apart("") == []
+
+
+def test_marks_are_told_apart_from_special_tokens() -> None:
+    assert list(map(display, (*SPECIAL, ","))) == ["^", "abbr.", "UNK", ","]
+    assert list(map(display, ("^", "abbr.", "UNK"))) == ["\\^", "\\abbr.", "\\UNK"]
