@@ -168,8 +168,8 @@ class EvaluationReport(Report):
         whole = [(name.replace("_", " "), value) for name, value in values.items()]
         yield cells_table(self._name, {" ": None, "value": _shown}, whole)
         if balance.bearing:
-            columns = {"constituents with one": None, "unmatched": _shown, "unmatched, expected": _shown}
-            yield cells_table("Brackets and quotation marks", columns, [balance], [BALANCE])
+            counted = {"constituents with one": 0, "unmatched": 0, "unmatched, expected": 1}
+            yield cells_table("Brackets and quotation marks", counted, [balance], [BALANCE])
         titles = ("all", "last of a sentence", "others")
         others = unigram or (None, None, None)
         rows = [

@@ -16,7 +16,7 @@ from pyropunct.errors import UserError
 from pyropunct.files import model_path
 from pyropunct.fitted.recipes import Recipe, SettingError, named_recipe, parsed_setting
 from pyropunct.fitted.variants import check_of_use, reads_pretrained, with_options
-from pyropunct.limits import NamesIn, NotNegative, Placeholder, Seed
+from pyropunct.limits import Count, NamesIn, NotNegative, Placeholder, Seed
 from pyropunct.treebank.reading import Treebank, require_punctuation
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 RECIPE_OPTIONS = ("attach", "channel", "epochs", "guide", "symmetry_weight", "economy_weight", "families")
 """The settings of a recipe that have options; --set has all others."""
 
-PASSED_ON = ("parser", "mark_parser", "fine_tune", "direction", "seed", "device", "resume")
+PASSED_ON = ("parser", "mark_parser", "fine_tune", "direction", "device")
 """The options that `pyropunct.fit` takes as they are."""
 
 
@@ -67,6 +67,8 @@ class FitOptions(Hardware):
         as long again.
     :ivar text: with --parser: text to learn from besides, whose trees the parser finds: a file, a folder or a
         pattern; repeatable.  See `pyropunct adapt --help`.
+    :ivar seeds: fit so many models, with --seed and the next ones, whose files get these numbers.  What
+        `rules` shows of all of them is no accident of one.
     :ivar resume: continue a fit that was interrupted.
     :ivar device: device of the weights, as torch names it.
     """
@@ -83,9 +85,16 @@ class FitOptions(Hardware):
     tagger: bool | None = None
     mark_parser: bool = False
     text: Annotated[tuple[str, ...], Placeholder("FILES")] = ()
+    seeds: Count = 1
     resume: bool = False
     device: str = "cpu"
     seed: Seed = 0
+
+    def files(self) -> dict[int, Path]:
+        """The file for the model of each seed."""
+        path, seeds = model_path(self.out), range(self.seed, self.seed + self.seeds)
+        several = {seed: path.with_stem(f"{path.stem}-{seed}") for seed in seeds}
+        return several if self.seeds > 1 else {self.seed: path}
 
 
 @command
@@ -107,11 +116,14 @@ def fit(
     from pyropunct.nets.pretrained import Kept
     from pyropunct.train.fitting import fit as fit_model
 
-    file = model_path(options.out)
     recipe = changed_recipe(options.recipe, options.set, changes, {*RECIPE_OPTIONS, "direction"})
     _check(options, recipe)
-    check_writable(options.out)
-    checkpoints = Checkpoints(file.with_suffix(".unfinished"), options.resume)
+    outputs = {
+        file: (seed, Checkpoints(file.with_suffix(".unfinished"), options.resume, alone=options.seeds == 1))
+        for seed, file in options.files().items()
+    }
+    for file in outputs:
+        check_writable(file)
     options.start()
     check_device(options.device)
     files = files_of_several(options.text)
@@ -123,22 +135,28 @@ def fit(
         source.open()
         pretrained = Kept(source)  # so that features are computed once for all networks that read them
     folds = FOLDS if options.folds is None else options.folds
-    with checkpoints.kept():
-        model = fit_model(
-            sentences,
-            dev,
-            recipe,
-            folds=folds,
-            tagger=options.tagger is not False,
-            pretrained=pretrained,
-            checkpoint=checkpoints.first,
-            texts=parts_of(files) if files else None,
-            watching=fit_watches(min(folds, len(sentences))),
-            **{name: getattr(options, name) for name in PASSED_ON},
-        )
-        model.save(file)
-    report = FitReport(model, [*parts, *filter(None, [dev])], file, merged=not json)
-    report.show("json" if json else "text")
+    for file, (seed, checkpoints) in outputs.items():
+        if checkpoints.are_over(file):
+            console.tell(f"pyropunct: {file}: is there, and stays")
+            continue
+        with checkpoints.kept():
+            model = fit_model(
+                sentences,
+                dev,
+                recipe,
+                folds=folds,
+                tagger=options.tagger is not False,
+                pretrained=pretrained,
+                checkpoint=checkpoints.first,
+                texts=parts_of(files) if files else None,
+                watching=fit_watches(min(folds, len(sentences))),
+                seed=seed,
+                resume=checkpoints.resume,
+                **{name: getattr(options, name) for name in PASSED_ON},
+            )
+            model.save(file)
+        report = FitReport(model, [*parts, *filter(None, [dev])], file, merged=not json)
+        report.show("json" if json else "text")
 
 
 def _check(options: FitOptions, recipe: Recipe) -> None:

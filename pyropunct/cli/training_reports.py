@@ -204,14 +204,21 @@ class Checkpoints:
 
     :param folder: where they are kept until the model is saved.
     :param resume: whether the fit goes on from those that are there.
+    :param alone: whether this is the only fit of a command.  If not, others may have come to their ends.
     :ivar first: the checkpoint of the story; the others have endings.
-    :raises UserError: if the fit is to go on, but none is there.
+    :ivar resume: whether there is something to go on from.
+    :raises UserError: if the only fit is to go on, but nothing is there.
     """
 
-    def __init__(self, folder: Path, resume: bool) -> None:
-        self._folder, self._resume, self.first = folder, resume, folder / "checkpoint"
-        if resume and not self._there():
+    def __init__(self, folder: Path, resume: bool, *, alone: bool = True) -> None:
+        self._folder, self._goes_on, self.first = folder, resume, folder / "checkpoint"
+        self.resume = resume and bool(self._there())
+        if resume and alone and not self.resume:
             raise UserError(f"{folder}: there is nothing to resume")
+
+    def are_over(self, file: Path) -> bool:
+        """Whether an earlier try of a command that goes on has finished this fit and written its model."""
+        return self._goes_on and not self.resume and file.exists()
 
     def _there(self) -> list[Path]:
         return sorted(self._folder.glob(f"{self.first.name}.*"))
@@ -229,7 +236,7 @@ class Checkpoints:
         from pyropunct.train.checkpoints import own_folder
 
         with own_folder(self._folder):
-            if not self._resume:
+            if not self.resume:
                 if self._there():
                     anew = "training starts anew, without --resume: epochs of an earlier try are deleted"
                     console.tell(f"pyropunct: {self._folder}: {anew}")
@@ -240,7 +247,7 @@ class Checkpoints:
             except KeyboardInterrupt as error:
                 raise KeyboardInterrupt(f": {kept if self._there() else 'no epoch was finished'}") from error
             except ModelFileError as error:
-                if self._there() and not self._resume:
+                if self._there() and not self.resume:
                     raise FailureError(f"{error}; {kept}") from error
                 raise
             self._forget()

@@ -179,6 +179,26 @@ def test_going_on_with_the_parser(few: Path, tmp_path: Path, monkeypatch: pytest
     assert sorted(path.stem for path in tmp_path.iterdir()) == ["m", "whole"]
 
 
+def test_going_on_with_the_second_of_three_seeds(few: Path, tmp_path: Path) -> None:
+    options = ("--direction", "left", "--epochs", 2, "--seeds", 3)
+    names, run_epoch, done = [f"m-{seed}" for seed in range(3)], Training.run_epoch, iter(range(3))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Training, "run_epoch", stopping_after(3, run_epoch))
+        kept = tmp_path / "m-1.unfinished"
+        result = invoke(*fit(few, tmp_path / "m", *options))
+    assert (result.exit_code, str(kept) in result.stderr) == (INTERRUPTED, True)
+    (first,) = tmp_path.glob("*.safetensors")
+    written = first.read_bytes()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Training, "run_epoch", lambda *given: (next(done), run_epoch(*given))[1])
+        result = invoke(*fit(few, tmp_path / "m", *options, "--resume"))
+    assert (result.exit_code, next(done, None)) == (0, None)
+    assert sorted(path.stem for path in tmp_path.iterdir()) == names
+    assert first.read_bytes() == written
+    printed(*fit(few, tmp_path / "one", "--direction", "left", "--epochs", 2, "--seed", 1))
+    assert_same_model(tmp_path / "m-1", tmp_path / "one")
+
+
 def test_interrupted_before_an_epoch_was_finished(small: Path, tmp_path: Path) -> None:
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
