@@ -4,7 +4,7 @@ Usage::
 
     python benchmarks/periods.py MODEL FILE.conllu [--relation advcl]
 
-Prints a row of the tables in docs/guide/rephrasing.md and docs/experiments/features-and-settings.md: the
+Prints a row of the tables in docs/guide/rephrasing.md and docs/experiments/index.md: the
 sentences of FILE; how many come back when the punctuation of all slots is made anew from T'; how many end in
 a period alone, and of these, how many have one in the punctemes of another constituent than the root; the
 constituents that ``rephrase --move RELATION:first`` moves, and how many of them take a period along.

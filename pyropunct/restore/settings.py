@@ -16,7 +16,7 @@ Thresholds = Mapping[str, float] | float
 """The least probability of marks: of all, or of each; that of "" holds for marks that are not named."""
 
 THRESHOLD = 0.28
-"""Nearly the greatest F1 on EWT dev and GUM dev, with pairs; see docs/experiments/restoration.md."""
+"""Nearly the greatest F1 on EWT dev and GUM dev, with pairs; see docs/experiments/index.md."""
 
 
 def thresholds(text: str) -> Thresholds:
