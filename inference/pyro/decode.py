@@ -121,8 +121,9 @@ class TreeOfText(TreeOfWords):
 
     def log_prob(self, value: Tensor) -> Tensor:
         """log p(T | words, x), (B,)."""
-        of_tree = _with_trees(self._told, value).sum.log_evidence
-        return super().log_prob(value) + of_tree.detach() - self._told.sum.log_evidence.detach()
+        of_tree = _with_trees(self._told, value)  # a name for it, as its sum does not keep it alive
+        given, over_all = (told.sum.log_evidence.detach() for told in (of_tree, self._told))
+        return super().log_prob(value) + given - over_all
 
 
 def _with_trees(told: Told, chosen: Tensor) -> Told:

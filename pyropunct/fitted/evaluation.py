@@ -117,6 +117,12 @@ class Balance(NamedTuple):
     unmatched: int
     expected: float
 
+    @classmethod
+    def of(cls, parts: Iterable["Balance"]) -> "Balance":
+        """The sums over some sentences."""
+        bearing, unmatched, expected = zip(cls(0, 0, 0.0), *parts, strict=True)
+        return cls(sum(bearing), sum(unmatched), math.fsum(expected))
+
 
 class WholeEvaluation(NamedTuple):
     """How well a model predicts last slots, other slots, and trees with their punctuation.
@@ -153,12 +159,15 @@ class EvaluationSums:
         """The number of sentences counted."""
         return self._counts["sentences"]
 
-    def count(self, sentences: Sequence[Sentence], balance: Balance) -> None:
-        """Count sentences, their slots, and their unmatched punctemes."""
+    def count(self, sentences: Sequence[Sentence], balances: Sequence[Balance]) -> None:
+        """Count sentences, their slots, and their unmatched punctemes.
+
+        :param balances: of those sentences that show a bracket or quotation mark.
+        """
         slots = sum(len(sentence.surface) for sentence in sentences)
-        bearing, unmatched, expected = balance
+        bearing, unmatched, _ = Balance.of(balances)
         self._counts.update(sentences=len(sentences), slots=slots, bearing=bearing, unmatched=unmatched)
-        self.add("unmatched", [expected])
+        self.add("unmatched", [balance.expected for balance in balances])
 
     def add(self, name: str, logs: Iterable[float]) -> None:
         """Add numbers to a sum.

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import starmap
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -196,7 +197,7 @@ class FittedStory:
             whole = _possible(part, problem, impossible)
             is_kept = whole > -torch.inf
             kept = [sentence for sentence, keeps in zip(part, is_kept.tolist(), strict=True) if keeps]
-            sums.count(kept, self.balance(kept))
+            sums.count(kept, self._balances(kept))
             sums.add("whole", whole[is_kept].tolist())
             sums.add("others", others[is_kept].tolist())
             if syntax is not None:
@@ -312,18 +313,23 @@ class FittedStory:
 
         Only sentences that show such a mark are looked at: elsewhere one is hardly ever underlying.
         """
+        return Balance.of(self._balances(sentences))
+
+    def _balances(self, sentences: Sequence[Sentence]) -> list[Balance]:
+        """That of each sentence that shows a bracket or quotation mark."""
         inventory, tokens = self.vocabulary.inventory, self.vocabulary.tokens
         costs = unmatched_rows(inventory, tokens)
         numbers = {number for number, token in enumerate(tokens) if token in PAIRED}
         bears = torch.tensor([not numbers.isdisjoint(left + right) for left, right in inventory.rows])
         shown = [one for one in sentences if any(map(PAIRED.intersection, one.surface))]
-        total = torch.zeros(3, dtype=torch.double)
+        found: list[Balance] = []
         for _, problem in self.problems(shown):
             best = torch.from_numpy(inventory.pair_start)[problem.relation] + best_derivation(problem)
             _, expected = expected_cost(problem, costs[choice_rows(inventory, problem.relation)])
-            total += torch.stack([bears[best].sum(), costs[best].sum(), expected.detach().sum()])
-        bearing, unmatched, of_all = total.tolist()
-        return Balance(int(bearing), int(unmatched), of_all)
+            counts = (problem.forest.per_tree(of_row[best].long()) for of_row in (bears, costs))
+            columns = (*counts, expected.detach())
+            found += starmap(Balance, zip(*(column.tolist() for column in columns), strict=True))
+        return found
 
     def unmatched(self, sentences: Sequence[Sentence]) -> Tensor:
         """E[c(T') | T, x] of each sentence, where c counts the nodes with unmatched symmetric tokens.

@@ -8,7 +8,7 @@ import torch
 from command_line import complaint, printed
 
 from pyropunct.files import json_text
-from pyropunct.fitted.evaluation import EvaluationSums, SlotEvaluations
+from pyropunct.fitted.evaluation import Balance, EvaluationSums, SlotEvaluations
 from pyropunct.fitted.model_file import ModelFileError, write_model_file
 from pyropunct.fitted.recipes import RECIPES, Recipe, unusual
 from pyropunct.nets.training import DivergedError
@@ -92,7 +92,7 @@ def test_json_without_numbers_that_are_none() -> None:
 
 def test_a_command_that_comes_to_such_a_number(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hopeless = SlotEvaluations.of(1, 2, -2000.0, -1.0)
-    monkeypatch.setattr(EvaluationSums, "evaluation", lambda *_: (hopeless, None, None))
+    monkeypatch.setattr(EvaluationSums, "evaluation", lambda *_: (hopeless, None, None, Balance(0, 0, 0.0)))
     printed_json = printed("evaluate", small / "model", small / "dev.conllu", "--json")
     told = json.loads(printed_json, parse_constant=pytest.fail)
     assert (told["perplexity"], told["log_likelihood"]) == (None, -2000)
