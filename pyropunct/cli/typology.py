@@ -1,6 +1,7 @@
 """The command ``pyropunct typology``, and its tables."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -26,6 +27,13 @@ opening, closing   brackets and quotation marks, by the side on which
                    constituents sprout them; either is a mark that does both
 abbr., ^           the dot of an abbreviation; the beginning of the sentence"""
 
+POOLED, HELD_OUT = "The same, pooled with other languages", "Perplexity per pair in held-out sentences"
+
+POOLED_LEGEND = """\
+count  how often the pair is expected in all languages
+→      behind the share in the language alone (half a count is added to each
+       outcome) stands the share that is pooled with other languages"""
+
 LEAST_SHOWN = 0.1
 """People see the outcomes that have this share or more in some language."""
 
@@ -45,6 +53,8 @@ def typology(
     *,
     settings: TypologySettings,
     rows: Count = 30,
+    pool: bool = False,
+    held_out: Annotated[tuple[str, ...], Placeholder("FILE")] = (),
     plot: str | None = None,
     format: TableFormat = "table",
     use: ModelUse,
@@ -58,12 +68,18 @@ def typology(
     expectations under p(T' | T, x).  Each language is named after the file of its model.
 
     :param rows: rows of each table and of the plot; tables for programs have all.
+    :param pool: show the shares of outcomes of neighbours under a hierarchical model too, in which a language
+        with few marks borrows from the others; in tables for people, and JSON.
+    :param held_out: with --pool, another treebank of a language, to see which shares predict it better;
+        repeatable, one for each MODEL in their order.
     :param plot: SVG file to write a plot to, with a dot and an interval for each row and language.
     """
     from pyropunct.tasks.explain.typology import side_by_side
 
     languages = _languages(models)
-    check_output(plot, SVG, models)
+    if held_out and (not pool or len(held_out) != len(languages)):
+        raise click.UsageError("--held-out needs --pool, and one FILE for each MODEL")
+    check_output(plot, SVG, (*models, *held_out))
     counts = [_counts(use, *places) for places in languages.values()]
     compared = side_by_side(counts, **vars(settings))
     report = TypologyReport(list(languages), counts, compared, rows)
@@ -71,6 +87,10 @@ def typology(
         from pyropunct.figures.plots import typology_svg
 
         write_output(plot, typology_svg(list(languages), report.prominent_rows))
+    if pool:
+        others = zip(languages.values(), held_out, counts, strict=False)
+        unseen = [_counts(use, model, file, one.functions) for (model, _), file, one in others]
+        report.add_pooled(counts, unseen, settings.least)
     report.show("json" if json else format)
 
 
@@ -88,9 +108,12 @@ def _languages(given: Sequence[str]) -> dict[str, tuple[str, str]]:
     return named
 
 
-def _counts(use: ModelUse, model: str, file: str) -> "LanguageCounts":
-    """What a model expects in its treebank.
+def _counts(
+    use: ModelUse, model: str, file: str, functions: Mapping[str, str] | None = None
+) -> "LanguageCounts":
+    """What a model expects in a treebank.
 
+    :param functions: of its marks, if they are known.
     :raises UserError: if its channel has no edits.
     """
     from pyropunct.tasks.explain.rules import NoEditsError
@@ -99,7 +122,7 @@ def _counts(use: ModelUse, model: str, file: str) -> "LanguageCounts":
     loaded, sentences = use.load(model), list(read_file(file, tell=True))
     with console.sentence_bar(model, 2 * len(sentences)) as advance:
         try:
-            return language_counts(loaded, sentences, advance)
+            return language_counts(loaded, sentences, advance, functions)
         except NoEditsError as error:
             raise UserError(f"{model}: {error}") from error
 
@@ -138,6 +161,38 @@ class TypologyReport(LearnedReport):
         }
         self.prominent_rows = [one for some in shown.values() for one in some]
         self.tables = list(_tables(languages, shown))
+        self.languages, self.most = languages, most
+
+    def add_pooled(
+        self, counts: "Sequence[LanguageCounts]", unseen: "Sequence[LanguageCounts]", least: float
+    ) -> None:
+        """Show pooled shares behind the other tables, and how well they predict unseen sentences.
+
+        :param unseen: what is expected in other treebanks; empty without them.
+        :param least: leave out pairs that are expected less often in all languages together.
+        """
+        from pyropunct.compare.table import cells_table
+        from pyropunct.tasks.explain.pooling import pair_counts, perplexities, pool
+
+        found, rows = pool(counts), list[tuple[Any, ...]]()
+        for place, (pair, outcomes) in enumerate(found.outcomes.items()):
+            total = float(found.counts[:, place].sum())
+            for edit, outcome in enumerate(outcomes) if total >= least else ():
+                at = slice(None), place, edit
+                shares = zip(found.own[at].tolist(), found.pooled[at].tolist(), strict=True)
+                rows.append((pair, outcome, total, *shares))
+        rows.sort(key=itemgetter(2), reverse=True)
+        shown = [row for row in rows if max(pooled for _, pooled in row[3:]) >= LEAST_SHOWN][: self.most]
+        columns = {"of": None, "outcome": None, "count": 1, **dict.fromkeys(self.languages, _own_and_pooled)}
+        self.tables = [*self.tables, cells_table(POOLED, columns, shown, [POOLED_LEGEND])]
+        self.whole["pooled"] = [dict(zip(columns, row, strict=True)) for row in rows]
+        if unseen:
+            others, _ = pair_counts(unseen)
+            both = (perplexities(kind, others) for kind in (found.own, found.pooled))
+            scores = list(zip(self.languages, others.sum((-1, -2)).tolist(), *both, strict=True))
+            columns = {"language": None, "pairs": 1, "own": 3, "pooled": 3}
+            self.tables = [*self.tables, cells_table(HELD_OUT, columns, scores)]
+            self.whole["held_out"] = [dict(zip(columns, score, strict=True)) for score in scores]
 
 
 def _is_shown(one: "Comparison") -> bool:
@@ -158,3 +213,7 @@ def _cell(share: "Share | None") -> str:
     if share is None:
         return ""
     return f"{100 * share.value:.0f} ({100 * share.low:.0f}–{100 * share.high:.0f})"
+
+
+def _own_and_pooled(shares: tuple[float, float]) -> str:
+    return " → ".join(f"{100 * share:.0f}" for share in shares)

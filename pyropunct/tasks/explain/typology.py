@@ -92,25 +92,31 @@ def mark_function(mark: str, left: float = 0.0, right: float = 0.0) -> str:
 
 
 def language_counts(
-    model: FittedStory, sentences: Sequence[Sentence], advance: Advance = lambda done: None
+    model: FittedStory,
+    sentences: Sequence[Sentence],
+    advance: Advance = lambda done: None,
+    known: Mapping[str, str] | None = None,
 ) -> LanguageCounts:
     """Count what happens to neighbouring marks, and what relations sprout, under p(T' | T, x).
 
+    :param known: the function of each mark; by default what constituents of the sentences sprout tells.
     :param advance: called with the number of sentences newly done, each sentence twice.
     :raises NoEditsError: if the model's channel has no edits.
     """
     require_edits(model)
     inventory, tokens = model.vocabulary.inventory, model.vocabulary.tokens
     expected, constituents = expected_pairs(model, sentences, advance)
-    sides = np.zeros((2, len(tokens)))
-    for row, times in zip(inventory.rows, expected, strict=True):
-        for side, puncteme in zip(sides, row, strict=True):
-            np.add.at(side, list(puncteme), times)
-    functions = [mark_function(mark, *sides[:, token]) for token, mark in enumerate(tokens)]
+    if known is None:
+        sides = np.zeros((2, len(tokens)))
+        for row, times in zip(inventory.rows, expected, strict=True):
+            for side, puncteme in zip(sides, row, strict=True):
+                np.add.at(side, list(puncteme), times)
+        known = {mark: mark_function(mark, *sides[:, token]) for token, mark in enumerate(tokens)}
+    functions = [known[mark] for mark in tokens]
     edits = part_by_part(model.edit_counts, sentences, advance)
     assert edits is not None  # for there are sentences
     return LanguageCounts(
-        dict(zip(tokens, functions, strict=True)),
+        known,
         _of_neighbours(functions, edits) | _of_relations(model, functions, expected, constituents),
     )
 
