@@ -24,7 +24,7 @@ LEGEND = """\
 Each cell has a share in percent, and an interval in parentheses.
 *  the intervals of two languages do not overlap: languages differ in this
 opening, closing   brackets and quotation marks, by the side on which
-                   constituents sprout them; either is a mark that does both
+                   constituents sprout them; either: both, or no pairs
 abbr., ^           the dot of an abbreviation; the beginning of the sentence"""
 
 POOLED, HELD_OUT = "The same, pooled with other languages", "Perplexity per pair in held-out sentences"

@@ -52,7 +52,8 @@ def pooled_outcomes(counts: Tensor, possible: Tensor) -> None:
             mean = pyro.sample("mean", Normal(counts.new_zeros(()), MEAN_SCALE))
             with languages:
                 logit = pyro.sample("logit", Normal(mean, spread))
-    pyro.factor("counts", (counts * log_shares(logit, possible)).sum())
+    with pairs, languages:
+        pyro.factor("counts", (counts * log_shares(logit, possible)).sum(-1, keepdim=True))
 
 
 def log_shares(logit: Tensor, possible: Tensor) -> Tensor:
@@ -93,7 +94,9 @@ def pool(languages: Sequence[LanguageCounts], *, seed: int = 0) -> PooledShares:
         for _ in range(STEPS):
             inference.step(counts, possible)
         with torch.no_grad():
-            posterior = Predictive(model, guide=guide, num_samples=DRAWS, return_sites=["logit"])
+            posterior = Predictive(
+                model, guide=guide, num_samples=DRAWS, return_sites=["logit"], parallel=True
+            )
             logits = posterior(counts, possible)["logit"]
     pooled = (log_shares(logits, possible).exp() * possible).mean(0)
     smoothed = (counts + SMOOTHING) * possible

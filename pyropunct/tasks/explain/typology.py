@@ -39,11 +39,14 @@ CHARACTERS = {
 ALONE = {START: display(START), ABBREVIATION_DOT: display(ABBREVIATION_DOT)}
 """Tokens that are functions of their own: they absorb and are absorbed, but no constituent sprouts them."""
 
+OF_PAIRS = PAIRED.union(STRAIGHT)
+"""Brackets and quotation marks, directed or not."""
+
 FUNCTIONS = (OPENING, CLOSING, EITHER, *CHARACTERS, OTHER, *ALONE.values())
 """What marks do.  A bracket or quotation mark opens or closes, or does either, like ” in Finnish."""
 
-DIRECTED = 0.75
-"""A quotation mark opens if this share of it is sprouted on the left, and closes if on the right."""
+DIRECTED = 2 / 3
+"""A mark of pairs opens if more than this share of it stands on the left of its pairs, closes if right."""
 
 PAIRS, RELATIONS, ROOTS = "pairs", "relations", "final marks"
 """What is compared: outcomes of neighbours, what relations sprout, and where final marks are sprouted."""
@@ -79,14 +82,14 @@ class LanguageCounts(NamedTuple):
 def mark_function(mark: str, left: float = 0.0, right: float = 0.0) -> str:
     """What a mark does, one of `FUNCTIONS`.
 
-    :param left: how often constituents sprout it on their left.
-    :param right: how often they sprout it on their right.
+    :param left: how often constituents that sprout a pair of brackets or quotation marks have it on the left.
+    :param right: how often they have it on the right.
     """
     if mark in ALONE:
         return ALONE[mark]
-    if mark in PAIRED or mark in STRAIGHT:
-        directed = DIRECTED * (left + right)
-        return EITHER if max(left, right) < directed else OPENING if left > right else CLOSING
+    if mark in OF_PAIRS:
+        is_directed = max(left, right) > DIRECTED * (left + right)
+        return EITHER if not is_directed else OPENING if left > right else CLOSING
     of_characters = (name for name, characters in CHARACTERS.items() if characters.issuperset(mark))
     return next(of_characters, OTHER)
 
@@ -108,9 +111,11 @@ def language_counts(
     expected, constituents = expected_pairs(model, sentences, advance)
     if known is None:
         sides = np.zeros((2, len(tokens)))
+        of_pairs = {token for token, mark in enumerate(tokens) if mark in OF_PAIRS}
         for row, times in zip(inventory.rows, expected, strict=True):
-            for side, puncteme in zip(sides, row, strict=True):
-                np.add.at(side, list(puncteme), times)
+            if not any(of_pairs.isdisjoint(puncteme) for puncteme in row):
+                for side, puncteme in zip(sides, row, strict=True):
+                    np.add.at(side, list(puncteme), times)
         known = {mark: mark_function(mark, *sides[:, token]) for token, mark in enumerate(tokens)}
     functions = [known[mark] for mark in tokens]
     edits = part_by_part(model.edit_counts, sentences, advance)

@@ -40,6 +40,7 @@ SVG = "{http://www.w3.org/2000/svg}"
         ("“", 9, 0, "opening"),  # French
         ("”", 5, 4, "either"),  # Finnish
         ('"', 8, 2, "opening"),
+        ("«", 0, 0, "either"),
         (",", 9, 0, "comma"),
         ("、", 0, 9, "comma"),
         ("?!", 0, 9, "final"),
