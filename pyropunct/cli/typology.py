@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 LEGEND = """\
 Each cell has a share in percent, and an interval in parentheses.
 *  the intervals of two languages do not overlap: languages differ in this
-opening, closing   brackets and quotation marks, by the side on which
-                   constituents sprout them; either: both, or no pairs
+opening, closing   marks of pairs, by the side on which constituents sprout
+                   them; a quote or bracket without this is on both or none
 abbr., ^           the dot of an abbreviation; the beginning of the sentence"""
 
 POOLED, HELD_OUT = "The same, pooled with other languages", "Perplexity per pair in held-out sentences"

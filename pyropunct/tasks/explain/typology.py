@@ -26,7 +26,13 @@ from pyropunct.tasks.settings import TypologySettings
 from pyropunct.text.marks import ABBREVIATION_DOT, START, STRAIGHT, display
 from pyropunct.treebank.sentence import Sentence
 
-OPENING, CLOSING, EITHER, COMMA, FINAL, OTHER = "opening", "closing", "either", "comma", "final", "other"
+BRACKET, QUOTE, COMMA, FINAL, OTHER = "bracket", "quote", "comma", "final", "other"
+
+BRACKETS = frozenset("()[]{}（）［］【】〔〕<>")
+"""Their characters; other marks that come in pairs are quotation marks, as those of titles are."""
+
+OPENING, CLOSING = ({f"{side}-{kind}" for kind in (BRACKET, QUOTE)} for side in ("opening", "closing"))
+"""What marks of pairs do.  Those that do either are called `BRACKET` and `QUOTE`, such as a straight one."""
 
 CHARACTERS = {
     COMMA: frozenset(",،、，"),
@@ -42,8 +48,9 @@ ALONE = {START: display(START), ABBREVIATION_DOT: display(ABBREVIATION_DOT)}
 OF_PAIRS = PAIRED.union(STRAIGHT)
 """Brackets and quotation marks, directed or not."""
 
-FUNCTIONS = (OPENING, CLOSING, EITHER, *CHARACTERS, OTHER, *ALONE.values())
-"""What marks do.  A bracket or quotation mark opens or closes, or does either, like ” in Finnish."""
+EITHER = {BRACKET, QUOTE}
+FUNCTIONS = (*sorted(OPENING | CLOSING | EITHER), *CHARACTERS, OTHER, *ALONE.values())
+"""What marks do."""
 
 DIRECTED = 2 / 3
 """A mark of pairs opens if more than this share of it stands on the left of its pairs, closes if right."""
@@ -89,7 +96,8 @@ def mark_function(mark: str, left: float = 0.0, right: float = 0.0) -> str:
         return ALONE[mark]
     if mark in OF_PAIRS:
         is_directed = max(left, right) > DIRECTED * (left + right)
-        return EITHER if not is_directed else OPENING if left > right else CLOSING
+        kind = BRACKET if BRACKETS.issuperset(mark) else QUOTE
+        return kind if not is_directed else f"opening-{kind}" if left > right else f"closing-{kind}"
     of_characters = (name for name, characters in CHARACTERS.items() if characters.issuperset(mark))
     return next(of_characters, OTHER)
 
@@ -163,7 +171,7 @@ def _of_relations(
         for row in range(*rows):
             left, right = ([functions[token] for token in side] for side in inventory.rows[row])
             commas = (COMMA in left) + (COMMA in right)
-            enclosed = not {OPENING, EITHER}.isdisjoint(left) and not {CLOSING, EITHER}.isdisjoint(right)
+            enclosed = not (OPENING | EITHER).isdisjoint(left) and not (CLOSING | EITHER).isdisjoint(right)
             kinds = commas == 2, commas == 1, enclosed, (left + right).count(FINAL)
             sprouted[relation] += expected[row] * np.array(kinds)
     tallies = {
@@ -171,7 +179,7 @@ def _of_relations(
         for name, total in totals.items()
     }
     finals = math.fsum(kinds[-1] for kinds in sprouted.values())
-    return tallies | {(ROOTS, "all"): Tally(finals, {"root": float(sprouted["root"][-1])})}
+    return tallies | {(ROOTS, "final mark"): Tally(finals, {"root": float(sprouted["root"][-1])})}
 
 
 class Share(NamedTuple):
@@ -210,7 +218,7 @@ class Comparison:
     """The shares of one outcome in several languages.
 
     :ivar table: what is compared: `PAIRS`, `RELATIONS` or `ROOTS`.
-    :ivar of: a pair of functions, a relation, or "all".
+    :ivar of: a pair of functions, a relation, or "final mark".
     :ivar outcome: what becomes of the pair, or what is sprouted.
     :ivar shares: those of each language; None where there are too few.
     """

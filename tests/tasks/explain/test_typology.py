@@ -36,11 +36,12 @@ SVG = "{http://www.w3.org/2000/svg}"
 @pytest.mark.parametrize(
     ("mark", "left", "right", "function"),
     [
-        ("“", 0, 9, "closing"),  # German
-        ("“", 9, 0, "opening"),  # French
-        ("”", 5, 4, "either"),  # Finnish
-        ('"', 8, 2, "opening"),
-        ("«", 0, 0, "either"),
+        ("“", 0, 9, "closing-quote"),  # German
+        ("“", 9, 0, "opening-quote"),  # French
+        ("”", 5, 4, "quote"),  # Finnish
+        ('"', 8, 2, "opening-quote"),
+        ("«", 0, 0, "quote"),
+        ("(", 9, 0, "opening-bracket"),
         (",", 9, 0, "comma"),
         ("、", 0, 9, "comma"),
         ("?!", 0, 9, "final"),
@@ -70,12 +71,16 @@ def test_counts_are_those_of_posterior_draws(small: Path) -> None:
                 commas = ("comma" in before) + ("comma" in behind)
                 if commas:
                     seen[RELATIONS, relation, SPROUTED[2 - commas]] += 1
-                if "opening" in before and "closing" in behind:
+                opens, closes = (
+                    any(one.startswith(which) for one in side)
+                    for side, which in ((before, "opening"), (behind, "closing"))
+                )
+                if opens and closes:
                     seen[RELATIONS, relation, SPROUTED[2]] += 1
                 finals = [*before, *behind].count("final")
-                totals[ROOTS, "all"] += finals
-                seen[ROOTS, "all", "root"] += finals * (relation == "root")
-    assert {"opening", "closing", "comma", "final", "dash"} <= set(found.functions.values())
+                totals[ROOTS, "final mark"] += finals
+                seen[ROOTS, "final mark", "root"] += finals * (relation == "root")
+    assert {"opening-quote", "closing-quote", "comma", "final", "dash"} <= set(found.functions.values())
     compared = 0
     for (table, of), tally in found.tallies.items():
         if table != PAIRS:
