@@ -45,15 +45,15 @@ CHARACTERS = {
 ALONE = {START: display(START), ABBREVIATION_DOT: display(ABBREVIATION_DOT)}
 """Tokens that are functions of their own: they absorb and are absorbed, but no constituent sprouts them."""
 
-OF_PAIRS = PAIRED.union(STRAIGHT)
+OF_PAIRS = PAIRED.union(STRAIGHT) - {*"¿¡"}
 """Brackets and quotation marks, directed or not."""
 
 EITHER = {BRACKET, QUOTE}
 FUNCTIONS = (*sorted(OPENING | CLOSING | EITHER), *CHARACTERS, OTHER, *ALONE.values())
 """What marks do."""
 
-DIRECTED = 2 / 3
-"""A mark of pairs opens if more than this share of it stands on the left of its pairs, closes if right."""
+DIRECTED, SEEN = 2 / 3, 5.0
+"""A mark that is expected in so many pairs opens if more than this share of it is left, closes if right."""
 
 PAIRS, RELATIONS, ROOTS = "pairs", "relations", "final marks"
 """What is compared: outcomes of neighbours, what relations sprout, and where final marks are sprouted."""
@@ -95,7 +95,7 @@ def mark_function(mark: str, left: float = 0.0, right: float = 0.0) -> str:
     if mark in ALONE:
         return ALONE[mark]
     if mark in OF_PAIRS:
-        is_directed = max(left, right) > DIRECTED * (left + right)
+        is_directed = left + right >= SEEN and max(left, right) > DIRECTED * (left + right)
         kind = BRACKET if BRACKETS.issuperset(mark) else QUOTE
         return kind if not is_directed else f"opening-{kind}" if left > right else f"closing-{kind}"
     of_characters = (name for name, characters in CHARACTERS.items() if characters.issuperset(mark))

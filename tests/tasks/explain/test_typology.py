@@ -40,7 +40,8 @@ SVG = "{http://www.w3.org/2000/svg}"
         ("“", 9, 0, "opening-quote"),  # French
         ("”", 5, 4, "quote"),  # Finnish
         ('"', 8, 2, "opening-quote"),
-        ("«", 0, 0, "quote"),
+        ("「", 1, 3, "quote"),
+        ("¿", 9, 0, "other"),
         ("(", 9, 0, "opening-bracket"),
         (",", 9, 0, "comma"),
         ("、", 0, 9, "comma"),
