@@ -32,6 +32,7 @@ COMMANDS = (
     "restore",
     "rules",
     "sample",
+    "typology",
     "underlying",
 )
 """Each is a function in a module of its name, with underscores for hyphens, but for `ELSEWHERE`."""

@@ -1,4 +1,7 @@
-"""Bar charts: punctemes of each relation and outcomes of edits (Li, Wang & Eisner 2019, section 5)."""
+"""Plots: punctemes of each relation and outcomes of edits (Li, Wang & Eisner 2019, section 5).
+
+Languages side by side too.
+"""
 
 import io
 import math
@@ -16,6 +19,7 @@ from matplotlib.patches import Patch
 
 from pyropunct.tasks.explain.relations import RelationPunctemes
 from pyropunct.tasks.explain.rules import LearnedPair
+from pyropunct.tasks.explain.typology import Comparison
 from pyropunct.text.marks import display
 
 STYLE: dict[str, Any] = {"svg.hashsalt": "pyropunct", "svg.fonttype": "none", "font.size": 10}
@@ -163,3 +167,38 @@ def _draw_pair(axes: Axes, number: int, pair: LearnedPair) -> None:
 
 def _text(tokens: Sequence[str]) -> str:
     return label(" ".join(display(token) for token in tokens))
+
+
+ROW_HEIGHT, LANGUAGE_WIDTH, NAMES_WIDTH = 0.22, 0.9, 4.0
+"""The size of a row, of the panel of a language, and of the names of rows, in inches."""
+
+
+def typology_svg(languages: Sequence[str], rows: Sequence[Comparison]) -> bytes:
+    """A panel for each language with a dot and an interval in each row; equal rows give equal files.
+
+    Rows in which languages differ are black, the others grey.  The dots of row i in language k, both counted
+    from 0, are the element ``row-i-language-k``.
+    """
+    names = [label(f"{one.of}: {one.outcome}" + (" *" if one.differs else "")) for one in rows]
+
+    def draw(figure: Figure) -> None:
+        panels = figure.subplots(1, len(languages), sharey=True, squeeze=False)[0]
+        for place, (axes, language) in enumerate(zip(panels, languages, strict=True)):
+            for number, one in enumerate(rows):
+                share = one.shares[place]
+                if share is not None:
+                    colour = "black" if one.differs else "0.55"
+                    axes.hlines(number, share.low, share.high, color=colour)
+                    [dot] = axes.plot(share.value, number, "o", color=colour, markersize=4)
+                    dot.set_gid(f"row-{number}-language-{place}")
+            axes.set_title(label(language), fontsize=10, parse_math=False)
+            axes.set_xlim(-0.05, 1.05)
+            axes.set_xticks([0, 1], ["0", "1"])
+            axes.set_yticks(range(len(rows)), names, fontsize=8, parse_math=False)
+            axes.set_ylim(max(1, len(rows)) - 0.5, -0.5)
+            axes.grid(axis="y", color="0.9")
+            axes.spines[["top", "right"]].set_visible(False)
+        figure.supxlabel("share, with an interval; *: languages differ", fontsize=10)
+
+    width = NAMES_WIDTH + LANGUAGE_WIDTH * len(languages)
+    return svg(draw, width, FRAME_HEIGHT + ROW_HEIGHT * len(rows))

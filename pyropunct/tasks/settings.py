@@ -52,6 +52,18 @@ class RuleSettings:
     seed: Seed = 0
 
 
+@dataclass(frozen=True, kw_only=True)
+class TypologySettings:
+    """What is compared between languages.
+
+    :ivar least: a pair of marks, or a relation, is compared in languages whose FILE has it this often.
+    :ivar level: the probability that all intervals of a row cover their shares, those of all languages.
+    """
+
+    least: Annotated[float, Range(above=0)] = 5.0
+    level: Annotated[float, Range(above=0, below=1)] = 0.95
+
+
 FIRST, LAST = "first", "last"
 PLACES = (FIRST, LAST)
 """Where a constituent can be moved to among the dependents of its head."""

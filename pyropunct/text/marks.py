@@ -76,7 +76,11 @@ DOUBLE = ("“", "”")
 SINGLE = ("‘", "’")
 
 STRAIGHT = {'"': DOUBLE, "''": DOUBLE, "``": DOUBLE, "＂": DOUBLE, "'": SINGLE, "`": SINGLE, "＇": SINGLE}
-"""Marks that do not show their direction, or show it in ASCII, each with its directed pair."""
+STRAIGHT |= {"&#39;&#39;": DOUBLE}  # two apostrophes, written as HTML
+"""Marks that do not show their direction, or show it in ASCII, each with its directed pair.
+
+The Russian treebank of UD has HTML entities.
+"""
 
 _OPENING_TAGS = {"``", "`"}
 _CLOSING_TAGS = {"''"}

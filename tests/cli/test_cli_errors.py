@@ -66,6 +66,7 @@ def test_bad_treebank(
         ("restore", "MODEL", "FILE", "--score"),
         ("rules", "MODEL", "FILE"),
         ("relations", "MODEL", "FILE"),
+        ("typology", "MODEL", "FILE"),
         ("rephrase", "MODEL", "FILE", "--delete", "nmod"),
         ("fit-correction", "FILE", "--model", "MODEL"),
         ("compare", "restoration", "FILE", "FILE"),

@@ -23,7 +23,7 @@ def treebank(small: Path, tmp_path: Path) -> Path:
     return Path(shutil.copy(small / "dev.conllu", tmp_path / "dev.conllu"))
 
 
-@pytest.mark.parametrize("plotting", ["rules", "relations"])
+@pytest.mark.parametrize("plotting", ["rules", "relations", "typology"])
 def test_a_plot_over_something_else(small: Path, treebank: Path, plotting: str) -> None:
     """The treebank under three names, the model, and what has nothing to do with it."""
     folder = treebank.parent

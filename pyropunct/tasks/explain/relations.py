@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pyropunct.fitted.story import FittedStory, Puncteme
 from pyropunct.inference.inside import posterior_pairs
@@ -120,13 +121,7 @@ def relation_punctemes(
     :returns: the relations, those with the greatest share of symmetric punctemes first.
     """
     inventory, decode = model.vocabulary.inventory, model.vocabulary.decode_string
-    expected = np.zeros(len(inventory.rows))
-    counts = np.zeros(inventory.num_relations, dtype=np.int64)
-    for part, problem in model.problems(sentences):
-        rows = choice_rows(inventory, problem.relation)
-        np.add.at(expected, rows.numpy(), posterior_pairs(problem).double().numpy())
-        counts += np.bincount(problem.relation.numpy(), minlength=len(counts))
-        advance(len(part))
+    expected, counts = expected_pairs(model, sentences, advance)
     punctemes = []
     for name, count, (first, last) in zip(
         model.vocabulary.relations, counts, pairwise(inventory.pair_start), strict=True
@@ -138,6 +133,25 @@ def relation_punctemes(
             pairs = tuple(PairShare(decode(row[0]), decode(row[1]), share) for row, share in own)
             punctemes.append(RelationPunctemes(name, int(count), pairs))
     return sorted(punctemes, key=lambda row: (-row.symmetric, row.relation))
+
+
+def expected_pairs(
+    model: FittedStory, sentences: Sequence[Sentence], advance: Advance = lambda done: None
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """How often each puncteme pair is sprouted, in expectation under p(T' | T, x), and by how many.
+
+    :param advance: called with the number of sentences newly done.
+    :returns: (rows,) the expected count of each row of the inventory; (relations,) the constituents.
+    """
+    inventory = model.vocabulary.inventory
+    expected = np.zeros(len(inventory.rows))
+    counts = np.zeros(inventory.num_relations, dtype=np.int64)
+    for part, problem in model.problems(sentences):
+        rows = choice_rows(inventory, problem.relation)
+        np.add.at(expected, rows.numpy(), posterior_pairs(problem).double().numpy())
+        counts += np.bincount(problem.relation.numpy(), minlength=len(counts))
+        advance(len(part))
+    return expected, counts
 
 
 class SymmetryWeight(NamedTuple):

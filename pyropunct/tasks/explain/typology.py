@@ -1,0 +1,265 @@
+"""Punctuation of several languages side by side: marks are aligned by what they do, not by their characters.
+
+A model of each language counts in a treebank of it, in expectation under p(T' | T, x).  The outcomes of
+neighbouring marks are then compared from language to language, and so is what each relation sprouts.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise, product
+from statistics import NormalDist
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from pyropunct.fitted.story import FittedStory, merged_edits
+from pyropunct.inference.machines.products import TokenEdit
+from pyropunct.models.symmetry import PAIRED
+from pyropunct.tasks.explain.learned import part_by_part, require_edits
+from pyropunct.tasks.explain.relations import expected_pairs
+from pyropunct.tasks.settings import TypologySettings
+from pyropunct.text.marks import ABBREVIATION_DOT, START, STRAIGHT, display
+from pyropunct.treebank.sentence import Sentence
+
+BRACKET, QUOTE, COMMA, FINAL, OTHER = "bracket", "quote", "comma", "final", "other"
+
+BRACKETS = frozenset("()[]{}（）［］【】〔〕<>")
+"""Their characters; other marks that come in pairs are quotation marks, as those of titles are."""
+
+OPENING, CLOSING = ({f"{side}-{kind}" for kind in (BRACKET, QUOTE)} for side in ("opening", "closing"))
+"""What marks of pairs do.  Those that do either are called `BRACKET` and `QUOTE`, such as a straight one."""
+
+CHARACTERS = {
+    COMMA: frozenset(",،、，"),
+    FINAL: frozenset(".。।॥۔?!؟？！…．"),
+    "dash": frozenset("-‐‑–—―−"),
+    "colon": frozenset(":;：；؛"),
+}
+"""The characters of marks that do the same whatever side they stand on; ``?!`` and ``--`` have several."""
+
+ALONE = {START: display(START), ABBREVIATION_DOT: display(ABBREVIATION_DOT)}
+"""Tokens that are functions of their own: they absorb and are absorbed, but no constituent sprouts them."""
+
+OF_PAIRS = PAIRED.union(STRAIGHT) - {*"¿¡"}
+"""Brackets and quotation marks, directed or not."""
+
+EITHER = {BRACKET, QUOTE}
+FUNCTIONS = (*sorted(OPENING | CLOSING | EITHER), *CHARACTERS, OTHER, *ALONE.values())
+"""What marks do."""
+
+DIRECTED, SEEN = 2 / 3, 5.0
+"""A mark that is expected in so many pairs opens if more than this share of it is left, closes if right."""
+
+PAIRS, RELATIONS, ROOTS = "pairs", "relations", "final marks"
+"""What is compared: outcomes of neighbours, what relations sprout, and where final marks are sprouted."""
+
+SPROUTED = ("commas on both sides", "a comma on one side", "brackets or quotation marks")
+"""What constituents of a relation may sprout."""
+
+Advance = Callable[[int], None]
+
+
+class Tally(NamedTuple):
+    """How often something happens, and its outcomes.
+
+    :ivar total: the expected number of times.
+    :ivar outcomes: the expected number of times for each outcome.
+    """
+
+    total: float
+    outcomes: Mapping[str, float]
+
+
+class LanguageCounts(NamedTuple):
+    """What a model expects in a treebank of its language.
+
+    :ivar functions: what each of its marks does, one of `FUNCTIONS`.
+    :ivar tallies: by what is compared, and a pair of functions or a relation.
+    """
+
+    functions: Mapping[str, str]
+    tallies: Mapping[tuple[str, str], Tally]
+
+
+def mark_function(mark: str, left: float = 0.0, right: float = 0.0) -> str:
+    """What a mark does, one of `FUNCTIONS`.
+
+    :param left: how often constituents that sprout a pair of brackets or quotation marks have it on the left.
+    :param right: how often they have it on the right.
+    """
+    if mark in ALONE:
+        return ALONE[mark]
+    if mark in OF_PAIRS:
+        is_directed = left + right >= SEEN and max(left, right) > DIRECTED * (left + right)
+        kind = BRACKET if BRACKETS.issuperset(mark) else QUOTE
+        return kind if not is_directed else f"opening-{kind}" if left > right else f"closing-{kind}"
+    of_characters = (name for name, characters in CHARACTERS.items() if characters.issuperset(mark))
+    return next(of_characters, OTHER)
+
+
+def language_counts(
+    model: FittedStory,
+    sentences: Sequence[Sentence],
+    advance: Advance = lambda done: None,
+    known: Mapping[str, str] | None = None,
+) -> LanguageCounts:
+    """Count what happens to neighbouring marks, and what relations sprout, under p(T' | T, x).
+
+    :param known: the function of each mark; by default what constituents of the sentences sprout tells.
+    :param advance: called with the number of sentences newly done, each sentence twice.
+    :raises NoEditsError: if the model's channel has no edits.
+    """
+    require_edits(model)
+    inventory, tokens = model.vocabulary.inventory, model.vocabulary.tokens
+    expected, constituents = expected_pairs(model, sentences, advance)
+    if known is None:
+        sides = np.zeros((2, len(tokens)))
+        of_pairs = {token for token, mark in enumerate(tokens) if mark in OF_PAIRS}
+        for row, times in zip(inventory.rows, expected, strict=True):
+            if not any(of_pairs.isdisjoint(puncteme) for puncteme in row):
+                for side, puncteme in zip(sides, row, strict=True):
+                    np.add.at(side, list(puncteme), times)
+        known = {mark: mark_function(mark, *sides[:, token]) for token, mark in enumerate(tokens)}
+    functions = [known[mark] for mark in tokens]
+    edits = part_by_part(model.edit_counts, sentences, advance)
+    assert edits is not None  # for there are sentences
+    return LanguageCounts(
+        known,
+        _of_neighbours(functions, edits) | _of_relations(model, functions, expected, constituents),
+    )
+
+
+def _of_neighbours(functions: Sequence[str], edits: Tensor) -> dict[tuple[str, str], Tally]:
+    """The outcomes of pairs of functions.
+
+    :param edits: (tokens, tokens, 4) the expected count of each edit.
+    """
+    does = torch.tensor([[function == name for name in FUNCTIONS] for function in functions]).double()
+    counts = merged_edits(torch.einsum("ta,ub,tue->abe", does, does, edits.double().cpu()))
+    tallies = {}
+    for (a, first), (b, second) in product(enumerate(FUNCTIONS), repeat=2):
+        outcomes: defaultdict[str, float] = defaultdict(float)
+        for kind, times in enumerate(counts[a, b].tolist()):
+            outcomes[" ".join(TokenEdit(a, b, kind).after_of(first, second))] += times
+        tallies[PAIRS, f"{first} {second}"] = Tally(float(counts[a, b].sum()), outcomes)
+    return tallies
+
+
+def _of_relations(
+    model: FittedStory,
+    functions: Sequence[str],
+    expected: NDArray[np.float64],
+    constituents: NDArray[np.int64],
+) -> dict[tuple[str, str], Tally]:
+    """What relations without their subtypes sprout, and how many final marks roots do.
+
+    :param expected: (rows,) the expected count of each pair of the inventory.
+    :param constituents: (relations,) how many there are.
+    """
+    inventory = model.vocabulary.inventory
+    totals: defaultdict[str, int] = defaultdict(int)
+    sprouted: defaultdict[str, NDArray[np.float64]] = defaultdict(lambda: np.zeros(len(SPROUTED) + 1))
+    starts = pairwise(inventory.pair_start)
+    for name, number, rows in zip(model.vocabulary.relations, constituents, starts, strict=True):
+        relation = name.partition(":")[0] or "(other)"
+        totals[relation] += int(number)
+        for row in range(*rows):
+            left, right = ([functions[token] for token in side] for side in inventory.rows[row])
+            commas = (COMMA in left) + (COMMA in right)
+            enclosed = not (OPENING | EITHER).isdisjoint(left) and not (CLOSING | EITHER).isdisjoint(right)
+            kinds = commas == 2, commas == 1, enclosed, (left + right).count(FINAL)
+            sprouted[relation] += expected[row] * np.array(kinds)
+    tallies = {
+        (RELATIONS, name): Tally(total, dict(zip(SPROUTED, sprouted[name].tolist(), strict=False)))
+        for name, total in totals.items()
+    }
+    finals = math.fsum(kinds[-1] for kinds in sprouted.values())
+    return tallies | {(ROOTS, "final mark"): Tally(finals, {"root": float(sprouted["root"][-1])})}
+
+
+class Share(NamedTuple):
+    """How often something has an outcome.
+
+    :ivar expected: the expected number of times.
+    :ivar total: the expected number of all outcomes.
+    :ivar low: the lower end of an interval of the share.
+    :ivar high: its upper end.
+    """
+
+    expected: float
+    total: float
+    low: float
+    high: float
+
+    @property
+    def value(self) -> float:
+        """The share, from 0 to 1."""
+        return self.expected / self.total
+
+
+def share_of(expected: float, total: float, level: float) -> Share:
+    """A share with Wilson's interval, which is near that of Jeffreys, and allows for fractions of counts.
+
+    :param level: the probability that the interval covers the true share.
+    """
+    z = NormalDist().inv_cdf((1 + level) / 2)
+    middle, spread = expected + z * z / 2, z * math.sqrt(expected * (1 - expected / total) + z * z / 4)
+    low, high = ((middle + sign * spread) / (total + z * z) for sign in (-1, 1))
+    return Share(expected, total, max(0.0, low), min(1.0, high))
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The shares of one outcome in several languages.
+
+    :ivar table: what is compared: `PAIRS`, `RELATIONS` or `ROOTS`.
+    :ivar of: a pair of functions, a relation, or "final mark".
+    :ivar outcome: what becomes of the pair, or what is sprouted.
+    :ivar shares: those of each language; None where there are too few.
+    """
+
+    table: str
+    of: str
+    outcome: str
+    shares: tuple[Share | None, ...]
+
+    @property
+    def known(self) -> list[Share]:
+        """The shares of the languages that have one."""
+        return [share for share in self.shares if share is not None]
+
+    @property
+    def differs(self) -> bool:
+        """Whether the intervals of two languages do not overlap."""
+        return max(share.low for share in self.known) > min(share.high for share in self.known)
+
+
+def side_by_side(
+    languages: Sequence[LanguageCounts],
+    *,
+    least: float = TypologySettings.least,
+    level: float = TypologySettings.level,
+) -> list[Comparison]:
+    """The outcomes in several languages: the pairs and relations known in most languages come first.
+
+    :param least: leave out pairs, and relations, that are expected less often in a language.
+    :param level: the probability that all intervals of a row cover their shares.  So languages with the same
+        share have intervals that do not overlap with a probability of at most 1 - level.
+    """
+    of_one = 1 - (1 - level) / len(languages)
+    found = []
+    for table, of in dict.fromkeys(key for language in languages for key in language.tallies):
+        tallies = [language.tallies.get((table, of), Tally(0.0, {})) for language in languages]
+        for outcome in dict.fromkeys(outcome for tally in tallies for outcome in tally.outcomes):
+            shares = (
+                share_of(tally.outcomes[outcome], tally.total, of_one) if tally.total >= least else None
+                for tally in tallies
+            )
+            found.append(Comparison(table, of, outcome, tuple(shares)))
+    some = [one for one in found if one.known]
+    return sorted(some, key=lambda one: (-len(one.known), -math.fsum(share.total for share in one.known)))
