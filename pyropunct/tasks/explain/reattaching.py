@@ -6,8 +6,9 @@ gives one head (`mark_attachments`).  Draws from the posterior tell how probable
 heads a treebank may have wrong (`doubts`).
 """
 
+import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -22,12 +23,22 @@ from pyropunct.inference.machines.paths import Ways
 from pyropunct.inference.problem import Problem
 from pyropunct.models.channel.slip import SLIP
 from pyropunct.tasks.explain.derivations import SlotDerivation, sprouted_marks, ways_of
-from pyropunct.treebank.conllu_block import DEPREL, DEPS, HEAD
+from pyropunct.text.marks import STRAIGHT
+from pyropunct.treebank.conllu_block import DEPREL, DEPS, HEAD, MISC, misc_entries
 from pyropunct.treebank.sentence import PUNCTUATION, Sentence
 from pyropunct.treebank.tree import dependents_of, preorder
 
 DRAWS = 200
 """Draws from the posterior of a sentence, from which the probabilities of heads are estimated."""
+
+NEAR, LONGEST = 5, 40
+"""Words of the context of a mark, on either side, and characters, as not all scripts have spaces."""
+
+_WORD = re.compile(r"\s*\S+\s*$|\s*\S+")
+
+QUOTATION_MARKS = frozenset(STRAIGHT).union("“”„‘’‚«»‹›「」『』")
+ACCEPTED, PROPOSED, PROBABILITY = "PunctAccept", "PunctHead", "PunctProb"
+"""Entries in MISC of a mark: whether an annotator accepts a head, this head, and its probability."""
 
 Advance = Callable[[int], None]
 
@@ -202,7 +213,7 @@ def reattached(sentence: Sentence, attachments: Mapping[int, int]) -> Sentence:
         old, new = f"{columns[HEAD]}:{columns[DEPREL]}", f"{head}:{PUNCTUATION}"
         arcs = {new if arc == old else arc for arc in columns[DEPS].split("|")}
         changed[mark] = {HEAD: str(head), DEPREL: PUNCTUATION, DEPS: "|".join(sorted(arcs, key=_by_head))}
-    return replace(sentence, layout=replace(sentence.layout, block=block.changed(changed)))
+    return _rewritten(sentence, changed)
 
 
 def _by_head(arc: str) -> tuple[list[int], str]:
@@ -237,6 +248,26 @@ class Doubt(NamedTuple):
         return self.proposed_probability - self.probability
 
     @property
+    def context(self) -> tuple[str, str, str]:
+        """The text of a few words before the mark, of the mark, and of a few words behind it."""
+        before, mark, after = self.sentence.passage({self.mark}, 0)
+        left, right = _WORD.findall(before)[-NEAR:], _WORD.findall(after)[:NEAR]
+        return "".join(left)[-LONGEST:].lstrip(), mark, "".join(right)[:LONGEST].rstrip()
+
+    @property
+    def pattern(self) -> str:
+        """The mark, and for both heads their relation and where they stand; many doubts have the same."""
+        form = self.sentence.layout.form(self.mark)
+        return f"{form} hangs on {self._seen(self.head)}, better on {self._seen(self.proposed)}"
+
+    def _seen(self, head: int) -> str:
+        return f"{self.relation(head)} ({'left' if head < self.mark else 'right'})"
+
+    def relation(self, token: int) -> str:
+        """The relation of a token to its head."""
+        return self.sentence.layout.block.tokens[token - 1].columns[DEPREL]
+
+    @property
     def line(self) -> int:
         """The line of the mark in the file, counted from 1."""
         block = self.sentence.layout.block
@@ -269,6 +300,68 @@ def doubts(
             if posterior[proposed] > of_head:
                 doubts.append(Doubt(sentence, mark, head, of_head, proposed, posterior[proposed]))
     return sorted(doubts, key=lambda doubt: -doubt.certainty)
+
+
+def by_pattern(doubts: Iterable[Doubt]) -> dict[str, list[Doubt]]:
+    """The doubts by their patterns, the most frequent pattern first; those of quotation marks come last."""
+    groups: dict[str, list[Doubt]] = {}
+    for doubt in doubts:
+        groups.setdefault(doubt.pattern, []).append(doubt)
+
+    def rank(group: tuple[str, list[Doubt]]) -> tuple[bool, int]:
+        first = group[1][0]
+        return first.sentence.layout.form(first.mark) in QUOTATION_MARKS, -len(group[1])
+
+    return dict(sorted(groups.items(), key=rank))
+
+
+def with_proposals(sentence: Sentence, doubts: Iterable[Doubt]) -> Sentence:
+    """The sentence with the proposed heads, and their probabilities, in the MISC of marks.
+
+    :param doubts: those of this sentence.
+    """
+    changed = _without_proposals(sentence)
+    for doubt in doubts:
+        new = [f"{PROPOSED}={doubt.proposed}", f"{PROBABILITY}={doubt.proposed_probability:.2f}"]
+        changed[doubt.mark] = {MISC: "|".join(sorted([*_others(sentence, doubt.mark), *new]))}
+    return _rewritten(sentence, changed)
+
+
+def with_accepted(sentence: Sentence) -> Sentence:
+    """The sentence whose marks have the proposed heads where MISC says ``PunctAccept=Yes``.
+
+    No proposal is left in MISC.
+
+    :raises TreebankError: if a proposed head is not a word.
+    """
+    block, heads = sentence.layout.block, {}
+    for mark in (mark for slot in sentence.layout.marks for mark in slot):
+        entries = dict(one.partition("=")[::2] for one in misc_entries(block.tokens[mark - 1].columns[MISC]))
+        if entries.get(ACCEPTED) == "Yes":
+            head = entries.get(PROPOSED, "")
+            if head not in map(str, sentence.layout.words):
+                raise block.error(f"{PROPOSED}={head} is not the id of a word", block.tokens[mark - 1].row)
+            heads[mark] = int(head)
+    return _rewritten(reattached(sentence, heads), _without_proposals(sentence))
+
+
+def _without_proposals(sentence: Sentence) -> dict[int, dict[int, str]]:
+    """The columns of the marks in whose MISC there is a proposal, without it."""
+    marks = (mark for slot in sentence.layout.marks for mark in slot)
+    columns = {mark: "|".join(_others(sentence, mark)) or "_" for mark in marks}
+    tokens = sentence.layout.block.tokens
+    return {mark: {MISC: misc} for mark, misc in columns.items() if misc != tokens[mark - 1].columns[MISC]}
+
+
+def _others(sentence: Sentence, mark: int) -> list[str]:
+    """The entries of the MISC of a mark that are not of a proposal."""
+    entries = misc_entries(sentence.layout.block.tokens[mark - 1].columns[MISC])
+    return [one for one in entries if one.partition("=")[0] not in (ACCEPTED, PROPOSED, PROBABILITY)]
+
+
+def _rewritten(sentence: Sentence, columns: Mapping[int, Mapping[int, str]]) -> Sentence:
+    """The sentence with other columns of some tokens."""
+    return replace(sentence, layout=replace(sentence.layout, block=sentence.layout.block.changed(columns)))
 
 
 def head_posteriors(
