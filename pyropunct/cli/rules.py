@@ -55,7 +55,8 @@ def rules(
     :param pairs: pairs in the table and the plot.
     :param nunberg: compare with Nunberg's rules, or not; by default if the commonest words of the model are
         English.
-    :param plot: SVG file to write a plot to, with a bar for each outcome of each pair.
+    :param plot: SVG file to write a plot to, with a bar for each outcome of each pair that FILE has more than
+        once.
     """
     from pyropunct.tasks.explain.examples import rule_examples
     from pyropunct.tasks.explain.learned import learned_weights

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pyropunct.corpus.shards import Work
     from pyropunct.figures.drawing import PunctuatedTree
     from pyropunct.punctuator import Punctuator
+    from pyropunct.tasks.explain.reattaching import Doubt
 
 # Modules that need torch are imported inside the functions, so that --help answers at once.
 
@@ -36,6 +37,7 @@ def underlying(
     sentence: SentenceId = None,
     width: Count | None = None,
     attach_punctuation: bool = False,
+    proposals: Literal["write", "apply"] | None = None,
     mark: Annotated[tuple[str, ...], Placeholder("MARK")] = (),
     use: SeededUse,
     json: Json = False,
@@ -43,17 +45,21 @@ def underlying(
     """Show the underlying punctuation of FILE: that of the best derivation, or draws from the posterior.
 
     :param format: trees in some format; or a report on marks whose head in FILE is less probable than
-        another, as lines of text or, with tsv, with tabs between columns.
+        another, as lines of text by patterns or, with tsv, with tabs between columns.
     :param samples: draw this many trees from the posterior.
     :param width: with --format svg: cut longer sentences into rows of this many pixels; by default 1200.
     :param attach_punctuation: with --format conllu: make each mark a dependent of the constituent that
         sprouted it.
+    :param proposals: with --format conllu: "write" these other heads into MISC, where an annotator adds
+        PunctAccept=Yes; then "apply" those that have it.
     :param mark: with --format report or tsv: report on this mark alone; repeatable.
     """
     if json and format in ("html", "svg", "report", "tsv"):
         raise UserError(f"--json and --format {format} are two formats: take one of them")
     shape = "json" if json else format
     check_attach(attach_punctuation, shape)
+    if proposals and (shape != "conllu" or attach_punctuation or samples):
+        raise UserError("--proposals goes with --format conllu, without --attach-punctuation and --samples")
     if width is not None and shape != "svg":
         raise UserError("--width is that of a drawing: use it with --format svg")
     if samples and shape in ("report", "tsv"):
@@ -69,6 +75,11 @@ def underlying(
     if shape in ("report", "tsv"):
         DoubtReport(punctuator, sentences, mark).show("tsv" if shape == "tsv" else "text")
         return
+    if proposals:
+        written = WrittenReport("conllu", None)
+        texts = proposed(punctuator, sentences) if proposals == "write" else accepted(sentences)
+        show_each("writing", written, treebank, items, ([text] for text in texts))
+        return
     if shape == "svg" and (number := len(sentences) * max(samples, 1)) > MOST_DRAWINGS:
         raise UserError(
             f"--format svg draws at most {MOST_DRAWINGS} trees, not {number}: choose one with --sentence, "
@@ -83,6 +94,25 @@ def underlying(
             f"pyropunct: {balance.bearing} constituents sprout a bracket or quotation mark, "
             f"{balance.unmatched} of them without its partner ({balance.expected:.1f} expected)"
         )
+
+
+def proposed(model: "Punctuator", sentences: Sequence[Sentence]) -> list[str]:
+    """The sentences as CoNLL-U, with more probable heads of marks in MISC."""
+    from pyropunct.tasks.explain.reattaching import doubts, with_proposals
+
+    found: dict[int, list[Doubt]] = {}
+    with console.sentence_bar("heads of marks", len(sentences)) as advance:
+        for doubt in doubts(model, sentences, advance):
+            found.setdefault(doubt.sentence.layout.block.first_line, []).append(doubt)
+    of_sentences = (found.get(sentence.layout.block.first_line, []) for sentence in sentences)
+    return [with_proposals(*both).conllu() for both in zip(sentences, of_sentences, strict=True)]
+
+
+def accepted(sentences: Sequence[Sentence]) -> list[str]:
+    """The sentences as CoNLL-U, with those of the heads in MISC that an annotator has accepted."""
+    from pyropunct.tasks.explain.reattaching import with_accepted
+
+    return [with_accepted(sentence).conllu() for sentence in sentences]
 
 
 def work(model: str, *, format: str = "brackets", attach_punctuation: bool = False, use: ModelUse) -> "Work":
@@ -177,7 +207,7 @@ class WrittenReport(SentenceReport):
 
 
 class DoubtReport(Report):
-    """The marks whose head is less probable than another, the most certain first.
+    """The marks whose head is less probable than another, by patterns, the most certain of each first.
 
     :param marks: these marks alone; by default all.
     """
@@ -185,30 +215,43 @@ class DoubtReport(Report):
     def __init__(
         self, model: "Punctuator", sentences: Sequence[Sentence], marks: Collection[str] = ()
     ) -> None:
-        from pyropunct.tasks.explain.reattaching import doubts
+        from pyropunct.tasks.explain.reattaching import by_pattern, doubts
 
-        self._rows: list[tuple[Any, ...]] = []
         with console.sentence_bar("heads of marks", len(sentences)) as advance:
-            for doubt in doubts(model, sentences, advance):
-                layout = doubt.sentence.layout
-                if marks and layout.form(doubt.mark) not in marks:
-                    continue
-                place = layout.block.path, doubt.line, doubt.sentence.identifier
-                now = doubt.head, layout.form(doubt.head), doubt.probability
-                better = doubt.proposed, layout.form(doubt.proposed), doubt.proposed_probability
-                self._rows.append((*place, doubt.mark, layout.form(doubt.mark), *now, *better))
+            found = doubts(model, sentences, advance)
+        self._groups = by_pattern(
+            doubt for doubt in found if not marks or doubt.sentence.layout.form(doubt.mark) in marks
+        )
 
     def told(self) -> Iterator[str]:
-        """A line for each."""
-        for row in self._rows:
-            yield "{}:{}: {}: {} {} hangs on {} {} ({:.3f}), better on {} {} ({:.3f})".format(*row)
+        """For each pattern a title and its lines."""
+        for number, (pattern, doubts) in enumerate(self._groups.items()):
+            if number:
+                yield ""
+            yield f"{len(doubts)} {'mark' if len(doubts) == 1 else 'marks'}: {pattern}"
+            for doubt in doubts:
+                file, line, sentence, token, _, *heads, before, mark, after, _ = _doubt_cells(doubt)
+                yield (
+                    f"{file}:{line}: {sentence}: {token} {before}⟦{mark}⟧{after}: "
+                    "hangs on {} {}, {} ({:.3f}), better on {} {}, {} ({:.3f})".format(*heads)
+                )
 
     def rows(self) -> "Table[Any]":
         """A row for each."""
         from pyropunct.compare.table import cells_table
 
-        parts = ("", "_form", "_probability")
+        parts = ("", "_form", "_relation", "_probability")
         heads = (place + part for place in ("head", "proposed") for part in parts)
-        return cells_table(
-            "", dict.fromkeys(("file", "line", "sentence", "token", "mark", *heads)), self._rows
-        )
+        about = ("file", "line", "sentence", "token", "mark", *heads, "before", "text", "after", "pattern")
+        rows = [_doubt_cells(doubt) for doubts in self._groups.values() for doubt in doubts]
+        return cells_table("", dict.fromkeys(about), rows)
+
+
+def _doubt_cells(doubt: "Doubt") -> tuple[Any, ...]:
+    """The row of a doubt."""
+    layout = doubt.sentence.layout
+    place = layout.block.path, doubt.line, doubt.sentence.identifier, doubt.mark, layout.form(doubt.mark)
+    now = doubt.head, layout.form(doubt.head), doubt.relation(doubt.head), doubt.probability
+    other = doubt.proposed
+    better = other, layout.form(other), doubt.relation(other), doubt.proposed_probability
+    return *place, *now, *better, *doubt.context, doubt.pattern

@@ -97,11 +97,14 @@ PANEL_WIDTH, PANEL_HEIGHT, RULES_FRAME_HEIGHT = 1.8, 1.6, 0.9
 PAIR_SIZE, OUTCOME_SIZE = 14, 11
 """Sizes of the font of pairs and of outcomes, which are small marks."""
 
-OUTCOME_WIDTH = 4
+OUTCOME_WIDTH = 3
 """Characters of an outcome that fit on one line below its bar; the tokens of longer ones get lines."""
 
-LONG_SIZE = 8
+LONG_SIZE = 9
 """The size of the font of outcomes on several lines."""
+
+OFTEN = 1.5
+"""The least expected number of a pair that has a panel: rounded, it is two."""
 
 BY_NUNBERG, OTHER = "0.25", "0.9"
 """The greys of the bar of Nunberg's outcome and of the other bars."""
@@ -112,8 +115,10 @@ def rules_svg(pairs: Sequence[LearnedPair]) -> bytes:
 
     The dark bar is the outcome under Nunberg's rules; a pair that he does not consider has no dark bar.
     Lines on the bars are credible intervals.  The legend names the outcomes that occur.  The bar of outcome k
-    of pair i, both counted from 0, is the element ``pair-i-outcome-k``.
+    of pair i, both counted from 0, is the element ``pair-i-outcome-k``.  A pair whose expected number is less
+    than `OFTEN` is left out.
     """
+    pairs = [pair for pair in pairs if pair.count is None or pair.count >= OFTEN]
     rows = max(1, math.ceil(len(pairs) / COLUMNS))
 
     def draw(figure: Figure) -> None:

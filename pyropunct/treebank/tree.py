@@ -130,7 +130,7 @@ def _reach(heads: Sequence[int]) -> tuple[list[int], list[int]]:
     from the bottom of the tree up: no word is the end of more than one step in either direction.
     """
     size = len(heads)
-    order, rank, below = _preorder(heads)
+    order, rank, below = preorder(heads)
     left, right = list(range(size + 1)), list(range(size + 1))
     for word in reversed(order):
         inside = range(rank[word], rank[word] + below[word])
@@ -141,7 +141,7 @@ def _reach(heads: Sequence[int]) -> tuple[list[int], list[int]]:
     return left, right
 
 
-def _preorder(heads: Sequence[int]) -> tuple[list[int], list[int], list[int]]:
+def preorder(heads: Sequence[int]) -> tuple[list[int], list[int], list[int]]:
     """The words, each before those that it dominates; of each word its rank there, and how many those are.
 
     The word itself is counted.

@@ -99,3 +99,13 @@ def test_the_plot_is_always_the_same_and_grey(monkeypatch: pytest.MonkeyPatch) -
 
 def test_no_pairs_to_draw() -> None:
     assert bars(rules_svg(())) == {}
+
+
+def test_pairs_expected_once_have_no_panel() -> None:
+    pair = drawn()[0]
+    several = [
+        replace(pair, outcomes=(pair.outcomes[0]._replace(count=number), *pair.outcomes[1:]))
+        for number in (1.4, 1.6, 1.4)
+    ]
+    assert set(bars(rules_svg(several))) == {f"pair-0-outcome-{k}" for k in range(len(pair.outcomes))}
+    assert bars(rules_svg(several[:1])) == {}

@@ -6,8 +6,9 @@ gives one head (`mark_attachments`).  Draws from the posterior tell how probable
 heads a treebank may have wrong (`doubts`).
 """
 
+import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -22,34 +23,77 @@ from pyropunct.inference.machines.paths import Ways
 from pyropunct.inference.problem import Problem
 from pyropunct.models.channel.slip import SLIP
 from pyropunct.tasks.explain.derivations import SlotDerivation, sprouted_marks, ways_of
-from pyropunct.treebank.conllu_block import DEPREL, DEPS, HEAD
+from pyropunct.text.marks import STRAIGHT
+from pyropunct.treebank.conllu_block import DEPREL, DEPS, HEAD, MISC, misc_entries
 from pyropunct.treebank.sentence import PUNCTUATION, Sentence
-from pyropunct.treebank.tree import Tree, mark_heads
+from pyropunct.treebank.tree import dependents_of, preorder
 
 DRAWS = 200
 """Draws from the posterior of a sentence, from which the probabilities of heads are estimated."""
 
+NEAR, LONGEST = 5, 40
+"""Words of the context of a mark, on either side, and characters, as not all scripts have spaces."""
+
+_WORD = re.compile(r"\s*\S+\s*$|\s*\S+")
+
+QUOTATION_MARKS = frozenset(STRAIGHT).union("“”„‘’‚«»‹›「」『』")
+ACCEPTED, PROPOSED, PROBABILITY = "PunctAccept", "PunctHead", "PunctProb"
+"""Entries in MISC of a mark: whether an annotator accepts a head, this head, and its probability."""
+
 Advance = Callable[[int], None]
 
 
-def mark_attachments(sentence: Sentence, derivations: Sequence[SlotDerivation]) -> dict[int, int]:
-    """The head of each mark that the underlying tree explains, both as token ids of the original sentence.
+FUNCTION_WORDS = frozenset(
+    ["aux", "case", "cc", "clf", "cop", "det", "fixed", "goeswith", "mark", "auxpass", "mwe"]
+)
+"""Relations of words that marks do not depend on if they can depend on another; the last two are of UD 1."""
 
-    A mark's head is the head word of the constituent that sprouted the mark.  If a mark stands among those of
-    another constituent, as a period that moved inside a quotation mark, its arc would cross theirs.  Then its
-    head is that of the constituent into which it moved.  So the arcs of marks do not cross each other or the
-    arcs of a projective tree.
+
+def mark_attachments(sentence: Sentence, derivations: Sequence[SlotDerivation]) -> dict[int, int]:
+    """The heads that the underlying tree gives the marks, both as token ids of the original sentence.
+
+    A mark's head is the head word of the constituent that sprouted the mark, and not a function word.  If
+    that is not possible by the rules of `Room`, as for a period that moved inside a quotation mark, it is
+    the first possible word on the way to the root.  A mark that the tree does not explain keeps its head
+    if that is possible.
 
     :param derivations: of the slots 0..n, see `pyropunct.tasks.explain.derivations.Derivations.of`.
-    :returns: the head of each mark, by the mark.
+    :returns: the head of each mark that is explained or that gets another head, by the mark.
     """
+    layout = sentence.layout
+    explained = {
+        mark: sprouted.word
+        for slot, derivation in enumerate(derivations)
+        for mark, sprouted in sprouted_marks(sentence, slot, derivation)
+    }
+    number = {token: word for word, token in enumerate(layout.words, start=1)}
+    wanted = [
+        [explained.get(mark) or number.get(_head(sentence, mark), 0) for mark in s] for s in layout.marks
+    ]
     attachments = {}
-    for slot, derivation in enumerate(derivations):
-        explained = sprouted_marks(sentence, slot, derivation)
-        heads = uncrossed([sprouted.word for _, sprouted in explained], slot)
-        for (mark, _), word in zip(explained, heads, strict=True):
-            attachments[mark] = sentence.layout.words[word - 1]
+    for marks, words in zip(layout.marks, hung(_heads(sentence), wanted, _barred(sentence)), strict=True):
+        for mark, word in zip(marks, words, strict=True):
+            head = layout.words[word - 1]
+            if mark in explained or head != _head(sentence, mark):
+                attachments[mark] = head
     return attachments
+
+
+def _head(sentence: Sentence, token: int) -> int:
+    """The head of a token in the original."""
+    return sentence.layout.block.tokens[token - 1].head
+
+
+def _heads(sentence: Sentence) -> list[int]:
+    """The heads of the words before the tree was made projective, counted among the words."""
+    number = {token: word for word, token in enumerate((0, *sentence.layout.words))}
+    return [number[_head(sentence, token)] for token in sentence.layout.words]
+
+
+def _barred(sentence: Sentence) -> frozenset[int]:
+    """The function words."""
+    relations = (relation.partition(":")[0] for relation in sentence.tree.relations)
+    return frozenset(word for word, relation in enumerate(relations, 1) if relation in FUNCTION_WORDS)
 
 
 def uncrossed(words: Sequence[int], slot: int) -> list[int]:
@@ -74,37 +118,81 @@ def uncrossed(words: Sequence[int], slot: int) -> list[int]:
     return heads
 
 
-def hung(tree: Tree, wanted: Sequence[Sequence[int]]) -> list[list[int]]:
-    """Heads for the marks of the slots of a projective tree, such that no arcs cross.
+def hung(
+    heads: Sequence[int], wanted: Sequence[Sequence[int]], barred: Collection[int] = ()
+) -> list[list[int]]:
+    """Possible heads for the marks of the slots of a tree, see `Room`.
 
+    :param heads: the head of each word, 0 for the root.
     :param wanted: for each slot the preferred heads of its marks, 0 for a mark without one.
-    :returns: the preferred head where no arcs cross, otherwise the lowest ancestor that can be a head.
+    :param barred: words that are heads of marks only where no other word is possible.
+    :returns: the preferred head where it is possible, otherwise its lowest ancestor that is.
     """
-    top = mark_heads(tree)
-    of_slots = []
-    for slot, heads in enumerate(wanted):
-        possible = {top[slot], *_beside(tree, slot)}
-        of_slots.append(uncrossed([_raised(tree, head, possible) or top[slot] for head in heads], slot))
+    room, of_slots = Room(heads), []
+    for slot, words in enumerate(wanted):
+        of_slots.append(uncrossed(room.nearest(slot, words, barred), slot))
+        room.take(slot, of_slots[-1])
     return of_slots
 
 
-def _beside(tree: Tree, slot: int) -> Iterator[int]:
-    """The words on which a mark in a slot can depend without crossing an arc.
+class Room:
+    """Where marks can hang in a tree, projective or not, by the guidelines of Universal Dependencies.
 
-    They are the words whose constituents end or start at the slot, and the heads of the largest of these.
+    A mark is attached projectively: its head dominates all that stands between the two.  It causes no
+    nonprojectivity: no arc leads from between the two to the other side of the mark.  An arc may cross that
+    of the mark only if it passes over the head, and then it would not be projective without the mark
+    either.  The word before a slot and the word behind it are always possible.
+
+    :param heads: the head of each word, 0 for the root.
     """
-    for word, side in ((slot, 1), (slot + 1, 0)):
-        border = word
-        while 1 <= word <= len(tree):
-            yield word
-            word = tree.heads[word - 1] if tree.spans[word - 1][side] == border else 0
 
+    def __init__(self, heads: Sequence[int]) -> None:
+        self._heads, (_, self._rank, self._below) = heads, preorder(heads)
+        dependents = dependents_of(heads)
+        self._ends: list[list[float]] = [
+            [heads[word - 1], *dependents[word]] for word in range(1, len(heads) + 1)
+        ]
+        self._taken: dict[int, list[int]] = {}
 
-def _raised(tree: Tree, word: int, possible: set[int]) -> int:
-    """The first of the possible words on the way from a word to the root, or 0."""
-    while word and word not in possible:
-        word = tree.heads[word - 1]
-    return word
+    def take(self, slot: int, words: Sequence[int]) -> None:
+        """Hang marks of a slot on words; marks of further slots are to stand behind it."""
+        self._taken[slot] = list(words)
+        for word in words:
+            self._ends[word - 1].append(slot + 0.5)
+
+    def possible(self, slot: int) -> Iterator[int]:
+        """The words on which a mark in a slot can depend."""
+        border = slot + 0.5
+        for side in (range(slot, 0, -1), range(slot + 1, len(self._heads) + 1)):
+            between: list[int] = []
+            for word in side:
+                first = self._rank[word]
+                if not between or first <= min(between) <= max(between) < first + self._below[word]:
+                    yield word
+                marks = self._taken.get(word - 1, [])
+                if any((end > border) != (word > border) for end in (*self._ends[word - 1], *marks)):
+                    break
+                between += [self._rank[one] for one in (word, *marks)]
+
+    def nearest(self, slot: int, words: Sequence[int], barred: Collection[int] = ()) -> list[int]:
+        """For each word itself, if a mark in the slot can depend on it, or its first possible ancestor.
+
+        Without one, or for 0, it is the highest possible word.
+
+        :param barred: see `hung`.
+        """
+        if not words:
+            return []
+        found = set(self.possible(slot))
+        found = found.difference(barred) or found
+        highest = min(found, key=self._rank.__getitem__)
+        return [self._raised(word, found) or highest for word in words]
+
+    def _raised(self, word: int, possible: Collection[int]) -> int:
+        """The first of the possible words on the way from a word to the root, or 0."""
+        while word and word not in possible:
+            word = self._heads[word - 1]
+        return word
 
 
 def reattached(sentence: Sentence, attachments: Mapping[int, int]) -> Sentence:
@@ -125,7 +213,7 @@ def reattached(sentence: Sentence, attachments: Mapping[int, int]) -> Sentence:
         old, new = f"{columns[HEAD]}:{columns[DEPREL]}", f"{head}:{PUNCTUATION}"
         arcs = {new if arc == old else arc for arc in columns[DEPS].split("|")}
         changed[mark] = {HEAD: str(head), DEPREL: PUNCTUATION, DEPS: "|".join(sorted(arcs, key=_by_head))}
-    return replace(sentence, layout=replace(sentence.layout, block=block.changed(changed)))
+    return _rewritten(sentence, changed)
 
 
 def _by_head(arc: str) -> tuple[list[int], str]:
@@ -158,6 +246,26 @@ class Doubt(NamedTuple):
     def certainty(self) -> float:
         """By how much the proposed head is more probable."""
         return self.proposed_probability - self.probability
+
+    @property
+    def context(self) -> tuple[str, str, str]:
+        """The text of a few words before the mark, of the mark, and of a few words behind it."""
+        before, mark, after = self.sentence.passage({self.mark}, 0)
+        left, right = _WORD.findall(before)[-NEAR:], _WORD.findall(after)[:NEAR]
+        return "".join(left)[-LONGEST:].lstrip(), mark, "".join(right)[:LONGEST].rstrip()
+
+    @property
+    def pattern(self) -> str:
+        """The mark, and for both heads their relation and where they stand; many doubts have the same."""
+        form = self.sentence.layout.form(self.mark)
+        return f"{form} hangs on {self._seen(self.head)}, better on {self._seen(self.proposed)}"
+
+    def _seen(self, head: int) -> str:
+        return f"{self.relation(head)} ({'left' if head < self.mark else 'right'})"
+
+    def relation(self, token: int) -> str:
+        """The relation of a token to its head."""
+        return self.sentence.layout.block.tokens[token - 1].columns[DEPREL]
 
     @property
     def line(self) -> int:
@@ -194,6 +302,68 @@ def doubts(
     return sorted(doubts, key=lambda doubt: -doubt.certainty)
 
 
+def by_pattern(doubts: Iterable[Doubt]) -> dict[str, list[Doubt]]:
+    """The doubts by their patterns, the most frequent pattern first; those of quotation marks come last."""
+    groups: dict[str, list[Doubt]] = {}
+    for doubt in doubts:
+        groups.setdefault(doubt.pattern, []).append(doubt)
+
+    def rank(group: tuple[str, list[Doubt]]) -> tuple[bool, int]:
+        first = group[1][0]
+        return first.sentence.layout.form(first.mark) in QUOTATION_MARKS, -len(group[1])
+
+    return dict(sorted(groups.items(), key=rank))
+
+
+def with_proposals(sentence: Sentence, doubts: Iterable[Doubt]) -> Sentence:
+    """The sentence with the proposed heads, and their probabilities, in the MISC of marks.
+
+    :param doubts: those of this sentence.
+    """
+    changed = _without_proposals(sentence)
+    for doubt in doubts:
+        new = [f"{PROPOSED}={doubt.proposed}", f"{PROBABILITY}={doubt.proposed_probability:.2f}"]
+        changed[doubt.mark] = {MISC: "|".join(sorted([*_others(sentence, doubt.mark), *new]))}
+    return _rewritten(sentence, changed)
+
+
+def with_accepted(sentence: Sentence) -> Sentence:
+    """The sentence whose marks have the proposed heads where MISC says ``PunctAccept=Yes``.
+
+    No proposal is left in MISC.
+
+    :raises TreebankError: if a proposed head is not a word.
+    """
+    block, heads = sentence.layout.block, {}
+    for mark in (mark for slot in sentence.layout.marks for mark in slot):
+        entries = dict(one.partition("=")[::2] for one in misc_entries(block.tokens[mark - 1].columns[MISC]))
+        if entries.get(ACCEPTED) == "Yes":
+            head = entries.get(PROPOSED, "")
+            if head not in map(str, sentence.layout.words):
+                raise block.error(f"{PROPOSED}={head} is not the id of a word", block.tokens[mark - 1].row)
+            heads[mark] = int(head)
+    return _rewritten(reattached(sentence, heads), _without_proposals(sentence))
+
+
+def _without_proposals(sentence: Sentence) -> dict[int, dict[int, str]]:
+    """The columns of the marks in whose MISC there is a proposal, without it."""
+    marks = (mark for slot in sentence.layout.marks for mark in slot)
+    columns = {mark: "|".join(_others(sentence, mark)) or "_" for mark in marks}
+    tokens = sentence.layout.block.tokens
+    return {mark: {MISC: misc} for mark, misc in columns.items() if misc != tokens[mark - 1].columns[MISC]}
+
+
+def _others(sentence: Sentence, mark: int) -> list[str]:
+    """The entries of the MISC of a mark that are not of a proposal."""
+    entries = misc_entries(sentence.layout.block.tokens[mark - 1].columns[MISC])
+    return [one for one in entries if one.partition("=")[0] not in (ACCEPTED, PROPOSED, PROBABILITY)]
+
+
+def _rewritten(sentence: Sentence, columns: Mapping[int, Mapping[int, str]]) -> Sentence:
+    """The sentence with other columns of some tokens."""
+    return replace(sentence, layout=replace(sentence.layout, block=sentence.layout.block.changed(columns)))
+
+
 def head_posteriors(
     model: FittedStory,
     sentences: Sequence[Sentence],
@@ -219,15 +389,18 @@ def head_posteriors(
         [(_, problem)] = model.problems([sentence])
         choices = posterior_draws(problem, draws, torch.Generator().manual_seed(seed))
         generator, layout = np.random.default_rng(seed), sentence.layout
+        room, barred = Room(_heads(sentence)), _barred(sentence)
         counts: dict[int, Counter[int]] = {mark: Counter() for slot in layout.marks for mark in slot}
         for slot, marks in enumerate(layout.marks):
             if not marks:
                 continue
             x = tuple(encode(sentence.surface[slot]))
+            every = range(1, len(layout.words) + 1)
+            possible = dict(zip(every, room.nearest(slot, every, barred), strict=True))
             for words in drawn_origins(problem, choices, ways, (0, slot), x, generator):
                 # The sentence start or an abbreviation dot comes before the marks.
                 known = [(m, word) for m, word in zip(marks, words[-len(marks) :], strict=True) if word]
-                heads = uncrossed([word for _, word in known], slot)
+                heads = uncrossed([possible[word] for _, word in known], slot)
                 for (mark, _), head in zip(known, heads, strict=True):
                     counts[mark][layout.words[head - 1]] += 1
         yield (

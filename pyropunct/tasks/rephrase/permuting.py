@@ -91,7 +91,7 @@ def surface_tree(sentence: Sentence) -> Tree:
     number = {token: word for word, token in enumerate(layout.words, start=1)}
     wanted = [[number[layout.block.tokens[mark - 1].head] for mark in slot] for slot in layout.marks]
     heads = {token: tree.heads[word - 1] for token, word in number.items()}
-    for slot, of_marks in zip(layout.marks, hung(tree, wanted), strict=True):
+    for slot, of_marks in zip(layout.marks, hung(tree.heads, wanted), strict=True):
         heads |= dict(zip(slot, of_marks, strict=True))
     columns = [token.columns for token in layout.block.tokens]
     return Tree(

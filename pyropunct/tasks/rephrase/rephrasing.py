@@ -218,7 +218,7 @@ def _with_heads(block: Block, tree: UnderlyingTree, marks: Sequence[Sequence[int
     wanted = [[place.get(block.tokens[mark - 1].head, 0) for mark in slot] for slot in marks]
     heads = {
         mark: words[tree.words[head - 1] - 1]
-        for slot, of_marks in zip(marks, hung(tree.tree, wanted), strict=True)
+        for slot, of_marks in zip(marks, hung(tree.tree.heads, wanted), strict=True)
         for mark, head in zip(slot, of_marks, strict=True)
     }
     for word in tree.words:

@@ -21,7 +21,14 @@ from pyropunct.models.channel.base import Channel
 from pyropunct.models.channel.inserting import Inserting
 from pyropunct.models.channel.two_passes import TwoPasses
 from pyropunct.punctuator import Punctuator
-from pyropunct.tasks.explain.reattaching import doubts, drawn_origins, head_posteriors, reattached
+from pyropunct.tasks.explain.reattaching import (
+    Doubt,
+    by_pattern,
+    doubts,
+    drawn_origins,
+    head_posteriors,
+    reattached,
+)
 from pyropunct.treebank.reading import read_text, read_treebank
 from pyropunct.treebank.sentence import Sentence
 
@@ -184,28 +191,92 @@ def test_the_report(small: Path, model: Punctuator, dev: list[Sentence]) -> None
     file = small / "dev.conllu"
     found = doubts(model, dev)
     assert [one.certainty for one in found] == sorted((one.certainty for one in found), reverse=True)
-    lines = printed("underlying", small / "model", file, "--format", "report").splitlines()
+    groups = by_pattern(found)
+    printed_groups = printed("underlying", small / "model", file, "--format", "report").split("\n\n")
     tsv = printed("underlying", small / "model", file, "--format", "tsv")
     header, *rows = csv.reader(tsv.splitlines(), delimiter="\t")
-    text = file.read_text(encoding="utf-8").split("\n")
-    assert len(lines) == len(rows) == len(found) > 0
-    for line, row, doubt in zip(lines, rows, found, strict=True):
-        cells = dict(zip(header, row, strict=True))
-        columns = text[int(cells["line"]) - 1].split("\t")
-        assert (cells["token"], cells["mark"], cells["head"]) == (columns[0], columns[1], columns[6])
-        assert cells["sentence"] == doubt.sentence.identifier
-        assert float(cells["proposed_probability"]) == pytest.approx(doubt.proposed_probability)
-        assert line == (
-            f"{file}:{cells['line']}: {cells['sentence']}: {cells['token']} {cells['mark']} hangs on "
-            f"{cells['head']} {cells['head_form']} ({doubt.probability:.3f}), better on {cells['proposed']} "
-            f"{cells['proposed_form']} ({doubt.proposed_probability:.3f})"
-        )
+    text, left = file.read_text(encoding="utf-8").split("\n"), iter(rows)
+    assert len(printed_groups) == len(groups) > 1
+    assert len(rows) == len(found)
+    for (pattern, some), group in zip(groups.items(), printed_groups, strict=True):
+        title, *lines = group.strip().split("\n")
+        assert title == f"{len(some)} {'mark' if len(some) == 1 else 'marks'}: {pattern}"
+        for line, doubt in zip(lines, some, strict=True):
+            cells = dict(zip(header, next(left), strict=True))
+            columns = text[int(cells["line"]) - 1].split("\t")
+            assert (cells["token"], cells["mark"], cells["head"]) == (columns[0], columns[1], columns[6])
+            assert (cells["sentence"], cells["pattern"]) == (doubt.sentence.identifier, pattern)
+            assert float(cells["proposed_probability"]) == pytest.approx(doubt.proposed_probability)
+            near = cells["before"] + cells["text"] + cells["after"]
+            assert near in doubt.sentence.text()
+            assert line == (
+                f"{file}:{cells['line']}: {cells['sentence']}: {cells['token']} "
+                f"{cells['before']}⟦{cells['mark']}⟧{cells['after']}: hangs on {cells['head']} "
+                f"{cells['head_form']}, {cells['head_relation']} ({doubt.probability:.3f}), better on "
+                f"{cells['proposed']} {cells['proposed_form']}, {cells['proposed_relation']} "
+                f"({doubt.proposed_probability:.3f})"
+            )
     commas = printed("underlying", small / "model", file, "--format", "report", "--mark", ",")
-    assert commas.splitlines() == [line for line in lines if " , hangs on " in line]
-    assert 0 < len(commas.splitlines()) < len(lines)
+    assert commas.strip().split("\n\n") == [one.strip() for one in printed_groups if ": , hangs" in one]
     identifier = found[0].sentence.identifier
     one = printed("underlying", small / "model", file, "--format", "report", "--sentence", identifier)
-    assert one.splitlines() == [line for line in lines if f": {identifier}: " in line]
+    lines = [line for group in printed_groups for line in group.split("\n") if f": {identifier}: " in line]
+    assert sorted(line for line in one.split("\n") if line.startswith(str(file))) == sorted(lines)
+
+
+def test_large_groups_come_first_and_quotation_marks_last(dev: list[Sentence]) -> None:
+    def doubt(form: str, certainty: float) -> Doubt:
+        for sentence in dev:
+            block = sentence.layout.block
+            for mark in (mark for slot in sentence.layout.marks for mark in slot):
+                if block.tokens[mark - 1].columns[1] == form:
+                    return Doubt(sentence, mark, sentence.layout.words[0], 0.0, mark - 1, certainty)
+        raise AssertionError(form)
+
+    some = [doubt("”", 0.9), doubt("”", 0.8), doubt("”", 0.7), doubt(".", 0.6), doubt(",", 0.5)]
+    some.append(doubt(",", 0.4))
+    groups = by_pattern(some)
+    assert [[one.proposed_probability for one in group] for group in groups.values()] == [
+        [0.5, 0.4],
+        [0.6],
+        [0.9, 0.8, 0.7],
+    ]
+    assert [pattern[0] for pattern in groups] == [",", ".", "”"]
+
+
+def test_function_words_get_no_marks(model: Punctuator) -> None:
+    """The content word gets their probability."""
+    rows = [("Go", 0, "root"), ("on", 4, "case"), (",", 4, "punct"), ("Sam", 1, "obl"), (".", 1, "punct")]
+    lines = [
+        f"{number}\t{form}\t_\t{'PUNCT' if name == 'punct' else 'X'}\t_\t_\t{head}\t{name}\t_\t_"
+        for number, (form, head, name) in enumerate(rows, 1)
+    ]
+    [(_, heads)] = head_posteriors(model, list(read_text("\n".join(lines))))
+    assert set(heads[3]) <= {1, 4}
+    assert heads[3]
+
+
+def test_accepted_proposals(small: Path, model: Punctuator, dev: list[Sentence], tmp_path: Path) -> None:
+    arguments = ("--format", "conllu", "--proposals")
+    text = printed("underlying", small / "model", small / "dev.conllu", *arguments, "write")
+    found = sorted(doubts(model, dev), key=lambda doubt: doubt.line)
+    lines = text.split("\n")
+    assert [number for number, line in enumerate(lines, 1) if "PunctHead" in line] == [
+        doubt.line for doubt in found
+    ]
+    assert f"|PunctProb={found[0].proposed_probability:.2f}" in lines[found[0].line - 1]
+    lines[found[0].line - 1] += "|PunctAccept=Yes"
+    file = tmp_path / "proposals.conllu"
+    file.write_text("\n".join(lines), encoding="utf-8")
+    applied = printed("underlying", small / "model", file, *arguments, "apply").split("\n")
+    before = (small / "dev.conllu").read_text(encoding="utf-8").split("\n")
+    [changed] = [number for number, (a, b) in enumerate(zip(before, applied, strict=True), 1) if a != b]
+    assert changed == found[0].line
+    assert applied[changed - 1].split("\t")[6] == str(found[0].proposed)
+    file.write_text("\n".join(lines).replace("PunctHead=", "PunctHead=9"), encoding="utf-8")
+    problem = complaint(2, "underlying", small / "model", file, *arguments, "apply")
+    assert f"{file}:{changed}" in problem
+    assert "is not the id of a word" in problem
 
 
 def test_marks_are_those_of_a_report(small: Path) -> None:
@@ -218,6 +289,10 @@ def test_marks_are_those_of_a_report(small: Path) -> None:
     [
         (("--samples", 3), "--format report makes draws of its own: leave out --samples"),
         (("--json",), "--json and --format report are two formats: take one of them"),
+        (
+            ("--proposals", "write"),
+            "--proposals goes with --format conllu, without --attach-punctuation and --samples",
+        ),
         (("--attach-punctuation",), "--attach-punctuation writes trees: use it with --format conllu"),
     ],
 )

@@ -1,5 +1,7 @@
 """Heads of marks from underlying trees."""
 
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 
@@ -11,7 +13,7 @@ from treebank_strategies import Written, head_lists, sentences
 
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.tasks.explain.derivations import SlotDerivation, SproutedTree, underlying_strings
-from pyropunct.tasks.explain.reattaching import mark_attachments, reattached, uncrossed
+from pyropunct.tasks.explain.reattaching import hung, mark_attachments, reattached, uncrossed
 from pyropunct.treebank.reading import read_text, read_treebank
 from pyropunct.treebank.tree import Tree, projectivise
 
@@ -74,7 +76,9 @@ def test_a_period_inside_quotation_marks() -> None:
     moved = [start, slot([], "", ()), slot([opening], "“", (0,)), slot([closing, period], ". ”", (1, 0))]
     assert mark_attachments(sentence, moved) == {3: 4, 5: 4, 6: 4}
     unexplained = [*moved[:3], slot([closing, period], ". ”", (None, 0))]
-    assert mark_attachments(sentence, unexplained) == {3: 4, 6: 4}
+    assert mark_attachments(sentence, unexplained) == {3: 4, 5: 4, 6: 4}
+    of_nothing = [*moved[:3], slot([closing, period], ". ”", (None, None))]
+    assert mark_attachments(sentence, of_nothing) == {3: 4}
     lines = reattached(sentence, {3: 4, 5: 4, 6: 4}).conllu().rstrip("\n").split("\n")
     assert [line.split("\t")[6:9] for line in lines[1:]] == [
         ["2", "nsubj", "2:nsubj"],
@@ -84,6 +88,72 @@ def test_a_period_inside_quotation_marks() -> None:
         ["4", "punct", "4:punct"],
         ["4", "punct", "2.1:punct|4:punct"],
     ]
+
+
+def stray_marks(heads: Mapping[float, float]) -> list[float]:
+    """Marks attached nonprojectively, or but for which the arc of a word were projective.
+
+    :param heads: of words, which are whole numbers, and of marks between them.
+    """
+
+    def dominates(above: float, below: float) -> bool:
+        while below and below != above:
+            below = heads[below]
+        return bool(below)
+
+    def gap(token: float) -> list[float]:
+        low, high = sorted((token, heads[token]))
+        return [one for one in heads if low < one < high and not dominates(heads[token], one)]
+
+    marks = [token for token in heads if token % 1]
+    gaps = [gap(word) for word in heads if heads[word] and not word % 1]
+    alone = [one for some in gaps if all(token % 1 for token in some) for one in some]
+    return [mark for mark in marks if gap(mark)] + alone
+
+
+def with_marks(heads: Sequence[int], of_slots: Sequence[Sequence[int]]) -> dict[float, float]:
+    """The heads of words and of marks."""
+    found: dict[float, float] = dict(enumerate(heads, 1))
+    for slot, words in enumerate(of_slots):
+        found |= {slot + place / (len(words) + 1): word for place, word in enumerate(words, 1)}
+    return found
+
+
+@given(head_lists(), st.data())
+def test_no_mark_causes_nonprojectivity(heads: list[int], data: st.DataObject) -> None:
+    """Whatever heads are wanted, in trees that are not projective."""
+    word = st.integers(0, len(heads))
+    wanted = [data.draw(st.lists(word, max_size=2)) for _ in range(len(heads) + 1)]
+    barred = data.draw(st.sets(word))
+    found = hung(heads, wanted, barred)
+    assert list(map(len, found)) == list(map(len, wanted))
+    assert stray_marks(with_marks(heads, found)) == []
+
+
+@pytest.mark.parametrize(
+    ("heads", "wanted", "barred", "found"),
+    [
+        # What do you want to eat ?  The mark hangs on "want", though the arc of "What" passes over it.
+        ([6, 4, 4, 0, 6, 4], {6: [4]}, (), {6: [4]}),
+        # A hearing , is scheduled on it: the arc from "hearing" to "it" passes over mark and root.
+        ([2, 4, 4, 0, 6, 2], {2: [4, 4]}, (), {2: [4, 4]}),
+        # An arc passes over the mark alone.
+        ([3, 3, 4, 0], {1: [4]}, (), {1: [3]}),
+        # Two arcs over the mark cross each other, and a third inside passes over it.
+        ([4, 5, 2, 0, 4], {2: [5, 1]}, (), {2: [2, 2]}),
+        # of X , here : "of" is a function word.
+        ([2, 3, 0], {1: [1], 2: [1]}, {1}, {1: [2], 2: [2]}),
+        # Nothing but function words is beside the mark.
+        ([0, 4, 5, 1, 1], {2: [1]}, {2, 3}, {2: [3]}),
+    ],
+)
+def test_hard_cases(
+    heads: list[int], wanted: dict[int, list[int]], barred: set[int], found: dict[int, list[int]]
+) -> None:
+    slots = range(len(heads) + 1)
+    made = hung(heads, [wanted.get(slot, []) for slot in slots], barred)
+    assert stray_marks(with_marks(heads, made)) == []
+    assert {slot: words for slot, words in enumerate(made) if words} == found
 
 
 @pytest.mark.parametrize("attachments", [{4: 2}, {3: 5}, {3: 9}, {9: 2}, {3: 0}])
@@ -112,12 +182,30 @@ def test_all_but_heads_of_marks_stays(written: Written, data: st.DataObject) -> 
 
 def test_the_command(small: Path) -> None:
     arguments = ("underlying", small / "model", small / "dev.conllu", "--format", "conllu")
-    plain, hung = (read_text(printed(*arguments, *more)) for more in ((), ("--attach-punctuation",)))
+    plain, other_heads = (read_text(printed(*arguments, *more)) for more in ((), ("--attach-punctuation",)))
     changed = 0
-    for one, other in zip(plain, hung, strict=True):
+    for one, other in zip(plain, other_heads, strict=True):
         assert (one.tree, one.text()) == (other.tree, other.text())
         block = other.layout.block
         arcs: list[tuple[float, float]] = [(i, t.head) for i, t in enumerate(block.tokens, 1) if t.head]
         assert not crossing(arcs)
         changed += one.layout.block != block
     assert changed
+
+
+def test_the_validator_finds_nothing_new(small: Path, tmp_path: Path) -> None:
+    """That of Universal Dependencies, without the rules of languages."""
+    validator = pytest.importorskip("udtools.validator")
+
+    def errors(text: str) -> Counter[str]:
+        file = tmp_path / "file.conllu"
+        file.write_text(text, encoding="utf-8")
+        state = validator.Validator(lang="ud", level=3, output=None).validate_files([str(file)])
+        return Counter(error.testid for error in state.error_tracker)
+
+    dev = small / "dev.conllu"
+    attached = printed("underlying", small / "model", dev, "--format", "conllu", "--attach-punctuation")
+    assert errors(attached) <= errors(dev.read_text(encoding="utf-8"))
+    first = next(iter(read_treebank(dev)))
+    stray = reattached(first, {first.layout.marks[-1][0]: first.layout.words[0]})
+    assert errors(stray.conllu()) == {"punct-is-nonproj": 1}

@@ -251,7 +251,7 @@ def test_arcs_of_marks_do_not_cross(written: Written, data: st.DataObject) -> No
     tree = sentence.tree
     word = st.integers(0, len(tree))
     wanted = [data.draw(st.lists(word, max_size=3)) for _ in range(len(tree) + 1)]
-    found = hung(tree, wanted)
+    found = hung(tree.heads, wanted)
     arcs = [(float(w), float(h)) for w, h in enumerate(tree.heads, 1) if h]
     for slot, heads in enumerate(found):
         arcs += [(slot + (place + 1) / (len(heads) + 1), float(head)) for place, head in enumerate(heads)]
@@ -267,9 +267,9 @@ def test_marks_keep_the_heads_that_they_can_have() -> None:
         [number[sentence.layout.block.tokens[mark - 1].head] for mark in slot]
         for slot in sentence.layout.marks
     ]
-    assert hung(sentence.tree, heads) == heads
+    assert hung(sentence.tree.heads, heads) == heads
     inner = Tree((2, 0, 4, 2), ("r",) * 4, ("X",) * 4, ("a", "b", "c", "d"))
-    assert hung(inner, [[], [1], [3], [1], [4]]) == [[], [1], [3], [4], [4]]
+    assert hung(inner.heads, [[], [1], [3], [1], [4]]) == [[], [1], [3], [4], [4]]
 
 
 def test_a_fitted_model(small: Path, single_precision: None) -> None:
