@@ -57,6 +57,8 @@ class Story(PyroModule):
         sprout nothing.  From equal scores, training tends to explain a final period by several constituents,
         and lets the channel absorb all periods but one: a local optimum.
     :param reading: scores of what a network reads in the words: see `pyropunct.models.reading`.
+    :ivar is_settled: whether economy counts unmatched marks.  Training says no in its first half: before the
+        edits are learned, a quotation that is closed before the period looks like one that ends behind it.
     """
 
     def __init__(
@@ -77,6 +79,7 @@ class Story(PyroModule):
         self.attach, self.channel, self.syntax, self.reading = attach, channel, syntax, reading
         self._unmatched = unmatched_rows(inventory, marks) if symmetry_weight else None
         self._marks = marks
+        self.is_settled = True
 
     @cached_property
     def _economy(self) -> Economy:
@@ -126,7 +129,9 @@ class Story(PyroModule):
         """The story before it is told."""
         scores = self._attach(trees, surface, views)
         counts = self.economy_weight and self.training
-        cost = self._economy.cost(trees.forest, self.economy_weight) if counts else None
+        cost = None
+        if counts:
+            cost = self._economy.cost(trees.forest, self.economy_weight, balanced=self.is_settled)
         told = Told(trees, self.inventory, scores, self.channel.transducer, weights, cost)
         if told.is_latent:
             told.given = lambda given: self._told(given, surface, None, weights)

@@ -109,7 +109,7 @@ def sprouted(left: Sequence[str], right: Sequence[str]) -> tuple[int, int, int]:
     return paired, len(left) - paired, len(alone)
 
 
-UNMATCHED = 10.0
+UNMATCHED = 30.0
 """How many marks outside of pairs an unmatched constituent counts as in `Economy`."""
 
 
@@ -120,7 +120,7 @@ class Economy:
     which of two constituents sprouts the final period if both end there.  The number n(T') does::
 
         n(T') = sum over w of  paired(l, r) + (1 + above_left(w)) alone(l) + (1 + above_right(w)) alone(r)
-                               + 10 c(l, r)
+                               + 30 c(l, r)
 
     where *paired* counts tokens of l and r that face each other, two as one, and *alone* the others; c is 1
     for a pair with a bracket or quotation mark that has no partner (see `unmatched`), else 0;
@@ -149,13 +149,16 @@ class Economy:
         counts = [(*sprouted(*pair), UNMATCHED * unmatched(*pair)) for pair in _as_marks(inventory, marks)]
         self._counts = torch.tensor(counts, dtype=torch.double)
 
-    def cost(self, forest: Forest | PackedForest, weight: float = 1.0) -> Callable[[Tensor, Tensor], Tensor]:
+    def cost(
+        self, forest: Forest | PackedForest, weight: float = 1.0, *, balanced: bool = True
+    ) -> Callable[[Tensor, Tensor], Tensor]:
         """kappa n(T') as a cost of pairs, for `pyropunct.inference.pyro.collapse.tree_factor`.
 
         Of latent trees it is not known which constituents start or end where another does: above_left and
         above_right are 0.
 
         :param weight: kappa.
+        :param balanced: whether c counts.
         """
         if isinstance(forest, PackedForest):
             above_left = above_right = torch.zeros(forest.num_nodes)
@@ -165,7 +168,7 @@ class Economy:
         def numbers(node: Tensor, row: Tensor) -> Tensor:
             paired, left, right, unbalanced = self._counts[row].unbind(-1)
             inside = (1 + above_left[node]) * left + (1 + above_right[node]) * right
-            return weight * (paired + inside + unbalanced)
+            return weight * (paired + inside + balanced * unbalanced)
 
         return numbers
 

@@ -271,6 +271,7 @@ class Training(Trainer):
         :param done: how many sentences of the current epoch have been seen before.
         :raises DivergedError: if the objective is not finite; then no step is taken.
         """
+        self.story.is_settled = 2 * len(self.epochs) >= self.planned
         for optimiser in self.optimisers:
             optimiser.zero_grad()
             for group in optimiser.param_groups:
