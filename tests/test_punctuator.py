@@ -165,7 +165,7 @@ def test_an_unseen_string_is_less_likely_than_a_usual_one(model: Punctuator) -> 
 
 
 def test_sentences_are_evaluated_as_they_come(model: Punctuator, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A batch at a time, with the same result as all together."""
+    """A batch at a time and a sentence more, with the same result as all together."""
     some = [sentence(("Wait", 0, "root", "VERB"), *[(".", 1, "punct", "PUNCT")] * (n % 3)) for n in range(7)]
     together = model.evaluate(some)
     monkeypatch.setattr("pyropunct.fitted.story.BATCH_SIZE", 3)
@@ -183,7 +183,7 @@ def test_sentences_are_evaluated_as_they_come(model: Punctuator, monkeypatch: py
     encode = Punctuator._encode
     monkeypatch.setattr(Punctuator, "_encode", watched)
     assert model.evaluate(stream()) == together
-    assert seen == [3, 6, 7]
+    assert seen == [4, 7, 7]
 
 
 def test_punctuation_that_cannot_be_is_an_error_that_names_the_sentence(model: Punctuator) -> None:

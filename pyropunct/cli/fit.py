@@ -118,6 +118,7 @@ def fit(
 
     recipe = changed_recipe(options.recipe, options.set, changes, {*RECIPE_OPTIONS, "direction"})
     _check(options, recipe)
+    check_writable(options.out)
     outputs = {
         file: (seed, Checkpoints(file.with_suffix(".unfinished"), options.resume, alone=options.seeds == 1))
         for seed, file in options.files().items()

@@ -85,7 +85,10 @@ def gain(draws: Draws, surface: Surface, threshold: dict[str, float]) -> float:
 @given(seed=st.integers(0, 2**32 - 1), usual=st.floats(0.05, 0.95), comma=st.floats(0.05, 0.95))
 def test_probable_marks_are_best_in_each_slot(seed: int, usual: float, comma: float) -> None:
     draws, threshold = random_draws(seed, words=0, number=12), {"": usual, ",": comma}
-    candidates = {surface[0] for surface in surfaces_of(draws)}
+    shares: Counter[tuple[str, ...]] = Counter()
+    for [string], weight in zip(surfaces_of(draws), draws.weights, strict=True):
+        shares[string] += float(weight / draws.weights.sum())
+    candidates = {string for string, share in shares.items() if share > FAINT}
     best = max(candidates, key=lambda string: gain(draws, [string], threshold))
     found = decoder_with("f1", threshold)(draws).surface
     if unpaired([best]):
