@@ -27,7 +27,7 @@ def parameters(called: Any) -> str:
 
 
 def lines(module: ModuleType) -> Iterator[str]:
-    """Each public name of a module, and the public methods that a class defines or inherits from the package."""
+    """Each public name of a module, and the public methods of its classes that the package defines."""
     for name in sorted(module.__all__):
         value, path = getattr(module, name), f"{module.__name__}.{name}"
         is_error = isinstance(value, type) and issubclass(value, Exception)
