@@ -131,11 +131,7 @@ class Fits:
     def _start(
         self, folder: Path, killed_at: int = 0, told: Path | None = None, more: list[str] | None = None
     ) -> int:
-        """Start a fit, and return the number of its process.
-
-        :param killed_at: it kills itself at this event; 0 for never.
-        :param told: a file that gets the number of all events.
-        """
+        """Start a fit, and return the number of its process."""
         arguments = [*self._arguments, "--out", str(folder / "m"), *(more or [])]
         child = os.fork()
         if child:

@@ -172,10 +172,7 @@ MUTATIONS = [_put_in, _put_in, _change_field, _change_field, _change_field, _mov
 
 
 def _outcome(data: bytes, chance: random.Random) -> str:
-    """What comes of reading and writing.
-
-    :raises Exception: if it is nothing that should.
-    """
+    """What comes of reading and writing."""
     try:
         treebank = read_text("\n".join(read_lines(BytesIO(data), "mutated.conllu")), "mutated.conllu")
     except TreebankError as error:

@@ -155,11 +155,7 @@ class TextCommand(Command):
 
 
 def _model_and_file(places: Sequence[str]) -> tuple[str, str]:
-    """The model and the file of a call; a single argument is the file.
-
-    :raises UserError: if the single argument is a model.
-    :raises UsageError: if there are more than two.
-    """
+    """The model and the file of a call; a single argument is the file."""
     if len(places) > 2:
         raise click.UsageError(f"Got unexpected extra arguments ({' '.join(places[2:])})")
     *model, file = places

@@ -200,10 +200,7 @@ def _run(name: str, model: str, given: str, out: str, json: bool, **values: Any)
 
 @contextmanager
 def _alone_in(folder: Path) -> Iterator[None]:
-    """Keep other commands out of a folder, and leave no unfinished files of workers that were killed.
-
-    :raises UserError: if another command is at work there.
-    """
+    """Keep other commands out of a folder, and leave no unfinished files of workers that were killed."""
     with held(folder) as alone:
         if not alone:
             raise UserError(f"{folder}: the same command is at work there already")

@@ -163,10 +163,7 @@ Change = Callable[[Sequence["UnderlyingTree"]], Iterable["Sentence"]]
 def _check_relations(
     treebank: "Treebank", model: "Punctuator", option: str, relations: Iterable[str]
 ) -> None:
-    """Check that relations are not the root, and that the file or the model has them.
-
-    :raises UserError: if one is the root or unknown.
-    """
+    """Check that relations are not the root, and that the file or the model has them."""
     from pyropunct.tasks.rephrase.underlying_tree import is_relation
 
     known = {relation for sentence in treebank for relation in sentence.tree.relations}
@@ -222,11 +219,7 @@ def _permutation(rephraser: "Rephraser", edits: Edits, source: "Treebank") -> Ch
 def _results(
     rephraser: "Rephraser", sentences: "Sequence[Sentence]", change: Change, times: int, path: str
 ) -> "Iterator[tuple[Sentence, ...]]":
-    """The rephrasings of each sentence.
-
-    :param times: the number of rephrasings of each.
-    :param path: the file of the sentences.
-    """
+    """The rephrasings of each sentence."""
     from pyropunct.tasks.rephrase.underlying_tree import EditError
 
     trees = rephraser.underlying(sentences)

@@ -99,11 +99,7 @@ def _learned(
     settings: RuleSettings,
     nunberg: bool | None,
 ) -> "LearnedRules":
-    """The rules of a model.
-
-    :param name: the model's, for errors.
-    :raises UserError: if its channel has no edits.
-    """
+    """The rules of a model."""
     from pyropunct.tasks.explain.learned import learned_rules
     from pyropunct.tasks.explain.nunberg import is_english
     from pyropunct.tasks.explain.rules import NoEditsError

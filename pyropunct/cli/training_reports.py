@@ -132,14 +132,7 @@ def _counting(
     first: str | None = None,
     ends: bool = False,
 ) -> Iterator[Callable[[int], None]]:
-    """Yields a function that takes the number of things newly done.
-
-    :param told: the text of a bar and a line, given how many are done, in all and in a second.
-    :param begin: see `_shown`.
-    :param total: how many there are to be done; 0 if nobody knows.
-    :param first: see `_shown`.
-    :param ends: whether a line tells of the end.
-    """
+    """Yields a function that takes the number of things newly done."""
     started, done = time.monotonic(), 0
     with _shown(begin, first, total or None) as show:
 
@@ -167,15 +160,7 @@ def _joined(*parts: str) -> str:
 def _shown(
     begin: str, first: str | None, total: int | None = None
 ) -> Iterator[Callable[[str, str, int, int, bool], None]]:
-    """Yields a function to call after every step.
-
-    It takes the text of a bar, a line, how much is done of how much, and whether the line is due; if not, it
-    is told if nothing has been told for some time.
-
-    :param begin: the text of the bar before the first step.
-    :param first: a line before the first step.
-    :param total: how much there is to be done, if that is known.
-    """
+    """Yields a function to call after every step."""
     if console.shows_bars():
         with console.bar() as bar:
             task = bar.add_task(begin, total=total)

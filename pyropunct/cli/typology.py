@@ -95,10 +95,7 @@ def typology(
 
 
 def _languages(given: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """Each model and its treebank, by the name of the language.
-
-    :raises UsageError: if a treebank is missing, or two languages have the same name.
-    """
+    """Each model and its treebank, by the name of the language."""
     if len(given) % 2:
         raise click.UsageError(f"each MODEL needs a FILE behind it: {given[-1]} has none")
     places = list(zip(given[::2], given[1::2], strict=True))
@@ -111,11 +108,7 @@ def _languages(given: Sequence[str]) -> dict[str, tuple[str, str]]:
 def _counts(
     use: ModelUse, model: str, file: str, functions: Mapping[str, str] | None = None
 ) -> "LanguageCounts":
-    """What a model expects in a treebank.
-
-    :param functions: of its marks, if they are known.
-    :raises UserError: if its channel has no edits.
-    """
+    """What a model expects in a treebank."""
     from pyropunct.tasks.explain.rules import NoEditsError
     from pyropunct.tasks.explain.typology import language_counts
 

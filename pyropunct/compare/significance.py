@@ -121,8 +121,5 @@ def _drawn_sums(differences: Totals, permutations: int, generator: np.random.Gen
 
 
 def _sums(differences: Totals, minus: NDArray[np.integer]) -> Totals:
-    """(permutations, k) the sums of the differences under some signs.
-
-    :param minus: (permutations, n) 1 for a negative sign, 0 for a positive one.
-    """
+    """(permutations, k) the sums of the differences under some signs."""
     return differences.sum(0) - 2 * (minus @ differences)

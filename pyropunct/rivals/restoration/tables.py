@@ -23,11 +23,7 @@ from pyropunct.rivals.restoration.results import (
 
 
 def _score(key: str, title: str, trees: str, evidence: str, **test: Any) -> Column[SystemResult]:
-    """The column of a score with gold or with predicted trees.
-
-    :param key: the name of the score in an `Outcome`.
-    :param evidence: the name of its evidence there.
-    """
+    """The column of a score with gold or with predicted trees."""
     outcome = f"with_{trees}_trees."
     value, counts = attrgetter(outcome + key), attrgetter(outcome + evidence)
     return Column(f"{key}_{trees}_trees", f"{title}, {trees} trees", value, 4, evidence=counts, **test)

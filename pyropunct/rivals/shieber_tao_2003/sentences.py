@@ -125,10 +125,7 @@ def _sentence(tree: PhraseTree, commas: list[bool], number: int) -> CommaSentenc
 
 
 def _count(tree: PhraseTree, start: int, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> int:
-    """Count the constituents of a tree that starts at a position; return where it ends.
-
-    A bracket without a label is not a constituent.
-    """
+    """Count the constituents of a tree that starts at a position; return where it ends."""
     end = start + 1 if tree.word else start
     for daughter in tree.daughters:
         end = _count(daughter, end, starts, ends)

@@ -78,10 +78,7 @@ def matrix_of(forms: Sequence[str], tags: Sequence[str], rows: Mapping[int, Sequ
 
 
 def _recipe_of(kind: type[Any], plain: Mapping[str, Any]) -> Any:
-    """The recipe of a kind, a dataclass with default settings, that was written as plain types.
-
-    :raises ValueError: if a setting has the wrong type, a number is negative, or the beam is 0.
-    """
+    """The recipe of a kind, a dataclass with default settings, that was written as plain types."""
     settings = {}
     for name, default in vars(kind()).items():
         value, expected = plain[name], type(default)
@@ -219,10 +216,7 @@ def learned(
 def _changes(
     known: Actions, example: Sequence[Rest], weights: PerceptronWeights, beam: int
 ) -> list[tuple[Array, Array, int, int]]:
-    """The changes by early update: words, actions, the first state to learn from, and by how much.
-
-    Where the right actions leave the beam, the search goes on with the next sentence.
-    """
+    """The changes by early update: words, actions, the first state to learn from, and by how much."""
     system, moves, table = known
     changes: list[tuple[Array, Array, int, int]] = []
     searched = 0  # so many of the actions from here on

@@ -129,10 +129,7 @@ def _slot_of(slots, key):
 
 @compiled
 def _table(size: int, features: Array) -> Array:
-    """(size, 2) slots with features.
-
-    :param features: (features, 2) their keys and blocks; rows with the key 0 are none.
-    """
+    """(size, 2) slots with features."""
     slots = np.zeros((size, 2), np.int64)
     for row in features:
         if row[KEY] != 0:

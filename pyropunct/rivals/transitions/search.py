@@ -125,10 +125,7 @@ def score(system, work, sentence, templates, weights, state):
 
 @inner
 def _offer_actions(work, moves, allowed, state, place, best_scores, best_orders, kept):
-    """Let the actions of a state compete for a place in the next beam; return the number of taken places.
-
-    The best stand first.  Between equal scores the lesser order is better, which was offered earlier.
-    """
+    """Let the actions of a state compete for a place in the next beam; return the number of taken places."""
     before = work.states[state, SCORE]
     for action in range(len(moves)):
         if allowed >> moves[action, 0] & 1:

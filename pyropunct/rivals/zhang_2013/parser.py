@@ -259,10 +259,7 @@ def _transitions_of(stream: Stream) -> list[Action]:
 
 
 def _actions(steps: Iterable[Action]) -> tuple[Action, ...]:
-    """The actions of transitions, with the actions that are needed to parse every stream.
-
-    :raises ValueError: if there are too many.
-    """
+    """The actions of transitions, with the actions that are needed to parse every stream."""
     seen = {*steps, *((kind, "") for kind in NEEDED if kind != LEFT)}
     if all(kind != LEFT for kind, _ in seen):
         seen.add((LEFT, UNSPECIFIED))

@@ -116,10 +116,7 @@ class Correcting(ABC):
 
 
 def _closed(source: Source) -> set[int]:
-    """The slots whose marks stay: those inside written words, and those around a citation behind a sentence.
-
-    In "as shown. [3]" these are the slots with the period and with the closing bracket at the end.
-    """
+    """The slots whose marks stay: those inside written words, and those around a citation behind a sentence."""
     inside = source.inside if isinstance(source, RawSentence) else ()
     ends = set[int]()
     for slot, (closing, opening) in enumerate(map(parted, source.surface)):

@@ -202,10 +202,7 @@ def _log_odds(
     voice: Voice | None,
     least: float,
 ) -> tuple[list[list[tuple[String, float]]], float]:
-    """For each slot, the likely intended strings, with their log-odds against the string of x_e.
-
-    :returns: these strings, and the sum of the odds of the strings that are left out.
-    """
+    """For each slot, the likely intended strings, with their log-odds against the string of x_e."""
     tried = [
         (slot, string)
         for slot, wrong in enumerate(noisy.wrong)
@@ -257,12 +254,7 @@ def _log_errors(
     listed: Sequence[Mapping[int, String]],
     where: Sequence[Context],
 ) -> Floats:
-    """(rates, list) log p(x_e | x_c, T) for each of `RATES`.
-
-    :param wrong: x_e.
-    :param listed: for each right punctuation, its strings in the slots where it differs from x_e.
-    :param where: the context of each slot in T.
-    """
+    """(rates, list) log p(x_e | x_c, T) for each of `RATES`."""
     rates = np.array(RATES)
     with np.errstate(divide="ignore"):
         log_rates = np.log(rates)

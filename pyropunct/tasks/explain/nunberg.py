@@ -88,10 +88,7 @@ def nunberg_rules() -> tuple[NunbergRule, ...]:
 
 
 def _rule(a: str, b: str) -> NunbergRule | None:
-    """The rule for the neighbours a b.
-
-    No two schemata apply to the same pair, so their priority does not matter.
-    """
+    """The rule for the neighbours a b."""
     if a in _CLOSING_QUOTES and b in _TRANSPOSED:
         return NunbergRule((a, b), (b, a), QUOTE_TRANSPOSITION)
     if not (_is_bracket(a) or _is_bracket(b)):
@@ -120,11 +117,7 @@ def _of_points(a: str, b: str) -> NunbergRule | None:
 
 
 def _absorbing_bracket(a: str, b: str) -> str | None:
-    """The bracket that absorbs the other of two neighbours, if one does.
-
-    A bracket absorbs the points inside of it.  Of two brackets the first remains, except that the second,
-    which is the outer one, remains if both close.
-    """
+    """The bracket that absorbs the other of two neighbours, if one does."""
     if _is_bracket(a) and _is_bracket(b):
         return b if a in _CLOSING and b in _CLOSING else a
     if a in _OPENING:

@@ -163,11 +163,7 @@ def least_risk_tree(trees: Sequence[WeightedTree]) -> LeastRisk:
 
 
 def _least_risk(first: Tree, weighted: Iterable[tuple[int, int, str, float]]) -> LeastRisk:
-    """The tree of least risk.
-
-    :param first: a tree of the same words.
-    :param weighted: words, heads, relations and probabilities of arcs; those of equal arcs add up.
-    """
+    """The tree of least risk."""
     arcs = np.zeros((len(first), len(first) + 1))
     relations: defaultdict[tuple[int, int], defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
     for word, head, relation, weight in weighted:

@@ -89,10 +89,7 @@ def hung(tree: Tree, wanted: Sequence[Sequence[int]]) -> list[list[int]]:
 
 
 def _beside(tree: Tree, slot: int) -> Iterator[int]:
-    """The words on which a mark in a slot can depend without crossing an arc.
-
-    They are the words whose constituents end or start at the slot, and the heads of the largest of these.
-    """
+    """The words on which a mark in a slot can depend without crossing an arc."""
     for word, side in ((slot, 1), (slot + 1, 0)):
         border = word
         while 1 <= word <= len(tree):

@@ -135,10 +135,7 @@ def language_counts(
 
 
 def _of_neighbours(functions: Sequence[str], edits: Tensor) -> dict[tuple[str, str], Tally]:
-    """The outcomes of pairs of functions.
-
-    :param edits: (tokens, tokens, 4) the expected count of each edit.
-    """
+    """The outcomes of pairs of functions."""
     does = torch.tensor([[function == name for name in FUNCTIONS] for function in functions]).double()
     counts = merged_edits(torch.einsum("ta,ub,tue->abe", does, does, edits.double().cpu()))
     tallies = {}
@@ -156,11 +153,7 @@ def _of_relations(
     expected: NDArray[np.float64],
     constituents: NDArray[np.int64],
 ) -> dict[tuple[str, str], Tally]:
-    """What relations without their subtypes sprout, and how many final marks roots do.
-
-    :param expected: (rows,) the expected count of each pair of the inventory.
-    :param constituents: (relations,) how many there are.
-    """
+    """What relations without their subtypes sprout, and how many final marks roots do."""
     inventory = model.vocabulary.inventory
     totals: defaultdict[str, int] = defaultdict(int)
     sprouted: defaultdict[str, NDArray[np.float64]] = defaultdict(lambda: np.zeros(len(SPROUTED) + 1))

@@ -151,16 +151,7 @@ class _LogNormaliser(torch.autograd.Function):
 
 @inner
 def _continuations(local: Doubles, odds: Doubles, steps: Doubles) -> float:
-    """The probabilities of the next item after each set of items; returns the log-sum over all orders.
-
-    The sums over the rest of an order have a unit of their own for each set, so that no sum is too large or
-    too small.
-
-    :param local: (m + 1, m + 1, 4) the scores of the pairs of a node.
-    :param odds: (m + 1, m + 1, 2) exp(next).
-    :param steps: (2^m, m) is filled so that after the set S with the last item i, the next item is j with a
-        probability proportional to ``odds[i, j, side] * steps[S, j]``.
-    """
+    """The probabilities of the next item after each set of items; returns the log-sum over all orders."""
     size = len(local) - 1
     full = (1 << size) - 1
     _add_before(local, steps)
@@ -303,12 +294,7 @@ def _score(local: Doubles, order: Ints) -> float:
 
 @compiled
 def _move_items(local: Doubles, order: Ints, uniform: Doubles) -> None:
-    """Gibbs sampling of the order of one node: its items are moved in turn.
-
-    :param local: (m + 1, m + 1, 4) the scores of its pairs.
-    :param order: (m,) an order, which is changed.
-    :param uniform: a random number for each move.
-    """
+    """Gibbs sampling of the order of one node: its items are moved in turn."""
     size = len(order)
     scores, tried = np.zeros(size), np.zeros((size, size), np.int64)
     for move in range(len(uniform)):

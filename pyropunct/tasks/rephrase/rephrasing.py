@@ -153,10 +153,7 @@ def _tokens(string: Sequence[SproutedTree]) -> list[tuple[str, int]]:
 
 
 def _recapitalised(tree: UnderlyingTree, capitals: Capitals) -> dict[int, str]:
-    """New forms of the old and the new first word of a sentence.
-
-    If the sentence began without a capital letter, no form changes.
-    """
+    """New forms of the old and the new first word of a sentence."""
     forms, tags = tree.sentence.tree.forms, tree.sentence.tree.tags
     first = tree.words[0]
     if first == 1 or forms[0][:1].islower():
@@ -171,11 +168,7 @@ def _written(
     forms: Mapping[int, str],
     conventions: Conventions,
 ) -> Sentence:
-    """The sentence that an edited tree makes with surface punctuation.
-
-    :param kept: the slots that keep their marks, with their numbers in the original sentence.
-    :param forms: new forms of some words.
-    """
+    """The sentence that an edited tree makes with surface punctuation."""
     layout = tree.sentence.layout
     slots = range(len(tree.words) + 1)
     marks = tuple(layout.marks[kept[slot]] if slot in kept else () for slot in slots)
@@ -209,10 +202,7 @@ def _with_forms(sentence: Sentence, forms: Mapping[int, str]) -> Block:
 
 
 def _with_heads(block: Block, tree: UnderlyingTree, marks: Sequence[Sequence[int]]) -> Block:
-    """The block with the heads of the words in the tree, and heads without crossing arcs for kept marks.
-
-    :param marks: their token ids, for each slot.
-    """
+    """The block with the heads of the words in the tree, and heads without crossing arcs for kept marks."""
     words = tree.sentence.layout.words
     place = {words[word - 1]: number for number, word in enumerate(tree.words, start=1)}
     wanted = [[place.get(block.tokens[mark - 1].head, 0) for mark in slot] for slot in marks]
