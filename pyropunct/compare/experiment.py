@@ -203,9 +203,7 @@ class Experiment(ABC):
 
     :param train: the data to learn from.
     :param dev: the data to measure on.
-    :param settings: the settings.
     :param folder: the folder, which is made if it does not exist; None to keep nothing.
-    :param watch: gets reports of progress.
     :cvar clock: gives the time in seconds, of which differences are taken for training.
     """
 

@@ -61,7 +61,6 @@ def permutation_test(
     :param one: (sentences,) a quantity of each sentence, or (sentences, k) several.
     :param other: the same of the other system.
     :param permutations: how many are drawn, unless all are enumerated.
-    :param seed: equal seeds give equal results.
     :param statistic: computes the compared value from the totals; by default the total of one quantity.
     :raises ValueError: if the two do not have the same shape, or if a number or a statistic is infinite or
         not a number.

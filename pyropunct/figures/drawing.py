@@ -26,7 +26,6 @@ NOTHING = "∅"
 class PunctuatedTree:
     """A sentence with everything that a drawing shows.
 
-    :ivar sentence: the sentence.
     :ivar punctemes: T': the left and right puncteme of each word's constituent.
     :ivar derivations: of the slots 0..n, see `pyropunct.tasks.explain.derivations.Derivations.of`.
     """

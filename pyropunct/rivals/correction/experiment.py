@@ -71,7 +71,6 @@ class CurvePoint(NamedTuple):
     """The results of systems at one rate of errors.
 
     :ivar errors: how many there are in 1,000 words.
-    :ivar results: the results.
     """
 
     errors: float
@@ -106,9 +105,7 @@ class CorrectionExperiment(Experiment):
     :param train: the sentences to which the model was fitted.
     :param dev: sentences to measure on, with errors of another seed.
     :param model: the model of right text.
-    :param settings: the settings.
     :param learners: sentences of learners with corrections; their words are parsed.
-    :param watch: gets reports of progress.
     """
 
     def __init__(

@@ -99,9 +99,7 @@ class ParserExperiment(TableExperiment[ParsingResult]):
 
     :param train: the training sentences, of two words or more.
     :param dev: the sentences to measure on.
-    :param settings: the settings.
     :param folder: each parser is saved there when it is trained, and loaded when the experiment is repeated.
-    :param watch: gets reports of progress.
     """
 
     title = "Parsers"

@@ -220,8 +220,6 @@ def train_arc_standard(
     """Train a parser on a treebank, whose trees are made projective.
 
     :param sentences: the treebank; sentences without words are left out.
-    :param recipe: the settings of training.
-    :param advance: called after each iteration with 1.
     :raises ValueError: if there is no sentence of two words or more, or there are thousands of relations.
     """
     recipe = recipe or ArcStandardRecipe()

@@ -47,7 +47,6 @@ class RestorationExperiment(Experiment):
     :param conditions: what is compared and how; by default ``Conditions()``.
     :param folder: each part is saved there as soon as it is trained, and loaded when the experiment is
         repeated; in the end the results are written there.
-    :param watch: gets reports of progress.
     :param test: the sentences to measure on, which decide nothing.
     :raises CorpusError: if a text of the conditions cannot be read.
     :raises ValueError: if a treebank has no sentence.
@@ -114,7 +113,6 @@ def _environment() -> dict[str, Any]:
 class LearnedTexts(NamedTuple):
     """Texts to learn from besides the treebank.
 
-    :ivar files: their files.
     :ivar checksum: of their contents, in the names of parts that learn from them; empty without files.
     """
 

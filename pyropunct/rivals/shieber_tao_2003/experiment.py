@@ -83,7 +83,6 @@ class CommaExperiment(TableExperiment[CommaResult]):
     :param others: results of further systems on the same sentences.
     :param parser_of_train: finds the trees of the training sentences; by default the same parser does.
     :param seen: knows the trees of a parser that has read the commas of the sentences, for models 6 and 7.
-    :param watch: gets reports of progress.
     """
 
     title = "Commas"
@@ -195,9 +194,7 @@ class FittedCommaExperiment(Experiment):
 
     :param train: file of phrase-structure trees to learn from.
     :param dev: file of those to measure on.
-    :param settings: the settings.
     :param folder: trained parts are saved there, and loaded when the experiment is repeated.
-    :param watch: gets reports of progress.
     :raises TreebankError: if a file cannot be read, or there is too little to learn from.
     """
 

@@ -128,7 +128,6 @@ MODELS: Mapping[str, CommaModel] = MappingProxyType(
 class TrainedModel:
     """A model with its estimated distributions.
 
-    :param model: the model.
     :param smoothing: the kind of smoothing.
     :param true: (N, 10) the steps of the restored strings of training.
     :param sizes: how many values each column may have.

@@ -97,7 +97,6 @@ class CommaResult(NamedTuple):
     :ivar name: the name of its model.
     :ivar title: what the model looks at.
     :ivar trees: where its constituents come from: ``gold`` or ``parsed``, or empty if it looks at none.
-    :ivar scores: its scores.
     """
 
     name: str

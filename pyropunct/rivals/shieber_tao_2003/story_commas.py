@@ -36,7 +36,6 @@ def story_results(
     trees too; and on the trees of its parser, if it has one.
 
     :param path: the file.
-    :param sentences: its sentences.
     :param settings: the number of draws of the posterior of each sentence, and their seed.
     :raises ValueError: if the model has no comma.
     """
@@ -76,7 +75,6 @@ def story_commas(
         `pyropunct.treebank.brackets.read_brackets`.
     :param parse: find trees with the model's parser instead of taking the converted ones.
     :param settings: the number of draws of the posterior of each sentence, and their seed.
-    :param advance: called after each sentence with 1.
     :raises ValueError: if the model has no comma.
     """
     by_number = {int(one.identifier.rpartition("-")[2]): one for one in converted}

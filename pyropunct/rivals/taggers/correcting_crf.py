@@ -129,9 +129,6 @@ def train_correcting_crf(
 
     :param train: right sentences, each with its wrong punctuation.
     :param dev: sentences of the same form, on which training is stopped.
-    :param recipe: sizes and settings; by default ``RivalRecipe()``.
-    :param seed: equal seeds give equal rivals, on the same machine with the same number of threads.
-    :param watch: called after every step, and when an epoch is finished.
     """
     right = [_example(*pair) for pair in train], [_example(*pair) for pair in dev]
     rival = train_rival(CorrectingCRF, *right, recipe, seed, watch)

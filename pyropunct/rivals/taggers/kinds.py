@@ -158,10 +158,6 @@ def train_rival(
     :param kind: "crf" or "attention", or a class of rivals.
     :param train: training sentences; their trees are not used.
     :param dev: sentences on whose likelihood training is stopped.
-    :param recipe: sizes and settings; by default ``RivalRecipe()``.
-    :param seed: equal seeds give equal rivals, on the same machine with the same number of threads.
-    :param watch: called after every step, and when an epoch is finished.
-    :param device: where the rival is trained, as torch names it; the rival itself is on the CPU.
     :param pretrained: gives features of words that it reads as well; they are computed once.
     :raises ValueError: if there is no such kind, or if one of the two treebanks is empty.
     """

@@ -196,7 +196,6 @@ def learned(
     :param examples: each from each of its sentences on.
     :param recipe: the beam, the number of iterations, and the seed of the order of examples, which is another
         one in each iteration.
-    :param advance: called after each iteration with 1.
     """
     system, moves, table = known
     weights, random, number = no_weights(), np.random.default_rng(recipe.seed), 0

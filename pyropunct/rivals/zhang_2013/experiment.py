@@ -156,10 +156,8 @@ class JointExperiment(TableExperiment[JointResult]):
     :param train: the training streams.
     :param dev: the streams to measure on, by how many sentences they have.
     :param model: restores running text, if that is compared.
-    :param settings: the settings.
     :param folder: the CRF and each parser are saved there when they are trained, and loaded when the
         experiment is repeated.
-    :param watch: gets reports of progress.
     :raises NoReaderError: if the model has no reader of running text.
     """
 

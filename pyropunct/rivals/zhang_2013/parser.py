@@ -214,9 +214,7 @@ def train_arc_eager(
     Where the right transitions leave the beam, the rest of a sentence is not learned from; but since with a
     full stop all begins anew, the search goes on with the next sentence of the stream.
 
-    :param recipe: the settings of training.
     :param found: the marks of each stream that another system predicted, if the parser reads them.
-    :param advance: called after each iteration with 1.
     :raises ValueError: if there is no sentence, or there are thousands of relations.
     """
     recipe = recipe or ArcEagerRecipe(reads_marks=found is not None)

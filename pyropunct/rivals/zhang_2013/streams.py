@@ -92,7 +92,6 @@ def misheard(streams: Sequence[Stream], train: Iterable[Stream], percent: int, s
 
     :param train: each wrong word is drawn, with its tag, from all words of these streams.
     :param percent: the probability that a word is drawn anew.
-    :param seed: equal seeds give equal words.
     """
     generator = np.random.default_rng(seed)
     known = [word for stream in train for word in zip(stream.forms, stream.tags, strict=True)]

@@ -1,9 +1,9 @@
 """Heads for the marks of a treebank: each mark depends on the constituent that sprouted it.
 
-According to the underlying tree T', each surface mark is a token that some constituent sprouted (Li, Wang &
-Eisner 2019, section 2).  Its head is the head word of that constituent, unless arcs would cross.  The best T'
-gives one head (`mark_attachments`).  Draws from the posterior tell how probable each head is, and so which
-heads a treebank may have wrong (`doubts`).
+In the underlying tree T', some constituent sprouted each surface mark (Li, Wang & Eisner 2019, section 2).
+The head of the mark is the head word of that constituent, unless arcs would cross.  The best T' gives one
+head (`mark_attachments`).  Posterior draws give the probability of each head, and so the likely errors of a
+treebank (`doubts`).
 """
 
 from collections import Counter
@@ -35,13 +35,11 @@ Advance = Callable[[int], None]
 def mark_attachments(sentence: Sentence, derivations: Sequence[SlotDerivation]) -> dict[int, int]:
     """The head of each mark that the underlying tree explains, both as token ids of the original sentence.
 
-    A mark's head is the head word of the constituent that sprouted the mark.  If a mark stands among those of
-    another constituent, as a period that moved inside a quotation mark, its arc would cross theirs.  Then its
-    head is that of the constituent into which it moved.  So the arcs of marks do not cross each other or the
-    arcs of a projective tree.
+    The head is the head word of the constituent that sprouted the mark.  If the arc would cross, as for a
+    period that moved inside a quotation mark, it is the head of the constituent into which the mark moved.
+    So arcs of marks do not cross each other or the arcs of a projective tree.
 
     :param derivations: of the slots 0..n, see `pyropunct.tasks.explain.derivations.Derivations.of`.
-    :returns: the head of each mark, by the mark.
     """
     attachments = {}
     for slot, derivation in enumerate(derivations):
@@ -58,8 +56,7 @@ def uncrossed(words: Sequence[int], slot: int) -> list[int]:
     Arcs do not cross if and only if the marks that depend on words before the slot come first, and heads do
     not increase from left to right among these marks and among the others.
 
-    :param words: the head of the constituent that sprouted each mark, from left to right; words up to
-        ``slot`` stand before the slot.
+    :param words: the preferred head of each mark, from left to right; words up to ``slot`` precede the slot.
     :returns: the same, except that marks between those of another constituent get its head.
     """
     heads = list(words)
@@ -105,12 +102,10 @@ def _raised(tree: Tree, word: int, possible: set[int]) -> int:
 
 
 def reattached(sentence: Sentence, attachments: Mapping[int, int]) -> Sentence:
-    """The sentence with other heads of some of its marks, and relation ``punct`` for these.
+    """The sentence with new heads of some marks, with relation ``punct``, also in the enhanced graph.
 
-    If the enhanced graph has the same arc, it is changed too.
-
-    :param attachments: the new head of each of these marks, both as token ids of the original sentence.
-    :raises ValueError: if a word would get a new head, or if a mark would become a head.
+    :param attachments: the new heads by marks, both as token ids of the original sentence.
+    :raises ValueError: if a word would get a new head, or a mark would become a head.
     """
     block = sentence.layout.block
     words, marks = set(sentence.layout.words), {mark for slot in sentence.layout.marks for mark in slot}
@@ -132,13 +127,10 @@ def _by_head(arc: str) -> tuple[list[int], str]:
 
 
 class Doubt(NamedTuple):
-    """A mark for which another head is more probable than the one that it has.
+    """A mark that has a less probable head than another; see `head_posteriors`.
 
-    The probabilities are estimates, see `head_posteriors`.
-
-    :ivar sentence: the sentence.
     :ivar mark: the mark; it and the heads are token ids of the original.
-    :ivar head: the head that it has.
+    :ivar head: its head in the treebank.
     :ivar probability: the posterior probability of this head.
     :ivar proposed: the most probable head.
     :ivar proposed_probability: its posterior probability.
@@ -153,7 +145,7 @@ class Doubt(NamedTuple):
 
     @property
     def certainty(self) -> float:
-        """By how much the proposed head is more probable."""
+        """The difference of the two probabilities."""
         return self.proposed_probability - self.probability
 
     @property
@@ -171,12 +163,7 @@ def doubts(
     draws: int = DRAWS,
     seed: int = 0,
 ) -> list[Doubt]:
-    """The marks whose head is less probable than another, the most certain first.
-
-    :param advance: called with the number of sentences newly done.
-    :param draws: see `head_posteriors`.
-    :param seed: see `head_posteriors`.
-    """
+    """The marks that have a less probable head than another, the most certain first; see `head_posteriors`."""
     doubts = []
     for sentence, heads in head_posteriors(model, sentences, advance, draws=draws, seed=seed):
         tokens = sentence.layout.block.tokens
@@ -201,15 +188,13 @@ def head_posteriors(
 ) -> Iterator[tuple[Sentence, dict[int, dict[int, float]]]]:
     """For each mark of each sentence the posterior probabilities of its heads, given the trees and all marks.
 
-    A probability p is estimated by the share of draws of T' and of the channel's moves in which the mark has
-    this head, as in `mark_attachments`.  Its standard error is sqrt(p (1 - p) / draws): with 200 draws at
-    most 0.036, and 0.007 at p = 0.01 or 0.99.  What the probabilities lack of 1 is that no constituent
-    sprouted the mark.
+    The probability p of a head is the share of draws of T' and of the channel's moves that give the mark this
+    head, as in `mark_attachments`.  Its standard error is sqrt(p (1 - p) / draws), at most 0.036 with 200
+    draws.  The probabilities of a mark add up to 1 minus the probability that no constituent sprouted it.
 
-    :param advance: called with the number of sentences newly done.
     :param draws: how many draws for each sentence.
     :param seed: the draws of a sentence depend on the sentence and the seed alone.
-    :returns: each sentence with the probabilities of heads by marks and heads, as token ids of the original.
+    :returns: each sentence with the probabilities by marks and heads, as token ids of the original.
     """
     ways, encode = ways_of(model), model.vocabulary.encode_string
     for sentence in sentences:
@@ -247,11 +232,9 @@ def drawn_origins(
     For each draw of T' the moves of the channel are drawn from their posterior.
 
     :param choices: (draws, nodes) draws of T', see `pyropunct.inference.inside.posterior_draws`.
-    :param ways: those of the channel.
-    :param place: the number of the tree, and the slot, counted within the tree.
-    :param surface: the surface string.
-    :returns: for each draw, in no order, the head word of each token's constituent, counted from 1; 0 for the
-        sentence start, None for a token from nowhere, as in a slip.  Nothing if the tree is impossible.
+    :param place: the number of the tree, and the slot within the tree.
+    :returns: for each draw, in no order, the head word of each token's constituent, from 1; 0 for the
+        sentence start, None for a token without one, as in a slip.  Nothing if the tree is impossible.
     """
     forest, (tree, slot) = problem.forest, place
     first = int(forest.node_start[tree])

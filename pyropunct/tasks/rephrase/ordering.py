@@ -48,7 +48,6 @@ class OrderItem(NamedTuple):
     """The properties of a dependent or head that the model uses.
 
     :ivar relation: the dependent's relation; of a head, `HEAD`.
-    :ivar tag: the tag.
     :ivar punctemes: the dependent's left and right puncteme, if the tree has them.
     """
 

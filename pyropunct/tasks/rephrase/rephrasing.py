@@ -46,8 +46,6 @@ class Regenerator:
 
     The slip of `pyropunct.models.channel.slip.Slip` is left out.  It models surface strings that ignore their
     underlying string, but regenerated strings are meant to follow it.
-
-    :param model: the model.
     """
 
     def __init__(self, model: FittedStory) -> None:
@@ -86,7 +84,6 @@ class Regenerator:
 class Rephraser:
     """Makes sentences of edited underlying trees.
 
-    :param model: the model.
     :param recapitalise: whether the new first word of a sentence gets the capital letter of the old one;
         otherwise all forms are kept.
     :param regenerate: whether all slots get new surface punctuation.  Otherwise a slot between the same
