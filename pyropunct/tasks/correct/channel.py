@@ -151,7 +151,7 @@ class ErrorChannel:
         return odds
 
     def log_prob(self, wrong: String, right: String, context: Context, rate: float = 1.0) -> float:
-        """log p(x_e | x_c) of one slot in natural logarithms; minus infinity if no single error leads there."""
+        """log p(x_e | x_c) of one slot, natural logarithm; minus infinity if no single error leads there."""
         odds = self.odds(right, context)
         odds_of_wrong = 1.0 if wrong == right else rate * odds.get(wrong, 0.0)
         return math.log(odds_of_wrong) - math.log1p(rate * sum(odds.values())) if odds_of_wrong else -math.inf

@@ -1,4 +1,4 @@
-"""Trains a corrector on right sentences and wrongly punctuated copies (Li, Wang & Eisner 2019, section 6.2)."""
+"""Trains a corrector on right sentences and simulated errors (Li, Wang & Eisner 2019, section 6.2)."""
 
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field, replace

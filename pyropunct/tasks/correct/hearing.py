@@ -98,7 +98,7 @@ class Heard:
         return np.logaddexp.reduce(self.log_joint, 1) + np.array(RATES) * self.unlisted
 
     def posterior(self, rates: Floats) -> Draws:
-        """p(x_c | x_e, words) over the list, as weighted draws, given the (rates,) probabilities of `RATES`."""
+        """p(x_c | x_e, words) over the list as weighted draws, given (rates,) probabilities of `RATES`."""
         shares = np.array([_shares(row) for row in self.log_joint])
         number: dict[String, int] = {}
         rows = [

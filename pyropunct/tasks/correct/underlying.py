@@ -40,7 +40,7 @@ class ErrorTree(Tree):
 
 
 def read_errors(model: FittedStory, trees: Sequence[Tree], surfaces: Sequence[Surface]) -> list[ErrorTree]:
-    """Reconstruct T'_e of sentences: the T' that maximises p(T' | T, x_e) under a model of wrong punctuation."""
+    """Reconstruct T'_e of sentences: argmax of p(T' | T, x_e) under a model of wrong punctuation."""
     error_trees = []
     for first in range(0, len(trees), BATCH_SIZE):
         part = slice(first, first + BATCH_SIZE)

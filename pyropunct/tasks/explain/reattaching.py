@@ -163,7 +163,7 @@ def doubts(
     draws: int = DRAWS,
     seed: int = 0,
 ) -> list[Doubt]:
-    """The marks that have a less probable head than another, the most certain first; see `head_posteriors`."""
+    """The marks that have a less probable head than another, most certain first; see `head_posteriors`."""
     doubts = []
     for sentence, heads in head_posteriors(model, sentences, advance, draws=draws, seed=seed):
         tokens = sentence.layout.block.tokens
