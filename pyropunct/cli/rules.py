@@ -46,16 +46,14 @@ def rules(
 ) -> None:
     """Show the edits that MODEL has learned, for English beside Nunberg's rules.
 
-    For each pair of neighbouring underlying marks, shows the probability of each outcome, and the expected
-    number of times that it happens in FILE, a CoNLL-U file such as the training treebank.  Then shows how
-    many of the confident edits are Nunberg's, and how highly his rules rank.  Several models, of other seeds,
-    periods or languages, are shown side by side, with mean and spread.  A MODEL whose channel has other
-    weights than edits shows these.
+    For each pair of neighbouring underlying marks, shows the probability of each outcome, and its expected
+    count in FILE, a CoNLL-U file such as the training treebank.  Then shows how many of the confident edits
+    are Nunberg's, and how highly his rules rank.  Several models, of other seeds, periods or languages, are
+    shown side by side, with mean and spread.  For a MODEL whose channel has no edits, shows its weights.
 
     :param pairs: pairs in the table and the plot.
-    :param nunberg: compare with Nunberg's rules, or not; by default if the commonest words of the model are
-        English.
-    :param plot: SVG file to write a plot to, with a bar for each outcome of each pair.
+    :param nunberg: compare with Nunberg's rules, or not; by default if the model is English.
+    :param plot: SVG file for a plot with a bar for each outcome of each pair.
     """
     from pyropunct.tasks.explain.examples import rule_examples
     from pyropunct.tasks.explain.learned import learned_weights
@@ -113,7 +111,7 @@ def _learned(
 
 
 def _models_and_file(given: tuple[str, ...]) -> tuple[list[str], str | None]:
-    """The models, and the last of several arguments if it is none."""
+    """The models, and the last of several arguments if it is no model."""
     from pyropunct.shipped import place_of
 
     *models, last = given
@@ -178,8 +176,8 @@ COLUMNS = (
 class RuleReport(LearnedReport):
     """The learned rules of a model.
 
-    :param shown: the pairs that people see.
-    :param about: what JSON says first.
+    :param shown: the pairs for people.
+    :param about: first entries of JSON.
     """
 
     def __init__(
@@ -250,10 +248,7 @@ def _probability(cell: "tuple[LearnedPair, PairOutcome] | None") -> str:
 
 
 def disagreement(outcomes: int) -> str:
-    """A note on probabilities that disagree with their shares.
-
-    :param outcomes: how many.
-    """
+    """A note on so many probabilities that disagree with their shares."""
     from pyropunct.tasks.explain.rules import COUNTED, GAP
 
     of = f"of pairs expected {COUNTED:g} times or more"
@@ -302,11 +297,10 @@ Outcomes with less than {LEAST_SHOWN:g} in all models are left out."""
 
 
 class SideBySideReport(LearnedReport):
-    """The learned rules of several models.
+    """The learned rules of several models, by name.
 
-    :param several: by the names of the models.
     :param most: how many pairs people see.
-    :param about: what JSON says besides.
+    :param about: further entries of JSON.
     """
 
     def __init__(self, several: "Mapping[str, LearnedRules]", most: int, about: dict[str, Any]) -> None:
@@ -371,7 +365,7 @@ class WeightReport(LearnedReport):
     """The learned weights of a channel that has no edits.
 
     :param most: how many people see.
-    :param about: what JSON says first.
+    :param about: first entries of JSON.
     """
 
     def __init__(self, weights: "Sequence[LearnedWeight]", most: int, about: dict[str, Any]) -> None:
