@@ -62,7 +62,7 @@ def parse(
 def parsed(
     model: "Punctuator", draws: int, strength: float, sources: "Sequence[Source]"
 ) -> "Iterator[Restored]":
-    """Sentences with their trees, none for a line without words; see `trees_given_marks` for the parameters."""
+    """Sentences with their trees, none for a line without words; see `trees_given_marks`."""
     from pyropunct.restore.restoring import Restored, words_of
     from pyropunct.tasks.explain.punctuated_trees import least_risk_trees
 

@@ -123,7 +123,7 @@ class LearnedReport(Report):
         sentences: "Sequence[Sentence]",
         most: int,
     ) -> None:
-        """Find at most so many examples for each key, with a function of `pyropunct.tasks.explain.examples`."""
+        """Find at most so many examples for each key; see `pyropunct.tasks.explain.examples`."""
         if most:
             with console.sentence_bar("examples", len(sentences)) as advance:
                 self.examples = examples(model, sentences, most, advance)

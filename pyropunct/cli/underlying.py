@@ -109,7 +109,7 @@ def check_attach(attach: bool, shape: str) -> None:
 
 
 class UnderlyingReport(SentenceReport):
-    """Underlying trees, in brackets, as drawings in text, or collected for one SVG file or one page.
+    """Underlying trees, in brackets, as drawings in text, or collected for one SVG file or page.
 
     :param attach: whether marks depend on the constituents that sprouted them.
     """
@@ -149,10 +149,8 @@ class UnderlyingReport(SentenceReport):
         return {"forms": list(source.tree.forms), "trees": plain}
 
     def draw(self, treebank: Treebank, model: str, width: float | None) -> None:
-        """Print the SVG file or the page, if this is the format.
-
-        :param model: its name.
-        :param width: of a drawing in pixels; None for the usual one.
+        """Print the SVG file or the page, if this is the format; ``width`` is in pixels, None for the
+        default.
         """
         from pyropunct.figures.layout import WIDTH
         from pyropunct.figures.page import page_html
@@ -177,10 +175,7 @@ class WrittenReport(SentenceReport):
 
 
 class DoubtReport(Report):
-    """The marks whose head is less probable than another, the most certain first.
-
-    :param marks: these marks alone; by default all.
-    """
+    """The marks (all, or only these) that have a less probable head than another, most certain first."""
 
     def __init__(
         self, model: "Punctuator", sentences: Sequence[Sentence], marks: Collection[str] = ()

@@ -1,7 +1,4 @@
-"""Plots: punctemes of each relation and outcomes of edits (Li, Wang & Eisner 2019, section 5).
-
-Languages side by side too.
-"""
+"""Plots of relations, edits (Li, Wang & Eisner 2019, section 5) and languages."""
 
 import io
 import math
@@ -27,21 +24,16 @@ STYLE: dict[str, Any] = {"svg.hashsalt": "pyropunct", "svg.fonttype": "none", "f
 
 
 def label(text: str) -> str:
-    """A text from a treebank for a plot, without the control characters that no SVG file may have.
+    """A text from a treebank for a plot, without the control characters that are invalid in SVG.
 
-    Give ``parse_math=False`` with it: dollar signs are marks, not TeX.
+    Use ``parse_math=False`` with it: dollar signs are marks, not TeX.
     """
     controls = {one for one in text if unicodedata.category(one) in ("Cc", "Cs") or one in "\ufffe\uffff"}
     return text.translate(dict.fromkeys(map(ord, controls), "\N{REPLACEMENT CHARACTER}"))
 
 
 def svg(draw: Callable[[Figure], None], width: float, height: float) -> bytes:
-    """A plot as an SVG file; equal plots give equal files.
-
-    :param draw: puts the plot into a figure.
-    :param width: in inches.
-    :param height: in inches.
-    """
+    """A plot as an SVG file, with sizes in inches; equal plots give equal files."""
     with style.context(["default", STYLE]), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing")  # whoever shows the text has fonts of his own
         figure = Figure(figsize=(width, height), layout="constrained")
@@ -58,9 +50,9 @@ WIDTH, BAR_HEIGHT, FRAME_HEIGHT = 7.5, 0.25, 1.3
 def relations_svg(relations: Sequence[RelationPunctemes]) -> bytes:
     """A bar for each relation, as an SVG file; equal relations give equal files.
 
-    The dark part of a bar is the share of constituents that sprout symmetric punctemes; the hatched part is
-    the share of those that sprout others.  The entropy of the puncteme pair is written beside the bar.  The
-    parts of bar i, counted from 0, are the elements ``relation-i-symmetric`` and ``relation-i-other``.
+    The dark part is the share of constituents that sprout symmetric punctemes, the hatched part that of
+    others; beside the bar is the entropy of the puncteme pair.  The parts of bar i, from 0, are the elements
+    ``relation-i-symmetric`` and ``relation-i-other``.
     """
 
     def draw(figure: Figure) -> None:
@@ -110,9 +102,8 @@ BY_NUNBERG, OTHER = "0.25", "0.9"
 def rules_svg(pairs: Sequence[LearnedPair]) -> bytes:
     """A panel with a bar for each outcome of each pair, as an SVG file; equal pairs give equal files.
 
-    The dark bar is the outcome under Nunberg's rules; a pair that he does not consider has no dark bar.
-    Lines on the bars are credible intervals.  The legend names the outcomes that occur.  The bar of outcome k
-    of pair i, both counted from 0, is the element ``pair-i-outcome-k``.
+    The dark bar is the outcome under Nunberg's rules, if he considers the pair.  Lines on the bars are
+    credible intervals.  The bar of outcome k of pair i, both from 0, is the element ``pair-i-outcome-k``.
     """
     rows = max(1, math.ceil(len(pairs) / COLUMNS))
 
@@ -176,8 +167,8 @@ ROW_HEIGHT, LANGUAGE_WIDTH, NAMES_WIDTH = 0.22, 0.9, 4.0
 def typology_svg(languages: Sequence[str], rows: Sequence[Comparison]) -> bytes:
     """A panel for each language with a dot and an interval in each row; equal rows give equal files.
 
-    Rows in which languages differ are black, the others grey.  The dots of row i in language k, both counted
-    from 0, are the element ``row-i-language-k``.
+    Rows in which languages differ are black, the others grey.  The dots of row i in language k, both from 0,
+    are the element ``row-i-language-k``.
     """
     names = [label(f"{one.of}: {one.outcome}" + (" *" if one.differs else "")) for one in rows]
 

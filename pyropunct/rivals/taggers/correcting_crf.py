@@ -112,7 +112,7 @@ def train_correcting_crf(
     seed: int = 0,
     watch: Watch | None = None,
 ) -> CorrectingCRF:
-    """Train it on right sentences with wrong punctuation; see `pyropunct.rivals.taggers.kinds.train_rival`."""
+    """Train it on right sentences with wrong punctuation, as `pyropunct.rivals.taggers.kinds.train_rival`."""
     right = [_example(*pair) for pair in train], [_example(*pair) for pair in dev]
     rival = train_rival(CorrectingCRF, *right, recipe, seed, watch)
     assert isinstance(rival, CorrectingCRF)

@@ -105,7 +105,7 @@ class SlotBatch(NamedTuple):
 
 @dataclass(frozen=True)
 class RivalVocabulary:
-    """Numbers for the attributes of words, with unknown attributes of all kinds first, and for slot strings."""
+    """Numbers for the attributes of words, unknown attributes of all kinds first, and for slot strings."""
 
     attributes: tuple[str, ...]
     slots: SlotVocabulary
