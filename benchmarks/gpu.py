@@ -53,7 +53,7 @@ class Way:
     """A way to compute: compiled, or with tensors on some device.
 
     :ivar training: a training whose weights are on the device.
-    :ivar with_tensors: whether inference takes tensors even if they are on the CPU.
+    :ivar with_tensors: whether inference takes tensors even on the CPU.
     """
 
     training: Training
@@ -75,12 +75,7 @@ class Way:
             return systems.best_seconds(finished, repeats)
 
     def works(self, numbers: Sequence[int], held_out: Sequence[Sentence], size: int) -> Works:
-        """What is timed.
-
-        :param numbers: of training sentences.
-        :param held_out: as many others.
-        :param size: how many are computed together.
-        """
+        """The timed works, with ``size`` sentences at a time."""
         model, given = self.training.punctuator(), systems.problems(self.training, numbers, size)
         return {
             "inside and gradient": partial(for_each, given, _inside_and_gradient),

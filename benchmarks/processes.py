@@ -48,7 +48,7 @@ def main() -> None:
 
 
 def measured(command: list[str], processes: int) -> Cost:
-    """What a command takes with so many processes; its output goes to a folder that is then deleted.
+    """The cost of a command with so many processes; its output folder is deleted.
 
     :raises CalledProcessError: if it fails.
     """

@@ -60,7 +60,6 @@ COLUMNS = (
 class Text(NamedTuple):
     """A document as running text.
 
-    :ivar words: its n words.
     :ivar surface: the tokens of the slots 0..n.
     :ivar ends: for each word whether a sentence ends behind it.
     """

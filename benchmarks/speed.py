@@ -62,13 +62,7 @@ TABLES = ("systems", "length", "inventory", "memory", "floor")
 
 @dataclass(frozen=True)
 class Bench:
-    """What all tables need.
-
-    :ivar train: the training treebank.
-    :ivar dev: the dev treebank.
-    :ivar training: a training of the model on it.
-    :ivar options: the options of the command line.
-    """
+    """The data, the training and the options of all tables."""
 
     train: Sequence[Sentence]
     dev: Sequence[Sentence]
@@ -165,7 +159,6 @@ def describe(bench: Bench) -> None:
 class Row:
     """A system's speed.
 
-    :ivar system: its name.
     :ivar on: what was timed.
     :ivar training: sentences a second.
     :ivar evaluation: sentences a second.
@@ -380,10 +373,7 @@ def _per_pair(bench: Bench, training: Training, numbers: list[int]) -> list[str]
 
 
 def peak_mebibytes() -> float:
-    """The greatest memory that this process has had.
-
-    Linux counts in ``ru_maxrss`` what the parent had when it forked; its own file has the right number.
-    """
+    """The greatest memory of this process; ``ru_maxrss`` of Linux would include the parent's at the fork."""
     status = Path("/proc/self/status")
     if status.exists():
         peaks = [line for line in status.read_text().splitlines() if line.startswith("VmHWM")]

@@ -1,7 +1,4 @@
-"""Commands on mutated input: they end with their results or with one line, and never with a traceback.
-
-Each try calls a command with random options, in a process of its own, on a mutated treebank or raw text.
-"""
+"""Commands on mutated input, with random options: they end with their results or with one line."""
 
 import random
 import tempfile
@@ -58,7 +55,7 @@ BRACKET_COMMANDS = ["convert FILE --out OUT.conllu", "convert FILE"]
 
 
 def attack(tries: int, seed: int) -> Row:
-    """Call a command on mutated input, so often."""
+    """Call a command on mutated input, ``tries`` times."""
     torch.set_num_threads(1)
     chance, outcomes, failures = random.Random(seed), Counter[str](), []
     with tempfile.TemporaryDirectory() as place:
@@ -108,7 +105,6 @@ def _call(chance: random.Random, folder: Path) -> tuple[list[str], bytes]:
 
 
 def _run(arguments: list[str]) -> None:
-    """Call a command."""
     result = CliRunner().invoke(main, arguments)
     told = f"status {result.exit_code}: {result.stderr[-1000:]}"
     assert result.exit_code in (0, 2), told

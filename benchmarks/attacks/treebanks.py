@@ -1,7 +1,6 @@
 """Mutated CoNLL-U files: the reader accepts them, or refuses them in one line.
 
-What it accepts can be written again: unchanged it is what was read, and with other punctuation it can be read
-again, with the same words and that punctuation.
+An accepted file can be written again: unchanged, or with other punctuation and the same words.
 """
 
 import random

@@ -239,7 +239,6 @@ for _one in (restoration, commas, joint, parsers, correction):
 def _show(
     experiment: "Experiment", json: bool, folder: str | None = None, treebanks: "Iterable[Treebank]" = ()
 ) -> None:
-    """Run an experiment and print its results: one JSON object, or tables for people."""
     try:
         results = experiment.run()
     except KeyboardInterrupt:

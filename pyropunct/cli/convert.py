@@ -55,7 +55,6 @@ def convert(
 
 
 def _tell(conversion: "Conversion", source: str, out: str | None) -> None:
-    """Report what was converted and which labels and tags were unknown."""
     if out is not None:
         counts = f"{conversion.trees:,} trees, {conversion.words:,} words, {conversion.marks:,} marks"
         console.say(f"{source}: {counts}, written to {out}")

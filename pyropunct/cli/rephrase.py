@@ -219,7 +219,6 @@ def _permutation(rephraser: "Rephraser", edits: Edits, source: "Treebank") -> Ch
 def _results(
     rephraser: "Rephraser", sentences: "Sequence[Sentence]", change: Change, times: int, path: str
 ) -> "Iterator[tuple[Sentence, ...]]":
-    """The rephrasings of each sentence."""
     from pyropunct.tasks.rephrase.underlying_tree import EditError
 
     trees = rephraser.underlying(sentences)

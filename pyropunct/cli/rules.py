@@ -97,7 +97,6 @@ def _learned(
     settings: RuleSettings,
     nunberg: bool | None,
 ) -> "LearnedRules":
-    """The rules of a model."""
     from pyropunct.tasks.explain.learned import learned_rules
     from pyropunct.tasks.explain.nunberg import is_english
     from pyropunct.tasks.explain.rules import NoEditsError
@@ -191,7 +190,6 @@ class RuleReport(LearnedReport):
 
 
 def _outcomes(pairs: "Iterable[LearnedPair]") -> list[Learned]:
-    """Each outcome of each pair."""
     found = []
     for pair in pairs:
         for outcome in pair.outcomes:
@@ -208,7 +206,6 @@ def _outcomes(pairs: "Iterable[LearnedPair]") -> list[Learned]:
 
 
 def _pairs(learned: "LearnedRules", shown: "Sequence[LearnedPair]") -> "Table[Any]":
-    """The outcomes of pairs, for people."""
     from pyropunct.compare.table import NO_VALUE, cells_table
 
     counted = [NOT_COUNTED] if learned.sentences is None else [_occurring(learned, shown)]
@@ -256,7 +253,6 @@ def disagreement(outcomes: int) -> str:
 
 
 def _occurring(learned: "LearnedRules", shown: "Sequence[LearnedPair]") -> str:
-    """A note on the pairs that occur."""
     total = f"{learned.occurring:,} of {len(learned.pairs):,} pairs are expected in FILE"
     rare = sum(not pair.occurs for pair in shown)
     more = f"; {rare} of those above are not: (in parentheses)" if rare else ""
@@ -322,7 +318,6 @@ class SideBySideReport(LearnedReport):
 
 
 def _several(names: Sequence[str], outcomes: "Sequence[SeveralOutcomes]", most: int) -> "Table[Any]":
-    """The outcomes of pairs in several models, for people."""
     from pyropunct.compare.table import cells_table
 
     shown = set(list(dict.fromkeys(one.before for one in outcomes))[:most])

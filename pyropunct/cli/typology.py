@@ -108,7 +108,6 @@ def _languages(given: Sequence[str]) -> dict[str, tuple[str, str]]:
 def _counts(
     use: ModelUse, model: str, file: str, functions: Mapping[str, str] | None = None
 ) -> "LanguageCounts":
-    """What a model expects in a treebank."""
     from pyropunct.tasks.explain.rules import NoEditsError
     from pyropunct.tasks.explain.typology import language_counts
 

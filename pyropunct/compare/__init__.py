@@ -1,1 +1,1 @@
-"""Experiments: systems, the data that they are trained and measured on, metrics, significance, and a table."""
+"""Experiments: systems, the data that they are trained and measured on, metrics, significance and tables."""

@@ -91,7 +91,6 @@ def permutation_test(
 
 
 def _quantities(values: ArrayLike) -> Totals:
-    """Quantities as a matrix (sentences, k)."""
     found = np.asarray(values, float)
     return found[:, None] if found.ndim == 1 else found
 

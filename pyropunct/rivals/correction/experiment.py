@@ -167,8 +167,6 @@ class CorrectionExperiment(Experiment):
 
 
 def _curve_table(curve: Sequence[CurvePoint]) -> Table[CurvePoint]:
-    """The AED of each system at each rate of errors."""
-
     def aed(place: int, result: CorrectionResult) -> Column[CurvePoint]:
         return Column(result.system, result.system, lambda point: point.results[place].aed, 4)
 

@@ -192,7 +192,6 @@ class Run:
         return self.experiment.trained(part, train, system.save, partial(system.load, conditions=conditions))
 
     def _treebanks(self, system: System[Any]) -> Treebanks:
-        """The data for the training of a system."""
         treebanks = self.treebanks
         if system.built_on is not None:
             treebanks = treebanks._replace(model=self._with_parser(system.built_on))
@@ -203,7 +202,6 @@ class Run:
         return treebanks._replace(text=self._text.examples, text_once=self._text.once)
 
     def _with_parser(self, name: str) -> Punctuator:
-        """A trained model with the parser of the table."""
         model: Punctuator = self.system(name).model
         return replace(model, parser=self.parser(self.conditions.shares[-1]).model)
 

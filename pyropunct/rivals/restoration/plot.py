@@ -121,5 +121,4 @@ def spread(places: Sequence[float], least: float) -> list[float]:
 
 
 def _start(group: Sequence[int], places: Sequence[float], least: float) -> float:
-    """The place of the first member of a group."""
     return sum(places[number] for number in group) / len(group) - least * (len(group) - 1) / 2

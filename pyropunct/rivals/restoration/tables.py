@@ -108,7 +108,6 @@ class RestorationResults(Results):
         )
 
     def _notes(self) -> Iterable[str]:
-        """Lines that explain the tables."""
         conditions, test = self.conditions, self.test
         name, measured = ("dev", self.dev) if test is None else ("test", test)
         yield (

@@ -245,6 +245,5 @@ class FittedCommaExperiment(Experiment):
 
 
 def _with_commas_alone(sentence: Sentence) -> Sentence:
-    """The sentence without all other marks."""
     surface = tuple(tuple(mark for mark in slot if mark == COMMA) for slot in sentence.surface)
     return replace(sentence, surface=surface)

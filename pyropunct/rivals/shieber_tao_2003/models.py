@@ -194,5 +194,4 @@ class CommaSystem:
         yield from map(best_path, np.split(scores, ends[:-1]))
 
     def _steps(self, sentences: Sequence[CommaSentence]) -> Integers:
-        """The steps of all sentences, one after the other."""
         return np.concatenate([steps(sentence, self._words, self._tags) for sentence in sentences])

@@ -103,7 +103,6 @@ def _leaves(tree: PhraseTree) -> Iterator[PhraseTree]:
 
 
 def _commas(tree: PhraseTree) -> list[bool]:
-    """Whether a comma stands at each position."""
     commas = [False]
     for leaf in _leaves(tree):
         if _is_comma(leaf):

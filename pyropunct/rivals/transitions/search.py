@@ -146,7 +146,6 @@ def _offer_actions(work, moves, allowed, state, place, best_scores, best_orders,
 
 @inner
 def _actions_to(states, state, steps):
-    """The actions that lead to a state."""
     actions = np.empty(steps, np.int64)
     for step in range(steps - 1, -1, -1):
         actions[step] = states[state, ACTION]

@@ -123,7 +123,6 @@ def train_mark_crf(
 
 
 def _chain(features: Sequence[Tensor], weights: Tensor, transitions: Tensor) -> LinearChain:
-    """The distribution of the marks of streams."""
     sizes = torch.tensor([len(one) for one in features])
     scores = embedding(torch.cat(list(features)), weights, padding_idx=0).sum(1)
     present = torch.arange(int(sizes.max())) < sizes[:, None]

@@ -239,7 +239,6 @@ def train_arc_eager(
 
 
 def _transitions_of(stream: Stream) -> list[Action]:
-    """The transitions that lead to all sentences of a stream."""
     found: list[Action] = []
     for size in stream.sizes:
         first = len(found) // 2

@@ -83,7 +83,6 @@ def restoration_system(model: Punctuator, settings: JointSettings) -> Reader:
 
 
 def _joined(sentences: Sequence[Any]) -> SlotReading:
-    """Restored sentences as one stream."""
     marks: list[int] = []
     ends: list[bool] = []
     heads: list[int] = []

@@ -138,5 +138,4 @@ def _steps(
 
 
 def _distance(wrong: String, new: String, read: int, written: int) -> int:
-    """The edit distance of the remainders of two strings."""
     return int(Levenshtein.distance(wrong[read:], new[written:]))

@@ -247,7 +247,6 @@ class _Occasions:
                 )
 
     def _headed_by(self, relations: frozenset[str]) -> Iterator[int]:
-        """The words, counted from 0, that have one of these relations."""
         return (word for word, relation in enumerate(self._relations) if relation in relations)
 
     def _single_comma(self, slot: int) -> Occasion:

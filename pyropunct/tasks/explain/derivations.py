@@ -120,7 +120,6 @@ class Derivations:
         return SlotDerivation(underlying, surface, path.origins, tuple(edits), False, tuple(kept))
 
     def _neighbours(self, underlying: Sequence[SproutedTree], made: Made) -> tuple[str, str]:
-        """The two tokens of an edit."""
         first, second = (
             self._vocabulary.tokens[token] if place is None else underlying[place].token
             for token, place in zip(made.edit[:2], made.places, strict=True)

@@ -85,7 +85,6 @@ def nunberg_rules() -> tuple[NunbergRule, ...]:
 
 
 def _rule(a: str, b: str) -> NunbergRule | None:
-    """The rule for the neighbours a b."""
     if a in _CLOSING_QUOTES and b in _TRANSPOSED:
         return NunbergRule((a, b), (b, a), QUOTE_TRANSPOSITION)
     if not (_is_bracket(a) or _is_bracket(b)):

@@ -162,7 +162,6 @@ def least_risk_tree(trees: Sequence[WeightedTree]) -> LeastRisk:
 
 
 def _least_risk(first: Tree, weighted: Iterable[tuple[int, int, str, float]]) -> LeastRisk:
-    """The tree of least risk."""
     arcs = np.zeros((len(first), len(first) + 1))
     relations: defaultdict[tuple[int, int], defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
     for word, head, relation, weight in weighted:

@@ -131,7 +131,6 @@ def language_counts(
 
 
 def _of_neighbours(functions: Sequence[str], edits: Tensor) -> dict[tuple[str, str], Tally]:
-    """The outcomes of pairs of functions."""
     does = torch.tensor([[function == name for name in FUNCTIONS] for function in functions]).double()
     counts = merged_edits(torch.einsum("ta,ub,tue->abe", does, does, edits.double().cpu()))
     tallies = {}

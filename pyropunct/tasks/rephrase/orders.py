@@ -273,7 +273,6 @@ def _draw(sizes: Ints, start: Ints, pairs: Ints, scores: Doubles, uniform: Doubl
 
 @inner
 def _score(local: Doubles, order: Ints) -> float:
-    """The score of an order of one node."""
     size = len(order)
     side, last, total = LEFT, size, 0.0
     for place in range(size):
