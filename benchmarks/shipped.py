@@ -79,7 +79,6 @@ Parses = Sequence[Sequence[WeightedTree]]
 
 
 def main() -> None:
-    """Train the model unless it is to be measured only, and print its numbers as rows of a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("train")
     parser.add_argument("dev")

@@ -119,7 +119,6 @@ def counts(folder: Path, languages: list[str]) -> Iterator[str]:
 
 
 def main() -> None:
-    """Run the benchmark from the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--only", default=",".join(FILES), help="languages, separated by commas")

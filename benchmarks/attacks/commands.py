@@ -72,7 +72,6 @@ def attack(tries: int, seed: int) -> Row:
 
 
 def _models(folder: Path) -> None:
-    """A model with a parser, and a corrector."""
     sentences = read_treebank(embedded_treebank_path("train"))[:150]
     model = fit(sentences, sentences[:20], RECIPES["plain"], direction="left")
     object.__setattr__(model, "parser", train_parser(sentences, sentences[:20], PARSER))
@@ -81,7 +80,6 @@ def _models(folder: Path) -> None:
 
 
 def _call(chance: random.Random, folder: Path) -> tuple[list[str], bytes]:
-    """The arguments of a command, whose file is written, and what is in this file."""
     kind = chance.choice(["treebank", "treebank", "text", "brackets"])
     if kind == "treebank":
         whole = HARD + embedded_treebank_path("dev").read_text(encoding="utf-8")

@@ -16,7 +16,6 @@ from pathlib import Path
 
 
 def main() -> None:
-    """Run the program from the command line."""
     from trials import Trials, report  # not in the processes that are forked, which import this file
 
     kind = argparse.RawDescriptionHelpFormatter

@@ -42,13 +42,13 @@ def underlying(
 ) -> None:
     """Show the underlying punctuation of FILE: that of the best derivation, or draws from the posterior.
 
-    :param format: trees in some format; or a report on marks whose head in FILE is less probable than
-        another, as lines of text or, with tsv, with tabs between columns.
+    :param format: trees in some format; or a report on marks that have a less probable head in FILE than
+        another, as text or, with tsv, with tabs between columns.
     :param samples: draw this many trees from the posterior.
     :param width: with --format svg: cut longer sentences into rows of this many pixels; by default 1200.
     :param attach_punctuation: with --format conllu: make each mark a dependent of the constituent that
         sprouted it.
-    :param mark: with --format report or tsv: report on this mark alone; repeatable.
+    :param mark: with --format report or tsv: report only on this mark; repeatable.
     """
     if json and format in ("html", "svg", "report", "tsv"):
         raise UserError(f"--json and --format {format} are two formats: take one of them")
