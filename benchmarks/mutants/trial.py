@@ -45,10 +45,7 @@ def forks() -> Any:
 def recorded(
     forks: Any, tree: Path, before: Sequence[str], tests: Sequence[str], out: Path, slowest: float
 ) -> None:
-    """Run tests in a tree, and write which lines each runs and how long it takes.
-
-    :param before: tests to be run first, so that the others find all compiled.
-    """
+    """Run tests in a tree after those that compile; write which lines each runs and how long it takes."""
     process = forks.Process(target=_record, args=(tree, before, tests, out, slowest))
     process.start()
     process.join()

@@ -66,10 +66,7 @@ class Group:
 
 
 class Command(click.Command):
-    """A command made from a function.
-
-    :ivar groups: the settings among its parameters.
-    """
+    """A command made from a function; ``groups`` are the settings among its parameters."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function

@@ -82,7 +82,7 @@ def work(model: str, *, use: ModelUse) -> "Work":
 def measured(
     model: "Punctuator", part: TextPart, advance: Callable[[], None], reject: "Reject | None" = None
 ) -> "tuple[EvaluationSums, Items, list[ImpossibleSentenceError]]":
-    """The sums over a text, what was left out, and the errors of sentences that the model cannot produce.
+    """The sums over a text, what was left out, and the errors of impossible sentences.
 
     :param reject: takes errors; by default the first one is raised.
     """

@@ -124,10 +124,7 @@ def rephrase(
 
 
 class RephrasedReport(SentenceReport):
-    """Rephrased sentences.
-
-    :ivar halved: the identifiers of those with a bracket or quotation mark without its partner.
-    """
+    """Rephrased sentences; ``halved`` are those with half a pair of brackets or quotation marks."""
 
     def __init__(self, form: str) -> None:
         super().__init__(form)

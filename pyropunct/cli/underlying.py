@@ -109,10 +109,7 @@ def check_attach(attach: bool, shape: str) -> None:
 
 
 class UnderlyingReport(SentenceReport):
-    """Underlying trees, in brackets, as drawings in text, or collected for one SVG file or page.
-
-    :param attach: whether marks depend on the constituents that sprouted them.
-    """
+    """Underlying trees, in brackets, as drawings in text, or collected for one SVG file or page."""
 
     def __init__(self, form: str, out: TextIO | None, model: "Punctuator", attach: bool) -> None:
         from pyropunct.tasks.explain.derivations import Derivations

@@ -184,10 +184,7 @@ class Table(Generic[Row]):
     # For people
 
     def text(self, width: int | None = WIDE) -> str:
-        """The title, the table with lines between columns, and the notes, as lines of text.
-
-        :param width: of a line in characters, None for that of the terminal; wider cells are folded.
-        """
+        """The table as lines of text with title and notes; cells are folded if it is wider than ``width``."""
         from rich.console import Console  # takes a while to import
         from rich.table import Table as RichTable
         from rich.text import Text
@@ -327,10 +324,7 @@ def cells_table(
     rows: Sequence[Sequence[Any]],
     notes: Sequence[str] = (),
 ) -> Table[Sequence[Any]]:
-    """A table whose rows are sequences of cells.
-
-    :param columns: for each title, also the key, the decimals, or a function that shows a cell.
-    """
+    """A table whose rows are sequences of cells; titles have decimals or a function that shows a cell."""
 
     def column(place: int, name: str, how: int | Callable[[Any], str] | None) -> Column[Sequence[Any]]:
         value = itemgetter(place)

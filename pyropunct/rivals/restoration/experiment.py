@@ -111,9 +111,8 @@ def _environment() -> dict[str, Any]:
 
 
 class LearnedTexts(NamedTuple):
-    """Files of text to learn from besides the treebank.
-
-    :ivar checksum: of their contents, in the names of parts that learn from them; empty without files.
+    """Files of text to learn from besides the treebank, and a checksum of their contents, empty without
+    files.
     """
 
     files: Sequence[str] = ()

@@ -86,10 +86,7 @@ class System(ABC, Generic[Model]):
         """Punctuate each sentence, given its trees; a system without trees uses only their words."""
 
     def log_prob(self, model: Model, sentences: Sequence[Sentence], parses: Parses) -> Tensor | None:
-        """(sentences,) log p(x | words), natural logarithms; None from a system without probabilities.
-
-        :param parses: the trees of each sentence, over which p(x | T) is averaged.
-        """
+        """(sentences,) natural log p(x | words), averaged over trees; None without probabilities."""
         return None
 
     def report(self, model: Model) -> Mapping[str, Any]:

@@ -65,10 +65,7 @@ def relation_numbers(actions: Iterable[Action]) -> dict[str, int]:
 
 
 def matrix_of(forms: Sequence[str], tags: Sequence[str], rows: Mapping[int, Sequence[int]]) -> Array:
-    """(5, n + 5) a sentence for compiled code: see `pyropunct.rivals.transitions.cells.WORD`.
-
-    :param rows: further rows of the n words, by their numbers.
-    """
+    """(5, n + 5) a sentence with further rows, see `pyropunct.rivals.transitions.cells.WORD`."""
     matrix = np.zeros((5, len(forms) + 1 + BEHIND), np.int64)
     texts = {WORD: list(map(number_of, forms)), TAG: list(map(number_of, tags))}
     for row, values in {**texts, **rows}.items():

@@ -165,10 +165,7 @@ class ArcEagerParser(TransitionParser):
 
 
 def encoded(stream: Stream, found: Marks = (), first: int = 0) -> Array:
-    """A stream from its word ``first`` (counted from 0) on, in the format of compiled code.
-
-    :param found: the marks that another system predicted.
-    """
+    """A stream from its word ``first`` (from 0) on for compiled code, with marks of another system."""
     marks = [FIRST_MARK + mark if mark != NONE else 0 for mark in found[first:]]
     return matrix_of(stream.forms[first:], stream.tags[first:], {MARK: marks} if found else {})
 

@@ -105,10 +105,7 @@ def contexts(tree: Tree) -> list[Context]:
 
 @dataclass(frozen=True)
 class ErrorChannel:
-    """A fitted error channel.
-
-    :ivar weights: the weight of each feature; features that are missing have weight 0.
-    """
+    """A fitted error channel; features without a weight have weight 0."""
 
     errors: tuple[Error, ...]
     weights: Mapping[str, float]

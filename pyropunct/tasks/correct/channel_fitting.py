@@ -70,10 +70,8 @@ def simulated_pairs(
     seed: int = 0,
     parser: Parser | None = None,
 ) -> list[Pair]:
-    """Right sentences with simulated errors; see `pyropunct.tasks.correct.learner_errors.wrong_copies`.
-
-    :param parser: draws the trees of every second copy; see
-        `pyropunct.tasks.correct.fitting.with_drawn_trees`.
+    """Right sentences with simulated errors, see `wrong_copies`; a parser draws the trees of every second
+    copy.
     """
     sentences = tuple(sentences)
     made = wrong_copies(sentences, rates, copies, seed)

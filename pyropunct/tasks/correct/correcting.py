@@ -53,10 +53,7 @@ class TooManyMarksError(UserError, ValueError):
 
 @dataclass(frozen=True)
 class Correcting(ABC):
-    """A trained corrector.  Its file is a model file with one more part.
-
-    :ivar model: the model, whose parser parses raw words if there is one.
-    """
+    """A trained corrector, whose ``model`` parses raw words.  Its file is a model file with one more part."""
 
     model: Punctuator
 
@@ -276,10 +273,7 @@ def load_corrector(
 
 
 def decisions(heard: Iterable[Heard], settings: CorrectingSettings, rates: Floats) -> Iterator[Decision]:
-    """The right punctuation of sentences, from their joint probabilities.
-
-    :param rates: (rates,) the probability of each of `pyropunct.tasks.correct.hearing.RATES`.
-    """
+    """The right punctuation of sentences, from their joint probabilities and (rates,) those of `RATES`."""
     choose = DECODERS[settings.decoder]
     for sentence in heard:
         wrong = sentence.surfaces[0]

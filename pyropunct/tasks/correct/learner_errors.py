@@ -185,8 +185,7 @@ def wrong_copies(
 ) -> list[tuple[Sentence, WrongSurface]]:
     """Training sentences, each with several wrong punctuations.
 
-    :param copies: copies of each sentence.  Copy k has the errors of the seed ``seed + 2 k``; the seed ``seed
-        + 1`` is left for evaluation.
+    Copy k has the errors of seed + 2 k; seed + 1 is left for evaluation.
     """
     sentences = tuple(sentences)
     return [

@@ -99,10 +99,7 @@ class Sprout(NamedTuple):
 
 
 class Explainer:
-    """Explains changes by best underlying trees.
-
-    :param model: the model of right text, for the kind of trees to explain.
-    """
+    """Explains changes by best underlying trees of the model of right text."""
 
     def __init__(self, model: FittedStory) -> None:
         self._model, self._derivations = model, Derivations(model)

@@ -173,9 +173,8 @@ class LearnedWeight(NamedTuple):
 def learned_weights(
     model: FittedStory, sentences: Sequence[Sentence] | None = None, advance: Advance = lambda done: None
 ) -> list[LearnedWeight]:
-    """The weights of a model's channel: the most used first, or without sentences the greatest.
-
-    :param sentences: count the uses in them, in expectation under p(T' | T, x).
+    """The weights of a model's channel: those most used under p(T' | T, x), or without sentences the
+    greatest.
     """
     channel, tokens = model.story.channel, model.vocabulary.tokens
     with torch.no_grad():

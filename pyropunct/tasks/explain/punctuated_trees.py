@@ -44,10 +44,7 @@ LONGEST_SUMMED = 120
 
 
 class LeastRisk(NamedTuple):
-    """The tree of least risk among all projective trees with one root.
-
-    :ivar risk: the expected number of words with a wrong head.
-    """
+    """The tree of least risk, the expected number of wrong heads, among projective trees with one root."""
 
     tree: Tree
     risk: float

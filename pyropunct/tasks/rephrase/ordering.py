@@ -77,10 +77,7 @@ class Family(NamedTuple):
 
 
 def families(tree: Tree, punctemes: Punctemes | None = None) -> Iterator[Family]:
-    """Yields the nouns and verbs of a tree that have dependents.
-
-    :param punctemes: those of each word's constituent, if the model uses them.
-    """
+    """Yields the nouns and verbs of a tree that have dependents, with their punctemes if given."""
     for head, dependents in enumerate(tree.children[1:], start=1):
         group = GROUPS.get(tree.tags[head - 1])
         if group is None or not dependents:
@@ -217,9 +214,8 @@ class WordOrder:
         generator: np.random.Generator,
         punctemes: Sequence[Punctemes] | None = None,
     ) -> list[tuple[int, ...]]:
-        """The words of each tree, from 1, in an order drawn for each of its nouns and verbs.
-
-        :param punctemes: those of each tree, if the model was learned with punctemes.
+        """The words of each tree, from 1, in an order drawn for each noun and verb, given punctemes if
+        learned.
         """
         known = [None] * len(trees) if punctemes is None else punctemes
         of_trees = [list(families(tree, pairs)) for tree, pairs in zip(trees, known, strict=True)]
@@ -231,10 +227,7 @@ class WordOrder:
 
 
 class _Numbering:
-    """Numbers for kinds of pairs, and for their features.
-
-    :param features: the numbers of known features; by default all features are new.
-    """
+    """Numbers for kinds of pairs, and for their features; without ``features``, all are new."""
 
     def __init__(self, features: Mapping[Feature, int] | None = None) -> None:
         self._known, self.features = features, dict[Feature, int]()
@@ -277,10 +270,7 @@ def _features(group: str, left: OrderItem, right: OrderItem) -> list[Feature]:
 
 
 def linearised(tree: Tree, orders: Mapping[int, Sequence[int]]) -> tuple[int, ...]:
-    """The words of a projective tree, from 1, in new orders.
-
-    :param orders: for some words the word itself and its dependents, from left to right.
-    """
+    """The words of a projective tree, from 1, in new orders of some words with their dependents."""
     placed = []
     waiting = [(tree.root, False)]
     while waiting:
