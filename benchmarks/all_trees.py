@@ -4,10 +4,10 @@ Usage::
 
     python benchmarks/all_trees.py MODEL PARSER DEV.conllu
 
-MODEL was fitted with ``--attach local``; PARSER is a model with a parser, such as ``en``.  For sentences of
-some lengths, and three strengths of pruning, prints a row of docs/guide/all-trees.md: items a word, the share
-of p(T | words) that is kept, in the mean and at least; and the median milliseconds of processor time, on one
-thread, of finding the possible trees, of scoring them, and of log p(x | words) with its gradient.
+MODEL was fitted with ``--attach local``; PARSER is a model with a parser, such as ``en``.  Prints the rows of
+docs/guide/all-trees.md: items a word, the mean and least share of p(T | words) that is kept, and the median
+milliseconds of processor time, on one thread, to find the possible trees, to score them, and of log p(x |
+words) with its gradient.
 """
 
 import argparse
@@ -29,7 +29,6 @@ LENGTHS, AROUND, MOST = (10, 20, 40, 60), 3, 30
 
 
 def main() -> None:
-    """Run the benchmark from the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("model")
     parser.add_argument("parser")

@@ -1,11 +1,11 @@
-"""Train the recurrent rivals in several sizes, and write the table from which their default recipe was taken.
+"""Trains the recurrent rivals in several sizes; their default recipe comes from this table.
 
 Usage::
 
     python benchmarks/baselines.py TRAIN.conllu DEV.conllu [--kinds crf,attention] [--seed 0] [--threads 1]
 
-For each kind of rival every recipe of `GRID` is trained.  The table has the dev perplexity per slot and,
-for both decoders, the average edit distance (AED) on dev; the trivial system has an AED alone.
+Trains every recipe of `GRID` for each kind.  Prints dev perplexity per slot and, for both decoders, the
+average edit distance (AED) on dev; for the trivial system AED alone.
 """
 
 import argparse
@@ -38,7 +38,6 @@ RESULTS = ("epochs", "minutes", "perplexity", *(f"AED, {decoder}" for decoder in
 
 
 def main() -> None:
-    """Run the benchmark from the command line."""
     options = _parser().parse_args()
     torch.set_num_threads(options.threads)
     train, dev = list(read_treebank(options.train)), list(read_treebank(options.dev))

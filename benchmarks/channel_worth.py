@@ -40,7 +40,6 @@ SETTINGS: dict[str, tuple[str, ...]] = {
 
 
 def main() -> None:
-    """Run the benchmark from the command line."""
     made = parser(__doc__, "left")
     made.add_argument("--only", default=";".join(SETTINGS), help="settings, separated by semicolons")
     made.add_argument("--every", metavar="N", type=int, default=1, help="train on every N-th sentence alone")

@@ -4,12 +4,10 @@ Usage::
 
     python benchmarks/commas.py TRAIN.mrg DEV.mrg [--models 1,10c]
 
-The first table is Figure 3 of Shieber & Tao (2003): of the positions between words of TRAIN with a comma, and
-of those without, the percentage at which each number of constituents start, and end.
-
-The kind of a comma is the phrase in which it stands and the daughters of this phrase on either side of it,
-as ``NP: NP , SBAR``.  For the most frequent kinds the second table has how many there are in DEV, and the
-recall of each model trained on TRAIN.  The last row has how many commas each inserts where there are none.
+The first table is Figure 3 of Shieber & Tao (2003): the percentages of positions in TRAIN, with and without a
+comma, at which each number of constituents start, and end.  The second has for the most frequent kinds of
+commas their number in DEV, and the recall of each model; the last row has the commas inserted wrongly.  The
+kind of a comma is its phrase with the daughters on either side, as ``NP: NP , SBAR``.
 """
 
 import argparse
@@ -34,7 +32,6 @@ MOST_CONSTITUENTS = 6
 
 
 def main() -> None:
-    """Read the arguments, train, restore, and print the tables."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

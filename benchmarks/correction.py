@@ -15,7 +15,6 @@ from pyropunct.tasks.correct.learner_errors import ErrorRates, occasions, wrong_
 
 
 def main() -> None:
-    """Run the benchmark from the command line."""
     made = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     made.add_argument("train")
     made.add_argument("--errors", type=float, default=1.0)

@@ -1,14 +1,12 @@
-"""Time draws of surface punctuation for the trees of a treebank, and print a Markdown table.
+"""Times draws of surface punctuation for the trees of a treebank; prints a Markdown table.
 
 Usage::
 
     python benchmarks/draws.py MODEL TREEBANK.conllu [--samples 1000] [--sentences 1000] [--threads 1,2]
                                [--seed 0] [--repeats 3] [--told 2]
 
-MODEL is a folder that `pyropunct fit` wrote; the trees of the first sentences of the treebank are taken as
-they are.  A row for each number of threads has the best time of some runs of `Punctuator.draws`; the last
-row is the story run forward as a Pyro model (`Punctuator.model`), a few draws for each of 100 sentences.
-Processor time is that of all threads together: it tells the work on a machine that others use too.
+A row for each number of threads has the best time of some runs of `Punctuator.draws`; the last row runs the
+story forward as a Pyro model, a few draws for each of 100 sentences.  Processor time is that of all threads.
 """
 
 import argparse
@@ -28,7 +26,6 @@ HEADER = ("draws by", "threads", "sentences", "words", "draws each", "seconds", 
 
 
 def best_times(work: Callable[[], object], repeats: int) -> tuple[float, float]:
-    """The least wall-clock time and the least processor time of some runs, in seconds."""
     wall, processor = [], []
     for _ in range(repeats):
         began, used = time.perf_counter(), time.process_time()
@@ -45,7 +42,6 @@ def exhaust(model: Punctuator, sentences: list[Sentence], samples: int, seed: in
 
 
 def tell(model: Punctuator, sentences: list[Sentence], samples: int) -> None:
-    """Run the story forward, a batch at a time, once for each draw."""
     for start in range(0, len(sentences), BATCH_SIZE):
         some = sentences[start : start + BATCH_SIZE]
         trees = model.vocabulary.encode_trees([sentence.tree for sentence in some])
@@ -64,7 +60,6 @@ def row(
 
 
 def main() -> None:
-    """Run the benchmark from the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("model", type=Path)
     parser.add_argument("treebank", type=Path)

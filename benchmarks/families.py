@@ -15,7 +15,6 @@ from pyropunct.models.attach.templates import FAMILIES
 
 
 def main() -> None:
-    """Run the benchmark from the command line."""
     options = parser(__doc__, "left").parse_args()
     train, dev = begin(options)
     trials = {"default": DEFAULT_FAMILIES, "the paper's families": PAPER_FAMILIES}

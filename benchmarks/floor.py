@@ -1,7 +1,4 @@
-"""How many multiply-adds a training step cannot do without, and how fast this core does plain ones.
-
-Used by `speed.py`; see `arithmetic` for what is counted, and why it is a lower bound.
-"""
+"""Counts the multiply-adds that a training step needs, and measures this core; used by `speed.py`."""
 
 import time
 from typing import NamedTuple
@@ -21,29 +18,22 @@ IN_MEMORY = 1 << 25
 
 
 class Arithmetic(NamedTuple):
-    """Multiply-adds of one training step.
-
-    :ivar attach: of the attach scores and their gradient.
-    :ivar inside: of the inside pass and its gradient.
-    """
+    """Multiply-adds of one training step: of the attach scores and of the inside pass, with gradients."""
 
     attach: int
     inside: int
 
 
 def arithmetic(problem: Problem, features: Features) -> Arithmetic:
-    """Count what the compiled path cannot do without in one training step on a batch.
+    """Count the multiply-adds that the compiled path needs at least in one training step on a batch.
 
-    - Attach: each weight of each context of each node is added to a score going forward, and takes a part
-      of the gradient going back: 2 additions, each counted as if it were a whole multiply-add.
-    - Inside: one multiply-add for each arc that is read for an entry of a trie, each number of a table
-      (times the vector that enters, or summed into the one that leaves), and each pair of a node that its
-      slots leave possible.  Going back, a product has two factors that each want a derivative, so the
-      reverse pass takes twice as many: 3 in all.
+    - Attach: each weight of each context of each node is added to a score, and gets a part of the gradient: 2
+      additions, counted as multiply-adds.
+    - Inside: one multiply-add for each arc that is read for an entry of a trie, each number of a table, and
+      each possible pair of a node.  The reverse pass takes twice as many: 3 in all.
 
-    It is a lower bound.  Left out are: the second inside pass (the reverse pass computes its tables anew
-    rather than keep them), scaling and logarithms, the sum of a pair's six scores and their softmax, the
-    channel's weights, the update, all indices and loads, and everything that is done in Python.
+    It is a lower bound: the second inside pass, scaling, logarithms, softmax, the channel's weights, the
+    update, indices, loads and Python are left out.
     """
     return Arithmetic(2 * _weights_read(features), 3 * _inside_pass(problem))
 
@@ -91,8 +81,8 @@ def _multiply_add(x: NDArray[np.float64], y: NDArray[np.float64], factor: float,
 def multiply_adds_per_second(size: int, rounds: int, repeats: int = 5) -> float:
     """How many y[i] += a x[i] this core does in a second, in double precision; the best of some trials.
 
-    :param size: how long the two arrays are.
-    :param rounds: how often each trial goes through them.
+    :param size: the length of both arrays.
+    :param rounds: passes over them in each trial.
     """
     x, y = np.ones(size), np.zeros(size)
     _multiply_add(x, y, 0.5, 1)

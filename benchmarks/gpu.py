@@ -1,15 +1,13 @@
-"""Measure what a GPU brings, against the compiled path on the cores of the same machine, and print tables.
+"""Compares a GPU with the compiled path on the cores of the same machine; prints tables.
 
 Usage::
 
     python benchmarks/gpu.py TRAIN.conllu DEV.conllu [--device cuda] [--sizes 64,256,1024,4096]
                              [--threads 16] [--seed 0] [--repeats 3] [--no-tests]
 
-First the tests that need a GPU are run there.  Then each work is timed beside the compiled path on
-``--threads`` cores, for so many sentences at a time: the inside pass with its gradient, a training step,
-evaluation, posterior draws and best trees.  At last, where the time of a training step goes.
-
-``--device cpu`` computes with the tensors of the GPU path on the CPU, which is slow: to see that all works.
+Runs the tests that need a GPU, then times the inside pass with its gradient, a training step, evaluation,
+posterior draws and best trees, and profiles a training step.  ``--device cpu`` runs the tensors of the GPU
+path on the CPU, to check that all works.
 """
 
 import argparse
@@ -53,7 +51,7 @@ class Way:
     """A way to compute: compiled, or with tensors on some device.
 
     :ivar training: a training whose weights are on the device.
-    :ivar with_tensors: whether inference takes tensors even if they are on the CPU.
+    :ivar with_tensors: whether inference takes tensors even on the CPU.
     """
 
     training: Training
@@ -75,12 +73,7 @@ class Way:
             return systems.best_seconds(finished, repeats)
 
     def works(self, numbers: Sequence[int], held_out: Sequence[Sentence], size: int) -> Works:
-        """What is timed.
-
-        :param numbers: of training sentences.
-        :param held_out: as many others.
-        :param size: how many are computed together.
-        """
+        """The timed works, with ``size`` sentences at a time."""
         model, given = self.training.punctuator(), systems.problems(self.training, numbers, size)
         return {
             "inside and gradient": partial(for_each, given, _inside_and_gradient),
@@ -92,7 +85,6 @@ class Way:
 
 
 def for_each(given: Sequence[Problem], work: Callable[[Problem], object]) -> None:
-    """Do something with each of some batches."""
     for problem in given:
         work(problem)
 
@@ -120,7 +112,6 @@ def print_speeds(compiled: Way, other: Way, dev: Sequence[Sentence], options: ar
 
 
 def print_profile(way: Way, options: argparse.Namespace) -> None:
-    """Print where the time of a training step goes, with the greatest size."""
     numbers = range(min(max(map(int, options.sizes.split(","))), len(way.training.train)))
     on_gpu = way.training.device.startswith("cuda")
     kinds = [ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if on_gpu else [])]
@@ -134,14 +125,12 @@ def print_profile(way: Way, options: argparse.Namespace) -> None:
 
 
 def run_tests() -> None:
-    """Run the tests that need a GPU, and print what came of them."""
     command = [sys.executable, "-m", "pytest", "-q", "-k", "cuda", *TESTS]
     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
     print(f"Tests on the GPU: {done.stdout.splitlines()[-1]}", flush=True)
 
 
 def options_of_command_line() -> argparse.Namespace:
-    """The options."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("train")
     parser.add_argument("dev")
@@ -155,7 +144,6 @@ def options_of_command_line() -> argparse.Namespace:
 
 
 def main() -> None:
-    """Run the benchmark from the command line."""
     options = options_of_command_line()
     torch.set_num_threads(options.threads)
     if options.device != "cpu" and not torch.cuda.is_available():

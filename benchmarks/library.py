@@ -1,16 +1,13 @@
-"""Time log p(x | T) and its gradient in the example of docs/guide/library.md, against two other ways.
+"""Times log p(x | T) and its gradient in the example of docs/guide/library.md, against two other ways.
 
-Usage, behind ``pip install funsor==0.4.8``::
+Usage, after ``pip install funsor==0.4.8``::
 
     python benchmarks/library.py [--nodes 4,6,8,10,12,20,40] [--enumerated 12] [--repeats 5]
 
-A chain of noun phrases, each the owner of the one before, has all its markers in one slot; in a balanced tree
-they are spread.  The ways, with one thread, each the best of some runs behind a first one:
-
-- this library: `pyropunct.inference.inside.log_evidence`;
-- TraceEnum_ELBO: `pyro.infer.TraceEnum_ELBO`, whose tensors have a dimension for each node;
-- funsor: a sum-product over one variable for each node, and one for each state that the automaton of a slot
-  passes through.  Funsor finds the order.  The factors are made of the matrices of this library's automata.
+A chain of noun phrases has all its markers in one slot; in a balanced tree they are spread.  The ways, on one
+thread: `pyropunct.inference.inside.log_evidence`; `pyro.infer.TraceEnum_ELBO`, with a dimension for each
+node; and funsor, a sum-product over a variable for each node and each automaton state, with matrices of this
+library's automata.
 """
 
 import argparse

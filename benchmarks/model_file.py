@@ -1,11 +1,9 @@
-"""What the file of a model costs, and what it costs to leave weights out of it.
+"""The size of a model file, and what it costs to leave weights out of it.
 
     python benchmarks/model_file.py TRAIN.conllu DEV.conllu [--direction left] [--epochs 5] [--seed 0]
 
-Fits a model, saves it with all of its weights and with fewer and fewer of them, and prints for each: the size
-of the file, the weights and contexts in it, the seconds to load the model (the least of some repeats), and
-the perplexity on dev of what is loaded.  A weight is left out if it is nearer to zero than the threshold, see
-`pyropunct.models.attach.pruning`.
+Prints for all weights and for fewer and fewer: the size of the file, its weights and contexts, the least
+seconds to load the model, and its dev perplexity.  See `pyropunct.models.attach.pruning`.
 """
 
 import argparse
@@ -23,7 +21,6 @@ from pyropunct.treebank.reading import Treebank
 
 
 def main() -> None:
-    """Fit a model, and print a row for all weights and one for each threshold."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("train")
     parser.add_argument("dev")

@@ -5,10 +5,9 @@ Usage::
     pyropunct compare parsers TRAIN.conllu DEV.conllu --marks tokens,away --beams 1 --out FOLDER
     python benchmarks/parsed_groups.py FOLDER DEV.conllu
 
-The parsers are those of the folder.  The groups of the first table are by how many tokens a sentence has,
-and by the share of marks among them, as in Table 2 of Ma, Zhang & Zhu (2014).  Those of the second are by
-genre, as in Table 6 of Zhang, Wu, Yang & Li (2013).  The genre is the first part of the name of a sentence,
-or the second if all names begin with the same part.
+Groups are by number of tokens and share of marks (Table 2 of Ma, Zhang & Zhu 2014), and by genre (Table 6 of
+Zhang, Wu, Yang & Li 2013): the first part of the name of a sentence, or the second if the first is always the
+same.
 """
 
 import argparse
@@ -35,7 +34,6 @@ FEW, MANY = 15, 30
 
 
 def main() -> None:
-    """Read the arguments, parse, and print both tables."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -26,7 +26,6 @@ COLUMNS = ("treebank", "words", "minutes", "words/s", "UPOS", "UAS", "LAS")
 
 
 def main() -> None:
-    """Run the benchmark from the command line."""
     options = _parser().parse_args()
     if len(options.treebanks) % 2:
         sys.exit("give pairs of treebanks, one to train on and one to parse")
@@ -46,7 +45,6 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _row(train: Path, dev: Path, options: argparse.Namespace) -> str:
-    """Train on one treebank, parse another."""
     sentences = list(read_treebank(train))
     began = time.monotonic()
     encoder = None if options.encoder is None else Encoder(options.encoder)
@@ -65,7 +63,6 @@ def _row(train: Path, dev: Path, options: argparse.Namespace) -> str:
 
 
 def _tell(progress: Progress) -> None:
-    """On a terminal, how far training is."""
     if sys.stderr.isatty():
         print(f"\repoch {progress.epoch}: {progress.done / progress.size:4.0%} ", end="", file=sys.stderr)
 

@@ -4,10 +4,10 @@ Usage::
 
     python benchmarks/periods.py MODEL FILE.conllu [--relation advcl]
 
-Prints a row of the tables in docs/guide/rephrasing.md and docs/experiments/index.md: the
-sentences of FILE; how many come back when the punctuation of all slots is made anew from T'; how many end in
-a period alone, and of these, how many have one in the punctemes of another constituent than the root; the
-constituents that ``rephrase --move RELATION:first`` moves, and how many of them take a period along.
+Prints a row of the tables in docs/guide/rephrasing.md and docs/experiments/index.md: the sentences; those
+that come back when all punctuation is made anew from T'; those that end in a period alone, and of these,
+those with a period in the punctemes of a constituent below the root; the constituents that ``rephrase --move
+RELATION:first`` moves, and those that take a period along.
 """
 
 import argparse
@@ -26,7 +26,6 @@ PERIOD = "."
 
 
 def main() -> None:
-    """Count, and print a Markdown table of one row."""
     made = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     made.add_argument("model", type=Path)
     made.add_argument("file", type=Path)
@@ -45,7 +44,6 @@ def main() -> None:
 
 
 def _of_sentence(tree: UnderlyingTree, rephraser: Rephraser) -> Counter[str]:
-    """What a sentence counts as."""
     sentence = tree.sentence
     found = Counter({"sentences": 1, "come back": int(rephraser.best(tree).surface == sentence.surface)})
     if sentence.surface[-1] == (PERIOD,):

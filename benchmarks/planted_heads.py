@@ -4,10 +4,9 @@ Usage::
 
     python benchmarks/planted_heads.py MODEL FILE.conllu [--planted 200] [--seed 0]
 
-Gives some marks of FILE, drawn at random, another word of their sentence as head, drawn at random, and prints
-for the report how many of its first lines are planted, and its average precision: the mean, over the planted
-marks, of the share of planted ones among the lines down to theirs, 0 for one that is not in the report.  The
-other heads of FILE count as right, though some of them are not.
+Gives random marks of FILE random heads.  Prints how many of the first lines of the report are planted, and
+its average precision: the mean over planted marks of the precision down to their line, 0 for missing ones.
+All other heads count as right.
 """
 
 import argparse
@@ -28,7 +27,6 @@ FIRST = (10, 50, 100, 200, 400)
 
 
 def main() -> None:
-    """Run the benchmark from the command line."""
     options = _parser().parse_args()
     torch.set_num_threads(options.threads)
     model, sentences = Punctuator.load(options.model), list(read_treebank(options.file))

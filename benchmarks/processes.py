@@ -4,10 +4,8 @@ Usage::
 
     python benchmarks/processes.py -- pyropunct corpus evaluate MODEL IN {out} --processes {processes}
 
-The command is run with one and with two processes, and again in the opposite order.  Printed are seconds on
-the clock, processor time of all processes together, and the share of their time that cores were taken away
-from a virtual machine (*stolen*, of Linux): on a machine of one's own it is 0.  Two processes that spend as
-much processor time together as one take half as long, wherever both cores are free.
+Runs the command with one and two processes, and again in the opposite order.  Prints wall-clock seconds,
+processor time of all processes, and the share of their time that was *stolen* from a virtual machine (Linux).
 """
 
 import argparse
@@ -35,7 +33,6 @@ class Cost(NamedTuple):
 
 
 def main() -> None:
-    """Run the benchmark from the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("command", nargs="+", help="with {processes} and {out} in it")
     command = parser.parse_args().command
@@ -48,7 +45,7 @@ def main() -> None:
 
 
 def measured(command: list[str], processes: int) -> Cost:
-    """What a command takes with so many processes; its output goes to a folder that is then deleted.
+    """The cost of a command with so many processes; its output folder is deleted.
 
     :raises CalledProcessError: if it fails.
     """

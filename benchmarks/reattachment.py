@@ -32,7 +32,6 @@ SHOWN = 5
 
 
 def main() -> None:
-    """Run the benchmark from the command line."""
     options = _parser().parse_args()
     torch.set_num_threads(options.threads)
     others = None if options.other is None else _other_blocks(options.file, options.other)

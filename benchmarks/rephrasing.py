@@ -4,10 +4,9 @@ Usage::
 
     python benchmarks/rephrasing.py MODEL TRAIN.conllu [--sentences N] [--seed SEED]
 
-All sentences of TRAIN.conllu, the treebank that MODEL was fitted to, are rephrased in each of the ways of
-`pyropunct.tasks.rephrase.permuting`.  A trigram model with add-0.001 smoothing is trained on what comes out,
-and its perplexity is measured on the sentences as they were: of all trigrams, and of those with a mark of
-punctuation.  The vocabulary is the same for all: what stands in the treebank or in some rephrased sentence.
+Rephrases TRAIN.conllu, the treebank of MODEL, in each way of `pyropunct.tasks.rephrase.permuting`, trains a
+trigram model with add-0.001 smoothing on the result, and measures its perplexity on the original sentences:
+of all trigrams, and of those with a mark.  All models have the same vocabulary.
 """
 
 import argparse
@@ -37,7 +36,6 @@ Scores = dict[str, list[np.ndarray]]
 
 
 def main() -> None:
-    """Run the benchmark from the command line."""
     options = _parser().parse_args()
     torch.set_num_threads(options.threads)
     begin = time.process_time()

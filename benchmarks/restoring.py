@@ -23,7 +23,6 @@ TOGETHER, CALLS = 100, 100
 
 
 def main() -> None:
-    """Run the benchmark from the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("model", help="the name of a model of the package, or the path of a model")
     parser.add_argument("dev", type=Path)

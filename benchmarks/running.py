@@ -4,11 +4,9 @@ Usage::
 
     python benchmarks/running.py MODEL TRAIN.conllu DEV.conllu [DEV.conllu ...] [--tagger-epochs 4] [--seed 0]
 
-The sentences of each document are put together without punctuation, as they are written and lower-cased.
-MODEL, of ``pyropunct fit --parser``, finds sentences and restores them; besides, it restores the sentences as
-they are.  The baseline is a BiLSTM-CRF over windows of words, which is trained on windows of TRAIN, half of
-them lower-cased: a sentence ends where it puts a mark that ends sentences.  Last words of documents, behind
-which a sentence ends anyway, do not count for ends.
+Joins the sentences of each document without punctuation, as written and lower-cased.  MODEL needs a parser.
+The baseline is a BiLSTM-CRF trained on windows of TRAIN, half of them lower-cased; sentences end at its final
+marks.  The end of a document does not count.
 """
 
 import argparse
@@ -60,7 +58,6 @@ COLUMNS = (
 class Text(NamedTuple):
     """A document as running text.
 
-    :ivar words: its n words.
     :ivar surface: the tokens of the slots 0..n.
     :ivar ends: for each word whether a sentence ends behind it.
     """
@@ -79,7 +76,6 @@ class Found(NamedTuple):
 
 
 def main() -> None:
-    """Run the benchmark from the command line."""
     options = _parser().parse_args()
     torch.set_num_threads(1)
     model = Punctuator.load(options.model)

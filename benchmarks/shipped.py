@@ -79,7 +79,6 @@ Parses = Sequence[Sequence[WeightedTree]]
 
 
 def main() -> None:
-    """Train the model unless it is to be measured only, and print its numbers as rows of a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("train")
     parser.add_argument("dev")
@@ -114,10 +113,7 @@ def main() -> None:
 def trained(
     train: Sequence[Sentence], dev: Sequence[Sentence], file: str | None, work: Path, folds: int, seed: int
 ) -> Punctuator:
-    """The model before it is made small.
-
-    Both directions of the channel are equally good on English dev, so only one is trained.
-    """
+    """The model before it is made small; only one direction, as both are equally good on English dev."""
     model = fit(train, dev, direction="left", seed=seed, checkpoint=work / "model", resume=True)
     model = replace(model, parser=_parser(train, dev, work, seed))
     text = (
@@ -150,8 +146,8 @@ def tagged(
 ) -> Punctuator:
     """A model with a tagger, which reads the states of the parser, as they are in the package.
 
-    The story learns to read it on dev and on text that is held out: on dev alone it would take the tagger for
-    better than it is on other kinds of text.
+    The story learns to read it on dev and on held-out text: on dev alone it would trust the tagger too much
+    on other kinds of text.
     """
     if not texts:
         return fit_tagger(model, train, dev, recipe, seed=seed, checkpoint=Checkpoint(checkpoint))

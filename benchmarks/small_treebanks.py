@@ -24,7 +24,6 @@ from pyropunct.tasks.explain.rules import COUNTED, LearnedRules
 
 
 def main() -> None:
-    """Fit with each seed, and print the numbers."""
     made = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     made.add_argument("train")
     made.add_argument("dev")

@@ -32,7 +32,6 @@ AT_ONCE = 5000
 
 
 def main() -> None:
-    """Run the benchmark from the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("places", nargs="+", metavar="[MODEL] FILE")
     parser.add_argument("--text", action="store_true")

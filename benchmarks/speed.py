@@ -62,13 +62,7 @@ TABLES = ("systems", "length", "inventory", "memory", "floor")
 
 @dataclass(frozen=True)
 class Bench:
-    """What all tables need.
-
-    :ivar train: the training treebank.
-    :ivar dev: the dev treebank.
-    :ivar training: a training of the model on it.
-    :ivar options: the options of the command line.
-    """
+    """The data, the training and the options of all tables."""
 
     train: Sequence[Sentence]
     dev: Sequence[Sentence]
@@ -99,17 +93,14 @@ def vocabulary_of(sentences: Sequence[Sentence]) -> Vocabulary:
 
 
 def words_of(sentences: Sequence[Sentence]) -> int:
-    """How many words some sentences have."""
     return sum(len(sentence.tree) for sentence in sentences)
 
 
 def mean_length(sentences: Sequence[Sentence]) -> float:
-    """How many words a sentence has on average."""
     return words_of(sentences) / len(sentences)
 
 
 def table(title: str, note: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """Print a Markdown table."""
     lines = [[str(cell) for cell in row] for row in (header, ["---"] * len(header), *rows)]
     print(f"\n### {title}\n\n{note}\n")
     print("\n".join("| " + " | ".join(line) + " |" for line in lines), flush=True)
@@ -165,7 +156,6 @@ def describe(bench: Bench) -> None:
 class Row:
     """A system's speed.
 
-    :ivar system: its name.
     :ivar on: what was timed.
     :ivar training: sentences a second.
     :ivar evaluation: sentences a second.
@@ -253,7 +243,6 @@ def time_enumeration(bench: Bench, size: int) -> tuple[Row, Row]:
 
 
 def time_systems(bench: Bench) -> None:
-    """Print the table of systems and its ratios."""
     few, many = bench.options.naive, bench.options.sentences
     some, all_of_them = (bench.numbers(few), bench.held_out(few)), (bench.numbers(many), bench.held_out(many))
     naive = time_system(bench, "(a) Algorithm 1 with matrices", systems.by_matrices, *some, 1)
@@ -286,7 +275,6 @@ def time_systems(bench: Bench) -> None:
 
 
 def time_inside(bench: Bench) -> None:
-    """Print the time of the inside pass and its gradient alone, on the same batches."""
     numbers = bench.numbers(bench.options.sentences)
     given = systems.problems(bench.training, numbers, BATCH)
     compared = {"(c) tensors": systems.by_tensors, "(d) compiled": systems.compiled}
@@ -303,7 +291,6 @@ def time_inside(bench: Bench) -> None:
 
 
 def each_inside(given: Sequence[Any], evidence: systems.Evidence) -> None:
-    """The inside part of a training step on each of some batches."""
     for problem in given:
         systems.inside_and_gradient(problem, evidence)
 
@@ -312,7 +299,6 @@ def each_inside(given: Sequence[Any], evidence: systems.Evidence) -> None:
 
 
 def time_length(bench: Bench) -> None:
-    """Print the time of a word in sentences of different lengths."""
     mimic = Mimic(bench.train, bench.options.seed)
     words = bench.options.words
     lengths = [length for length in LENGTHS if length <= words]
@@ -346,7 +332,6 @@ def _per_word(bench: Bench, sentences: list[Sentence]) -> list[str]:
 
 
 def time_inventory(bench: Bench) -> None:
-    """Print the time of a word with puncteme sets of different sizes."""
     sentences = bench.train[:SETUP]
     vocabulary = bench.training.vocabulary
     numbers = Random(bench.options.seed).sample(range(len(sentences)), min(2 * BATCH, len(sentences)))
@@ -380,10 +365,7 @@ def _per_pair(bench: Bench, training: Training, numbers: list[int]) -> list[str]
 
 
 def peak_mebibytes() -> float:
-    """The greatest memory that this process has had.
-
-    Linux counts in ``ru_maxrss`` what the parent had when it forked; its own file has the right number.
-    """
+    """The greatest memory of this process; ``ru_maxrss`` of Linux would include the parent's at the fork."""
     status = Path("/proc/self/status")
     if status.exists():
         peaks = [line for line in status.read_text().splitlines() if line.startswith("VmHWM")]
@@ -405,7 +387,6 @@ def spend_memory(bench: Bench, system: str) -> None:
 
 
 def measure_memory(bench: Bench) -> None:
-    """Print the memory of fresh processes."""
     compared = {
         "no step: the treebank is read, the model is set up": ("nothing", 0),
         "(a) Algorithm 1 with matrices": ("matrices", 1),
@@ -436,7 +417,6 @@ def _peak_of(options: argparse.Namespace, system: str) -> float:
 
 
 def features_in(training: Training, numbers: Sequence[int]) -> Features:
-    """The features of a batch."""
     attach: Any = training.story.attach
     trees, _, views = training.batch(numbers)
     return features_of(attach._parts, attach._blocks, trees.relation.numpy(), views.contexts)
@@ -479,7 +459,6 @@ def _against_floor(part: str, count: float, seconds: float, cached: float, strea
 
 
 def options_of_command_line() -> argparse.Namespace:
-    """The options, with what ``--quick`` means."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("train")
     parser.add_argument("dev")
@@ -501,7 +480,6 @@ def options_of_command_line() -> argparse.Namespace:
 
 
 def main() -> None:
-    """Run the benchmark from the command line."""
     options = options_of_command_line()
     torch.set_num_threads(options.threads)
     train, dev = list(read_treebank(options.train)), list(read_treebank(options.dev))

@@ -41,11 +41,7 @@ def flat_heads(words: int) -> list[int]:
 
 
 class Mimic:
-    """Makes sentences whose words and slots are drawn one by one from those of a treebank.
-
-    :param sentences: the treebank.
-    :param seed: of the draws.
-    """
+    """Makes sentences whose words and slots are drawn one by one from those of a treebank."""
 
     def __init__(self, sentences: Sequence[Sentence], seed: int) -> None:
         self._sentences, self.random = sentences, Random(seed)
@@ -76,9 +72,9 @@ class Mimic:
 def sized(vocabulary: Vocabulary, sizes: Iterable[int], seed: int) -> Vocabulary:
     """The vocabulary with smaller or larger sets W_d.
 
-    :param sizes: how many pairs each relation shall have.  A smaller set is a random part of the real one,
-        with the empty pair; a larger one has also random pairs of the other relations, then random matches
-        of any left with any right puncteme.
+    :param sizes: the number of pairs of each relation.  A smaller set is a random part of the real one, with
+        the empty pair; a larger one also has random pairs of other relations, then random matches of
+        punctemes.
     """
     random = Random(seed)
     everywhere = sorted({pair for some in vocabulary.pairs for pair in some})

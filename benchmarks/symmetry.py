@@ -43,7 +43,6 @@ def allowed(sentences: Iterable[Sentence]) -> Counter[str]:
 
 
 def main() -> None:
-    """Run the benchmark from the command line."""
     command = parser(__doc__, "right")
     command.add_argument("--weights", default="0,1,10")
     options = command.parse_args()

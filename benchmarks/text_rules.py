@@ -44,7 +44,6 @@ def variation(one: Mapping[object, float], other: Mapping[object, float]) -> flo
 
 
 def shares(relation: RelationPunctemes) -> dict[object, float]:
-    """The puncteme pairs of a relation."""
     return {pair.text: pair.share for pair in relation.pairs}
 
 
@@ -102,7 +101,6 @@ def compare(name: str, gold: Found, other: Found, scale: float) -> None:
 
 
 def main() -> None:
-    """Run the benchmark from the command line."""
     command = parser(__doc__, "right")
     command.add_argument("--sentences", type=int, default=4000)
     options = command.parse_args()

@@ -103,8 +103,8 @@ def markdown(results: list[Result]) -> str:
 def counts(folder: Path, languages: list[str]) -> Iterator[str]:
     """The paper's Table 2: tokens, share of marks and omitted sentences of both files, and types.
 
-    What is punctuation is known by its tag.  Types are the marks seen five times or more in training; a model
-    has three more, which are given for all: the sentence start, the abbreviation dot, and what is rare.
+    Tags tell what is punctuation.  Types are the marks seen five times or more in training, plus three given
+    ones: the sentence start, the abbreviation dot, and rare marks.
     """
     yield "| language | tokens | marks, % | omitted | types |\n|---|---|---|---|---|"
     for language in languages:
@@ -119,7 +119,6 @@ def counts(folder: Path, languages: list[str]) -> Iterator[str]:
 
 
 def main() -> None:
-    """Run the benchmark from the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--only", default=",".join(FILES), help="languages, separated by commas")

@@ -1,9 +1,9 @@
-"""Attacks on the program: many tries with damaged and hostile input, and what came of them.
+"""Attacks on the program: many tries with damaged and hostile input, and their outcomes.
 
     python benchmarks/attacks models --tries 1000 --seed 0
 
-prints a row of the table in docs/reference/reliability.md.  Each kind of attack is a module here with a
-function ``attack(tries, seed)`` that returns a `row.Row`; equal seeds try the same.
+prints a row of the table in docs/reference/reliability.md.  Each attack is a module with a function
+``attack(tries, seed)`` that returns a `row.Row`; equal seeds try the same.
 """
 
 import argparse

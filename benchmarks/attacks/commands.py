@@ -1,7 +1,4 @@
-"""Commands on mutated input: they end with their results or with one line, and never with a traceback.
-
-Each try calls a command with random options, in a process of its own, on a mutated treebank or raw text.
-"""
+"""Commands on mutated input, with random options: they end with their results or with one line."""
 
 import random
 import tempfile
@@ -58,7 +55,7 @@ BRACKET_COMMANDS = ["convert FILE --out OUT.conllu", "convert FILE"]
 
 
 def attack(tries: int, seed: int) -> Row:
-    """Call a command on mutated input, so often."""
+    """Call a command on mutated input, ``tries`` times."""
     torch.set_num_threads(1)
     chance, outcomes, failures = random.Random(seed), Counter[str](), []
     with tempfile.TemporaryDirectory() as place:
@@ -75,7 +72,6 @@ def attack(tries: int, seed: int) -> Row:
 
 
 def _models(folder: Path) -> None:
-    """A model with a parser, and a corrector."""
     sentences = read_treebank(embedded_treebank_path("train"))[:150]
     model = fit(sentences, sentences[:20], RECIPES["plain"], direction="left")
     object.__setattr__(model, "parser", train_parser(sentences, sentences[:20], PARSER))
@@ -84,7 +80,6 @@ def _models(folder: Path) -> None:
 
 
 def _call(chance: random.Random, folder: Path) -> tuple[list[str], bytes]:
-    """The arguments of a command, whose file is written, and what is in this file."""
     kind = chance.choice(["treebank", "treebank", "text", "brackets"])
     if kind == "treebank":
         whole = HARD + embedded_treebank_path("dev").read_text(encoding="utf-8")
@@ -108,11 +103,6 @@ def _call(chance: random.Random, folder: Path) -> tuple[list[str], bytes]:
 
 
 def _run(arguments: list[str]) -> None:
-    """Call a command.
-
-    :raises RefusedError: if it refuses its input.
-    :raises AssertionError: if it ends in another way than it should.
-    """
     result = CliRunner().invoke(main, arguments)
     told = f"status {result.exit_code}: {result.stderr[-1000:]}"
     assert result.exit_code in (0, 2), told

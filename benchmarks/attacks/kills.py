@@ -1,9 +1,7 @@
-"""Fits that are killed, at any time and at any step that touches a file, and then continued.
+"""Fits that are killed, at a random time or when they touch a file, and then continued.
 
-The model is the same, bit by bit, as that of a fit which nothing interrupts, and nothing is left beside it.
-Every fourth is a fit of a corrector, which keeps no checkpoints: it is begun anew.
-Half of the kills come at a random time, half when the process opens, renames or deletes a file of its own, so
-that the short moments of saving are met too.
+The model must be bit by bit that of an uninterrupted fit, and nothing may be left beside it.  Every fourth
+fit is of a corrector, which keeps no checkpoints and starts again.
 """
 
 import os
@@ -73,9 +71,8 @@ def attack(tries: int, seed: int) -> Row:
 class Fits:
     """Fits of the same model or corrector, each in a process of its own.
 
-    :param place: a new folder for what they read and write.
     :param arguments: of the command, without ``--out``; ``TREEBANK`` stands for the treebank.
-    :ivar seconds: how long one takes that nothing interrupts.
+    :ivar seconds: the time of an uninterrupted fit.
     :ivar events: how often it touches files.
     """
 
@@ -131,11 +128,7 @@ class Fits:
     def _start(
         self, folder: Path, killed_at: int = 0, told: Path | None = None, more: list[str] | None = None
     ) -> int:
-        """Start a fit, and return the number of its process.
-
-        :param killed_at: it kills itself at this event; 0 for never.
-        :param told: a file that gets the number of all events.
-        """
+        """Start a fit, and return the number of its process."""
         arguments = [*self._arguments, "--out", str(folder / "m"), *(more or [])]
         child = os.fork()
         if child:

@@ -1,8 +1,4 @@
-"""Damaged models of every kind: other tensors and descriptions, with the right checksum, and other headers.
-
-Whatever is in a file, a command ends with its results or with one line, and never with a signal or a
-traceback.
-"""
+"""Damaged models of every kind, with the right checksum: a command ends with results or one line."""
 
 import copy
 import json

@@ -1,7 +1,7 @@
-"""Random lines of raw text: words and white space come out of restoration as they went in.
+"""Random lines of raw text: restoration keeps words and white space.
 
-One line of `BY_MODEL` is restored by the English model of the package, with few draws.  For the others random
-marks take the place of its decisions, which are harder on the words than those of any model.
+One line of `BY_MODEL` is restored by the English model of the package; the others get random marks, which are
+harder on the words than those of any model.
 """
 
 import random

@@ -1,6 +1,4 @@
-"""What attacks have in common: tries in a process of their own, and rows of the table in
-docs/reference/reliability.md.
-"""
+"""Tries in a process of their own, and rows of the table in docs/reference/reliability.md."""
 
 import os
 import signal
@@ -27,7 +25,6 @@ class Row(NamedTuple):
     """The outcome of an attack.
 
     :ivar name: what was attacked, and how.
-    :ivar tries: how often.
     :ivar outcomes: how often each allowed outcome was seen, such as "refused".
     :ivar failures: one line for each try with any other outcome.
     """
@@ -43,10 +40,10 @@ class Row(NamedTuple):
 
 
 def outcome(attempt: Callable[[], None], place: Path) -> str:
-    """What comes of an attempt in a process of its own: `DONE`, `REFUSED`, a signal, or a traceback.
+    """The outcome of an attempt in a process of its own: `DONE`, `REFUSED`, a signal, or a traceback.
 
     :param attempt: raises `RefusedError` if its input is refused.
-    :param place: a folder for what the process tells.
+    :param place: a folder for messages of the process.
     """
     told = place / "told"
     told.write_text("")

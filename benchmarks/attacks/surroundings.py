@@ -1,7 +1,4 @@
-"""Commands in hostile surroundings: streams that are closed or full, interruptions at any moment, odd files.
-
-Each try is a process of its own.  It ends with its results, or with one line and the right status.
-"""
+"""Commands with closed or full streams, interruptions and odd files: they end with results or one line."""
 
 import os
 import random

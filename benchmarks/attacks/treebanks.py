@@ -1,7 +1,6 @@
 """Mutated CoNLL-U files: the reader accepts them, or refuses them in one line.
 
-What it accepts can be written again: unchanged it is what was read, and with other punctuation it can be read
-again, with the same words and that punctuation.
+An accepted file can be written again: unchanged, or with other punctuation and the same words.
 """
 
 import random
@@ -172,10 +171,7 @@ MUTATIONS = [_put_in, _put_in, _change_field, _change_field, _change_field, _mov
 
 
 def _outcome(data: bytes, chance: random.Random) -> str:
-    """What comes of reading and writing.
-
-    :raises Exception: if it is nothing that should.
-    """
+    """What comes of reading and writing."""
     try:
         treebank = read_text("\n".join(read_lines(BytesIO(data), "mutated.conllu")), "mutated.conllu")
     except TreebankError as error:

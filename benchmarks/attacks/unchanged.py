@@ -34,10 +34,10 @@ def random_line(chance: random.Random) -> str:
 
 
 def problem(line: str, restored: str, *, kept: bool) -> str | None:
-    """What restoration has lost or changed, apart from capital letters; None if that is nothing.
+    """What restoration has lost or changed, apart from capital letters; None if nothing.
 
-    What is neither white space nor a mark of prose comes out in order.  What was together is together, and
-    white space stays as it is, though new marks may stand beside it, with a space of their own.
+    All characters but white space and marks of prose must stay in order, and so must white space; new marks
+    may stand beside it, with a space of their own.
 
     :param kept: whether marks stay too.
     """

@@ -1,15 +1,13 @@
 """Mutation testing: small bugs are put in, one at a time; which of them do the tests catch?
 
-Needs cosmic-ray and coverage beside what the tests need, a POSIX system, and about an hour of one core::
+Needs cosmic-ray and coverage, a POSIX system, and about an hour of one core::
 
     pip install cosmic-ray==8.7.0 coverage==7.17.3
     nice python benchmarks/mutants/run.py OUT [--mutants N] [--minutes M]
 
-OUT is a new folder; if the program is stopped, the same command goes on.  First it runs the tests once, to
-know which lines each runs.  Then each mutant meets the tests that run its lines, the quickest first, until
-one fails.  Mutants that cannot be imported do not count.  The settings are in settings.toml.
-
-Mutants of the kernels are run without the compiler: numba would take up to a minute for each.
+OUT is a new folder; the same command resumes.  First all tests run, to record which lines each runs.  Then
+each mutant meets the tests that run its lines, the quickest first, until one fails.  Mutants that cannot be
+imported do not count.  Mutants of kernels run without the compiler.  The settings are in settings.toml.
 """
 
 import argparse
@@ -18,7 +16,6 @@ from pathlib import Path
 
 
 def main() -> None:
-    """Run the program from the command line."""
     from trials import Trials, report  # not in the processes that are forked, which import this file
 
     kind = argparse.RawDescriptionHelpFormatter

@@ -45,10 +45,7 @@ def forks() -> Any:
 def recorded(
     forks: Any, tree: Path, before: Sequence[str], tests: Sequence[str], out: Path, slowest: float
 ) -> None:
-    """Run tests in a tree, and write which lines each runs and how long it takes.
-
-    :param before: tests to be run first, so that the others find all compiled.
-    """
+    """Run tests in a tree after those that compile; write which lines each runs and how long it takes."""
     process = forks.Process(target=_record, args=(tree, before, tests, out, slowest))
     process.start()
     process.join()
@@ -162,10 +159,7 @@ class Runs(NamedTuple):
         return cls(**json.loads(path.read_text(encoding="utf-8")))
 
     def tests(self, path: str, first: int, last: int, most: float) -> Iterator[str]:
-        """The tests that run some lines, the quickest first; else those that run any of the file, else all.
-
-        What is run when a file is imported belongs to no test.
-        """
+        """The tests that run some lines, the quickest first; else those that run any of the file, or all."""
         of_file = self.lines.get(path, {})
         found = {test for line in range(first, last + 1) for test in of_file.get(str(line), ())}
         found = found or {test for tests in of_file.values() for test in tests} or set(self.seconds)

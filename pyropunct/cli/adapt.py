@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 class AdaptOptions(TextSettings, ModelUse):
     """The data to learn from, and the file of the model.
 
-    :ivar treebank: a treebank to learn from as well, such as the one that MODEL was fitted to; repeatable.
-    :ivar reader_encoder: train a new reader of running text together with this encoder, which becomes part
-        of the model.
-    :ivar out: file for the model; without the ending .safetensors, it gets this ending.
+    :ivar treebank: also learn from this treebank, such as the one that MODEL was fitted to; repeatable.
+    :ivar reader_encoder: train a new reader of running text together with this encoder, which becomes part of
+        the model.
+    :ivar out: file for the model; the ending .safetensors is added if it is missing.
     :ivar resume: continue after an interruption.
     :ivar device: device of the weights, as torch names it.
     """
@@ -43,10 +43,10 @@ class AdaptOptions(TextSettings, ModelUse):
 def adapt(model: str, texts: tuple[str, ...], *, options: AdaptOptions, json: Json = False) -> None:
     """Let MODEL learn from the punctuation of TEXTS, which need no trees: its parser finds them.
 
-    TEXTS are files, folders, or patterns in quotes, of raw text or CoNLL-U, plain, .gz or .zst; or - for
-    standard input.  A line is a sentence, unless marks inside of it end sentences.  Tables, code and other
-    languages are left out.  A tenth is held out, on which the model is compared before and after; parts that
-    have not become better stay as they were.
+    TEXTS are files, folders, or quoted patterns, of raw text or CoNLL-U, plain, .gz or .zst; or - for
+    standard input.  A line is a sentence, unless it contains marks that end sentences.  Tables, code and
+    other languages are left out.  The model is compared before and after on a held-out tenth; parts that do
+    not improve stay unchanged.
     """
     from pyropunct.corpus.inputs import files_of_several, parts_of
     from pyropunct.fitted.model_file import check_writable
@@ -86,16 +86,13 @@ PARTS = {
 
 
 class AdaptationReport(Report):
-    """How much text was used, and the scores on held-out text, before and after.
-
-    :param file: of the model.
-    """
+    """How much text was used, and the scores on held-out text, before and after."""
 
     def __init__(self, model: "Punctuator", file: Path) -> None:
         self._text, self._file = model.report["text"], file
 
     def plain(self) -> dict[str, Any]:
-        """All that is known of the text and the scores."""
+        """The counts and scores."""
         return {"model": str(self._file), **self._text}
 
     def told(self) -> "Iterator[Table[Any] | str]":

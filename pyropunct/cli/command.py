@@ -9,12 +9,11 @@ A command is a function in a module of its name, which loads, calls a task, and 
         :param samples: sentences to draw.
         '''
 
-Parameters before the star are arguments; a tuple takes several. All others are options: names, defaults,
-bounds and choices come from the signature (see `pyropunct.limits`), help comes from the docstring. A
-dataclass stands for its fields, so that settings are options without further words; a field that two of them
-have is one option. A function in an annotation converts the text of an option, or raises a ValueError. The
-function imports its task, so that help is quick, and handles no errors: those that users can act on derive
-from `UserError`.
+Parameters before the star are arguments; a tuple takes several.  All others are options: names, defaults,
+bounds and choices come from the signature (see `pyropunct.limits`), help from the docstring.  A dataclass
+stands for its fields; a field that two of them share is one option.  A function in an annotation converts the
+text of an option, or raises a ValueError.  Import tasks inside the function, so that help is quick.  Do not
+handle errors: those that users can act on derive from `UserError`.
 """
 
 import inspect
@@ -42,10 +41,9 @@ REQUIRED = inspect.Parameter.empty
 
 @dataclass(frozen=True)
 class Group:
-    """Fields of a class of settings, each of which is an option.
+    """The fields of a settings class, each of which is an option.
 
-    :ivar settings: the class.
-    :ivar changed: the names of fields that can be changed, which have no defaults; by default all fields are
+    :ivar changed: the names of fields that can be changed, without defaults; by default all fields are
         options, and make new settings.
     """
 
@@ -61,18 +59,14 @@ class Group:
                 yield option(name, hints[name], default, texts.get(name))
 
     def made(self, values: dict[str, Any]) -> Any:
-        """The settings, or the changes, of the values that are meant for them and are not None."""
+        """The settings, or the changes, from those of the values that belong to them and are not None."""
         names = self.changed or [field.name for field in fields(self.settings)]
         given = {name: values[name] for name in names if values.get(name) is not None}
         return given if self.changed else self.settings(**given)
 
 
 class Command(click.Command):
-    """A command that is a function.
-
-    :ivar function: the function.
-    :ivar groups: the settings among its parameters.
-    """
+    """A command made from a function; ``groups`` are the settings among its parameters."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
@@ -92,7 +86,7 @@ class Command(click.Command):
         )
 
     def arguments(self, values: dict[str, Any]) -> dict[str, Any]:
-        """The arguments of the function; values that are missing or None are left to its defaults."""
+        """The arguments of the function; missing and None values get its defaults."""
         groups = {name: group.made(values) for name, group in self.groups.items()}
         return {name: values[name] for name in self._plain if values.get(name) is not None} | groups
 
@@ -126,10 +120,10 @@ InputKind = Annotated[
 
 
 class TextCommand(Command):
-    """A command for a file, which `pyropunct corpus` has for many files too.
+    """A command for a file, which `pyropunct corpus` runs on many files too.
 
-    :param function: loads a model, its first parameter, and gives what is to be done with a text; without a
-        model, if that has a default, the command takes the one of the package.
+    :param function: loads a model, its first parameter, and returns the work on a text.  If the parameter has
+        a default, the user may omit the model.
     """
 
     def __init__(self, function: "Callable[..., Work]") -> None:
@@ -155,11 +149,7 @@ class TextCommand(Command):
 
 
 def _model_and_file(places: Sequence[str]) -> tuple[str, str]:
-    """The model and the file of a call; a single argument is the file.
-
-    :raises UserError: if the single argument is a model.
-    :raises UsageError: if there are more than two.
-    """
+    """The model and the file of a call; a single argument is the file."""
     if len(places) > 2:
         raise click.UsageError(f"Got unexpected extra arguments ({' '.join(places[2:])})")
     *model, file = places
@@ -183,7 +173,7 @@ def option(name: str, annotation: Any, default: Any, text: str | None) -> click.
     """The option of a field or a parameter.
 
     :param default: `REQUIRED` if it has none.
-    :param text: its meaning; by default the `Help` in the annotation.
+    :param text: its help; by default the `Help` in the annotation.
     """
     limit = limits(annotation)
     dashed = f"--{name.replace('_', '-')}"
@@ -228,7 +218,7 @@ def _type(limit: Limits) -> click.ParamType:
 
 
 class Registered(click.Choice):
-    """A choice among names that are imported when they are needed."""
+    """A choice among names that are imported when needed."""
 
     def __init__(self, names: NamesIn) -> None:
         self._names, self.case_sensitive = names, True
@@ -251,7 +241,7 @@ class _FiniteRange(click.FloatRange):
 
 
 class _Converted(click.ParamType[Any]):
-    """The result of a function, which takes a text, or a number within bounds."""
+    """Converts a text, or a number within bounds, by a function."""
 
     name = "text"
 

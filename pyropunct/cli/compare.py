@@ -50,11 +50,11 @@ def restoration(
 ) -> None:
     """Train all systems on TRAIN and compare them on DEV, or on --test; all are CoNLL-U files.
 
-    Prints perplexity and average edit distance with gold and with predicted trees, and which differences are
-    significant.  The folder --out gets the tables in Markdown, all results in JSON, and a plot.  Trained
-    parts are kept there: after an interruption, the same command continues with them.
+    Prints perplexity and average edit distance with gold and predicted trees, and significance.  The folder
+    --out gets the tables in Markdown, all results in JSON, and a plot.  It keeps trained parts: after an
+    interruption, the same command continues.
 
-    :param test: measure on this treebank; DEV then only says when training stops.
+    :param test: measure on this treebank; DEV is then only used for early stopping.
     :param out: folder for trained parts and results.
     :param recipe: the recipe of the models of latent punctuation: see `pyropunct fit --help`.
     :param quick: train everything for one epoch and take at most 50 draws, to check that it works.
@@ -92,12 +92,12 @@ def commas(
 ) -> None:
     """Restore the commas of DEV by the models of Shieber & Tao (2003), trained on TRAIN.
 
-    Both are files of bracketed trees as in the Penn Treebank.  All words and other marks are given, and the
-    trees.  Prints how good the commas are, and which differences are significant.
+    Both are files of bracketed trees as in the Penn Treebank.  All words, other marks and trees are given.
+    Prints scores of commas, and significance.
 
-    :param model: compare with this model of latent punctuation, and on trees of its parser too: a model of
-        your own, or en, the model of the package.
-    :param fit: compare with a model that is fitted to TRAIN, with a parser; both take minutes or hours.
+    :param model: compare with this model of latent punctuation, also on trees of its parser: a file, or en,
+        the model of the package.
+    :param fit: compare with a model and a parser fitted to TRAIN, which takes minutes or hours.
     """
     from pyropunct.rivals.shieber_tao_2003.experiment import CommaExperiment, FittedCommaExperiment
     from pyropunct.rivals.shieber_tao_2003.sentences import COMMA, read_comma_sentences, require_commas
@@ -137,8 +137,8 @@ def joint(
 ) -> None:
     """Find marks, ends of sentences and trees in running words of DEV; both files are CoNLL-U.
 
-    Sentences of a document of DEV are put together, in lower case and without punctuation.  The systems are a
-    CRF, a parser that reads its marks, and one that predicts marks itself, after Zhang, Wu, Yang & Li (2013),
+    Sentences of a document of DEV are joined, in lower case and without punctuation.  The systems are a CRF,
+    a parser that reads its marks, and one that predicts marks itself, after Zhang, Wu, Yang & Li (2013),
     trained on TRAIN; and restoration of running text by a model.
 
     :param model: the model that restores running text.
@@ -166,8 +166,8 @@ def parsers(
 ) -> None:
     """Parse DEV by shift-reduce parsers of Ma, Zhang & Zhu (2014), trained on TRAIN; both are CoNLL-U files.
 
-    Marks are treated in four ways, and trees are searched for with beams of several widths.  Prints how many
-    words get the right head, and which differences from marks as tokens are significant.
+    Compares four treatments of marks and several beam widths.  Prints how many words get the right head, and
+    which differences from marks as tokens are significant.
     """
     from pyropunct.rivals.ma_2014.experiment import ParserExperiment
     from pyropunct.rivals.ma_2014.treatments import have_language_tags, marked_sentences
@@ -193,16 +193,16 @@ def correction(
     use: ModelUse,
     json: Json = False,
 ) -> None:
-    """Correct simulated errors in DEV by several systems that were fitted to TRAIN.
+    """Correct simulated errors in DEV by several systems fitted to TRAIN.
 
-    The systems are: leaving all as it is, restoration, which reads the words alone, the corrector of Li,
-    Wang & Eisner (2019, section 6.2), a BiLSTM-CRF that reads the wrong punctuation, and the noisy channel.
+    The systems are: no change; restoration, which reads only words; the corrector of Li, Wang & Eisner (2019,
+    section 6.2); a BiLSTM-CRF that reads the wrong punctuation; and the noisy channel.
 
-    :param model: the model of right text, which was fitted to TRAIN.
-    :param learners: measure on sentences of learners too: a file of JSON lines; or a CoNLL-U file, with
+    :param model: the model of right text, fitted to TRAIN.
+    :param learners: measure on sentences of learners too: a file of JSON lines, or a CoNLL-U file with
         --corrected.
-    :param corrected: the sentences of --learners with their corrections, a CoNLL-U file; those whose trees
-        differ without punctuation are left out.
+    :param corrected: the corrections of --learners in CoNLL-U; sentences whose trees differ without
+        punctuation are left out.
     """
     from pyropunct.rivals.correction.experiment import CorrectionExperiment
     from pyropunct.tasks.correct.learners import read_learner_treebanks, read_learners
@@ -239,11 +239,6 @@ for _one in (restoration, commas, joint, parsers, correction):
 def _show(
     experiment: "Experiment", json: bool, folder: str | None = None, treebanks: "Iterable[Treebank]" = ()
 ) -> None:
-    """Run an experiment and print its results: one JSON object, or tables for people.
-
-    :param folder: the folder of the experiment; None if nothing is kept.
-    :param treebanks: the treebanks that were read for it.
-    """
     try:
         results = experiment.run()
     except KeyboardInterrupt:

@@ -27,9 +27,9 @@ LONGEST_TOLD = 2000
 
 
 def prepare_output() -> None:
-    """Let results be UTF-8 where there is nothing but ASCII, and bytes of the input as they were read.
+    """Print results as UTF-8 if the encoding is ASCII, and bytes of the input as they were read.
 
-    Python discards what is printed where standard output was closed from the start: here that is an error.
+    Python discards output if standard output was closed from the start; here that is an error.
     """
     if sys.stdout is None:
         sys.stdout = _Closed()
@@ -41,7 +41,7 @@ def prepare_output() -> None:
 
 
 class _Closed(io.TextIOBase):
-    """A standard output that nobody has opened."""
+    """A standard output that was never open."""
 
     def write(self, text: str, /) -> int:
         """:raises OSError: always."""
@@ -69,7 +69,7 @@ def close(stream: TextIO) -> None:
 
 
 def drop_unwritable() -> None:
-    """Write the output that is not written yet; discard it if that fails, so that it is not tried at exit."""
+    """Flush the output; discard it if that fails, so that it is not tried again at exit."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -92,7 +92,7 @@ def reading_bar(path: str) -> Iterator[Callable[[int, int], None]]:
 def stream_bar(stream: BinaryIO, name: str) -> Iterator[Callable[[], None]]:
     """A progress bar for reading a stream, on a terminal that shows no results.
 
-    It yields a function to call after each part of the stream.
+    Yields a function to call after each part of the stream.
     """
     if name == "<stdin>" or not stream.seekable() or sys.stdout.isatty():
         yield lambda: None
@@ -111,7 +111,7 @@ def sentence_bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
 
 @contextmanager
 def _shown_bar(what: str, total: int | None) -> Iterator[Callable[..., None]]:
-    """A progress bar on a terminal, unless there is nothing to do; yields what updates it."""
+    """A progress bar on a terminal, unless there is nothing to do; yields its update function."""
     if total == 0 or not shows_bars():
         yield lambda **_: None
         return
@@ -125,12 +125,12 @@ def shows_bars() -> bool:
 
 
 def _is_terminal(stream: TextIO | None) -> bool:
-    """Whether a stream, which is None if it was closed from the start, is a terminal."""
+    """Whether a stream is a terminal; it is None if it was closed from the start."""
     return stream is not None and stream.isatty()
 
 
 def bar() -> Any:
-    """A progress bar of rich, which takes long to import; only for a terminal that `shows_bars`."""
+    """A progress bar of rich, which is slow to import; only for a terminal that `shows_bars`."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -146,7 +146,7 @@ def bar() -> Any:
 
 
 def show_table(table: "Table[Any]") -> None:
-    """Print a table for people; on a terminal that is too narrow cells are folded."""
+    """Print a table for people; cells are folded on a narrow terminal."""
     say(table.text(None if _is_terminal(sys.stdout) else WIDE))
 
 
@@ -162,22 +162,18 @@ def treebank_lines(treebanks: Iterable["Treebank"]) -> Iterator[str]:
 
 
 def tell_omitted(name: str, omitted: Sequence["Omission"], *, kept: bool = False) -> None:
-    """Say beside the results how many sentences were left out, if any were.
-
-    :param name: of the file.
-    :param kept: whether they were written as they were.
-    """
+    """Tell on standard error how many sentences of a file were left out; ``kept``: but written unchanged."""
     if omitted:
         tell(f"pyropunct: {name}: {_omitted(omitted, ', written as they were' if kept else '')}")
 
 
 def plain_omissions(omitted: Sequence["Omission"]) -> dict[str, Any]:
-    """How many sentences were left out, and each with its reason, for a JSON object."""
+    """The number of sentences left out, and each with its reason, for a JSON object."""
     return {"omitted": len(omitted), "omissions": [one.to_json() for one in omitted]}
 
 
 def _omitted(omitted: Sequence["Omission"], how: str = "") -> str:
-    """How many sentences were left out, and the first of them with their reasons."""
+    """The number of sentences left out, and the first of them with their reasons."""
     return f"{len(omitted)} omitted{how}: " + ids([f"{one.identifier} ({one.reason})" for one in omitted])
 
 

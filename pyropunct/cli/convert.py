@@ -26,12 +26,12 @@ def convert(
     head_rules: Annotated[str, Placeholder("english|chinese|FILE")] = "english",
     json: Json = False,
 ) -> None:
-    """Turn phrase-structure trees into dependency trees in CoNLL-U, which the other commands read.
+    """Convert phrase-structure trees to dependency trees in CoNLL-U, which the other commands read.
 
-    Each FILE has bracketed trees as in the Penn Treebank, and may be - for standard input.  Each maximal
-    projection becomes a subtree, and its label becomes a relation.  Traces are left out.
+    Each FILE has bracketed trees as in the Penn Treebank; - is standard input.  Each maximal projection
+    becomes a subtree, and its label becomes a relation.  Traces are left out.
 
-    :param out: CoNLL-U file to write; by default the standard output.
+    :param out: CoNLL-U file to write; by default standard output.
     :param head_rules: which daughter is the head of a phrase.
     """
     from pyropunct.text.lines import opened, read_lines
@@ -55,7 +55,6 @@ def convert(
 
 
 def _tell(conversion: "Conversion", source: str, out: str | None) -> None:
-    """Report what was converted and which labels and tags were unknown."""
     if out is not None:
         counts = f"{conversion.trees:,} trees, {conversion.words:,} words, {conversion.marks:,} marks"
         console.say(f"{source}: {counts}, written to {out}")

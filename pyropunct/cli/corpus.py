@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 class Corpus(NamedTuple):
     """How a command works on a corpus.
 
-    :ivar work: the module of the command line, and the function in it, that gives a
+    :ivar work: the module of the command line, and its function that returns a
         `pyropunct.corpus.shards.Work`.
-    :ivar endings: of the names of shards, for each value of --format that can be cut into shards.
+    :ivar endings: of the names of shards, by the values of --format that allow shards.
     :ivar without: options that make no sense for a corpus.
-    :ivar conllu: whether it reads nothing but CoNLL-U.
+    :ivar conllu: whether it reads only CoNLL-U.
     """
 
     work: str
@@ -69,7 +69,7 @@ REJECTED, RESULT = "rejects.tsv", "result.json"
 class Sharding:
     """How a corpus is cut and worked on.
 
-    :ivar shard_size: the most sentences of a shard; in raw text, lines.
+    :ivar shard_size: the most sentences in a shard; in raw text, lines.
     :ivar scheduler: the Dask scheduler of a cluster, such as tcp://node7:8786, whose workers see MODEL, IN
         and OUT under the same names.  By default the work is done on this machine.
     :ivar processes: processes on this machine, the workers without a scheduler; by default one for each core.
@@ -98,10 +98,10 @@ class _Tasks(click.Group):
 def corpus() -> None:
     """Restore, correct, parse or evaluate many files, in shards, on all cores or a cluster.
 
-    IN is a folder, a file or a pattern in quotes, such as 'texts/*.txt.gz': raw text (.txt) or CoNLL-U
-    (.conllu), plain, .gz or .zst.  OUT is a new folder for the shards; one after the other they are what the
-    command writes for one file after the other.  The same command again goes on after a fault: shards that
-    are there stay.  Lines and sentences that cannot be used are listed in OUT/rejects.tsv.
+    IN is a folder, a file or a quoted pattern, such as 'texts/*.txt.gz': raw text (.txt) or CoNLL-U
+    (.conllu), plain, .gz or .zst.  OUT is a new folder for the shards; concatenated, they equal the output of
+    the command run on each file in turn.  After a fault, the same command resumes: finished shards stay.
+    Lines and sentences that cannot be used are listed in OUT/rejects.tsv.
     """
 
 
@@ -200,10 +200,7 @@ def _run(name: str, model: str, given: str, out: str, json: bool, **values: Any)
 
 @contextmanager
 def _alone_in(folder: Path) -> Iterator[None]:
-    """Keep other commands out of a folder, and leave no unfinished files of workers that were killed.
-
-    :raises UserError: if another command is at work there.
-    """
+    """Keep other commands out of a folder, and delete unfinished files of killed workers."""
     with held(folder) as alone:
         if not alone:
             raise UserError(f"{folder}: the same command is at work there already")
@@ -215,7 +212,7 @@ def _alone_in(folder: Path) -> Iterator[None]:
 
 
 def _make(client: "Client", job: "Job", shards: "Sequence[Shard]") -> "list[Shard]":
-    """Make the shards that are not there yet; returns those that could not be made."""
+    """Make the missing shards; returns those that could not be made."""
     from pyropunct.cli.training_reports import paced
     from pyropunct.corpus.cluster import make_all
     from pyropunct.inference.compiling import is_compiled
@@ -230,7 +227,7 @@ def _make(client: "Client", job: "Job", shards: "Sequence[Shard]") -> "list[Shar
 
 
 def _merge_rejects(job: "Job", shards: "Sequence[Shard]") -> int:
-    """Put what could not be used of all shards into one file, count it, and say so."""
+    """Merge the rejects of all shards into one file, and report their number."""
     rejected, place = 0, Path(job.out) / REJECTED
     with written_whole(place) as stream:
         for shard in shards:

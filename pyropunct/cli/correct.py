@@ -51,14 +51,14 @@ def correct(
 ) -> "Work":
     """Correct the punctuation of FILE: raw text, one sentence a line, or CoNLL-U.
 
-    MODEL is the file that `pyropunct fit-correction` wrote; without it, it is the English one that comes with
-    the package.  FILE may be - for standard input.  CoNLL-U has trees; raw text needs a MODEL with a parser.
-    A line that needs no correction is left unchanged.
+    MODEL is a file written by `pyropunct fit-correction`, by default the English one of the package.  FILE
+    may be - for standard input.  CoNLL-U has trees; raw text needs a MODEL with a parser.  Lines that need no
+    correction are unchanged.
 
     :param format: print corrected sentences, or only the edits: each with its probability, and the
         constituent that sprouts the new mark.
-    :param rate: how many errors FILE has, times those that MODEL was fitted to.  [default: 1]
-    :param find_rate: learn this from all that was read of FILE so far.
+    :param rate: error rate of FILE, relative to the text that MODEL was fitted to.  [default: 1]
+    :param find_rate: learn the rate from the part of FILE read so far.
     """
     from pyropunct.cli.sources import text_work
     from pyropunct.tasks.correct.correcting import NoisyChannel, load_corrector
@@ -88,9 +88,9 @@ def correct(
 class CorrectionReport(RestorationReport):
     """Corrected sentences, where right lines of raw text are unchanged; or only their edits.
 
-    "edits" has a line for each slot that changes, with the words beside the slot, in columns with tabs
-    between.  The first column is the line number in raw text, or the identifier of a treebank's sentence.
-    Then come the change, its probability, and the constituents that sprout the new marks.
+    "edits" has a line for each changed slot, with tabs between columns: the line number in raw text, or the
+    identifier in a treebank; the words beside the slot; the change; its probability; and the constituents
+    that sprout the new marks.
 
     In JSON each sentence has its ``edits``: the ``slot``, its marks ``before`` and ``after`` the edit, the
     ``probability`` of the latter, and ``sprouted``, for new marks the ``relation`` and the ``words`` of the
@@ -116,7 +116,7 @@ class CorrectionReport(RestorationReport):
     def _changes(
         self, source: "Source", restored: "Restored"
     ) -> "Iterator[tuple[SlotChange, float, list[Sprout]]]":
-        """The changes of a sentence: the new marks of the slot, how probable they are, what sprouts them."""
+        """The changes of a sentence: the new marks of the slot, their probability, and what sprouts them."""
         from pyropunct.tasks.correct.underlying import changes
 
         found = changes(source.surface, restored.surface)
@@ -144,7 +144,7 @@ class CorrectionReport(RestorationReport):
             self.write(f"{place}\t{before} [{old} → {new}] {after}\t{probability:.2f}\t{reasons}\n")
 
     def leave(self, item: "Item") -> None:
-        """Print what cannot be used as it was; it has no edits."""
+        """Print what cannot be used unchanged; it has no edits."""
         if self.form != "edits":
             super().leave(item)
 
@@ -189,12 +189,12 @@ def fit_correction(
 ) -> None:
     """Train a corrector for `pyropunct correct` on TRAIN.
 
-    TRAIN is the CoNLL-U file that MODEL was fitted to: no text written by learners is needed, for errors are
-    simulated in its sentences.  Or it is a .jsonl file of what learners wrote, with its corrections.
+    TRAIN is the CoNLL-U file that MODEL was fitted to, in which errors are simulated; or a .jsonl file of
+    learners' sentences with corrections.
 
     :param model: the model that `pyropunct fit TRAIN` wrote, or en.
     :param dev: treebank to report on; by default a tenth of TRAIN is held out.
-    :param out: file for the corrector; without the ending .safetensors, it gets this ending.
+    :param out: file for the corrector; the ending .safetensors is added if it is missing.
     :param paper: train the corrector of Li, Wang & Eisner (2019, section 6.2) instead of an error channel.
     :param device: device of the weights, as torch names it, with --paper.
     """

@@ -1,4 +1,4 @@
-"""The command ``pyropunct evaluate``, what it does with a part of a corpus, and its report."""
+"""The command ``pyropunct evaluate``, its work on a part of a corpus, and its report."""
 
 import json as plain_json
 import math
@@ -63,7 +63,7 @@ def evaluate(model: str, file: str, *, use: ModelUse, json: Json = False) -> Non
 
 
 def work(model: str, *, use: ModelUse) -> "Work":
-    """What the command does with a part of a corpus: it writes a line of JSON with sums."""
+    """The work of the command on a part of a corpus: it writes a line of JSON with sums."""
     punctuator = use.load(model)
 
     def measure(
@@ -82,10 +82,9 @@ def work(model: str, *, use: ModelUse) -> "Work":
 def measured(
     model: "Punctuator", part: TextPart, advance: Callable[[], None], reject: "Reject | None" = None
 ) -> "tuple[EvaluationSums, Items, list[ImpossibleSentenceError]]":
-    """The sums over a text, what was left out, and the errors of sentences that the model cannot produce.
+    """The sums over a text, what was left out, and the errors of impossible sentences.
 
-    :param advance: called after each sentence.
-    :param reject: takes errors, the first of which is raised by default.
+    :param reject: takes errors; by default the first one is raised.
     """
     from pyropunct.cli.sources import Items
 
@@ -108,10 +107,8 @@ def measured(
 class EvaluationReport(Report):
     """How well a model predicts a text.
 
-    :param name: of the text.
-    :param evaluation: of all sentences.
-    :param left_out: the numbers of sentences that were left out, by the reasons.
-    :param told: what JSON tells of these sentences; by default their numbers.
+    :param left_out: the numbers of sentences left out, by reason.
+    :param told: these sentences in JSON; by default their numbers.
     """
 
     def __init__(
@@ -126,7 +123,7 @@ class EvaluationReport(Report):
 
     @classmethod
     def merged(cls, name: str, parts: Iterable[str]) -> "EvaluationReport":
-        """The report on a corpus, by the lines that `work` wrote.
+        """The report on a corpus, from the lines that `work` wrote.
 
         :raises TreebankError: if no sentence was evaluated.
         """

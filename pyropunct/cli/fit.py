@@ -1,4 +1,4 @@
-"""The command ``pyropunct fit``: its options, what it begins with, and its report."""
+"""The command ``pyropunct fit``: its options, their preparation, and its report."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -45,30 +45,30 @@ class FitOptions(Hardware):
 
     :ivar dev: treebank that chooses epoch and direction, like the first TRAIN; by default a tenth of all is
         held out.
-    :ivar out: file for the model; without the ending .safetensors, it gets this ending.
+    :ivar out: file for the model; the ending .safetensors is added if it is missing.
     :ivar direction: where the channel starts to read; by default the direction with the better perplexity.
-    :ivar recipe: settings that predict best; for the neural attach model; for rules and trees that read well;
-        for attach models of one's own; or the paper's, partly guessed, which predict far worse (dev
-        perplexity 1.8384 in English for 1.2902, 1.4649 in Chinese for 1.1474).
+    :ivar recipe: settings that predict best; for the neural attach model; for readable rules and trees; for
+        your own attach models; or the paper's, partly guessed, which predict far worse (dev perplexity 1.8384
+        instead of 1.2902 in English, 1.4649 instead of 1.1474 in Chinese).
     :ivar set: set another field of the recipe, such as edit_prior_scale=1, or an option of the attach model
         or the channel, such as channel.prior_keep=1; repeatable.
-    :ivar parser: train a parser too, a reader of running text and a tagger, so that raw text can be restored.
-    :ivar folds: with --parser: parse each of so many parts of TRAIN by what is learned from the others, and
-        train for trees of the parser too.  These parsers take most of the time: 2 folds half of that of 4,
-        and 0, for gold trees alone, none, but raw text is restored worse.  [default: 4]
-    :ivar encoder: an encoder that the package transformers loads, whose states parser, reader and the neural
-        attach model get too: a folder, a model that was downloaded before, or an installed package with a
-        model.
-    :ivar fine_tune: with --parser and --encoder: train adapters of the encoder too, thin matrices beside its
+    :ivar parser: also train a parser, a reader of running text and a tagger, so that raw text can be
+        restored.
+    :ivar folds: with --parser: split TRAIN into this many parts, parse each with a model of the others, and
+        train on these trees too.  This takes most of the time: 2 folds half of that of 4, and 0, for gold
+        trees alone, none, but raw text is restored worse.  [default: 4]
+    :ivar encoder: an encoder for the package transformers, whose states parser, reader and the neural attach
+        model also read: a folder, a downloaded model, or an installed package with a model.
+    :ivar fine_tune: with --parser and --encoder: also train adapters of the encoder, thin matrices beside its
         own weights, together with the reader of running text; all parts read the encoder through them.
-    :ivar tagger: with --parser: train a tagger of words too, which the story for trees of the parser reads.
+    :ivar tagger: with --parser: also train a tagger of words, which the story for trees of the parser reads.
         [default: --tagger]
-    :ivar mark_parser: with --parser: train another one that reads marks too, for `pyropunct parse`; it takes
-        as long again.
-    :ivar text: with --parser: text to learn from besides, whose trees the parser finds: a file, a folder or a
+    :ivar mark_parser: with --parser: also train a parser that reads marks, for `pyropunct parse`; it takes as
+        long again.
+    :ivar text: with --parser: also learn from this text, whose trees the parser finds: a file, a folder or a
         pattern; repeatable.  See `pyropunct adapt --help`.
-    :ivar seeds: fit so many models, with --seed and the next ones, whose files get these numbers.  What
-        `rules` shows of all of them is no accident of one.
+    :ivar seeds: fit this many models, starting with --seed; file names get the seed.  What `rules` shows for
+        all of them is no accident of one seed.
     :ivar resume: continue a fit that was interrupted.
     :ivar device: device of the weights, as torch names it.
     """
@@ -107,7 +107,7 @@ def fit(
 ) -> None:
     """Train a model on TRAIN, a CoNLL-U file; by default on the treebank inside the package.
 
-    Of several, the first is the one that the model is for; the others help with what they have in common.
+    If there are several, the model is for the first one; the others help where they agree with it.
     """
     from pyropunct.corpus.inputs import files_of_several, parts_of
     from pyropunct.fitted.model_file import check_writable
@@ -161,7 +161,7 @@ def fit(
 
 
 def _check(options: FitOptions, recipe: Recipe) -> None:
-    """:raises UserError: if there are options for what is not trained, or two that exclude each other."""
+    """:raises UserError: if options are for something that is not trained, or exclude each other."""
     parser, encoder = options.parser, options.encoder is not None
     reads = parser or reads_pretrained(recipe)
     unread = (
@@ -214,7 +214,7 @@ def changed_recipe(
 def read_treebanks(train: Sequence[str], dev: str | None) -> tuple[list[Treebank], Treebank | None]:
     """Training treebanks, the main one first, and the dev treebank if there is one.
 
-    All training treebanks but the first have the names of their files in their trees.
+    Trees of all other training treebanks have the name of their file.
 
     :raises UserError: if a training treebank is given twice.
     """
@@ -261,8 +261,7 @@ class FitReport(Report):
     """How training went, and the edits that the channel has learned.
 
     :param treebanks: the training treebanks, the main one first, and the dev treebank if there is one.
-    :param path: the file of the model.
-    :param merged: whether edits that differ in their context alone are one.
+    :param merged: whether edits that differ only in their context are merged.
     """
 
     def __init__(
@@ -278,7 +277,7 @@ class FitReport(Report):
         )
 
     def plain(self) -> dict[str, Any]:
-        """Everything that is known of all parts of the model, and the edits."""
+        """All facts about the parts of the model, and the edits."""
         model, networks = self._model, dict[str, Any]()
         for network in DECISIVE:
             networks |= {network: _best_scores(model, network), f"{network}_epochs": _epochs(model, network)}
@@ -304,7 +303,7 @@ class FitReport(Report):
         }
 
     def told(self) -> "Iterator[Table[Any] | str]":
-        """What was read, tables of the epochs and of the edits, and lines about scores."""
+        """The treebanks, tables of the epochs and of the edits, and lines about scores."""
         from pyropunct.compare.table import cells_table
 
         yield from console.treebank_lines(self._treebanks)

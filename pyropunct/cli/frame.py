@@ -34,7 +34,7 @@ class OneLineError(click.ClickException):
 
 @contextmanager
 def misuse_in_one_line() -> Iterator[None]:
-    """Report wrong options and arguments in one line, unwritable help, and interruptions at the start."""
+    """Report wrong options and arguments in one line, also unwritable help and early interruptions."""
     try:
         yield
     except KeyboardInterrupt:
@@ -56,7 +56,7 @@ def misuse_in_one_line() -> Iterator[None]:
 
 
 def _meant(error: click.NoSuchOption) -> list[str]:
-    """Options that are called nearly as an unknown one, or else whose help has its name."""
+    """Options with a similar name, or else options whose help contains the name."""
     if error.ctx is None:
         return []
     options = [one for one in error.ctx.command.params if isinstance(one, click.Option)]
@@ -70,7 +70,7 @@ def _meant(error: click.NoSuchOption) -> list[str]:
 def polite(command: Callable[..., None]) -> Callable[..., None]:
     """Turn errors of a command into one line and an exit status.
 
-    An interruption may say what is kept, behind the word "interrupted".
+    An interruption may say what is kept, after the word "interrupted".
     """
 
     @wraps(command)

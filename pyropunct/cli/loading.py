@@ -1,4 +1,4 @@
-"""Options that several commands share, what commands load, and files that destroy nothing."""
+"""Options that several commands share, loading, and safe output files."""
 
 import io
 import sys
@@ -33,7 +33,7 @@ Json = Annotated[bool, Help("Print one JSON object and nothing else.")]
 
 @dataclass(frozen=True, kw_only=True)
 class Hardware:
-    """The machine that works.
+    """The hardware to use.
 
     :ivar threads: threads to use; by default all cores.
     """
@@ -41,7 +41,7 @@ class Hardware:
     threads: Threads | None = None
 
     def start(self) -> None:
-        """Use these threads from now on; on a terminal, the user is told if compiling comes first."""
+        """Use these threads from now on; tell users on a terminal if compilation comes first."""
         import torch
 
         from pyropunct.inference.compiling import is_compiled
@@ -56,9 +56,9 @@ class Hardware:
 class ModelUse(Hardware):
     """How a model is loaded.
 
-    :ivar encoder: where the encoder is now that MODEL was trained with, if it has moved.
-    :ivar trust_variants: import the attach model and the channel that MODEL names, even if they are no part
-        of pyropunct.  This runs the code of their modules.
+    :ivar encoder: new place of the encoder that MODEL was trained with, if it was moved.
+    :ivar trust_variants: import the attach model and the channel that MODEL names from outside of pyropunct.
+        This runs the code of their modules.
     """
 
     encoder: Annotated[str | None, Placeholder("PLACE")] = None
@@ -77,7 +77,7 @@ class ModelUse(Hardware):
 
 @dataclass(frozen=True, kw_only=True)
 class SeededUse(ModelUse):
-    """How a model is loaded that draws by chance."""
+    """How a model that draws is loaded."""
 
     seed: Seed = 0
 
@@ -93,7 +93,7 @@ class SeededUse(ModelUse):
 
 
 def read_file(path: str, *, tell: bool = False) -> "Treebank":
-    """The treebank in a CoNLL-U file, with a progress bar.
+    """Read a CoNLL-U file with a progress bar.
 
     :param tell: whether to say which sentences are left out.
     :raises TreebankError: if it cannot be read.
@@ -113,11 +113,7 @@ treebanks of eleven languages, those of one language know 62 to 100 %, English a
 
 
 def tell_language(name: str, model: "FittedStory", file: str, sentences: "Iterable[Sentence]") -> None:
-    """Say so if a treebank seems to be of another language than a model.
-
-    :param name: of the model.
-    :param file: of the treebank.  Small ones are not judged, nor models of small ones.
-    """
+    """Warn if a treebank seems to be of another language than a model; small ones are not judged."""
     words = Counter(form.lower() for sentence in sentences for form in sentence.tree.forms)
     commonest = [word for word, _ in words.most_common(COMMONEST)]
     known = len(set(model.vocabulary.forms).intersection(commonest))
@@ -152,7 +148,7 @@ class Kind(NamedTuple):
     """A kind of file.
 
     :ivar name: for messages.
-    :ivar is_one: whether the first bytes of a file are those of such a file.
+    :ivar is_one: recognises a file by its first bytes.
     """
 
     name: str
@@ -164,11 +160,11 @@ CONLLU = Kind("CoNLL-U", lambda head: any(line.count(b"\t") == 9 for line in hea
 
 
 def check_output(out: str | None, kind: Kind, inputs: Iterable[str | None]) -> None:
-    """Make sure at the start of a command that a file can be written, and that nothing is lost by this.
+    """Check at the start of a command that an output file can be written, and that nothing is lost.
 
-    :param out: where it is to be written; None if it is not.
+    :param out: the file, if there is one.
     :param inputs: the files that the command reads.
-    :raises UserError: if it is one of these or in one of them, is of another kind, or cannot be written.
+    :raises UserError: if the file is an input or in one, is of another kind, or cannot be written.
     """
     if out is None:
         return
@@ -190,7 +186,7 @@ def check_output(out: str | None, kind: Kind, inputs: Iterable[str | None]) -> N
 
 
 def is_in(path: Path, source: Path) -> bool:
-    """Whether a place to write to is a file, model or folder, by whatever name, or lies in it."""
+    """Whether a place to write to is a file, model or folder, under any name, or lies in it."""
     source = model_there(source)
     if not source.exists():
         return False
@@ -200,7 +196,7 @@ def is_in(path: Path, source: Path) -> bool:
 
 
 def write_output(out: str, content: bytes) -> None:
-    """Write a file that `check_output` has let pass; after a failure it is as it was."""
+    """Write a file that `check_output` has checked; after a failure the old content is intact."""
     with written_whole(Path(out)) as stream:
         stream.write(content)
 

@@ -1,8 +1,4 @@
-"""The command line.
-
-Each command has a module in this folder, which is imported when the command is called or its help is shown:
-see `pyropunct.cli.command`.
-"""
+"""The command line: modules of commands are imported on demand, see `pyropunct.cli.command`."""
 
 import gc
 import signal
@@ -46,7 +42,7 @@ COLLECTED_AFTER = 100_000
 
 @contextmanager
 def _rarely_collected() -> Iterator[None]:
-    """Look for garbage rarely, because importing modules and reading models makes many objects that stay."""
+    """Collect garbage rarely: importing modules and reading models makes many objects that stay."""
     before = gc.get_threshold()
     gc.set_threshold(COLLECTED_AFTER, *before[1:])
     try:
@@ -57,7 +53,7 @@ def _rarely_collected() -> Iterator[None]:
 
 @contextmanager
 def _ended_as_interrupted() -> Iterator[None]:
-    """Let SIGTERM, by which other programs end a process, do what Ctrl-C does, so that nothing is left."""
+    """Treat SIGTERM like Ctrl-C, so that no files are left."""
     if current_thread() is not main_thread():  # no other gets signals
         yield
         return

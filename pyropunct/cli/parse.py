@@ -36,15 +36,14 @@ def parse(
     use: ModelUse,
     json: Json = False,
 ) -> "Work":
-    """Find the trees of FILE by its words and its punctuation, and the head of each mark.
+    """Find the trees of FILE from its words and punctuation, and the head of each mark.
 
-    FILE is raw text, one sentence a line with spaces between words, or CoNLL-U, whose own trees do not count;
-    it may be - for standard input.  Without MODEL, it is the English one that comes with the package; another
-    one must be fitted with --parser, and finds better trees if it was fitted with --mark-parser too.
+    FILE is raw text, one sentence a line with spaces between words, or CoNLL-U, whose trees are ignored; - is
+    standard input.  MODEL is the English one of the package by default; others must be fitted with --parser,
+    and find better trees if fitted with --mark-parser too.
 
-    :param draws: trees of the parser that are drawn for each sentence, and weighed by their marks.
-    :param strength: how much it counts how probable the story makes the marks, given a tree: 1 as Bayes' rule
-        says, 0 not at all.
+    :param draws: trees that the parser draws for each sentence, to be weighted by their marks.
+    :param strength: weight of the probability of the marks given a tree: 1 as in Bayes' rule, 0 to ignore it.
     :param score: compare with the trees of FILE, and print only the scores.
     """
     from pyropunct.cli.sources import text_work
@@ -63,11 +62,7 @@ def parse(
 def parsed(
     model: "Punctuator", draws: int, strength: float, sources: "Sequence[Source]"
 ) -> "Iterator[Restored]":
-    """Sentences with their trees; a line without words has none.
-
-    :param draws: see `pyropunct.tasks.explain.punctuated_trees.trees_given_marks`.
-    :param strength: see there.
-    """
+    """Sentences with their trees, none for a line without words; see `trees_given_marks`."""
     from pyropunct.restore.restoring import Restored, words_of
     from pyropunct.tasks.explain.punctuated_trees import least_risk_trees
 
@@ -79,10 +74,10 @@ def parsed(
 
 
 class TreeReport(RestorationReport):
-    """The trees that were found, with the marks where the underlying tree has them.
+    """The trees, with the marks where the underlying tree has them.
 
     In JSON each sentence has ``heads``, ``relations`` and ``tags`` of its words, and ``expected_wrong_heads``
-    in the place of ``expected_edits``.
+    instead of ``expected_edits``.
     """
 
     expected = "expected_wrong_heads"
@@ -94,7 +89,7 @@ class TreeReport(RestorationReport):
         self._model, self._derivations = model.for_parsed, Derivations(model.for_parsed)
 
     def conllu(self, source: "Source", restored: "Restored") -> str:
-        """A sentence as CoNLL-U; an empty text for a line without words."""
+        """A sentence as CoNLL-U; empty for a line without words."""
         from pyropunct.treebank.reading import read_again
         from pyropunct.treebank.sentence import with_tree
 
@@ -107,7 +102,7 @@ class TreeReport(RestorationReport):
         return written if sentence is None else self._reattached(sentence).conllu()
 
     def _reattached(self, sentence: Sentence) -> Sentence:
-        """The sentence whose marks depend on the constituents that sprout them, where these are known."""
+        """The sentence whose marks depend on the constituents that sprout them, if these are known."""
         from pyropunct.tasks.explain.reattaching import mark_attachments, reattached
 
         if self._model.log_prob_of_marks([sentence.tree], [sentence.surface]).isneginf().any():
@@ -155,6 +150,6 @@ class TreeScoreReport(ScoreReport):
         return {"sentences": len(self._right), **scores._asdict(), **console.plain_omissions(self.omitted)}
 
     def told(self) -> Iterator[str]:
-        """The scores in a line; CoNLL-U has no other form for them."""
+        """The scores in a line."""
         told = "UAS {uas:.2f}, LAS {las:.2f}, tags {upos:.2f} ({words:,} words of {sentences:,} sentences)"
         yield told.format(**self.plain())

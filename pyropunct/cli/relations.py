@@ -52,9 +52,9 @@ def relations(
 
     :param least: leave out relations with fewer constituents.
     :param pairs: puncteme pairs to list for each relation.
-    :param weights: list so many of the largest weights that the attach model has learned for classes of
-        symmetry, such as "the same on both sides", and relations; not in tables for programs but JSON.
-    :param plot: SVG file to write a plot to, with a bar for each relation.
+    :param weights: list this many of the largest weights of the attach model for classes of symmetry, such as
+        "the same on both sides", and relations; not in tsv and csv tables.
+    :param plot: SVG file for a plot with a bar for each relation.
     """
     from pyropunct.tasks.explain.examples import sprouting_examples
     from pyropunct.tasks.explain.relations import relation_punctemes, symmetry_weights
@@ -81,8 +81,8 @@ def relations(
 class RelationReport(LearnedReport):
     """The punctemes that relations sprout.
 
-    :param most: the pairs of each relation that are shown.
-    :param about: what JSON says first.
+    :param most: how many pairs of each relation are shown.
+    :param about: first entries of JSON.
     """
 
     def __init__(self, learned: "Sequence[RelationPunctemes]", most: int, about: dict[str, Any]) -> None:
@@ -122,7 +122,7 @@ class RelationReport(LearnedReport):
         self.parts = [pair for one in plain for pair in one["pairs"]]
 
     def add_weights(self, weights: "Sequence[SymmetryWeight]") -> None:
-        """Show learned weights behind the other tables."""
+        """Show learned weights after the other tables."""
         from pyropunct.compare.table import cells_table
 
         columns = {"relation": None, "punctemes": None, "weight": 3}

@@ -28,10 +28,10 @@ CHUNK = 100
 
 
 class Relocation(NamedTuple):
-    """A move that ``--move`` asks for.
+    """A move that ``--move`` requests.
 
     :ivar relation: constituents with this relation are moved.
-    :ivar place: their new place, one of `pyropunct.tasks.settings.PLACES`.
+    :ivar place: one of `pyropunct.tasks.settings.PLACES`.
     """
 
     relation: str
@@ -39,7 +39,7 @@ class Relocation(NamedTuple):
 
 
 def move_of(text: str) -> Relocation:
-    """The move that a text stands for; its relation may contain a colon itself.
+    """The move that a text requests; its relation may contain a colon itself.
 
     :raises ValueError: if it lacks a relation or a place.
     """
@@ -98,11 +98,11 @@ def rephrase(
 ) -> None:
     """Rephrase the sentences of FILE, a CoNLL-U file, with punctuation to match.
 
-    A moved constituent takes its underlying marks with it, and the marks of a deleted one are deleted.  Where
-    a slot has changed, the channel of MODEL makes new surface punctuation.  FILE may be - for standard
-    input.  Deletions come first, and include conjunctions that are left with nothing to join; moves follow.
+    A moved constituent keeps its underlying marks; those of a deleted one are deleted.  The channel of MODEL
+    makes new surface punctuation for changed slots.  FILE may be - for standard input.  Deletions come first,
+    and include conjunctions with nothing left to join; moves follow.
 
-    :param like: treebank to learn word order from, if not FILE.
+    :param like: treebank to learn word order from, instead of FILE.
     """
     from pyropunct.tasks.rephrase.rephrasing import Rephraser
 
@@ -124,10 +124,7 @@ def rephrase(
 
 
 class RephrasedReport(SentenceReport):
-    """Sentences that were rephrased.
-
-    :ivar halved: the identifiers of those with brackets or quotation marks whose partner is gone.
-    """
+    """Rephrased sentences; ``halved`` are those with half a pair of brackets or quotation marks."""
 
     def __init__(self, form: str) -> None:
         super().__init__(form)
@@ -163,10 +160,7 @@ Change = Callable[[Sequence["UnderlyingTree"]], Iterable["Sentence"]]
 def _check_relations(
     treebank: "Treebank", model: "Punctuator", option: str, relations: Iterable[str]
 ) -> None:
-    """Check that relations are not the root, and that the file or the model has them.
-
-    :raises UserError: if one is the root or unknown.
-    """
+    """Check that relations are not the root, and occur in the file or the model."""
     from pyropunct.tasks.rephrase.underlying_tree import is_relation
 
     known = {relation for sentence in treebank for relation in sentence.tree.relations}
@@ -201,7 +195,7 @@ def _edit(rephraser: "Rephraser", edits: Edits) -> Change:
 
 
 def _permutation(rephraser: "Rephraser", edits: Edits, source: "Treebank") -> Change:
-    """A change that draws orders for the dependents of nouns and verbs, as learned from a treebank."""
+    """A change that draws orders for the dependents of nouns and verbs, learned from a treebank."""
     import numpy as np
 
     from pyropunct.tasks.rephrase.permuting import learn_surface_order, learn_underlying_order, permuted
@@ -222,11 +216,6 @@ def _permutation(rephraser: "Rephraser", edits: Edits, source: "Treebank") -> Ch
 def _results(
     rephraser: "Rephraser", sentences: "Sequence[Sentence]", change: Change, times: int, path: str
 ) -> "Iterator[tuple[Sentence, ...]]":
-    """The rephrasings of each sentence.
-
-    :param times: the number of rephrasings of each.
-    :param path: the file of the sentences.
-    """
     from pyropunct.tasks.rephrase.underlying_tree import EditError
 
     trees = rephraser.underlying(sentences)

@@ -1,7 +1,6 @@
-"""What commands print: a result, in the format that is asked for.
+"""How commands print their results.
 
-A `Report` is shown as a whole: to people, to programs, or as one JSON object.  A `SentenceReport` is shown
-sentence by sentence.  A command has a subclass of one of them, which knows the result.
+A `Report` is shown as a whole, a `SentenceReport` sentence by sentence; each command has a subclass.
 """
 
 import io
@@ -76,7 +75,7 @@ class Report:
 
 
 class Learned(NamedTuple):
-    """Something that was learned, and is shown in a row for programs.
+    """Something learned, shown in a row for programs.
 
     :ivar key: its key among the examples.
     :ivar title: the line above its examples.
@@ -91,22 +90,22 @@ class Learned(NamedTuple):
 
     @property
     def occurs(self) -> bool:
-        """Whether it is expected once, or nearly."""
+        """Whether it is expected about once or more."""
         from pyropunct.tasks.explain.rules import OCCURRING
 
         return self.expected >= OCCURRING
 
 
 class LearnedReport(Report):
-    """All that was learned, and places in sentences as examples.
+    """Everything learned, with places in sentences as examples.
 
     :ivar columns: of the table for programs.
     :ivar learned: its rows.
     :ivar whole: everything in plain JSON types.
-    :ivar parts: the part of it that is about each row.
+    :ivar parts: the part of it about each row.
     :ivar tables: tables for people, and lines between them.
-    :ivar prominent: what people see examples of.
-    :ivar examples: by their keys; None if they are not wanted.
+    :ivar prominent: the rows whose examples people see.
+    :ivar examples: by their keys; None if they were not requested.
     """
 
     columns: Sequence[str]
@@ -124,10 +123,7 @@ class LearnedReport(Report):
         sentences: "Sequence[Sentence]",
         most: int,
     ) -> None:
-        """Look for at most so many examples for each key; for none if that is 0.
-
-        :param examples: such as `pyropunct.tasks.explain.examples.rule_examples`.
-        """
+        """Find at most so many examples for each key; see `pyropunct.tasks.explain.examples`."""
         if most:
             with console.sentence_bar("examples", len(sentences)) as advance:
                 self.examples = examples(model, sentences, most, advance)
@@ -140,7 +136,7 @@ class LearnedReport(Report):
         return self.whole
 
     def told(self) -> "Iterable[Table[Any] | str]":
-        """The tables, and a title and a line for each example; a title alone if there should be some."""
+        """The tables, and a title and a line for each example; only a title if there is none."""
         yield from self.tables
         examples = self.examples or {}
         for one in () if self.examples is None else self.prominent:
@@ -152,7 +148,7 @@ class LearnedReport(Report):
                 yield f"  {example.identifier}: {example.text}"
 
     def rows(self) -> "Table[Any]":
-        """A row for each thing, or for each example of it."""
+        """A row for each thing learned, or for each example of it."""
         from pyropunct.compare.table import cells_table
 
         example = () if self.examples is None else ("sentence", "before", "place", "after")
@@ -165,13 +161,13 @@ class LearnedReport(Report):
 
 
 class SentenceReport(Report):
-    """Results of sentences, each shown when it is there.
+    """Results of sentences, each shown at once.
 
-    A subclass says how a result of a sentence is shown as `text`, as `conllu`, and as an `entry` of JSON.
+    A subclass formats a result of a sentence as `text`, as `conllu`, and as an `entry` of JSON.
 
     :param form: "conllu", "json", or another format, which is text.
-    :param out: a stream to write to, piece by piece, so that the whole need not fit into memory.  Without it
-        this is standard output, where JSON is printed as a whole; characters that it lacks become escapes.
+    :param out: a stream to write to piece by piece.  The default is standard output, where JSON is printed as
+        a whole, and characters that it lacks become escapes.
     """
 
     def __init__(self, form: str, out: TextIO | None = None) -> None:
@@ -181,7 +177,7 @@ class SentenceReport(Report):
 
     @property
     def keeps_omitted(self) -> bool:
-        """Whether sentences that cannot be used are written as they were."""
+        """Whether sentences that cannot be used are written unchanged."""
         return self.form == "conllu"
 
     def text(self, source: Any, result: Any) -> str | None:
@@ -193,11 +189,11 @@ class SentenceReport(Report):
         raise NotImplementedError
 
     def entry(self, source: Any, *results: Any) -> dict[str, Any]:
-        """What JSON says of a sentence, behind its place."""
+        """The entries of a sentence in JSON, after its place."""
         raise NotImplementedError
 
     def write(self, text: str) -> None:
-        """Write a piece as it is."""
+        """Write a text unchanged."""
         print(text, end="", file=self._out, flush=self._streamed)
 
     def add(self, source: Any, *results: Any) -> None:
@@ -217,17 +213,14 @@ class SentenceReport(Report):
                     console.say(text)
 
     def leave(self, item: Any) -> None:
-        """Take a sentence that cannot be used: CoNLL-U has it as it was."""
+        """Take a sentence that cannot be used; CoNLL-U keeps it unchanged."""
         from pyropunct.treebank.reading import Omission
 
         if self.form == "conllu" and isinstance(item, Omission):
             self.write(item.conllu())
 
     def finish(self, omitted: "Sequence[Omission]") -> None:
-        """Show the rest.
-
-        :param omitted: the sentences that could not be used.
-        """
+        """Show the rest, and the sentences that could not be used."""
         if self.form != "json":
             return
         start = "" if self._before == ", " else self._before
@@ -237,11 +230,7 @@ class SentenceReport(Report):
 
 
 class ScoreReport(SentenceReport):
-    """Scores of all sentences, which are shown at the end.
-
-    :param name: of the text.
-    :param form: "json", or another format of sentences, for which people read the scores.
-    """
+    """Scores of all sentences, shown at the end; ``form`` is "json", or any other for people."""
 
     omitted: "Sequence[Omission]" = ()
     keeps_omitted = False  # for no sentence is written
@@ -282,7 +271,7 @@ def show_each(
 
 
 def numbered(blocks: Sequence[str], identifier: str) -> str:
-    """The blocks of CoNLL-U that were made of one sentence; of several, each has a ``sent_id`` of its own."""
+    """The CoNLL-U blocks of one sentence; if there are several, each gets its own ``sent_id``."""
     if len(blocks) < 2:
         return "".join(blocks)
     name, renamed = identifier.lstrip("#"), list[str]()
@@ -293,7 +282,7 @@ def numbered(blocks: Sequence[str], identifier: str) -> str:
 
 
 def in_order(treebank: "Treebank", identifier: str | None, shape: str) -> "Sequence[Sentence | Omission]":
-    """The sentences with an identifier; without one all of a file, and the user is told what is left out.
+    """The sentences with an identifier; without one all of a file, and omissions are reported.
 
     :raises UserError: if there is no such sentence.
     """

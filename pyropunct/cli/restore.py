@@ -44,11 +44,10 @@ def restore(
 ) -> "Work":
     """Punctuate FILE: raw text, one sentence a line with spaces between words, or CoNLL-U.
 
-    A line that is too long for a sentence, or in which marks end sentences, is running text, as with
-    --running, if MODEL can read such.
-    FILE may be - for standard input.  Without MODEL, it is the English one that comes with the package.
-    CoNLL-U has trees; raw words need a MODEL fitted with --parser.  Punctuation that raw text already has
-    stays, unless --anew is given.  Empty lines are kept.
+    A line that is too long for a sentence, or contains marks that end sentences, is running text, as with
+    --running, if MODEL supports it.  FILE may be - for standard input.  MODEL is the English one of the
+    package by default.  CoNLL-U has trees; raw words need a MODEL fitted with --parser.  Existing punctuation
+    of raw text stays, unless --anew is given.  Empty lines are kept.
 
     :param score: compare with the punctuation of FILE, and print only the scores.
     """
@@ -87,13 +86,12 @@ class RestorationReport(SentenceReport):
     """Restored sentences, by the conventions of the model's treebank.
 
     In JSON each of the ``sentences`` has ``line`` (in raw text) or ``id`` (in CoNLL-U), ``text``, ``words``,
-    the ``marks`` of the slots 0..n, and ``expected_edits``, the expected edit distance from the truth; where
-    some marks were given to tell the others, also ``effective_draws``.  In raw text they have ``details``,
-    the written words, where they are in the file, and the marks around each with their probabilities; see
+    the ``marks`` of the slots 0..n, and ``expected_edits``, the expected edit distance from the truth; if
+    some marks were given, also ``effective_draws``.  In raw text they have ``details``: the written words,
+    their place in the file, and the marks around each with their probabilities; see
     `pyropunct.restore.details.Word`.  ``omitted`` counts the sentences that could not be used, and
     ``omissions`` has the reason for each.
 
-    :param model: the model.
     :param capital: whether the text of raw words begins with a capital letter.
     """
 
@@ -113,7 +111,7 @@ class RestorationReport(SentenceReport):
         return raw_text(restored, self.conventions, capital=self._capital)
 
     def conllu(self, source: "Source", restored: "Restored") -> str:
-        """A sentence as CoNLL-U; an empty text for a line without words."""
+        """A sentence as CoNLL-U; empty for a line without words."""
         from pyropunct.treebank.conllu_writer import print_conllu
 
         if isinstance(source, Sentence):
@@ -172,7 +170,7 @@ class RestorationReport(SentenceReport):
         return {"details": [word.to_json() for word in details(restored, self.conventions, self._start)]}
 
     def leave(self, item: "Item") -> None:
-        """Print a line, or a sentence of a treebank with an error, as it was; JSON counts its characters."""
+        """Print a line, or a sentence of a treebank with an error, unchanged; JSON counts its characters."""
         from pyropunct.restore.details import length
         from pyropunct.restore.reading import BadLine
         from pyropunct.text.raw_sentence import RawSentence
@@ -203,7 +201,7 @@ class RestorationScoreReport(ScoreReport):
         self._scores = RestorationScores()
 
     def add(self, source: "Source", *results: "Restored") -> None:
-        """Compare a sentence with its original punctuation; a line without words does not count."""
+        """Compare a sentence with its original punctuation; a line without words is ignored."""
         (restored,) = results
         if restored.tree is not None:
             self._scores.add(restored.surface, source.surface)

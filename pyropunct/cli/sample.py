@@ -24,7 +24,7 @@ def sample(
     use: SeededUse,
     json: Json = False,
 ) -> None:
-    """Draw surface punctuation for the trees of FILE; the punctuation in FILE is ignored.
+    """Draw surface punctuation for the trees of FILE, whose own punctuation is ignored.
 
     Without FILE, draw whole sentences: trees, words, underlying punctuation and surface punctuation.  A word
     outside the vocabulary of MODEL is printed as its tag.
@@ -66,10 +66,7 @@ def sample(
 
 
 class SampleReport(SentenceReport):
-    """Sentences with drawn punctuation.
-
-    :param conventions: those of the model.
-    """
+    """Sentences with drawn punctuation."""
 
     def __init__(self, form: str, conventions: Conventions) -> None:
         super().__init__(form)

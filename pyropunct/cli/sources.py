@@ -38,12 +38,9 @@ def text_work(
 ) -> Work:
     """Work that reads a text, finds a result for each of its sentences, and shows them in order.
 
-    :param model: reads words.
     :param begin: gives, for a new text, the function that finds the results of sentences.
     :param report: shows results, given a stream to write to and the name of the text.
-    :param restorer: see `Items`.
-    :param quiet: see `Items`.
-    :param few_draws: fewer effective draws of a `Restored` than these make a sentence doubtful.
+    :param few_draws: a `Restored` with fewer effective draws is doubtful.
     """
 
     def work(
@@ -65,15 +62,13 @@ def text_work(
 
 
 class Items:
-    """The sentences of a text, and reports on them, once on each matter.
+    """The sentences of a text, each reported on at most once for each problem.
 
-    :param part: the text.
-    :param model: reads words.
-    :param reject: takes what is wrong with lines and sentences, omitted ones too; by default it is reported.
+    :param reject: takes errors of lines and sentences, omitted ones too; by default they are reported.
     :param restorer: reads the text, which may be running text; by default each line is a sentence.
     :param quiet: do not report that punctuation is removed.
     :ivar omitted: sentences of a treebank that cannot be used, without their lines.
-    :ivar failed: the number of lines or sentences that are left as they were, because of errors.
+    :ivar failed: the number of lines or sentences left unchanged because of errors.
     """
 
     def __init__(
@@ -118,11 +113,7 @@ class Items:
     def results(
         self, find: Callable[[Sequence[Source]], Iterator[Found]], advance: Callable[[], None]
     ) -> Iterator[tuple[Item, Found | None]]:
-        """All items, with the result of each sentence; None for what cannot be used.
-
-        :param find: finds the results of sentences together.
-        :param advance: called after each part.
-        """
+        """All items, with the result of each sentence; None for items that cannot be used."""
         for chunk in chunks(self, self._lines):
             usable = [item for item in chunk if not isinstance(item, Omission | BadLine)]
             results = one_after_the_other(usable, find)
@@ -176,10 +167,10 @@ class Items:
     def conclude(self, doubtful: int, first: Restored | None, *, kept: bool) -> None:
         """Report at the end, unless errors are taken elsewhere.
 
-        :param doubtful: how many sentences have few effective draws.
+        :param doubtful: the number of sentences with few effective draws.
         :param first: the first of these.
-        :param kept: whether omitted sentences were written as they were.
-        :raises UserError: if something was left as it was.
+        :param kept: whether omitted sentences were written unchanged.
+        :raises UserError: if something was left unchanged.
         """
         if self._reject is not None:
             return
@@ -198,7 +189,7 @@ class Items:
 def one_after_the_other(
     sources: Sequence[Source], restore: Callable[[Sequence[Source]], Iterator[Found]]
 ) -> Iterator[Found | Exception]:
-    """What becomes of each sentence; if something goes wrong, the rest are restored one by one."""
+    """The result or the error of each sentence; after an error, sentences are restored one by one."""
     done = 0
     try:
         for restored in restore(sources) if sources else ():

@@ -1,4 +1,4 @@
-"""What trainings share: how far they are, in a bar or in lines with the time, and their checkpoints."""
+"""Progress of trainings, as a bar or as lines with the time, and their checkpoints."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -39,7 +39,7 @@ def training_watch(part: str = "story", folds: int = 0) -> Iterator[Callable[...
     """Yields the ``watch`` argument of a training.
 
     :param part: a name in `TRAININGS`.
-    :param folds: how many parsers there are in "folds".
+    :param folds: the number of parsers in "folds".
     """
     trained, title, minimised, unit, scores = TRAININGS[part]
     preparing, before = f"preparing {trained}".rstrip(), 0.0
@@ -81,10 +81,7 @@ def _time_of_parsers(progress: "Progress", folds: int) -> str:
 
 
 def fit_watches(folds: int) -> "Watching":
-    """The ``watching`` argument of `pyropunct.fit`.
-
-    :param folds: how many parts of the treebank are parsed by parsers of their own.
-    """
+    """The ``watching`` argument of `pyropunct.fit`, for so many folds."""
 
     def watching(part: str) -> "AbstractContextManager[Any]":
         return counted(COUNTED[part]) if part in COUNTED else training_watch(part, folds)
@@ -93,10 +90,7 @@ def fit_watches(folds: int) -> "Watching":
 
 
 def step_bar(what: str, total: int) -> "AbstractContextManager[Callable[[int], None]]":
-    """As `console.sentence_bar`, for steps that may take long: without a terminal, lines tell of them.
-
-    :param total: the number of sentences; 0 if it is unknown.
-    """
+    """As `console.sentence_bar`, for slow steps: without a terminal, progress is printed in lines."""
     first, of = (f"{what}: {total:,}", f" of {total:,}") if total else (what, " sentences")
     return _counting(lambda done, rate: (what, f"{what}: {done:,}{of}"), what, total, first=first)
 
@@ -116,10 +110,7 @@ COUNTED = {"texts": "sentences read", "trees": "sentences parsed"}
 
 
 def counted(what: str) -> "AbstractContextManager[Callable[[int], None]]":
-    """Yields a function that takes the number of things newly done, and shows how many there are, and pace.
-
-    :param what: what is counted.
-    """
+    """Yields a function that takes the number of things newly done, and shows their number and pace."""
     return _counting(lambda done, rate: (f"{done:,} {what}, {rate:,.0f} a second",) * 2, what, ends=True)
 
 
@@ -132,14 +123,7 @@ def _counting(
     first: str | None = None,
     ends: bool = False,
 ) -> Iterator[Callable[[int], None]]:
-    """Yields a function that takes the number of things newly done.
-
-    :param told: the text of a bar and a line, given how many are done, in all and in a second.
-    :param begin: see `_shown`.
-    :param total: how many there are to be done; 0 if nobody knows.
-    :param first: see `_shown`.
-    :param ends: whether a line tells of the end.
-    """
+    """Yields a function that takes the number of things newly done."""
     started, done = time.monotonic(), 0
     with _shown(begin, first, total or None) as show:
 
@@ -154,7 +138,7 @@ def _counting(
 
 
 def _lasting(seconds: float) -> str:
-    """A time in hours, minutes and seconds, of which only what matters is told."""
+    """A time in hours, minutes and seconds, without negligible parts."""
     hours, minutes = divmod(round(seconds / 60), 60)
     return f"{hours} h {minutes} min" if hours else f"{minutes} min" if minutes > 1 else f"{seconds:.0f} s"
 
@@ -167,15 +151,7 @@ def _joined(*parts: str) -> str:
 def _shown(
     begin: str, first: str | None, total: int | None = None
 ) -> Iterator[Callable[[str, str, int, int, bool], None]]:
-    """Yields a function to call after every step.
-
-    It takes the text of a bar, a line, how much is done of how much, and whether the line is due; if not, it
-    is told if nothing has been told for some time.
-
-    :param begin: the text of the bar before the first step.
-    :param first: a line before the first step.
-    :param total: how much there is to be done, if that is known.
-    """
+    """Yields a function to call after every step."""
     if console.shows_bars():
         with console.bar() as bar:
             task = bar.add_task(begin, total=total)
@@ -203,11 +179,11 @@ class Checkpoints:
     """The checkpoints of a fit: one for each training that has begun.
 
     :param folder: where they are kept until the model is saved.
-    :param resume: whether the fit goes on from those that are there.
-    :param alone: whether this is the only fit of a command.  If not, others may have come to their ends.
+    :param resume: whether to continue from existing checkpoints.
+    :param alone: whether this is the only fit of a command; if not, others may be finished.
     :ivar first: the checkpoint of the story; the others have endings.
-    :ivar resume: whether there is something to go on from.
-    :raises UserError: if the only fit is to go on, but nothing is there.
+    :ivar resume: whether there is something to resume.
+    :raises UserError: if the only fit is to be resumed, but there is no checkpoint.
     """
 
     def __init__(self, folder: Path, resume: bool, *, alone: bool = True) -> None:
@@ -217,21 +193,21 @@ class Checkpoints:
             raise UserError(f"{folder}: there is nothing to resume")
 
     def are_over(self, file: Path) -> bool:
-        """Whether an earlier try of a command that goes on has finished this fit and written its model."""
+        """Whether an earlier run of a resumed command has finished this fit and written its model."""
         return self._goes_on and not self.resume and file.exists()
 
     def _there(self) -> list[Path]:
         return sorted(self._folder.glob(f"{self.first.name}.*"))
 
     def _forget(self) -> None:
-        """Delete the files, and those that a fit that was killed has half written."""
+        """Delete the checkpoints, and unfinished files of a killed fit."""
         for path in self._there():
             path.unlink(missing_ok=True)
         remove_unwritten(self._folder, self.first.name)
 
     @contextmanager
     def kept(self) -> Iterator[None]:
-        """Keep finished epochs during a training, and say so if it does not come to its end."""
+        """Keep finished epochs during a training, and say so if it is interrupted."""
         from pyropunct.fitted.model_file import ModelFileError
         from pyropunct.train.checkpoints import own_folder
 

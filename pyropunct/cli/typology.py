@@ -62,17 +62,17 @@ def typology(
 ) -> None:
     """Compare the punctuation of several languages: a MODEL of each, and a FILE, its treebank in CoNLL-U.
 
-    Marks are aligned by what they do: they open, close, end the sentence, are commas, dashes, colons or
-    others.  Shows what becomes of neighbouring underlying marks, how often each relation sprouts commas,
-    brackets or quotation marks, and how many final marks the root sprouts, with intervals.  All counts are
-    expectations under p(T' | T, x).  Each language is named after the file of its model.
+    Marks are aligned by function: they open, close, end the sentence, are commas, dashes, colons or others.
+    Shows outcomes of neighbouring underlying marks, how often each relation sprouts commas, brackets or
+    quotation marks, and how many final marks the root sprouts, with intervals.  All counts are expectations
+    under p(T' | T, x).  Each language is named after the file of its model.
 
     :param rows: rows of each table and of the plot; tables for programs have all.
-    :param pool: show the shares of outcomes of neighbours under a hierarchical model too, in which a language
-        with few marks borrows from the others; in tables for people, and JSON.
+    :param pool: also show the shares of outcomes of neighbours under a hierarchical model, in which a
+        language with few marks borrows from the others; in tables for people, and JSON.
     :param held_out: with --pool, another treebank of a language, to see which shares predict it better;
         repeatable, one for each MODEL in their order.
-    :param plot: SVG file to write a plot to, with a dot and an interval for each row and language.
+    :param plot: SVG file for a plot with a dot and an interval for each row and language.
     """
     from pyropunct.tasks.explain.typology import side_by_side
 
@@ -95,10 +95,7 @@ def typology(
 
 
 def _languages(given: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """Each model and its treebank, by the name of the language.
-
-    :raises UsageError: if a treebank is missing, or two languages have the same name.
-    """
+    """Each model and its treebank, by the name of the language."""
     if len(given) % 2:
         raise click.UsageError(f"each MODEL needs a FILE behind it: {given[-1]} has none")
     places = list(zip(given[::2], given[1::2], strict=True))
@@ -111,11 +108,6 @@ def _languages(given: Sequence[str]) -> dict[str, tuple[str, str]]:
 def _counts(
     use: ModelUse, model: str, file: str, functions: Mapping[str, str] | None = None
 ) -> "LanguageCounts":
-    """What a model expects in a treebank.
-
-    :param functions: of its marks, if they are known.
-    :raises UserError: if its channel has no edits.
-    """
     from pyropunct.tasks.explain.rules import NoEditsError
     from pyropunct.tasks.explain.typology import language_counts
 
@@ -130,7 +122,6 @@ def _counts(
 class TypologyReport(LearnedReport):
     """Languages side by side.
 
-    :param languages: their names.
     :param most: how many rows people see of each table.
     :ivar prominent_rows: these rows.
     """
@@ -166,10 +157,10 @@ class TypologyReport(LearnedReport):
     def add_pooled(
         self, counts: "Sequence[LanguageCounts]", unseen: "Sequence[LanguageCounts]", least: float
     ) -> None:
-        """Show pooled shares behind the other tables, and how well they predict unseen sentences.
+        """Show pooled shares after the other tables, and how well they predict unseen sentences.
 
-        :param unseen: what is expected in other treebanks; empty without them.
-        :param least: leave out pairs that are expected less often in all languages together.
+        :param unseen: counts in other treebanks; empty without them.
+        :param least: leave out pairs with a smaller total expected count.
         """
         from pyropunct.compare.table import cells_table
         from pyropunct.tasks.explain.pooling import pair_counts, perplexities, pool

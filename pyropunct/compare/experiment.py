@@ -1,6 +1,6 @@
 """An experiment: systems that are trained on some data, measured on other data, and put side by side.
 
-A paper is its model, and a subclass of `TableExperiment`, which says what its rows are::
+A paper is its model, and a subclass of `TableExperiment`, which defines its rows::
 
     class CommaExperiment(TableExperiment[CommaResult]):
         title = "Commas"
@@ -16,7 +16,7 @@ A paper is its model, and a subclass of `TableExperiment`, which says what its r
     results = CommaExperiment(train, dev, CommaSettings(), folder="commas").run()
     print(results.written("text"))  # or "markdown", "latex", "tsv", "csv", "json"
 
-Each part is trained once.  A folder keeps it, and an interrupted experiment goes on there.
+Each part is trained once and kept in a folder, so that an interrupted experiment resumes.
 """
 
 import hashlib
@@ -50,15 +50,11 @@ Found = TypeVar("Found")
 
 
 class ComparisonFolderError(UserError, ValueError):
-    """A folder that cannot be written or continued; the message is one line and names the folder."""
+    """Raised if a folder cannot be written or continued; the message is one line and names the folder."""
 
 
 class Trained(NamedTuple, Generic[Model]):
-    """A trained part.
-
-    :ivar model: the trained model, parser or tagger.
-    :ivar seconds: how long its training took.
-    """
+    """A trained model, parser or tagger, and the seconds of its training."""
 
     model: Model
     seconds: float
@@ -90,7 +86,7 @@ def save_parts(model: ExperimentParts, place: Path) -> None:
 def load_parts(place: Path, from_parts: Callable[..., Model], *more: Any) -> Model:
     """Read back a model that `save_parts` wrote.
 
-    :param from_parts: makes the model of its plain types, its tensors, and ``more``.
+    :param from_parts: makes the model from its plain types, its tensors, and ``more``.
     :raises ModelFileError: if the file is damaged, or holds another kind of model.
     """
     parts = read_model_file(place)
@@ -101,9 +97,9 @@ def load_parts(place: Path, from_parts: Callable[..., Model], *more: Any) -> Mod
 
 
 def timed(read: Callable[[Sequence[Text]], Found], texts: Sequence[Text]) -> tuple[Found, float]:
-    """The result of a system for some texts, and the seconds of processor time that it took.
+    """The result of a system for some texts, and its processor time in seconds.
 
-    The first text is read before: this compiles code, and looks weights up for the first time.
+    The first text is read before, which compiles code and warms caches.
     """
     read(texts[:1])
     began = time.process_time()
@@ -176,9 +172,9 @@ class Results(ABC):
 class TableResults(Results):
     """Results that are in their tables.
 
-    :ivar named: the tables, by what their rows are called for programs.
-    :ivar data: the settings, and what is told of the data, in plain JSON types; what has the name of a table
-        stands for its rows.
+    :ivar named: the tables, by the names of their rows for programs.
+    :ivar data: settings and facts about the data, in plain JSON types; the name of a table overrides its
+        rows.
     """
 
     named: Mapping[str, Table[Any]]
@@ -196,17 +192,13 @@ class TableResults(Results):
 
 
 class Experiment(ABC):
-    """Trains parts of systems, or loads them from a folder if they were trained before, and measures them.
+    """Trains parts of systems, or loads them from a folder, and measures them.
 
     The folder has each part in ``parts``; ``comparison.json``, with the data, the settings, the seconds of
     training and in the end the results; and the files of the results for people.
 
-    :param train: the data to learn from.
-    :param dev: the data to measure on.
-    :param settings: the settings.
-    :param folder: the folder, which is made if it does not exist; None to keep nothing.
-    :param watch: gets reports of progress.
-    :cvar clock: gives the time in seconds, of which differences are taken for training.
+    :param folder: created if it does not exist; None to keep nothing.
+    :cvar clock: gives the time in seconds, for the duration of training.
     """
 
     clock = staticmethod(time.monotonic)
@@ -226,7 +218,7 @@ class Experiment(ABC):
         self._trained: dict[str, Trained[Any]] = {}
 
     def texts(self, data: Any) -> Iterable[str]:
-        """Texts that differ where data differ: parts that were trained on other data are refused."""
+        """Texts that differ if data differ: parts that were trained on other data are refused."""
         return map(repr, data)
 
     @abstractmethod
@@ -234,11 +226,11 @@ class Experiment(ABC):
         """Train all systems and measure them."""
 
     def run(self) -> Any:
-        """The results, which are written into the folder too.
+        """The results, also written into the folder.
 
         :raises ComparisonFolderError: if the folder cannot be written to, holds other things, is used by
-            another process, or is of a comparison whose parts were trained on other data or with other
-            settings; or if a saved part is damaged.
+            another process, or has parts trained on other data or with other settings; or if a saved part is
+            damaged.
         """
         with self.opened():
             results = self.results()
@@ -247,7 +239,7 @@ class Experiment(ABC):
 
     @contextmanager
     def opened(self) -> Iterator[None]:
-        """Take the folder, so that no other process uses it meanwhile.
+        """Lock the folder against other processes.
 
         :raises ComparisonFolderError: as `run` does.
         """
@@ -308,7 +300,7 @@ class Experiment(ABC):
         save: Callable[[Model, Path], object],
         load: Callable[[Path], Model],
     ) -> Trained[Model]:
-        """A part, trained now unless it was trained before.
+        """A part, loaded if it was trained before, otherwise trained now.
 
         It is always saved and loaded, even if nothing is kept, since saving may round weights.
 
@@ -370,8 +362,7 @@ class Experiment(ABC):
 class TableExperiment(Experiment, Generic[Row]):
     """An experiment whose results are the rows of one table.
 
-    :cvar title: the line above the table.
-    :cvar key: what the rows are called for programs.
+    :cvar key: the name of the rows for programs.
     :cvar baseline: the row against which each row is tested; None to mark the best of each column.
     """
 

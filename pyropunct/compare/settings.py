@@ -10,7 +10,7 @@ from pyropunct.limits import Count, NamesIn, Seed, forbidden
 
 
 class ComparisonError(UserError, ValueError):
-    """A setting that is invalid, or does not go with another one."""
+    """Raised if a setting is invalid, or excludes another one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,8 +19,8 @@ class ExperimentSettings:
 
     :ivar permutations: permutations in each significance test.
     :ivar seed: equal seeds give equal results, on the same machine with the same number of threads.
-    :cvar TRAINING: the names of the settings on which training depends: if only others change, parts that
-        were trained before can be used again.
+    :cvar TRAINING: the names of the settings that affect training; if only others change, trained parts are
+        reused.
     :raises ComparisonError: if a number is out of its bounds; the message is one line.
     """
 
@@ -44,10 +44,10 @@ class ExperimentSettings:
 
 
 def names_of(registry: str, kind: str) -> Callable[[str], tuple[str, ...]]:
-    """A function that reads names with commas between them, as an option of the command line has them.
+    """A function that reads names separated by commas, for an option of the command line.
 
     :param registry: ``module:NAME`` of the collection of all names; the module is imported when needed.
-    :param kind: what they are the names of, for messages.
+    :param kind: the kind of names, for messages.
     """
 
     def names(text: str) -> tuple[str, ...]:
@@ -57,7 +57,7 @@ def names_of(registry: str, kind: str) -> Callable[[str], tuple[str, ...]]:
 
 
 def chosen(names: "list[str] | tuple[str, ...]", known: tuple[str, ...], kind: str) -> tuple[str, ...]:
-    """Names, each once.
+    """The names without duplicates.
 
     :raises ComparisonError: if a name is unknown, or there is no name.
     """
@@ -68,10 +68,7 @@ def chosen(names: "list[str] | tuple[str, ...]", known: tuple[str, ...], kind: s
 
 
 def numbers_to(most: int, kind: str) -> Callable[[str], tuple[int, ...]]:
-    """A function that reads whole numbers from 1 to ``most`` with commas between them, each once.
-
-    :param kind: what they are, for messages.
-    """
+    """A function that reads distinct whole numbers from 1 to ``most``, separated by commas."""
 
     def numbers(text: str) -> tuple[int, ...]:
         items = text.split(",")

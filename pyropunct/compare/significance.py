@@ -1,7 +1,4 @@
-"""Paired permutation tests: whether two systems differ by more than chance.
-
-Li, Wang & Eisner (2019) use them for their Table 3, Figure 4 and Table 6.
-"""
+"""Paired permutation tests, as in Table 3, Figure 4 and Table 6 of Li, Wang & Eisner (2019)."""
 
 from collections.abc import Callable, Iterator
 
@@ -48,10 +45,9 @@ def permutation_test(
 ) -> float:
     """The two-sided p-value of a difference between two systems measured on the same sentences.
 
-    Under the null hypothesis, chance decides which of the two results of a sentence came from which system.
-    A permutation swaps the results in a random set of sentences, and p is the share of permutations after
-    which the systems differ at least as much as observed.  For the sum of one quantity with differences d_i
-    between the systems, a permutation is a vector of signs s_i::
+    A permutation swaps the results of the systems in a random set of sentences; p is the share of
+    permutations after which the systems differ at least as much as observed.  For the sum of one quantity
+    with differences d_i between the systems, a permutation is a vector of signs s_i::
 
         p = (1 + number of permutations with |sum of s_i d_i| >= |sum of d_i|) / (1 + permutations)
 
@@ -60,11 +56,9 @@ def permutation_test(
 
     :param one: (sentences,) a quantity of each sentence, or (sentences, k) several.
     :param other: the same of the other system.
-    :param permutations: how many are drawn, unless all are enumerated.
-    :param seed: equal seeds give equal results.
+    :param permutations: the number of draws, unless all are enumerated.
     :param statistic: computes the compared value from the totals; by default the total of one quantity.
-    :raises ValueError: if the two do not have the same shape, or if a number or a statistic is infinite or
-        not a number.
+    :raises ValueError: if the shapes differ, or if a number or a statistic is infinite or not a number.
     """
     first, second = _quantities(one), _quantities(other)
     if first.shape != second.shape:
@@ -82,9 +76,8 @@ def permutation_test(
         return found
 
     def gaps(flipped: Totals) -> Totals:
-        """The absolute difference between the systems after permutations.
-
-        :param flipped: (..., k) the differences of their totals.
+        """The absolute difference between the systems after permutations, from (..., k) differences of
+        totals.
         """
         return np.abs(compared((both + flipped) / 2) - compared((both - flipped) / 2))
 
@@ -98,7 +91,6 @@ def permutation_test(
 
 
 def _quantities(values: ArrayLike) -> Totals:
-    """Quantities as a matrix (sentences, k)."""
     found = np.asarray(values, float)
     return found[:, None] if found.ndim == 1 else found
 
@@ -121,8 +113,5 @@ def _drawn_sums(differences: Totals, permutations: int, generator: np.random.Gen
 
 
 def _sums(differences: Totals, minus: NDArray[np.integer]) -> Totals:
-    """(permutations, k) the sums of the differences under some signs.
-
-    :param minus: (permutations, n) 1 for a negative sign, 0 for a positive one.
-    """
+    """(permutations, k) the sums of the differences under some signs."""
     return differences.sum(0) - 2 * (minus @ differences)

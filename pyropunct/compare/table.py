@@ -54,12 +54,12 @@ class Column(Generic[Row]):
     :ivar title: its name for people.
     :ivar value: gives the value of a row; None if the row has no value.
     :ivar decimals: how many decimals people see; None for whole numbers and text.
-    :ivar spread: gives the standard deviation of the value; None without one.
-    :ivar shown: gives the cell for people where `value` and `decimals` do not suffice.
+    :ivar spread: gives the standard deviation of the value.
+    :ivar shown: gives the cell for people if `value` and `decimals` do not suffice.
     :ivar evidence: gives (sentences,) or (sentences, k) quantities of each sentence, which the test permutes;
         None for a column without test, or a row without quantities.
     :ivar statistic: turns the totals of these quantities into the compared value.
-    :ivar best: `min` or `max`, whichever value is the best.
+    :ivar best: `min` or `max`.
     """
 
     key: str
@@ -91,7 +91,7 @@ class Column(Generic[Row]):
 class Baseline(NamedTuple):
     """The row against which each row is tested.
 
-    :ivar name: which row this is, for people: "the row above".
+    :ivar name: its name for people: "the row above".
     :ivar of: gives its index, from all rows and the index of the tested row; None to leave the row untested.
     """
 
@@ -103,16 +103,13 @@ class Baseline(NamedTuple):
 class Table(Generic[Row]):
     """Rows and typed columns.
 
-    The best value of each tested column is marked, with all values that are not significantly worse; or, with
-    a baseline, the p-value of the difference from the baseline stands behind each tested column.
+    Marks the best value of each tested column, and all values that are not significantly worse; or, with a
+    baseline, shows the p-value of the difference from the baseline after each tested column.
 
     :ivar title: the line above the table.
-    :ivar columns: the columns; the first one names the rows.
-    :ivar rows: the rows, of any type that the columns can read.
+    :ivar columns: the first one names the rows.
     :ivar notes: lines below the table.
-    :ivar baseline: the row against which each row is tested.
     :ivar permutations: the number of permutations of each test.
-    :ivar seed: the seed of the permutations.
     :ivar details: gives further values of a row for programs.
     """
 
@@ -187,12 +184,7 @@ class Table(Generic[Row]):
     # For people
 
     def text(self, width: int | None = WIDE) -> str:
-        """The title, the table with lines between columns, and the notes, as lines of text.
-
-        Cells are folded in a table that is wider than ``width``; nothing is cut off.
-
-        :param width: the number of characters in a line; None for the width of the terminal.
-        """
+        """The table as lines of text with title and notes; cells are folded if it is wider than ``width``."""
         from rich.console import Console  # takes a while to import
         from rich.table import Table as RichTable
         from rich.text import Text
@@ -239,10 +231,7 @@ class Table(Generic[Row]):
         return "\n".join([*whole, "\\end{tabular}", *comments]) + "\n"
 
     def cells(self, mark: Callable[[str], str]) -> tuple[list[str], list[list[str]]]:
-        """The header and the rows for people.
-
-        :param mark: highlights the best values and those that are not significantly worse.
-        """
+        """The header and the rows for people, with the best values marked."""
         rows: list[list[str]] = [[] for _ in self.rows]
         for column in self.columns:
             leaders = self._leading(column)
@@ -255,10 +244,7 @@ class Table(Generic[Row]):
         return [title for column in self.columns for title in self._titles(column)], rows
 
     def all_notes(self, mark: str) -> list[str]:
-        """The notes, and a line that explains marks or p-values if there are any.
-
-        :param mark: how the best values are highlighted.
-        """
+        """The notes, and a line that explains marks or p-values if there are any."""
         if all(column.evidence is None for column in self.columns):
             return list(self.notes)
         test = f"two-sided paired permutation test, {self.permutations:,} permutations"
@@ -307,7 +293,7 @@ class Table(Generic[Row]):
         return [keys, *([_plain_text(row.get(key)) for key in keys] for row in plain)]
 
     def to_json(self) -> list[dict[str, Any]]:
-        """An object for each row, with each value by its key; in it objects of spreads and of p-values."""
+        """An object for each row, with values by key, and objects of spreads and of p-values."""
         rows: list[dict[str, Any]] = [
             {column.key: column.value(row) for column in self.columns} for row in self.rows
         ]
@@ -338,10 +324,7 @@ def cells_table(
     rows: Sequence[Sequence[Any]],
     notes: Sequence[str] = (),
 ) -> Table[Sequence[Any]]:
-    """A table whose rows are made of cells.
-
-    :param columns: for each title, which is the key too, the decimals, or a function that shows a cell.
-    """
+    """A table whose rows are sequences of cells; titles have decimals or a function that shows a cell."""
 
     def column(place: int, name: str, how: int | Callable[[Any], str] | None) -> Column[Sequence[Any]]:
         value = itemgetter(place)

@@ -1,7 +1,7 @@
 """The content of a drawing of a tree, and drawings as text.
 
-Like Figure 1 of Li, Wang & Eisner (2019), they show the tree T with the punctemes that its constituents
-sprouted, the underlying string u, the edits of the noisy channel, and the surface string x.
+Like Figure 1 of Li, Wang & Eisner (2019), they show the tree T with its punctemes, the underlying string u,
+the edits of the noisy channel, and the surface string x.
 """
 
 import unicodedata
@@ -26,7 +26,6 @@ NOTHING = "∅"
 class PunctuatedTree:
     """A sentence with everything that a drawing shows.
 
-    :ivar sentence: the sentence.
     :ivar punctemes: T': the left and right puncteme of each word's constituent.
     :ivar derivations: of the slots 0..n, see `pyropunct.tasks.explain.derivations.Derivations.of`.
     """
@@ -89,7 +88,7 @@ def drawn_text(punctuated: PunctuatedTree) -> str:
     """The tree with a line for each word, the underlying and surface strings, and the edits.
 
     Each line has the word between the punctemes of its constituent, then its relation.  In the surface
-    string, ``{u ⇒ x}`` is a slot that the channel changed, and ``∅`` is an empty string.
+    string, ``{u ⇒ x}`` is a changed slot, and ``∅`` is an empty string.
     """
     derivations = punctuated.derivations
     changed = [

@@ -1,8 +1,7 @@
 """The layout of drawings, and the width of texts.
 
-A drawing is laid out before anybody knows in which font it will be shown.  Its texts are measured in DejaVu
-Serif, which comes with matplotlib, and is wider than most of the fonts that may be there in its place: with
-these, the gaps between texts are larger, and nothing overlaps.
+The font in which a drawing will be shown is unknown, so texts are measured in DejaVu Serif, which comes with
+matplotlib and is wider than most fonts: nothing overlaps.
 """
 
 import unicodedata
@@ -26,17 +25,15 @@ WIDE, OTHER = 1.05, 0.65
 
 
 def text_width(text: str, size: float, *, bold: bool = False) -> float:
-    """The width of a text in pixels.
+    """The width of a text in pixels, given that of the font.
 
-    Marks above and below letters have no width.  That of characters that DejaVu Serif lacks is estimated.
-
-    :param size: of the font, in pixels.
+    Combining marks have no width; the width of characters that DejaVu Serif lacks is estimated.
     """
     return size * sum(_width(character, bold) for character in text)
 
 
 def shortened(text: str, size: float, width: float) -> str:
-    """A text, or as much of its beginning as is not wider than some pixels, and an ellipsis."""
+    """A text, cut and with an ellipsis if it is wider than some pixels."""
     if text_width(text, size) <= width:
         return text
     while text and text_width(text + "…", size) > width:
@@ -105,21 +102,17 @@ class Stroke(NamedTuple):
 class Drawing:
     """The layout of a drawing, in pixels from the left and from the top.
 
-    A puncteme stands beside the head word of the constituent that sprouted it.  Below the tree are the
-    underlying and the surface string, with an arrow in each slot that the channel changed, and the edits in
-    words.  In scripts that are written from right to left, the first word stands at the right, and "start"
-    and "end" of an anchor follow the same direction, as in SVG.
+    A puncteme stands beside the head word of its constituent.  Below the tree are the underlying and the
+    surface string, with an arrow in each changed slot, and the edits in words.  In right-to-left scripts, the
+    first word is at the right, and "start" and "end" of an anchor follow the same direction, as in SVG.
 
-    :ivar punctuated: the sentence that is drawn.
+    :ivar punctuated: the drawn sentence.
     :ivar width: of the whole drawing.
     :ivar height: of the whole drawing.
     """
 
     def __init__(self, punctuated: PunctuatedTree, width: float = WIDTH) -> None:
-        """Lay a sentence out.
-
-        :param width: if the sentence is wider, it is cut into rows that are not, unless a word is.
-        """
+        """Lay a sentence out; rows wider than ``width`` are cut, unless they have a single word."""
         self.punctuated = punctuated
         columns = _Columns(punctuated)
         self._rows: list[_Row] = []
@@ -146,13 +139,13 @@ class Drawing:
 
 
 class _Columns:
-    """How much room words and slots need in a row.
+    """The room for words and slots in a row.
 
     :ivar halves: half of the width of each word.
-    :ivar slots: the width of each slot 0..n, the wider of its underlying and its surface string.
-    :ivar left: for each word the width of its text left of its middle in the tree.
-    :ivar right: for each word the width of its text right of its middle, with the slot behind it.
-    :ivar steps: the distances of the middle of each word and that of the next.
+    :ivar slots: the width of each slot 0..n, the wider of its two strings.
+    :ivar left: the width of each word's text left of its middle in the tree.
+    :ivar right: the width right of its middle, with the slot behind it.
+    :ivar steps: the distances between the middles of neighbouring words.
     """
 
     def __init__(self, punctuated: PunctuatedTree) -> None:
@@ -232,12 +225,11 @@ def _with_gap(width: float) -> float:
 
 
 class _Row:
-    """The layout of some words of a sentence, which stand side by side.
+    """The layout of some words of a sentence, side by side.
 
-    The levels of the tree that occur in the row are below each other.  An arc between words of two rows is
-    cut in two: one from the head to the end of its row, where the dependent is named, and one from the end of
-    the dependent's row, where the head is named.  Since trees are projective, there is one head at most whose
-    arcs of a level pass an end, and so these names have a place of their own.
+    The levels of the tree in the row are below each other.  An arc between words of two rows is cut in two,
+    and each half ends at the end of its row with the name of the other word.  Trees are projective, so at
+    most one head has arcs of a level that pass an end, and names do not collide.
 
     :ivar right: the right end of the words and marks.
     :ivar bottom: where the next row may begin.
@@ -298,10 +290,7 @@ class _Row:
         yield from filter(None, (before, after))
 
     def elements(self, end: float) -> Iterator[Label | Stroke]:
-        """All labels and strokes.
-
-        :param end: the right end of the drawing's rules.
-        """
+        """All labels and strokes; ``end`` is the right end of the drawing's rules."""
         yield from dict.fromkeys(element for word in self._words for element in self._arcs(word))
         for word in self._words:
             yield from self._node(word)

@@ -1,4 +1,4 @@
-"""The page, and the fate of each underlying token, for its search."""
+"""The interactive page, and the fate of each underlying token, for its search."""
 
 import base64
 import hashlib
@@ -35,12 +35,12 @@ SLIP, OTHER = "slip", "other change"
 
 
 class Fate(NamedTuple):
-    """The fate of an underlying token, or the origin of a surface token that was not an underlying one.
+    """The fate of an underlying token, or the origin of a surface token without an underlying one.
 
-    :ivar word: the head word, counted from 1, of the constituent that sprouted it; 0 if no constituent did.
+    :ivar word: the head word, from 1, of the constituent that sprouted it; 0 if there is none.
     :ivar token: the underlying token; None if there was none.
-    :ivar slot: the slot, counted from 0.
-    :ivar edit: the edit: one of `pyropunct.inference.machines.products.EDITS`, `SLIP`, or `OTHER`.
+    :ivar slot: the slot, from 0.
+    :ivar edit: one of `pyropunct.inference.machines.products.EDITS`, `SLIP`, or `OTHER`.
     """
 
     word: int
@@ -52,13 +52,10 @@ class Fate(NamedTuple):
 def token_fates(derivations: Sequence[SlotDerivation]) -> list[Fate]:
     """The fates of all tokens but the sentence start, slot by slot.
 
-    A token that is not in the surface string was absorbed.  A token that is in it was transposed if it has
-    changed places with another token, which may have been absorbed afterwards.  Every edit of a slot is the
-    fate of some token.
-
-    If equal tokens of a slot were absorbed by different edits, it is not known which edit absorbed which
-    token: the edits are assigned in their order, from left to right.  If several tokens may have changed
-    places with an absorbed one, the nearest is taken.
+    A token that is missing in the surface string was absorbed.  A token that is in it was transposed if it
+    was swapped with another token, which may have been absorbed afterwards.  Every edit of a slot is the fate
+    of some token.  If edits are ambiguous, those of equal absorbed tokens are assigned from left to right,
+    and the nearest token counts as swapped with an absorbed one.
 
     :param derivations: of the slots 0..n, see `pyropunct.tasks.explain.derivations.Derivations.of`.
     """
@@ -113,12 +110,12 @@ def page_html(treebank: Treebank, trees: Sequence[PunctuatedTree], model: str, r
 
     The page is a single file that loads nothing else: its Content-Security-Policy allows only its own style
     sheet and script, by their hashes.  Drawings are laid out here, see `pyropunct.figures.layout.Drawing`;
-    the script makes SVG of a drawing when it is to be shown.
+    the script turns them into SVG when they are shown.
 
-    :param treebank: the source of the trees; the page lists the sentences that were left out of it.
-    :param trees: the trees to show; several trees of one sentence are draws from the posterior.
+    :param treebank: the source of the trees; the page lists its omitted sentences.
+    :param trees: the trees to show; several trees of one sentence are posterior draws.
     :param model: the name of the model.
-    :param recipe: how the model was trained.
+    :param recipe: of the model.
     """
     style, script = _part("page.css"), _part("page.js")
     data = {"about": _about(treebank, model, recipe), **_data(trees)}

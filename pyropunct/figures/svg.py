@@ -46,11 +46,10 @@ STYLES: dict[str, dict[str, str]] = {
 
 
 def drawn_svg(punctuated_trees: Sequence[PunctuatedTree], width: float = WIDTH) -> str:
-    """Some trees, one below the other, as a self-contained SVG file; equal trees give equal files.
+    """Trees, one below the other, as a self-contained SVG file; equal trees give equal files.
 
-    See `pyropunct.figures.layout.Drawing` for the layout.
-
-    :param width: in pixels; longer sentences are cut into rows.
+    See `pyropunct.figures.layout.Drawing` for the layout; sentences wider than ``width`` pixels are cut into
+    rows.
     """
     drawings = [Drawing(punctuated, width) for punctuated in punctuated_trees]
     tops = list(accumulate((drawing.height for drawing in drawings), initial=0.0))

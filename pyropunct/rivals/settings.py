@@ -42,7 +42,7 @@ CORRECTORS: Mapping[str, str] = {
 
 
 class Treatment(StrEnum):
-    """Ways to treat the marks of a sentence that is to be parsed."""
+    """Treatments of the marks of a sentence to parse."""
 
     TOKENS = "tokens"
     """Marks are parsed like words."""
@@ -70,22 +70,20 @@ MOST_SENTENCES = 1000
 class RestorationSettings(ExperimentSettings):
     """The options of a comparison of systems that restore punctuation.
 
-    The data, the recipes and the number of threads are no options of this kind.
-
     :ivar systems: compare only these systems, such as trivial,crf,full.
-    :ivar shares: train a parser on each of these percents of the training sentences, from the first on, such
-        as 10,20,50,100; the tables have the results with the last parser.
-    :ivar samples: draws for each sentence, of systems that draw.
-    :ivar decoder: how these decide.
+    :ivar shares: train parsers on the first so many percent of the training sentences, such as 10,20,50,100;
+        tables show results with the last parser.
+    :ivar samples: draws for each sentence, for systems that draw.
+    :ivar decoder: decision rule of these systems.
     :ivar trees: average over at most this many trees of a parser.
-    :ivar seeds: train and measure with so many seeds, from the first seed on; tables have mean and standard
+    :ivar seeds: train and measure with this many seeds, starting with --seed; tables show mean and standard
         deviation.
-    :ivar folds: parse each of so many parts of the training sentences by parsers of the others, and train
-        systems with trees on these trees too; 0 to train on gold trees alone.
-    :ivar encoder: a pretrained encoder that the package transformers loads: parsers and taggers read its
-        states, and so do attach models that can.
-    :ivar text: text that all but the trivial system learn from besides, those with trees from the trees that
-        the parser of the table finds: a file, a folder or a pattern; repeatable.
+    :ivar folds: split the training sentences into this many parts, parse each with parsers of the others, and
+        train systems with trees on these trees too; 0 to train on gold trees alone.
+    :ivar encoder: a pretrained encoder for the package transformers: parsers, taggers and attach models that
+        can read its states.
+    :ivar text: text that all systems but the trivial one also learn from, with trees of the parser of the
+        table: a file, a folder or a pattern; repeatable.
     :ivar device: where models and taggers are trained, as torch names it.
     :raises ComparisonError: if a setting is invalid; the message is one line.
     """
@@ -118,7 +116,7 @@ class RestorationSettings(ExperimentSettings):
         object.__setattr__(self, "shares", tuple(sorted(set(self.shares))))
 
     def of_each_seed(self) -> list[Self]:
-        """The settings of each run, with the seed of the run."""
+        """The settings of each run, with its seed."""
         return [replace(self, seed=self.seed + run, seeds=1) for run in range(self.seeds)]
 
 
@@ -128,9 +126,9 @@ class CommaSettings(ExperimentSettings):
 
     :ivar models: compare only these models, such as 1,10c; by default all.
     :ivar smoothing: how the probabilities of rare events are estimated.
-    :ivar least: words that training has fewer times count as one word, the unknown word.
-    :ivar folds: with --fit: parse each of so many parts of TRAIN by parsers trained on the others.
-    :ivar samples: draws of the posterior of a model of latent punctuation for each sentence.
+    :ivar least: words that are rarer in training count as one unknown word.
+    :ivar folds: with --fit: split TRAIN into this many parts, and parse each with parsers of the others.
+    :ivar samples: posterior draws of a model of latent punctuation for each sentence.
     :raises ComparisonError: if a model is unknown.
     """
 
@@ -151,12 +149,12 @@ class CommaSettings(ExperimentSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class ParserSettings(ExperimentSettings):
-    """The options of a comparison of ways to treat marks in parsing.
+    """The options of a comparison of treatments of marks in parsing.
 
-    :ivar marks: treatments of marks: as tokens like words, taken away, paired marks as properties of words,
-        or all marks as properties.
-    :ivar beams: widths of beams.
-    :ivar iterations: how often training sees each sentence.
+    :ivar marks: treatments of marks: as tokens, removed, paired marks as properties of words, or all marks as
+        properties.
+    :ivar beams: beam widths.
+    :ivar iterations: training passes over the sentences.
     :raises ComparisonError: if a setting is invalid.
     """
 
@@ -175,14 +173,14 @@ class JointSettings(ExperimentSettings):
     """The options of a comparison of systems that predict punctuation in running words.
 
     :ivar systems: compare only these systems, such as crf,unified.
-    :ivar sentences: numbers of sentences that are joined to streams of running words to measure on.
-    :ivar beam: the width of the beam of parsers.
-    :ivar iterations: how often training of parsers sees each sentence.
-    :ivar folds: predict the marks that a parser reads in each of so many parts of the training sentences by
-        what was trained on the others.
+    :ivar sentences: numbers of sentences to join to streams of running words to measure on.
+    :ivar beam: beam width of parsers.
+    :ivar iterations: training passes of parsers over the sentences.
+    :ivar folds: split the training sentences into this many parts, and predict the marks that a parser reads
+        in each with a model of the others.
     :ivar samples: the most draws of restoration for each sentence.
-    :ivar misheard: draw so many percent of the words of DEV anew from all words of TRAIN, as if a recogniser
-        of speech had misheard them.
+    :ivar misheard: replace this many percent of the words of DEV by random words of TRAIN, as if a speech
+        recogniser had misheard them.
     :raises ComparisonError: if a setting is invalid.
     """
 
@@ -207,7 +205,7 @@ class CorrectionSettings(ExperimentSettings):
     """The options of a comparison of systems that correct punctuation.
 
     :ivar systems: compare only these systems, such as alone,channel.
-    :ivar curve: measure at several rates of errors, which the systems are not told.
+    :ivar curve: measure at several error rates, which the systems do not know.
     :ivar copies: copies of each training sentence, each with other errors.
     :ivar epochs: passes of the corrector of the paper over the training sentences.
     :ivar samples: the most draws of restoration and of the corrector of the paper for each sentence.

@@ -1,4 +1,4 @@
-"""The settings and choices of tasks.  They are read without torch."""
+"""The settings of tasks; importing them needs no torch."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -11,7 +11,7 @@ from pyropunct.restore.settings import DecisionSettings
 class CorrectingSettings(DecisionSettings):
     """How sentences are corrected.
 
-    :ivar threshold: change a slot only if its new marks have at least this probability.
+    :ivar threshold: change a slot only if its new marks are at least this probable.
     """
 
     threshold: Annotated[float, Range(0, 1)] = 0.0
@@ -25,7 +25,7 @@ USUAL = CorrectingSettings()
 class SimulationSettings:
     """How a corrector is fitted to simulated errors.
 
-    :ivar errors: factor of the published error rates in the simulation.
+    :ivar errors: multiply the published error rates by this factor.
     :ivar copies: copies of each sentence, each with other errors.
     :ivar epochs: passes over the data, with --paper.
     """
@@ -56,8 +56,8 @@ class RuleSettings:
 class TypologySettings:
     """What is compared between languages.
 
-    :ivar least: a pair of marks, or a relation, is compared in languages whose FILE has it this often.
-    :ivar level: the probability that all intervals of a row cover their shares, those of all languages.
+    :ivar least: compare a pair of marks, or a relation, in languages whose FILE has it this often.
+    :ivar level: the probability that all intervals of a row cover their shares.
     """
 
     least: Annotated[float, Range(above=0)] = 5.0

@@ -1,4 +1,4 @@
-"""Ways to correct punctuation side by side, on simulated errors and on errors of learners."""
+"""Compares correctors on simulated errors and on errors of learners."""
 
 from collections.abc import Mapping, Sequence
 from operator import attrgetter
@@ -35,10 +35,8 @@ FITTED = "noisy channel, fitted to learners"
 class CorrectionResult(NamedTuple):
     """The result of a system.
 
-    :ivar system: its name in tables.
-    :ivar trees: where its trees come from: ``gold`` or ``predicted``, or empty if it reads none.
-    :ivar slots: the number of slots.
-    :ivar edits: (sentences,) the edits between the corrected and the right punctuation of each sentence.
+    :ivar trees: the source of its trees: ``gold``, ``predicted``, or empty if it reads none.
+    :ivar edits: (sentences,) the edits between the corrected and the right punctuation.
     :ivar scores: its edits compared with those of the right punctuation.
     """
 
@@ -62,17 +60,13 @@ class CorrectionResult(NamedTuple):
         corrected: Sequence[Surface],
         right: Sequence[Surface],
     ) -> "CorrectionResult":
-        """The result of a system that has corrected wrong punctuation."""
+        """The result of a corrector, given wrong, corrected and right punctuation."""
         edits = [surface_distance(*both) for both in zip(corrected, right, strict=True)]
         return cls(system, trees, sum(map(len, right)), edits, edit_scores(wrong, corrected, right))
 
 
 class CurvePoint(NamedTuple):
-    """The results of systems at one rate of errors.
-
-    :ivar errors: how many there are in 1,000 words.
-    :ivar results: the results.
-    """
+    """The results of systems at one rate of errors in 1,000 words."""
 
     errors: float
     results: Sequence[CorrectionResult]
@@ -101,14 +95,12 @@ def _best(results: Sequence[CorrectionResult], row: int) -> int | None:
 
 
 class CorrectionExperiment(Experiment):
-    """Correctors that are fitted to sentences with simulated errors, and measured.
+    """Fits correctors to sentences with simulated errors, and measures them.
 
     :param train: the sentences to which the model was fitted.
     :param dev: sentences to measure on, with errors of another seed.
     :param model: the model of right text.
-    :param settings: the settings.
     :param learners: sentences of learners with corrections; their words are parsed.
-    :param watch: gets reports of progress.
     """
 
     def __init__(
@@ -125,7 +117,7 @@ class CorrectionExperiment(Experiment):
         self.model, self.learners = model, learners
 
     def results(self) -> TableResults:
-        """A table for each kind of errors, and of the curve.
+        """A table for each kind of errors, and one of the curve.
 
         :raises NoParserError: if there are learners, and the model has no parser.
         """
@@ -175,8 +167,6 @@ class CorrectionExperiment(Experiment):
 
 
 def _curve_table(curve: Sequence[CurvePoint]) -> Table[CurvePoint]:
-    """The AED of each system at each rate of errors."""
-
     def aed(place: int, result: CorrectionResult) -> Column[CurvePoint]:
         return Column(result.system, result.system, lambda point: point.results[place].aed, 4)
 
@@ -192,7 +182,7 @@ Surfaces = dict[tuple[str, str], list[Surface]]
 def _corrected(
     systems: Mapping[str, Corrector], trees: Mapping[str, Parses], wrong: Sequence[Surface], advance: Advance
 ) -> Surfaces:
-    """The corrections of all systems, with each kind of trees if they read trees."""
+    """The corrections of all systems, with each kind of trees for systems that read trees."""
     corrected: Surfaces = {}
     for name, system in systems.items():
         for kind in trees if name in READ_TREES else list(trees)[:1]:
@@ -211,7 +201,7 @@ def _results(
 def _at_rates(
     dev: Sequence[Sentence], rates: Sequence[float], seed: int
 ) -> list[tuple[float, list[Surface]]]:
-    """Wrong punctuation with about so many errors in 1,000 words, and how many there are indeed."""
+    """Wrong punctuation at about each rate of errors in 1,000 words, with the actual rates."""
     words = sum(len(one.tree) for one in dev)
     usual = sum(len(one.errors) for one in wrong_surfaces(dev, seed=seed)) / words * 1000
     surfaces = list[tuple[float, list[Surface]]]()
@@ -226,7 +216,7 @@ def _at_rates(
 
 
 def _of_learners(learners: Sequence[Corrected], corrected: Surfaces) -> dict[str, Sequence[CorrectionResult]]:
-    """The results against all corrections of learners' sentences, and against the closest corrections."""
+    """The results against all corrections of learners' sentences, and against the closest ones."""
     wrong, right = [one.wrong for one in learners], [one.right for one in learners]
     closest = []
     for key, surfaces in corrected.items():
@@ -239,7 +229,7 @@ def _of_learners(learners: Sequence[Corrected], corrected: Surfaces) -> dict[str
 def _cross_fitted(
     model: Punctuator, learners: Sequence[Corrected], parses: Parses, settings: CorrectionSettings
 ) -> Surfaces:
-    """The corrections of a noisy channel that was fitted to the other sentences alone."""
+    """The corrections of a noisy channel that was fitted to the other sentences."""
     pairs = [Pair(trees[0].tree, one.right, one.wrong) for trees, one in zip(parses, learners, strict=True)]
     folds = np.array(folds_by_sentence(learners, settings.seed))
     corrected: dict[str, dict[int, Surface]] = {}
@@ -254,7 +244,7 @@ def _cross_fitted(
 
 
 def folds_by_sentence(learners: Sequence[Corrected], seed: int) -> list[int]:
-    """The part of each correction; all corrections of a sentence are in the same part."""
+    """The fold of each correction; corrections of a sentence share a fold."""
     sentences = list(dict.fromkeys(one.sentence for one in learners))
     drawn = np.random.default_rng(seed).permutation(len(sentences)) % FOLDS
     part = dict(zip(sentences, drawn.tolist(), strict=True))
@@ -262,9 +252,9 @@ def folds_by_sentence(learners: Sequence[Corrected], seed: int) -> list[int]:
 
 
 def closest_corrections(learners: Sequence[Corrected], corrected: Sequence[Surface]) -> list[int]:
-    """For each sentence the index of the correction from which a system's result has the fewest edits.
+    """For each sentence the index of the correction with the fewest edits from a system's result.
 
-    Of equally close corrections, that with the most right edits is taken.
+    Ties go to the correction with the most right edits.
     """
     best: dict[str, tuple[tuple[int, int], int]] = {}
     for index, (one, surface) in enumerate(zip(learners, corrected, strict=True)):

@@ -1,4 +1,4 @@
-"""The systems that correct punctuation: how they are fitted to simulated errors, and used."""
+"""The systems that correct punctuation: fitting to simulated errors, and use."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -71,10 +71,7 @@ def fitted(
 
 
 def fitted_channel(model: Punctuator, pairs: Sequence[Pair]) -> Corrector:
-    """The noisy channel, which takes the rate of errors to which it was fitted, or finds it.
-
-    :param pairs: the right and wrong punctuation to which it is fitted.
-    """
+    """The noisy channel fitted to pairs; it takes the rate of errors of these, or finds the rate."""
     channel = NoisyChannel(model, fit_channel(pairs, model.vocabulary.tokens))
 
     def correct(parses: Parses, wrong: Sequence[Surface]) -> dict[str, list[Surface]]:

@@ -10,9 +10,5 @@ the words beside them, instead of words that need a head::
     parser = train_arc_standard(marked_sentences(read_treebank("train.conllu")), ArcStandardRecipe(beam=8))
     [first, *others] = parser.parse(marked_sentences(read_treebank("dev.conllu")))
 
-- `pyropunct.rivals.ma_2014.treatments`: sentences with marks, and four ways to treat them.
-- `pyropunct.rivals.ma_2014.parser`: the parser, its templates of features, and its training.
-- `pyropunct.rivals.ma_2014.experiment`: the experiment of the paper.
-
 Transitions, perceptron and search are in `pyropunct.rivals.transitions`.
 """

@@ -1,4 +1,4 @@
-"""Ways to treat punctuation in parsing side by side, as in Tables 4 and 5 of Ma, Zhang & Zhu (2014)."""
+"""Compares treatments of punctuation in parsing, as Tables 4 and 5 of Ma, Zhang & Zhu (2014)."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,7 +27,7 @@ parsed; and those with the right head."""
 
 
 def word_counts(parsed: Sequence[ParsedSentence], gold: Sequence[MarkedSentence]) -> NDArray[np.int64]:
-    """(sentences, 8) how well the words of each sentence are parsed, and marks apart from them."""
+    """(sentences, 8) how well the words of each sentence are parsed, and marks separately."""
     return np.array([_counts(*pair) for pair in zip(parsed, gold, strict=True)], np.int64)
 
 
@@ -44,12 +44,10 @@ def _counts(parsed: ParsedSentence, gold: MarkedSentence) -> list[int]:
 class ParsingResult(NamedTuple):
     """The result of a parser.
 
-    :ivar treatment: what became of marks.
-    :ivar beam: the width of its beam.
+    :ivar treatment: of marks.
     :ivar counts: see `word_counts`.
-    :ivar training_seconds: the processor time of its training.
-    :ivar speed: the sentences of dev that it parsed in a second of processor time.
-    :ivar report: what happened in its training.
+    :ivar training_seconds: processor time.
+    :ivar speed: sentences of dev a second of processor time.
     """
 
     treatment: Treatment
@@ -87,7 +85,7 @@ COLUMNS: tuple[Column[ParsingResult], ...] = (
 
 
 def _marks_as_tokens(results: Sequence[ParsingResult], row: int) -> int | None:
-    """The row of marks as tokens with the same beam; None for this row, or if there is no such row."""
+    """The row of marks as tokens with the same beam; None for this row, or without such a row."""
     if results[row].treatment is Treatment.TOKENS:
         return None
     tokens = {result.beam: i for i, result in enumerate(results) if result.treatment is Treatment.TOKENS}
@@ -95,13 +93,10 @@ def _marks_as_tokens(results: Sequence[ParsingResult], row: int) -> int | None:
 
 
 class ParserExperiment(TableExperiment[ParsingResult]):
-    """Parsers that are trained on some sentences and measured on others.
+    """Trains parsers on some sentences and measures them on others.
 
-    :param train: the training sentences, of two words or more.
-    :param dev: the sentences to measure on.
-    :param settings: the settings.
-    :param folder: each parser is saved there when it is trained, and loaded when the experiment is repeated.
-    :param watch: gets reports of progress.
+    :param train: training sentences of two words or more.
+    :param folder: trained parsers are saved there, and loaded if the experiment is repeated.
     """
 
     title = "Parsers"
@@ -134,12 +129,12 @@ class ParserExperiment(TableExperiment[ParsingResult]):
             yield from [self._result(recipe, advance) for recipe in recipes]
 
     def _compile(self) -> None:
-        """Parse one sentence, so that nothing that is measured has to wait for a compiler."""
+        """Parse one sentence, so that compilation is not measured."""
         sentences = [sentence for sentence in self.train if sentence.marks.count(False) > 1][:1]
         train_arc_standard(sentences, ArcStandardRecipe(beam=1, iterations=2)).parse(sentences)
 
     def _result(self, recipe: ArcStandardRecipe, advance: Advance) -> ParsingResult:
-        """A parser, trained now or before, and measured."""
+        """A parser, trained now or loaded, and measured."""
         parser, seconds = self.trained_parts(
             f"{recipe.treatment.value}-{recipe.beam}",
             lambda: train_arc_standard(self.train, recipe, advance=advance),

@@ -1,4 +1,4 @@
-"""The parser: its templates of features, trained, applied, and taken apart to be saved."""
+"""The parser: feature templates, training, parsing, and saving."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -91,10 +91,10 @@ TEMPLATES: Mapping[Treatment, str] = {
 class ArcStandardRecipe:
     """How a parser is trained.
 
-    :ivar treatment: what becomes of marks.
+    :ivar treatment: of marks.
     :ivar beam: the most states that are kept, in training and afterwards.
-    :ivar iterations: how often each sentence is seen.
-    :ivar seed: decides the order of sentences, anew in each iteration.
+    :ivar iterations: passes over the sentences.
+    :ivar seed: of the order of sentences, which changes in each iteration.
     """
 
     treatment: Treatment = Treatment.ALL
@@ -115,8 +115,7 @@ class ParsedSentence(NamedTuple):
 
 
 class ArcStandardParser(TransitionParser):
-    """A shift-reduce parser with a perceptron, trained by
-    `pyropunct.rivals.ma_2014.parser.train_arc_standard`."""
+    """A shift-reduce parser with a perceptron; see `train_arc_standard`."""
 
     recipe: ArcStandardRecipe
     what = "an arc-standard parser"
@@ -129,7 +128,7 @@ class ArcStandardParser(TransitionParser):
         return Actions(ARC_STANDARD, moves_of(actions), templates_of(recipe.treatment))
 
     def parse(self, sentences: Iterable[MarkedSentence]) -> list[ParsedSentence]:
-        """The tree of each sentence: projective, with one root.  Trees of the sentences are not read.
+        """The tree of each sentence: projective, with one root.  Trees of the sentences are ignored.
 
         :raises ValueError: if a sentence has no token to parse.
         """
@@ -147,19 +146,19 @@ class ArcStandardParser(TransitionParser):
 
 
 def encoded(tokens: TreatedSentence) -> Array:
-    """A sentence as compiled code reads it."""
+    """A sentence in the format of compiled code."""
     beside = [FIRST_MARK + number_of(tag) if tag else 0 for tag in tokens.beside]
     rows = {OPENED: tokens.opened, CLOSED: tokens.closed, MARK: beside}
     return matrix_of(tokens.forms, tokens.tags, rows)
 
 
 def templates_of(treatment: Treatment) -> Array:
-    """The templates for a treatment as compiled code reads them."""
+    """The templates for a treatment in the format of compiled code."""
     return compiled_templates(templates_in(TEMPLATES[treatment]), ATOMS)
 
 
 def transitions_to(heads: Sequence[int], relations: Sequence[str]) -> list[tuple[int, str]]:
-    """The kinds of the transitions that lead to a projective tree, with their relations, empty for a shift.
+    """The transitions that lead to a projective tree, with their relations, empty for a shift.
 
     An arc is made as soon as its dependent has all dependents; left arcs first.
 
@@ -189,10 +188,7 @@ def transitions_to(heads: Sequence[int], relations: Sequence[str]) -> list[tuple
 
 
 def tree_after(transitions: Iterable[tuple[int, str]], root: str) -> tuple[list[int], list[str]]:
-    """The heads and relations to which transitions lead.
-
-    :param root: the relation of the root.
-    """
+    """The heads and relations to which transitions lead; ``root`` is the relation of the root."""
     heads: list[int] = []
     relations: list[str] = []
     stack: list[int] = []
@@ -217,11 +213,8 @@ def train_arc_standard(
     *,
     advance: Advance = lambda done: None,
 ) -> ArcStandardParser:
-    """Train a parser on a treebank, whose trees are made projective.
+    """Train a parser on a treebank, whose trees are made projective; sentences without words are ignored.
 
-    :param sentences: the treebank; sentences without words are left out.
-    :param recipe: the settings of training.
-    :param advance: called after each iteration with 1.
     :raises ValueError: if there is no sentence of two words or more, or there are thousands of relations.
     """
     recipe = recipe or ArcStandardRecipe()

@@ -1,10 +1,10 @@
-"""Four ways to treat the marks of a sentence that is to be parsed (Ma, Zhang & Zhu 2014, section 3).
+"""Four treatments of the marks of a sentence to parse (Ma, Zhang & Zhu 2014, section 3).
 
-Marks may be tokens like words, be taken away, or be *properties* of words beside them: a mark that opens a
-pair is a property of the word behind it, and any other mark is a property of the word before it.  Where the
-paper is silent, this follows the authors' program: an even number of dashes ``--`` in a sentence are pairs
-too; marks beside a mark of a pair leave no trace; of several other marks on a word the last wins; and a mark
-that ends the sentence is no property.
+Marks are tokens like words, are removed, or are *properties* of words beside them: a mark that opens a pair
+is a property of the word behind it, any other mark of the word before it.  Where the paper is silent, this
+follows the authors' program: an even number of dashes ``--`` in a sentence are pairs too; marks beside a mark
+of a pair are ignored; of several other marks on a word the last wins; and a mark that ends the sentence is no
+property.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -26,13 +26,10 @@ _OPENERS = (*CLOSERS, DASH)
 
 @dataclass(frozen=True, slots=True)
 class MarkedSentence:
-    """The m tokens of a sentence, words and marks, as its treebank has them.
+    """The m tokens of a sentence, words and marks, as in its treebank.
 
-    :ivar forms: the tokens as written.
-    :ivar tags: the part of speech of each token.
     :ivar marks: whether each token is a mark.
     :ivar heads: the head of each token from 1, 0 for the root; no head is a mark.
-    :ivar relations: the relation of each token to its head.
     """
 
     forms: tuple[str, ...]
@@ -44,12 +41,10 @@ class MarkedSentence:
 
 @dataclass(frozen=True, slots=True)
 class TreatedSentence:
-    """The n tokens of a sentence that are to be parsed.
+    """The n tokens of a sentence to parse.
 
     :ivar tokens: their numbers in the sentence, from 1.
-    :ivar forms: the tokens as written.
-    :ivar tags: the part of speech of each token.
-    :ivar opened: for each token the kinds of pairs that are opened before it, as bits.
+    :ivar opened: the kinds of pairs that are opened before each token, as bits.
     :ivar closed: the kinds of pairs that are closed behind it.
     :ivar beside: the tag of another mark behind it, empty if there is none.
     """
@@ -63,16 +58,13 @@ class TreatedSentence:
 
 
 def have_language_tags(sentences: Iterable[Sentence]) -> bool:
-    """Whether all tokens of a treebank have a part of speech of their language, beside the universal one."""
+    """Whether all tokens of a treebank have a language-specific part of speech (XPOS)."""
     tokens = (token for sentence in sentences for token in sentence.layout.block.tokens)
     return all(token.columns[XPOS] != _NO_TAG for token in tokens)
 
 
 def marked_sentences(sentences: Iterable[Sentence], *, universal: bool = False) -> list[MarkedSentence]:
-    """The sentences of a treebank with their marks.
-
-    :param universal: take the universal tags instead of those of the language.
-    """
+    """The sentences of a treebank with their marks and the language's tags, or universal ones."""
     return [_marked(sentence, UPOS if universal else XPOS) for sentence in sentences]
 
 
@@ -88,7 +80,7 @@ def _marked(sentence: Sentence, column: int) -> MarkedSentence:
 
 
 def treated(sentence: MarkedSentence, treatment: Treatment) -> TreatedSentence:
-    """The tokens of a sentence that are to be parsed, with their properties."""
+    """The tokens of a sentence to parse, with their properties."""
     size = len(sentence.forms)
     opened, closed, beside = [0] * size, [0] * size, [""] * size
     kept = [treatment is Treatment.TOKENS or not mark for mark in sentence.marks]
@@ -108,7 +100,7 @@ def treated(sentence: MarkedSentence, treatment: Treatment) -> TreatedSentence:
 
 
 def _runs(marks: Sequence[bool]) -> Iterator[tuple[int, int]]:
-    """The first place of each run of marks side by side, and the place behind the run."""
+    """The first place of each run of adjacent marks, and the place behind the run."""
     for is_mark, group in groupby(range(len(marks)), lambda place: marks[place]):
         places = list(group)
         if is_mark:
@@ -116,7 +108,7 @@ def _runs(marks: Sequence[bool]) -> Iterator[tuple[int, int]]:
 
 
 def _set_pairs(sides: Sequence[int], first: int, last: int, opened: list[int], closed: list[int]) -> None:
-    """Make the marks of pairs in a run properties of the words before and behind it, if there are words."""
+    """Make the marks of pairs in a run properties of the words before and behind it, if any."""
     for side in sides[first:last]:
         if side > 0 and last < len(opened):
             opened[last] |= 1 << side
@@ -127,8 +119,8 @@ def _set_pairs(sides: Sequence[int], first: int, last: int, opened: list[int], c
 def pair_sides(sentence: MarkedSentence) -> list[int]:
     """For each token the number of the kind of pair that it opens, the negative number if it closes it, or 0.
 
-    Straight quotation marks are directed by their tags, or in turns.  A mark that can open one kind of pair
-    and close another closes the pair that was opened last, if it can.
+    Straight quotation marks are directed by their tags, or alternate.  A mark that can open one kind of pair
+    and close another closes the pair opened last, if it can.
     """
     places = [place for place, mark in enumerate(sentence.marks) if mark]
     forms, tags = [sentence.forms[place] for place in places], [sentence.tags[place] for place in places]
@@ -152,9 +144,8 @@ def pair_sides(sentence: MarkedSentence) -> list[int]:
 class ProjectiveTree(NamedTuple):
     """A tree over some tokens of a sentence.
 
-    :ivar heads: their heads, numbered among them from 1, 0 for the root.
-    :ivar relations: their relations to these.
-    :ivar lifted: how many of them projectivisation gave another head.
+    :ivar heads: numbered among these tokens from 1, 0 for the root.
+    :ivar lifted: how many tokens got another head by projectivisation.
     """
 
     heads: tuple[int, ...]
@@ -163,7 +154,7 @@ class ProjectiveTree(NamedTuple):
 
 
 def tree_of(sentence: MarkedSentence, tokens: Sequence[int]) -> ProjectiveTree:
-    """The tree over the tokens of a sentence that are parsed."""
+    """The tree over the parsed tokens of a sentence."""
     place = {0: 0} | {token: number for number, token in enumerate(tokens, start=1)}
     heads = [place[sentence.heads[token - 1]] for token in tokens]
     projective = projectivise(heads)

@@ -1,4 +1,4 @@
-"""All systems that restore punctuation: Table 3 and Figure 4 of Li, Wang & Eisner (2019), with significance.
+"""Systems that restore punctuation: Table 3 and Figure 4 of Li, Wang & Eisner (2019), with significance.
 
 Example::
 
@@ -12,6 +12,6 @@ Example::
     print(results.to_markdown())
     results.plot("comparison.svg")
 
-Equal settings and seeds give equal results on the same machine with the same number of threads, even if the
-comparison was interrupted and continued.
+Equal settings and seeds give equal results on the same machine and number of threads, also after an
+interruption.
 """

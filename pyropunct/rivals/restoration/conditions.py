@@ -1,4 +1,4 @@
-"""The conditions under which every system of a comparison is trained and used: settings and recipes."""
+"""The settings and recipes with which all systems of a comparison are trained and used."""
 
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -19,12 +19,12 @@ QUICK_SAMPLES = 50
 
 @dataclass(frozen=True, kw_only=True)
 class Conditions(RestorationSettings):
-    """The settings of a comparison with the recipes of all that is trained.
+    """The settings of a comparison, and the recipes of everything that is trained.
 
-    :ivar recipe: the settings of the models of latent punctuation.
-    :ivar rival_recipe: the settings of the taggers of words.
-    :ivar parser_recipe: the settings of the parsers.
-    :ivar slot_tagger_recipe: the settings of the tagger that is mixed with the model.
+    :ivar recipe: of the models of latent punctuation.
+    :ivar rival_recipe: of the taggers of words.
+    :ivar parser_recipe: of the parsers.
+    :ivar slot_tagger_recipe: of the tagger that is mixed with the model.
     """
 
     recipe: Recipe = field(default_factory=Recipe)
@@ -45,7 +45,7 @@ class Conditions(RestorationSettings):
         super().__post_init__()
 
     def quick(self) -> Self:
-        """The same with one epoch of everything and at most 50 draws, to check that everything works."""
+        """The same with one epoch and at most 50 draws, to check that everything works."""
         return replace(
             self,
             samples=min(self.samples, QUICK_SAMPLES),
@@ -57,7 +57,7 @@ class Conditions(RestorationSettings):
 
     @property
     def pretrained(self) -> Kept | None:
-        """The encoder, opened once, whose features are kept; None without encoder.
+        """The encoder whose features are kept, opened once; None without encoder.
 
         :raises PretrainedError: if it cannot be opened.
         """

@@ -1,4 +1,4 @@
-"""Training all systems, and measuring them."""
+"""Trains all systems and measures them."""
 
 import hashlib
 import platform
@@ -41,13 +41,12 @@ from pyropunct.treebank.sentence import Sentence
 class RestorationExperiment(Experiment):
     """Systems that restore punctuation: Table 3 and Figure 4 of the paper.
 
-    :param train: training sentences, as `pyropunct.read_treebank` gives them.
-    :param dev: the sentences that decide when training stops and which direction is kept, and to measure on
-        if there are no others.
-    :param conditions: what is compared and how; by default ``Conditions()``.
-    :param folder: each part is saved there as soon as it is trained, and loaded when the experiment is
-        repeated; in the end the results are written there.
-    :param watch: gets reports of progress.
+    :param train: training sentences.
+    :param dev: sentences for early stopping and the choice of the direction; also measured on without
+        ``test``.
+    :param conditions: by default ``Conditions()``.
+    :param folder: each part is saved there when it is trained, and loaded if the experiment is repeated; the
+        results are written there at the end.
     :param test: the sentences to measure on, which decide nothing.
     :raises CorpusError: if a text of the conditions cannot be read.
     :raises ValueError: if a treebank has no sentence.
@@ -112,10 +111,8 @@ def _environment() -> dict[str, Any]:
 
 
 class LearnedTexts(NamedTuple):
-    """Texts to learn from besides the treebank.
-
-    :ivar files: their files.
-    :ivar checksum: of their contents, in the names of parts that learn from them; empty without files.
+    """Files of text to learn from besides the treebank, and a checksum of their contents, empty without
+    files.
     """
 
     files: Sequence[str] = ()
@@ -138,8 +135,7 @@ NO_TEXTS = LearnedTexts()
 class _Source(NamedTuple):
     """The trees of the measured sentences from one source.
 
-    :ivar name: the source, `GOLD`, `PREDICTED` or `NONE`.
-    :ivar parses: the trees of each sentence.
+    :ivar name: `GOLD`, `PREDICTED` or `NONE`.
     :ivar parser: the results of the parser, if the trees are predicted.
     """
 
@@ -152,10 +148,9 @@ class _Source(NamedTuple):
 class Run:
     """Trains everything with one seed, then measures it.
 
-    :ivar treebanks: the data for training.
     :ivar measured: the sentences to measure on.
     :ivar conditions: what is compared, with this seed.
-    :ivar experiment: trains parts, or loads them, and gets reports of progress.
+    :ivar experiment: trains or loads parts, and gets reports of progress.
     :ivar texts: texts to learn from besides.
     :ivar marks: whether parsers read marks too.
     """
@@ -182,7 +177,7 @@ class Run:
     # Training
 
     def system(self, name: str) -> Trained[Any]:
-        """A trained system; its part is named after the parser and the texts that it learns from, if any."""
+        """A trained system; its part is named after its parser and texts, if any."""
         system, conditions, texts = SYSTEMS[name], self.conditions, self.texts.checksum
         if system.built_on is not None or texts:
             name += f"-{conditions.shares[-1]}"
@@ -196,7 +191,6 @@ class Run:
         return self.experiment.trained(part, train, system.save, partial(system.load, conditions=conditions))
 
     def _treebanks(self, system: System[Any]) -> Treebanks:
-        """The data for the training of a system."""
         treebanks = self.treebanks
         if system.built_on is not None:
             treebanks = treebanks._replace(model=self._with_parser(system.built_on))
@@ -207,13 +201,12 @@ class Run:
         return treebanks._replace(text=self._text.examples, text_once=self._text.once)
 
     def _with_parser(self, name: str) -> Punctuator:
-        """A trained model with the parser of the table."""
         model: Punctuator = self.system(name).model
         return replace(model, parser=self.parser(self.conditions.shares[-1]).model)
 
     @cached_property
     def _text(self) -> LearnedText | None:
-        """The texts, read by the full model without text, with trees of the parser of the table."""
+        """The texts, with trees of the parser of the table, read by the full model without text."""
         if not self.texts.files:
             return None
         model = replace(self, texts=NO_TEXTS)._with_parser("full")
@@ -221,13 +214,13 @@ class Run:
 
     @contextmanager
     def _watching(self, part: str) -> Iterator[Advance]:
-        """Reports progress with texts, whose number of sentences is unknown."""
+        """Reports progress with texts of unknown size."""
         with self.experiment.watch({"texts": "reading text", "trees": "parsing text"}[part], 0) as advance:
             yield advance
 
     @cached_property
     def with_parses(self) -> Treebanks:
-        """The data with trees of parsers that have not seen the sentences; without folds, as they are."""
+        """The data with trees of parsers that have not seen the sentences; unchanged without folds."""
         train, dev, *_ = self.treebanks
         if min(self.conditions.folds, len(train)) < 2:
             return self.treebanks
@@ -245,7 +238,7 @@ class Run:
         return self.treebanks._replace(parses=(parses, dev_parses))
 
     def parser(self, share: int) -> Trained[BiaffineParser]:
-        """The parser of the first percents of the training sentences."""
+        """The parser of the first ``share`` percent of the training sentences."""
         train = share_of(self.treebanks, share)
         return self._trained_parser(f"parser-{share}", train, self.treebanks.dev, f"on {share}%")
 

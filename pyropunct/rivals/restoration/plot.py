@@ -40,9 +40,9 @@ class _Line(NamedTuple):
 
     :ivar title: its label.
     :ivar look: its marker and dashes.
-    :ivar scores: the labelled attachment scores of its trees in percent, in ascending order; for a system
-        without trees the two ends of the axis.
-    :ivar distances: its average edit distance at each of these scores.  Both are means over seeds.
+    :ivar scores: the labelled attachment scores of its trees in percent, ascending; both ends of the axis for
+        a system without trees.  These and the distances are means over seeds.
+    :ivar distances: its average edit distance at each score.
     """
 
     title: str
@@ -52,7 +52,7 @@ class _Line(NamedTuple):
 
 
 def svg(parsers: Sequence[Runs[ParserResult]], systems: Sequence[Runs[SystemResult]]) -> bytes:
-    """The average edit distance of each system at each parser and with gold trees (LAS 100), as an SVG file.
+    """An SVG plot of the average edit distance of each system at each parser and with gold trees (LAS 100).
 
     Systems without trees are horizontal lines.  Equal comparisons give equal files.
     """
@@ -100,13 +100,10 @@ def _label(axes: Axes, lines: Sequence[_Line]) -> None:
 
 
 def spread(places: Sequence[float], least: float) -> list[float]:
-    """Move places as little as possible, so that any two have at least a certain distance.
+    """Move places, in any order, as little as possible to keep a least distance between them.
 
-    Places that are too close to each other form a group, which is spread around their mean.  A group that
-    then is too close to the next one is merged with it.
-
-    :param places: in any order.
-    :param least: the least distance.
+    Places that are too close form a group, which is spread around its mean; groups that are too close are
+    merged.
     """
     groups: list[list[int]] = []
     for number in sorted(range(len(places)), key=places.__getitem__):
@@ -124,5 +121,4 @@ def spread(places: Sequence[float], least: float) -> list[float]:
 
 
 def _start(group: Sequence[int], places: Sequence[float], least: float) -> float:
-    """The place of the first member of a group."""
     return sum(places[number] for number in group) / len(group) - least * (len(group) - 1) / 2

@@ -21,12 +21,10 @@ GOLD, PREDICTED, NONE = "gold", "predicted", "none"
 
 
 class TreebankSize(NamedTuple):
-    """One of the treebanks.
+    """The size of a treebank.
 
     :ivar path: its file, if known.
-    :ivar checksum: the checksum of its sentences.
-    :ivar sentences: the number of sentences.
-    :ivar words: the number of words.
+    :ivar checksum: of its sentences.
     :ivar omitted: the sentences that were left out.
     """
 
@@ -52,13 +50,14 @@ class TreebankSize(NamedTuple):
 
 
 class ParserResult(NamedTuple):
-    """The results of a parser.
+    """The results of a parser, or those of gold trees, where ``share`` is 0 and ``sentences`` and seconds are
+    None.
 
-    :ivar share: the percentage of the training sentences that it was trained on; 0 for gold trees.
-    :ivar sentences: the number of these sentences; None for gold trees.
-    :ivar scores: the scores of its best trees, on what is measured.
-    :ivar training_seconds: how long its training took; None for gold trees.
-    :ivar parsing_seconds: how long it took to parse what is measured.
+    :ivar share: the percentage of the training sentences that it was trained on.
+    :ivar sentences: their number.
+    :ivar scores: of its best trees of the measured sentences.
+    :ivar training_seconds: the time of its training.
+    :ivar parsing_seconds: the time to parse the measured sentences.
     :ivar report: what happened in training.
     """
 
@@ -81,12 +80,10 @@ GOLD_TREES = ParserResult(0, None, AttachmentScores(0, 100.0, 100.0, 100.0), Non
 class Outcome:
     """How well a system predicts and restores punctuation, given trees of one source.
 
-    :param trees: the source of the trees: `GOLD`, `PREDICTED`, or `NONE` for a system without trees.
+    :param trees: `GOLD`, `PREDICTED`, or `NONE` for a system without trees.
     :param parser: the parser, if the trees are predicted.
-    :param restored: the restored punctuation of each sentence.
-    :param gold: the true punctuation of each sentence.
     :param seconds: the time from words to punctuation; from trees to punctuation if they are gold.
-    :param log_probs: (sentences,) log p(x) of the true punctuation given these trees, or given the words, in
+    :param log_probs: (sentences,) log p(x) of the gold punctuation given these trees, or given the words, in
         natural logarithms; None if the system has no probabilities.
     """
 
@@ -163,11 +160,10 @@ def _mark_json(score: MarkScore) -> dict[str, Any]:
 class SystemResult(NamedTuple):
     """The results of a system.
 
-    :ivar name: its name on the command line.
-    :ivar title: its name in tables.
-    :ivar outcomes: how well it does with gold trees and with those of each parser, or the only one of a
-        system without trees.
-    :ivar training_seconds: how long its training took, without the training of parsers.
+    :ivar name: on the command line.
+    :ivar title: in tables.
+    :ivar outcomes: with gold trees and with those of each parser; a single one for a system without trees.
+    :ivar training_seconds: the time of its training, without that of parsers.
     :ivar report: what happened in training.
     """
 
@@ -189,12 +185,12 @@ class SystemResult(NamedTuple):
 
     @property
     def with_gold_trees(self) -> Outcome:
-        """How well it does with gold trees, or the only outcome of a system without trees."""
+        """The outcome with gold trees, or the only outcome of a system without trees."""
         return self.outcomes[0]
 
     @property
     def with_predicted_trees(self) -> Outcome:
-        """How well it does with the trees of the last parser, or the only outcome without trees."""
+        """The outcome with trees of the last parser, or the only outcome of a system without trees."""
         return self.outcomes[-1]
 
 
@@ -204,10 +200,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Runs(Generic[Result]):
-    """The results of a system with each of the seeds.
-
-    :ivar results: a result for each seed, at least one.
-    """
+    """The results of a system, at least one, one for each seed."""
 
     results: tuple[Result, ...]
 
@@ -217,18 +210,12 @@ class Runs(Generic[Result]):
         return self.results[0]
 
     def mean(self, value: Callable[[Result], Value]) -> float | None:
-        """The mean of a number over seeds; None if it is missing with a seed.
-
-        :param value: takes the value from a result.
-        """
+        """The mean of a number over seeds; None if it is missing with a seed."""
         values = self._numbers(value)
         return statistics.fmean(values) if values else None
 
     def spread(self, value: Callable[[Result], Value]) -> float | None:
-        """The standard deviation over seeds, with n - 1 in the denominator; None where `mean` is or n is 1.
-
-        :param value: takes the value from a result.
-        """
+        """The standard deviation over seeds (n - 1); None where `mean` is None or n is 1."""
         values = self._numbers(value)
         return statistics.stdev(values) if len(values) > 1 else None
 
@@ -239,7 +226,7 @@ class Runs(Generic[Result]):
 
 
 def over_seeds(column: Column[Result]) -> Column[Runs[Result]]:
-    """The column of the means over seeds, with evidence that is averaged over seeds."""
+    """The column of the means over seeds, with the mean evidence."""
     take = column.evidence
 
     def evidence(runs: Runs[Result]) -> Totals | None:

@@ -1,4 +1,4 @@
-"""The systems that are compared, and the parsers whose trees they punctuate: trained, saved and used."""
+"""The compared systems, and the parsers whose trees they punctuate: training, saving and use."""
 
 from abc import ABC, abstractmethod
 from collections import Counter
@@ -37,12 +37,11 @@ Parses = Sequence[Sequence[WeightedTree]]
 class Treebanks(NamedTuple):
     """The data for training.
 
-    :ivar train: the treebank to train on.
-    :ivar dev: the treebank that says when training stops.
+    :ivar dev: the treebank for early stopping.
     :ivar parses: for each sentence of either treebank the trees of a parser that has not seen it; None to
         train on gold trees alone.
-    :ivar model: the model with the parser of the table, for systems that are built on another one.
-    :ivar text: sentences of text to learn from besides, once for each tree that the parser has found.
+    :ivar model: the model with the parser of the table, for systems that extend one.
+    :ivar text: sentences of text to learn from besides, once for each tree of the parser.
     :ivar text_once: the same, each once, for systems that learn from words and marks.
     """
 
@@ -87,11 +86,7 @@ class System(ABC, Generic[Model]):
         """Punctuate each sentence, given its trees; a system without trees uses only their words."""
 
     def log_prob(self, model: Model, sentences: Sequence[Sentence], parses: Parses) -> Tensor | None:
-        """(sentences,) log p(x | words) of the punctuation of sentences, in natural logarithms.
-
-        :param parses: for systems with trees, the trees of each sentence, over which p(x | T) is averaged.
-        :returns: None from a system that gives no probabilities.
-        """
+        """(sentences,) natural log p(x | words), averaged over trees; None without probabilities."""
         return None
 
     def report(self, model: Model) -> Mapping[str, Any]:
@@ -122,10 +117,7 @@ class TrivialSystem(System[tuple[str, ...]]):
 
 @dataclass(frozen=True)
 class RivalSystem(System[Rival]):
-    """A recurrent network over words.
-
-    :ivar kind: one of `pyropunct.rivals.taggers.kinds.RIVALS`.
-    """
+    """A recurrent network over words, whose ``kind`` is one of `pyropunct.rivals.taggers.kinds.RIVALS`."""
 
     kind: str
 
@@ -171,7 +163,7 @@ class TreeSystem(System[Punctuator]):
     uses_trees: ClassVar[bool] = True
 
     def train(self, treebanks: Treebanks, conditions: Conditions, watch: Watch) -> Punctuator:
-        """Train it on the gold trees, and besides on those that parsers have found, if there are any."""
+        """Train it on the gold trees, and on those of parsers if there are any."""
         recipe, (train, dev, parses, _, text, _) = self._recipe(conditions), treebanks
         options: dict[str, Any] = {"seed": conditions.seed, "device": conditions.device}
         read = conditions.pretrained if reads_pretrained(recipe) else None
@@ -213,7 +205,7 @@ class TreeSystem(System[Punctuator]):
 
 @dataclass(frozen=True)
 class MixedSystem(TreeSystem):
-    """The full model, which reads a tagger of words where trees are predicted."""
+    """The full model, which also reads a tagger of words if trees are predicted."""
 
     built_on: ClassVar[str | None] = "full"
 
@@ -272,8 +264,8 @@ def parser_of(
 ) -> BiaffineParser:
     """Train a parser.
 
-    :param dev: decides which epoch is kept; None for the parser of a fold, which is trained without dev.
-    :param purpose: its purpose, for reports of progress.
+    :param dev: chooses the epoch; None for the parser of a fold.
+    :param purpose: for reports of progress.
     :param marks: whether it reads marks too.
     """
     recipe = conditions.parser_recipe if dev is not None else fold_recipe(conditions.parser_recipe)
@@ -286,10 +278,9 @@ def parser_of(
 
 
 def final_mark(train: Iterable[Sentence]) -> tuple[str, ...]:
-    """The most frequent last token of slot n, as a string of one mark (Li, Wang & Eisner 2019, section 6.1).
+    """The most frequent last token of slot n (Li, Wang & Eisner 2019, section 6.1), empty if there is none.
 
-    Of equally frequent tokens the first in the order of code points is taken.  An abbreviation dot belongs
-    to its word and does not count.  The string is empty if no sentence ends in a mark.
+    Ties go to the lowest code point.  An abbreviation dot belongs to its word and does not count.
 
     :raises ValueError: if there is no sentence.
     """
@@ -301,5 +292,5 @@ def final_mark(train: Iterable[Sentence]) -> tuple[str, ...]:
 
 
 def ended_in(final: tuple[str, ...], sentences: Sequence[Sequence[str]]) -> list[Surface]:
-    """For each sentence of n words START in slot 0, nothing in slots 1..n-1, and the final mark in slot n."""
+    """For each sentence of n words START in slot 0 and the final mark in slot n."""
     return [[(START,), *[()] * (len(words) - 1), final] for words in sentences]

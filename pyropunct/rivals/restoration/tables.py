@@ -1,4 +1,4 @@
-"""The results of a comparison of systems that restore punctuation: tables, significance and a plot."""
+"""Tables, significance and a plot of a comparison of systems that restore punctuation."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,11 +23,7 @@ from pyropunct.rivals.restoration.results import (
 
 
 def _score(key: str, title: str, trees: str, evidence: str, **test: Any) -> Column[SystemResult]:
-    """The column of a score with gold or with predicted trees.
-
-    :param key: the name of the score in an `Outcome`.
-    :param evidence: the name of its evidence there.
-    """
+    """The column of a score with gold or with predicted trees."""
     outcome = f"with_{trees}_trees."
     value, counts = attrgetter(outcome + key), attrgetter(outcome + evidence)
     return Column(f"{key}_{trees}_trees", f"{title}, {trees} trees", value, 4, evidence=counts, **test)
@@ -55,10 +51,8 @@ PARSER_SCORES: tuple[Column[ParserResult], ...] = (
 class RestorationResults(Results):
     """All systems side by side.
 
-    :ivar conditions: the conditions of the comparison.
-    :ivar train: the training treebank.
-    :ivar dev: the treebank by which training stopped, and settings were chosen.
-    :ivar test: the treebank on which everything was measured; None if that is ``dev``.
+    :ivar dev: the treebank for early stopping and choices.
+    :ivar test: the treebank to measure on; None if that is ``dev``.
     :ivar parsers: the parsers, the one with most training data last; empty if no system uses trees.
     :ivar systems: the systems; like the parsers, each with a result for every seed.
     :ivar environment: the versions of software, and the number of threads.
@@ -74,7 +68,7 @@ class RestorationResults(Results):
 
     @property
     def tables(self) -> Sequence[Table[Any]]:
-        """A row for each system, and if there are parsers, a row for each of these and for the gold trees."""
+        """A row for each system; with parsers, also a row for each parser and for the gold trees."""
         return [self.system_table, *([self.parser_table] if self.parsers else [])]
 
     @cached_property
@@ -114,7 +108,6 @@ class RestorationResults(Results):
         )
 
     def _notes(self) -> Iterable[str]:
-        """Lines that explain the tables."""
         conditions, test = self.conditions, self.test
         name, measured = ("dev", self.dev) if test is None else ("test", test)
         yield (

@@ -1,6 +1,6 @@
 """Comma restoration with hidden Markov models and counts of constituents (Shieber & Tao 2003).
 
-All words and all other marks are given, and a constituency tree over them.  Example::
+All words, all other marks, and a constituency tree over them are given.  Example::
 
     from pyropunct.rivals.shieber_tao_2003.models import CommaSystem
     from pyropunct.rivals.shieber_tao_2003.scores import CommaScores

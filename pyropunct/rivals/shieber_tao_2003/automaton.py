@@ -1,18 +1,14 @@
 """The automaton whose paths are the ways to put commas into a sentence (Shieber & Tao 2003, Figure 1).
 
-Its states tell where commas stand around the last word x_i:
+Its states tell where commas stand around the last word x_i: ALONE, no comma before or behind x_i (the first
+state); FOLLOWED, a comma behind x_i; PRECEDED, a comma before x_i and none behind it.
 
-- ALONE: no comma stands before or behind x_i.  Each sentence starts in this state;
-- FOLLOWED: a comma stands behind x_i;
-- PRECEDED: a comma stands before x_i, and no comma behind it.
-
-A path traverses the restored string y.  Each symbol y_i is a step that depends on y_{i-2} and y_{i-1}: the
-step of a word x_i depends on the state before it, and the step of a comma behind x_i depends on whether a
-comma stands before x_i.  So each word has three possible steps of its own and two of a comma behind it.  They
-are the columns :data:`AFTER_ALONE`, :data:`AFTER_FOLLOWED`, :data:`AFTER_PRECEDED`, :data:`COMMA_FIRST` and
-:data:`COMMA_AGAIN` of a table (n, 5).  A model gives each step a score, and the Viterbi algorithm finds the
-best path.  In the paper, the probability of y has no factor for the end of y, so no path gains by a comma
-behind the last word.
+A path traverses the restored string y.  The step of a symbol y_i depends on y_{i-2} and y_{i-1}: that of a
+word x_i on the state before it, that of a comma behind x_i on whether a comma stands before x_i.  So each
+word has three possible steps and two of a comma behind it: the columns :data:`AFTER_ALONE`,
+:data:`AFTER_FOLLOWED`, :data:`AFTER_PRECEDED`, :data:`COMMA_FIRST` and :data:`COMMA_AGAIN` of a table (n, 5).
+A model scores each step; the Viterbi algorithm finds the best path.  The paper has no factor for the end of
+y, so no path gains by a comma behind the last word.
 """
 
 import math
@@ -77,11 +73,7 @@ def steps(sentence: CommaSentence, words: Alphabet, tags: Alphabet) -> Integers:
 
 
 def sizes(symbols: int, tags: int) -> tuple[int, ...]:
-    """(10,) how many values each column may have.
-
-    :param symbols: how many symbols there are.
-    :param tags: how many tags there are.
-    """
+    """(10,) how many values each column may have, given the numbers of symbols and tags."""
     return (*[symbols] * 3, *[tags] * 3, *[MOST_CONSTITUENTS + 1] * 2, 2, 2)
 
 
@@ -106,10 +98,7 @@ def _at_positions(counts: Integers) -> Integers:
 
 
 def steps_of_path(commas: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """(5 n,) whether a path takes each step.
-
-    :param commas: (n + 1,) where it puts commas; a comma at position 0, before all words, is on no path.
-    """
+    """(5 n,) whether a path takes each step, given (n + 1,) where it puts commas; position 0 is ignored."""
     behind = np.concatenate([[False], commas[1:]])
     before = behind[:-1]  # whether there is a comma before the word
     earlier = np.concatenate([[False], before[:-1]])  # and before the word before it
@@ -123,10 +112,7 @@ def steps_of_path(commas: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 
 def best_path(scores: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """(n + 1,) where the path with the highest sum of scores puts commas, by the Viterbi algorithm.
-
-    :param scores: (5 n,) of the steps.
-    """
+    """(n + 1,) where the path with the highest sum of (5 n,) step scores puts commas (Viterbi)."""
     highest, origins = [0.0, -math.inf, -math.inf], []
     for row in scores.reshape(-1, STEPS).tolist():
         alone, followed, preceded = map(add, highest, row[:COMMA_FIRST])  # the paths up to this word

@@ -1,4 +1,4 @@
-"""Systems that restore commas side by side, as in Table 1 of Shieber & Tao (2003), with significance."""
+"""Compares systems that restore commas, as Table 1 of Shieber & Tao (2003), with significance."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -45,10 +45,7 @@ SEEN, SEEN_IN_TRAINING = "7", "6"
 
 
 def columns(baseline: CommaScores | None) -> tuple[Column[CommaResult], ...]:
-    """The columns; F and the accuracy in sentences are tested.
-
-    :param baseline: the scores from which reductions of errors are counted.
-    """
+    """The columns; F and sentence accuracy are tested, error reductions are relative to the baseline."""
 
     def reduction(result: CommaResult) -> float | None:
         return None if baseline is None else result.scores.error_reduction(baseline)
@@ -74,16 +71,14 @@ def columns(baseline: CommaScores | None) -> tuple[Column[CommaResult], ...]:
 
 
 class CommaExperiment(TableExperiment[CommaResult]):
-    """Models of commas that are trained on some sentences and measured on others.
+    """Trains models of commas on some sentences and measures them on others.
 
-    :param train: the training sentences; they should have commas.
-    :param dev: the sentences to measure on.
-    :param settings: the settings; by default all models.
-    :param parser: finds trees for the models of :data:`ON_PARSED_TREES`, which are left out without it.
+    :param train: training sentences with commas.
+    :param settings: by default all models.
+    :param parser: finds trees for the models of :data:`ON_PARSED_TREES`, which are skipped without it.
     :param others: results of further systems on the same sentences.
     :param parser_of_train: finds the trees of the training sentences; by default the same parser does.
     :param seen: knows the trees of a parser that has read the commas of the sentences, for models 6 and 7.
-    :param watch: gets reports of progress.
     """
 
     title = "Commas"
@@ -189,15 +184,12 @@ def _known(parses: Parses, parser: Parser) -> KnownTrees:
 class FittedCommaExperiment(Experiment):
     """As `CommaExperiment`, with a model of latent punctuation and a parser trained on the same sentences.
 
-    Both learn from the converted trees, and dev says when their training stops.  A parser knows the sentences
-    that it was trained on too well.  So trees of training sentences come from parsers trained on the others,
-    see `pyropunct.nets.jackknife`.
+    Both learn from the converted trees, with early stopping on dev.  A parser knows its training sentences
+    too well, so their trees come from parsers trained on the others, see `pyropunct.nets.jackknife`.
 
     :param train: file of phrase-structure trees to learn from.
     :param dev: file of those to measure on.
-    :param settings: the settings.
-    :param folder: trained parts are saved there, and loaded when the experiment is repeated.
-    :param watch: gets reports of progress.
+    :param folder: trained parts are saved there, and loaded if the experiment is repeated.
     :raises TreebankError: if a file cannot be read, or there is too little to learn from.
     """
 
@@ -241,7 +233,7 @@ class FittedCommaExperiment(Experiment):
         ).results()
 
     def _seen(self, run: Run, parser: Parser) -> KnownTrees | None:
-        """The trees of parsers that have read words and commas; None if no model looks at them."""
+        """The trees of parsers that have read words and commas; None if no model uses them."""
         if ON_PARSED_TREES["5"] not in self.settings.models:
             return None
         train, dev = (tuple(map(_with_commas_alone, part)) for part in (self.train, self.dev))
@@ -253,6 +245,5 @@ class FittedCommaExperiment(Experiment):
 
 
 def _with_commas_alone(sentence: Sentence) -> Sentence:
-    """The sentence without all other marks."""
     surface = tuple(tuple(mark for mark in slot if mark == COMMA) for slot in sentence.surface)
     return replace(sentence, surface=surface)

@@ -1,30 +1,30 @@
 """The models of Shieber & Tao (2003), as products of conditional probabilities.
 
-They score each symbol y_i of the restored string, a word or a comma.  Besides the two symbols before y_i,
-they condition on ec_i, the number of constituents that end where y_i stands, or on one bit of it::
+They score each symbol y_i of the restored string, a word or a comma, given the two symbols before y_i and
+ec_i, the number of constituents that end where y_i stands, or one bit of it::
 
     model 1, 2        p(y_i | y_{i-2} y_{i-1})
     model 3, 4        p(y_i | y_{i-2} y_{i-1} [ec_i >= k]), where k is 3 or 2
     model 8           p(y_i | y_{i-2} y_{i-1}) p(y_i | y_{i-1} ec_i) / p(y_i)
     model 10          model 8 times p(Y_i | Y_{i-2} Y_{i-1}), where Y_i is the tag of y_i
 
-Model 2 has in addition, for each word, the probability 1 - p(, | y_{i-2} y_{i-1}) that no comma stands there.
-Models 5, 9 and 12 are models 3, 8 and 10 with constituents that a parser found; of these, the text does not
-mention model 9.  Models 6 and 7 are model 5 with constituents that the parser found in
-sentences with their commas, in training or even in restoration.
+Model 2 also has, for each word, the probability 1 - p(, | y_{i-2} y_{i-1}) that no comma stands there.
+Models 5, 9 and 12 are models 3, 8 and 10 with constituents of a parser; the text does not mention model 9.
+Models 6 and 7 are model 5 with constituents that the parser found in sentences with their commas, in training
+or even in restoration.
 
-Model 8 assumes "independence between the bigram in the conditioning context and the syntactic information".
-But y_{i-1} is in both contexts.  If y_{i-2} and ec_i are independent given y_{i-1} and y_i, Bayes' rule gives
-the divisor p(y_i | y_{i-1}), up to factors without y_i.  The models 8c and 10c have this divisor.
+Model 8 assumes "independence between the bigram in the conditioning context and the syntactic information",
+but y_{i-1} is in both contexts.  If y_{i-2} and ec_i are independent given y_{i-1} and y_i, Bayes' rule gives
+the divisor p(y_i | y_{i-1}), up to factors without y_i: that of models 8c and 10c.
 
-The paper has tried other ways of backing off and found them worse.  Model 3b is model 3 that leaves the bit
-first, for p(y_i | y_{i-2} y_{i-1}) (footnote 6).  Models 8a and 8b have p(y_i | y_{i-2} y_{i-1} ec_i), which
-backs off to p(y_i | y_{i-2} y_{i-1}) in 8a and to p(y_i | y_{i-1} ec_i) in 8b (footnote 9).
+The paper found other ways of backing off worse.  Model 3b is model 3 that leaves the bit first, for p(y_i |
+y_{i-2} y_{i-1}) (footnote 6).  Models 8a and 8b have p(y_i | y_{i-2} y_{i-1} ec_i), which backs off to p(y_i
+| y_{i-2} y_{i-1}) in 8a and to p(y_i | y_{i-1} ec_i) in 8b (footnote 9).
 
-Table 1 has rows without a number too, and some must be models with tags: here 1t and 3t are models 1 and
-3 with p(Y_i | Y_{i-2} Y_{i-1}).  The row of model 11 is close to that of model 10; the text does not say what
-it is.  Here 11s is model 10 with the number of constituents that start where y_i stands, sc_i, as a further
-context of the same kind, and 11c is 11s with the divisors p(y_i | y_{i-1}).
+Some rows without a number in Table 1 must be models with tags: here 1t and 3t are models 1 and 3 with p(Y_i |
+Y_{i-2} Y_{i-1}).  The text does not say what model 11 is; its row is close to that of model 10.  Here 11s is
+model 10 with sc_i, the number of constituents that start where y_i stands, as a further context of the same
+kind, and 11c is 11s with the divisors p(y_i | y_{i-1}).
 """
 
 from collections import Counter
@@ -77,11 +77,9 @@ BIGRAMS: Conditional = (ONE_BACK, SYMBOL)
 
 @dataclass(frozen=True)
 class CommaModel:
-    """A model: a product of conditional probabilities.
+    """A product of conditional probabilities.
 
-    :ivar title: what it is, for tables.
-    :ivar factors: the probabilities that are multiplied.
-    :ivar divisors: those by which the product is divided.
+    :ivar title: its name in tables.
     :ivar omission_penalty: whether 1 - p(, | y_{i-2} y_{i-1}) is a factor of each word.
     """
 
@@ -128,8 +126,6 @@ MODELS: Mapping[str, CommaModel] = MappingProxyType(
 class TrainedModel:
     """A model with its estimated distributions.
 
-    :param model: the model.
-    :param smoothing: the kind of smoothing.
     :param true: (N, 10) the steps of the restored strings of training.
     :param sizes: how many values each column may have.
     """
@@ -164,12 +160,11 @@ class TrainedModel:
 
 
 class CommaSystem:
-    """A model that was trained on sentences, and restores commas.
+    """A model trained on sentences, which restores commas.
 
-    :param sentences: the training sentences.
     :param model: the name of a model in :data:`MODELS`.
     :param smoothing: ``witten-bell`` or ``katz``.
-    :param least: words that training has fewer times count as one word, the unknown word.
+    :param least: words that are rarer in training count as one unknown word.
     :raises KeyError: if there is no such model or smoothing.
     :raises ValueError: if there is no training sentence.
     """
@@ -191,7 +186,7 @@ class CommaSystem:
         self._model = TrainedModel(MODELS[model], SMOOTHINGS[smoothing], true, most)
 
     def restore(self, sentences: Sequence[CommaSentence]) -> Iterator[NDArray[np.bool_]]:
-        """For each sentence (n + 1,) where the best path puts commas; its own commas are not read."""
+        """For each sentence (n + 1,) where the best path puts commas; existing commas are ignored."""
         if not sentences:
             return
         scores = self._model.scores(self._steps(sentences))
@@ -199,5 +194,4 @@ class CommaSystem:
         yield from map(best_path, np.split(scores, ends[:-1]))
 
     def _steps(self, sentences: Sequence[CommaSentence]) -> Integers:
-        """The steps of all sentences, one after the other."""
         return np.concatenate([steps(sentence, self._words, self._tags) for sentence in sentences])

@@ -16,12 +16,9 @@ and positions with a wrong decision; and 1 for a sentence in which all is right.
 
 
 def counts(restored: NDArray[np.bool_], gold: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """(6,) the counts of one sentence.
+    """(6,) the counts of one sentence, given (n + 1,) whether commas were restored and whether they are gold.
 
-    A comma before the first word counts as a true comma, but nothing is decided on it.
-
-    :param restored: (n + 1,) whether a comma was put at each position.
-    :param gold: (n + 1,) whether there is one.
+    A comma before the first word counts as a gold comma, but is not decided.
     """
     wrong = int((restored != gold)[1:].sum())
     right = int((restored & gold).sum())
@@ -32,20 +29,13 @@ def counts(restored: NDArray[np.bool_], gold: NDArray[np.bool_]) -> NDArray[np.i
 
 @dataclass(frozen=True)
 class CommaScores:
-    """Counts of commas over sentences.
-
-    :ivar table: (sentences, 6) the counts of each sentence.
-    """
+    """Counts of commas: (sentences, 6), a row for each sentence."""
 
     table: NDArray[np.int64]
 
     @classmethod
     def of(cls, restored: Iterable[NDArray[np.bool_]], gold: Sequence[NDArray[np.bool_]]) -> "CommaScores":
-        """The scores of restored sentences.
-
-        :param restored: (n + 1,) for each sentence, whether a comma was put at each position.
-        :param gold: the same for the true commas.
-        """
+        """The scores of sentences, given (n + 1,) restored and gold commas of each."""
         pairs = zip(restored, gold, strict=True)
         return cls(np.array([counts(one, other) for one, other in pairs], np.int64).reshape(-1, 6))
 
@@ -71,7 +61,7 @@ class CommaScores:
 
     @property
     def sentence_accuracy(self) -> float | None:
-        """The share of sentences with all commas right and no others; None if there are no sentences."""
+        """The share of sentences with all commas right and no others; None without sentences."""
         return _share(self._total(CORRECT), len(self.table))
 
     def error_reduction(self, baseline: "CommaScores") -> float | None:
@@ -95,9 +85,8 @@ class CommaResult(NamedTuple):
     """The result of a system.
 
     :ivar name: the name of its model.
-    :ivar title: what the model looks at.
-    :ivar trees: where its constituents come from: ``gold`` or ``parsed``, or empty if it looks at none.
-    :ivar scores: its scores.
+    :ivar title: what the model uses.
+    :ivar trees: the source of its constituents: ``gold`` or ``parsed``, empty if it uses none.
     """
 
     name: str

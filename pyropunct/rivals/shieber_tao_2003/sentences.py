@@ -1,13 +1,12 @@
-"""Sentences without their commas, and how many constituents start and end between words.
+"""Sentences without their commas, and counts of the constituents that start and end between words.
 
-Shieber & Tao (2003, section 3) count constituents at each position of a string.  Position i is behind word i,
-so that position 0 is before the first word::
+Shieber & Tao (2003, section 3) count at each position i of a string, behind word i::
 
     sc_i = number of constituents whose left boundary is at i
     ec_i = number of constituents whose right boundary is at i
 
-A word with its tag is a constituent too, as in their Figure 2.  The counts are of the tree without commas:
-constituents on either side of a comma meet at the same position.
+A word with its tag is a constituent too, as in their Figure 2.  The tree is that without commas: constituents
+on either side of a comma meet at the same position.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -33,11 +32,11 @@ COMMA = ","
 
 @dataclass(frozen=True, slots=True)
 class CommaSentence:
-    """A sentence x_1 .. x_n, its tree, and where its commas were.
+    """A sentence x_1 .. x_n, its tree, and the places of its commas.
 
     :ivar words: x_1 .. x_n, words and marks other than commas.
     :ivar tags: X_1 .. X_n, their parts of speech.
-    :ivar commas: (n + 1,) whether a comma, or several, stand at each position.
+    :ivar commas: (n + 1,) whether one or several commas stand at each position.
     :ivar starts: (n + 1,) sc_i.
     :ivar ends: (n + 1,) ec_i.
     :ivar number: the number of its tree in the file, from 1; 0 without a file.
@@ -52,11 +51,10 @@ class CommaSentence:
 
 
 def read_comma_sentences(path: str | Path) -> list[CommaSentence]:
-    """The sentences of a file of bracketed phrase-structure trees.
+    """The sentences of a file of bracketed phrase-structure trees, or of standard input (``-``).
 
     Trees of commas and empty elements alone are left out.
 
-    :param path: the file, or ``-`` for the standard input.
     :raises TreebankError: if the file cannot be read, is not UTF-8, has something that is not a tree, or has
         no tree with a word.
     """
@@ -68,7 +66,7 @@ def read_comma_sentences(path: str | Path) -> list[CommaSentence]:
 
 
 def require_commas(sentences: Iterable[CommaSentence], name: str) -> None:
-    """Make sure that there is a comma to learn from.
+    """Check that there is a comma to learn from.
 
     :param name: the name of the file, for the error.
     :raises TreebankError: if there is no comma.
@@ -105,7 +103,6 @@ def _leaves(tree: PhraseTree) -> Iterator[PhraseTree]:
 
 
 def _commas(tree: PhraseTree) -> list[bool]:
-    """Whether a comma stands at each position."""
     commas = [False]
     for leaf in _leaves(tree):
         if _is_comma(leaf):
@@ -125,10 +122,7 @@ def _sentence(tree: PhraseTree, commas: list[bool], number: int) -> CommaSentenc
 
 
 def _count(tree: PhraseTree, start: int, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> int:
-    """Count the constituents of a tree that starts at a position; return where it ends.
-
-    A bracket without a label is not a constituent.
-    """
+    """Count the constituents of a tree that starts at a position; return where it ends."""
     end = start + 1 if tree.word else start
     for daughter in tree.daughters:
         end = _count(daughter, end, starts, ends)
@@ -141,7 +135,7 @@ def _count(tree: PhraseTree, start: int, starts: NDArray[np.int64], ends: NDArra
 def parsed(sentences: Sequence[CommaSentence], parser: Parser) -> list[CommaSentence]:
     """Sentences with the constituents and tags of the parser's best trees.
 
-    A sentence of marks alone keeps its tags, and only its marks are constituents.
+    A sentence of marks alone keeps its tags, and its only constituents are its marks.
     """
     places = [
         [place for place, tag in enumerate(one.tags) if universal_tag(tag) != "PUNCT"] for one in sentences
@@ -155,7 +149,7 @@ def parsed(sentences: Sequence[CommaSentence], parser: Parser) -> list[CommaSent
 
 
 def _forms(sentence: CommaSentence, places: Sequence[int]) -> list[str]:
-    """Words as parsers expect them: as they are on the page, but abbreviations without their dot."""
+    """Words in the format of parsers: as written, but abbreviations without their dot."""
     printed = (as_printed(sentence.words[place], sentence.tags[place]) for place in places)
     return [form.rstrip(".") or form for form in printed]
 

@@ -1,12 +1,11 @@
 """Conditional distributions estimated from counts, with backoff to shorter contexts.
 
-A context h = (h_1, .., h_k) is shortened from the left: to (h_2, .., h_k), then (h_3, .., h_k), and so on to
-the empty one, so the part of the context that is kept longest stands last.  The empty context backs off to
-the uniform distribution over all V outcomes.  With c(h y) the number of times that y was
-seen in h, c(h) the sum of these over y, and h' the next shorter context:
+A context h = (h_1, .., h_k) is shortened from the left to (h_2, .., h_k), (h_3, .., h_k) and so on; the empty
+context backs off to the uniform distribution over all V outcomes.  With c(h y) the count of y in h, c(h) its
+sum over y, and h' the next shorter context:
 
-Witten-Bell (Witten & Bell 1991, method C) reserves mass for new outcomes in proportion to T(h), the number
-of different outcomes seen in the context::
+Witten-Bell (Witten & Bell 1991, method C) reserves mass for new outcomes in proportion to T(h), the number of
+different outcomes seen in the context::
 
     p(y | h) = (c(h y) + T(h) p(y | h')) / (c(h) + T(h))
 
@@ -40,8 +39,7 @@ LEAST_SAVED = 1e-9
 class HistoryLevel(ABC):
     """The smoothed distributions of the contexts of one length.
 
-    :param keys: (events,) the number h V + y of each seen event, in ascending order: an outcome y in the
-        context with the number h.
+    :param keys: (events,) the number h V + y of each seen event, ascending: outcome y in context number h.
     :param counts: (events,) c(h y).
     :param number: V.
     :param shorter: (events,) p(y | h').
@@ -59,11 +57,7 @@ class HistoryLevel(ABC):
 
     @abstractmethod
     def extended(self, keys: Integers, shorter: Floats) -> Floats:
-        """(M,) p(y | h) from p(y | h').
-
-        :param keys: (M,) the numbers of contexts and outcomes.
-        :param shorter: (M,) p(y | h').
-        """
+        """(M,) p(y | h) from (M,) p(y | h') and the numbers of contexts and outcomes."""
 
     def _of_event(self, keys: Integers, values: NDArray[Any]) -> NDArray[Any]:
         """(M,) the values (events,) of events, 0 for those that were not seen."""
@@ -114,8 +108,8 @@ def discounts(counts: Integers) -> Floats:
 
         d(r) = (r* / r - A) / (1 - A)    r* = (r + 1) n_{r+1} / n_r    A = (K + 1) n_{K+1} / n_1
 
-    for r up to K = 7, and 1 for larger counts.  Where the n_r are so uneven that some d(r) is not between 0
-    and 1, K is made smaller until all are, as the CMU toolkit does; it ends with no discounts at all.
+    for r up to K = 7, and 1 for larger counts.  If some d(r) is not between 0 and 1, K is decreased until all
+    are, as in the CMU toolkit; in the end there are no discounts.
     """
     r = np.arange(1, LARGEST_DISCOUNTED + 1)
     n = np.bincount(counts, minlength=LARGEST_DISCOUNTED + 2)[: LARGEST_DISCOUNTED + 2].astype(float)
@@ -140,11 +134,9 @@ SMOOTHINGS: Mapping[str, type[HistoryLevel]] = MappingProxyType({"witten-bell": 
 class Backoff:
     """p(y | h_1 .. h_k), estimated from N events.
 
-    :param smoothing: the kind of smoothing.
     :param events: (N, k + 1) h_1 .. h_k and y of each, numbers from 0.
     :param sizes: (k + 1) the number of values of each part; V is the last.
-    :raises ValueError: if a number is not below its size, or if there may be too many different
-        events for numbers of 63 bits.
+    :raises ValueError: if a number is not below its size, or if different events may exceed 63 bits.
     """
 
     def __init__(self, smoothing: type[HistoryLevel], events: Integers, sizes: Sequence[int]) -> None:
@@ -156,9 +148,8 @@ class Backoff:
             self._levels.append(smoothing(seen, counts, self._sizes[-1], self._probability(seen)))
 
     def probability(self, events: Integers) -> Floats:
-        """(M,) p(y | h).
+        """(M,) p(y | h), given (M, k + 1) h_1 .. h_k and y.
 
-        :param events: (M, k + 1) h_1 .. h_k and y of each.
         :raises ValueError: if a number is not below its size.
         """
         return self._probability(self._keys(events))

@@ -1,4 +1,4 @@
-"""Commas restored by the punctuation model itself, as the posterior given a tree and all other marks."""
+"""Commas restored by the model of latent punctuation: the posterior given a tree and all other marks."""
 
 from collections.abc import Iterator, Sequence
 
@@ -32,12 +32,10 @@ def story_results(
 ) -> list[CommaResult]:
     """How well a model of latent punctuation restores the commas of a file of phrase-structure trees.
 
-    It is measured on the converted trees, if it knows their relations, that is, was trained on converted
-    trees too; and on the trees of its parser, if it has one.
+    It is measured on the converted trees if it was trained on such trees, and on the trees of its parser if
+    it has one.
 
-    :param path: the file.
-    :param sentences: its sentences.
-    :param settings: the number of draws of the posterior of each sentence, and their seed.
+    :param settings: the number of posterior draws of each sentence, and their seed.
     :raises ValueError: if the model has no comma.
     """
     converted = read_brackets(path)
@@ -67,16 +65,13 @@ def story_commas(
 ) -> Iterator[NDArray[np.bool_]]:
     """For each sentence (n + 1,) where the decision of least expected edit distance puts commas.
 
-    Two kinds of sentences get no comma: those without words, which are not converted, and those in which the
-    tag of a comma makes it a word, so that it cannot be hidden.
+    Two kinds of sentences get no comma: those without words, which are not converted, and those in which a
+    comma is tagged as a word, so that it cannot be hidden.
 
-    :param model: the model, which has a comma among its marks.
     :param sentences: sentences of a file of phrase-structure trees.
-    :param converted: sentences of the same file as dependency trees, see
-        `pyropunct.treebank.brackets.read_brackets`.
+    :param converted: the same as dependency trees, see `pyropunct.treebank.brackets.read_brackets`.
     :param parse: find trees with the model's parser instead of taking the converted ones.
-    :param settings: the number of draws of the posterior of each sentence, and their seed.
-    :param advance: called after each sentence with 1.
+    :param settings: the number of posterior draws of each sentence, and their seed.
     :raises ValueError: if the model has no comma.
     """
     by_number = {int(one.identifier.rpartition("-")[2]): one for one in converted}
@@ -95,10 +90,7 @@ def story_commas(
 
 
 def commas_of(surface: Surface) -> NDArray[np.bool_]:
-    """(n + 1,) whether a comma stands behind each word or other mark, and before the first.
-
-    :param surface: the punctuation tokens of all slots.
-    """
+    """(n + 1,) whether a comma stands behind each word or other mark, and before the first."""
     commas = [False]
     for slot, tokens in enumerate(surface):
         if slot:

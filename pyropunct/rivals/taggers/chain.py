@@ -8,11 +8,7 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class IndependentSlots:
-    """A softmax for each slot.
-
-    :ivar scores: (B, T, L).
-    :ivar present: (B, T) whether a slot is real and not padding.
-    """
+    """A softmax for each slot: scores (B, T, L), and whether a slot is present (B, T) or padding."""
 
     scores: Tensor
     present: Tensor
@@ -26,10 +22,7 @@ class IndependentSlots:
         return self.scores.softmax(-1)
 
     def among(self, labels: Tensor) -> "IndependentSlots":
-        """The distribution given that every label is in a set.
-
-        :param labels: the numbers of the set; the result numbers them 0, 1, ... in this order.
-        """
+        """The distribution given that every label is in a set, numbered by its order."""
         return IndependentSlots(self.scores[..., labels], self.present)
 
 

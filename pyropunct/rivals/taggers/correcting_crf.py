@@ -1,7 +1,4 @@
-"""BiLSTM-CRF that reads the punctuation of its input: the rival made for correction.
-
-Source: Li, Wang & Eisner (2019, section 6.2).
-"""
+"""A BiLSTM-CRF that corrects the punctuation of its input (Li, Wang & Eisner 2019, section 6.2)."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -28,15 +25,12 @@ NO_MARKS = (0,) * MARKS_READ
 
 
 class PunctuatedWords(tuple[str, ...]):
-    """The n words of a sentence, with its punctuation.
-
-    :ivar surface: the punctuation tokens of the slots 0..n.
-    """
+    """The n words of a sentence, with the punctuation tokens of its slots 0..n."""
 
     surface: Surface
 
     def __new__(cls, words: Sequence[str], surface: Surface) -> "PunctuatedWords":
-        """The words, with the punctuation of their sentence.
+        """The words with a surface.
 
         :raises ValueError: if there are not n + 1 slots.
         """
@@ -51,12 +45,11 @@ class PunctuatedVocabulary(RivalVocabulary):
     """Numbers for the attributes of words, and for the slot strings after them."""
 
     def encode_words(self, words: Sequence[str]) -> Tensor:
-        """(n + 2, 10) the numbers of each word, and four numbers of the slot string after it.
+        """(n + 2, 10) the numbers of each word of `PunctuatedWords`, and four numbers of the slot string
+        after it.
 
-        Slot 0 follows BEGIN; there is no slot after END.  The numbers of a string are its label and its first
-        three marks, all counted from 1; 0 stands for none.
-
-        :param words: `PunctuatedWords`.
+        Slot 0 follows BEGIN; END has no slot.  The numbers of a string are its label and its first three
+        marks, all from 1; 0 stands for a missing one.
         """
         assert isinstance(words, PunctuatedWords)
         labels = self.slots.labels
@@ -88,10 +81,7 @@ class CorrectingNetwork(CRFNetwork):
 
 
 class CorrectingCRF(Rival):
-    """A BiLSTM-CRF that reads punctuated words and corrects their punctuation: see `CorrectingNetwork`.
-
-    Sentences are given as `PunctuatedWords`.
-    """
+    """A BiLSTM-CRF that corrects `PunctuatedWords`: see `CorrectingNetwork`."""
 
     kind = "correcting-crf"
     name = "BiLSTM-CRF, reading punctuation"
@@ -99,12 +89,9 @@ class CorrectingCRF(Rival):
     kinds = (PunctuatedVocabulary, RivalRecipe, CorrectingNetwork)
 
     def correct(self, sentences: Sequence[Sequence[str]], wrong: Sequence[Surface]) -> list[Surface]:
-        """Correct the punctuation of sentences.
+        """Correct the punctuation of sentences, given their words and wrong punctuation.
 
-        A string without a label is left unchanged, and so are abbreviation dots.
-
-        :param sentences: the words of each.
-        :param wrong: their punctuation.
+        Strings without a label and abbreviation dots are unchanged.
         """
         words = [PunctuatedWords(*both) for both in zip(sentences, wrong, strict=True)]
         return [self._kept(*both) for both in zip(self.restore(words), wrong, strict=True)]
@@ -125,14 +112,7 @@ def train_correcting_crf(
     seed: int = 0,
     watch: Watch | None = None,
 ) -> CorrectingCRF:
-    """Train it: see `pyropunct.rivals.taggers.kinds.train_rival`.
-
-    :param train: right sentences, each with its wrong punctuation.
-    :param dev: sentences of the same form, on which training is stopped.
-    :param recipe: sizes and settings; by default ``RivalRecipe()``.
-    :param seed: equal seeds give equal rivals, on the same machine with the same number of threads.
-    :param watch: called after every step, and when an epoch is finished.
-    """
+    """Train it on right sentences with wrong punctuation, as `pyropunct.rivals.taggers.kinds.train_rival`."""
     right = [_example(*pair) for pair in train], [_example(*pair) for pair in dev]
     rival = train_rival(CorrectingCRF, *right, recipe, seed, watch)
     assert isinstance(rival, CorrectingCRF)

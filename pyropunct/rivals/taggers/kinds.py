@@ -1,4 +1,4 @@
-"""The kinds of rivals, their training, and how saved rivals are read."""
+"""The kinds of rivals: training and loading."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -27,9 +27,8 @@ OPEN = 1.0
 class CRFNetwork(RivalNetwork):
     """BiLSTM-CRF: a recurrent network whose labels depend on their neighbours (Xu et al. 2016).
 
-    A bidirectional LSTM reads the words, and a linear-chain CRF with bigram topology stands over the slots.
-    The state of a slot is made from the LSTM's states at the words on its left and on its right.  The word
-    left of the first slot is BEGIN, and the word right of the last slot is END.
+    A bidirectional LSTM reads the words; the state of a slot is made from its states at the words on both
+    sides, BEGIN and END included.  A linear-chain CRF with bigram topology stands over the slots.
     """
 
     cell = nn.LSTM
@@ -132,7 +131,7 @@ def rival_class(kind: object) -> type[Rival]:
 def load_rival(path: str | Path, pretrained: Pretrained | None = None) -> Rival:
     """Read a rival that `Rival.save` wrote.  No code in the file is ever run.
 
-    :param pretrained: gives the features of words that it read in training, if any.
+    :param pretrained: gives the pretrained features of words that it reads, if any.
     :raises ModelFileError: if the file is missing or damaged, or does not hold a rival of this program.
     """
     plain, tensors = read_model_file(Path(path))
@@ -156,12 +155,9 @@ def train_rival(
     """Train a rival; keep its weights from the epoch with the highest likelihood of dev.
 
     :param kind: "crf" or "attention", or a class of rivals.
-    :param train: training sentences; their trees are not used.
-    :param dev: sentences on whose likelihood training is stopped.
-    :param recipe: sizes and settings; by default ``RivalRecipe()``.
-    :param seed: equal seeds give equal rivals, on the same machine with the same number of threads.
-    :param watch: called after every step, and when an epoch is finished.
-    :param device: where the rival is trained, as torch names it; the rival itself is on the CPU.
+    :param train: training sentences; their trees are ignored.
+    :param dev: sentences for early stopping.
+    :param device: where the rival is trained, as torch names it; the returned rival is on the CPU.
     :param pretrained: gives features of words that it reads as well; they are computed once.
     :raises ValueError: if there is no such kind, or if one of the two treebanks is empty.
     """
@@ -172,10 +168,7 @@ def train_rival(
 
 
 class RivalTraining(NetworkTraining[Rival]):
-    """The training of one rival.
-
-    :param rival: its class.
-    """
+    """The training of a rival of one class."""
 
     def __init__(self, rival: type[Rival], *arguments: Any) -> None:
         self.kind, self.what = rival, rival.name

@@ -1,4 +1,4 @@
-"""Rivals and their networks, which are recurrent and predict a label for each slot from the words."""
+"""Rivals and their recurrent networks, which predict a label for each slot from the words."""
 
 from abc import ABC
 from collections.abc import Iterator, Sequence
@@ -28,8 +28,6 @@ BATCH_SLOTS = 4000
 class RivalNetwork(nn.Module):
     """Word vectors, and bidirectional recurrent layers over them; a subclass defines `forward`.
 
-    :param vocabulary: the attributes of words, and the labels.
-    :param recipe: the sizes of its layers.
     :param pretrained: the number of pretrained features of a word.
     :cvar cell: the kind of the layers.
     """
@@ -51,11 +49,7 @@ class RivalNetwork(nn.Module):
 
 
 def run_layers(layers: nn.RNNBase, vectors: Tensor, lengths: Tensor) -> Tensor:
-    """(B, T, states) the states of recurrent layers over padded sequences, zero in the padding.
-
-    :param vectors: (B, T, size) the inputs.
-    :param lengths: (B,) the length of each sequence.
-    """
+    """(B, T, states) the states of recurrent layers over padded (B, T, size) vectors, zero in the padding."""
     packed = pack_padded_sequence(vectors, lengths, batch_first=True, enforce_sorted=False)
     return pad_packed_sequence(layers(packed)[0], batch_first=True)[0]
 
@@ -64,8 +58,8 @@ def run_layers(layers: nn.RNNBase, vectors: Tensor, lengths: Tensor) -> Tensor:
 class Rival(TrainedWordNetwork[RivalVocabulary, RivalRecipe, RivalNetwork], ABC):
     """Labels every slot of a sentence with its whole string, given the words alone.
 
-    The probability of a string without a label is the probability of the label for unknown strings, times the
-    probability of its spelling.  So the probabilities of all strings add up to 1::
+    A string without a label has the probability of the label for unknown strings times the probability of its
+    spelling, so that all strings add up to 1::
 
         p(x | words) = p(labels of x | words) * product of q(x_i | no label) over the unknown x_i
 
@@ -93,7 +87,7 @@ class Rival(TrainedWordNetwork[RivalVocabulary, RivalRecipe, RivalNetwork], ABC)
 
     @torch.no_grad()
     def restore(self, sentences: Sequence[Sequence[str]]) -> list[Surface]:
-        """Punctuate raw words with strings that have a label and consist of known marks.
+        """Punctuate words with strings that have a label and consist of known marks.
 
         Each slot gets the string with the least expected edit distance under its marginal distribution.
 

@@ -1,4 +1,4 @@
-"""What recurrent networks read: their settings, and words as sums of learned vectors of attributes."""
+"""The settings of recurrent networks, and words as sums of learned vectors of attributes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,8 +24,8 @@ from pyropunct.vocabulary import word_shape
 class RivalRecipe(TrainingRecipe):
     """All settings that determine a rival, apart from its kind, the data and the seed.
 
-    The learning rate is AdamW's at the start; it falls linearly to zero.  Word vectors, the states between
-    layers and the final states have the same rate of dropout.
+    The learning rate of AdamW falls linearly to zero.  Word vectors, the states between layers and the final
+    states have the same rate of dropout.
 
     :ivar word_size: the length of the word vectors.
     :ivar hidden_size: the length of the state of each direction of the recurrent layers.
@@ -56,7 +56,7 @@ class RivalRecipe(TrainingRecipe):
         return max(self.epochs, ceil(self.least_steps / ceil(sentences / self.batch_size)))
 
     def planned_patience(self, sentences: int) -> int:
-        """The number of epochs without a gain that ends training, for a number of training sentences."""
+        """The number of epochs without a gain that end training, for a number of training sentences."""
         return ceil(self.patience * self.planned_epochs(sentences) / self.epochs)
 
 
@@ -88,8 +88,8 @@ class SlotBatch(NamedTuple):
     :ivar words: (B, longest n + 2, 6) attributes of the words.
     :ivar slots: (B,) the number of slots n + 1 of each sentence, on the CPU.
     :ivar present: (B, longest n + 1) whether a slot is real and not padding.
-    :ivar features: (B, longest n + 2, size) pretrained features of the words, 0 where there is no word; None
-        if the network reads none.
+    :ivar features: (B, longest n + 2, size) pretrained features of the words, 0 in the padding; None without
+        them.
     """
 
     words: Tensor
@@ -105,11 +105,7 @@ class SlotBatch(NamedTuple):
 
 @dataclass(frozen=True)
 class RivalVocabulary:
-    """Numbers for the attributes of words, and for slot strings.
-
-    :ivar attributes: values of `word_attributes`, after the unknown attributes of all kinds.
-    :ivar slots: the slot strings.
-    """
+    """Numbers for the attributes of words, unknown attributes of all kinds first, and for slot strings."""
 
     attributes: tuple[str, ...]
     slots: SlotVocabulary
@@ -119,10 +115,7 @@ class RivalVocabulary:
         return numbers_of(self.attributes)
 
     def encode(self, sentences: Sequence[Sequence[str]], pretrained: Pretrained | None = None) -> SlotBatch:
-        """The words of sentences.
-
-        :param pretrained: gives features of the words as well.
-        """
+        """The words of sentences, with their features from ``pretrained``."""
         encoded = [self.encode_words(words) for words in sentences]
         slots = torch.tensor([len(words) - 1 for words in encoded])
         present = torch.arange(int(slots.max())) < slots[:, None]
@@ -165,10 +158,8 @@ class RivalVocabulary:
 class WordVectors(nn.Module):
     """The vector of a word is the sum of the vectors of its attributes.
 
-    :param vocabulary: the attributes.
-    :param recipe: the length of the vectors, and the rates of dropout.
-    :param pretrained: the number of pretrained features of a word, a linear function of which is added to the
-        sum; 0 without them.
+    :param pretrained: the number of pretrained features of a word, a linear function of which is added; 0
+        without them.
     """
 
     def __init__(self, vocabulary: RivalVocabulary, recipe: RivalRecipe, pretrained: int = 0) -> None:
@@ -179,10 +170,7 @@ class WordVectors(nn.Module):
         self.pretrained = nn.Linear(pretrained, recipe.word_size) if pretrained else None
 
     def forward(self, words: Tensor, features: Tensor | None = None) -> Tensor:
-        """(..., size) vectors of the words (..., 6).
-
-        :param features: (..., pretrained features), which become features of mean 0 and variance 1.
-        """
+        """(..., size) vectors of the words (..., 6); ``features`` are normalised to mean 0 and variance 1."""
         if self.training:
             words = words.clone()
             forms = words[..., FORM]

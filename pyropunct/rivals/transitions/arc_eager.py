@@ -9,10 +9,9 @@ words, whose first word, b0, may have dependents on its left::
     reduce          s0, which has a head, leaves the stack
 
 Shifts and right arcs predict the mark m behind b0: no mark (`NONE`), a pause in the `MIDDLE` of a sentence,
-or a `FULL` stop, which ends the sentence.  A full stop is possible only if the words of the stack then form
-one tree, that is, if only one word of them has no head.  The last word must have a full stop.  After a full
-stop all words leave the stack, and another sentence begins.  So n words take 2 n transitions, however they
-are divided into sentences.
+or a `FULL` stop.  A full stop ends the sentence, empties the stack, and is possible only if exactly one word
+of the stack then has no head.  The last word must have a full stop.  So n words take 2 n transitions, however
+they are divided into sentences.
 """
 
 from pyropunct.inference.compiling import inner

@@ -1,5 +1,4 @@
-"""Arc-standard transitions (Nivre 2008, "Algorithms for deterministic incremental dependency parsing"),
-compiled.
+"""Arc-standard transitions (Nivre 2008, "Algorithms for deterministic incremental dependency parsing").
 
 A configuration is a stack of trees and a buffer of waiting words::
 
@@ -8,6 +7,7 @@ A configuration is a stack of trees and a buffer of waiting words::
     right(d)    s0 becomes the rightmost child of s1, with relation d
 
 A sentence of n words starts with an empty stack and ends, after 2 n - 1 transitions, with one tree.
+Compiled.
 """
 
 from pyropunct.inference.compiling import inner

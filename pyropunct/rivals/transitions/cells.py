@@ -1,14 +1,13 @@
 """Trees and stacks that the states of a beam share, compiled.
 
-Configurations never change, so the configurations of a beam share their common parts: a configuration is
-the topmost cell of its stack; a cell is a tree and the cell below; a tree is a row of numbers, and the words
-of a sentence have the first rows.
+Configurations never change, so they share their common parts: a configuration is the topmost cell of its
+stack; a cell is a tree and the cell below; a tree is a row of numbers, and the words of a sentence have the
+first rows.
 
-*Properties.*  A tree has a set of pairs that were opened on its left side and not closed, a set of pairs that
-were closed on its right side, and a mark.  An arc passes on to the head the pairs that were opened on the
-left of a left child, or closed on the right of a right child.  Pairs in both sets match and leave both sets;
-if both sets are empty then, the mark becomes `PAIRED`.  The head takes over the mark of a right child, unless
-the head has an open or a closed pair (Ma, Zhang & Zhu 2014, section 3).
+*Properties* (Ma, Zhang & Zhu 2014, section 3): a tree has a set of pairs opened on its left, a set of pairs
+closed on its right, and a mark.  The head of an arc inherits the pairs opened on the left of a left child, or
+closed on the right of a right child.  Pairs in both sets leave both; if both are then empty, the mark becomes
+`PAIRED`.  The head inherits the mark of a right child, unless it has an open or a closed pair.
 """
 
 from typing import Any, NamedTuple
@@ -118,7 +117,7 @@ def head_of(work, cell):
 
 @inner
 def attach(work, head, child, relation, left, new):
-    """Write the tree of a head with another outermost child, in a new state; return the tree's number.
+    """Write the tree of a head with a new outermost child in a new state; return the tree's number.
 
     :param head: the number of the head's tree.
     :param child: the number of the child's tree.
@@ -180,7 +179,7 @@ def write_buffer(atoms, at, trees, sentence, first, words):
 
 @inner
 def distance(one, other):
-    """How far two words are apart, in classes; 0 if the first is absent."""
+    """The distance between two words in classes; 0 if the first is absent."""
     if one == 0:
         return 0
     apart = other - one

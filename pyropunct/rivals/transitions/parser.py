@@ -1,4 +1,4 @@
-"""Parsers with transitions: their actions as numbers, their parts in a model file, and their learning."""
+"""Transition-based parsers: actions as numbers, saving and learning."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
@@ -52,8 +52,7 @@ class Actions(NamedTuple):
 
 
 def moves_of(actions: Sequence[Action]) -> Array:
-    """(actions, 4) actions as `pyropunct.rivals.transitions.search.search` reads them: each action has its
-    own weights."""
+    """(actions, 4) actions for `pyropunct.rivals.transitions.search.search`, with their own weights."""
     numbers = relation_numbers(actions)
     rows = enumerate(actions)
     return np.array([(kind, numbers.get(relation, 0), place, -1) for place, (kind, relation) in rows])
@@ -66,10 +65,7 @@ def relation_numbers(actions: Iterable[Action]) -> dict[str, int]:
 
 
 def matrix_of(forms: Sequence[str], tags: Sequence[str], rows: Mapping[int, Sequence[int]]) -> Array:
-    """(5, n + 5) a sentence as compiled code reads it: see `pyropunct.rivals.transitions.cells.WORD`.
-
-    :param rows: further rows of the n words, by their numbers.
-    """
+    """(5, n + 5) a sentence with further rows, see `pyropunct.rivals.transitions.cells.WORD`."""
     matrix = np.zeros((5, len(forms) + 1 + BEHIND), np.int64)
     texts = {WORD: list(map(number_of, forms)), TAG: list(map(number_of, tags))}
     for row, values in {**texts, **rows}.items():
@@ -78,10 +74,7 @@ def matrix_of(forms: Sequence[str], tags: Sequence[str], rows: Mapping[int, Sequ
 
 
 def _recipe_of(kind: type[Any], plain: Mapping[str, Any]) -> Any:
-    """The recipe of a kind, a dataclass with default settings, that was written as plain types.
-
-    :raises ValueError: if a setting has the wrong type, a number is negative, or the beam is 0.
-    """
+    """A recipe, a dataclass with default settings, from plain types."""
     settings = {}
     for name, default in vars(kind()).items():
         value, expected = plain[name], type(default)
@@ -95,7 +88,6 @@ def _recipe_of(kind: type[Any], plain: Mapping[str, Any]) -> Any:
 class TransitionParser(ABC):
     """A trained parser with transitions and a perceptron.
 
-    :ivar recipe: how it was trained.
     :ivar actions: the transitions that it knows.
     :ivar root: the relation of roots.
     :ivar rows: the averaged weights.
@@ -103,7 +95,7 @@ class TransitionParser(ABC):
     :cvar what: its name in messages.
     :cvar recipe_kind: the class of its recipe.
     :cvar kinds: the kinds of transitions of its system.
-    :cvar needed: the kinds without which it could not parse every sentence.
+    :cvar needed: the kinds that are needed to parse every sentence.
     """
 
     recipe: Any
@@ -119,11 +111,11 @@ class TransitionParser(ABC):
     @classmethod
     @abstractmethod
     def encoded_actions(cls, recipe: Any, actions: Sequence[Action]) -> Actions:
-        """Actions and templates as compiled code reads them."""
+        """Actions and templates in the format of compiled code."""
 
     @classmethod
     def check(cls, actions: Sequence[Action]) -> None:
-        """Make sure that actions are distinct transitions with which any sentence can be parsed.
+        """Check that actions are distinct transitions with which any sentence can be parsed.
 
         :raises ValueError: if they are not.
         """
@@ -142,10 +134,7 @@ class TransitionParser(ABC):
         return known, weights_of(self.rows, known.weighted)
 
     def best_actions(self, sentence: Array) -> list[Action]:
-        """The transitions that beam search finds.
-
-        :param sentence: see `matrix_of`.
-        """
+        """The transitions that beam search finds; see `matrix_of` for the sentence."""
         (system, moves, table), weights = self._search
         found = search(system, sentence, moves, table, weights, self.recipe.beam, UNKNOWN)
         return [self.actions[action] for action in found]
@@ -178,11 +167,11 @@ class TransitionParser(ABC):
 
 
 class Rest(NamedTuple):
-    """A sentence, and all that stands behind it in its example.
+    """A sentence and everything behind it in its example.
 
     :ivar words: see `matrix_of`.
     :ivar gold: the numbers of the right actions.
-    :ivar own: how many of these actions are those of the sentence itself.
+    :ivar own: how many of these belong to the sentence itself.
     """
 
     words: Array
@@ -195,11 +184,9 @@ def learned(
 ) -> tuple[Rows, list[int]]:
     """The averaged weights after all iterations, and the number of examples that changed them in each.
 
-    :param known: the actions that have weights.
-    :param examples: each from each of its sentences on.
-    :param recipe: the beam, the number of iterations, and the seed of the order of examples, which is another
-        one in each iteration.
-    :param advance: called after each iteration with 1.
+    :param examples: each split into `Rest`, one from each of its sentences on.
+    :param recipe: the beam, the number of iterations, and the seed of the order of examples, which changes in
+        each iteration.
     """
     system, moves, table = known
     weights, random, number = no_weights(), np.random.default_rng(recipe.seed), 0
@@ -219,10 +206,7 @@ def learned(
 def _changes(
     known: Actions, example: Sequence[Rest], weights: PerceptronWeights, beam: int
 ) -> list[tuple[Array, Array, int, int]]:
-    """The changes by early update: words, actions, the first state to learn from, and by how much.
-
-    Where the right actions leave the beam, the search goes on with the next sentence.
-    """
+    """The changes by early update: words, actions, the first state to learn from, and by how much."""
     system, moves, table = known
     changes: list[tuple[Array, Array, int, int]] = []
     searched = 0  # so many of the actions from here on

@@ -1,14 +1,14 @@
-"""An averaged perceptron over features of any kind, compiled: in whole numbers, so exactly.
+"""An averaged perceptron with sparse features and integer weights, compiled.
 
 The score of an action a with features F is the sum of the weights w(f, a), f in F (Collins 2002,
 "Discriminative training methods for hidden Markov models").  A feature is a template and the values of its
-atoms.  Its *key* is a hash of both in 64 bits.  Two features with equal keys would count as one feature;
-among ten million features, this happens in one of 400,000 models.
+atoms; its *key* is a hash of both in 64 bits.  Two features with equal keys count as one; among ten million
+features, this happens in one of 400,000 models.
 
-Most weights are zero.  Each feature with other weights stands in a hash table with open addressing, and has a
-block of entries (action, weight), which moves to a place of twice the size when it is full.  Weights change
-by whole numbers, and so does their average over all T examples, times T.  A change by d at example t, counted
-from 0, counts in T - t terms of the average, so::
+Features with weights other than zero are in a hash table with open addressing.  Each has a block of entries
+(action, weight), which moves to a place of twice the size when it is full.  Weights change by whole numbers,
+and so does their average over all T examples, times T.  A change by d at example t, counted from 0, counts in
+T - t terms of the average, so::
 
     T avg(w) = T w - sum of t d        the sum is the moment of w
 """
@@ -48,7 +48,7 @@ class PerceptronWeights(NamedTuple):
         place of its first entry, and in the last bits the number of its entries.
     :ivar entries: (E,) a weight, and in the last bits its action.
     :ivar moments: (E,) the moment of each weight, or (0,) if nothing is to be learned.
-    :ivar used: (2,) the numbers of entries, with those of blocks that have moved, and of features.
+    :ivar used: (2,) the numbers of entries, including those of moved blocks, and of features.
     """
 
     slots: Array
@@ -94,9 +94,8 @@ def averaged(weights: PerceptronWeights, examples: int) -> Rows:
 
 
 def weights_of(rows: Rows, most: int) -> PerceptronWeights:
-    """Weights for use, without learning.
+    """Weights for use, without learning, for at most ``most`` actions.
 
-    :param most: the number of actions.
     :raises ValueError: if these are no rows of weights of such actions.
     """
     for name, array in rows._asdict().items():
@@ -129,10 +128,7 @@ def _slot_of(slots, key):
 
 @compiled
 def _table(size: int, features: Array) -> Array:
-    """(size, 2) slots with features.
-
-    :param features: (features, 2) their keys and blocks; rows with the key 0 are none.
-    """
+    """(size, 2) slots with features."""
     slots = np.zeros((size, 2), np.int64)
     for row in features:
         if row[KEY] != 0:
@@ -147,7 +143,7 @@ def features_of(atoms, templates, keys):
 
     A template gives no feature if its first atom is 0, that is, absent.
 
-    :param templates: (templates, 2 + atoms) for each template its number, the number of its atoms, and the
+    :param templates: (templates, 2 + atoms) the number of each template, the number of its atoms, and the
         atoms.
     """
     number = 0
@@ -165,7 +161,7 @@ def features_of(atoms, templates, keys):
 
 @inner
 def add_scores(weights, keys, number, scores):
-    """Add the weights of features to the scores of actions; the keys of the features are overwritten."""
+    """Add the weights of features to the scores of actions; overwrites the keys of the features."""
     slots, entries = weights.slots, weights.entries
     for feature in range(number):  # apart from the next loop, so that many reads of memory overlap
         keys[feature] = slots[_slot_of(slots, keys[feature]), BLOCK]
@@ -177,7 +173,7 @@ def add_scores(weights, keys, number, scores):
 
 @inner
 def with_room(weights, features, actions):
-    """The same weights, with more room if there may be too little to change those of features and actions."""
+    """The same weights, with more room if it may not suffice for those of features and actions."""
     slots, entries, moments, used = weights
     if used[ENTRIES] + 2 * features * actions > len(entries):  # all blocks may move
         more = np.zeros(len(entries) + 2 * features * actions, np.int64)
@@ -189,7 +185,7 @@ def with_room(weights, features, actions):
 
 @inner
 def change(weights, keys, number, action, by, example):
-    """Change the weights of an action for features; there must be room: see `with_room`."""
+    """Change the weights of an action for features; call `with_room` first."""
     slots, entries, moments, used = weights
     for feature in range(number):
         slot = _slot_of(slots, keys[feature])
@@ -236,10 +232,7 @@ def templates_in(text: str) -> list[tuple[str, ...]]:
 
 
 def compiled_templates(templates: Iterable[Sequence[str]], atoms: Sequence[str]) -> NDArray[Any]:
-    """Templates as `pyropunct.rivals.transitions.perceptron.features_of` reads them.
-
-    :param atoms: the names of all atoms.
-    """
+    """Templates for `features_of`, given the names of all atoms."""
     templates = list(templates)
     longest = max(map(len, templates))
     table = np.zeros((len(templates), 2 + longest), np.int64)

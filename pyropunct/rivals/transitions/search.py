@@ -1,9 +1,9 @@
 """Beam search with either system of transitions, and learning from its errors, compiled.
 
-The best k states that follow the states of a beam by one transition are the next beam; the best state of the
-last beam is the answer (Zhang & Clark 2008, "A tale of two parsers").  In training the search stops as soon
-as the right state has left the beam, and learning uses the transitions so far: *early update* (Collins &
-Roark 2004).  Between equal scores, the better previous state decides, then the lesser number of the action.
+The next beam is the best k states that follow the states of a beam by one transition; the answer is the best
+state of the last beam (Zhang & Clark 2008, "A tale of two parsers").  In training the search stops as soon as
+the right state leaves the beam, and learns from the transitions so far: *early update* (Collins & Roark
+2004).  Ties go to the better previous state, then to the lesser number of the action.
 """
 
 from typing import Any
@@ -69,14 +69,14 @@ def search(
 ) -> Array:
     """The actions of the best sequence of transitions that a beam finds.
 
-    :param system: see `pyropunct.rivals.transitions.search`.
+    :param system: the number of a system of transitions.
     :param sentence: (5, n + 5) see `pyropunct.rivals.transitions.cells.WORD`.
     :param moves: (actions, 4) the kind of transition of each action, its relation from 1, and one or two
         numbers of weights, whose scores are added; -1 if there is no second number.
     :param templates: see `pyropunct.rivals.transitions.perceptron.features_of`.
     :param beam: the most states that are kept.
-    :param gold: (steps,) the right actions, or (0,) if they are unknown.  If they are known, the search stops
-        when they have left the beam, or after the last right action.
+    :param gold: (steps,) the right actions, or (0,) if they are unknown.  The search stops when they have
+        left the beam, or after the last one.
     :returns: the actions until the search stopped.
     """
     words = sentence.shape[1] - BEHIND - 1
@@ -125,10 +125,7 @@ def score(system, work, sentence, templates, weights, state):
 
 @inner
 def _offer_actions(work, moves, allowed, state, place, best_scores, best_orders, kept):
-    """Let the actions of a state compete for a place in the next beam; return the number of taken places.
-
-    The best stand first.  Between equal scores the lesser order is better, which was offered earlier.
-    """
+    """Let the actions of a state compete for a place in the next beam; return the number of taken places."""
     before = work.states[state, SCORE]
     for action in range(len(moves)):
         if allowed >> moves[action, 0] & 1:
@@ -149,7 +146,6 @@ def _offer_actions(work, moves, allowed, state, place, best_scores, best_orders,
 
 @inner
 def _actions_to(states, state, steps):
-    """The actions that lead to a state."""
     actions = np.empty(steps, np.int64)
     for step in range(steps - 1, -1, -1):
         actions[step] = states[state, ACTION]
@@ -171,10 +167,10 @@ def learn(
 ) -> PerceptronWeights:
     """The weights after those of actions were changed in the states of a sequence of transitions.
 
-    :param system: as in `search`, and so are the next four parameters; the weights must not be used further.
-    :param actions: the actions, each of which leads from one state to the next, from the start of the
-        sentence.
-    :param first: the first state of which weights are changed.
+    The old weights must not be used any more.  See `search` for the first four parameters.
+
+    :param actions: the actions from the start of the sentence.
+    :param first: the first state whose weights change.
     :param by: the change.
     :param example: the number of the example.
     """

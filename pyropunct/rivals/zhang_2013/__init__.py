@@ -11,10 +11,5 @@ ends together::
     parser = train_arc_eager(streams(read_treebank("train.conllu")), ArcEagerRecipe(beam=5))
     [first, *others] = parser.parse(streams(read_treebank("dev.conllu")))
 
-- `pyropunct.rivals.zhang_2013.streams`: sentences of a document as running words, and their marks.
-- `pyropunct.rivals.zhang_2013.parser`: the parser and its training.
-- `pyropunct.rivals.zhang_2013.mark_crf`: the CRF.
-- `pyropunct.rivals.zhang_2013.systems` and `pyropunct.rivals.zhang_2013.experiment`: the experiment.
-
 Transitions, perceptron and search are in `pyropunct.rivals.transitions`.
 """

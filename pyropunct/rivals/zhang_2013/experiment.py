@@ -1,4 +1,4 @@
-"""Marks, ends and trees of running words side by side, as in Tables 4 to 6 of Zhang, Wu, Yang & Li (2013)."""
+"""Compares marks, ends and trees of running words, as Tables 4 to 6 of Zhang, Wu, Yang & Li (2013)."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -45,7 +45,7 @@ TREES = {"uas": "UAS", "las": "LAS"}
 
 
 def mark_counts(readings: Sequence[SlotReading], gold: Sequence[Stream]) -> Numbers:
-    """(streams, 4, 3) for each of `MARKS` the numbers of true, found and rightly found places.
+    """(streams, 4, 3) for each of `MARKS` the numbers of gold, predicted and rightly predicted places.
 
     The end of a stream does not count.
     """
@@ -64,10 +64,7 @@ def _mark_counts(reading: SlotReading, gold: Stream) -> list[list[int]]:
 
 
 def tree_counts(readings: Sequence[SlotReading], gold: Sequence[Stream]) -> Numbers | None:
-    """(streams, 3) words, words with the right head, and words with the right relation too.
-
-    :returns: None if the system finds no trees.
-    """
+    """(streams, 3) words, words with the right head, and with the right relation too; None without trees."""
     table = []
     for reading, true in zip(readings, gold, strict=True):
         if reading.heads is None or reading.relations is None:
@@ -81,13 +78,12 @@ def tree_counts(readings: Sequence[SlotReading], gold: Sequence[Stream]) -> Numb
 class JointResult(NamedTuple):
     """The result of a system on streams of one size.
 
-    :ivar name: the name of the system.
     :ivar size: how many sentences the streams have.
     :ivar marks: see `mark_counts`.
     :ivar trees: see `tree_counts`.
     :ivar training_seconds: the processor time of its training, with that of the systems that it reads; None
         if it was not trained here.
-    :ivar speed: the words that it read in a second of processor time.
+    :ivar speed: words a second of processor time.
     """
 
     name: str
@@ -151,15 +147,12 @@ ABOVE = Baseline(
 
 
 class JointExperiment(TableExperiment[JointResult]):
-    """Systems that are trained on some streams and measured on others.
+    """Trains systems on some streams and measures them on others.
 
-    :param train: the training streams.
-    :param dev: the streams to measure on, by how many sentences they have.
+    :param dev: the streams to measure on, by their numbers of sentences.
     :param model: restores running text, if that is compared.
-    :param settings: the settings.
-    :param folder: the CRF and each parser are saved there when they are trained, and loaded when the
-        experiment is repeated.
-    :param watch: gets reports of progress.
+    :param folder: the CRF and each parser are saved there when they are trained, and loaded if the experiment
+        is repeated.
     :raises NoReaderError: if the model has no reader of running text.
     """
 
@@ -203,7 +196,7 @@ class JointExperiment(TableExperiment[JointResult]):
                     advance(1)
 
     def _system(self, name: str) -> tuple[Reader, float | None]:
-        """A system, and the seconds of its training, with that of the systems that it reads."""
+        """A system, and the seconds of its training, with those of the systems that it reads."""
         if name == RESTORATION:
             assert self.restoration is not None
             return self.restoration, None
@@ -234,7 +227,7 @@ class JointExperiment(TableExperiment[JointResult]):
         return self._part(name, settings.iterations + cascaded * settings.folds, train, ArcEagerParser)
 
     def _part(self, name: str, size: int, train: Callable[[Advance], Any], kind: Any) -> Trained[Any]:
-        """A part, trained now in so many steps, or before."""
+        """A part, trained now in so many steps, or loaded."""
 
         def watched() -> Any:
             with self.watch(f"training {name}: steps", size) as advance:

@@ -40,8 +40,8 @@ _FACTOR, _SPREAD = np.int64(-7046029254386353131), 29
 class MarkCRF:
     """Predicts the mark behind each word of a stream from the words and tags around it.
 
-    The features are those of Table 2 (a) of the paper, where the word before takes the place of the top of
-    the stack; the CRF has a weight for each feature with each mark, and for each two neighbouring marks.
+    The features are those of Table 2 (a) of the paper, with the previous word instead of the top of the
+    stack; each has a weight with each mark, and so have any two neighbouring marks.
 
     :ivar keys: (features,) the keys of the features, in ascending order.
     :ivar weights: (1 + features, 3) their weights; the first row is that of unknown features.
@@ -93,7 +93,7 @@ def train_mark_crf(
     Maximises log p(marks | words) - penalty / 2 |weights|^2, which is concave.
 
     :param iterations: the most steps.
-    :param least: features that are rarer have no weight.
+    :param least: rarer features are ignored.
     :raises ValueError: if there is no word.
     """
     examples = [one for one in some if one.forms]
@@ -123,10 +123,6 @@ def train_mark_crf(
 
 
 def _chain(features: Sequence[Tensor], weights: Tensor, transitions: Tensor) -> LinearChain:
-    """The distribution of the marks of streams.
-
-    :param features: for each stream (words, templates) the rows of the weights.
-    """
     sizes = torch.tensor([len(one) for one in features])
     scores = embedding(torch.cat(list(features)), weights, padding_idx=0).sum(1)
     present = torch.arange(int(sizes.max())) < sizes[:, None]

@@ -1,4 +1,4 @@
-"""The parser: its templates of features, trained, applied, and taken apart to be saved."""
+"""The parser: feature templates, training, parsing, and saving."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -71,7 +71,6 @@ class ParsedStream(NamedTuple):
 
     :ivar marks: the mark behind each word: see `pyropunct.rivals.transitions.arc_eager.NONE`.
     :ivar heads: the head of each word from 1, 0 for roots.
-    :ivar relations: the relation of each word to its head.
     """
 
     marks: tuple[int, ...]
@@ -80,9 +79,8 @@ class ParsedStream(NamedTuple):
 
 
 def transitions_to(heads: Sequence[int], relations: Sequence[str], marks: Sequence[int]) -> list[Action]:
-    """The kinds of the transitions that lead to a sentence, with their relations.
-
-    A word leaves the stack as late as it can.
+    """The transitions that lead to a sentence, with their relations; a word leaves the stack as late as it
+    can.
 
     :param heads: of a projective tree, from 1; 0 for the root.
     :param marks: a full stop behind the last word, and nowhere else.
@@ -101,10 +99,7 @@ def transitions_to(heads: Sequence[int], relations: Sequence[str], marks: Sequen
 
 
 def stream_after(actions: Iterable[Action], root: str) -> ParsedStream:
-    """The marks and trees to which transitions lead.
-
-    :param root: the relation of roots.
-    """
+    """The marks and trees to which transitions lead; ``root`` is the relation of roots."""
     marks: list[int] = []
     heads: list[int] = []
     relations: list[str] = []
@@ -130,8 +125,8 @@ class ArcEagerRecipe:
 
     :ivar reads_marks: whether it reads marks of another system, and decides on them anew.
     :ivar beam: the most states that are kept, in training and afterwards.
-    :ivar iterations: how often each sentence is seen.
-    :ivar seed: decides the order of sentences, anew in each iteration.
+    :ivar iterations: passes over the sentences.
+    :ivar seed: of the order of sentences, which changes in each iteration.
     """
 
     reads_marks: bool = False
@@ -141,8 +136,7 @@ class ArcEagerRecipe:
 
 
 class ArcEagerParser(TransitionParser):
-    """A parser of streams that predicts punctuation, trained by
-    `pyropunct.rivals.zhang_2013.parser.train_arc_eager`."""
+    """A parser of streams that predicts punctuation; see `train_arc_eager`."""
 
     recipe: ArcEagerRecipe
     what = "an arc-eager parser"
@@ -155,9 +149,9 @@ class ArcEagerParser(TransitionParser):
         return Actions(ARC_EAGER, moves_of(actions), templates_of(recipe.reads_marks))
 
     def parse(self, streams: Iterable[Stream], found: Sequence[Marks] | None = None) -> list[ParsedStream]:
-        """The marks and trees of streams, of which words and tags alone are read.
+        """The marks and trees of streams, whose own marks and trees are ignored.
 
-        :param found: the marks of each stream that another system predicted, for a parser that reads them.
+        :param found: the marks of each stream from another system, for a parser that reads them.
         :raises ValueError: if there are marks, and the parser reads no marks, or the other way round.
         """
         streams = list(streams)
@@ -171,20 +165,16 @@ class ArcEagerParser(TransitionParser):
 
 
 def encoded(stream: Stream, found: Marks = (), first: int = 0) -> Array:
-    """A stream from a sentence on, as compiled code reads it.
-
-    :param found: the marks that another system predicted.
-    :param first: the first word of the sentence, counted from 0.
-    """
+    """A stream from its word ``first`` (from 0) on for compiled code, with marks of another system."""
     marks = [FIRST_MARK + mark if mark != NONE else 0 for mark in found[first:]]
     return matrix_of(stream.forms[first:], stream.tags[first:], {MARK: marks} if found else {})
 
 
 def moves_of(actions: Sequence[Action]) -> Array:
-    """(actions, 4) actions as `pyropunct.rivals.transitions.search.search` reads them.
+    """(actions, 4) actions for `pyropunct.rivals.transitions.search.search`.
 
-    The score of an arc is that of the transition with its mark, plus that of the arc with its relation: so a
-    mark has the same weights whatever the relation is.
+    The score of an arc is that of the transition with its mark plus that of the arc with its relation, so
+    that a mark has the same weights for all relations.
     """
     numbers = relation_numbers(actions)
     arcs = [(side, relation) for side in (LEFT, RIGHT) for relation in sorted(numbers)]
@@ -197,7 +187,7 @@ def moves_of(actions: Sequence[Action]) -> Array:
 
 
 def templates_of(reads_marks: bool) -> Array:
-    """The templates as compiled code reads them."""
+    """The templates in the format of compiled code."""
     text = WORDS + TREES + (MARKS if reads_marks else "")
     return compiled_templates(templates_in(text), ATOMS)
 
@@ -211,12 +201,10 @@ def train_arc_eager(
 ) -> ArcEagerParser:
     """Train a parser on streams.
 
-    Where the right transitions leave the beam, the rest of a sentence is not learned from; but since with a
-    full stop all begins anew, the search goes on with the next sentence of the stream.
+    If the right transitions leave the beam, the rest of the sentence is skipped, and the search goes on with
+    the next sentence of the stream.
 
-    :param recipe: the settings of training.
     :param found: the marks of each stream that another system predicted, if the parser reads them.
-    :param advance: called after each iteration with 1.
     :raises ValueError: if there is no sentence, or there are thousands of relations.
     """
     recipe = recipe or ArcEagerRecipe(reads_marks=found is not None)
@@ -248,7 +236,6 @@ def train_arc_eager(
 
 
 def _transitions_of(stream: Stream) -> list[Action]:
-    """The transitions that lead to all sentences of a stream."""
     found: list[Action] = []
     for size in stream.sizes:
         first = len(found) // 2
@@ -259,10 +246,7 @@ def _transitions_of(stream: Stream) -> list[Action]:
 
 
 def _actions(steps: Iterable[Action]) -> tuple[Action, ...]:
-    """The actions of transitions, with the actions that are needed to parse every stream.
-
-    :raises ValueError: if there are too many.
-    """
+    """The actions of transitions, with the actions that are needed to parse every stream."""
     seen = {*steps, *((kind, "") for kind in NEEDED if kind != LEFT)}
     if all(kind != LEFT for kind, _ in seen):
         seen.add((LEFT, UNSPECIFIED))

@@ -24,15 +24,13 @@ SENTENCES = 10
 
 @dataclass(frozen=True)
 class Stream:
-    """The n words of some sentences, with marks and trees to be predicted.
+    """The n words of some sentences, with marks and trees to predict.
 
     :ivar forms: the words in lower case.
-    :ivar tags: the part of speech of each word.
     :ivar marks: the mark behind each word.
     :ivar heads: the head of each word from 1, 0 for the root of each sentence; projective.
-    :ivar relations: the relation of each word to its head.
     :ivar sizes: how many words each sentence has.
-    :ivar lifted: how many words projectivisation gave another head.
+    :ivar lifted: how many words got another head by projectivisation.
     """
 
     forms: tuple[str, ...]
@@ -50,9 +48,10 @@ class Stream:
 
     @cached_property
     def targets(self) -> tuple[int, ...]:
-        """For each word the mark to predict: a full stop behind the last of a sentence, and nowhere else.
+        """For each word the mark to predict: a full stop behind the last word of a sentence, and nowhere
+        else.
 
-        Sentences without a mark at their end have a full stop too, and a full stop inside is a middle pause.
+        Sentences without a final mark have a full stop too, and a full stop inside is a middle pause.
         """
         return tuple(
             FULL if end else MIDDLE if mark != NONE else NONE
@@ -61,10 +60,7 @@ class Stream:
 
 
 def marks_in(surface: Surface) -> tuple[int, ...]:
-    """The marks behind n words.
-
-    :param surface: the punctuation tokens of the slots 0..n.
-    """
+    """The marks behind n words, given the punctuation tokens of the slots 0..n."""
     return tuple(_mark(slot) for slot in surface[1:])
 
 
@@ -74,10 +70,10 @@ def _mark(slot: Sequence[str]) -> int:
 
 
 def streams(sentences: Iterable[Sentence], size: int = SENTENCES, *, universal: bool = False) -> list[Stream]:
-    """The sentences of a treebank as streams, which do not go beyond the end of a document.
+    """The sentences of a treebank as streams, which end at the end of a document.
 
     :param size: the most sentences of each stream.
-    :param universal: take the universal tags instead of those of the language.
+    :param universal: use the universal tags instead of those of the language.
     """
     column = UPOS if universal else XPOS
     return [
@@ -88,11 +84,10 @@ def streams(sentences: Iterable[Sentence], size: int = SENTENCES, *, universal: 
 
 
 def misheard(streams: Sequence[Stream], train: Iterable[Stream], percent: int, seed: int = 0) -> list[Stream]:
-    """Streams in which some words are wrong, as from a recogniser of speech; marks and trees are as before.
+    """Streams with simulated errors of a speech recogniser; marks and trees are unchanged.
 
-    :param train: each wrong word is drawn, with its tag, from all words of these streams.
-    :param percent: the probability that a word is drawn anew.
-    :param seed: equal seeds give equal words.
+    :param train: wrong words are drawn, with their tags, from all words of these streams.
+    :param percent: the probability that a word is wrong.
     """
     generator = np.random.default_rng(seed)
     known = [word for stream in train for word in zip(stream.forms, stream.tags, strict=True)]

@@ -19,12 +19,11 @@ Streams = Sequence[Stream]
 
 
 class SlotReading(NamedTuple):
-    """The marks, ends and trees that a system reads into the n words of a stream.
+    """The marks, ends and trees that a system predicts for the n words of a stream.
 
     :ivar marks: the mark behind each word.
     :ivar ends: whether a sentence ends behind each word.
-    :ivar heads: the head of each word from 1, 0 for roots; None if the system finds no trees.
-    :ivar relations: the relation of each word to its head.
+    :ivar heads: the head of each word from 1, 0 for roots; None without trees.
     """
 
     marks: Sequence[int]
@@ -43,10 +42,7 @@ def crf_system(crf: MarkCRF) -> Reader:
 
 
 def parser_system(parser: ArcEagerParser, crf: MarkCRF | None = None) -> Reader:
-    """The marks and trees of a parser, which reads the marks of a CRF if there is one.
-
-    Ends are behind full stops.
-    """
+    """The marks and trees of a parser, which may read the marks of a CRF; ends are behind full stops."""
 
     def read(streams: Streams) -> list[SlotReading]:
         predicted = None if crf is None else crf.predict(streams)
@@ -62,9 +58,7 @@ def _ended(
 
 
 def restoration_system(model: Punctuator, settings: JointSettings) -> Reader:
-    """Restoration of running text, whose model finds sentences, parses and punctuates them.
-
-    Trees are the best trees of the sentences that it finds.
+    """Restoration of running text: the model finds sentences, parses and punctuates them.
 
     :raises NoReaderError: if the model has no reader of running text.
     """
@@ -89,7 +83,6 @@ def restoration_system(model: Punctuator, settings: JointSettings) -> Reader:
 
 
 def _joined(sentences: Sequence[Any]) -> SlotReading:
-    """Restored sentences as one stream."""
     marks: list[int] = []
     ends: list[bool] = []
     heads: list[int] = []

@@ -1,14 +1,10 @@
 """The error channel p(x_e | x_c): how punctuation goes wrong.
 
-In each slot at most one error happens: a mark is dropped, inserted, replaced by another, or changes places
-with its neighbour.  An error e that can happen to the string of a slot has the odds::
-
-    rate * exp(sum of the weights of its features)
-
-against none, so its probability is its odds divided by 1 + the odds of all errors that can happen there.
-Features are the error itself, the marks beside it, and where the slot stands in the tree: at the edges of
-which constituents, and between which words.  The rate belongs to the writer; the errors to which
-the weights were fitted have the rate 1.
+At most one error happens in a slot: a mark is dropped, inserted, replaced, or swapped with its neighbour.
+Each error that can happen to the string of a slot has the odds ``rate * exp(sum of the weights of its
+features)``, so its probability is its odds divided by 1 + the sum of all odds.  Features are the error, the
+marks beside it, and the place of the slot in the tree (`contexts`).  The rate belongs to the writer; the
+weights are fitted to errors with rate 1.
 """
 
 import math
@@ -45,8 +41,8 @@ class Error(NamedTuple):
     """An error in a slot.
 
     :ivar kind: one of `KINDS`.
-    :ivar mark: the mark that is dropped, inserted or replaced; of two that change places, the first.
-    :ivar other: the mark that replaces it, or with which it changes places; otherwise empty.
+    :ivar mark: the mark that is dropped, inserted or replaced, or the first of two that are swapped.
+    :ivar other: the replacement, or the second of two that are swapped; otherwise empty.
     """
 
     kind: str
@@ -55,24 +51,22 @@ class Error(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The error, as a person reads it."""
+        """The error for a person to read."""
         return " ".join(filter(None, (self.kind, display(self.mark), display(self.other))))
 
     @property
     def rewriting(self) -> tuple[String, String]:
-        """The neighbouring marks that go wrong, and what stands in their place."""
+        """The neighbouring marks that go wrong, and their replacement."""
         mark, other = (self.mark,), (self.other,)
         both = {"drop": (mark, ()), "insert": ((), mark), "replace": (mark, other)}
         return both.get(self.kind, (mark + other, other + mark))
 
 
 class Spoiled(NamedTuple):
-    """The result of an error in a string.
+    """A string after an error.
 
-    :ivar error: the error.
-    :ivar string: what the string becomes.
     :ivar before: the mark before the place of the error, or `NONE`.
-    :ivar after: the mark behind it.
+    :ivar after: the mark behind it, or `NONE`.
     """
 
     error: Error
@@ -86,12 +80,11 @@ Context = frozenset[str]
 
 
 def contexts(tree: Tree) -> list[Context]:
-    """Where each of the slots 0..n stands.
+    """The context of each of the slots 0..n: where it stands in the tree.
 
-    A context has the relations of the constituents that begin and end at the slot (``begins conj``), whether
-    an ending one stands before its head (``ends advcl <``), whether a beginning one has a subject
-    (``begins conj +``), the relations of the words on both sides (``word cc`` and ``after cc``), and whether
-    the slot is the first or last.
+    A context has the relations of the constituents that begin or end at the slot (``begins conj``; ``ends
+    advcl <`` before its head; ``begins conj +`` with a subject), the relations of the words beside it (``word
+    cc``, ``after cc``), and whether the slot is first or last.
     """
     places: list[set[str]] = [set() for _ in range(len(tree) + 1)]
     relations = [relation.partition(":")[0] for relation in tree.relations]
@@ -112,21 +105,15 @@ def contexts(tree: Tree) -> list[Context]:
 
 @dataclass(frozen=True)
 class ErrorChannel:
-    """A fitted error channel.
-
-    :ivar errors: the errors that can happen.
-    :ivar weights: the weights of features, by their names; other features weigh nothing.
-    """
+    """A fitted error channel; features without a weight have weight 0."""
 
     errors: tuple[Error, ...]
     weights: Mapping[str, float]
 
     def outcomes(self, string: String) -> Iterator[Spoiled]:
-        """The outcomes of single errors in a string, place by place.
+        """Yields the outcomes of single errors in a right string, place by place.
 
-        Sentence starts, abbreviation dots and unknown marks stay what they are.
-
-        :param string: the right marks of a slot.
+        Sentence starts, abbreviation dots and unknown marks never change.
         """
         first = _first_mark(string)
         for place in range(first, len(string) + 1):
@@ -138,10 +125,7 @@ class ErrorChannel:
                     yield Spoiled(error, (*string[:place], *new, *string[behind:]), before, after)
 
     def sources(self, wrong: String) -> list[String]:
-        """The strings that at most one error turns into this string; itself first.
-
-        :param wrong: the marks of a slot as they are.
-        """
+        """The right strings that at most one error turns into a wrong string; itself first."""
         sources = {wrong: None}
         for place in range(_first_mark(wrong), len(wrong) + 1):
             for _, old, new in self._rewritings:
@@ -150,11 +134,7 @@ class ErrorChannel:
         return list(sources)
 
     def odds(self, string: String, context: Context) -> Mapping[String, float]:
-        """The odds, at the rate 1, of each string that an error makes of a string.
-
-        :param string: the right marks of a slot.
-        :param context: where the slot stands.
-        """
+        """The odds, at rate 1, of each string that an error makes of a right string."""
         key = string, context
         odds = self._cache.get(key, {})
         if not odds:
@@ -168,10 +148,7 @@ class ErrorChannel:
         return odds
 
     def log_prob(self, wrong: String, right: String, context: Context, rate: float = 1.0) -> float:
-        """log p(x_e | x_c) of one slot, in natural logarithms; minus infinity if no error leads there.
-
-        :param rate: the rate of the writer.
-        """
+        """log p(x_e | x_c) of one slot, natural logarithm; minus infinity if no single error leads there."""
         odds = self.odds(right, context)
         odds_of_wrong = 1.0 if wrong == right else rate * odds.get(wrong, 0.0)
         return math.log(odds_of_wrong) - math.log1p(rate * sum(odds.values())) if odds_of_wrong else -math.inf
@@ -186,7 +163,7 @@ class ErrorChannel:
         return sorted(((one, *one.rewriting) for one in self.errors), key=lambda row: row[0].kind != "insert")
 
     def to_json(self) -> dict[str, Any]:
-        """A plain dictionary, from which `from_json` makes an equal channel."""
+        """A plain dictionary for `from_json`."""
         return {"errors": [list(error) for error in self.errors], "weights": dict(self.weights)}
 
     @classmethod
@@ -208,14 +185,14 @@ class ErrorChannel:
 
 
 def features(outcome: Spoiled, context: Context) -> list[str]:
-    """The names of the features of an error at a place: the error itself is the first."""
+    """The names of the features of an error at a place; the first is the error itself."""
     name = outcome.error.name
     beside = [f"{name} / behind {outcome.before}", f"{name} / before {outcome.after}"]
     return [name, *beside, *(f"{name} / {place}" for place in sorted(context))]
 
 
 def _first_mark(string: String) -> int:
-    """The place of the first mark behind the sentence start and abbreviation dots, which belong to words."""
+    """The place of the first mark behind the sentence start and abbreviation dots."""
     return next(
         (place for place, mark in enumerate(string) if mark not in (START, ABBREVIATION_DOT)), len(string)
     )

@@ -1,4 +1,4 @@
-"""Fitting the error channel to pairs of right and wrong punctuation: the likeliest weights."""
+"""Fits the error channel to pairs of right and wrong punctuation."""
 
 import math
 from collections import Counter
@@ -34,10 +34,9 @@ LEAST_WEIGHT, DIGITS = 0.02, 3
 
 
 class Pair(NamedTuple):
-    """A sentence whose right and wrong punctuation are both known.
+    """A sentence with right and wrong punctuation of its slots 0..n.
 
-    :ivar tree: its tree.
-    :ivar right: x_c, the punctuation of the slots 0..n.
+    :ivar right: x_c.
     :ivar wrong: x_e.
     """
 
@@ -71,10 +70,8 @@ def simulated_pairs(
     seed: int = 0,
     parser: Parser | None = None,
 ) -> list[Pair]:
-    """Right sentences with simulated errors; see `pyropunct.tasks.correct.learner_errors.wrong_copies`.
-
-    :param parser: draws the trees of every second copy, so that the channel learns how far to trust edges of
-        wrong trees; see `pyropunct.tasks.correct.fitting.with_drawn_trees`.
+    """Right sentences with simulated errors, see `wrong_copies`; a parser draws the trees of every second
+    copy.
     """
     sentences = tuple(sentences)
     made = wrong_copies(sentences, rates, copies, seed)
@@ -84,9 +81,9 @@ def simulated_pairs(
 
 
 def pairs_of_learners(model: Punctuator, learners: Sequence[Corrected]) -> list[Pair]:
-    """Corrections of learners' text, with the best trees of a model's parser.
+    """Corrections of learners' text, with the best trees of the model's parser.
 
-    :raises NoParserError: if it has no parser.
+    :raises NoParserError: if the model has no parser.
     """
     parsed = weighted_trees(model, [sentence.words for sentence in learners], 1)
     return [
@@ -113,11 +110,11 @@ def perplexity(channel: ErrorChannel, pairs: Iterable[Pair]) -> float:
 
 
 def fit_channel(pairs: Iterable[Pair], marks: Collection[str]) -> ErrorChannel:
-    """The likeliest error channel of pairs, with normal priors of its weights.
+    """Fit an error channel to pairs: maximum a posteriori, with normal priors on the weights.
 
-    A slot in which more than one error is needed teaches nothing.
+    Slots that need more than one error are ignored.
 
-    :param marks: the marks of a model of right text; errors with other marks are not learned.
+    :param marks: the marks of a model of right text; errors with other marks are ignored.
     :raises NoErrorsError: if no pair has an error with these marks.
     """
     known = set(marks) - {UNKNOWN, ABBREVIATION_DOT, START}
@@ -135,9 +132,10 @@ def fit_channel(pairs: Iterable[Pair], marks: Collection[str]) -> ErrorChannel:
 
 
 class _Likelihood:
-    """The log-likelihood of a channel: sums over the ways in which each kind of slot goes wrong.
+    """The log-likelihood of a channel.
 
-    A way is one error at one place; several may have the same outcome, such as dropping one of two periods.
+    A way is one error at one place; several ways may have the same outcome, such as dropping one of two
+    periods.
 
     :param seen: how often each right string became each wrong string in each context.
     """

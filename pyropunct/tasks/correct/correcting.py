@@ -1,7 +1,7 @@
 """Two ways to correct punctuation that may be wrong.
 
-A `NoisyChannel` has a model of right text, and one of how it goes wrong.  A `TreeCorrector` has the model of
-Li, Wang & Eisner (2019, section 6.2)::
+A `NoisyChannel` combines a model of right text with an error channel.  A `TreeCorrector` is the model of Li,
+Wang & Eisner (2019, section 6.2)::
 
     p(x_c | x_e) = sum over T, T'_c of p(T | words) p(T'_c | T'_e) p(x_c | u(T'_c))
 
@@ -48,24 +48,21 @@ from pyropunct.vocabulary import Vocabulary
 
 
 class TooManyMarksError(UserError, ValueError):
-    """More marks stand in one slot than are corrected."""
+    """Raised if a slot has too many marks to correct."""
 
 
 @dataclass(frozen=True)
 class Correcting(ABC):
-    """A trained way to correct punctuation.  Its file is that of a model with one part more.
-
-    :ivar model: the model whose parser, if it has one, parses raw words.
-    """
+    """A trained corrector, whose ``model`` parses raw words.  Its file is a model file with one more part."""
 
     model: Punctuator
 
     @classmethod
     @abstractmethod
     def from_parts(cls, parts: SavedParts) -> Self:
-        """The corrector that a file holds.
+        """The corrector of a file.
 
-        :raises ModelFileError: if it is damaged, or is not that of such a corrector.
+        :raises ModelFileError: if the file is damaged, or holds another kind of corrector.
         """
 
     @abstractmethod
@@ -76,11 +73,11 @@ class Correcting(ABC):
         *,
         rate: WritersRate | None = None,
     ) -> Iterator[Decision]:
-        """The right punctuation of sentences, given their trees.
+        """Decide on the right punctuation of sentences, given their trees.
 
-        :param settings: their ``trees``, ``parse`` and ``best_tree`` have no effect here.
-        :param rate: the distribution of the writer's rate of errors, for systems that use it; it learns from
-            these sentences if the rate is not known.  By default it is `FITTED_RATE`.
+        :param settings: ``trees``, ``parse`` and ``best_tree`` are ignored.
+        :param rate: the distribution of the writer's rate of errors, by default `FITTED_RATE`; it learns from
+            these sentences if the rate is unknown.
         :raises KeyError: if there is no such decoder.
         """
 
@@ -91,11 +88,11 @@ class Correcting(ABC):
         *,
         rate: WritersRate | None = None,
     ) -> Iterator[Restored]:
-        """Correct the punctuation of some sentences; a line without words is unchanged.
+        """Correct the punctuation of sentences; a line without words is unchanged.
 
         Long lines of raw text are corrected in windows: see `pyropunct.restore.parses`.
 
-        :param rate: see `decide`; it is that of one writer.
+        :param rate: that of one writer: see `decide`.
         :raises NoParserError: if words have to be parsed and the model has no parser.
         :raises TooManyMarksError: if a slot has more than `MOST_MARKS` marks.
         """
@@ -116,10 +113,7 @@ class Correcting(ABC):
 
 
 def _closed(source: Source) -> set[int]:
-    """The slots whose marks stay: those inside written words, and those around a citation behind a sentence.
-
-    In "as shown. [3]" these are the slots with the period and with the closing bracket at the end.
-    """
+    """The slots whose marks stay: inside written words, and around a citation behind a sentence."""
     inside = source.inside if isinstance(source, RawSentence) else ()
     ends = set[int]()
     for slot, (closing, opening) in enumerate(map(parted, source.surface)):
@@ -132,9 +126,9 @@ def _closed(source: Source) -> set[int]:
 
 @dataclass(frozen=True)
 class TreeCorrector(Correcting):
-    """A trained model of correction, whose ``model`` finds T'_e in the wrong sentence.
+    """The corrector of the paper, whose ``model`` finds T'_e in the wrong sentence.
 
-    :ivar writer: the model p(T'_c | T'_e) with its channel; its trees are `ErrorTree`.
+    :ivar writer: the model of p(T'_c | T'_e) with its channel; its trees are `ErrorTree`.
     """
 
     writer: Punctuator
@@ -146,7 +140,7 @@ class TreeCorrector(Correcting):
         *,
         rate: WritersRate | None = None,
     ) -> Iterator[Decision]:
-        """See `Correcting.decide`; the writer's rate is not learned."""
+        """See `Correcting.decide`; the rate is ignored."""
         parses = [parse for sentence in sentences for parse in sentence.trees]
         surfaces = [sentence.wrong for sentence in sentences for _ in sentence.trees]
         trees = iter(read_parses(self.model, parses, surfaces))
@@ -163,7 +157,7 @@ class TreeCorrector(Correcting):
         )
 
     def save(self, path: str | Path) -> None:
-        """Write the corrector to a file, whole or not at all: the model, and the writer as a part of it.
+        """Write the corrector to a file, whole or not at all.
 
         :raises ModelFileError: as `Punctuator.save` does.
         """
@@ -190,14 +184,11 @@ def staying_close(
 ) -> Rewriting:
     """A rewriting of draws of x_c that keeps unknown marks, abbreviation dots and whole pairs of x_e.
 
-    The model draws all marks that it does not know as unknown.  An unknown mark becomes the one that the slot
-    has in x_e; if there is none, it is left out.  Abbreviation dots are part of the spelling of words, so
-    they stay where x_e has them, and none are added.  Draws with more halves of pairs than x_e has
-    are left out.
+    An unknown mark in a draw becomes the unknown mark of the same slot in x_e, or is left out.  Abbreviation
+    dots belong to words, so they stay as in x_e.  Draws with more halves of pairs than x_e are left out.
 
-    :param vocabulary: the model's types.
     :param closed: slots whose marks stay.
-    :param threshold: the probability that a change must have.
+    :param threshold: the least probability of a change.
     """
 
     def without_dot(drawn: String) -> String:
@@ -215,11 +206,10 @@ def staying_close(
 
 @dataclass(frozen=True)
 class NoisyChannel(Correcting):
-    """A corrector of two parts: its ``model`` of right text, p(x_c | words), and p(x_e | x_c).
+    """A corrector of two parts: a ``model`` of right text, p(x_c | words), and an error channel, p(x_e |
+    x_c).
 
     See `pyropunct.tasks.correct.hearing` for p(x_c | x_e, words).
-
-    :ivar errors: the error channel.
     """
 
     errors: ErrorChannel
@@ -231,9 +221,8 @@ class NoisyChannel(Correcting):
         *,
         rate: WritersRate | None = None,
     ) -> Iterator[Decision]:
-        """See `Correcting.decide`; nothing is drawn.
-
-        The rate of the writer is averaged over, given all of these sentences and those before.
+        """See `Correcting.decide`.  Nothing is drawn; the rate is averaged over, given these and earlier
+        sentences.
         """
         rate = WritersRate(FITTED_RATE) if rate is None else rate
         heard = hear(self.model, self.errors, sentences)
@@ -272,10 +261,10 @@ class NoisyChannel(Correcting):
 def load_corrector(
     path: str | Path, *, variants: Trusted = (), encoder: str | Path | None = None
 ) -> Correcting:
-    """Read a corrector of either kind that was saved, or a model that comes with the package.
+    """Read a saved corrector of either kind, or a model that comes with the package.
 
-    :param variants: see `pyropunct.punctuator.Punctuator.load`.
-    :param encoder: see `pyropunct.punctuator.Punctuator.load`; it is that of the model that parses.
+    :param variants: see `pyropunct.punctuator.Punctuator.load`, as for ``encoder``, that of the model that
+        parses.
     :raises ModelFileError: if the file is missing or damaged, or is no corrector of this program.
     """
     parts = read_parts(path, variants, encoder)
@@ -284,10 +273,7 @@ def load_corrector(
 
 
 def decisions(heard: Iterable[Heard], settings: CorrectingSettings, rates: Floats) -> Iterator[Decision]:
-    """The right punctuation of sentences that were heard.
-
-    :param rates: (rates,) the probability of each of `pyropunct.tasks.correct.hearing.RATES`.
-    """
+    """The right punctuation of sentences, from their joint probabilities and (rates,) those of `RATES`."""
     choose = DECODERS[settings.decoder]
     for sentence in heard:
         wrong = sentence.surfaces[0]

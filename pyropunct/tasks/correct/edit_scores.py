@@ -1,7 +1,7 @@
-"""How good corrections are: precision, recall and F0.5 of edits (Dahlmeier & Ng 2012; Ng et al. 2014).
+"""Precision, recall and F0.5 of edits (Dahlmeier & Ng 2012; Ng et al. 2014).
 
-Correction is scored by its edits, so a right sentence that is left unchanged does not affect the scores.
-Counts are summed over all sentences before they are divided.
+A right sentence that is left unchanged does not affect the scores.  Counts are summed over all sentences
+before they are divided.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,11 +16,9 @@ String = Sequence[str]
 
 
 class MarkEdit(NamedTuple):
-    """A change of a slot string: the marks start .. end - 1 are replaced by others.
+    """A change of a slot string: ``marks`` replace the marks start .. end - 1, counted from 0.
 
-    :ivar start: counted from 0.
-    :ivar end: one past the last replaced mark; equal to ``start`` for an insertion.
-    :ivar marks: the new marks; empty for a deletion.
+    An insertion has ``end == start``; a deletion has no ``marks``.
     """
 
     start: int
@@ -31,9 +29,9 @@ class MarkEdit(NamedTuple):
 class EditScores(NamedTuple):
     """Counts of edits.
 
-    :ivar right: the number of edits of the system that are gold edits.
-    :ivar proposed: the number of edits of the system.
-    :ivar gold: the number of gold edits, which make wrong sentences right.
+    :ivar right: proposed edits that are gold edits.
+    :ivar proposed: edits of the system.
+    :ivar gold: edits that make wrong sentences right.
     """
 
     right: int = 0
@@ -57,11 +55,9 @@ class EditScores(NamedTuple):
 
 
 def edit_scores(source: Iterable[Surface], found: Iterable[Surface], wanted: Iterable[Surface]) -> EditScores:
-    """The counts of some sentences.
+    """The counts over sentences: ``source`` is their original punctuation, ``found`` the system's, ``wanted``
+    the right one.
 
-    :param source: their original punctuation.
-    :param found: the system's punctuation.
-    :param wanted: the right punctuation.
     :raises ValueError: if the numbers of sentences or of slots differ.
     """
     of_slots = [
@@ -73,7 +69,7 @@ def edit_scores(source: Iterable[Surface], found: Iterable[Surface], wanted: Ite
 
 
 def gold_edits(wrong: String, right: String) -> list[MarkEdit]:
-    """The edits of fewest tokens that turn one string into the other; adjacent changes are one edit."""
+    """The fewest edits that turn one string into the other; adjacent changes are one edit."""
     edits: list[MarkEdit] = []
     for step in Levenshtein.opcodes(wrong, right):
         if step.tag == "equal":
@@ -90,13 +86,9 @@ def gold_edits(wrong: String, right: String) -> list[MarkEdit]:
 def shared_edits(wrong: String, new: String, right: String) -> EditScores:
     """Compare the edits of a system in one slot with the gold edits there.
 
-    This is the MaxMatch of Dahlmeier & Ng (2012).  Of all shortest ways from the wrong to the new string, it
-    takes one that shares most edits with the gold ones and, of these, one with the fewest edits.  Adjacent
-    edits of a system are one edit, unless one of them is a gold edit.
-
-    :param wrong: the original string.
-    :param new: the system's string.
-    :param right: the right string.
+    This is the MaxMatch of Dahlmeier & Ng (2012): of all shortest ways from the wrong to the new string, take
+    one that shares most edits with the gold ones and, of these, one with the fewest edits.  Adjacent edits of
+    a system are one edit, unless one of them is a gold edit.
     """
     gold = gold_edits(wrong, right)
     # For each place the most edits shared on a way there, and then the fewest edits in all, negated.
@@ -117,7 +109,7 @@ class Waypoint(NamedTuple):
 
     :ivar read: the number of marks read of the first.
     :ivar written: the number of marks read of the second.
-    :ivar going_on: whether the last step was a change, which the next change would extend to one edit.
+    :ivar going_on: whether the last step was a change, which a further change would extend.
     """
 
     read: int
@@ -128,7 +120,7 @@ class Waypoint(NamedTuple):
 def _steps(
     wrong: String, new: String, gold: Sequence[MarkEdit], place: Waypoint
 ) -> Iterator[tuple[Waypoint, int, int]]:
-    """The steps from a place on shortest ways: the next place, the new gold edits, and the new edits."""
+    """Yields the steps on shortest ways: the next place, the new gold edits, and the new edits."""
     i, j, going_on = place
     left = _distance(wrong, new, i, j)
     if i < len(wrong) and j < len(new) and wrong[i] == new[j] and _distance(wrong, new, i + 1, j + 1) == left:
@@ -146,5 +138,4 @@ def _steps(
 
 
 def _distance(wrong: String, new: String, read: int, written: int) -> int:
-    """The edit distance of the remainders of two strings."""
     return int(Levenshtein.distance(wrong[read:], new[written:]))

@@ -1,7 +1,4 @@
-"""Training a corrector on right sentences and wrongly punctuated copies of them.
-
-Source: Li, Wang & Eisner (2019, section 6.2).
-"""
+"""Trains a corrector on right sentences and simulated errors (Li, Wang & Eisner 2019, section 6.2)."""
 
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -36,7 +33,7 @@ COPIES, EPOCHS = SimulationSettings.copies, SimulationSettings.epochs
 
 
 class UnfitModelError(UnknownVariantError):
-    """Raised for a model of right text on which no corrector can be built."""
+    """Raised if no corrector can be built on a model of right text."""
 
     def __init__(self, channel: str) -> None:
         super().__init__(
@@ -47,9 +44,8 @@ class UnfitModelError(UnknownVariantError):
 
 @dataclass
 class CorrectionTraining(Training):
-    """The training of p(T'_c | T'_e) and its channel.
-
-    :ivar clean: the model of right text, to whose channel the new one stays close.
+    """The training of p(T'_c | T'_e) and its channel, which stays close to that of ``clean``, the model of
+    right text.
     """
 
     clean: Punctuator = field(kw_only=True)
@@ -63,19 +59,14 @@ class CorrectionTraining(Training):
 
 
 def window_of(story: Story) -> SlidingWindow | None:
-    """The sliding window in the channel of a story, None if the channel has none."""
+    """The sliding window in the channel of a story, if there is one."""
     channel = story.channel
     inner = channel.channel if isinstance(channel, Slip) else channel
     return inner if isinstance(inner, SlidingWindow) else None
 
 
 def correction_recipe(clean: Recipe, **changes: Any) -> Recipe:
-    """The settings of a corrector, made from those of the model of right text.
-
-    :param clean: the settings of the model of right text.
-
-    :param changes: further settings of the corrector.
-    """
+    """The settings of a corrector: those of the model of right text, with changes."""
     settings = {
         "attach": CORRECTING_ATTACH,
         "channel": CENTRED_WINDOW,
@@ -91,8 +82,7 @@ def error_examples(
     """Right sentences whose trees carry the underlying punctuation of their wrong versions.
 
     :param reader: the model of wrong text.
-    :param pairs: right sentences, each with its wrong punctuation.
-    :param drawn: the numbers of those, counted from 0, whose trees a parser has found.
+    :param drawn: the indices of the pairs whose trees were found by a parser.
     """
     parses = [
         WeightedTree(right.tree, 1.0, given=number not in drawn) for number, (right, _) in enumerate(pairs)
@@ -115,17 +105,13 @@ def fit_correction(
 ) -> TreeCorrector:
     """Train a corrector on right sentences and simulated errors.
 
-    :param train: right sentences, as `pyropunct.read_treebank` gives them.
-    :param dev: sentences on which the epoch is chosen and perplexity is reported; by default every tenth
-        training sentence is held out.
+    :param dev: sentences that choose the epoch and give the perplexity; by default every tenth training
+        sentence is held out.
     :param clean: the model of right text, fitted to the same training sentences.  If it has a parser, every
-        second copy has trees of it, see `with_drawn_trees`.
-    :param rates: the rates of errors; by default ``ErrorRates()``.
-    :param copies: the number of copies of each training sentence, each with other errors.
-    :param recipe: the settings; by default ``correction_recipe(clean.recipe)``.
-    :param seed: the seed of the errors and of training; equal seeds give equal correctors.
-    :param device: the device of the weights and the optimiser, as torch names it.
-    :param watch: called after every step.
+        second copy has drawn trees, see `with_drawn_trees`.
+    :param rates: by default ``ErrorRates()``.
+    :param copies: copies of each training sentence, each with other errors.
+    :param recipe: by default ``correction_recipe(clean.recipe)``.
     :raises UnfitModelError: if the channel of the clean model has no sliding window.
     """
     if window_of(clean.story) is None:
@@ -149,11 +135,11 @@ def with_drawn_trees(
 ) -> list[tuple[Sentence, WrongSurface]]:
     """Copies of sentences, with trees drawn by a parser in every second copy.
 
-    A corrector trained only on right trees takes right punctuation that does not fit a wrong tree for an
-    error.  The parser has seen the training sentences, so its best trees of them are better than those of new
-    sentences; one of two draws is more like the latter.
+    Trained only on right trees, a corrector takes right punctuation that does not fit a wrong tree for an
+    error.  The parser knows the training sentences, so its best trees of them are too good; draws are more
+    like its trees of new sentences.
 
-    :param pairs: right sentences with wrong punctuation, as `wrong_copies` gives them.
+    :param pairs: from `wrong_copies`.
     :param size: the number of sentences in each copy.
     """
     drawn = [

@@ -1,17 +1,13 @@
-"""The posterior of the noisy channel, p(x_c | x_e, words): exact on a list of right punctuations.
-
-::
+"""The posterior of the noisy channel, exact on a list of right punctuations x_c::
 
     p(x_c | x_e, words)  is proportional to  sum over T of p(T | words) p(x_c | T) p(x_e | x_c, T)
 
-No sampling is needed: only punctuations x_c that differ from x_e by a few likely errors are at all probable.
-Two steps list these, and then each is weighed exactly.
+Only punctuations that differ from x_e by a few likely errors are at all probable, so nothing is sampled:
 
-1. In each slot, every string that one error turns into the string of x_e has odds against that string: from
-   the tagger if the model has a tagger, otherwise from the heaviest tree, with all other slots unchanged.
-   Strings whose odds are below `LEAST_ODDS` are left out.
-2. The list holds x_e and at most `LONGEST` combinations of these strings: those with the greatest products of
-   odds.
+1. In each slot, take the strings that one error turns into the string of x_e.  Compute their odds against
+   that string with the tagger, or without one from the heaviest tree with all other slots unchanged.  Drop
+   strings whose odds are below `LEAST_ODDS`.
+2. List x_e and the at most `LONGEST` combinations of these strings with the greatest products of odds.
 """
 
 import heapq
@@ -53,7 +49,7 @@ NEVER = -1e9
 
 
 class WritersRate:
-    """The distribution of the rate of a writer's errors: a probability for each of `RATES`.
+    """The distribution of a writer's rate of errors over `RATES`.
 
     :param known: the rate, if it is known: then nothing is learned.  A rate between two of `RATES` is the
         mean of a distribution over both.
@@ -68,10 +64,7 @@ class WritersRate:
             self._known = np.array([np.interp(known, RATES, row) for row in np.eye(len(RATES))])
 
     def learn(self, log_evidence: Floats) -> None:
-        """Update the distribution with the evidence of some sentences.
-
-        :param log_evidence: (sentences, rates) log p(x_e | words) of sentences with each of the rates.
-        """
+        """Update the distribution with (sentences, rates) log p(x_e | words)."""
         self._log_weight = self._log_weight + log_evidence.sum(0)
 
     @property
@@ -86,7 +79,7 @@ class Heard:
 
     :ivar surfaces: the list of right punctuations x_c, x_e first.
     :ivar log_joint: (rates, list) log p(x_c, x_e | words) with each of `RATES`.
-    :ivar unlisted: the sum of the odds, at the rate 1, of all changes of one slot that are not on the list.
+    :ivar unlisted: the sum of the odds, at rate 1, of all unlisted changes of one slot.
     :ivar edges: see `Draws`.
     """
 
@@ -97,19 +90,15 @@ class Heard:
 
     @property
     def log_evidence(self) -> Floats:
-        """(rates,) log p(x_e | words).
+        """(rates,) log p(x_e | words): the sum over the list, corrected for unlisted changes.
 
-        This is the sum over the list, corrected for unlisted changes.  Each of these changes has little
-        probability, but there are many; without them, low rates would seem too probable.  To first order,
-        each change multiplies the sum by 1 + its odds.
+        Unlisted changes are improbable but many; without them, low rates would seem too probable.  To first
+        order, each change multiplies the sum by 1 + its odds.
         """
         return np.logaddexp.reduce(self.log_joint, 1) + np.array(RATES) * self.unlisted
 
     def posterior(self, rates: Floats) -> Draws:
-        """p(x_c | x_e, words) over the list, as weighted draws.
-
-        :param rates: (rates,) the probability of each of `RATES`, given all that the writer has written.
-        """
+        """p(x_c | x_e, words) over the list as weighted draws, given (rates,) probabilities of `RATES`."""
         shares = np.array([_shares(row) for row in self.log_joint])
         number: dict[String, int] = {}
         rows = [
@@ -119,7 +108,7 @@ class Heard:
 
 
 def _shares(log_weight: Floats) -> Floats:
-    """Weights from their logarithms, normalised to add up to 1; if all are zero, the first becomes 1."""
+    """Normalised weights from their logarithms; if all are zero, the first becomes 1."""
     greatest = log_weight.max()
     if greatest == -np.inf:
         return np.eye(1, len(log_weight))[0]
@@ -128,7 +117,7 @@ def _shares(log_weight: Floats) -> Floats:
 
 
 class WrongSentence(NamedTuple):
-    """A sentence to be corrected.
+    """A sentence to correct.
 
     :ivar trees: its trees T, with weights that add up to 1.
     :ivar wrong: x_e, the existing punctuation of the slots 0..n.
@@ -143,7 +132,7 @@ class WrongSentence(NamedTuple):
 def wrong_sentences(
     parses: Iterable[Sequence[WeightedTree]], surfaces: Iterable[Surface]
 ) -> list[WrongSentence]:
-    """Sentences to be corrected, from their trees and their punctuation."""
+    """Sentences to correct, from their trees and punctuation."""
     pairs = zip(parses, surfaces, strict=True)
     return [WrongSentence(trees, tuple(map(tuple, surface))) for trees, surface in pairs]
 
@@ -158,9 +147,8 @@ def hear(
 ) -> list[Heard]:
     """The joint probabilities of the noisy channel for each sentence.
 
-    :param model: p(x_c | words); `Punctuator.for_parsed` punctuates the trees that a parser has found.
-    :param channel: p(x_e | x_c, T).
-    :param least_odds: see `LEAST_ODDS`; 0 leaves no string out.
+    :param model: p(x_c | words); `Punctuator.for_parsed` punctuates trees of a parser.
+    :param least_odds: see `LEAST_ODDS`; 0 keeps all strings.
     :param longest: the greatest number of punctuations in a list.
     """
     voices: Sequence[Voice | None] = [None] * len(sentences)
@@ -202,10 +190,7 @@ def _log_odds(
     voice: Voice | None,
     least: float,
 ) -> tuple[list[list[tuple[String, float]]], float]:
-    """For each slot, the likely intended strings, with their log-odds against the string of x_e.
-
-    :returns: these strings, and the sum of the odds of the strings that are left out.
-    """
+    """For each slot, the likely intended strings, with their log-odds against the string of x_e."""
     tried = [
         (slot, string)
         for slot, wrong in enumerate(noisy.wrong)
@@ -241,7 +226,7 @@ def _changed(surface: tuple[String, ...], changes: Mapping[int, String]) -> tupl
 def _combinations(
     odds: Sequence[Sequence[tuple[String, float]]], least: float, longest: int
 ) -> list[dict[int, String]]:
-    """The most probable combinations of changes if slots were independent; no change at all comes first."""
+    """The most probable combinations of changes if slots were independent; no change comes first."""
     best: list[tuple[float, tuple[tuple[int, String], ...]]] = [(0.0, ())]
     for slot, strings in enumerate(odds):
         if strings:
@@ -257,12 +242,7 @@ def _log_errors(
     listed: Sequence[Mapping[int, String]],
     where: Sequence[Context],
 ) -> Floats:
-    """(rates, list) log p(x_e | x_c, T) for each of `RATES`.
-
-    :param wrong: x_e.
-    :param listed: for each right punctuation, its strings in the slots where it differs from x_e.
-    :param where: the context of each slot in T.
-    """
+    """(rates, list) log p(x_e | x_c, T) for each of `RATES`."""
     rates = np.array(RATES)
     with np.errstate(divide="ignore"):
         log_rates = np.log(rates)

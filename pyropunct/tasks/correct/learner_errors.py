@@ -1,9 +1,8 @@
-"""A simulation of learners' punctuation errors in right sentences with trees.
+"""Simulates learners' punctuation errors in right sentences with trees.
 
-No treebank of learners' text is free, so `pyropunct fit-correction` learns from errors that are made in a
-treebank of right sentences.  The tree determines where an error may happen: its *occasions*.  `ErrorRates`
-holds the probability of each error at its occasions.  Only punctuation is changed.
-``docs/reference/correction.md`` gives the sources of the rates.
+No treebank of learners' text is free, so `pyropunct fit-correction` learns from simulated errors.  The tree
+determines where an error may happen: its *occasions*.  `ErrorRates` holds the probability of each error at
+its occasions; ``docs/reference/correction.md`` gives the sources of the rates.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -44,22 +43,21 @@ class ErrorRates:
     :ivar introductory: the comma after a constituent that precedes its head is missing.
     :ivar compound: a comma before a coordinate clause is missing.
     :ivar series: a comma before another conjunct is missing.
-    :ivar nonrestrictive: the commas at the edges of an apposition, a relative clause or a parenthesis, one or
-        two, are all missing.
-    :ivar unbalanced: exactly one of two such commas is missing, either with half of this probability.
+    :ivar nonrestrictive: all commas at the edges of an apposition, a relative clause or a parenthesis are
+        missing.
+    :ivar unbalanced: one of two such commas is missing, either with half of this probability.
     :ivar other_comma: any other comma is missing.
-    :ivar moved: a comma before a conjunction stands one word too late, any other comma one word too early.
-    :ivar unnecessary: there is a comma between a subject and its verb, or before a restrictive clause.
+    :ivar moved: a comma before a conjunction is one word late, any other comma one word early.
+    :ivar unnecessary: a comma is between subject and verb, or before a restrictive clause.
     :ivar splice: a comma replaces a semicolon, colon or dash.
     :ivar fused: a semicolon, colon or dash is missing.
-    :ivar quote_order: a final mark or comma and a closing quotation mark change places.
+    :ivar quote_order: a final mark or comma and a closing quotation mark are swapped.
     :ivar quote_missing: a quotation mark is missing.
     :ivar final_missing: the final mark is missing.
     :ivar final_wrong: a comma replaces the final period.
     :ivar question_wrong: a period replaces a final question or exclamation mark.
-    :ivar final_doubled: the final mark is written twice.
-    :raises ValueError: if a rate is not a probability, or if the rates of errors that exclude each other add
-        up to more than 1.
+    :ivar final_doubled: the final mark is doubled.
+    :raises ValueError: if a rate is no probability, or the rates of errors that exclude each other exceed 1.
     """
 
     introductory: float = 0.45
@@ -90,7 +88,7 @@ class ErrorRates:
     def times(self, factor: float) -> "ErrorRates":
         """All rates multiplied by a factor.
 
-        :raises ValueError: if the rates become too large, see `ErrorRates`.
+        :raises ValueError: if a rate becomes too large, see `ErrorRates`.
         """
         return replace(self, **{field.name: factor * getattr(self, field.name) for field in fields(self)})
 
@@ -122,11 +120,11 @@ EXCLUSIVE = (
 
 
 class Option(NamedTuple):
-    """An error that may happen.
+    """A possible error.
 
     :ivar kind: its name in `ErrorRates`.
     :ivar rate: its probability.
-    :ivar changes: the new string of each slot that it changes.
+    :ivar changes: the new string of each changed slot.
     """
 
     kind: str
@@ -139,21 +137,15 @@ Occasion = tuple[Option, ...]
 
 
 class WrongSurface(NamedTuple):
-    """Wrong punctuation.
-
-    :ivar surface: the punctuation tokens of the slots 0..n.
-    :ivar errors: the errors that were made.
-    """
+    """Wrong punctuation of the slots 0..n, and the errors in it."""
 
     surface: tuple[String, ...]
     errors: tuple[Option, ...]
 
 
 def occasions(tree: Tree, surface: Surface, rates: ErrorRates) -> list[Occasion]:
-    """The errors that may happen in a sentence.
+    """The possible errors in a sentence with right punctuation; different occasions have different slots.
 
-    :param surface: its right punctuation.
-    :returns: the occasions; different occasions have different slots.
     :raises ValueError: if the tree has n words and there are not n + 1 slots.
     """
     if len(surface) != len(tree) + 1:
@@ -164,11 +156,7 @@ def occasions(tree: Tree, surface: Surface, rates: ErrorRates) -> list[Occasion]
 def make_errors(
     tree: Tree, surface: Surface, rates: ErrorRates, generator: np.random.Generator
 ) -> WrongSurface:
-    """Punctuate a sentence as a learner might.
-
-    :param surface: its right punctuation.
-    :param generator: the source of randomness.
-    """
+    """Punctuate a sentence as a learner might, given its right punctuation."""
     wrong, errors = [tuple(slot) for slot in surface], []
     for occasion in occasions(tree, surface, rates):
         chance = generator.random()
@@ -185,11 +173,7 @@ def make_errors(
 def wrong_surfaces(
     sentences: Iterable[Sentence], rates: ErrorRates | None = None, seed: int = 0
 ) -> Iterator[WrongSurface]:
-    """Wrong punctuation for each sentence of a treebank.
-
-    :param rates: by default ``ErrorRates()``.
-    :param seed: equal seeds give equal errors.
-    """
+    """Wrong punctuation for each sentence of a treebank; ``rates`` are ``ErrorRates()`` by default."""
     rates = ErrorRates() if rates is None else rates
     generator = np.random.default_rng(seed)
     for sentence in sentences:
@@ -201,8 +185,7 @@ def wrong_copies(
 ) -> list[tuple[Sentence, WrongSurface]]:
     """Training sentences, each with several wrong punctuations.
 
-    :param copies: the number of copies of each sentence.  Copy k has the errors of the seed ``seed + 2 k``,
-        which leaves ``seed + 1`` for the sentences on which the trained corrector is evaluated.
+    Copy k has the errors of seed + 2 k; seed + 1 is left for evaluation.
     """
     sentences = tuple(sentences)
     return [
@@ -263,7 +246,6 @@ class _Occasions:
                 )
 
     def _headed_by(self, relations: frozenset[str]) -> Iterator[int]:
-        """The words, counted from 0, that have one of these relations."""
         return (word for word, relation in enumerate(self._relations) if relation in relations)
 
     def _single_comma(self, slot: int) -> Occasion:

@@ -12,17 +12,17 @@ from pyropunct.treebank.reading import read_treebank
 
 
 class LearnersError(UserError, ValueError):
-    """A file of corrections that cannot be read; the message is one line and names file and line."""
+    """Raised if a file of corrections cannot be read; the message is one line and names file and line."""
 
 
 @dataclass(frozen=True)
 class Corrected:
     """A sentence of a learner with one correction.
 
-    :ivar sentence: which sentence it is; corrections of the same one share it.
+    :ivar sentence: the number of the sentence; its corrections share it.
     :ivar words: the words of the correction, without punctuation.
-    :ivar wrong: x_e, the marks that the learner wrote in the slots 0..n.
-    :ivar right: x_c, those of the correction.
+    :ivar wrong: x_e, the learner's marks in the slots 0..n.
+    :ivar right: x_c, the correction's.
     """
 
     sentence: str
@@ -34,9 +34,9 @@ class Corrected:
 def read_learners(path: str | Path) -> list[Corrected]:
     """The sentences of a file with one JSON object a line.
 
-    Each has the ``words`` of a correction, and the marks of the n + 1 slots, ``wrong`` and ``right``.  Its
-    ``id`` identifies the sentence, and after a last hyphen the number of the correction.  Straight quotation
-    marks become directed ones.
+    ``words`` are those of a correction; ``wrong`` and ``right`` are the marks of its n + 1 slots; ``id`` is
+    that of the sentence, with the number of the correction after a last hyphen.  Straight quotation marks
+    become directed.
 
     :raises LearnersError: if a line is not such an object, or if the file has no line.
     """
@@ -62,9 +62,9 @@ def read_learners(path: str | Path) -> list[Corrected]:
 def read_learner_treebanks(wrong: str | Path, right: str | Path) -> list[Corrected]:
     """The sentences of two CoNLL-U files: as learners wrote them, and corrected, as in UD English-ESL.
 
-    Sentences belong together if they have the same ``sent_id``, or stand at the same place in files without.
-    Left out are those whose trees differ without punctuation, relations aside (Li, Wang & Eisner 2019,
-    section 6.2).  Words may differ.
+    Sentences match if they have the same ``sent_id``, or without ids by their order.  Sentences whose trees
+    differ without punctuation are left out; relations and words may differ (Li, Wang & Eisner 2019, section
+    6.2).
 
     :raises LearnersError: if no sentence is left.
     :raises TreebankError: if a file is not CoNLL-U.

@@ -1,7 +1,7 @@
 """Underlying trees in correction: T'_e of the wrong punctuation, and T'_c, which explains changes.
 
-Correction draws new punctemes for every constituent, given those that it sprouted in the wrong sentence (Li,
-Wang & Eisner 2019, section 6.2).  The best T'_c tells which constituent sprouts a mark that is put in.
+Correction draws new punctemes for each constituent, given those that it sprouted in the wrong sentence (Li,
+Wang & Eisner 2019, section 6.2).  The best T'_c tells which constituent sprouts an inserted mark.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ class ErrorTree(Tree):
     """A `Tree` of n words with existing punctuation, which may be wrong.
 
     :ivar punctemes: T'_e: the left and the right puncteme of each word's constituent.
-    :ivar wrong: the punctuation tokens of the slots 0..n.
+    :ivar wrong: x_e, the punctuation tokens of the slots 0..n.
     """
 
     punctemes: tuple[tuple[Puncteme, Puncteme], ...]
@@ -40,12 +40,7 @@ class ErrorTree(Tree):
 
 
 def read_errors(model: FittedStory, trees: Sequence[Tree], surfaces: Sequence[Surface]) -> list[ErrorTree]:
-    """Reconstruct T'_e of sentences: the T' that maximises p(T' | T, x_e).
-
-    :param model: the model of wrong punctuation.
-    :param trees: T of each sentence.
-    :param surfaces: x_e, its punctuation.
-    """
+    """Reconstruct T'_e of sentences: argmax of p(T' | T, x_e) under a model of wrong punctuation."""
     error_trees = []
     for first in range(0, len(trees), BATCH_SIZE):
         part = slice(first, first + BATCH_SIZE)
@@ -62,12 +57,7 @@ def read_errors(model: FittedStory, trees: Sequence[Tree], surfaces: Sequence[Su
 def read_parses(
     model: Punctuator, parses: Sequence[WeightedTree], surfaces: Sequence[Surface]
 ) -> list[ErrorTree]:
-    """`read_errors` for trees that were given, and for trees of a parser.
-
-    :param model: its `Punctuator.for_parsed` reads trees of a parser.
-    :param parses: the trees.
-    :param surfaces: x_e, the punctuation of each of them.
-    """
+    """`read_errors` for given trees and trees of a parser, which `Punctuator.for_parsed` reads."""
     by_place: dict[int, ErrorTree] = {}
     for given, reader in ((True, model), (False, model.for_parsed)):
         places = [place for place, parse in enumerate(parses) if parse.given == given]
@@ -78,11 +68,11 @@ def read_parses(
 
 
 class SlotChange(NamedTuple):
-    """A slot in which a correction changes something.
+    """A changed slot.
 
-    :ivar slot: its number, from 0 for the slot before the first word to n.
-    :ivar before: its marks as they were.
-    :ivar after: its marks as they should be.
+    :ivar slot: its number, from 0 for the slot before the first word.
+    :ivar before: its marks before the correction.
+    :ivar after: its marks afterwards.
     """
 
     slot: int
@@ -91,7 +81,7 @@ class SlotChange(NamedTuple):
 
 
 def changes(wrong: Surface, right: Surface) -> list[SlotChange]:
-    """The changes from one punctuation of a sentence to another, slot by slot.
+    """The changes from one punctuation of a sentence to another.
 
     :raises ValueError: if one has more slots than the other.
     """
@@ -101,12 +91,7 @@ def changes(wrong: Surface, right: Surface) -> list[SlotChange]:
 
 
 class Sprout(NamedTuple):
-    """A mark that is put in, and where it comes from.
-
-    :ivar mark: the mark.
-    :ivar relation: the relation of the constituent that sprouts it.
-    :ivar words: the words of that constituent.
-    """
+    """An inserted mark, with the relation and the words of the constituent that sprouts it."""
 
     mark: str
     relation: str
@@ -114,20 +99,13 @@ class Sprout(NamedTuple):
 
 
 class Explainer:
-    """Explains changes by best underlying trees.
-
-    :param model: the model of right text, for trees of the kind that are to be explained.
-    """
+    """Explains changes by best underlying trees of the model of right text."""
 
     def __init__(self, model: FittedStory) -> None:
         self._model, self._derivations = model, Derivations(model)
 
     def explain(self, tree: Tree, surface: Surface, changes: Sequence[SlotChange]) -> list[list[Sprout]]:
-        """For each change the marks that it puts in and that some constituent sprouts.
-
-        :param tree: of the sentence.
-        :param surface: x_c, its punctuation after the changes.
-        """
+        """For each change the inserted marks that some constituent sprouts; ``surface`` is x_c."""
         if not changes:
             return []
         [read] = read_errors(self._model, [tree], [surface])

@@ -1,4 +1,4 @@
-"""Underlying trees T' as text: those of sentences, and those of drawn ones."""
+"""Underlying trees T' as text."""
 
 from collections.abc import Sequence
 
@@ -14,12 +14,10 @@ Puncteme = Sequence[str]
 def bracketed(sentence: Tree | Sentence, punctemes: Sequence[tuple[Puncteme, Puncteme]]) -> str:
     """A tree with its underlying punctuation as a string of words, marks and brackets.
 
-    Only constituents that sprout something get brackets, which follow their relation, as in
-    ``root[nsubj[“ Dale ”] means dobj[“ river valley ”] .]``.
+    Only constituents that sprout something get brackets, which follow their relation: ``root[nsubj[“ Dale ”]
+    means dobj[“ river valley ”] .]``.  Words that a `Sentence` writes together are shown together, unless a
+    bracket parts them.
 
-    Of a sentence, words that it writes together are shown so, unless a bracket parts them.
-
-    :param sentence: the sentence, or its tree.
     :param punctemes: the left and right puncteme of each word's constituent.
     """
     tree = sentence if isinstance(sentence, Tree) else sentence.tree
@@ -59,12 +57,9 @@ def misc_entries(punctemes: Sequence[tuple[Puncteme, Puncteme]]) -> list[dict[st
 
 
 def surface_texts(drawn: Told, vocabulary: Vocabulary) -> list[str]:
-    """Each sentence with its surface punctuation, such as ``The NOUN , who came , left .``.
+    """Each drawn sentence with its surface punctuation, such as ``The NOUN , who came , left .``.
 
-    A known word is shown with the capitals of its shape, another as its tag, and `OTHER` as ``_``.
-
-    :param drawn: B trees and their punctuation, as a `pyropunct.models.story.Story` draws them.
-    :param vocabulary: the vocabulary that the story was made for.
+    A known word has the capitals of its shape; another is shown as its tag, and `OTHER` as ``_``.
     """
     words = _words(drawn, vocabulary)
     slots = [displayed(vocabulary.decode_string(row)) for row in drawn.surface.tolist()]
@@ -80,13 +75,10 @@ def surface_texts(drawn: Told, vocabulary: Vocabulary) -> list[str]:
 
 
 def underlying_brackets(drawn: Told, vocabulary: Vocabulary) -> list[str]:
-    """T' of each sentence, such as ``[root [advmod ADV ,] VERB [obj DET NOUN] .]``.
+    """T' of each drawn sentence, such as ``[root [advmod ADV ,] VERB [obj DET NOUN] .]``.
 
-    A bracket holds a constituent: its relation, its left puncteme, its left dependents, its head word,
-    its right dependents and its right puncteme.
-
-    :param drawn: B trees and their punctemes, as a `pyropunct.models.story.Story` draws them.
-    :param vocabulary: the vocabulary that the story was made for.
+    A bracket holds a constituent: its relation, left puncteme, left dependents, head word, right dependents
+    and right puncteme.
     """
     forest, words, relations = drawn.trees.forest, _words(drawn, vocabulary), drawn.trees.relation.tolist()
     choices = drawn.choices.tolist()

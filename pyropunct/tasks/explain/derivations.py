@@ -1,6 +1,6 @@
 """How the surface string of each slot derives from its underlying string, given the underlying tree T'.
 
-T' determines which constituent sprouted each underlying token.  The best path of the channel determines which
+T' tells which constituent sprouted each underlying token.  The best path of the channel tells which
 underlying token each surface token is, and which edits were made (Li, Wang & Eisner 2019, section 2.2).
 """
 
@@ -24,9 +24,8 @@ from pyropunct.treebank.tree import Tree
 class SproutedTree(NamedTuple):
     """An underlying token.
 
-    :ivar token: the token.
-    :ivar word: the head word, counted from 1, of the constituent that sprouted it; 0 for the sentence start.
-    :ivar depth: how deep that constituent is: 0 for the whole sentence; -1 for the sentence start.
+    :ivar word: the head word, from 1, of the constituent that sprouted it; 0 for the sentence start.
+    :ivar depth: the depth of that constituent, 0 for the whole sentence; -1 for the sentence start.
     """
 
     token: str
@@ -39,7 +38,7 @@ class SlotEdit(NamedTuple):
 
     :ivar before: the two underlying tokens, as on the page.
     :ivar name: one of `pyropunct.inference.machines.products.EDITS`, not "keep".
-    :ivar after: what they became.
+    :ivar after: the tokens that they became.
     """
 
     before: tuple[str, str]
@@ -52,10 +51,10 @@ class SlotDerivation(NamedTuple):
 
     :ivar underlying: u_i, left to right.
     :ivar surface: x_i, left to right.
-    :ivar origins: for each token of x_i its place in u_i, None if it is not a token of u_i.
-    :ivar edits: the edits on the channel's best path, in its order, without those that keep both tokens.
+    :ivar origins: for each token of x_i its place in u_i, None if it has none.
+    :ivar edits: the edits on the channel's best path, in its order, without "keep".
     :ivar slipped: whether the channel ignored u_i.
-    :ivar kept: the pairs of neighbours that the channel kept as they were, in its order.
+    :ivar kept: the pairs of neighbours that the channel kept, in its order.
     """
 
     underlying: tuple[SproutedTree, ...]
@@ -72,19 +71,16 @@ class SlotDerivation(NamedTuple):
 
 
 def ways_of(model: FittedStory) -> Ways:
-    """The ways in which a model's channel makes surface strings of underlying ones."""
+    """The ways in which a model's channel derives surface strings."""
     channel = model.story.channel
     with torch.no_grad():
         return Ways(channel.transducer, channel.probabilities())
 
 
 class Derivations:
-    """Best derivations of slots under a trained model: the channel's most probable moves.
+    """Best derivations of slots: the channel's most probable moves under a trained model.
 
-    Where the channel slipped, surface tokens are identified with underlying ones by a longest common
-    subsequence of u_i and x_i, see `common_tokens`.
-
-    :param punctuator: the model.
+    If the channel slipped, surface tokens are matched to underlying tokens by `common_tokens`.
     """
 
     def __init__(self, punctuator: FittedStory) -> None:
@@ -92,9 +88,8 @@ class Derivations:
         self._known: dict[tuple[tuple[int, ...], tuple[int, ...]], Path | None] = {}
 
     def of(self, sentence: Sentence, punctemes: Sequence[tuple[Puncteme, Puncteme]]) -> list[SlotDerivation]:
-        """The derivation of each of the slots 0..n of a sentence.
-
-        :param punctemes: T': the left and right puncteme of each word's constituent.
+        """The derivation of each of the slots 0..n of a sentence, given T': the punctemes of each word's
+        constituent.
         """
         return self.of_surface(sentence.tree, sentence.surface, punctemes)
 
@@ -125,7 +120,6 @@ class Derivations:
         return SlotDerivation(underlying, surface, path.origins, tuple(edits), False, tuple(kept))
 
     def _neighbours(self, underlying: Sequence[SproutedTree], made: Made) -> tuple[str, str]:
-        """The two tokens of an edit."""
         first, second = (
             self._vocabulary.tokens[token] if place is None else underlying[place].token
             for token, place in zip(made.edit[:2], made.places, strict=True)
@@ -136,10 +130,7 @@ class Derivations:
 def sprouted_marks(
     sentence: Sentence, slot: int, derivation: SlotDerivation
 ) -> list[tuple[int, SproutedTree]]:
-    """The marks of a slot, as token ids of the original, that are underlying tokens, each with its token.
-
-    :param derivation: of this slot.
-    """
+    """The marks of a slot that are underlying tokens: the token ids of the original, each with its token."""
     marks = sentence.layout.marks[slot]
     special = len(derivation.surface) - len(marks)  # the sentence start or an abbreviation dot comes first
     return [
@@ -152,10 +143,7 @@ def sprouted_marks(
 def underlying_strings(
     tree: Tree, punctemes: Sequence[tuple[Puncteme, Puncteme]]
 ) -> list[tuple[SproutedTree, ...]]:
-    """The underlying string u_i of each of the slots 0..n.
-
-    The sentence start is the first token of slot 0.
-    """
+    """The underlying string u_i of each of the slots 0..n; that of slot 0 begins with the sentence start."""
     start, nodes, on_left = (column.tolist() for column in forest_of([tree.heads]).sprouting)
     strings = [[SproutedTree(START, 0, -1)], *([] for _ in range(len(tree)))]
     for slot, (first, last) in enumerate(pairwise(start)):
@@ -170,8 +158,8 @@ def common_tokens(
 ) -> tuple[int | None, ...]:
     """For each surface token the place of an equal underlying one, or None: a longest common subsequence.
 
-    :param depths: the depth of the constituent of each underlying token.  Of several longest subsequences,
-        one with the smallest sum of depths is taken.
+    :param depths: the depth of the constituent of each underlying token; ties go to the smallest sum of
+        depths.
     """
     # best[j]: of the underlying tokens read so far and the first j of the surface,
     # (- length, sum of depths, pairs (place in surface, place in underlying)).

@@ -20,13 +20,7 @@ Sprouting = tuple[str, Puncteme, Puncteme]
 
 
 class Example(NamedTuple):
-    """A place in a sentence.
-
-    :ivar identifier: of the sentence.
-    :ivar before: the text before the place.
-    :ivar place: the text in question; empty where nothing of it is on the page.
-    :ivar after: the text behind it.
-    """
+    """A place in a sentence: its text, which may be empty, and the text before and after it."""
 
     identifier: str
     before: str
@@ -50,8 +44,7 @@ def rule_examples(
 
     The shown place has all marks of the slot.
 
-    :param most: at most this many of each edit, spread evenly over the sentences.
-    :param advance: called with the number of sentences newly done.
+    :param most: the most examples of each edit, spread evenly over the sentences.
     """
     places: dict[Rule, list[tuple[Sentence, int]]] = {}
     for sentence, _, derivations in _derived(model, sentences, advance):
@@ -69,8 +62,7 @@ def sprouting_examples(
 
     The shown place is a constituent with those of its marks that are on the page.
 
-    :param most: at most this many of each pair, spread evenly over the sentences.
-    :param advance: called with the number of sentences newly done.
+    :param most: the most examples of each pair, spread evenly over the sentences.
     """
     vocabulary = model.vocabulary
     places: dict[Sprouting, list[tuple[Sentence, Sequence[SlotDerivation], int]]] = {}
@@ -108,7 +100,7 @@ def _example(sentence: Sentence, tokens: Iterable[int], slot: int) -> Example:
 def _shown(
     of_keys: Mapping[Key, Sequence[Any]], most: int, example: Callable[[Any], Example]
 ) -> dict[Key, list[Example]]:
-    """Examples of at most so many of the places of each key, spread evenly over all of them."""
+    """At most so many examples for each key, spread evenly over its places."""
     shown = {}
     for key, places in of_keys.items():
         size = min(most, len(places))

@@ -1,7 +1,4 @@
-"""What channels have learned: rules, weights, and the rules of several models side by side.
-
-Several models may have other seeds, other periods or other languages.
-"""
+"""The rules and weights that channels have learned, and the rules of several models side by side."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -50,16 +47,13 @@ def learned_rules(
 ) -> LearnedRules:
     """The learned distribution of each pair of tokens, compared with Nunberg's rules.
 
-    :param model: a model whose channel has edits.
     :param sentences: count the edits in them, in expectation under p(T' | T, x).  The paper counts in the
         training treebank, in the best T'.
-    :param nunberg: compare them with Nunberg's rules, which are about English.
+    :param nunberg: compare with Nunberg's rules, which are about English.
     :param confidence: edits with a greater probability are confident.
-    :param least: pairs with this expected count or a greater one are frequent.
-    :param level: the posterior probability of the credible intervals, which a model trained with a normal
-        guide has.
+    :param least: pairs with at least this expected count are frequent.
+    :param level: the probability of the credible intervals, which a model trained with a normal guide has.
     :param seed: of the posterior's draws.
-    :param advance: called with the number of sentences done since.
     :raises NoEditsError: if the model's channel has no edits.
     """
     table = require_edits(model)
@@ -133,11 +127,7 @@ def _counts(model: FittedStory, sentences: Sequence[Sentence], advance: Advance)
 def part_by_part(
     count: Callable[[Sequence[Sentence]], Tensor | None], sentences: Sequence[Sentence], advance: Advance
 ) -> Tensor | None:
-    """The sum of counts over parts of sentences; None without sentences.
-
-    :param count: counts in a part.
-    :param advance: called with the number of sentences newly done.
-    """
+    """The sum of counts over parts of sentences; None without sentences."""
     total: Tensor | None = None
     for start in range(0, len(sentences), PART):
         part = sentences[start : start + PART]
@@ -169,9 +159,9 @@ class LearnedWeight(NamedTuple):
     """A weight of a channel.
 
     :ivar name: the name of a tensor of `pyropunct.models.channel.base.Channel.weights`.
-    :ivar place: a place in it; tokens stand for their numbers in dimensions that have one for each token.
+    :ivar place: a place in it, with tokens in dimensions that have one for each token.
     :ivar probability: its value.
-    :ivar count: how often it is used in the sentences, in expectation; None if there are none.
+    :ivar count: its expected number of uses in the sentences; None without sentences.
     """
 
     name: str
@@ -183,10 +173,8 @@ class LearnedWeight(NamedTuple):
 def learned_weights(
     model: FittedStory, sentences: Sequence[Sentence] | None = None, advance: Advance = lambda done: None
 ) -> list[LearnedWeight]:
-    """The weights of a model's channel: the most used ones first, or without sentences the greatest.
-
-    :param sentences: count the uses in them, in expectation under p(T' | T, x).
-    :param advance: called with the number of sentences newly done.
+    """The weights of a model's channel: those most used under p(T' | T, x), or without sentences the
+    greatest.
     """
     channel, tokens = model.story.channel, model.vocabulary.tokens
     with torch.no_grad():
@@ -219,7 +207,7 @@ class SeveralOutcomes:
     :ivar before: the pair.
     :ivar after: the tokens that it becomes.
     :ivar places: the outcome in each model; None for a model that lacks one of the tokens.
-    :ivar disputed: whether the models, of those that expect the pair, disagree on its most probable outcome.
+    :ivar disputed: whether models that expect the pair disagree on its most probable outcome.
     """
 
     before: tuple[str, str]
@@ -234,12 +222,12 @@ class SeveralOutcomes:
 
     @property
     def mean(self) -> float:
-        """Their mean."""
+        """The mean probability."""
         return fmean(self.probabilities)
 
     @property
     def spread(self) -> float | None:
-        """Their standard deviation (n - 1), if there are two."""
+        """The standard deviation (n - 1) of the probabilities; None for a single one."""
         return stdev(self.probabilities) if len(self.probabilities) > 1 else None
 
     @property
@@ -251,9 +239,9 @@ class SeveralOutcomes:
 
 
 def side_by_side(several: Sequence[LearnedRules]) -> list[SeveralOutcomes]:
-    """All outcomes of all pairs of some models, those of a pair together.
+    """All outcomes of all pairs of several models, those of a pair together.
 
-    First come the most frequent pairs, or if nothing is counted those with the most probable edits.
+    The most frequent pairs come first; if nothing is counted, those with the most probable edits.
     """
     by_pair = [{pair.before: pair for pair in rules.pairs} for rules in several]
     known = dict.fromkeys(before for pairs in by_pair for before in pairs)

@@ -1,22 +1,20 @@
 """Nunberg's rules of English punctuation (Nunberg 1990; Li, Wang & Eisner 2019, Table 1 and section 5.1).
 
-Table 1 has examples of his rules, and its caption states the principle behind them.  Of two neighbouring
-marks the weaker one is deleted, in the order of strength
+Of two neighbouring marks the weaker one is deleted (caption of Table 1), in the order of strength
 
     { ?, !, and all brackets and quotation marks }  >  .  >  { ;, : }  >  -  >  ,
 
 except that a bracket does not absorb marks outside of the material that it encloses.  Also, a comma or a
 period moves inside closing quotation marks.
 
-The paper says that the schemata consider 16 types of marks and generate 192 rules, but prints neither the
-types nor the rules.  This module reconstructs them.  Eleven marks are in the caption, the abbreviation dot
-is in the table, and square brackets and single quotation marks make sixteen.  The table and its caption then
-determine 112 rules: 60 for two points, 4 for quote transposition, and 48 for a bracket and a weaker point
-inside of it.  The other 80 of the 192 rules must be for pairs of marks of which neither is weaker.  Exactly
-80 such pairs have a bracket and no point outside of it.  They are taken to have rules too (`EQUAL_STRENGTH`):
-the bracket absorbs the point, and one of two brackets absorbs the other.  64 pairs are left unchanged: a
-point beside the outside of a bracket (60), and the different points of equal strength ``?!``, ``!?``, ``;:``,
-``:;``.
+The paper says that there are 192 rules for 16 types of marks, but prints neither.  This module reconstructs
+them.  Eleven marks are in the caption, the abbreviation dot is in the table, and square brackets and single
+quotation marks make sixteen.  They determine 112 rules: 60 for two points, 4 for quote transposition, and 48
+for a bracket and a weaker point inside of it.  The other 80 rules must be for pairs in which neither mark is
+weaker, and exactly 80 such pairs have a bracket and no point outside of it.  They are taken to have rules too
+(`EQUAL_STRENGTH`): the bracket absorbs the point, and one of two brackets absorbs the other.  64 pairs are
+unchanged: a point beside the outside of a bracket (60), and the different points of equal strength ``?!``,
+``!?``, ``;:``, ``:;``.
 """
 
 from collections.abc import Collection
@@ -70,10 +68,9 @@ SCHEMATA = (
 class NunbergRule(NamedTuple):
     """The outcome of two neighbouring underlying marks.
 
-    :ivar before: the marks, as on the page; the abbreviation dot is
-        `pyropunct.text.marks.ABBREVIATION_DOT`.
-    :ivar after: what they become.
-    :ivar schema: the schema that the rule belongs to, one of `SCHEMATA`.
+    :ivar before: the marks, as on the page; the abbreviation dot is `pyropunct.text.marks.ABBREVIATION_DOT`.
+    :ivar after: the marks that they become.
+    :ivar schema: one of `SCHEMATA`.
     """
 
     before: tuple[str, str]
@@ -88,10 +85,6 @@ def nunberg_rules() -> tuple[NunbergRule, ...]:
 
 
 def _rule(a: str, b: str) -> NunbergRule | None:
-    """The rule for the neighbours a b.
-
-    No two schemata apply to the same pair, so their priority does not matter.
-    """
     if a in _CLOSING_QUOTES and b in _TRANSPOSED:
         return NunbergRule((a, b), (b, a), QUOTE_TRANSPOSITION)
     if not (_is_bracket(a) or _is_bracket(b)):
@@ -120,11 +113,7 @@ def _of_points(a: str, b: str) -> NunbergRule | None:
 
 
 def _absorbing_bracket(a: str, b: str) -> str | None:
-    """The bracket that absorbs the other of two neighbours, if one does.
-
-    A bracket absorbs the points inside of it.  Of two brackets the first remains, except that the second,
-    which is the outer one, remains if both close.
-    """
+    """The bracket that absorbs the other of two neighbours, if one does."""
     if _is_bracket(a) and _is_bracket(b):
         return b if a in _CLOSING and b in _CLOSING else a
     if a in _OPENING:
@@ -133,8 +122,5 @@ def _absorbing_bracket(a: str, b: str) -> str | None:
 
 
 def is_english(words: Collection[str]) -> bool:
-    """Whether the words that occur several times in a text, in lower case, are those of English.
-
-    They are if they have at least half of `ENGLISH_WORDS`.
-    """
+    """Whether the frequent words of a text, in lower case, include at least half of `ENGLISH_WORDS`."""
     return 2 * len(ENGLISH_WORDS.intersection(words)) >= len(ENGLISH_WORDS)

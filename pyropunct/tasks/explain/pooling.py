@@ -1,7 +1,7 @@
 """Outcomes of neighbouring marks in several languages, partially pooled.
 
-A language whose treebank has a pair of marks a few times borrows from the others, the more the less they
-differ.  For language l, pair of functions p and outcome k::
+A language with few examples of a pair of marks borrows from the others, the more the less they differ.  For
+language l, pair of functions p and outcome k::
 
     mean[p, k]     ~ Normal(0, MEAN_SCALE)
     spread[p]      ~ HalfNormal(SPREAD_SCALE)
@@ -40,7 +40,7 @@ SMOOTHING = 0.5
 def pooled_outcomes(counts: Tensor, possible: Tensor) -> None:
     """The Pyro model.
 
-    :param counts: (languages, pairs, 4) how often each outcome is expected.
+    :param counts: (languages, pairs, 4) the expected count of each outcome.
     :param possible: (pairs, 4) whether a pair has the outcome.
     """
     languages = pyro.plate("languages", counts.shape[0], dim=-3)
@@ -66,10 +66,10 @@ def log_shares(logit: Tensor, possible: Tensor) -> Tensor:
 class PooledShares:
     """The shares of the outcomes of each pair of functions in each language.
 
-    :ivar outcomes: for each pair its outcomes.
-    :ivar counts: (languages, pairs, 4) how often each is expected.
+    :ivar outcomes: the outcomes of each pair.
+    :ivar counts: (languages, pairs, 4) their expected counts.
     :ivar own: (languages, pairs, 4) the shares in the language alone, with `SMOOTHING`.
-    :ivar pooled: (languages, pairs, 4) the posterior means of the shares of the model.
+    :ivar pooled: (languages, pairs, 4) the posterior means of the shares.
     """
 
     outcomes: dict[str, tuple[str, ...]]
@@ -79,10 +79,7 @@ class PooledShares:
 
 
 def pool(languages: Sequence[LanguageCounts], *, seed: int = 0) -> PooledShares:
-    """Fit `pooled_outcomes` to counts by stochastic variational inference with a normal guide.
-
-    :param seed: equal seeds give equal results.
-    """
+    """Fit `pooled_outcomes` to counts by stochastic variational inference with a normal guide."""
     counts, outcomes = pair_counts(languages)
     numbers = torch.tensor([len(of_pair) for of_pair in outcomes.values()])
     possible = torch.arange(len(EDITS)) < numbers[:, None]
@@ -116,10 +113,8 @@ def pair_counts(languages: Sequence[LanguageCounts]) -> tuple[Tensor, dict[str, 
 
 
 def perplexities(shares: Tensor, counts: Tensor) -> list[float]:
-    """For each language the perplexity of shares per pair of neighbouring marks in other sentences.
-
-    :param shares: (languages, pairs, 4).
-    :param counts: (languages, pairs, 4) what is expected there.
+    """For each language the perplexity per pair of neighbouring marks: (languages, pairs, 4) shares on counts
+    of other sentences.
     """
     log_likelihood = torch.xlogy(counts, shares).sum((-1, -2))
     return [math.exp(one) for one in (-log_likelihood / counts.sum((-1, -2))).tolist()]

@@ -1,20 +1,19 @@
-"""Trees from punctuation: the generative story turned around.
+"""Finds trees of punctuated sentences with a parser of words and the generative story.
 
-A parser that reads words alone says how probable their trees are.  The story says how probable the marks on
-the page are, given each tree.  By Bayes' rule::
+A parser that reads words alone gives p(T | words); the story gives p(x | T).  By Bayes' rule, with strength s
+= 1::
 
     p(T | words, x)  =  p(T | words) p(x | T)^s / sum over T' of p(T' | words) p(x | T')^s
 
-with strength s = 1.  If the attach model is local to an arc, the sum runs over all trees that the parser
-thinks possible, see `pyropunct.nets.latent`.  Otherwise, and with another strength, it runs over the trees
-that the parser has drawn; the more there are, the nearer it comes to the sum over all trees.
+If the attach model is local to an arc and s = 1, the sum runs over all trees that the parser thinks possible,
+see `pyropunct.nets.latent`.  Otherwise it runs over trees drawn by the parser.
 
-If the model has a parser that reads marks too, its p(T | words, x) takes the place of p(T | words), times the
-square root of p(T | words), made to add up to 1.  Marks count twice then, which is not Bayes' rule, but makes
-trees better.
+If the model also has a parser that reads marks, p(T | words) is replaced by the p(T | words, x) of that
+parser times the square root of p(T | words), normalised.  Marks then count twice, which is not Bayes' rule,
+but makes trees better.
 
-The loss of a tree is the number of its words with a wrong head.  Its expectation adds up over the arcs, so
-the tree of least risk has the greatest sum of the posterior probabilities of its arcs: see `least_risk_tree`.
+The loss of a tree is its number of wrong heads.  The expected loss adds up over arcs, so the tree of least
+risk has the greatest sum of posterior probabilities of arcs: see `least_risk_tree`.
 """
 
 from collections import defaultdict
@@ -45,11 +44,7 @@ LONGEST_SUMMED = 120
 
 
 class LeastRisk(NamedTuple):
-    """A tree, chosen among all that are projective and have one root.
-
-    :ivar tree: the tree.
-    :ivar risk: how many of its words can be expected to have a wrong head.
-    """
+    """The tree of least risk, the expected number of wrong heads, among projective trees with one root."""
 
     tree: Tree
     risk: float
@@ -61,14 +56,14 @@ def trees_given_marks(
     draws: int = DRAWS,
     strength: float = 1.0,
 ) -> Iterator[list[WeightedTree]]:
-    """The trees of punctuated sentences, with p(T | words, x) as their weights, the heaviest first.
+    """The trees of punctuated sentences with weights p(T | words, x), the heaviest first.
 
-    The story fitted to trees of a parser weighs them, see `Punctuator.for_parsed`.  If it gives
-    none of the trees any probability, they keep the parser's weights.
+    The story for trees of a parser weighs them, see `Punctuator.for_parsed`.  If it gives all trees
+    probability zero, they keep the parser's weights.
 
     :param sentences: the words of each, and the punctuation tokens of its slots 0..n.
-    :param draws: how many trees the parser draws for each, equal ones counted.
-    :param strength: s, from 0, where the story does not count; at 1 it counts as in Bayes' rule.
+    :param draws: how many trees the parser draws for each, with repetitions.
+    :param strength: s, from 0 (ignore the story) to 1 (Bayes' rule).
     :raises NoParserError: if the model has no parser.
     """
     parses = _drawn_trees(model, sentences, draws)
@@ -89,7 +84,7 @@ def trees_given_marks(
 def _drawn_trees(
     model: Punctuator, sentences: Sequence[tuple[Sequence[str], Surface]], draws: int
 ) -> list[list[WeightedTree]]:
-    """The trees of each sentence by parsers alone; those of very long ones by the parser of words."""
+    """The trees of each sentence by parsers alone; very long sentences use the parser of words."""
     parser = _parser_of_marks(model)
     short = [parser is not None and len(words) <= LONGEST_PARSED for words, _ in sentences]
     pairs = list(zip(sentences, short, strict=True))
@@ -148,11 +143,12 @@ def _posterior(model: Punctuator, words: Sequence[str], surface: Surface) -> Lea
 
 
 def least_risk_tree(trees: Sequence[WeightedTree]) -> LeastRisk:
-    """The tree of the least expected number of wrong heads: minimum Bayes risk over arcs.
+    """The tree with the least expected number of wrong heads: minimum Bayes risk over arcs.
 
-    It has arcs of the given trees, each with its most probable relation, but may differ from all of them.
+    It consists of arcs of the given trees, each with its most probable relation, but may differ from all of
+    them.
 
-    :param trees: of one sentence of n words, with weights that add up to 1.
+    :param trees: of one sentence, with weights that add up to 1.
     """
     weighted = (
         (word, head, relation, weight)
@@ -163,11 +159,6 @@ def least_risk_tree(trees: Sequence[WeightedTree]) -> LeastRisk:
 
 
 def _least_risk(first: Tree, weighted: Iterable[tuple[int, int, str, float]]) -> LeastRisk:
-    """The tree of least risk.
-
-    :param first: a tree of the same words.
-    :param weighted: words, heads, relations and probabilities of arcs; those of equal arcs add up.
-    """
     arcs = np.zeros((len(first), len(first) + 1))
     relations: defaultdict[tuple[int, int], defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
     for word, head, relation, weight in weighted:

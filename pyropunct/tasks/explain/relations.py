@@ -24,12 +24,7 @@ Advance = Callable[[int], None]
 
 
 class PairShare(NamedTuple):
-    """A puncteme pair of a relation.
-
-    :ivar left: the left puncteme.
-    :ivar right: the right puncteme.
-    :ivar share: the expected share of the constituents that sprout the pair, from 0 to 1.
-    """
+    """A puncteme pair of a relation, and the expected share of constituents that sprout it."""
 
     left: Puncteme
     right: Puncteme
@@ -43,7 +38,7 @@ class PairShare(NamedTuple):
 
     @property
     def is_symmetric(self) -> bool:
-        """Whether both punctemes are the same, or hold brackets or quotation marks that face each other."""
+        """Whether both punctemes are equal, or hold brackets or quotation marks that face each other."""
         return symmetry_class(self.left, self.right) in SYMMETRIC
 
 
@@ -51,10 +46,10 @@ class PairShare(NamedTuple):
 class RelationPunctemes:
     """The punctemes that the constituents of a relation sprout.
 
-    :ivar relation: the dependency relation; the empty string stands for all relations not seen in training.
-        A relation with a subtype not seen in training counts as the relation without it.
-    :ivar count: how many constituents have it.
-    :ivar pairs: its puncteme pairs, the most frequent first; their shares add up to 1.
+    :ivar relation: the dependency relation; "" stands for all relations not seen in training.  An unseen
+        subtype counts as the relation without it.
+    :ivar count: the number of constituents.
+    :ivar pairs: the puncteme pairs, the most frequent first; their shares add up to 1.
     """
 
     relation: str
@@ -87,10 +82,7 @@ class RelationPunctemes:
         return self.symmetric / self.nonempty if self.nonempty > 0 else None
 
     def to_json(self, pairs: int) -> dict[str, Any]:
-        """Plain JSON types.
-
-        :param pairs: how many puncteme pairs to list.
-        """
+        """A dictionary of plain JSON types, with at most so many puncteme pairs."""
         columns = ("relation", "count", "entropy", "nonempty", "symmetric", "symmetric_of_nonempty")
         return {
             **{name: getattr(self, name) for name in columns},
@@ -113,11 +105,10 @@ def relation_punctemes(
 
         share of (l, r) for d = mean over the constituents w with relation d of p(l_w = l, r_w = r | T, x)
 
-    The paper's Table 4 has the five relations that are most symmetric.  It does not say whether its shares
-    are expectations or counts in the best T'.
+    The paper's Table 4 has the five most symmetric relations.  It does not say whether its shares are
+    expectations or counts in the best T'.
 
     :param least: leave out relations with fewer constituents.
-    :param advance: called with the number of sentences newly done.
     :returns: the relations, those with the greatest share of symmetric punctemes first.
     """
     inventory, decode = model.vocabulary.inventory, model.vocabulary.decode_string
@@ -138,9 +129,9 @@ def relation_punctemes(
 def expected_pairs(
     model: FittedStory, sentences: Sequence[Sentence], advance: Advance = lambda done: None
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """How often each puncteme pair is sprouted, in expectation under p(T' | T, x), and by how many.
+    """How often each puncteme pair is sprouted, in expectation under p(T' | T, x), and by how many
+    constituents.
 
-    :param advance: called with the number of sentences newly done.
     :returns: (rows,) the expected count of each row of the inventory; (relations,) the constituents.
     """
     inventory = model.vocabulary.inventory
@@ -155,11 +146,11 @@ def expected_pairs(
 
 
 class SymmetryWeight(NamedTuple):
-    """A learned weight of the log-linear attach model: of a class of symmetry, for a relation.
+    """A learned weight of a class of symmetry for a relation, in the log-linear attach model.
 
-    :ivar relation: the dependency relation; the empty string stands for all relations not seen in training.
-    :ivar symmetry: the class, one of `pyropunct.models.symmetry.CLASSES`.
-    :ivar weight: what it adds to the score of each pair of the class, in nats.
+    :ivar relation: the dependency relation; "" stands for all relations not seen in training.
+    :ivar symmetry: one of `pyropunct.models.symmetry.CLASSES`.
+    :ivar weight: its contribution to the score of each pair of the class, in nats.
     """
 
     relation: str
@@ -168,9 +159,9 @@ class SymmetryWeight(NamedTuple):
 
 
 def symmetry_weights(model: FittedStory) -> list[SymmetryWeight]:
-    """The weights of symmetry for each relation, the largest first; none if the attach model has no such.
+    """The weights of symmetry for each relation, the largest first; empty if the attach model has none.
 
-    They are one part of a score among many: other features of the same constituents have weights too.
+    Other features of the same constituents have weights too.
     """
     attach = model.story.attach
     if not isinstance(attach, LogLinearAttach):

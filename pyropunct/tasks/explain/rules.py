@@ -25,17 +25,17 @@ GAP = 0.25
 
 
 class NoEditsError(ValueError):
-    """Raised for a model whose channel has no edits, and so no rules."""
+    """Raised if the channel of a model has no edits, and so no rules."""
 
 
 class PairOutcome(NamedTuple):
     """A possible outcome of two neighbouring underlying tokens.
 
     :ivar after: the tokens that they become.
-    :ivar probability: p(after | before).  Where two edits have the same outcome, as left and right
-        absorption of equal tokens have, it is the sum of both.
-    :ivar interval: a credible interval of this probability, if the posterior of the model is known.
-    :ivar count: its expected count in the sentences, if there are sentences.
+    :ivar probability: p(after | before), summed over edits with the same outcome, such as left and right
+        absorption of equal tokens.
+    :ivar interval: a credible interval of this probability, if the posterior is known.
+    :ivar count: its expected count in the sentences, if there are any.
     """
 
     after: tuple[str, ...]
@@ -50,8 +50,8 @@ class LearnedPair:
 
     :ivar before: the tokens, as on the page.
     :ivar outcomes: a b, b, a, b a; for equal tokens a a and a.
-    :ivar listed: whether both are among the marks that Nunberg considers.
-    :ivar rule: his rule for them, in the model's tokens; a listed pair without a rule is unchanged.
+    :ivar listed: whether Nunberg considers both marks.
+    :ivar rule: his rule, in the model's tokens; a listed pair without a rule is unchanged.
     """
 
     before: tuple[str, str]
@@ -67,22 +67,21 @@ class LearnedPair:
 
     @property
     def occurs(self) -> bool | None:
-        """Whether the pair is expected in the sentences; None if there are none.
+        """Whether the pair is expected in the sentences; None without sentences.
 
-        The probabilities of a pair that does not occur are not learned from it: they come from the prior, or
-        from other pairs with the same marks.
+        If not, its probabilities come from the prior or from other pairs with the same marks.
         """
         return None if self.count is None else self.count >= OCCURRING
 
     def share(self, outcome: PairOutcome) -> float | None:
-        """The expected count of an outcome as a share of the pair's; None if the pair is not expected."""
+        """The count of an outcome divided by that of the pair; None if the pair is not expected."""
         return outcome.count / self.count if outcome.count is not None and self.count else None
 
     def disagrees(self, outcome: PairOutcome) -> bool:
-        """Whether a probability differs by over `GAP` from its share, of a pair expected `COUNTED` times.
+        """Whether a probability differs from its share by over `GAP`, for a pair with count `COUNTED` or
+        more.
 
-        Then the weights have not settled: they are near a prior that the sentences contradict, or the
-        sentences are others than those trained on.
+        Then the weights are near a prior that the sentences contradict, or were trained on other sentences.
         """
         share = self.share(outcome)
         counted = share is not None and (self.count or 0.0) >= COUNTED
@@ -102,9 +101,9 @@ class LearnedPair:
 
     @property
     def rank(self) -> float | None:
-        """The rank of Nunberg's outcome among all by p(after | before), 1 for the most probable.
+        """The rank of Nunberg's outcome by p(after | before), from 1; None without a rule for the pair.
 
-        Outcomes of equal probability share the mean of their ranks.  None if he has no rule for the pair.
+        Outcomes of equal probability share the mean of their ranks.
         """
         if self.rule is None:
             return None
@@ -117,8 +116,7 @@ class LearnedPair:
 class Precision(NamedTuple):
     """How many of the confidently learned edits agree with Nunberg's rules.
 
-    :ivar edits: the number of these edits, without those that keep both tokens, for pairs that Nunberg
-        considers.
+    :ivar edits: the number of these edits, without "keep", for pairs that Nunberg considers.
     :ivar listed: how many of them agree with his rules.
     """
 
@@ -127,14 +125,14 @@ class Precision(NamedTuple):
 
     @property
     def share(self) -> float | None:
-        """Their share, if there are any edits."""
+        """Their share; None without edits."""
         return self.listed / self.edits if self.edits else None
 
 
 class Recall(NamedTuple):
     """The ranks of the outcomes of Nunberg's rules by p(after | before).
 
-    :ivar rules: how many rules there are.
+    :ivar rules: the number of rules.
     :ivar first: how many have rank 1.
     :ivar second: how many have a rank above 1 and up to 2.
     :ivar worse: the others.
@@ -153,13 +151,12 @@ class LearnedRules:
     """The learned outcomes of pairs of tokens, compared with Nunberg's rules.
 
     :ivar pairs: every two tokens that can be neighbours; the most frequent first, if they are counted.
-    :ivar nunberg: whether they are compared with Nunberg's rules.  If not, the pairs have none.
-    :ivar unlearned: Nunberg's rules with a mark that the model lacks.  They have no rank and are left out of
-        `recall`.
+    :ivar nunberg: whether they are compared with Nunberg's rules; if not, pairs have no rules.
+    :ivar unlearned: Nunberg's rules with a mark that the model lacks; not in `recall`.
     :ivar confidence: the probability above which an edit is confident.
     :ivar least: the expected count from which a pair is frequent.
-    :ivar level: the posterior probability of the credible intervals; None without a posterior.
-    :ivar sentences: in how many sentences the pairs are counted; None if they are not.
+    :ivar level: the probability of the credible intervals; None without a posterior.
+    :ivar sentences: the number of sentences in which pairs are counted; None without counts.
     """
 
     pairs: tuple[LearnedPair, ...]
@@ -176,12 +173,10 @@ class LearnedRules:
         return tuple(pair for pair in self.pairs if pair.rule is not None)
 
     def prominent(self, most: int) -> tuple[LearnedPair, ...]:
-        """The pairs to look at first.
+        """The pairs to look at first, at most so many.
 
-        If pairs are counted, these are the most frequent ones, otherwise those with the most probable edits;
-        if they are compared with Nunberg's rules, of his marks.
-
-        :param most: how many.
+        These are the most frequent pairs, or without counts those with the most probable edits; with
+        Nunberg's rules, only pairs of his marks.
         """
         if self.sentences is not None:
             return self.pairs[:most]
@@ -190,22 +185,22 @@ class LearnedRules:
 
     @property
     def occurring(self) -> int | None:
-        """How many pairs occur in the sentences, if there are any."""
+        """How many pairs occur in the sentences; None without sentences."""
         return None if self.sentences is None else sum(bool(pair.occurs) for pair in self.pairs)
 
     @property
     def disagreeing(self) -> int | None:
-        """How many outcomes disagree with their shares (`LearnedPair.disagrees`), if there are sentences."""
+        """How many outcomes disagree with their shares (`LearnedPair.disagrees`); None without sentences."""
         found = (pair.disagrees(outcome) for pair in self.pairs for outcome in pair.outcomes)
         return None if self.sentences is None else sum(found)
 
     def frequent(self, pair: LearnedPair) -> bool:
-        """Whether a pair is frequent in the sentences, if there are any."""
+        """Whether a pair is frequent in the sentences; None without sentences."""
         return pair.count is not None and pair.count >= self.least
 
     @cached_property
     def precision(self) -> Mapping[str, Precision]:
-        """The precision of the confident edits, of all pairs, those that occur and frequent ones."""
+        """The precision of the confident edits: of all pairs, of those that occur, and of frequent ones."""
         of_pairs = {"all": [pair for pair in self.pairs if pair.listed]}
         if self.sentences is not None:
             of_pairs["occurring"] = [pair for pair in of_pairs["all"] if pair.occurs]
@@ -214,12 +209,13 @@ class LearnedRules:
 
     @cached_property
     def recall(self) -> Mapping[str, Recall]:
-        """The ranks of Nunberg's rules, of several groups of them.
+        """The ranks of Nunberg's rules in several groups.
 
-        The groups are "all"; "determined", without the rules that `pyropunct.tasks.explain.nunberg` had to
-        add; "decided", where some outcome has a probability above `DECIDED`, as in the paper; "edited", where
-        an outcome that changes something has.  If pairs are counted, there are also "frequent", the rules for
-        frequent pairs, and "edited, frequent", those in both groups.
+        - "all" rules;
+        - "determined": without the rules that `pyropunct.tasks.explain.nunberg` had to add;
+        - "decided": some outcome has a probability above `DECIDED`, as in the paper;
+        - "edited": an outcome that changes something has;
+        - "frequent" and "edited, frequent", if pairs are counted: those for frequent pairs.
         """
         edited = [pair for pair in self.ruled if _exceeded(pair.edits)]
         groups = {
@@ -234,9 +230,9 @@ class LearnedRules:
         return {name: recall(pairs) for name, pairs in groups.items()}
 
     def to_json(self) -> dict[str, Any]:
-        """Everything in plain JSON types; special tokens as they are displayed.
+        """A dictionary of plain JSON types, with special tokens as displayed.
 
-        What compares with Nunberg's rules is None if they were not asked for.
+        Comparisons with Nunberg's rules are None if they were not requested.
         """
         compared = {
             "precision": {

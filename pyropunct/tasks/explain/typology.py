@@ -1,7 +1,7 @@
 """Punctuation of several languages side by side: marks are aligned by what they do, not by their characters.
 
-A model of each language counts in a treebank of it, in expectation under p(T' | T, x).  The outcomes of
-neighbouring marks are then compared from language to language, and so is what each relation sprouts.
+Each model counts in a treebank of its language, in expectation under p(T' | T, x).  Compared are the outcomes
+of neighbouring marks and what each relation sprouts.
 """
 
 import math
@@ -65,11 +65,7 @@ Advance = Callable[[int], None]
 
 
 class Tally(NamedTuple):
-    """How often something happens, and its outcomes.
-
-    :ivar total: the expected number of times.
-    :ivar outcomes: the expected number of times for each outcome.
-    """
+    """The expected number of times that something happens, in total and for each outcome."""
 
     total: float
     outcomes: Mapping[str, float]
@@ -78,8 +74,8 @@ class Tally(NamedTuple):
 class LanguageCounts(NamedTuple):
     """What a model expects in a treebank of its language.
 
-    :ivar functions: what each of its marks does, one of `FUNCTIONS`.
-    :ivar tallies: by what is compared, and a pair of functions or a relation.
+    :ivar functions: what each mark does, one of `FUNCTIONS`.
+    :ivar tallies: by the kind of comparison, and a pair of functions or a relation.
     """
 
     functions: Mapping[str, str]
@@ -110,8 +106,8 @@ def language_counts(
 ) -> LanguageCounts:
     """Count what happens to neighbouring marks, and what relations sprout, under p(T' | T, x).
 
-    :param known: the function of each mark; by default what constituents of the sentences sprout tells.
-    :param advance: called with the number of sentences newly done, each sentence twice.
+    :param advance: gets each sentence twice.
+    :param known: the function of each mark; by default found from what constituents of the sentences sprout.
     :raises NoEditsError: if the model's channel has no edits.
     """
     require_edits(model)
@@ -135,10 +131,6 @@ def language_counts(
 
 
 def _of_neighbours(functions: Sequence[str], edits: Tensor) -> dict[tuple[str, str], Tally]:
-    """The outcomes of pairs of functions.
-
-    :param edits: (tokens, tokens, 4) the expected count of each edit.
-    """
     does = torch.tensor([[function == name for name in FUNCTIONS] for function in functions]).double()
     counts = merged_edits(torch.einsum("ta,ub,tue->abe", does, does, edits.double().cpu()))
     tallies = {}
@@ -156,11 +148,7 @@ def _of_relations(
     expected: NDArray[np.float64],
     constituents: NDArray[np.int64],
 ) -> dict[tuple[str, str], Tally]:
-    """What relations without their subtypes sprout, and how many final marks roots do.
-
-    :param expected: (rows,) the expected count of each pair of the inventory.
-    :param constituents: (relations,) how many there are.
-    """
+    """What relations without their subtypes sprout, and how many final marks roots do."""
     inventory = model.vocabulary.inventory
     totals: defaultdict[str, int] = defaultdict(int)
     sprouted: defaultdict[str, NDArray[np.float64]] = defaultdict(lambda: np.zeros(len(SPROUTED) + 1))
@@ -183,12 +171,8 @@ def _of_relations(
 
 
 class Share(NamedTuple):
-    """How often something has an outcome.
-
-    :ivar expected: the expected number of times.
-    :ivar total: the expected number of all outcomes.
-    :ivar low: the lower end of an interval of the share.
-    :ivar high: its upper end.
+    """The share of an outcome: expected number, expected number of all outcomes, and both ends of an
+    interval.
     """
 
     expected: float
@@ -203,10 +187,7 @@ class Share(NamedTuple):
 
 
 def share_of(expected: float, total: float, level: float) -> Share:
-    """A share with Wilson's interval, which is near that of Jeffreys, and allows for fractions of counts.
-
-    :param level: the probability that the interval covers the true share.
-    """
+    """A share with Wilson's interval at a level; it is near Jeffreys' and allows fractional counts."""
     z = NormalDist().inv_cdf((1 + level) / 2)
     middle, spread = expected + z * z / 2, z * math.sqrt(expected * (1 - expected / total) + z * z / 4)
     low, high = ((middle + sign * spread) / (total + z * z) for sign in (-1, 1))
@@ -217,10 +198,10 @@ def share_of(expected: float, total: float, level: float) -> Share:
 class Comparison:
     """The shares of one outcome in several languages.
 
-    :ivar table: what is compared: `PAIRS`, `RELATIONS` or `ROOTS`.
+    :ivar table: `PAIRS`, `RELATIONS` or `ROOTS`.
     :ivar of: a pair of functions, a relation, or "final mark".
-    :ivar outcome: what becomes of the pair, or what is sprouted.
-    :ivar shares: those of each language; None where there are too few.
+    :ivar outcome: what becomes of the pair, or is sprouted.
+    :ivar shares: by language; None where there are too few.
     """
 
     table: str
@@ -245,11 +226,11 @@ def side_by_side(
     least: float = TypologySettings.least,
     level: float = TypologySettings.level,
 ) -> list[Comparison]:
-    """The outcomes in several languages: the pairs and relations known in most languages come first.
+    """The outcomes in several languages: pairs and relations known in most languages come first.
 
     :param least: leave out pairs, and relations, that are expected less often in a language.
-    :param level: the probability that all intervals of a row cover their shares.  So languages with the same
-        share have intervals that do not overlap with a probability of at most 1 - level.
+    :param level: the probability that all intervals of a row cover their shares, so that languages with the
+        same share have disjoint intervals with a probability of at most 1 - level.
     """
     of_one = 1 - (1 - level) / len(languages)
     found = []

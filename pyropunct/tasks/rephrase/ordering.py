@@ -1,7 +1,7 @@
-"""New word orders: orders of the dependents of nouns and verbs, drawn from a learned model.
+"""Orders of the dependents of nouns and verbs, drawn from a learned model.
 
-This is the "self-permutation" of Wang & Eisner (2016), "The Galactic Dependencies Treebanks", TACL 4.  Li,
-Wang & Eisner (2019, section 6.3) rephrase sentences with it.
+This is the "self-permutation" of Wang & Eisner (2016), "The Galactic Dependencies Treebanks", TACL 4, with
+which Li, Wang & Eisner (2019, section 6.3) rephrase sentences.
 """
 
 from collections import Counter
@@ -45,10 +45,9 @@ Feature = tuple[object, ...]
 
 
 class OrderItem(NamedTuple):
-    """The properties of a dependent or head that the model uses.
+    """The features of a dependent or head.
 
     :ivar relation: the dependent's relation; of a head, `HEAD`.
-    :ivar tag: the tag.
     :ivar punctemes: the dependent's left and right puncteme, if the tree has them.
     """
 
@@ -66,7 +65,7 @@ class Family(NamedTuple):
     """A head and its dependents.
 
     :ivar group: `NOUN` or `VERB`.
-    :ivar items: the head, then its dependents, sorted by the properties that the model uses.
+    :ivar items: the head, then its dependents, sorted by their features.
     :ivar words: the word of each item.
     :ivar order: the numbers of the items from left to right.
     """
@@ -78,10 +77,7 @@ class Family(NamedTuple):
 
 
 def families(tree: Tree, punctemes: Punctemes | None = None) -> Iterator[Family]:
-    """The nouns and verbs of a tree that have dependents.
-
-    :param punctemes: those of the constituents of its words, if the model uses them.
-    """
+    """Yields the nouns and verbs of a tree that have dependents, with their punctemes if given."""
     for head, dependents in enumerate(tree.children[1:], start=1):
         group = GROUPS.get(tree.tags[head - 1])
         if group is None or not dependents:
@@ -99,15 +95,12 @@ class OrderModel(PyroModule):
     """A log-linear model of the order of a head and its dependents, as a Pyro model.
 
     A feature is a property of a pair of items, such as "a determiner and an adjective, both of a noun".  It
-    has six weights: three for standing before each other, on the left of the head, on its right, and on
-    either side; and three for standing next to each other.  The scores of a pair are sums over its features
-    f::
+    has six weights with normal priors: for standing before each other on the left of the head, on its right,
+    or on either side; and the same for standing next to each other (Wang & Eisner 2016, section 4).  The
+    scores of a pair sum over its features f; ``next`` is computed likewise::
 
         before[side] = sum over f of  w[f, side] + w[f, either]
 
-    and so for next.  Weights have a normal prior.  Source: Wang & Eisner (2016, section 4).
-
-    :param num_features: how many features there are.
     :param prior_scale: the standard deviation of the prior of each weight.
     """
 
@@ -120,9 +113,8 @@ class OrderModel(PyroModule):
     def forward(
         self, nodes: Nodes, features: Tensor, orders: Tensor | None = None, counts: Tensor | None = None
     ) -> Tensor:
-        """Draw the orders of nodes, or score given orders.
+        """Draw the orders of N nodes, or score given orders.
 
-        :param nodes: N nodes.
         :param features: (kinds, F) the features of each kind of pair, padded with -1.
         :param orders: (N, M) observed orders.
         :param counts: (N,) how often each node was seen; by default once.
@@ -151,7 +143,7 @@ def map_weights(
 
     The objective is strictly concave, so they are unique.
 
-    :param steps: the maximal number of steps; the search ends earlier if it has converged.
+    :param steps: the maximal number of steps.
     """
     weights = torch.zeros(model.num_features, 6, dtype=torch.double, requires_grad=True)
     search = torch.optim.LBFGS([weights], max_iter=steps, history_size=20, line_search_fn="strong_wolfe")
@@ -170,10 +162,9 @@ def map_weights(
 class WordOrder:
     """A model of the order of a head and its dependents, learned from a treebank.
 
-    A feature describes a pair of items, separately for nouns and verbs, by one of these: the relations and
-    tags of both; both relations; both tags; and, if there are punctemes, both relations with the punctemes of
-    one of the items.  `OrderModel` documents the weights.  Wang & Eisner (2016) also
-    have features of longer runs of dependents, which would need sums over all m! orders.
+    Features are separate for nouns and verbs.  Each combines for a pair of items: the relations and tags of
+    both; both relations; both tags; or both relations with the punctemes of one item.  Features of longer
+    runs (Wang & Eisner 2016) are left out, because they need sums over all m! orders.
 
     :param features: a number for each feature.
     :param weights: (features, 6) the weights of an `OrderModel`.
@@ -184,7 +175,7 @@ class WordOrder:
 
     @classmethod
     def learn(cls, observed: Iterable[Family], prior_scale: float = PRIOR_SCALE) -> "WordOrder":
-        """The model with the most probable weights given the orders of a treebank.
+        """Fit the weights of `OrderModel` to the orders of a treebank.
 
         Families of more than `LARGEST` items are left out.
 
@@ -223,9 +214,8 @@ class WordOrder:
         generator: np.random.Generator,
         punctemes: Sequence[Punctemes] | None = None,
     ) -> list[tuple[int, ...]]:
-        """The words of each tree, numbered from 1, in an order drawn for each of its nouns and verbs.
-
-        :param punctemes: those of the constituents of each tree, if the model was learned with punctemes.
+        """The words of each tree, from 1, in an order drawn for each noun and verb, given punctemes if
+        learned.
         """
         known = [None] * len(trees) if punctemes is None else punctemes
         of_trees = [list(families(tree, pairs)) for tree, pairs in zip(trees, known, strict=True)]
@@ -237,10 +227,7 @@ class WordOrder:
 
 
 class _Numbering:
-    """Numbers for kinds of pairs, and for their features.
-
-    :param features: the numbers of known features; by default all features are new and get numbers.
-    """
+    """Numbers for kinds of pairs, and for their features; without ``features``, all are new."""
 
     def __init__(self, features: Mapping[Feature, int] | None = None) -> None:
         self._known, self.features = features, dict[Feature, int]()
@@ -283,10 +270,7 @@ def _features(group: str, left: OrderItem, right: OrderItem) -> list[Feature]:
 
 
 def linearised(tree: Tree, orders: Mapping[int, Sequence[int]]) -> tuple[int, ...]:
-    """The words of a projective tree, numbered from 1, with new orders of the dependents of some heads.
-
-    :param orders: for some words the word itself and its dependents, from left to right.
-    """
+    """The words of a projective tree, from 1, in new orders of some words with their dependents."""
     placed = []
     waiting = [(tree.root, False)]
     while waiting:

@@ -1,7 +1,7 @@
 """Distributions over the orders of a head and its dependents: sums, draws and gradients.
 
-The model is that of Wang & Eisner (2016), "The Galactic Dependencies Treebanks", TACL 4, whose permutations
-of dependents are the rephrasings of Li, Wang & Eisner (2019, section 6.3).
+Sources: Wang & Eisner (2016), "The Galactic Dependencies Treebanks", TACL 4; Li, Wang & Eisner (2019, section
+6.3).
 """
 
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ NO_ITEM = -1
 
 
 class Nodes(NamedTuple):
-    """N nodes, each with m items to be ordered: the head word, item 0, and the dependents, items 1 .. m - 1.
+    """N nodes, each with m items to order: the head word, item 0, and the dependents, items 1 .. m - 1.
 
     :ivar sizes: (N,) m of each node.
     :ivar start: (N + 1,) where the (m + 1) x (m + 1) pairs of each node start.  Item m is the edge: in the
@@ -66,7 +66,6 @@ class Orders(TorchDistribution):
     over the set of items placed so far and the last of them (Held & Karp 1962):  O(2^m m^2) steps instead of
     m!.  Batch shape (N,), event shape (M,) for the largest m; orders are padded with `NO_ITEM`.
 
-    :param nodes: N nodes.
     :param scores: (kinds, 4) the scores of each kind of pair: before on the left and right, next on the left
         and right.
     """
@@ -89,10 +88,7 @@ class Orders(TorchDistribution):
         return self
 
     def log_prob(self, value: Tensor) -> Tensor:
-        """(N,) the log-probability of the order of each node.
-
-        Time and memory are exponential in the number of items.
-        """
+        """(N,) the log-probability of the order of each node; exponential in the number of items."""
         nodes = self.nodes
         used = torch.from_numpy(_uses(*nodes, value.numpy()))
         # one row for each pair of each node
@@ -105,9 +101,8 @@ class Orders(TorchDistribution):
     def sample(self, sample_shape: Any = ()) -> Tensor:
         """(N, M) draws, seeded from torch's random numbers.
 
-        The orders of more than `EXACT` items are drawn by Gibbs sampling.  It starts with the items in the
-        order of their numbers, and moves each item `SWEEPS` times, to a place drawn from its distribution
-        given the order of the others.
+        Orders of more than `EXACT` items are drawn by Gibbs sampling: `SWEEPS` times, each item moves to a
+        place drawn given the order of the others, starting with the order of their numbers.
 
         :raises ValueError: if ``sample_shape`` is not empty.
         """
@@ -151,16 +146,7 @@ class _LogNormaliser(torch.autograd.Function):
 
 @inner
 def _continuations(local: Doubles, odds: Doubles, steps: Doubles) -> float:
-    """The probabilities of the next item after each set of items; returns the log-sum over all orders.
-
-    The sums over the rest of an order have a unit of their own for each set, so that no sum is too large or
-    too small.
-
-    :param local: (m + 1, m + 1, 4) the scores of the pairs of a node.
-    :param odds: (m + 1, m + 1, 2) exp(next).
-    :param steps: (2^m, m) is filled so that after the set S with the last item i, the next item is j with a
-        probability proportional to ``odds[i, j, side] * steps[S, j]``.
-    """
+    """The probabilities of the next item after each set of items; returns the log-sum over all orders."""
     size = len(local) - 1
     full = (1 << size) - 1
     _add_before(local, steps)
@@ -287,7 +273,6 @@ def _draw(sizes: Ints, start: Ints, pairs: Ints, scores: Doubles, uniform: Doubl
 
 @inner
 def _score(local: Doubles, order: Ints) -> float:
-    """The score of an order of one node."""
     size = len(order)
     side, last, total = LEFT, size, 0.0
     for place in range(size):
@@ -303,12 +288,7 @@ def _score(local: Doubles, order: Ints) -> float:
 
 @compiled
 def _move_items(local: Doubles, order: Ints, uniform: Doubles) -> None:
-    """Gibbs sampling of the order of one node: its items are moved in turn.
-
-    :param local: (m + 1, m + 1, 4) the scores of its pairs.
-    :param order: (m,) an order, which is changed.
-    :param uniform: a random number for each move.
-    """
+    """Gibbs sampling of the order of one node: its items are moved in turn."""
     size = len(order)
     scores, tried = np.zeros(size), np.zeros((size, size), np.int64)
     for move in range(len(uniform)):

@@ -1,7 +1,6 @@
-"""Sentences with new orders of dependents, and their punctuation.
+"""The three rephrasings of Table 6 of Li, Wang & Eisner (2019, section 6.3): sentences in new orders.
 
-These are the three rephrasings that Li, Wang & Eisner (2019, section 6.3) compare in Table 6.  A trigram
-model that is trained on rephrased sentences tells how natural they are, by how well it predicts the
+A trigram model trained on rephrased sentences tells how natural they are, by how well it predicts the
 original ones.
 """
 
@@ -55,16 +54,15 @@ def permuted(
     *,
     best: bool = False,
 ) -> Iterator[Sentence]:
-    """Each sentence with the dependents of its nouns and verbs in a drawn order.
+    """Yields each sentence with the dependents of its nouns and verbs in a drawn order.
 
     Equal generators give base and half the same order of words.
 
     :param variant: one of `VARIANTS`.
-    :param order: the word order that was learned for it.
-    :param rephraser: makes the punctuation, except for base; of all slots if it regenerates them, as in the
-        paper.
+    :param order: learned for this variant.
+    :param rephraser: makes the punctuation, except for base; of all slots if it regenerates, as in the paper.
     :param trees: the unedited underlying trees of the sentences.
-    :param best: whether to take the most probable punctuation instead of drawing it.
+    :param best: take the most probable punctuation instead of drawing it.
     :raises ValueError: if there is no such variant.
     """
     if variant not in VARIANTS:
@@ -83,7 +81,7 @@ def permuted(
 
 
 def surface_tree(sentence: Sentence) -> Tree:
-    """The tree of all tokens of a sentence, marks too, with the heads that the treebank has.
+    """The tree of all tokens of a sentence, marks too, with the heads of the treebank.
 
     A mark whose arc crosses another gets a higher head, see `pyropunct.tasks.rephrase.rephrasing.hung`.
     """
@@ -110,7 +108,7 @@ def words_among(sentence: Sentence, tokens: Sequence[int]) -> tuple[int, ...]:
 
 
 def _with_tokens(sentence: Sentence, tokens: Sequence[int], conventions: Conventions) -> Sentence:
-    """The sentence with all its tokens, marks too, in another order, with the heads of the surface tree."""
+    """The sentence with all its tokens in another order, with the heads of the surface tree."""
     layout, tree = sentence.layout, surface_tree(sentence)
     if list(tokens) == sorted(tokens):
         return sentence
@@ -126,13 +124,11 @@ class TrigramModel:
 
         p(w | u v) = (c(u v w) + lambda) / (c(u v) + lambda V)
 
-    for each word w of a vocabulary of V words, one of which is the end of the sentence.  c(u v) is the number
-    of times that u v is followed by a word or the end.
+    for each word w of a vocabulary of V words, which include the end of the sentence.
 
-    :param sentences: the sentences that are counted.
     :param vocabulary: the words, without the end of a sentence.
     :param smoothing: lambda.
-    :raises ValueError: if a sentence has a word that is not in the vocabulary, or lambda is not positive.
+    :raises ValueError: if a word is not in the vocabulary, or lambda is not positive.
     """
 
     def __init__(
@@ -151,7 +147,7 @@ class TrigramModel:
     def log_probabilities(self, sentence: Sequence[str]) -> NDArray[np.float64]:
         """(n + 1,) log p of each of the n words of a sentence and of its end, natural logarithms.
 
-        :raises ValueError: if it has a word that is not in the vocabulary.
+        :raises ValueError: if a word is not in the vocabulary.
         """
         more, total = self._smoothing, self._smoothing * len(self._words)
         chances = [
@@ -168,16 +164,13 @@ class TrigramModel:
 
 
 def trigrams(sentence: Sequence[str]) -> list[tuple[str, ...]]:
-    """The n + 1 trigrams of a sentence of n words: one that ends in each word, and one that ends it."""
+    """The n + 1 trigrams of a sentence of n words, the last for its end."""
     places = [EDGE, EDGE, *sentence, EDGE]
     return list(zip(places, places[1:], places[2:], strict=False))
 
 
 def with_punctuation(marks: Sequence[bool]) -> NDArray[np.bool_]:
-    """(n + 1,) whether each trigram of a sentence has a mark of punctuation among its three words.
-
-    :param marks: for each of the n words whether it is a mark.
-    """
+    """(n + 1,) whether each trigram of a sentence contains a mark, given which of the n words are marks."""
     places = np.array([False, False, *marks, False])
     return places[:-2] | places[1:-1] | places[2:]
 

@@ -1,7 +1,7 @@
 """Sentences for edited underlying trees (Li, Wang & Eisner 2019, section 6.3).
 
-The underlying marks of a sentence belong to the constituents of its tree.  When constituents are moved or
-deleted, the others keep their punctemes, and the channel makes new surface punctuation of these::
+When constituents move or are deleted, the others keep their punctemes, and the channel makes new surface
+punctuation::
 
     rephraser = Rephraser(model)
     tree = next(rephraser.underlying([sentence]))
@@ -44,10 +44,7 @@ Outcomes = tuple[tuple[String, ...], NDArray[np.float64]]
 class Regenerator:
     """Makes surface strings of underlying strings: the channel of a model, run forward.
 
-    The slip of `pyropunct.models.channel.slip.Slip` is left out.  It models surface strings that ignore their
-    underlying string, but regenerated strings are meant to follow it.
-
-    :param model: the model.
+    `pyropunct.models.channel.slip.Slip` is left out, because it ignores the underlying string.
     """
 
     def __init__(self, model: FittedStory) -> None:
@@ -55,10 +52,7 @@ class Regenerator:
         self._known: dict[String, Outcomes] = {}
 
     def best(self, underlying: Sequence[str]) -> tuple[str, ...]:
-        """The most probable surface string x for an underlying string u: argmax of p(x | u) over x.
-
-        p(x | u) is a sum over all edits that lead to x.
-        """
+        """argmax of p(x | u) over x; p(x | u) sums over all edits that lead to x."""
         strings, chances = self._outcomes(underlying)
         return self._shown(strings[int(chances.argmax())], underlying)
 
@@ -76,7 +70,7 @@ class Regenerator:
         return self._known[u]
 
     def _shown(self, surface: String, underlying: Sequence[str]) -> tuple[str, ...]:
-        """The tokens of a surface string, in which unknown tokens are those unknown in the underlying one."""
+        """The tokens of a surface string; unknown tokens are those of the underlying string."""
         known = self._model.vocabulary.token_number
         unknown = iter([token for token in underlying if token not in known])
         tokens = self._model.vocabulary.decode_string(surface)
@@ -86,11 +80,9 @@ class Regenerator:
 class Rephraser:
     """Makes sentences of edited underlying trees.
 
-    :param model: the model.
-    :param recapitalise: whether the new first word of a sentence gets the capital letter of the old one;
-        otherwise all forms are kept.
-    :param regenerate: whether all slots get new surface punctuation.  Otherwise a slot between the same
-        words with the same underlying string keeps its surface string.
+    :param recapitalise: whether the new first word gets the capital letter of the old one.
+    :param regenerate: whether all slots get new surface punctuation.  Otherwise a slot between the same words
+        with the same underlying string keeps its surface string.
     """
 
     def __init__(self, model: Punctuator, *, recapitalise: bool = True, regenerate: bool = False) -> None:
@@ -111,8 +103,8 @@ class Rephraser:
     def best(self, tree: UnderlyingTree) -> Sentence:
         """The sentence of a tree with the most probable surface punctuation.
 
-        If neither words nor surface strings have changed, this is the original sentence.  Otherwise the heads
-        of words are those of the projective tree, even if arcs crossed in the treebank.
+        A tree without changes gives the original sentence.  Otherwise words have the heads of the projective
+        tree, even if arcs crossed in the treebank.
         """
         return self._sentence(tree, self._channel.best)
 
@@ -135,9 +127,8 @@ class Rephraser:
 
 
 def unchanged_slots(tree: UnderlyingTree) -> dict[int, int]:
-    """The unchanged slots of an edited tree, each with its number in the original sentence.
-
-    An unchanged slot has the same words on either side and the same underlying string.
+    """The number in the original sentence of each slot with the same words on either side and the same
+    underlying string.
     """
     behind = len(tree.sentence.tree) + 1
     before = tree.original.strings
@@ -153,10 +144,7 @@ def _tokens(string: Sequence[SproutedTree]) -> list[tuple[str, int]]:
 
 
 def _recapitalised(tree: UnderlyingTree, capitals: Capitals) -> dict[int, str]:
-    """New forms of the old and the new first word of a sentence.
-
-    If the sentence began without a capital letter, no form changes.
-    """
+    """New forms of the old and the new first word of a sentence."""
     forms, tags = tree.sentence.tree.forms, tree.sentence.tree.tags
     first = tree.words[0]
     if first == 1 or forms[0][:1].islower():
@@ -171,11 +159,7 @@ def _written(
     forms: Mapping[int, str],
     conventions: Conventions,
 ) -> Sentence:
-    """The sentence that an edited tree makes with surface punctuation.
-
-    :param kept: the slots that keep their marks, with their numbers in the original sentence.
-    :param forms: new forms of some words.
-    """
+    """The sentence that an edited tree makes with surface punctuation."""
     layout = tree.sentence.layout
     slots = range(len(tree.words) + 1)
     marks = tuple(layout.marks[kept[slot]] if slot in kept else () for slot in slots)
@@ -209,10 +193,7 @@ def _with_forms(sentence: Sentence, forms: Mapping[int, str]) -> Block:
 
 
 def _with_heads(block: Block, tree: UnderlyingTree, marks: Sequence[Sequence[int]]) -> Block:
-    """The block with the heads of the words in the tree, and heads without crossing arcs for kept marks.
-
-    :param marks: their token ids, for each slot.
-    """
+    """The block with the heads of the words in the tree, and heads without crossing arcs for kept marks."""
     words = tree.sentence.layout.words
     place = {words[word - 1]: number for number, word in enumerate(tree.words, start=1)}
     wanted = [[place.get(block.tokens[mark - 1].head, 0) for mark in slot] for slot in marks]
@@ -234,12 +215,11 @@ def _with_column(row: MultiwordRange, column: int, value: str) -> MultiwordRange
 def sentence_of(
     sentence: Sentence, layout: Layout, items: Sequence[Item], heads: Sequence[int], conventions: Conventions
 ) -> Sentence:
-    """The sentence that words and marks make in another order.
+    """The sentence with words and marks in another order.
 
-    The space between tokens that were neighbours before is unchanged; other spaces follow the conventions.
+    Tokens that were neighbours before keep the space between them; other spaces follow the conventions.
 
-    :param layout: the layout of the sentence, perhaps with other heads and forms.
-    :param items: the words and marks.
+    :param layout: of the sentence, perhaps with other heads and forms.
     :param heads: for each slot the token id of the head of new marks.
     """
     origin = sentence.layout.block

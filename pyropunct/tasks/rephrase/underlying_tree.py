@@ -1,7 +1,7 @@
 """The underlying tree T' of a sentence, and edits of the tree.
 
-An edit reorders constituents or deletes some; the remaining ones keep the punctemes that they sprouted (Li,
-Wang & Eisner 2019, section 6.3).
+An edit reorders or deletes constituents; the others keep their punctemes (Li, Wang & Eisner 2019, section
+6.3).
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -25,7 +25,7 @@ COORDINATED = ("cc", "conj")
 
 
 class EditError(ValueError):
-    """An edit that leaves no tree.  Its text is one line, ``sentence 'ID': what is wrong``."""
+    """Raised if an edit leaves no tree.  The message is one line, ``sentence 'ID': what is wrong``."""
 
     def __init__(self, sentence: Sentence, problem: str) -> None:
         super().__init__(f"sentence {sentence.identifier!r}: {problem}")
@@ -33,16 +33,13 @@ class EditError(ValueError):
 
 @dataclass(frozen=True)
 class UnderlyingTree:
-    """The underlying tree of a sentence of n words, original or edited.
+    """The underlying tree of a sentence, original or edited.
 
-    Words keep the numbers 1..n that they have in the sentence.
-
-    :ivar sentence: the original sentence.
-    :ivar punctemes: for each of its n words the left and right puncteme of its constituent, without
-        abbreviation dots, which belong to words.
-    :ivar words: the words of the tree, from left to right.
-    :raises EditError: if a word occurs twice or without its head, or if a constituent is not a contiguous
-        span of words.
+    :ivar sentence: the original sentence of n words.
+    :ivar punctemes: for each word of it the left and right puncteme of its constituent, without abbreviation
+        dots.
+    :ivar words: the words of the tree, from left to right, with their numbers 1..n in the sentence.
+    :raises EditError: if a word occurs twice or without its head, or a constituent is not contiguous.
     """
 
     sentence: Sentence
@@ -74,9 +71,7 @@ class UnderlyingTree:
         punctemes: Sequence[tuple[Puncteme, Puncteme]],
         derivations: Sequence[SlotDerivation],
     ) -> "UnderlyingTree":
-        """The underlying tree of a sentence.
-
-        An unknown mark that is in the surface string is replaced by the actual mark.
+        """The underlying tree of a sentence, with unknown marks replaced by those of the surface.
 
         :param punctemes: for each word the left and right puncteme, see `FittedStory.underlying`.
         :param derivations: of the slots 0..n, see `pyropunct.tasks.explain.derivations.Derivations.of`.
@@ -99,7 +94,7 @@ class UnderlyingTree:
 
     @cached_property
     def tree(self) -> Tree:
-        """The words as an unpunctuated tree, numbered anew from 1."""
+        """The words as an unpunctuated tree, renumbered from 1."""
         whole = self.sentence.tree
         number = {0: 0} | {word: place for place, word in enumerate(self.words, start=1)}
         return Tree(
@@ -112,9 +107,8 @@ class UnderlyingTree:
 
     @cached_property
     def strings(self) -> list[tuple[SproutedTree, ...]]:
-        """The underlying string of each slot of the edited tree.
-
-        The abbreviation dot of a word, if it has one, comes first in the slot after the word.
+        """The underlying string of each slot; the abbreviation dot of a word comes first in the slot after
+        it.
         """
         pairs = [self.punctemes[word - 1] for word in self.words]
         strings = [
@@ -130,16 +124,15 @@ class UnderlyingTree:
         return strings
 
     def with_relation(self, relation: str) -> list[int]:
-        """The words that have a relation to their head, or a subtype of it."""
+        """The words whose relation to their head is this one or a subtype of it."""
         relations = self.sentence.tree.relations
         return [word for word in self.words if is_relation(relations[word - 1], relation)]
 
     def conjunctions(self, words: Collection[int]) -> list[int]:
         """The conjunctions that would join nothing without the given words.
 
-        In version 1 of Universal Dependencies a conjunction depends on the first conjunct, so it is not
-        deleted together with the others.  A conjunction before the first conjunct joins it to something else,
-        as at the beginning of a sentence, and is kept, unless it is one such as "both", ``cc:preconj``.
+        In UD version 1 a conjunction depends on the first conjunct, so it is not deleted with the others.  A
+        conjunction before the first conjunct is kept, unless it is one such as "both", ``cc:preconj``.
         """
         heads, relations = self.sentence.tree.heads, self.sentence.tree.relations
         conjunctions = []
@@ -153,7 +146,7 @@ class UnderlyingTree:
         return conjunctions
 
     def without(self, words: Collection[int]) -> "UnderlyingTree":
-        """The tree without the constituents of the given words and without the marks that they sprouted.
+        """The tree without the constituents of the given words and their marks.
 
         :raises EditError: if one of them is the root or is not in the tree.
         """
@@ -170,8 +163,8 @@ class UnderlyingTree:
     def moved(self, words: Iterable[int], place: str) -> "UnderlyingTree":
         """The tree with the constituents of some words moved among the dependents of their heads.
 
-        Moved constituents of one head keep their order.  Words that open a clause (`INTRODUCING`) stay first,
-        and conjunctions and conjuncts (`COORDINATED`) stay last.
+        Moved constituents keep their order.  Words that open a clause (`INTRODUCING`) stay first,
+        conjunctions and conjuncts (`COORDINATED`) last.
 
         :param place: one of `PLACES`.
         :raises EditError: if one of the words is the root or is not in the tree.
@@ -197,9 +190,9 @@ class UnderlyingTree:
         return replace(self, words=linearised(self.sentence.tree, families))
 
     def reordered(self, words: Iterable[int]) -> "UnderlyingTree":
-        """The tree with the same words in another order.
+        """The tree with its words in another order.
 
-        :raises EditError: if they are not the same words, or if a constituent would not be contiguous.
+        :raises EditError: if the words differ, or a constituent would not be contiguous.
         """
         order = tuple(words)
         if sorted(order) != sorted(self.words):
