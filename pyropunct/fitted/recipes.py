@@ -1,7 +1,4 @@
-"""How a model is trained: the settings that `fit` can be given, and the texts ``NAME=VALUE`` that set them.
-
-Commands read them without torch.
-"""
+"""Training settings of a story for `fit`, and the texts ``NAME=VALUE`` that set them.  Needs no torch."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -115,9 +112,9 @@ class Recipe:
             object.__setattr__(self, f"{part}_options", pairs)
 
     def changed(self, **changes: Any) -> "Recipe":
-        """The recipe with other settings; options of an attach model or channel that is replaced are dropped.
+        """The recipe with other settings; options of a replaced attach model or channel are dropped.
 
-        :param changes: some fields.  Epochs are exact, unless ``least_steps`` is among the fields too.
+        :param changes: some fields.  Epochs are exact, unless ``least_steps`` is given too.
         """
         if "epochs" in changes:
             changes = {"least_steps": 0, **changes}
@@ -127,21 +124,21 @@ class Recipe:
         return replace(self, **changes)
 
     def epoch_size(self, sentences: int) -> int:
-        """The sentences of an epoch, for a training treebank with this number of sentences."""
+        """The sentences of an epoch, for a training treebank of this size."""
         return min(self.sentences_per_epoch or sentences, sentences)
 
     def planned_epochs(self, sentences: int) -> int:
-        """The number of epochs for a training treebank with this number of sentences."""
+        """The number of epochs, for a training treebank of this size."""
         steps = ceil(self.epoch_size(sentences) / self.batch_size)
         return max(self.epochs, ceil(self.least_steps / steps))
 
     def to_json(self) -> dict[str, Any]:
-        """A plain dictionary, from which `from_json` makes an equal recipe."""
+        """A plain dictionary, for `from_json`."""
         return asdict(self) | {name: dict(getattr(self, name)) for name in OPTIONS}
 
     @classmethod
     def from_json(cls, plain: dict[str, Any]) -> "Recipe":
-        """The recipe that `to_json` wrote; a setting that is missing, because it is newer, has its default.
+        """The recipe that `to_json` wrote; missing (newer) settings get their defaults.
 
         :raises TypeError: if a value has another type.
         :raises ValueError: if the families are not texts, or a number is out of bounds.
@@ -170,7 +167,7 @@ OPTIONS = tuple(f"{part}_options" for part in OWN_SETTINGS)
 
 
 def _frozen(value: Any) -> Any:
-    """A hashable form of a value, since recipes are hashable."""
+    """A hashable form of a value."""
     return tuple(value) if isinstance(value, list) else value
 
 
@@ -205,7 +202,7 @@ section 3.2) print, and guesses for those that they do not: xi, the scales of th
 
 
 def unusual(recipe: Recipe) -> dict[str, Any]:
-    """The rates, prior scales and other real numbers of a recipe that no recipe in `RECIPES` has."""
+    """The real-valued settings of a recipe that differ from all recipes in `RECIPES`."""
     usual = [asdict(one) for one in RECIPES.values()]
     found = {
         name: value
@@ -219,12 +216,9 @@ def unusual(recipe: Recipe) -> dict[str, Any]:
 
 
 def named_recipe(name: str, **changes: Any) -> Recipe:
-    """A recipe of `RECIPES` with some settings changed.
+    """A recipe of `RECIPES` with some settings changed; raises `KeyError` if it does not exist.
 
-    "default" stands for the recipe with the name of the attach model, if `RECIPES` has it, and for "own" if
-    the attach model is given as ``module:Class``.
-
-    :raises KeyError: if there is no recipe of this name.
+    "default" is the recipe named like the attach model, if there is one, and "own" for ``module:Class``.
     """
     attach = str(changes.get("attach"))
     if name == "default":
@@ -250,15 +244,15 @@ class TextSettings:
 
 
 class SettingError(UserError, ValueError):
-    """A text that is not a valid setting of a recipe."""
+    """A text is not a valid setting of a recipe."""
 
 
 def parsed_setting(text: str, elsewhere: Collection[str] = ()) -> tuple[str, Any]:
-    """The name and the value of a setting written as ``name=value``.
+    """Parse a setting ``name=value``.
 
     :param text: a field of `Recipe` that is a number, a name, or ``true`` or ``false``, and its value.
-    :param elsewhere: names of settings that have options of their own.
-    :raises SettingError: if there is no such setting, or if the value is not valid for it.
+    :param elsewhere: names of settings with options of their own.
+    :raises SettingError: if there is no such setting, or the value is not valid.
     """
     name, equals, value = (part.strip() for part in text.partition("="))
     settings = {name: limits(hint) for name, hint in get_type_hints(Recipe, include_extras=True).items()}
@@ -286,11 +280,10 @@ def _kind_of_setting(limit: Limits) -> type | None:
 
 
 def parsed_value(name: str, text: str, kind: type) -> Any:
-    """The value of a given type that a text stands for.
+    """Parse a value of a type: float, int, bool, str, or tuple for comma-separated texts.
 
     :param name: the name of the setting, for the message.
-    :param kind: float, int, bool, str, or tuple for texts with commas between them.
-    :raises SettingError: if the text stands for no such value.
+    :raises SettingError: if the text is not such a value.
     """
     if kind is str:
         return text
