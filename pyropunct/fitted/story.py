@@ -318,7 +318,7 @@ class FittedStory:
         return found
 
     def unmatched(self, sentences: Sequence[Sentence]) -> Tensor:
-        """(sentences,) E[c(T') | T, x], where c counts the nodes with unmatched symmetric tokens (section 2.3)."""
+        """(sentences,) E[c(T') | T, x]; c counts nodes with unmatched symmetric tokens (section 2.3)."""
         inventory = self.vocabulary.inventory
         table = unmatched_rows(inventory, self.vocabulary.tokens)
         costs = (
@@ -348,7 +348,7 @@ class FittedStory:
         return sorted(edits, key=lambda edit: -edit.count)
 
     def edit_counts(self, sentences: Sequence[Sentence]) -> Tensor | None:
-        """(tokens, tokens, 4) expected counts of edits under p(T' | T, x); None without edits or sentences."""
+        """(tokens, tokens, 4) expected counts of edits under p(T' | T, x), if there are any."""
         return self._counts(sentences, self.story.channel.transducer.edit_counts)
 
     def weight_counts(self, sentences: Sequence[Sentence]) -> Tensor | None:
@@ -376,7 +376,7 @@ class FittedStory:
             return self.story.channel.edit_table()
 
     def problems(self, sentences: Iterable[Sentence]) -> Iterator[tuple[Sequence[Sentence], Problem]]:
-        """Batches of sentences, each with the input of `pyropunct.inference.inside`; one in memory at a time."""
+        """Sentences in batches, one in memory at a time, each as input of `pyropunct.inference.inside`."""
         return ((part, problem) for part, _, problem in self._encoded(sentences))
 
     def _encoded(
