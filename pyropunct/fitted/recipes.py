@@ -42,7 +42,7 @@ class Recipe:
         ``module:Class``.
     :ivar direction: where the channel starts to read, "left" or "right".
     :ivar families: feature families of the log-linear attach model; in a text, separated by commas.
-    :ivar least: features of contexts seen at fewer nodes of the training treebank are left out.
+    :ivar least: skip features of contexts seen at fewer nodes of the training treebank.
     :ivar prior_scale: standard deviation s of the normal prior of the feature weights; the penalty
         varsigma of the paper's equation (5) is 1 / (2 s^2).
     :ivar edit_prior_scale: the same for the logits of the edits.
@@ -50,25 +50,25 @@ class Recipe:
     :ivar symmetry_weight: xi of equation (5), the weight of the penalty on unbalanced punctemes.
     :ivar economy_weight: kappa, the weight of the penalty on marks that explain nothing or sit further inside
         than need be; see `pyropunct.models.symmetry.Economy`.
-    :ivar empty_score: what is added to the score of the empty pair of every constituent, for an attach model
-        that does not start by preferring it, as those of the package do.
+    :ivar empty_score: added to the score of the empty pair, for an attach model that does not start by
+        preferring it.
     :ivar random_start: start from draws of N(0, 1) instead of the priors' means.
     :ivar guide: "map" for a point estimate, "normal" for a mean-field normal posterior over all weights,
         "channel" for one over the channel's weights, with a point estimate of all others.
-    :ivar epochs: passes over the data, or over samples of it if ``sentences_per_epoch`` is set, unless
+    :ivar epochs: passes over the data (or samples of it, see ``sentences_per_epoch``), unless
         ``least_steps`` needs more.
-    :ivar least_steps: small treebanks get as many epochs as this number of steps takes.
+    :ivar least_steps: minimum number of steps, for small treebanks.
     :ivar sentences_per_epoch: the number of sentences drawn for each epoch; 0 for all.
     :ivar batch_size: the number of sentences in a step.
-    :ivar optimiser: "adagrad" for the weights of a log-linear attach model, with steps that touch those
-        alone that bear on the batch; or "adam" for all weights.
+    :ivar optimiser: "adagrad" for sparse updates of the weights of a log-linear attach model; or "adam" for
+        all weights.
     :ivar sparse_learning_rate: Adagrad's rate at the start.
     :ivar learning_rate: Adam's rate at the start, for the attach model.
     :ivar edit_learning_rate: the same for the channel, whose weights do not add up in hundreds.
     :ivar network_learning_rate: AdamW's rate at the start, for plain parameters of the story's parts, which
         have no priors.
     :ivar network_weight_decay: the share of the rate by which AdamW shrinks them at each step.
-    :ivar network_share: the share of training, at its end, in which only plain parameters are trained.
+    :ivar network_share: the last share of training, in which only plain parameters are trained.
     :ivar decay: whether the learning rates fall linearly to zero.
     :ivar attach_options: further arguments of the attach model's constructor, by their names; given as a
         mapping, kept as pairs in the order of their names.  Those in `OWN_SETTINGS` go to these settings.
