@@ -206,5 +206,4 @@ def _finite(text: str) -> float:
 
 
 def _line(error: BaseException) -> str:
-    """The first line of an error's message."""
     return (str(error) or type(error).__name__).splitlines()[0]

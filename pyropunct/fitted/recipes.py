@@ -167,7 +167,6 @@ OPTIONS = tuple(f"{part}_options" for part in OWN_SETTINGS)
 
 
 def _frozen(value: Any) -> Any:
-    """A hashable form of a value."""
     return tuple(value) if isinstance(value, list) else value
 
 

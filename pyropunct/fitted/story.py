@@ -128,7 +128,6 @@ class FittedStory:
 
     @cached_property
     def _many_draws(self) -> ManyDraws:
-        """The story, ready for many draws."""
         return ManyDraws(self.story)
 
     def log_prob(self, sentences: Sequence[Sentence]) -> Tensor:
@@ -382,7 +381,6 @@ class FittedStory:
     def _encoded(
         self, sentences: Iterable[Sentence]
     ) -> Iterator[tuple[Sequence[Sentence], TreeBatch, Problem]]:
-        """`problems`, with the trees of each batch."""
         for part in _parts(sentences):
             trees, surfaces = self._encode(part)
             with torch.no_grad():

@@ -94,7 +94,6 @@ def _tables(draws: "Draws") -> _Tables:
 
 
 def _risks(draws: "Draws", tables: _Tables) -> NDArray[Any]:
-    """The expected loss of each draw."""
     return tables.risk[np.arange(draws.numbers.shape[1]), draws.numbers].sum(1)
 
 

@@ -203,7 +203,6 @@ class SentenceFinder:
         return ends_sentence(self._words[number].slot.tokens, behind)
 
     def _cut(self, last: int) -> RawSentence:
-        """The sentence that ends with a word."""
         words = self._words[self._begun : last + 1]
         judged = self._judged[self._begun : last + 1]
         slot = words[-1].slot
@@ -239,7 +238,6 @@ class SentenceFinder:
         return recased(sentence, self._reader, stack(cases), self._capital)
 
     def _forget(self) -> None:
-        """Drop words that are no longer needed."""
         gone = max(0, min(self._begun, len(self._judged) - MARGIN))
         del self._words[:gone], self._judged[:gone]
         self._begun -= gone

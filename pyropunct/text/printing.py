@@ -81,7 +81,6 @@ def placed_tokens(
 def _spaces(
     tokens: Sequence[PlacedToken], conventions: Conventions, slots: Sequence[Slot] | None
 ) -> list[str]:
-    """The white space between neighbouring tokens."""
     spaces: list[str] = []
     first = 0  # the place of the first white space of the slot, which is that behind the word before it
     for left, right in pairwise(tokens):

@@ -226,7 +226,6 @@ class RawReader:
             )
 
     def _pieces_of(self, token: str) -> Sequence[_Piece]:
-        """The pieces of a token, cached."""
         if token not in self._remembered:
             if len(self._remembered) == REMEMBERED:
                 self._remembered.clear()
@@ -299,7 +298,6 @@ class RawReader:
 
     @cached_property
     def _abbreviations(self) -> frozenset[str]:
-        """The abbreviations of the language."""
         return abbreviations_like(self.conventions.abbreviations)
 
     def _is_ordinary(self, word: str) -> bool:

@@ -208,7 +208,6 @@ class Training(Trainer):
         return optimisers
 
     def _sparse_sites(self) -> set[str]:
-        """The sites whose gradients are to be sparse."""
         if self.recipe.optimiser != "adagrad" or self.recipe.guide == "normal":
             return set()
         return {f"attach.{name}" for name in self.story.attach.make_sparse()}
