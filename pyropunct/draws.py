@@ -1,7 +1,4 @@
-"""Weighted draws of surface punctuation, as strings of marks, and how many of them are made at once.
-
-`pyropunct.models.drawing` makes the draws; here are batches of trees, and their random numbers.
-"""
+"""Weighted draws of surface punctuation, in batches of trees; `pyropunct.models.drawing` makes the draws."""
 
 import hashlib
 from collections import Counter
@@ -32,16 +29,15 @@ PLACES_AT_ONCE = 250_000
 class Draws:
     """Weighted draws of the surface punctuation of one sentence of n words.
 
-    :ivar strings: the distinct strings of its slots, in the order in which they first occur.
-    :ivar numbers: (draws, n + 1) ``int32``, which of them each slot has in each draw.  That of slot 0
-        starts with `pyropunct.text.marks.START`, unless the channel has absorbed or moved it: it may.
-    :ivar weights: (draws,) the weight of each draw; they add up to 1.
-    :ivar edges: the slots at the left and the right of each constituent inside the sentence, in its most
-        probable tree, where one is known.
-    :ivar shares: (n + 1, strings) how probable each string is in each slot, where more is known of it than
-        the draws say: see `pyropunct.restore.pooling`.
-    :ivar spread: (n + 1, strings) of such shares: the variance of a mean over the strings of a slot is the
-        sum of spread times squared deviation, over the number of draws.  Without it, it is the shares.
+    :ivar strings: the distinct slot strings, in order of first occurrence.
+    :ivar numbers: (draws, n + 1) ``int32``, the number of the string in each slot.  Slot 0 starts with
+        `pyropunct.text.marks.START`, unless the channel absorbed or moved it.
+    :ivar weights: (draws,) they add up to 1.
+    :ivar edges: the slots left and right of each constituent of the most probable tree, if known.
+    :ivar shares: (n + 1, strings) better estimates of the probability of each string in each slot, if there
+        are any: see `pyropunct.restore.pooling`.
+    :ivar spread: (n + 1, strings) for error bars; defaults to the shares.  The variance of a mean over the
+        strings of a slot is the sum of spread times squared deviation, over the number of draws.
     """
 
     strings: tuple[tuple[str, ...], ...]
@@ -68,11 +64,10 @@ def draw_surfaces(
     seed: int,
     alike: bool = False,
 ) -> Iterator[Draws]:
-    """Draw from p(x | T) for each of some trees; see `pyropunct.Punctuator.draws`.
+    """Draw from p(x | T) for each tree; see `pyropunct.Punctuator.draws`.
 
-    :param fitted: a fitted story.
-    :param encode: makes a batch of some of the trees, as the story reads them.
-    :param samples: how many draws of each tree.
+    :param encode: makes a batch of some of the trees.
+    :param samples: the number of draws for each tree.
     """
     random = generators(trees, seed, alike)
     for some in _parts([len(tree) for tree in trees], min(DRAWS_AT_ONCE, max(samples, default=1))):
@@ -96,10 +91,7 @@ def draw_surfaces(
 
 
 def _parts(sizes: Sequence[int], draws: int) -> Iterator[slice]:
-    """Split trees of some sizes into batches.
-
-    :param draws: the most draws of a tree.
-    """
+    """Split trees into batches; ``draws`` is the greatest number of draws of a tree."""
     most, first, words = min(WORDS_AT_ONCE, PLACES_AT_ONCE // draws), 0, 0
     for tree, size in enumerate(sizes):
         if tree > first and words + size > most:
@@ -111,13 +103,13 @@ def _parts(sizes: Sequence[int], draws: int) -> Iterator[slice]:
 
 
 def generators(trees: Sequence[Tree], seed: int, alike: bool) -> Iterator[np.random.Generator]:
-    """Random numbers for each tree, which depend on the tree.
+    """A random generator for each tree, seeded by the tree itself.
 
-    :param alike: whether equal trees have equal random numbers, however many come before.
+    :param alike: give equal trees equal random numbers, whatever comes before them.
     """
     seen: Counter[Tree] = Counter()
     for tree in trees:
-        # Random numbers should not depend on the treebank of a tree.
+        # The draws of a tree should not depend on its treebank.
         shown = (f"{one.name}={getattr(tree, one.name)!r}" for one in fields(tree) if one.name != "treebank")
         digest = hashlib.sha256(f"{type(tree).__qualname__}({', '.join(shown)})".encode()).digest()
         yield np.random.default_rng([seed, seen[tree], int.from_bytes(digest)])

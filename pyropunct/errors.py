@@ -7,20 +7,20 @@ The last is what shells give a process that an interruption has ended."""
 
 
 def installing(extra: str) -> str:
-    """How to install what an extra of the package needs; no index of packages has pyropunct itself."""
+    """How to install an extra of the package; pyropunct is on no package index."""
     return f"in the folder of pyropunct's source, pip install -c constraints.txt '.[{extra}]'"
 
 
 class UserError(Exception):
     """An error that a user can act on; its text is one line that names the place and a remedy.
 
-    :cvar exit_status: with which a command ends.
+    :cvar exit_status: the exit status of the command.
     """
 
     exit_status = BAD_INPUT
 
 
 class FailureError(UserError):
-    """Something outside failed, such as a disk or another process; the same input may work later."""
+    """Something outside failed, such as a disk or another process; trying again may work."""
 
     exit_status = FAILURE

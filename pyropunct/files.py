@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, and JSON that every program can read."""
+"""Atomic writing of files, file locks, and strict JSON."""
 
 import hashlib
 import json
@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 
 try:
     import fcntl
-except ImportError:  # not on Windows, where nothing is held
+except ImportError:  # not on Windows, where nothing is locked
     fcntl = None  # type: ignore[assignment]
 
 NOT_FINITE = "not_finite"
@@ -25,11 +25,7 @@ LARGEST_SETTING = 1_000_000
 
 
 def json_text(value: Mapping[str, Any], indent: int | None = None) -> str:
-    """An object as JSON.
-
-    JSON has neither infinities nor NaN.  Null stands in their places, and `NOT_FINITE` lists these places,
-    for instance ``epochs/0/perplexity``.
-    """
+    """An object as JSON; null replaces infinities and NaN, and `NOT_FINITE` lists where they were."""
     try:
         return json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=False)
     except ValueError:
@@ -40,10 +36,7 @@ def json_text(value: Mapping[str, Any], indent: int | None = None) -> str:
 
 
 def _finite(value: Any, here: tuple[str, ...], places: list[str]) -> Any:
-    """A part of an object, with null for the numbers that are not finite; their places join a list.
-
-    :param here: the names that lead to the part.
-    """
+    """Put null for numbers that are not finite, and add their paths to ``places``."""
     if isinstance(value, dict):
         return {name: _finite(part, (*here, name), places) for name, part in value.items()}
     if isinstance(value, list):
@@ -55,9 +48,9 @@ def _finite(value: Any, here: tuple[str, ...], places: list[str]) -> Any:
 
 
 def texts(name: str, value: Any) -> tuple[str, ...]:
-    """A list of texts that somebody else has written.
+    """Check a list of strings from an untrusted file.
 
-    :raises ValueError: if it is anything else; the message names it.
+    :raises ValueError: if it is anything else; the message contains ``name``.
     """
     if not isinstance(value, list | tuple) or not all(isinstance(text, str) for text in value):
         raise ValueError(f"{name} is no list of texts")
@@ -69,10 +62,10 @@ def texts(name: str, value: Any) -> tuple[str, ...]:
 
 
 def types(name: str, value: Any, first: Sequence[str] = ()) -> tuple[str, ...]:
-    """`texts` that are numbered by their places: each is there once.
+    """Check a list of distinct strings, which are numbered by position; see `texts`.
 
-    :param first: those with which it begins.
-    :raises ValueError: if it is anything else; the message names it.
+    :param first: strings that the list must begin with.
+    :raises ValueError: if it is anything else.
     """
     found = texts(name, value)
     if len(set(found)) < len(found) or found[: len(first)] != tuple(first):
@@ -81,10 +74,9 @@ def types(name: str, value: Any, first: Sequence[str] = ()) -> tuple[str, ...]:
 
 
 def whole_numbers(name: str, value: Any, below: int = 1 << 53) -> tuple[int, ...]:
-    """A list of whole numbers from 0 that somebody else has written.
+    """Check a list of integers from 0 to ``below`` - 1 from an untrusted file.
 
-    :param below: each is less than this.
-    :raises ValueError: if it is anything else; the message names it.
+    :raises ValueError: if it is anything else; the message contains ``name``.
     """
     right = isinstance(value, list | tuple) and set(map(type, value)) <= {int}
     if not right or (value and not 0 <= min(value) <= max(value) < below):
@@ -93,10 +85,10 @@ def whole_numbers(name: str, value: Any, below: int = 1 << 53) -> tuple[int, ...
 
 
 def numbers_like(usual: Mapping[str, int | float], value: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings that somebody else has written, all of them numbers.
+    """Check numeric settings from an untrusted file.
 
-    :param usual: names, and numbers of the same types.
-    :raises ValueError: if one has another type, or is negative or above `LARGEST_SETTING`.
+    :param usual: the known names, with numbers of the right types.
+    :raises ValueError: if a number has another type, is negative, or exceeds `LARGEST_SETTING`.
     """
     for name, number in usual.items():
         kinds = (int,) if type(number) is int else (int, float)
@@ -113,14 +105,14 @@ MODEL_SUFFIX = ".safetensors"
 
 
 def model_path(path: str | Path) -> Path:
-    """Where a model is written: the path itself if it ends in `MODEL_SUFFIX`, else with this ending."""
+    """Where to write a model: the path, with `MODEL_SUFFIX` appended if it lacks it."""
     path = Path(path)
     plain = path.suffix == MODEL_SUFFIX or path.name in ("", "..")
     return path if plain else path.with_name(path.name + MODEL_SUFFIX)
 
 
 def model_there(path: str | Path) -> Path:
-    """Where a model is read: the path, or `model_path` if only this is a file."""
+    """Where to read a model: the path, or `model_path` if only this is a file."""
     path, named = Path(path), model_path(path)
     return named if named.is_file() and not path.is_file() else path
 
@@ -131,10 +123,10 @@ WRITING = ".new"
 
 @contextmanager
 def written_whole(path: Path) -> Iterator[BinaryIO]:
-    """A stream for a file, which takes its place once all is on the disk; after a failure it is as it was.
+    """Open a file for atomic writing: the new content replaces the old one once all is on the disk.
 
-    Until then it is a hidden file beside it whose name nobody can foresee.  A link stays what it is: the file
-    that it points to is written.  Devices such as /dev/null are written to directly.
+    After a failure the old file is unchanged.  Until then the content is in a hidden file beside it, with a
+    random name.  Links are followed.  Devices such as /dev/null are written directly.
 
     :raises OSError: if it cannot be written.
     """
@@ -158,9 +150,8 @@ def written_whole(path: Path) -> Iterator[BinaryIO]:
 
 
 def remove_unwritten(folder: Path, prefix: str) -> None:
-    """Delete the unfinished files of processes that were killed while they wrote them.
+    """Delete unfinished files of killed processes, if the folder exists.
 
-    :param folder: it need not exist.
     :param prefix: how the names of the finished files begin.
     """
     for scratch in folder.glob(f".{escape(prefix[:100])}*{WRITING}"):
@@ -170,7 +161,7 @@ def remove_unwritten(folder: Path, prefix: str) -> None:
 
 
 def digest_of(path: Path) -> str:
-    """A checksum of a file, such as a model's.
+    """A checksum of a file.
 
     :raises OSError: if it cannot be read.
     """
@@ -179,7 +170,7 @@ def digest_of(path: Path) -> str:
 
 
 def real(path: Path) -> Path:
-    """What a path leads to when all links are followed, whether it is there or not."""
+    """The path with all links resolved; it need not exist."""
     return Path(os.path.realpath(path))
 
 
@@ -191,9 +182,7 @@ def _mask() -> int:
 
 @contextmanager
 def held(path: Path) -> Iterator[bool]:
-    """Lock a file or folder, and tell whether no other process has locked it.
-
-    The kernel unlocks it when the process ends, however it ends.
+    """Lock a file or folder; yields whether it succeeded.  The kernel unlocks it when the process ends.
 
     :raises OSError: if it does not exist.
     """

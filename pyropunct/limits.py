@@ -1,7 +1,7 @@
 """Bounds, choices and help of settings, read from annotations and docstrings.
 
-A field such as ``samples: Annotated[int, Range(1)] = 1000``, with ``:ivar samples: the most draws.`` in the
-docstring of its class, is everything that checks and the command line need to know about it.
+For example, ``samples: Annotated[int, Range(1)] = 1000`` with ``:ivar samples: the most draws.`` in the
+docstring of its class gives the checks and the command-line option.
 """
 
 import inspect
@@ -16,13 +16,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_ori
 
 @dataclass(frozen=True)
 class Range:
-    """Bounds of a number, which is finite.
-
-    :ivar least: the smallest.
-    :ivar most: the greatest.
-    :ivar above: every number is greater.
-    :ivar below: every number is smaller.
-    """
+    """Bounds of a finite number: inclusive ``least`` and ``most``, exclusive ``above`` and ``below``."""
 
     least: float | None = None
     most: float | None = None
@@ -50,38 +44,35 @@ class Range:
 
 @dataclass(frozen=True)
 class NamesIn:
-    """The keys of a dictionary, whose module is imported only when they are needed.
-
-    :ivar registry: ``module:NAME`` of the dictionary.
-    """
+    """The keys of a dictionary given as ``module:NAME``; the module is imported when they are needed."""
 
     registry: str
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The names."""
+        """The keys."""
         module, _, name = self.registry.partition(":")
         return tuple(getattr(import_module(module), name))
 
 
 class Help(str):
-    """The meaning of a setting that several docstrings would have to repeat."""
+    """Help text for a setting, instead of a line in the docstring."""
 
 
 class Placeholder(str):
-    """What stands for the value in help, such as FILE."""
+    """The name of the value in help, such as FILE."""
 
 
 class Opposite(str):
-    """The name of the option that sets a flag to false, if it has one of its own."""
+    """The name of the option that sets a flag to false."""
 
 
 class Internal:
-    """Marks a field that is no option of a command."""
+    """Marks a field that is not an option of a command."""
 
 
 def listed(text: str) -> tuple[str, ...]:
-    """The parts of a text between commas."""
+    """Split a comma-separated text."""
     return tuple(filter(None, (part.strip() for part in text.split(","))))
 
 
@@ -91,12 +82,12 @@ Seed = Annotated[int, Range(0, 2**32 - 1), Help("Equal seeds give equal results.
 
 
 class Limits(NamedTuple):
-    """An annotation, taken apart.
+    """A parsed annotation.
 
-    :ivar kind: the plain type; that of the items of a tuple.
+    :ivar kind: the plain type; for a tuple, that of its items.
     :ivar several: whether the value is a tuple of any length.
-    :ivar extras: what is said of the whole value.
-    :ivar item: what is said of each item of a tuple.
+    :ivar extras: annotations of the whole value.
+    :ivar item: annotations of each item of a tuple.
     """
 
     kind: Any
@@ -105,12 +96,12 @@ class Limits(NamedTuple):
     item: tuple[Any, ...] = ()
 
     def first(self, kind: type) -> Any:
-        """The first remark of a class, None without any."""
+        """The first annotation of a class, or None."""
         return next((extra for extra in (*self.extras, *self.item) if isinstance(extra, kind)), None)
 
 
 def limits(annotation: Any) -> Limits:
-    """What an annotation says; None is left out of unions."""
+    """Parse an annotation; None is left out of unions."""
     if get_origin(annotation) is Annotated:
         inner = limits(annotation.__origin__)
         return inner._replace(extras=(*annotation.__metadata__, *inner.extras))
@@ -123,7 +114,7 @@ def limits(annotation: Any) -> Limits:
 
 
 def forbidden(settings: Any) -> str | None:
-    """What is wrong with the first field of a dataclass whose value is out of bounds or no choice, if any."""
+    """A message about the first field of a dataclass that is out of bounds or not a choice, or None."""
     kind: Any = type(settings)
     for name, (limit, may_be_none) in _limits_of(kind).items():
         value = getattr(settings, name)
@@ -142,7 +133,7 @@ def forbidden(settings: Any) -> str | None:
 
 @lru_cache
 def _limits_of(settings: Any) -> dict[str, tuple[Limits, bool]]:
-    """The fields of a dataclass that have bounds or choices, and whether each may be None."""
+    """The fields that have bounds or choices, and whether each may be None."""
     found = {
         name: (limits(hint), NoneType in get_args(hint))
         for name, hint in get_type_hints(settings, include_extras=True).items()
@@ -158,10 +149,7 @@ FIELD = re.compile(r"^\s*:(?:ivar|param) (\w+): (.*?)(?=^\s*:\w+|^\s*$|\Z)", re.
 
 
 def meanings(described: Any) -> dict[str, str]:
-    """The meanings of the fields of a class and its bases, or of the parameters of a function, by name.
-
-    They are the ``:ivar`` and ``:param`` of docstrings, each as one line.
-    """
+    """The ``:ivar`` and ``:param`` texts of a class, with its bases, or of a function; each as one line."""
     sources = described.__mro__[::-1] if inspect.isclass(described) else [described]
     return {
         name: " ".join(text.replace("``", "").split())

@@ -43,9 +43,9 @@ from pyropunct.treebank.tree import Tree
 
 @dataclass(frozen=True, repr=False)
 class Punctuator(FittedStory):
-    """A fitted model that punctuates text: it is called like a function.
+    """A fitted model that punctuates text; call it like a function.
 
-    It is a fitted story, p(x | T), that holds the parts which read raw words: p(x | words).
+    It is a fitted story, p(x | T), together with the parts that read raw words: p(x | words).
 
     Example::
 
@@ -54,18 +54,15 @@ class Punctuator(FittedStory):
         punctuator = pyropunct.load("en")
         print(punctuator("however the meeting which lasted three hours ended without a vote"))
 
-    :ivar conventions: how the training treebank writes, for printing restored punctuation.
-    :ivar parser: the parser of raw words, None if there is none.
-    :ivar mark_parser: the parser of words `pyropunct.nets.words.with_marks`, None if there is none: see
+    :ivar conventions: how the training treebank prints punctuation.
+    :ivar parser: parses raw words.
+    :ivar mark_parser: parses words `pyropunct.nets.words.with_marks`: see
         `pyropunct.tasks.explain.punctuated_trees`.
-    :ivar reader: the reader of running text, None if there is none.
-    :ivar parsed: the story trained on trees that parsers have found, for such trees: see
-        `pyropunct.train.parts`.  None if there is no such story.
-    :ivar tagger: the tagger of words, which the story for such trees reads, None if there is none: see
-        `pyropunct.train.parts`.
-    :ivar share: the weight of what is read where it is pooled with the story: `pyropunct.restore.pooling`.
-    :ivar settings: how it restores text, unless a call says otherwise.  They are given to `load`, or to a
-        call; a punctuator does not change, but ``dataclasses.replace(punctuator, settings=...)`` is another.
+    :ivar reader: reads running text.
+    :ivar parsed: the story trained on parser output: see `pyropunct.train.parts`.
+    :ivar tagger: the tagger that `parsed` reads.
+    :ivar share: the weight of the networks when pooled with the story: `pyropunct.restore.pooling`.
+    :ivar settings: defaults for restoring text; change them by ``dataclasses.replace``.
     """
 
     conventions: Conventions = field(default_factory=Conventions)
@@ -87,23 +84,21 @@ class Punctuator(FittedStory):
     def __call__(self, text: Iterable[str], **settings: Any) -> list[str]: ...
 
     def __call__(self, text: str | Iterable[str], **settings: Any) -> str | Iterator[str] | list[str]:
-        """Text with its punctuation restored, as the command ``pyropunct restore`` prints it.
+        """Restore punctuation in text, as the command ``pyropunct restore`` does.
 
-        Punctuation that is there stays, unless ``keep`` is false; words and the spaces between them stay.
-        Several texts together are quicker than one by one.
+        Words and spaces stay, and so does existing punctuation unless ``keep`` is false.  Several texts in
+        one call are faster than one by one.
 
-        :param text: a text or several, with one sentence a line unless they are running text.  Lines that
-            are too long for a sentence, or with marks inside that end sentences, are running text if the
-            model has a reader of running text.
-        :param settings: changes of `settings` for this call, by the names of `RestoreSettings`.
-        :returns: as many texts, of as many lines unless they are running text.  Of an iterator, such as a
-            generator or a file, an iterator: some texts are read, restored and given at a time.
-        :raises TypeError: if there is no setting of such a name, or a text is no string.
-        :raises DecisionSettingError: if a setting is out of its bounds, or none of its choices.
+        :param text: a text or several, with one sentence a line, or running text.  If the model has a reader,
+            lines that are too long or contain sentence ends are read as running text.
+        :param settings: fields of `RestoreSettings`, for this call.
+        :returns: as many texts, with the same lines unless they are running text.  An iterator, such as a
+            generator or a file, gives an iterator that is read a few texts at a time.
+        :raises TypeError: if a setting is unknown or a text is not a string.
+        :raises DecisionSettingError: if a setting is out of bounds or not one of its choices.
         :raises NoParserError: if the model has no parser.
-        :raises NoReaderError: if running text is to be read, or case to be restored, and the model has no
-            reader of running text.
-        :raises MarkError: if the model does not know a mark in ``marks`` or ``hidden``.
+        :raises NoReaderError: if running text or case needs a reader and the model has none.
+        :raises MarkError: if ``marks`` or ``hidden`` contains a mark that the model does not know.
         """
         restorer = Restorer(self, replace(self.settings, **settings), self.raw_reader)
         if isinstance(text, str):
@@ -123,17 +118,14 @@ class Punctuator(FittedStory):
     def details(
         self, text: str | Iterable[str], **settings: Any
     ) -> list[Word] | Iterator[list[Word]] | list[list[Word]]:
-        """The words of a text as they stand there, with the marks around them and how probable these are.
+        """The words of a text with the marks around them and their probabilities (shares of the draws).
 
-        The probabilities are those that the decision is made from: shares of the draws, see `restore`.
-
-        Example::
+        Takes the same parameters and raises the same errors as `__call__`.  Example::
 
             for word in punctuator.details("however the meeting ended"):
                 print(word.text, word.start, word.behind.marks, word.behind.probability)
 
-        :param text: see `__call__`; so are ``settings`` and what is raised.
-        :returns: the words of a text; of several texts as many lists, of an iterator an iterator of lists.
+        :returns: the words of a text; several texts give a list of lists, an iterator an iterator of lists.
         """
         restorer = Restorer(self, replace(self.settings, **settings), self.raw_reader)
         if isinstance(text, str):
@@ -150,7 +142,7 @@ class Punctuator(FittedStory):
 
     @cached_property
     def raw_reader(self) -> RawReader:
-        """Reads lines of raw text as words and marks."""
+        """Splits lines of raw text into words and marks."""
         return RawReader(self.vocabulary, self.conventions)
 
     def restore(
@@ -162,18 +154,18 @@ class Punctuator(FittedStory):
         trees: int = RestoreSettings.trees,
         seed: int | None = None,
     ) -> list[Surface]:
-        """Punctuation for raw words, or for trees (Li, Wang & Eisner 2019, section 6.1).
+        """Punctuation for raw words or trees (Li, Wang & Eisner 2019, section 6.1).
 
-        `pyropunct.text.printing.print_words` makes text of the result.
+        Print the result with `pyropunct.text.printing.print_words`.
 
-        :param sentences: for each sentence its words, which are parsed, or its tree.
+        :param sentences: the words of each sentence, which are parsed, or its tree.
         :param decoder: one of `pyropunct.restore.decoders.DECODERS`.
-        :param samples: how many draws each sentence has; more draws estimate the expected loss better.
-        :param trees: at most this many trees of the parser share the draws of a sentence.
+        :param samples: draws for each sentence.
+        :param trees: the draws of a sentence are spread over at most this many parses.
         :param seed: equal seeds give equal results; by default torch draws a seed.
         :returns: for each sentence of n words the tokens of the slots 0..n.
         :raises NoParserError: if there are raw words and the model has no parser.
-        :raises TypeError: if a string stands where words are needed: see `__call__`.
+        :raises TypeError: if a sentence is a string instead of a list of words.
         """
         with WHOLE:
             parses = weighted_trees(self, sentences, trees)
@@ -190,20 +182,17 @@ class Punctuator(FittedStory):
         trees: int = RestoreSettings.trees,
         seed: int | None = None,
     ) -> Posterior:
-        """The punctuation of a sentence of n words, given what is known of it: p(x, T | words, evidence).
+        """Draw the punctuation of a sentence of n words given evidence: p(x, T | words, evidence).
 
         :param sentence: its words, which are parsed, or its tree.
-        :param known: for each of the slots 0..n its marks, None if nothing is known, or evidence, see
-            `pyropunct.inference.machines.evidence`; that of slot 0 has the sentence start as its first token.
-        :param hidden: marks that may be lacking in slots whose marks are given; those that are there are
-            left out first.
-        :param samples: how many draws.
-        :param trees: at most this many trees of the parser are averaged over.
+        :param known: for each of the slots 0..n its marks, None if unknown, or evidence, see
+            `pyropunct.inference.machines.evidence`; the first token of slot 0 is the sentence start.
+        :param hidden: marks that may be missing from slots with given marks; present ones are removed first.
+        :param trees: average over at most this many parses.
         :param seed: equal seeds give equal draws; by default torch draws a seed.
-        :returns: weighted draws.  Three quarters of them are made with a better proposal than the first.
-        :raises ValueError: if the model does not know a hidden mark, or there is evidence for more or fewer
-            slots than there are.
-        :raises ImpossibleSurfaceError: if nothing explains the evidence; it names slot and sentence.
+        :returns: weighted draws; three quarters come from an improved proposal.
+        :raises ValueError: if a hidden mark is unknown, or ``known`` does not have n + 1 slots.
+        :raises ImpossibleSurfaceError: if the evidence is impossible; names the slot and the sentence.
         :raises NoParserError: if there are raw words and the model has no parser.
         """
         [parses] = weighted_trees(self, [sentence], trees)
@@ -218,19 +207,18 @@ class Punctuator(FittedStory):
 
     @property
     def for_parsed(self) -> FittedStory:
-        """The model for trees that a parser has found: `parsed`, else the model itself."""
+        """The story for parser output: `parsed`, or the model itself."""
         return self if self.parsed is None else self.parsed
 
     def fitted_story(self, given: bool) -> FittedStory:
-        """The model for trees that are given, which is this one, or for those of a parser: `for_parsed`."""
+        """The story for given trees, or for parser output."""
         return self if given else self.for_parsed
 
     @property
     def pretrained(self) -> Pretrained | None:
-        """The source of the pretrained features that parsers and attach model read, else that of the reader;
-        None without any.
+        """The source of the features that parsers and attach model read, or else the reader.
 
-        :raises ValueError: if parsers and attach model read features of different sources.
+        :raises ValueError: if parsers and attach model have different sources.
         """
         parsers: tuple[object, ...] = self.parser, self.mark_parser
         networks = [one for one in parsers if isinstance(one, TrainedWordNetwork)]
@@ -242,9 +230,7 @@ class Punctuator(FittedStory):
 
     @property
     def reader_pretrained(self) -> Pretrained | None:
-        """The source that the reader alone reads beside `pretrained`: an encoder with adapters that
-        were trained together with it; None if there is no second source.
-        """
+        """The reader's own source of features, an encoder with trained adapters, if not `pretrained`."""
         own, shared = self._of_reader, self.pretrained
         return None if own is None or shared is None or own.identity() == shared.identity() else own
 
@@ -255,13 +241,11 @@ class Punctuator(FittedStory):
     def log_prob_over_trees(
         self, sentences: Sequence[Sentence], parses: Sequence[Sequence[WeightedTree]]
     ) -> Tensor:
-        """log p(x | words) of the punctuation of each sentence, in natural logarithms.
-
-        It is averaged over the trees::
+        """log p(x | words) of each sentence in natural logarithms, averaged over trees::
 
             p(x | words) = sum over T of p(T | words) p(x | T)
 
-        :param parses: the trees of each sentence; their weights stand for p(T | words).
+        :param parses: the trees of each sentence; their weights are p(T | words).
         :returns: (sentences,) double precision.
         :raises ImpossibleSurfaceError: as `log_prob` does.
         """
@@ -280,26 +264,24 @@ class Punctuator(FittedStory):
         return found
 
     def save(self, path: str | Path, *, small: bool = False) -> None:
-        """Write the model to a file, whole or not at all.
+        """Write the model to a file, atomically.
 
-        The saved model is smaller than the fitted one.  Weights of the log-linear attach model near zero are
-        left out and the others are rounded, see `pyropunct.models.attach.pruning`; the probabilities of the
-        syntax model are saved in single precision.  So a loaded model differs slightly from the fitted one,
-        in the sixth digit of the perplexity.  Saving a loaded model again does not change it further.  No
-        weights are left out of a model that has `scales`.
+        Log-linear weights near zero are dropped and the others rounded (`pyropunct.models.attach.pruning`),
+        and the syntax model is saved in single precision.  This changes the sixth digit of the perplexity.
+        Saving a loaded model again changes nothing.  No weights are dropped if the model has `scales`.
 
-        :param path: the file; without the ending ``.safetensors``, it gets this ending.
-        :param small: round much more, see `pyropunct.models.attach.pruning.rounded` and
-            `pyropunct.fitted.small_tensors.rounded_rows`: a zipped file is a quarter as large, and the
-            perplexity differs in the fourth digit.
-        :raises ModelFileError: if there is a file that is not a model, if it cannot be written, or as
+        :param path: ``.safetensors`` is appended if missing.
+        :param small: round more, see `pyropunct.models.attach.pruning.rounded` and
+            `pyropunct.fitted.small_tensors.rounded_rows`.  The zipped file is a quarter of the size, and the
+            fourth digit of the perplexity changes.
+        :raises ModelFileError: if the file exists and is not a model, if it cannot be written, or as
             `to_parts` does.
         :raises ValueError: as `pretrained` does.
         """
         write_model_file(path, *self.to_parts(small=small))
 
     def to_parts(self, *, small: bool = False) -> tuple[dict[str, Any], dict[str, Tensor]]:
-        """The model as plain JSON types and tensors, from which `from_parts` makes it again; see `save`.
+        """The model as plain JSON types and tensors, for `from_parts`; see `save`.
 
         :raises ModelFileError: if the parser is not a `BiaffineParser`, or not the one that the tagger reads.
         :raises ValueError: as `pretrained` does.
@@ -337,21 +319,18 @@ class Punctuator(FittedStory):
 
     @classmethod
     def load(cls, path: str | Path, *, variants: Trusted = (), encoder: str | Path | None = None) -> Self:
-        """Read a model that `save` wrote.  No code that the file names is ever run.
+        """Read a model that `save` wrote.  No code named in the file is run.
 
-        An encoder that the model was trained with is not in the file.  It is opened when it is first
-        needed: when words are parsed, or for any tree if the attach model reads what it says of words.
+        The file does not contain a pretrained encoder.  The encoder is opened when it is first needed.
 
-        :param path: its file, with or without the ending ``.safetensors``, or the name of a model that comes
-            with the package.
-        :param variants: attach models and channels outside the package, each as ``module:Class``, that may be
-            imported if the file names them, which runs the code of their modules; True for any.
-        :param encoder: where that encoder is now: see `pyropunct.nets.encoder.Encoder`.  By default it is
-            looked for where it was in training.
-        :raises ModelFileError: if the file is missing or damaged, or is not a model of this program.
-        :raises PretrainedError: if ``encoder`` is given, but the model was trained without.
-        :raises UntrustedVariantError: if it names an attach model or a channel outside the package that is
-            not among ``variants``; its module has not been imported.
+        :param path: its file, ``.safetensors`` optional, or the name of a model that comes with the package.
+        :param variants: attach models and channels outside the package, as ``module:Class``, that may be
+            imported if the file names them (this runs their code); True allows all.
+        :param encoder: where the encoder is now, see `pyropunct.nets.encoder.Encoder`; defaults to its place
+            in training.
+        :raises ModelFileError: if the file is missing, damaged, or not a model of this program.
+        :raises PretrainedError: if ``encoder`` is given, but the model uses none.
+        :raises UntrustedVariantError: if it names a class outside the package that is not in ``variants``.
         :raises UnknownVariantError: if its attach model or channel cannot be found.
         """
         return cls.from_parts(read_parts(path, variants, encoder))
@@ -372,12 +351,12 @@ def load(
     encoder: str | Path | None = None,
     **settings: Any,
 ) -> Punctuator:
-    """A model that punctuates text.
+    """Load a model that punctuates text.
 
-    :param model: the name of a model that comes with the package, or the path of a model.
+    :param model: the name of a model that comes with the package, or a path.
     :param variants: see `Punctuator.load`.
     :param encoder: see `Punctuator.load`.
-    :param settings: how it restores text, by the names of `RestoreSettings`.
+    :param settings: defaults for restoring text, fields of `RestoreSettings`.
     :raises ModelFileError: if there is no such model, or it is damaged.
     """
     return replace(

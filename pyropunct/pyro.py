@@ -1,4 +1,4 @@
-"""All that a Pyro model of latent punctuation needs, by one import: see the page on the Pyro layer."""
+"""Everything that a Pyro model of latent punctuation needs, in one import: see the page on the Pyro layer."""
 
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.machines.evidence import (

@@ -1,4 +1,4 @@
-"""The types that a treebank shows: marks, punctemes, relations, tags, forms."""
+"""The types of a treebank: marks, punctemes, relations, tags, forms."""
 
 import unicodedata
 from collections import Counter
@@ -38,21 +38,21 @@ FORM_COUNT = 4
 
 
 class TooManyMarksError(UserError, ValueError):
-    """A treebank has more kinds of marks than a model can be fitted to."""
+    """A treebank has more kinds of marks than a model can have."""
 
 
 @dataclass(frozen=True)
 class Vocabulary:
     """Numbers for the types of a training treebank, and the puncteme pairs of each relation.
 
-    :ivar tokens: punctuation tokens; the first three are `SPECIAL`.
-        A type with fewer than 5 tokens in training is UNKNOWN (Li, Wang & Eisner 2019, section 4).
-    :ivar relations: dependency relations, the first is `OTHER`.
-    :ivar tags: universal part-of-speech tags, the first is `OTHER`.
-    :ivar forms: lower-cased words, the first is `OTHER`.
-    :ivar pairs: for each relation d the pairs of W_d.
-    :ivar treebanks: the treebanks that the examples come from, the first is `MAIN_TREEBANK`; a tree of a
-        treebank that is not among them counts as one of this.
+    :ivar tokens: punctuation tokens, beginning with `SPECIAL`.  A type with fewer than 5 tokens in training
+        is UNKNOWN (Li, Wang & Eisner 2019, section 4).
+    :ivar relations: dependency relations, beginning with `OTHER`.
+    :ivar tags: universal part-of-speech tags, beginning with `OTHER`.
+    :ivar forms: lower-cased words, beginning with `OTHER`.
+    :ivar pairs: the pairs of W_d for each relation d.
+    :ivar treebanks: sources of the examples, beginning with `MAIN_TREEBANK`, which also stands for
+        unknown ones.
     """
 
     tokens: tuple[str, ...]
@@ -69,7 +69,7 @@ class Vocabulary:
 
     @cached_property
     def token_number(self) -> dict[str, int]:
-        """The number of each punctuation token."""
+        """The number of each token."""
         return {token: number for number, token in enumerate(self.tokens)}
 
     @cached_property
@@ -80,20 +80,20 @@ class Vocabulary:
         )
 
     def relation_number(self, relation: str) -> int:
-        """The number of a relation, else that of the relation without its subtype, else that of `OTHER`."""
+        """The number of a relation; falls back to the relation without its subtype, then to `OTHER`."""
         numbers = self._numbers[0]
         return numbers.get(relation, numbers.get(relation.partition(":")[0], 0))
 
     def encode_trees(
         self, trees: Sequence[Tree], pretrained: Tensor | None = None, read: Sequence[Tensor] | None = None
     ) -> TreeBatch:
-        """A batch of trees of n_1, n_2, ... words: vectors over their N = n_1 + n_2 + ... words.
+        """A batch of trees, as vectors over all their N words.
 
-        :param trees: trees that all have the same columns of strings (see `Tree.strings`).
-        :param pretrained: (N, size) pretrained features of the words, for attach models that read them: see
+        :param trees: trees with the same columns of strings (see `Tree.strings`).
+        :param pretrained: (N, size) features for attach models that read them, see
             `pyropunct.nets.pretrained.features_of_words`.
-        :param read: for each tree of n words (n + 1, tokens) the log-odds of tokens in its slots, for a story
-            that reads: see `pyropunct.models.reading`.
+        :param read: for each tree of n words (n + 1, tokens) log-odds of tokens in its slots, see
+            `pyropunct.models.reading`.
         """
         _, tags, forms = self._numbers
         more = self._numbers_of_strings(trees)
@@ -118,7 +118,7 @@ class Vocabulary:
         )
 
     def _numbers_of_strings(self, trees: Sequence[Tree]) -> dict[str, Tensor]:
-        """The `string_number` of each string in the columns of some trees."""
+        """The `string_number` of each string in the columns of the trees."""
         columns = [tree.strings() for tree in trees]
         found = {}
         for name in columns[0] if columns else ():
@@ -129,14 +129,11 @@ class Vocabulary:
         return found
 
     def encode_surface(self, surface: Surface) -> Tensor:
-        """(n + 1, L) token numbers of the surface strings of a sentence of n words.
-
-        Strings shorter than the longest, of L tokens, are padded with -1.
-        """
+        """(n + 1, L) token numbers of the slot strings of a sentence, padded with -1 to the longest."""
         return self.encode_surfaces([surface])
 
     def encode_surfaces(self, surfaces: Sequence[Surface]) -> Tensor:
-        """(S, L) token numbers of all S surface strings of several sentences, as in `encode_surface`."""
+        """(S, L) token numbers of all S slot strings of several sentences, as in `encode_surface`."""
         return padded([string for surface in surfaces for string in self._strings(surface)])
 
     def encode_string(self, marks: Sequence[str]) -> list[int]:
@@ -148,22 +145,22 @@ class Vocabulary:
         return [self.encode_string(marks) if marks else [] for marks in surface]  # most slots are empty
 
     def known_surface(self, surface: Surface) -> list[tuple[str, ...]]:
-        """The surface with UNKNOWN in the place of tokens that are no types."""
+        """The surface with UNKNOWN for unknown tokens."""
         return [tuple(self.tokens[number] for number in string) for string in self._strings(surface)]
 
     def decode_string(self, encoded: Iterable[int]) -> tuple[str, ...]:
-        """The tokens of one slot or puncteme, from their numbers and padding."""
+        """The tokens of a padded slot string or puncteme."""
         return tuple(self.tokens[number] for number in encoded if number != EMPTY)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain lists, from which `from_json` makes an equal vocabulary."""
+        """Plain lists, for `from_json`."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, plain: dict[str, Any]) -> "Vocabulary":
         """The vocabulary that `to_json` wrote.
 
-        :raises ValueError: if the input is not a vocabulary: compiled code indexes arrays by these numbers.
+        :raises ValueError: if it is damaged: compiled code indexes arrays by these numbers.
         """
         tokens = types("the list of tokens", plain["tokens"], SPECIAL)
         if not all(tokens):
@@ -194,7 +191,7 @@ class Vocabulary:
 
 @lru_cache(1 << 16)
 def word_shape(form: str) -> int:
-    """How a word is written: 0 other, 1 lower case, 2 capitalised, 3 capitals, 4 digits, 5 one capital."""
+    """The shape of a word: 0 other, 1 lower case, 2 capitalised, 3 capitals, 4 digits, 5 one capital."""
     letters = [letter for letter in form if letter.isalpha()]
     if any(unicodedata.category(letter) == "Nd" for letter in form):
         return 4
@@ -208,7 +205,7 @@ def word_shape(form: str) -> int:
 
 
 def in_shape(form: str, shape: int) -> str:
-    """A lower-cased form with the capitals of its shape."""
+    """A lower-cased form with the capitals of a shape."""
     return {2: form[:1].upper() + form[1:], 3: form.upper(), 5: form.upper()}.get(shape, form)
 
 
@@ -217,8 +214,8 @@ def build_vocabulary(examples: Sequence[tuple[Tree, Surface]]) -> Vocabulary:
 
     W_d holds every pair of slot strings seen around a constituent with relation d; each of those
     strings alone on its side; every single token alone on either side; and the empty pair.
-    The pairs of `OTHER`, for relations never seen, are those of the rare relations.
-    START stands outside all constituents: it is part of no puncteme.
+    `OTHER`, for unseen relations, has the pairs of the rare relations.
+    START stands outside all constituents and is part of no puncteme.
 
     :raises TooManyMarksError: if there are more than `MOST_MARKS` kinds of marks.
     """
@@ -242,7 +239,7 @@ def build_vocabulary(examples: Sequence[tuple[Tree, Surface]]) -> Vocabulary:
 
 
 def with_pairs_of(vocabulary: Vocabulary, examples: Sequence[tuple[Tree, Surface]]) -> Vocabulary:
-    """The same types, with the sets W_d that `build_vocabulary` collects from these examples."""
+    """The same types, with the sets W_d of these examples."""
     singles = [(number,) for number in range(1, len(vocabulary.tokens))]
     always: set[Pair] = {((), ())} | {(one, ()) for one in singles} | {((), one) for one in singles}
     pairs = [set(always) for _ in vocabulary.relations]

@@ -1,9 +1,8 @@
-"""Dask: on this machine, a process a core, or on a cluster whose scheduler is named.
+"""Dask clusters: local, with a process for each core, or remote, with a given scheduler.
 
-A Dask scheduler and its workers run whatever a client sends them, and listen on ports that everybody on the
-machine can reach.  On this machine alone, all of them demand credentials that exist only as long as the
-cluster, and serve no pages about the work.  They import modules from the folder in which they keep files, so
-nobody else can write there.
+A local cluster demands credentials that exist only as long as it does, and serves no web pages, since other
+users of the machine can reach its ports.  Its working folder is private, because workers import modules from
+it.
 """
 
 import asyncio
@@ -49,7 +48,7 @@ Tell = Callable[[str], None]
 
 
 class ClusterError(FailureError, CorpusError):
-    """A failure of machines, after which the same command goes on."""
+    """A failure of machines, after which the same command resumes."""
 
 
 UNWATCHED = {"distributed.worker.profile.enabled": False}
@@ -73,10 +72,7 @@ class QuietWorker(_WithoutPages, Worker):
 
 @contextmanager
 def local_client(processes: int) -> Iterator[Client]:
-    """A client of a new cluster on this machine, which ends with it.
-
-    :param processes: workers, of one thread each; a worker that is killed is replaced.
-    """
+    """A client of a new local cluster of single-threaded workers, which are replaced if killed."""
     shared = {"host": "127.0.0.1", "protocol": "tls://", "security": Security.temporary()}
     of_workers = {"nthreads": 1, "memory_limit": 0, "worker_class": QuietWorker}
     worker = {"cls": Nanny, "options": {**shared, **of_workers, "silence_logs": logging.CRITICAL}}
@@ -85,7 +81,7 @@ def local_client(processes: int) -> Iterator[Client]:
         dask.config.set({**UNWATCHED, "temporary-directory": folder}),
         ExitStack() as opened,
     ):
-        with put_off():  # what has begun to start cannot be ended before it has started
+        with put_off():  # a start cannot be interrupted
             cluster = opened.enter_context(
                 SpecCluster(
                     scheduler={"cls": QuietScheduler, "options": shared},
@@ -99,22 +95,22 @@ def local_client(processes: int) -> Iterator[Client]:
 
 @contextmanager
 def connected(scheduler: str | None, processes: int | None) -> Iterator[Client]:
-    """A client of a scheduler, or of one on this machine that ends with it and is closed to other users.
+    """A client of a scheduler, or of a private local cluster.
 
     :param scheduler: its address, such as ``tcp://node7:8786``; None for this machine.
-    :param processes: on this machine; None for one for each core.
-    :raises CorpusError: if the scheduler is not there.
+    :param processes: local workers; None for one for each core.
+    :raises CorpusError: if the scheduler cannot be reached.
     """
     for name in list(logging.root.manager.loggerDict):
         if name.partition(".")[0] in ("distributed", "tornado"):
-            logging.getLogger(name).setLevel(logging.CRITICAL)  # what matters is told in one line
+            logging.getLogger(name).setLevel(logging.CRITICAL)  # the error message says it in one line
     if scheduler is None:
         with local_client(processes or CPU_COUNT) as client:
             yield client
         return
     try:
         with warnings.catch_warnings():
-            # A scheduler has no numpy, say; that workers have the same pyropunct is looked at besides.
+            # Versions of other packages may differ; that of pyropunct is checked separately.
             warnings.simplefilter("ignore", VersionMismatchWarning)
             client = Client(scheduler, timeout=PATIENCE, set_as_default=False)
     except (TimeoutError, OSError, ValueError, ImportError) as error:
@@ -125,10 +121,7 @@ def connected(scheduler: str | None, processes: int | None) -> Iterator[Client]:
 
 
 def check_workers(client: Client, tell: Tell) -> None:
-    """Make sure that the workers that are there have this version of pyropunct.
-
-    :raises CorpusError: if one of them has none, or another one.
-    """
+    """Check that all workers have this version of pyropunct, or raise `CorpusError`."""
     found = client.run(version, "pyropunct", on_error="return")
     if not found:
         tell("pyropunct: the scheduler has no worker yet: waiting for one")
@@ -142,9 +135,8 @@ def check_workers(client: Client, tell: Tell) -> None:
 def cut_all(
     client: Client, files: Sequence[str], kind: str, most: int, whole_paragraphs: bool
 ) -> list[CutFile]:
-    """The files of a corpus and their shards, numbered from 1, with names.
+    """Cut the files of a corpus into shards, numbered from 1, with names; ``kind`` as for `cut`.
 
-    :param kind: see `cut`.
     :raises CorpusError: if one cannot be read.
     """
     found: dict[str, CutFile] = {}
@@ -173,12 +165,11 @@ def make_all(
     advance: Callable[[int], None],
     first_alone: bool = False,
 ) -> list[Shard]:
-    """Make shards, in any order.  One that fails is tried again, and then left out.
+    """Make shards, in any order.  A failed shard is tried again once; returns those that failed twice.
 
-    :param advance: called with the number of sentences that are newly done.
-    :param first_alone: make one before the others, so that what is compiled there is at hand for them.
-    :returns: those that could not be made.
-    :raises CorpusError: if none can be made, or the scheduler is gone.
+    :param advance: called with the number of sentences newly done.
+    :param first_alone: make one before the others, so that they find compiled code.
+    :raises CorpusError: if none can be made, or the scheduler is lost.
     """
     if first_alone and len(shards) > 1:
         first = make_all(client, job, shards[:1], tell, advance)
@@ -211,10 +202,10 @@ def make_all(
 def completed(
     client: Client, call: Callable[..., Result], tasks: "deque[Task]"
 ) -> "Iterator[tuple[Task, Result | Exception]]":
-    """What comes of calls, as they are done, in any order.
+    """The results of calls, in order of completion.
 
     :param tasks: arguments of the calls, taken from the left; more can be added meanwhile.
-    :raises CorpusError: if the scheduler is gone.
+    :raises CorpusError: if the scheduler is lost.
     """
     pending: dict[Any, Task] = {}
     done = as_completed(loop=client.loop)

@@ -27,24 +27,24 @@ LONGEST_NAME = 50
 
 
 class CorpusError(UserError, ValueError):
-    """A corpus, a place for its results, or a cluster that cannot be used: one line that names it."""
+    """A corpus, output folder or cluster cannot be used; one line that names it."""
 
 
 def kind_of(file: str) -> str | None:
-    """Whether a file is "text" or "conllu", by its name; None if that does not tell."""
+    """The format of a file, "text" or "conllu", by its name; None if unknown."""
     name = without_compression(Path(file).name.lower())
     kinds = {"text": TEXT, "conllu": CONLLU}
     return next((kind for kind, endings in kinds.items() if name.endswith(endings)), None)
 
 
 def files_of(given: str, any_name: bool = False, conllu: bool = False) -> list[str]:
-    """The files of a corpus in their order, which is that of their paths.
+    """The files of a corpus, sorted by path.
 
-    :param given: a folder, whose folders count too but nothing that begins with a dot; a file; or a pattern
-        such as ``texts/**/*.txt.gz``.
-    :param any_name: whether files may be called as they like.
+    :param given: a folder, searched recursively without hidden files; a file; or a pattern such as
+        ``texts/**/*.txt.gz``.
+    :param any_name: accept any file name.
     :param conllu: whether all must be CoNLL-U.
-    :raises CorpusError: if there is none, or one of them is neither text nor CoNLL-U by its name.
+    :raises CorpusError: if there is none, or one is neither text nor CoNLL-U by its name.
     """
     place = Path(given)
     if place.is_dir():
@@ -69,9 +69,9 @@ def files_of(given: str, any_name: bool = False, conllu: bool = False) -> list[s
 
 
 def names_of(files: Sequence[str]) -> list[str]:
-    """For each file a name that tells where it is in the folder that all are in, without endings.
+    """A name for each file from its path in the common folder, without endings; may repeat.
 
-    All but letters and digits are hyphens, so files of one name there may be.
+    Hyphens replace all but letters and digits.
     """
     folder = os.path.commonpath([os.path.dirname(os.path.abspath(file)) for file in files]) if files else ""
     names = []
@@ -82,7 +82,7 @@ def names_of(files: Sequence[str]) -> list[str]:
 
 
 def without_compression(file: str) -> str:
-    """The name of a file without the ending that says that it is compressed."""
+    """The name of a file without the ending of its compression."""
     for ending in COMPRESSED:
         if file.lower().endswith(ending):
             file = file[: -len(ending)]
@@ -90,19 +90,13 @@ def without_compression(file: str) -> str:
 
 
 def files_of_several(given: Iterable[str]) -> list[str]:
-    """The files of several corpora, of which a file may be called as it likes; ``-`` is standard input.
-
-    :raises CorpusError: as `files_of` does.
-    """
+    """The files of several corpora; ``-`` is standard input.  Raises the errors of `files_of`."""
     found = ([one] if one == "-" else files_of(one, any_name=Path(one).is_file()) for one in given)
     return [file for files in found for file in files]
 
 
 def parts_of(files: Iterable[str]) -> Iterator[TextPart]:
-    """The texts of files, each of which is opened when its turn has come.
-
-    :raises CorpusError: as `contents` does.
-    """
+    """The texts of files, opened one at a time; raises the errors of `contents`."""
     for file in files:
         if file == "-":
             yield TextPart(standard_input(), STANDARD_INPUT)
@@ -112,7 +106,7 @@ def parts_of(files: Iterable[str]) -> Iterator[TextPart]:
 
 
 class _Read:
-    """A stream that is read after the function that has opened it gave it away; errors name the file."""
+    """A stream whose errors name the file, even after the function that opened it has returned."""
 
     def __init__(self, stream: BinaryIO, file: str) -> None:
         self._stream, self._file = stream, file
@@ -143,10 +137,7 @@ def contents(file: str) -> Iterator[BinaryIO]:
 
 @contextmanager
 def _named(file: str) -> Iterator[None]:
-    """Name a file that cannot be read, or is damaged, in one line.
-
-    :raises CorpusError: in place of such an error.
-    """
+    """Turn errors of reading into a one-line `CorpusError` with the name of the file."""
     try:
         yield
     except (EOFError, gzip.BadGzipFile, zlib.error, _DamagedError) as error:
@@ -156,14 +147,11 @@ def _named(file: str) -> Iterator[None]:
 
 
 class _DamagedError(ValueError):
-    """What was compressed is not whole, or is something else."""
+    """Compressed data are truncated or in another format."""
 
 
 class _Bounded(io.RawIOBase):
-    """What a compressed file contains, as long as it can be text: few bytes may stand for any number.
-
-    :param read: gives at most so many bytes of it.
-    """
+    """The content of a compressed file, as long as it can be text, as a guard against compression bombs."""
 
     def __init__(self, read: Callable[[int], bytes], file: str) -> None:
         self._read, self._file, self._unbroken = read, file, 0
@@ -184,7 +172,7 @@ class _Bounded(io.RawIOBase):
 
 
 class _Zstandard:
-    """What a stream of one or more Zstandard frames contains; one that is cut off is an error."""
+    """The content of one or more Zstandard frames; a truncated frame is an error."""
 
     def __init__(self, stored: BinaryIO, file: str) -> None:
         try:
@@ -196,14 +184,14 @@ class _Zstandard:
         self._rest, self._found = b"", memoryview(b"")
 
     def read(self, size: int) -> bytes:
-        """What comes next, at most so many bytes."""
+        """The next bytes, at most this many."""
         while not self._found and self._decompress():
             pass
         some, self._found = self._found[:size], self._found[size:]
         return bytes(some)
 
     def _decompress(self) -> bool:
-        """Take more; tells whether there was any."""
+        """Decompress more; returns whether there was any."""
         stored = self._rest or self._stored.read(AT_ONCE)
         if not stored:
             if self._frame is not None:

@@ -1,4 +1,4 @@
-"""What the results of a corpus were made from, so that nothing else gets mixed with them."""
+"""Records what results were made from, so that nothing else is mixed with them."""
 
 import json
 import os
@@ -30,10 +30,7 @@ MEANING = {
 
 
 def described(task: str, checksum: str, settings: Mapping[str, Any], shard_size: int) -> dict[str, Any]:
-    """A manifest without the input.
-
-    :param checksum: of the model.
-    """
+    """A manifest without the input; ``checksum`` is the model's."""
     return {
         **FORMAT,
         "pyropunct": version("pyropunct"),
@@ -45,10 +42,7 @@ def described(task: str, checksum: str, settings: Mapping[str, Any], shard_size:
 
 
 def with_files(manifest: Mapping[str, Any], given: str, files: Sequence[CutFile]) -> dict[str, Any]:
-    """A manifest with the input.
-
-    :param given: the corpus as it was given: files in a folder are named from there.
-    """
+    """A manifest with the input; files are named relative to the ``given`` folder."""
     listed, first = [], 1
     for one in files:
         place = os.path.relpath(one.file, given) if Path(given).is_dir() else one.file
@@ -67,11 +61,9 @@ def with_files(manifest: Mapping[str, Any], given: str, files: Sequence[CutFile]
 
 
 def check(out: Path, manifest: Mapping[str, Any]) -> bool:
-    """Make sure that results can be written to a folder, which is made if it is not there.
+    """Check that results can be written to a folder, which is made if needed; returns whether it has some.
 
-    :param manifest: or a part of it.
-    :returns: whether there are results of the same already.
-    :raises CorpusError: if there is something else, or it cannot be written to.
+    :raises CorpusError: if it has other results or files, or cannot be written to.
     """
     try:
         out.mkdir(parents=True, exist_ok=True)

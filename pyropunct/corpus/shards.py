@@ -1,7 +1,7 @@
-"""Shards: how files are cut into them, and how one of them is made.
+"""Shards: how files are cut, and how a shard is processed.
 
-The shards of a file, one after the other, are what a command writes for the whole file.  So each knows the
-line, the byte and the sentence at which it begins, and lines and sentences are whole.
+Concatenated, the shards equal the output of the command run on the whole file.  So each knows the line, byte
+and sentence at which it begins, and no line or sentence is cut.
 """
 
 import hashlib
@@ -34,9 +34,9 @@ Reject = Callable[[TreebankError], None]
 
 
 class Work(Protocol):
-    """What is done with a text, by a model that is loaded.
+    """A task on texts with a loaded model.
 
-    The result of a sentence depends on this sentence and on others of the same text alone.
+    The result of a sentence depends only on sentences of the same text.
     """
 
     def __call__(
@@ -48,8 +48,8 @@ class Work(Protocol):
     ) -> None:
         """Write the results of a text.
 
-        :param reject: takes what is wrong with each line or sentence that cannot be used; by default the user
-            is told, and what cannot be read ends the work.
+        :param reject: called with the problem of each unusable line or sentence; by default the user is told,
+            and unreadable input raises an error.
         :param advance: called after each part of the text.
         """
         ...
@@ -59,12 +59,11 @@ class Shard(NamedTuple):
     """A part of a file.
 
     :ivar number: from 1, in the whole corpus.
-    :ivar file: the file.
     :ivar kind: "text" or "conllu".
     :ivar start: where it begins.
-    :ivar size: how many bytes of text it has.
-    :ivar sentences: how many sentences; in raw text, lines.
-    :ivar name: what its file is called in the corpus: see `pyropunct.corpus.inputs.names_of`.
+    :ivar size: in bytes of text.
+    :ivar sentences: the number of sentences; in raw text, of lines.
+    :ivar name: of its file in the corpus: see `pyropunct.corpus.inputs.names_of`.
     """
 
     number: int
@@ -80,8 +79,8 @@ class CutFile(NamedTuple):
     """A file and its shards.
 
     :ivar kind: "text" or "conllu".
-    :ivar checksum: of its text, which does not depend on how it is compressed.
-    :ivar shards: without their numbers in the corpus, which are 0.
+    :ivar checksum: of its decompressed text.
+    :ivar shards: not yet numbered (0).
     """
 
     file: str
@@ -91,13 +90,11 @@ class CutFile(NamedTuple):
 
 
 def cut(file: str, kind: str, most: int, whole_paragraphs: bool = False) -> CutFile:
-    """Read a file through, and cut it into shards.
+    """Read a file through, and cut it into shards; raises `CorpusError` if it cannot be read.
 
-    :param kind: "text", "conllu", or "auto" for what the file looks like.
+    :param kind: "text", "conllu", or "auto" to detect it.
     :param most: the most sentences of a shard; in raw text, lines.
-    :param whole_paragraphs: whether raw text is cut behind blank lines alone, where running text can be: then
-        a shard goes on to the next of these.
-    :raises CorpusError: if it cannot be read.
+    :param whole_paragraphs: cut raw text only at blank lines, for running text; shards may then be longer.
     """
     with contents(file) as stream:
         lines, checksum = cast(Iterator[bytes], ByteLines(stream)), hashlib.sha256()
@@ -121,17 +118,14 @@ def cut(file: str, kind: str, most: int, whole_paragraphs: bool = False) -> CutF
 
 
 class _Lines:
-    """Counts lines of raw text.
-
-    :param whole_paragraphs: see `cut`.
-    """
+    """Counts lines of raw text; ``whole_paragraphs`` as for `cut`."""
 
     def __init__(self, whole_paragraphs: bool) -> None:
         self._whole_paragraphs, self._whole = whole_paragraphs, True
         self.place = Start()
 
     def ends(self, line: bytes) -> bool:
-        """Count a line, or a piece of one; tells whether the text can be cut behind it."""
+        """Count a line, or a piece of one; returns whether the text can be cut behind it."""
         starts, self._whole = self._whole, line.endswith(b"\n")
         number, offset, sentence = self.place
         self.place = Start(number + self._whole, offset + len(line), sentence + starts)
@@ -149,7 +143,7 @@ class _Sentences:
         self.place = Start()
 
     def ends(self, line: bytes) -> bool:
-        """Count a line, or a piece of one; tells whether the text can be cut behind it."""
+        """Count a line, or a piece of one; returns whether the text can be cut behind it."""
         text = self._text(line) if self._whole else None
         blank = text is not None and not text.strip()
         done = blank and self._inside
@@ -173,14 +167,13 @@ class _Sentences:
 
 
 class Job(NamedTuple):
-    """What is done with all shards.
+    """A task on all shards.
 
     :ivar work: ``module:function``, where the function takes a model and settings and returns a `Work`.
-    :ivar model: where the model is, or its name if it comes with the package.
+    :ivar model: the path of the model, or its name if it comes with the package.
     :ivar model_checksum: see `file_checksum`.
-    :ivar settings: names and values, by the names.
     :ivar threads: of torch, in each process.
-    :ivar out: the folder for the shards.
+    :ivar out: the folder for the results.
     :ivar ending: of their names.
     """
 
@@ -193,11 +186,11 @@ class Job(NamedTuple):
     ending: str
 
     def path(self, shard: Shard) -> Path:
-        """The file of a shard."""
+        """The result file of a shard."""
         return Path(self.out) / f"{shard.number:08d}-{shard.name}{self.ending}"
 
     def rejects(self, shard: Shard) -> Path:
-        """The file beside it that lists what could not be used, if there is such."""
+        """The file beside it that lists unusable sentences, if any."""
         return Path(self.out) / f"{shard.number:08d}-{shard.name}{REJECTS}"
 
 
@@ -206,16 +199,16 @@ _ALONE = Lock()
 
 
 def make(job: Job, shard: Shard) -> str | None:
-    """Make a shard: it is there whole or not at all, and what could not be used is listed beside it.
+    """Make a shard atomically, with the list of unusable sentences beside it.
 
-    :returns: why it could not be made, in one line; None if it is there.
+    :returns: the one-line reason of a failure; None on success.
     """
     try:
         with _ALONE:
             _write(job, shard, _loaded(job))
     except CorpusError as error:
         return str(error)
-    except Exception as error:  # of any kind: it is told where the corpus is looked after
+    except Exception as error:  # of any kind: the caller reports it
         if isinstance(error, OSError) and error.strerror:
             return f"{error.filename or 'the shard'}: {error.strerror}"
         return " ".join(f"{type(error).__name__}: {error}".split())
@@ -224,10 +217,7 @@ def make(job: Job, shard: Shard) -> str | None:
 
 @lru_cache(maxsize=1)
 def _loaded(job: Job) -> Work:
-    """The work of a job, with its model; the next shard has it at hand.
-
-    :raises CorpusError: if the model is not the one that was meant.
-    """
+    """The work of a job, with its model, cached; raises `CorpusError` if the model has changed."""
     import torch
 
     torch.set_num_threads(job.threads)
@@ -238,10 +228,7 @@ def _loaded(job: Job) -> Work:
 
 
 def load_work(place: str, model: str, settings: Mapping[str, Any]) -> Work:
-    """A model, made ready for work.
-
-    :param place: ``module:function``.
-    """
+    """Load a model for the work at ``module:function``."""
     module, _, name = place.partition(":")
     return cast(Work, attrgetter(name)(import_module(module))(model, **settings))
 
@@ -254,7 +241,7 @@ def _write(job: Job, shard: Shard, work: Work) -> None:
             work(TextPart(of_shard, shard.file, shard.kind, shard.start), text, rejected.append)
         text.detach()
         _on_disk(stream)
-        # Before the shard has its name, so that one that is finished never lacks them.
+        # Before the shard gets its name, so that a finished one never lacks its list.
         job.rejects(shard).unlink(missing_ok=True)
         if rejected:
             with written_whole(job.rejects(shard)) as listed:
@@ -265,17 +252,14 @@ def _write(job: Job, shard: Shard, work: Work) -> None:
 
 
 def _on_disk(stream: BinaryIO) -> None:
-    """Wait until all that was written outlasts a failure of power."""
+    """Flush to disk, to survive a power failure."""
     stream.flush()
     os.fsync(stream.fileno())
 
 
 @contextmanager
 def text_of(shard: Shard) -> Iterator[BinaryIO]:
-    """The bytes of a shard.
-
-    :raises CorpusError: if its file cannot be read.
-    """
+    """The bytes of a shard; raises `CorpusError` if its file cannot be read."""
     with contents(shard.file) as stream:
         left = shard.start.offset
         if stream.seekable() and not shard.file.lower().endswith(COMPRESSED):
@@ -287,10 +271,7 @@ def text_of(shard: Shard) -> Iterator[BinaryIO]:
 
 
 class _Section:
-    """The next bytes of a stream, and then its end.
-
-    :param size: how many.
-    """
+    """The next ``size`` bytes of a stream."""
 
     def __init__(self, stream: BinaryIO, size: int) -> None:
         self._stream, self._left = stream, size
@@ -307,10 +288,7 @@ class _Section:
 
 
 def file_checksum(path: Path) -> str:
-    """A checksum of a file, such as a model's.
-
-    :raises CorpusError: if there is no such file.
-    """
+    """A checksum of a file; raises `CorpusError` if it does not exist."""
     try:
         return digest_of(path)
     except OSError as error:

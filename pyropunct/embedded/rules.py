@@ -1,9 +1,8 @@
-"""The true parameters of the embedded treebank.
+"""The true parameters of the embedded treebank, which a fitted model should recover.
 
-The sentences of a grammar (`tests/generator`) are punctuated by the generative story of Li, Wang
-& Eisner 2019, section 2: every constituent sprouts a pair of punctemes, drawn from
-:func:`true_attach`, and the underlying string of every slot is edited by a channel with the
-probabilities :data:`TRUE_EDITS`.  A model that is fitted to the treebank should find them again.
+By the generative story of Li, Wang & Eisner 2019, section 2, every constituent sprouts a pair of punctemes
+from
+:func:`true_attach`, and a channel edits every slot with the probabilities :data:`TRUE_EDITS`.
 """
 
 from collections import defaultdict
@@ -25,13 +24,7 @@ WH_WORDS = frozenset({"who", "what", "which", "where", "when", "why", "how"})
 
 @dataclass(frozen=True)
 class Constituent:
-    """A word of a tree with all its descendants.
-
-    Relations are given without their subtype unless said otherwise.
-
-    :ivar tree: the tree.
-    :ivar word: the number of the head word of the constituent.
-    """
+    """A word of a tree, by its number, with all its descendants; relations lack their subtype."""
 
     tree: Tree
     word: int
@@ -117,11 +110,11 @@ ABBREVIATIONS = frozenset(["Dr", "Mr", "Mrs", "Prof", "Inc", "Corp", "Ltd", "Co"
 def true_attach(tree: Tree, node: int) -> dict[Pair, float]:
     """The distribution p(l, r | w) of the puncteme pairs of a constituent.
 
-    It looks at relations, tags and a few forms around the constituent, and at where it stands, all
-    of which a log-linear attach model may look at too.
+    It depends on relations, tags and a few forms around the constituent, and on its position: a log-linear
+    attach model sees the same.
 
     :param node: the number of the head word w.
-    :return: for each pair of punctemes (left, right) its probability; the others have none.
+    :return: the probability of each possible pair of punctemes (left, right).
     """
     constituent = Constituent(tree, node)
     rule = RULES.get(constituent.relation, lambda _: NOTHING)
@@ -163,11 +156,7 @@ def _end_of_sentence(root: Constituent) -> dict[str, float]:
 
 
 def _clause_as_object(clause: Constituent) -> dict[str, float]:
-    """Direct speech, unless a conjunction introduces it.
-
-    Speech that comes first leaves a comma before the verb of saying, and speech that comes last
-    has one after it.
-    """
+    """Direct speech, unless a conjunction introduces it; a comma stands between it and the verb of saying."""
     if clause.has("mark"):
         return NOTHING
     openings = {"“": 1.0} if clause.on_left else {", “": 0.77, ": “": 0.2, "“": 0.03}
@@ -211,10 +200,7 @@ def _relative_clause(clause: Constituent) -> dict[str, float]:
 
 
 def _conjunct(conjunct: Constituent) -> dict[str, float]:
-    """A conjunct is set off unless it has the conjunction.
-
-    The comma that follows the last but one is the Oxford comma.
-    """
+    """A conjunct is set off unless it has the conjunction; the last but one shows the Oxford comma."""
     if conjunct.has("cc"):
         return {", |": 0.85, "|": 0.15} if conjunct.has("nsubj") else NOTHING
     return {", | ,": 0.55, ", |": 0.45}
@@ -359,13 +345,12 @@ so surface strings determine only the sum of their probabilities.
 def surface_distribution(underlying: Sequence[str], edits: Edits) -> dict[tuple[str, ...], float]:
     """The probability p(x | u) of every surface string x of an underlying string u.
 
-    This is a slow, literal rendering of the sliding window of Li, Wang & Eisner 2019, section 2.2.  It shares
-    no code with the rest of the package, so that it can also serve as a reference.
+    A slow, literal sliding window of Li, Wang & Eisner 2019, section 2.2, which shares no code with the rest
+    of the package and serves as a reference.
 
-    The window holds two neighbouring tokens a b of the underlying string and makes one of four edits: keep
-    (a b stays), left absorption (b remains), right absorption (a remains), transposition (b a).  English
-    slides it from right to left: b is held, a is read, and whatever comes to stand on the right is finished.
-    So a mark that is read late can still follow one that was read early, as the comma does in ``, ” .``.
+    The window holds two neighbouring tokens a b and makes one of four edits: keep (a b stays), left
+    absorption (b remains), right absorption (a remains), transposition (b a).  English slides it from right
+    to left: b is held, a is read, and the token on the right is finished.
     """
     if not underlying:
         return {(): 1.0}
@@ -400,15 +385,14 @@ def _slide(histories: Histories, read: str, edits: Edits) -> Histories:
 
 
 def true_log_prob(tree: Tree, surface: Surface) -> float:
-    """The exact log p(x | T) under the true parameters, natural logarithm.
+    """The exact log p(x | T) under the true parameters, in natural logarithms.
 
-    The underlying punctuation is summed out from the leaves upwards.  The slots strictly inside a
-    constituent are complete once its children are known, so that only the strings that it
-    contributes to the slots at its two edges have to be remembered.
+    The underlying punctuation is summed out from the leaves upwards.  The slots strictly inside a constituent
+    are complete once its children are known, so only the strings at its two edges are remembered.
 
-    :param surface: the tokens of the slots 0..n, :data:`~pyropunct.text.marks.START` and the
-        abbreviation dots included.
-    :return: minus infinity for a surface that the true parameters exclude.
+    :param surface: the tokens of the slots 0..n, with :data:`~pyropunct.text.marks.START` and abbreviation
+        dots.
+    :return: minus infinity for an impossible surface.
     """
     first, last = tuple(surface[0]), tuple(surface[len(tree)])
     total = sum(

@@ -1,1 +1,1 @@
-"""A fitted story: p(x | T) with learned weights, how it was trained, and the file that keeps it."""
+"""Fitted stories: p(x | T) with learned weights, their training settings, and model files."""

@@ -1,6 +1,6 @@
-"""How well a model predicts the punctuation of sentences, in sums that do not depend on their order.
+"""How well a model predicts punctuation, in exact sums that do not depend on the order of sentences.
 
-A baseline to compare with is how often each string of marks stands in a slot: `SlotStrings`.
+The baseline is a unigram model of slots: `SlotStrings`.
 """
 
 import math
@@ -23,11 +23,9 @@ _UNIT = 1 << 1074
 
 
 class ExactSum:
-    """An exact sum of numbers of double precision: nothing is rounded off.
+    """An exact sum of double-precision numbers; infinities and NaN stay.
 
-    Infinities and NaN stay what they are.
-
-    :param text: another sum as `str` writes it; this sum begins with it.
+    :param text: start from another sum, as `str` writes it.
     """
 
     def __init__(self, text: str = "0") -> None:
@@ -51,19 +49,18 @@ class ExactSum:
         return self
 
     def __float__(self) -> float:
-        """The number of double precision that is nearest to the sum."""
+        """The nearest double-precision number."""
         return self._scaled / _UNIT + self._strange
 
     def __str__(self) -> str:
-        """The sum itself: a fraction, or the name of an infinity or NaN."""
+        """The exact sum: a fraction, or the name of an infinity or NaN."""
         return str(self._strange) if self._strange else str(Fraction(self._scaled, _UNIT))
 
 
 class Evaluation(NamedTuple):
-    """How well a model predicts the punctuation of some sentences, given their trees.
+    """How well a model predicts the punctuation of sentences, given their trees.
 
-    :ivar sentences: the number of sentences.
-    :ivar slots: the number of their slots, n + 1 for each sentence of n words.
+    :ivar slots: n + 1 for each sentence of n words.
     :ivar log_likelihood: the sum of log p(x | T), in natural logarithms.
     """
 
@@ -73,7 +70,7 @@ class Evaluation(NamedTuple):
 
     @classmethod
     def of(cls, sentences: Sequence[Sentence], log_prob: Tensor) -> "Evaluation":
-        """From the log-probabilities (sentences,) of the punctuation of some sentences."""
+        """From the log-probabilities (sentences,) of the punctuation."""
         slots = sum(len(sentence.surface) for sentence in sentences)
         return cls(len(sentences), slots, float(log_prob.sum()))
 
@@ -84,12 +81,7 @@ class Evaluation(NamedTuple):
 
 
 class SlotEvaluations(NamedTuple):
-    """How well a model predicts the last slots of sentences, where the final mark stands, and all others.
-
-    :ivar all: all slots together.
-    :ivar last: the last slots.
-    :ivar others: all others.
-    """
+    """The evaluation of all slots, of last slots, where the final mark stands, and of all others."""
 
     all: Evaluation
     last: Evaluation
@@ -97,7 +89,7 @@ class SlotEvaluations(NamedTuple):
 
     @classmethod
     def of(cls, sentences: int, slots: int, whole: float, others: float) -> "SlotEvaluations":
-        """From the number of sentences and of slots, and the log-likelihoods of all slots and of others."""
+        """From the numbers of sentences and slots, and the log-likelihoods of all and of other slots."""
         return cls(
             Evaluation(sentences, slots, whole),
             Evaluation(sentences, sentences, whole - others),
@@ -106,10 +98,10 @@ class SlotEvaluations(NamedTuple):
 
 
 class Balance(NamedTuple):
-    """How many constituents sprout a bracket or quotation mark without its partner: section 2.3 of the paper.
+    """Constituents that sprout a bracket or quotation mark without its partner: section 2.3 of the paper.
 
     :ivar bearing: the constituents that sprout such a mark in the best T'.
-    :ivar unmatched: those of them in whose pair a mark has no partner on the other side.
+    :ivar unmatched: those of them with a mark without a partner on the other side.
     :ivar expected: the expected number of unmatched constituents, under p(T' | T, x).
     """
 
@@ -127,11 +119,11 @@ class Balance(NamedTuple):
 class WholeEvaluation(NamedTuple):
     """How well a model predicts last slots, other slots, and trees with their punctuation.
 
-    :ivar own: how well the model predicts punctuation, given trees.
-    :ivar unigram: the same for the unigram model of slots; None without this model.
+    :ivar own: of punctuation, given trees.
+    :ivar unigram: the same for the unigram model of slots, if there is one.
     :ivar with_trees: log p(T, x) = log p_syn(T) + log p(x | T), where T is heads, relations and tags; None
         without a model of trees.
-    :ivar balance: of the punctemes of the sentences that show a bracket or quotation mark.
+    :ivar balance: of the sentences that show a bracket or quotation mark.
     """
 
     own: SlotEvaluations
@@ -143,7 +135,7 @@ class WholeEvaluation(NamedTuple):
 class EvaluationSums:
     """The sums of `FittedStory.evaluation_sums`; sums of parts of a treebank can be added.
 
-    :param plain: other sums as `to_json` wrote them, with which these begin.
+    :param plain: start from other sums, as `to_json` wrote them.
     :raises ValueError: if `to_json` did not write them.
     """
 
@@ -160,10 +152,7 @@ class EvaluationSums:
         return self._counts["sentences"]
 
     def count(self, sentences: Sequence[Sentence], balances: Sequence[Balance]) -> None:
-        """Count sentences, their slots, and their unmatched punctemes.
-
-        :param balances: of those sentences that show a bracket or quotation mark.
-        """
+        """Count sentences, slots and unmatched punctemes; ``balances`` as of `FittedStory.balance`."""
         slots = sum(len(sentence.surface) for sentence in sentences)
         bearing, unmatched, _ = Balance.of(balances)
         self._counts.update(sentences=len(sentences), slots=slots, bearing=bearing, unmatched=unmatched)
@@ -172,9 +161,8 @@ class EvaluationSums:
     def add(self, name: str, logs: Iterable[float]) -> None:
         """Add numbers to a sum.
 
-        :param name: of logarithms of probabilities: "whole" of x given T, "others" without last slots,
-            "trees" of T, and of the unigram model "unigram_last" of last slots and "unigram_others".  Of
-            expected numbers: "unmatched" punctemes.
+        :param name: "whole" for log p(x | T), "others" for the same without last slots, "trees" for log p(T),
+            "unigram_last" and "unigram_others" for the unigram model; "unmatched" for expected punctemes.
         """
         total = self._logs.setdefault(name, ExactSum())
         for one in logs:
@@ -187,7 +175,7 @@ class EvaluationSums:
         return self
 
     def to_json(self) -> dict[str, Any]:
-        """The sums in plain JSON types, with nothing rounded off."""
+        """The exact sums in plain JSON types."""
         logs = {name: str(total) for name, total in self._logs.items()}
         return {**self._counts, "logs": logs}
 
@@ -212,9 +200,8 @@ String = tuple[str, ...]
 
 @dataclass(frozen=True)
 class SlotCounts:
-    """Counts of the strings of some slots of a treebank, of tokens that a model knows.
+    """Counts of slot strings, of known tokens.
 
-    :ivar counts: how often each string stands there.
     :ivar num_tokens: the number of token types, without the sentence start.
     """
 
@@ -222,29 +209,27 @@ class SlotCounts:
     num_tokens: int
 
     def log_prob(self, string: String) -> float:
-        """The logarithm of the smoothed probability of a string.
+        """The logarithm of the smoothed probability of a string (Witten & Bell 1991, method C).
 
         With c(x) the count of x, N the sum of all counts and D the number of distinct strings::
 
             p(x) = (c(x) + D q(x)) / (N + D)        q(x) = s(x_1) ... s(x_m) s(stop)
 
-        so that strings never seen have together about as much as new strings had so far.  In q each token is
-        drawn by itself: s(t) = (c(t) + 1) / (number of all tokens and stops + number of their types).
-
-        Source: Witten & Bell (1991, method C).
+        In q each token is drawn independently: s(t) = (c(t) + 1) / (number of all tokens and stops + number
+        of their types).
         """
         tokens, stops = self._symbols
         total = tokens.total() + stops + self.num_tokens + 1
         drawn = [tokens[token] + 1 for token in string]
         distinct, count = max(1, len(self.counts)), self.counts.get(string, 0)
-        # The logarithm of D q(x): of a long string the number itself may be too small.
+        # In logarithms, because D q(x) of a long string may underflow.
         fresh = math.log(distinct) + math.fsum(math.log(number / total) for number in (*drawn, stops + 1))
         found = fresh if count == 0 else math.log(count + math.exp(fresh))
         return found - math.log(stops + distinct)
 
     @cached_property
     def _symbols(self) -> tuple[Counter[str], int]:
-        """How often each token was seen, and the number of strings."""
+        """The count of each token, and the number of strings."""
         tokens: Counter[str] = Counter()
         for string, count in self.counts.items():
             for token in string:
@@ -254,24 +239,14 @@ class SlotCounts:
 
 @dataclass(frozen=True)
 class SlotStrings:
-    """A unigram model of slots: each slot's string is drawn by itself, whatever the tree.
-
-    The last slot of a sentence, where the final mark stands, has a distribution of its own.
-
-    :ivar last: the strings of last slots.
-    :ivar others: the strings of all other slots.
-    """
+    """A unigram model of slots, independent of the tree; the last slot has its own distribution."""
 
     last: SlotCounts
     others: SlotCounts
 
     @classmethod
     def count(cls, surfaces: Iterable[Surface], num_tokens: int) -> "SlotStrings":
-        """The counts in a treebank.
-
-        :param surfaces: of tokens that the model knows.
-        :param num_tokens: the number of token types, without the sentence start.
-        """
+        """The counts in a treebank; ``num_tokens`` as of `SlotCounts`."""
         last: Counter[String] = Counter()
         others: Counter[String] = Counter()
         for surface in surfaces:
@@ -286,7 +261,7 @@ class SlotStrings:
         return self.last.log_prob(final), math.fsum(map(self.others.log_prob, rest))
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON types, from which `from_json` makes an equal model."""
+        """Plain JSON types, for `from_json`."""
 
         def rows(counts: Mapping[String, int]) -> list[list[Any]]:
             return [[list(string), count] for string, count in counts.items()]
@@ -299,10 +274,7 @@ class SlotStrings:
 
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> "SlotStrings":
-        """The model that `to_json` wrote.
-
-        :raises ValueError: if the input is no such model.
-        """
+        """The model that `to_json` wrote; raises `ValueError` if it is damaged."""
         (num_tokens,) = whole_numbers("the number of tokens", [plain["num_tokens"]])
 
         def counts(rows: Sequence[Any]) -> SlotCounts:

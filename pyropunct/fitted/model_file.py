@@ -1,7 +1,6 @@
-"""A model is one safetensors file: tensors by their names, and a description in JSON in its header.
+"""Model files: one safetensors file with tensors and a JSON description in its header.
 
-Nothing in such a file can be code.  It is written whole or not at all, and its checksum covers its whole
-content.
+Such a file cannot contain code.  It is written atomically, and a checksum covers its content.
 """
 
 import hashlib
@@ -28,27 +27,25 @@ MODEL = "pyropunct model"
 VERSION = 2
 
 TYPES = frozenset(
-    {"F64", "F32", "F16", "I64", "I32", "I16", "I8", "U8", "BOOL"}  # compiled code knows no others
+    {"F64", "F32", "F16", "I64", "I32", "I16", "I8", "U8", "BOOL"}  # compiled code supports no others
 )
 """The types of numbers in our tensors, as safetensors names them."""
 
 
 class ModelFileError(UserError, ValueError):
-    """A model's file that cannot be read or written; the message is one line and names it."""
+    """A model file cannot be read or written; the one-line message names it."""
 
 
 class CannotWriteError(FailureError, ModelFileError):
-    """Something went wrong while a model or a checkpoint was written, such as a full disk."""
+    """Writing a model or a checkpoint failed, for example on a full disk."""
 
 
 class NoModelError(ModelFileError):
-    """There is no file where a model was looked for."""
+    """The model file does not exist."""
 
 
 def check_writable(path: str | Path) -> None:
-    """Make sure that a model can be written to `model_path`, without changing a file there.
-
-    Unfinished files of processes that were killed are removed.
+    """Check that a model can be written to `model_path`; removes unfinished files of killed processes.
 
     :raises ModelFileError: if something else is there, or the place cannot be written to.
     """
@@ -68,9 +65,8 @@ def check_writable(path: str | Path) -> None:
 
 
 def write_model_file(path: str | Path, description: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> None:
-    """Write a model beside `model_path`, then move it there in one step.
+    """Write a model to `model_path` atomically, with a JSON ``description``.
 
-    :param description: everything that is not a tensor, in JSON types.
     :raises ModelFileError: as `check_writable` does, and if the disk is full.
     """
     check_writable(path)
@@ -82,10 +78,10 @@ def write_model_file(path: str | Path, description: Mapping[str, Any], tensors: 
 def read_model_file(path: str | Path, few: tuple[str, ...] = ()) -> tuple[dict[str, Any], dict[str, Tensor]]:
     """The description and the tensors that `write_model_file` wrote.
 
-    :param path: the file, or its name without its ending.
+    :param path: the file, ending optional.
     :param few: ends of names of tensors that may be sparse.
     :raises NoModelError: if there is no such file.
-    :raises ModelFileError: if it is no model, damaged, or of another version.
+    :raises ModelFileError: if it is not a model, damaged, or of another version.
     """
     path = model_there(path)
     description, stored = read_tensors(path, MODEL)
@@ -100,7 +96,7 @@ def read_model_file(path: str | Path, few: tuple[str, ...] = ()) -> tuple[dict[s
 def write_tensors(
     path: Path, file_format: str, description: Mapping[str, Any], tensors: Mapping[str, Tensor]
 ) -> None:
-    """Write tensors and JSON to a file, which is there whole or as it was before.
+    """Write tensors and JSON to a file, atomically.
 
     :param file_format: the kind of file.
     :raises ModelFileError: if the description has numbers that are not finite.
@@ -111,7 +107,7 @@ def write_tensors(
         text = json.dumps(header, ensure_ascii=False, allow_nan=False)
     except ValueError as error:
         raise ModelFileError(f"{path}: its report holds a number that is not finite") from error
-    content = save(dict(tensors), {file_format: text})  # several entries would come in any order
+    content = save(dict(tensors), {file_format: text})  # the order of several entries would be undefined
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with written_whole(path) as stream:
@@ -124,7 +120,7 @@ def read_tensors(path: Path, file_format: str) -> tuple[dict[str, Any], dict[str
     """The description and the tensors that `write_tensors` wrote.
 
     :raises NoModelError: if there is no such file.
-    :raises ModelFileError: if it is not of the format, damaged, or of another version.
+    :raises ModelFileError: if it has another format or version, or is damaged.
     """
     try:
         _check_place(path)
@@ -176,7 +172,7 @@ def _header(path: Path, metadata: Mapping[str, str], file_format: str) -> dict[s
 
 
 def _is_model(path: Path) -> bool:
-    """Whether a file has the header of a model, of whatever version."""
+    """Whether a file has the header of a model, of any version."""
     try:
         _check_place(path)
         with safe_open(path, "pt") as file:
@@ -186,7 +182,7 @@ def _is_model(path: Path) -> bool:
 
 
 def _check_numbers(path: Path, tensors: Mapping[str, Tensor]) -> None:
-    """Refuse numbers that are not finite, or greater than training makes them."""
+    """Reject numbers that are not finite, or larger than training produces."""
     for name, tensor in tensors.items():
         if problem := strange(tensor):
             raise ModelFileError(f"{path}: the tensor {name!r} {problem}")
@@ -210,5 +206,4 @@ def _finite(text: str) -> float:
 
 
 def _line(error: BaseException) -> str:
-    """The first line of an error's message."""
     return (str(error) or type(error).__name__).splitlines()[0]

@@ -1,7 +1,4 @@
-"""How a model is trained: the settings that `fit` can be given, and the texts ``NAME=VALUE`` that set them.
-
-Commands read them without torch.
-"""
+"""Training settings of a story for `fit`, and the texts ``NAME=VALUE`` that set them.  Needs no torch."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -45,7 +42,7 @@ class Recipe:
         ``module:Class``.
     :ivar direction: where the channel starts to read, "left" or "right".
     :ivar families: feature families of the log-linear attach model; in a text, separated by commas.
-    :ivar least: features of contexts seen at fewer nodes of the training treebank are left out.
+    :ivar least: skip features of contexts seen at fewer nodes of the training treebank.
     :ivar prior_scale: standard deviation s of the normal prior of the feature weights; the penalty
         varsigma of the paper's equation (5) is 1 / (2 s^2).
     :ivar edit_prior_scale: the same for the logits of the edits.
@@ -53,25 +50,25 @@ class Recipe:
     :ivar symmetry_weight: xi of equation (5), the weight of the penalty on unbalanced punctemes.
     :ivar economy_weight: kappa, the weight of the penalty on marks that explain nothing or sit further inside
         than need be; see `pyropunct.models.symmetry.Economy`.
-    :ivar empty_score: what is added to the score of the empty pair of every constituent, for an attach model
-        that does not start by preferring it, as those of the package do.
+    :ivar empty_score: added to the score of the empty pair, for an attach model that does not start by
+        preferring it.
     :ivar random_start: start from draws of N(0, 1) instead of the priors' means.
     :ivar guide: "map" for a point estimate, "normal" for a mean-field normal posterior over all weights,
         "channel" for one over the channel's weights, with a point estimate of all others.
-    :ivar epochs: passes over the data, or over samples of it if ``sentences_per_epoch`` is set, unless
+    :ivar epochs: passes over the data (or samples of it, see ``sentences_per_epoch``), unless
         ``least_steps`` needs more.
-    :ivar least_steps: small treebanks get as many epochs as this number of steps takes.
+    :ivar least_steps: minimum number of steps, for small treebanks.
     :ivar sentences_per_epoch: the number of sentences drawn for each epoch; 0 for all.
     :ivar batch_size: the number of sentences in a step.
-    :ivar optimiser: "adagrad" for the weights of a log-linear attach model, with steps that touch those
-        alone that bear on the batch; or "adam" for all weights.
+    :ivar optimiser: "adagrad" for sparse updates of the weights of a log-linear attach model; or "adam" for
+        all weights.
     :ivar sparse_learning_rate: Adagrad's rate at the start.
     :ivar learning_rate: Adam's rate at the start, for the attach model.
     :ivar edit_learning_rate: the same for the channel, whose weights do not add up in hundreds.
     :ivar network_learning_rate: AdamW's rate at the start, for plain parameters of the story's parts, which
         have no priors.
     :ivar network_weight_decay: the share of the rate by which AdamW shrinks them at each step.
-    :ivar network_share: the share of training, at its end, in which only plain parameters are trained.
+    :ivar network_share: the last share of training, in which only plain parameters are trained.
     :ivar decay: whether the learning rates fall linearly to zero.
     :ivar attach_options: further arguments of the attach model's constructor, by their names; given as a
         mapping, kept as pairs in the order of their names.  Those in `OWN_SETTINGS` go to these settings.
@@ -115,9 +112,9 @@ class Recipe:
             object.__setattr__(self, f"{part}_options", pairs)
 
     def changed(self, **changes: Any) -> "Recipe":
-        """The recipe with other settings; options of an attach model or channel that is replaced are dropped.
+        """The recipe with other settings; options of a replaced attach model or channel are dropped.
 
-        :param changes: some fields.  Epochs are exact, unless ``least_steps`` is among the fields too.
+        :param changes: some fields.  Epochs are exact, unless ``least_steps`` is given too.
         """
         if "epochs" in changes:
             changes = {"least_steps": 0, **changes}
@@ -127,21 +124,21 @@ class Recipe:
         return replace(self, **changes)
 
     def epoch_size(self, sentences: int) -> int:
-        """The sentences of an epoch, for a training treebank with this number of sentences."""
+        """The sentences of an epoch, for a training treebank of this size."""
         return min(self.sentences_per_epoch or sentences, sentences)
 
     def planned_epochs(self, sentences: int) -> int:
-        """The number of epochs for a training treebank with this number of sentences."""
+        """The number of epochs, for a training treebank of this size."""
         steps = ceil(self.epoch_size(sentences) / self.batch_size)
         return max(self.epochs, ceil(self.least_steps / steps))
 
     def to_json(self) -> dict[str, Any]:
-        """A plain dictionary, from which `from_json` makes an equal recipe."""
+        """A plain dictionary, for `from_json`."""
         return asdict(self) | {name: dict(getattr(self, name)) for name in OPTIONS}
 
     @classmethod
     def from_json(cls, plain: dict[str, Any]) -> "Recipe":
-        """The recipe that `to_json` wrote; a setting that is missing, because it is newer, has its default.
+        """The recipe that `to_json` wrote; missing (newer) settings get their defaults.
 
         :raises TypeError: if a value has another type.
         :raises ValueError: if the families are not texts, or a number is out of bounds.
@@ -170,7 +167,6 @@ OPTIONS = tuple(f"{part}_options" for part in OWN_SETTINGS)
 
 
 def _frozen(value: Any) -> Any:
-    """A hashable form of a value, since recipes are hashable."""
     return tuple(value) if isinstance(value, list) else value
 
 
@@ -205,7 +201,7 @@ section 3.2) print, and guesses for those that they do not: xi, the scales of th
 
 
 def unusual(recipe: Recipe) -> dict[str, Any]:
-    """The rates, prior scales and other real numbers of a recipe that no recipe in `RECIPES` has."""
+    """The real-valued settings of a recipe that differ from all recipes in `RECIPES`."""
     usual = [asdict(one) for one in RECIPES.values()]
     found = {
         name: value
@@ -219,12 +215,9 @@ def unusual(recipe: Recipe) -> dict[str, Any]:
 
 
 def named_recipe(name: str, **changes: Any) -> Recipe:
-    """A recipe of `RECIPES` with some settings changed.
+    """A recipe of `RECIPES` with some settings changed; raises `KeyError` if it does not exist.
 
-    "default" stands for the recipe with the name of the attach model, if `RECIPES` has it, and for "own" if
-    the attach model is given as ``module:Class``.
-
-    :raises KeyError: if there is no recipe of this name.
+    "default" is the recipe named like the attach model, if there is one, and "own" for ``module:Class``.
     """
     attach = str(changes.get("attach"))
     if name == "default":
@@ -250,15 +243,15 @@ class TextSettings:
 
 
 class SettingError(UserError, ValueError):
-    """A text that is not a valid setting of a recipe."""
+    """A text is not a valid setting of a recipe."""
 
 
 def parsed_setting(text: str, elsewhere: Collection[str] = ()) -> tuple[str, Any]:
-    """The name and the value of a setting written as ``name=value``.
+    """Parse a setting ``name=value``.
 
     :param text: a field of `Recipe` that is a number, a name, or ``true`` or ``false``, and its value.
-    :param elsewhere: names of settings that have options of their own.
-    :raises SettingError: if there is no such setting, or if the value is not valid for it.
+    :param elsewhere: names of settings with options of their own.
+    :raises SettingError: if there is no such setting, or the value is not valid.
     """
     name, equals, value = (part.strip() for part in text.partition("="))
     settings = {name: limits(hint) for name, hint in get_type_hints(Recipe, include_extras=True).items()}
@@ -286,11 +279,10 @@ def _kind_of_setting(limit: Limits) -> type | None:
 
 
 def parsed_value(name: str, text: str, kind: type) -> Any:
-    """The value of a given type that a text stands for.
+    """Parse a value of a type: float, int, bool, str, or tuple for comma-separated texts.
 
     :param name: the name of the setting, for the message.
-    :param kind: float, int, bool, str, or tuple for texts with commas between them.
-    :raises SettingError: if the text stands for no such value.
+    :raises SettingError: if the text is not such a value.
     """
     if kind is str:
         return text

@@ -1,6 +1,6 @@
-"""The parts of a model's file, the story and the networks beside it: to tensors and from tensors.
+"""Converts the parts of a model (the story and the networks) to tensors and back.
 
-A tensor is called ``PART/NAME``; the story for parsed trees is the part ``parsed`` with parts of its own.
+A tensor is called ``PART/NAME``; the story for parser output is the part ``parsed`` with its own parts.
 """
 
 from collections.abc import Mapping
@@ -56,7 +56,7 @@ Network = TypeVar("Network", bound=TrainedNetwork[Any, Any, Any])
 
 
 class SavedParts(NamedTuple):
-    """What the file of a model or of a corrector holds, and what may be done with it.
+    """The content of a model file, and how to load it.
 
     :ivar path: the file, for messages.
     :ivar plain: the description, in plain JSON types.
@@ -73,7 +73,7 @@ class SavedParts(NamedTuple):
 
 
 def read_parts(path: str | Path, variants: Trusted = (), encoder: str | Path | None = None) -> SavedParts:
-    """The parts of a model, or of a model that comes with the package; see `pyropunct.Punctuator.load`.
+    """Read the parts of a model; see `pyropunct.Punctuator.load`.
 
     :raises ModelFileError: if the file is missing or damaged.
     """
@@ -89,10 +89,7 @@ def read_parts(path: str | Path, variants: Trusted = (), encoder: str | Path | N
 def _with_base(
     path: str | Path, plain: Mapping[str, Any], tensors: Mapping[str, Tensor]
 ) -> tuple[dict[str, Any], dict[str, Tensor]]:
-    """A model that has further parts than another one of the package, and else the same.
-
-    :raises ModelFileError: if that model is not there, or is another one now.
-    """
+    """Add the parts of the packaged model that a file extends; raises `ModelFileError` if it has changed."""
     base = plain["base"]
     if base not in shipped_models() or digest_of(place_of(base)) != plain["base_checksum"]:
         raise ModelFileError(f"{path}: belongs to the model {base!r} of another version of the package")
@@ -102,10 +99,7 @@ def _with_base(
 
 
 def further_parts(parts: SavedParts, base: str) -> tuple[dict[str, Any], dict[str, Tensor]]:
-    """What the file of a model has to hold, if all but its networks and what its story reads are in another.
-
-    :param base: the name of a model of the package.
-    """
+    """The parts that a file needs beyond those of the packaged model named ``base``."""
     plain = {name: parts.plain[name] for name in NETWORKS if name in parts.plain}
     own = {
         name: tensor
@@ -116,21 +110,18 @@ def further_parts(parts: SavedParts, base: str) -> tuple[dict[str, Any], dict[st
 
 
 def inside(part: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The tensors of a part of a model, without the name of the part in front of theirs."""
+    """The tensors of a part, without its prefix."""
     start = f"{part}/"
     return {name.removeprefix(start): tensor for name, tensor in tensors.items() if name.startswith(start)}
 
 
 def within(part: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The same tensors with the name of their part in front."""
+    """The tensors with the prefix of their part."""
     return {f"{part}/{name}": tensor for name, tensor in tensors.items()}
 
 
 def model_fields(parts: SavedParts) -> dict[str, Any]:
-    """The fields of the `pyropunct.Punctuator` that was saved in these parts.
-
-    :raises ValueError: as `pyropunct.Punctuator.load` does.
-    """
+    """The fields of the saved `pyropunct.Punctuator`; raises the same errors as its ``load``."""
     plain, tensors = parts.plain, parts.tensors
     try:
         named = {"attach model": plain["recipe"]["attach"], "channel": plain["recipe"]["channel"]}
@@ -171,10 +162,7 @@ def model_fields(parts: SavedParts) -> dict[str, Any]:
 
 
 def story_tensors(story: Story, small: bool) -> dict[str, Tensor]:
-    """The tensors of a fitted story that are saved.
-
-    :param small: whether to round much, see `pyropunct.models.attach.pruning.rounded`.
-    """
+    """The saved tensors of a fitted story; ``small`` as for `pyropunct.Punctuator.save`."""
     state, scales = story.state_dict(), learned_scales(story)
     if isinstance(story.syntax, HeadOutward):
         state[SYNTAX_TABLE] = state[SYNTAX_TABLE].float().double()
@@ -188,13 +176,7 @@ def story_tensors(story: Story, small: bool) -> dict[str, Tensor]:
 def saved_story(
     plain: Mapping[str, Any], tensors: Mapping[str, Tensor], pretrained: Pretrained | None
 ) -> FittedStory:
-    """The story of a model's file.
-
-    :param plain: its description.
-    :param tensors: all tensors, by part and name.
-    :param pretrained: gives features of words, if a part of the model reads them.
-    :raises ValueError: if description and tensors do not belong together.
-    """
+    """The story of a model file; raises `ValueError` if description and tensors do not fit."""
     if not isinstance(plain["report"], dict):
         raise ValueError("the report is no object")
     vocabulary = Vocabulary.from_json(plain["vocabulary"])
@@ -218,12 +200,7 @@ def saved_story(
 def parsed_story(
     plain: Mapping[str, Any], tensors: Mapping[str, Tensor], pretrained: Pretrained | None
 ) -> FittedStory:
-    """The story for parsed trees, which shares all but its pairs and weights with the model's story.
-
-    :param plain: the description of the whole.
-    :param tensors: all tensors.
-    :raises ValueError: as `saved_story` does.
-    """
+    """The story for parser output, which shares all but pairs and weights with the model's story."""
     vocabulary = {**plain["vocabulary"], "pairs": plain["parsed"]["pairs"]}
     parsed = {**plain, "vocabulary": vocabulary, "report": plain["parsed"]["report"]}
     shared = {name: tensor for name, tensor in tensors.items() if name.startswith(OF_SYNTAX)}
@@ -231,7 +208,7 @@ def parsed_story(
 
 
 def parsed_tensors(story: Story, small: bool) -> dict[str, Tensor]:
-    """The saved tensors of the story for parsed trees: those that it does not share."""
+    """The saved tensors of the story for parser output that it does not share."""
     tensors = story_tensors(story, small).items()
     return within("parsed", {name: one for name, one in tensors if not name.startswith(OF_SYNTAX)})
 
@@ -244,8 +221,8 @@ def saved_tagger(
 ) -> tuple[SlotTagger, float]:
     """The tagger of a model, and its share.
 
-    :raises ValueError: if there is no parser, if the tagger knows other marks than the model, or if its share
-        is not a number from 0 to 1.
+    :raises ValueError: if there is no parser, if its marks are not the model's, or if the share is not a
+        number from 0 to 1.
     """
     if parser is None:
         raise ValueError("there is a tagger, but no parser whose states it reads")
@@ -265,7 +242,7 @@ def saved_network(
     tensors: Mapping[str, Tensor],
     pretrained: Pretrained | None,
 ) -> Network | None:
-    """A network of a model's file, None if the file lacks it; some networks read pretrained features."""
+    """A network of a model file, None if the file lacks it."""
     if part not in plain:
         return None
     features = pretrained if "pretrained" in plain[part] else None
@@ -273,5 +250,5 @@ def saved_network(
 
 
 def network_tensors(part: str, weights: Mapping[str, Tensor], small: bool) -> dict[str, Tensor]:
-    """The weights of a network, as they are saved; see `pyropunct.Punctuator.save`."""
+    """The saved weights of a network; ``small`` as for `pyropunct.Punctuator.save`."""
     return within(part, {name: rounded_rows(one) if small else one for name, one in weights.items()})

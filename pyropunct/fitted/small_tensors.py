@@ -1,14 +1,12 @@
-"""Tensors in fewer bytes, from which exactly the same tensors can be made again.
+"""Lossless compression of tensors.
 
 A tensor NAME is stored as it is, or in a form whose parts are called ``NAME:PART``:
 
-- a vector with few numbers among zeros: ``halves``, (G,) ``float16``, the numbers; ``gaps``, (G,) ``uint8``,
-  how many zeros come before each.  Where a gap is longer than 255, and at the end, a number is a zero (as in
-  Han, Mao & Dally 2016, "Deep Compression");
-- a matrix whose rows are multiples of a number each: ``levels``, of its shape, ``int8``, and ``scales``, the
-  number of each row: see `rounded_rows`;
-- a vector of whole numbers by the differences between neighbours: ``steps``, ``int16``, the first from zero;
-- numbers of double precision that single precision holds: ``singles``, ``float32``.
+- a sparse vector: ``halves``, (G,) ``float16``, the numbers; ``gaps``, (G,) ``uint8``, the zeros before each.
+  A gap longer than 255, or at the end, is filled with stored zeros (Han, Mao & Dally 2016, "Deep
+  Compression"); - a matrix of `rounded_rows`: ``levels``, of its shape, ``int8``, and ``scales``, one for
+  each row; - a vector of integers by the differences between neighbours: ``steps``, ``int16``, the first from
+  zero; - doubles that single precision represents exactly: ``singles``, ``float32``.
 """
 
 from collections import defaultdict
@@ -45,10 +43,10 @@ def small(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def whole(stored: Mapping[str, Tensor], few: tuple[str, ...] = ()) -> dict[str, Tensor]:
-    """The tensors that `small` was given.
+    """The inverse of `small`.
 
-    :param few: ends of names of tensors that stay sparse ones if they are stored with gaps.
-    :raises ValueError: if parts of a form are missing, do not fit together, or claim too many numbers.
+    :param few: ends of names of tensors that stay sparse.
+    :raises ValueError: if parts are missing, do not fit together, or claim too many numbers.
     """
     tensors, parts = dict[str, Tensor](), defaultdict[str, dict[str, Tensor]](dict)
     for key, tensor in stored.items():
@@ -78,10 +76,10 @@ def whole(stored: Mapping[str, Tensor], few: tuple[str, ...] = ()) -> dict[str, 
 
 
 def rounded_rows(tensor: Tensor) -> Tensor:
-    """A tensor of single precision whose numbers become the nearest of 255 multiples in each row.
+    """Round each row of a single-precision tensor to 255 multiples of the row's scale.
 
-    The greatest number of a row, without its sign, becomes 127 times the row's scale, which is rounded up to
-    12 significant bits, so that it can be found again.  A tensor of fewer than two dimensions stays as it is.
+    The greatest magnitude becomes 127 times the scale, which is rounded up to 12 significant bits so that it
+    can be recovered.  Tensors of fewer than two dimensions stay.
     """
     if tensor.dtype != torch.float or tensor.dim() < 2:
         return tensor
@@ -91,17 +89,17 @@ def rounded_rows(tensor: Tensor) -> Tensor:
 
 
 def _greatest(tensor: Tensor) -> Tensor:
-    """(rows,) the greatest number of each row of a tensor, without its sign."""
+    """(rows,) the greatest magnitude of each row."""
     return tensor.abs().flatten(1).amax(1) if tensor.numel() else tensor.new_zeros(len(tensor))
 
 
 def _of_rows(scale: Tensor, tensor: Tensor) -> Tensor:
-    """A number for each row, to be multiplied with the rows of a tensor."""
+    """A number for each row, broadcast over the row."""
     return scale.reshape(-1, *[1] * (tensor.dim() - 1))
 
 
 def _levels(tensor: Tensor, scale: Tensor) -> Tensor:
-    """The nearest multiples of each row's scale, whose size does not exceed `LEVEL`."""
+    """The nearest multiples of each row's scale, at most `LEVEL` in magnitude."""
     divisor = _of_rows(torch.where(scale > 0, scale, 1), tensor)
     return (tensor / divisor).round().clamp(-LEVEL, LEVEL)
 
@@ -110,7 +108,7 @@ def _small(name: str, tensor: Tensor) -> dict[str, Tensor]:
     for form in FORMS:
         if (parts := form.small(tensor)) is not None:
             return {f"{name}:{part}": stored for part, stored in parts.items()}
-    return {name: tensor.clone()}  # as no two tensors of a file may share memory
+    return {name: tensor.clone()}  # because tensors of a file cannot share memory
 
 
 def _with_gaps(tensor: Tensor) -> dict[str, Tensor] | None:
@@ -182,8 +180,8 @@ class Form(NamedTuple):
     """A way to store tensors.
 
     :ivar types: the parts, with the types of their numbers.
-    :ivar small: makes the parts of a tensor, from which exactly this tensor can be made again, or None.
-    :ivar whole: makes the tensor of its name and its parts, or raises ValueError.
+    :ivar small: makes the parts of a tensor, or None if it would not be lossless.
+    :ivar whole: makes the tensor from its name and parts, or raises `ValueError`.
     """
 
     types: Mapping[str, torch.dtype]

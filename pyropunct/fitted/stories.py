@@ -1,4 +1,4 @@
-"""Making the stories that recipes describe, and setting fitted values in them."""
+"""Builds the stories that recipes describe, and sets fitted values in them."""
 
 from collections.abc import Mapping, Sequence
 
@@ -27,9 +27,9 @@ def build_story(
     """The untrained story that a recipe describes.
 
     :param surfaces: the surface strings of the training treebank, for the slip.
-    :param num_pretrained: how many pretrained features a word has, for an attach model that reads them.
+    :param num_pretrained: the number of pretrained features of a word, if the attach model reads any.
     :raises UnknownVariantError: if the recipe names an unknown attach model or channel.
-    :raises VariantOptionError: if it has options that its attach model or channel does not have.
+    :raises VariantOptionError: if its attach model or channel lacks an option.
     """
     sizes = {f"num_{name}": len(getattr(vocabulary, name)) for name in ("forms", "tags", "relations")}
     sizes[NUM_PRETRAINED] = num_pretrained
@@ -52,22 +52,19 @@ def build_story(
 
 
 def blank_story(vocabulary: Vocabulary, recipe: Recipe, num_pretrained: int = 0) -> Story:
-    """An unfitted story for `settle_story`, made without changing the state of torch's random numbers.
+    """An unfitted story for `settle_story`; takes the parameters of `build_story` and raises its errors.
 
-    :param num_pretrained: see `build_story`.
-    :raises UnknownVariantError: as `build_story` does.
-    :raises VariantOptionError: as `build_story` does.
+    The state of torch's random numbers is not changed.
     """
     with torch.random.fork_rng(devices=[]):
         return build_story(vocabulary, recipe, num_pretrained=num_pretrained)
 
 
 def require_syntax_table(tensors: Mapping[str, Tensor], vocabulary: Vocabulary) -> None:
-    """Compare the size of the syntax model's table before a blank story allocates one.
+    """Check the size of the syntax model's table before allocating it.
 
-    A short list of types asks for a large table, whose size is the square of their number and more.
+    A corrupt file can declare few types and a huge table.
 
-    :param tensors: see `settle_story`.
     :raises ValueError: if the saved table is missing or of another shape.
     """
     require_names(tensors.keys() & {SYNTAX_TABLE}, {SYNTAX_TABLE})
@@ -81,13 +78,12 @@ def settle_story(
     values: Mapping[str, Tensor],
     scales: Mapping[str, Tensor] | None = None,
 ) -> None:
-    """Turn a story into a fitted one, whose sites have values instead of priors, in evaluation mode.
+    """Turn a story into a fitted one, in evaluation mode, with values at its sites instead of priors.
 
-    Its channel is converted to double precision, so that strings such as 20 dots do not underflow.  Buffers
-    and values, other than the channel's, are used without a copy; parameters are copied.
+    Its channel becomes double precision, so that strings such as 20 dots do not underflow.  Buffers and
+    values outside the channel are used without a copy; parameters are copied.
 
-    :param state: the parameters and the buffers of an unfitted story of the same kind, as its ``state_dict``
-        has them.
+    :param state: the ``state_dict`` of an unfitted story of the same kind.
     :param values: see `pyropunct.models.learned.settle`.
     :param scales: see `pyropunct.models.learned.settle`.
     :raises ValueError: if a tensor is missing, superfluous, or of the wrong shape.

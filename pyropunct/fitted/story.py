@@ -1,4 +1,4 @@
-"""A fitted story: p(x | T) with learned weights, and everything that can be asked of it."""
+"""Fitted stories: p(x | T) with learned weights, and all queries of them."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -46,10 +46,10 @@ Puncteme = tuple[str, ...]
 class Edit(NamedTuple):
     """A learned edit of two neighbouring tokens.
 
-    :ivar before: the two underlying tokens, as on the page.
+    :ivar before: the two underlying tokens, in page order.
     :ivar name: one of `pyropunct.inference.machines.products.EDITS`.
-    :ivar after: the tokens that they become.
-    :ivar probability: the learned probability of this edit of the two tokens.
+    :ivar after: the resulting tokens.
+    :ivar probability: the learned probability of this edit.
     :ivar count: the expected number of such edits in some sentences.
     """
 
@@ -61,7 +61,7 @@ class Edit(NamedTuple):
 
 
 def merged_edits(edits: Tensor) -> Tensor:
-    """(..., tokens, tokens, 4) numbers of edits, where edits of identical tokens with one outcome are one.
+    """(..., tokens, tokens, 4) edits, with equal outcomes of identical tokens merged.
 
     Of identical tokens, transposition counts as "keep", and right absorption as left absorption.
     """
@@ -73,23 +73,19 @@ def merged_edits(edits: Tensor) -> Tensor:
 
 
 class ImpossibleSentenceError(TreebankError, ImpossibleSurfaceError):
-    """A sentence of a treebank whose punctuation the model cannot produce."""
+    """A treebank sentence whose punctuation the model cannot produce."""
 
 
 @dataclass(frozen=True, repr=False)
 class FittedStory:
-    """The story with learned weights: p(x | T), for trees that are given.
+    """The story with learned weights: p(x | T), for given trees.
 
-    :ivar vocabulary: the types that it knows.
     :ivar recipe: how it was trained.
-    :ivar story: the generative story, a Pyro model, with the learned weights set on it: see
-        `pyropunct.models.learned`.
-    :ivar report: what happened in training, in plain JSON types.
-    :ivar slot_strings: how often each string stands in a slot of the training treebank, to compare with; None
-        for a story that was not fitted to a treebank.
-    :ivar attach_pretrained: gives the pretrained features of words that the attach model reads, None if it
-        reads none.
-    :ivar tagger: reads words for a story that reads, see `pyropunct.models.reading`.
+    :ivar story: the generative story, a Pyro model with learned weights: see `pyropunct.models.learned`.
+    :ivar report: the course of training, in plain JSON types.
+    :ivar slot_strings: counts of slot strings in training, as a baseline; None without a treebank.
+    :ivar attach_pretrained: gives the features that the attach model reads, if any.
+    :ivar tagger: read by a story that reads, see `pyropunct.models.reading`.
     """
 
     vocabulary: Vocabulary
@@ -106,11 +102,10 @@ class FittedStory:
         return f"<{type(self).__name__}({of}) of {words:,} words and {marks} marks>"
 
     def encode_trees(self, trees: Sequence[Tree], read: Sequence[Tensor] | None = None) -> TreeBatch:
-        """A batch of trees as the story reads them; see `pyropunct.vocabulary.Vocabulary.encode_trees`.
+        """A batch of trees; see `pyropunct.vocabulary.Vocabulary.encode_trees`.
 
-        :param read: what a story reads in the words of each tree; by default what its tagger says.
-        :raises PretrainedError: if the attach model reads pretrained features of words, and their source
-            cannot be used.
+        :param read: what a story reads in the words of each tree; by default its tagger's output.
+        :raises PretrainedError: if the features of the attach model cannot be computed.
         """
         source, words = self.attach_pretrained, [tree.forms for tree in trees]
         features = None if source is None else features_of_words(source, words)
@@ -133,24 +128,21 @@ class FittedStory:
 
     @cached_property
     def _many_draws(self) -> ManyDraws:
-        """The story, ready for many draws."""
         return ManyDraws(self.story)
 
     def log_prob(self, sentences: Sequence[Sentence]) -> Tensor:
-        """log p(x | T) of each sentence, in natural logarithms.
+        """(sentences,) log p(x | T) in natural logarithms, double precision.
 
-        :returns: (sentences,) double precision.
-        :raises ImpossibleSurfaceError: if a probability is zero.  Probabilities of long slots are scaled, so
-            that they do not underflow: see `pyropunct.inference.machines.transducers.scaled`.
+        :raises ImpossibleSurfaceError: if a probability is zero.  Long slots are scaled and do not underflow:
+            see `pyropunct.inference.machines.transducers.scaled`.
         """
         return torch.cat([_possible(part, problem) for part, problem in self.problems(sentences)])
 
     def log_prob_of_marks(self, trees: Sequence[Tree], surfaces: Sequence[Surface]) -> Tensor:
-        """log p(x | T) of some trees and punctuation, in natural logarithms; minus infinity is no error.
+        """(trees,) log p(x | T) in natural logarithms, double precision; minus infinity is not an error.
 
-        :param trees: one for each punctuation; the same object is encoded once.
+        :param trees: one for each surface; the same object is encoded once.
         :param surfaces: the punctuation tokens of the slots 0..n of each tree.
-        :returns: (trees,) double precision.
         """
         found = []
         size = _batch_size(max(map(_most_marks, surfaces), default=0))
@@ -166,11 +158,7 @@ class FittedStory:
         return torch.cat(found)
 
     def evaluate(self, sentences: Iterable[Sentence]) -> Evaluation:
-        """How well the model predicts the punctuation of some sentences.
-
-        :param sentences: one or more; only one batch of them is kept at a time.
-        :raises ImpossibleSurfaceError: as `log_prob` does.
-        """
+        """Evaluate on one or more sentences, a batch in memory at a time; raises the errors of `log_prob`."""
         slots, parts = 0, []
         for part, problem in self.problems(sentences):
             slots += sum(len(sentence.surface) for sentence in part)
@@ -181,14 +169,13 @@ class FittedStory:
     def evaluation_sums(
         self, sentences: Iterable[Sentence], impossible: list[ImpossibleSentenceError]
     ) -> EvaluationSums:
-        """Sums to evaluate last slots and all other slots apart, also by `slot_strings`, and whole trees.
+        """Sums to evaluate last slots, other slots and whole trees, also for the baseline `slot_strings`.
 
         In a sentence of n words the last slot counts with log p(x_n | x_0 .. x_n-1, T), the others with
         log p(x_0 .. x_n-1 | T), which is the sum of p(x | T) over all strings of the last slot.  Sums of
         parts of a treebank can be added.
 
-        :param sentences: only one batch of them is kept at a time.
-        :param impossible: takes an error for each sentence of probability zero, which both models leave out.
+        :param impossible: collects an error for each sentence of probability zero, which is skipped.
         """
         sums = EvaluationSums()
         syntax = self.story.syntax if isinstance(self.story.syntax, HeadOutward) else None
@@ -214,10 +201,10 @@ class FittedStory:
     ) -> Iterator[list[list[tuple[Puncteme, Puncteme]]]]:
         """The underlying trees T' of each sentence.
 
-        :param samples: how many draws from the posterior p(T' | T, x); 0 for the most probable T' alone.
+        :param samples: the number of draws from the posterior p(T' | T, x); 0 for the most probable T'.
         :returns: for each sentence its underlying trees, each with the left and right puncteme of every
             word's constituent.
-        :raises ImpossibleSurfaceError: if there is no T' for a sentence, whose probability is zero.
+        :raises ImpossibleSurfaceError: if a sentence has probability zero.
         """
         for some, problem in self.problems(sentences):
             draws = posterior_draws(problem, samples) if samples else best_derivation(problem)[None]
@@ -225,9 +212,8 @@ class FittedStory:
             yield from map(list, zip(*(self.sprouted(problem, draw) for draw in draws), strict=True))
 
     def sprouted(self, problem: Problem, choices: Tensor) -> Iterator[list[tuple[Puncteme, Puncteme]]]:
-        """The underlying tree T' of each tree of a problem: the punctemes of every word's constituent.
+        """The punctemes of every word's constituent, for each tree of a problem.
 
-        :param problem: as `problems` gives it.
         :param choices: (nodes,) the pair that each node chooses from its set W_d.
         """
         relation, chosen, decode = problem.relation.tolist(), choices.tolist(), self.vocabulary.decode_string
@@ -246,17 +232,17 @@ class FittedStory:
         alike: bool = False,
         read: Sequence[Tensor] | None = None,
     ) -> Iterator[Draws]:
-        """Many draws of surface punctuation from p(x | T) for each of some trees.
+        """Draws of surface punctuation from p(x | T) for each tree.
 
-        The draws of a tree depend on the tree, the seed, the number of samples, and how many equal trees come
-        before it.  They do not depend on the other trees or on the number of threads.
+        They depend on the tree, the seed, the number of samples, and how many equal trees come before, but
+        not on other trees or the number of threads.
 
-        :param samples: how many draws for each tree; a number, or one for each of them.
+        :param samples: draws for each tree; one number, or one for each tree.
         :param seed: equal seeds give equal draws; by default torch draws a seed.
-        :param alike: whether equal trees have equal draws, however many come before.
+        :param alike: give equal trees equal draws.
         :param read: see `encode_trees`.
-        :raises ValueError: if ``samples`` is not positive, or not a number for each tree, if ``seed`` is
-            negative, or if the heads of a tree do not form a tree.
+        :raises ValueError: if ``samples`` is not positive or not one for each tree, if ``seed`` is negative,
+            or if the heads do not form a tree.
         """
         numbers = [samples] * len(trees) if isinstance(samples, int) else samples
         if len(numbers) != len(trees):
@@ -268,7 +254,7 @@ class FittedStory:
         if seed < 0:
             raise ValueError(f"seed is {seed}: it must not be negative")
         if not trees:
-            return iter(())  # without a channel made ready that will not be used
+            return iter(())  # without preparing a channel that is not used
 
         def encode(some: slice) -> TreeBatch:
             return self.encode_trees(trees[some], None if read is None else read[some])
@@ -280,10 +266,10 @@ class FittedStory:
     ) -> Iterator[list[Surface]]:
         """Surface punctuation drawn from p(x | T) for the tree of each sentence: see `draws`.
 
-        :param balanced: draw from p(x | T, x is balanced): brackets and quotation marks come in pairs.  This
-            is exact, by rejection.
+        :param balanced: draw from p(x | T, x is balanced), by exact rejection: brackets and quotation marks
+            come in pairs.
         :returns: for each sentence its draws, each with the tokens of the slots 0..n.
-        :raises ImpossibleSurfaceError: if balanced ones are too rare to be drawn.
+        :raises ImpossibleSurfaceError: if balanced draws are too rare.
         """
         drawn = self.draws([sentence.tree for sentence in sentences], samples)
         for sentence, found in zip(sentences, drawn, strict=True):
@@ -291,7 +277,7 @@ class FittedStory:
             yield self._balanced(sentence, surfaces) if balanced else surfaces
 
     def _balanced(self, sentence: Sentence, surfaces: Sequence[Surface]) -> list[Surface]:
-        """As many balanced draws as there are surfaces, from their distribution."""
+        """As many balanced draws as there are surfaces."""
         balanced = [surface for surface in surfaces if not unpaired(surface)]
         for _ in range(REJECTED):
             if len(balanced) >= len(surfaces):
@@ -309,14 +295,13 @@ class FittedStory:
             yield self.story()
 
     def balance(self, sentences: Sequence[Sentence]) -> Balance:
-        """How many constituents sprout a bracket or quotation mark without its partner.
+        """Count constituents that sprout a bracket or quotation mark without its partner.
 
-        Only sentences that show such a mark are looked at: elsewhere one is hardly ever underlying.
+        Only sentences that show such a mark are counted: elsewhere one is hardly ever underlying.
         """
         return Balance.of(self._balances(sentences))
 
     def _balances(self, sentences: Sequence[Sentence]) -> list[Balance]:
-        """That of each sentence that shows a bracket or quotation mark."""
         inventory, tokens = self.vocabulary.inventory, self.vocabulary.tokens
         costs = unmatched_rows(inventory, tokens)
         numbers = {number for number, token in enumerate(tokens) if token in PAIRED}
@@ -332,12 +317,7 @@ class FittedStory:
         return found
 
     def unmatched(self, sentences: Sequence[Sentence]) -> Tensor:
-        """E[c(T') | T, x] of each sentence, where c counts the nodes with unmatched symmetric tokens.
-
-        Source: Li, Wang & Eisner (2019, section 2.3).
-
-        :returns: (sentences,).
-        """
+        """(sentences,) E[c(T') | T, x]; c counts nodes with unmatched symmetric tokens (section 2.3)."""
         inventory = self.vocabulary.inventory
         table = unmatched_rows(inventory, self.vocabulary.tokens)
         costs = (
@@ -347,11 +327,10 @@ class FittedStory:
         return torch.cat(list(costs))
 
     def edits(self, sentences: Sequence[Sentence], *, merged: bool = False) -> list[Edit]:
-        """The learned edits, with their expected counts under p(T' | T, x) in some sentences.
+        """The learned edits, most frequent first, with expected counts under p(T' | T, x); none without
+        edits.
 
-        :param merged: whether the edits of two identical tokens that have the same outcome are one: left and
-            right absorption are "absorption", and transposition is "keep".
-        :returns: the most frequent edits first; no edits if the channel has none.
+        :param merged: merge equal outcomes of identical tokens: "absorption" and "keep".
         """
         counts, probabilities = self.edit_counts(sentences), self.edit_probabilities()
         if counts is None or probabilities is None:
@@ -368,26 +347,17 @@ class FittedStory:
         return sorted(edits, key=lambda edit: -edit.count)
 
     def edit_counts(self, sentences: Sequence[Sentence]) -> Tensor | None:
-        """(tokens, tokens, 4) the expected number of times that each edit happens, under p(T' | T, x).
-
-        None if the channel has no edits, or if there are no sentences.
-        """
+        """(tokens, tokens, 4) expected counts of edits under p(T' | T, x), if there are any."""
         return self._counts(sentences, self.story.channel.transducer.edit_counts)
 
     def weight_counts(self, sentences: Sequence[Sentence]) -> Tensor | None:
-        """(P,) the expected number of times that each weight of the channel is used, under p(T' | T, x).
-
-        None if there are no sentences.
-        """
+        """(P,) expected uses of each channel weight under p(T' | T, x); None without sentences."""
         return self._counts(sentences, self.story.channel.transducer.products.by_weight)
 
     def _counts(
         self, sentences: Sequence[Sentence], counted: Callable[[Tensor], Tensor | None]
     ) -> Tensor | None:
-        """The sum over sentences.
-
-        :param counted: makes counts of the uses of products.
-        """
+        """The sum over sentences of what ``counted`` makes of the uses of products."""
         total: Tensor | None = None
         for part in _parts(sentences):
             counts = counted(expected_uses(self.story, *self._encode(part)))
@@ -405,16 +375,12 @@ class FittedStory:
             return self.story.channel.edit_table()
 
     def problems(self, sentences: Iterable[Sentence]) -> Iterator[tuple[Sequence[Sentence], Problem]]:
-        """The sentences in batches, each with what the functions of `pyropunct.inference.inside` sum over.
-
-        Only one batch is kept at a time.
-        """
+        """Sentences in batches, one in memory at a time, each as input of `pyropunct.inference.inside`."""
         return ((part, problem) for part, _, problem in self._encoded(sentences))
 
     def _encoded(
         self, sentences: Iterable[Sentence]
     ) -> Iterator[tuple[Sequence[Sentence], TreeBatch, Problem]]:
-        """`problems`, with the trees of each batch."""
         for part in _parts(sentences):
             trees, surfaces = self._encode(part)
             with torch.no_grad():
@@ -429,11 +395,7 @@ class FittedStory:
 def _possible(
     sentences: Sequence[Sentence], problem: Problem, impossible: list[ImpossibleSentenceError] | None = None
 ) -> Tensor:
-    """log p(x | T) of each sentence.
-
-    :param impossible: takes an error for each sentence whose log p(x | T) is minus infinity.
-    :raises ImpossibleSurfaceError: as `FittedStory.log_prob` does, if there is no list that takes it.
-    """
+    """log p(x | T) of each sentence; ``impossible`` collects errors, without it they are raised."""
     found = log_evidence(problem).detach()
     errors = [_too_unlikely(sentences[place]) for place in (found == -torch.inf).nonzero()[:, 0].tolist()]
     if impossible is not None:
@@ -444,11 +406,7 @@ def _possible(
 
 
 def _require_explained(sentences: Sequence[Sentence], problem: Problem, choices: Tensor) -> None:
-    """Make sure that all sentences have underlying trees.
-
-    :param choices: (draws, nodes), -1 for those of a sentence that has none.
-    :raises ImpossibleSurfaceError: naming the first that has none.
-    """
+    """Raise `ImpossibleSurfaceError` for the first sentence without an underlying tree (choices -1)."""
     lost = (choices < 0).any(0).nonzero()[:, 0].to(problem.forest.node_start.device)
     if len(lost):
         tree = int(torch.searchsorted(problem.forest.node_start, lost[0], right=True)) - 1
@@ -467,7 +425,7 @@ def _most_marks(surface: Surface) -> int:
 
 
 def _batch_size(longest: int) -> int:
-    """The sentences of a batch, whose slots have at most so many marks."""
+    """The sentences of a batch, given the length of the longest slot."""
     return max(1, BATCH_SIZE * FEW_MARKS**2 // max(longest, FEW_MARKS) ** 2)
 
 

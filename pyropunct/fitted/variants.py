@@ -1,4 +1,4 @@
-"""Attach models and channels by name, and the options of their constructors that a recipe can set."""
+"""Attach models and channels by name, and their constructor options that a recipe can set."""
 
 import importlib
 import inspect
@@ -45,16 +45,14 @@ class UnknownVariantError(UserError, ValueError):
 
 
 class UntrustedVariantError(UnknownVariantError):
-    """A variant outside the package that a model names, but nobody trusts."""
+    """A model names a variant outside the package that is not trusted."""
 
 
 def find(name: str, known: Mapping[str, str]) -> Any:
-    """The class of a known name, or of ``module:Class``.
+    """The class of a known name, or of ``module:Class``; raises `UnknownVariantError` if it does not exist.
 
     Importing a module runs its code: see `require_trusted` for names that come from models.  Only subclasses
-    of the variants' base class are accepted, and nothing else in a module is ever called.
-
-    :raises UnknownVariantError: if there is no such class.
+    of the variants' base class are accepted, and nothing else in a module is called.
     """
     module, _, attribute = known.get(name, name).partition(":")
     if not module or not attribute:
@@ -82,13 +80,10 @@ def is_own(name: str, known: Mapping[str, str]) -> bool:
 
 
 def require_trusted(path: object, names: Mapping[str, object], trusted: Trusted) -> None:
-    """Refuse variants that a model names, unless they are part of the package or trusted.
-
-    Nothing is imported here.
+    """Reject variants that a model names, unless they are in the package or trusted; imports nothing.
 
     :param path: where the names come from, for the message.
-    :param names: the name of the variant of each part of the model.
-    :raises UntrustedVariantError: for the first variant that is neither.
+    :raises UntrustedVariantError: for the first untrusted variant.
     """
     if trusted is True:
         return
@@ -117,7 +112,7 @@ GIVEN = {"attach": ("num_forms", "num_tags", "num_relations", NUM_PRETRAINED), "
 
 
 class VariantOptionError(SettingError):
-    """An unknown option of a variant, or an invalid value of one; the message is one line."""
+    """An unknown option of a variant, or an invalid value; the message is one line."""
 
 
 def with_options(recipe: Recipe, texts: Sequence[str]) -> Recipe:
@@ -125,7 +120,7 @@ def with_options(recipe: Recipe, texts: Sequence[str]) -> Recipe:
 
     :param texts: each as ``attach.name=value`` or ``channel.name=value``.
     :raises UnknownVariantError: if there is no such attach model or channel.
-    :raises SettingError: if it has no such option, or if the value is not valid for it.
+    :raises SettingError: if it has no such option, or the value is not valid.
     """
     for text in texts:
         part, _, rest = text.strip().partition(".")
@@ -148,9 +143,8 @@ def with_options(recipe: Recipe, texts: Sequence[str]) -> Recipe:
 def check_of_use(recipe: Recipe, names: Collection[str]) -> None:
     """Check that the recipe's attach model and channel use all chosen settings.
 
-    :param names: the chosen settings; settings that do not belong to a variant are always used.
     :raises UnknownVariantError: if there is no such attach model or channel.
-    :raises SettingError: for the first setting that is not used.
+    :raises SettingError: for the first unused setting.
     """
     for part, own in OWN_SETTINGS.items():
         variant = getattr(recipe, part)
@@ -163,12 +157,11 @@ def check_of_use(recipe: Recipe, names: Collection[str]) -> None:
 
 
 def made(part: str, recipe: Recipe, *first: Any, **given: Any) -> Any:
-    """The variant of a part that a recipe names, with its options.
+    """Construct the variant of a part that a recipe names, with its options.
 
     :param part: "attach" or "channel".
     :param first: the first arguments of its constructor.
-    :param given: arguments that it gets if it has parameters of these names.  It gets the recipe's settings
-        for this part in the same way.
+    :param given: passed on if its constructor has parameters of these names, as are the recipe's settings.
     :raises UnknownVariantError: if there is no such variant.
     :raises VariantOptionError: if it lacks an option of the recipe, if a value has the wrong type, or if a
         required parameter has no value.
@@ -190,19 +183,14 @@ def made(part: str, recipe: Recipe, *first: Any, **given: Any) -> Any:
 
 
 def reads_pretrained(recipe: Recipe) -> bool:
-    """Whether the attach model that a recipe names reads pretrained features of words.
-
-    :raises UnknownVariantError: if there is no such attach model.
-    """
+    """Whether the recipe's attach model reads pretrained features; raises `UnknownVariantError`."""
     return NUM_PRETRAINED in inspect.signature(find(recipe.attach, ATTACH)).parameters
 
 
 def option_kinds(part: str, name: str) -> dict[str, type | None]:
-    """The options of a variant, each with its type: float, int, bool, str, or tuple for several texts.
+    """The type of each option of a variant: float, int, bool, str, tuple of texts; None if it cannot be set.
 
     :param part: "attach" or "channel".
-    :param name: the variant's.
-    :returns: the type of each option; None for a parameter of any other type, which cannot be set.
     :raises UnknownVariantError: if there is no such variant.
     """
     variant = find(name, VARIANTS[part])
@@ -231,7 +219,7 @@ def _kind_of(part: str, variant: str, name: str) -> type:
 
 
 def _kind(hint: Any, default: Any) -> type | None:
-    """The plain type of a parameter, by its annotation or else by its default."""
+    """The plain type of a parameter, by its annotation or else its default."""
     plain = [one for one in (get_args(hint) or ()) if one is not NoneType]
     if NoneType in get_args(hint) and len(plain) == 1:
         hint = plain[0]

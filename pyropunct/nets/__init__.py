@@ -1,1 +1,1 @@
-"""Networks that read words: words as numbers, layers, pretrained features, training, saving."""
+"""Neural networks that read words: encoding of words, layers, pretrained features, training, saving."""

@@ -1,8 +1,8 @@
-"""The network of the parser: words as numbers in, scores of tags, arcs and relations out.
+"""The network of the parser, from encoded words to scores of tags, arcs and relations.
 
-The parser is that of Dozat & Manning (2017, "Deep biaffine attention for neural dependency parsing"), with a
-tagger inside.  The lower LSTMs predict the tags, and the upper ones read the predicted distributions of tags
-together with the states of the lower ones.  So they see predicted tags both in training and in use.
+It follows Dozat & Manning (2017, "Deep biaffine attention for neural dependency parsing"), with a tagger
+inside. The lower LSTMs predict the tags; the upper LSTMs read the predicted tag distributions and the lower
+states.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -44,12 +44,12 @@ IMPOSSIBLE = -1e4
 
 
 class ParserAnswers(NamedTuple):
-    """The right answers for a batch; each (sentences, longest), 0 where there is no word.
+    """The gold analysis of a batch; each (sentences, longest), padded with 0.
 
-    :ivar tags: their universal tags.
+    :ivar tags: universal tags.
     :ivar fine_tags: see `fine_tags`.
-    :ivar heads: in their sentence, 0 for the root.
-    :ivar relations: to their heads; of the root, any.
+    :ivar heads: 0 for the root.
+    :ivar relations: arbitrary for the root.
     """
 
     tags: Tensor
@@ -66,10 +66,10 @@ class ParserAnswers(NamedTuple):
 class ParserVocabulary(WordTypes):
     """Numbers for the types of a training treebank.
 
-    :ivar forms: lower-cased words; the first two are `PADDING` and `UNKNOWN`.
-    :ivar characters: the first two are the same.
+    :ivar forms: lower-cased words, beginning with `PADDING` and `UNKNOWN`.
+    :ivar characters: beginning with the same two.
     :ivar tags: universal tags.
-    :ivar fine_tags: the first is `UNKNOWN`.
+    :ivar fine_tags: beginning with `UNKNOWN`.
     :ivar relations: of words other than the root.
     """
 
@@ -81,17 +81,14 @@ class ParserVocabulary(WordTypes):
 
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> Self:
-        """The vocabulary of a plain dictionary of its lists.
-
-        :raises ValueError: if a list of types is missing, damaged, or empty.
-        """
+        """:raises ValueError: if a list of types is missing, damaged, or empty."""
         vocabulary = super().from_json(plain)
         if not vocabulary.tags or not vocabulary.relations:
             raise ValueError("there is no tag or no relation")
         return vocabulary
 
     def answers(self, sentences: Sequence[Sentence]) -> ParserAnswers:
-        """The treebank's analysis of training sentences."""
+        """The gold analysis of training sentences."""
         tag_number, fine_number, relation_number = self._numbers
         trees = [sentence.tree for sentence in sentences]
         fine = map(fine_tags, sentences)
@@ -118,8 +115,8 @@ def build_parser_vocabulary(
 ) -> ParserVocabulary:
     """The types of a training treebank.
 
-    :param texts: its sentences as the parser reads them.
-    :param form_count: rarer words, lower-cased, are `UNKNOWN`.
+    :param texts: the sentences as the parser reads them.
+    :param form_count: less frequent words, lower-cased, are `UNKNOWN`.
     """
     trees = [sentence.tree for sentence in sentences]
     forms = [form for text in texts for form in text]
@@ -135,13 +132,13 @@ def build_parser_vocabulary(
 
 
 class ParserScores(NamedTuple):
-    """The network's output for a batch of B sentences of at most n words.
+    """The network's output for B sentences of at most n words.
 
-    :ivar tags: (B, n, tags), logits.
-    :ivar fine_tags: (B, n, fine tags), logits.
-    :ivar arcs: (B, n, n + 1), the score of each arc at [sentence, word, head]; head 0 is the artificial root.
-    :ivar dependents: (B, n, r), features of each word as a dependent, for `BiaffineNetwork.relations`.
-    :ivar heads: (B, n + 1, r), features of each word, and of the artificial root, as a head.
+    :ivar tags: (B, n, tags) logits.
+    :ivar fine_tags: (B, n, fine tags) logits.
+    :ivar arcs: (B, n, n + 1) scores at [sentence, word, head]; head 0 is the artificial root.
+    :ivar dependents: (B, n, r) features of words as dependents, for `BiaffineNetwork.relations`.
+    :ivar heads: (B, n + 1, r) features of the artificial root and of words as heads.
     """
 
     tags: Tensor
@@ -152,12 +149,12 @@ class ParserScores(NamedTuple):
 
 
 class WordContexts(NamedTuple):
-    """The states and tags of the words of B sentences of at most n words.
+    """States and tags of the words of B sentences of at most n words.
 
-    :ivar lower: (B, n, 2 s) the states of the lower LSTMs, of s features in each direction.
-    :ivar tags: (B, n, tags), logits.
-    :ivar fine_tags: (B, n, fine tags), logits.
-    :ivar upper: (B, n, 2 s) the states of the upper LSTMs.
+    :ivar lower: (B, n, 2 s) states of the lower LSTMs.
+    :ivar tags: (B, n, tags) logits.
+    :ivar fine_tags: (B, n, fine tags) logits.
+    :ivar upper: (B, n, 2 s) states of the upper LSTMs.
     """
 
     lower: Tensor
@@ -167,17 +164,13 @@ class WordContexts(NamedTuple):
 
 
 class BiaffineNetwork(WordNetwork):
-    """ParserScores of the tags, arcs and relations of sentences.
+    """Scores of tags, arcs and relations.
 
     Perceptrons turn a word into features d as a dependent and h as a head, and
 
         arc score = d' U h + u' h        relation scores = d' V_r h + v_r' [d; h] + b_r
 
     with smaller d and h for the relations, which are scored only for the arcs of chosen trees.
-
-    :param vocabulary: the types of words, tags and relations.
-    :param recipe: the sizes of everything.
-    :param pretrained: see `pyropunct.nets.words.WordNetwork`.
     """
 
     def __init__(self, vocabulary: ParserVocabulary, recipe: ParserRecipe, pretrained: int = 0) -> None:
@@ -202,7 +195,7 @@ class BiaffineNetwork(WordNetwork):
         self.float()
 
     def contexts(self, batch: WordBatch) -> WordContexts:
-        """The words of sentences in their contexts; marks are context alone."""
+        """The words of sentences in context; marks are read as context only."""
         reverse, words = mirror(batch), self.embed(batch)
         for layer in self.lower:
             words = layer(self.dropout(words), reverse)
@@ -219,10 +212,7 @@ class BiaffineNetwork(WordNetwork):
         return self.scores(self.contexts(batch), batch.unmarked.count_nonzero(1))
 
     def scores(self, contexts: WordContexts, lengths: Tensor) -> ParserScores:
-        """The scores of sentences whose words have been read.
-
-        :param lengths: (B,) the number of words of each.
-        """
+        """The scores of sentences from their states; ``lengths`` (B,) counts their words."""
         _, tags, fine_tags, upper = contexts
         sentences, longest, _ = upper.shape
         words = torch.cat([self.root.expand(sentences, 1, -1), upper], 1)
@@ -237,17 +227,13 @@ class BiaffineNetwork(WordNetwork):
         return ParserScores(tags, fine_tags, arcs, relation_dependents[:, 1:], relation_heads)
 
     def relations(self, dependents: Tensor, heads: Tensor) -> Tensor:
-        """The logits (arcs, relations) of the relations of arcs.
-
-        :param dependents: (arcs, r), of `ParserScores.dependents`.
-        :param heads: (arcs, r), of `ParserScores.heads`.
-        """
+        """(arcs, relations) logits, from ``dependents`` and ``heads`` (arcs, r) of `ParserScores`."""
         sides = self.relation_sides(torch.cat([dependents, heads], -1))
         pairs = self.relation_pairs(dependents).view(*sides.shape, self.recipe.relation_size)
         return (pairs @ heads[..., None]).squeeze(-1) + sides
 
     def loss(self, batch: WordBatch, answers: ParserAnswers) -> Tensor:
-        """The negative log-probability per word of the right heads, relations and, with a weight, tags."""
+        """The negative log-probability per word of the gold heads, relations and (weighted) tags."""
         scores = self(batch)
         word = batch.unmarked.nonzero(as_tuple=True)
         sentence, place = answers.heads.nonzero(as_tuple=True)  # all words but the roots

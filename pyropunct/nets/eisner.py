@@ -1,20 +1,20 @@
-"""Projective dependency trees whose score is the sum of the scores of their arcs, compiled.
+"""Projective dependency trees scored by the sum of their arcs: best tree, sum, draws, marginals; compiled.
 
 Eisner (1996, "Three new probabilistic models for dependency parsing") builds such trees in O(n^3) out of
 spans of words, each headed by its first or its last word:
 
     C[h, e]     complete: the span from its head h to the word e at its other end
-    I[h, d]     incomplete: the same with the arc h -> d just added, of which d can still grow outward
+    I[h, d]     incomplete: the same with the arc h -> d just added, where d can still grow outward
 
     I[h, d] = s(h -> d) + (+)_{i <= k < j} C[i, k] + C[j, k + 1]      i, j = the lesser, the greater of h, d
     C[h, e] = (+)_d I[h, d] + C[d, e]                                 d from next to h to e
     total   = (+)_r s(root -> r) + C[r, first] + C[r, last]
 
-where (+) is max for the best tree and log-sum-exp for the sum over all trees.  The last line gives the
-artificial root exactly one dependent.  Words are numbered from 0 in tables, and from 1 in the heads of trees.
+where (+) is max or log-sum-exp.  The last line gives the artificial root exactly one dependent.  Words are
+numbered from 0 in tables, and from 1 in the heads of trees.
 
-C is kept twice, by rows and by columns, so that every sum over k runs along two rows of memory.  Split points
-of spans are not kept: they are recomputed on the way down, in O(n) for each of the O(n) spans of a tree.
+C is stored by rows and by columns, so that sums over k run along rows of memory.  Split points are
+recomputed on the way down, in O(n) for each of the O(n) spans of a tree.
 """
 
 from typing import Any, NamedTuple
@@ -35,9 +35,9 @@ class Chart(NamedTuple):
     """The totals of all spans of one sentence of n words.
 
     :ivar complete: C[head, end].
-    :ivar reached: the same as [end, head].
+    :ivar reached: its transpose, [end, head].
     :ivar incomplete: I[head, dependent].
-    :ivar roots: for each word the total of all trees of which it is the root.
+    :ivar roots: for each word the total of the trees with this root.
     """
 
     complete: Array
@@ -48,7 +48,7 @@ class Chart(NamedTuple):
 
 @inner
 def _greatest(first: Array, second: Array) -> float:
-    """The maximum of the sums of two rows."""
+    """The maximum of the sum of two rows."""
     top = first[0] + second[0]
     for k in range(1, len(first)):
         term = first[k] + second[k]
@@ -58,7 +58,7 @@ def _greatest(first: Array, second: Array) -> float:
 
 @inner
 def _log_sum(first: Array, second: Array) -> float:
-    """The logarithm of the sum of the products of two rows of logarithms."""
+    """Log-sum-exp of the sum of two rows."""
     top = _greatest(first, second)
     total = 0.0
     for k in range(len(first)):
@@ -75,15 +75,11 @@ def _add(first: Array, second: Array, best: bool) -> float:
 
 @compiled
 def _fill(scores: Array, best: bool) -> Chart:
-    """The chart of one sentence.
-
-    :param scores: (n, n + 1), the score of each arc at [word, head], head 0 being the artificial root.
-    :param best: whether (+) is max.
-    """
+    """The chart of a sentence, from arc scores (n, n + 1) at [word, head]; ``best`` makes (+) max."""
     n = len(scores)
     complete, reached = np.zeros((n, n)), np.zeros((n, n))
     incomplete = np.zeros((n, n))
-    for j in range(1, n):  # in this order the rows of j stay in the cache
+    for j in range(1, n):  # this order keeps the rows of j in the cache
         for i in range(j - 1, -1, -1):
             between = _add(complete[i, i:j], complete[j, i + 1 : j + 1], best)
             incomplete[i, j] = between + scores[j, i + 1]
@@ -98,9 +94,9 @@ def _fill(scores: Array, best: bool) -> Chart:
 
 @inner
 def _choose(first: Array, second: Array, uniform: float) -> int:
-    """The place of the greatest of the sums of two rows, or of a sum drawn in proportion to its exponential.
+    """The argmax of the sum of two rows, or a draw from its softmax.
 
-    :param uniform: a draw from [0, 1), or a negative number for the greatest.
+    :param uniform: a draw from [0, 1), or a negative number for the argmax.
     """
     if uniform < 0:
         chosen = 0
@@ -114,16 +110,12 @@ def _choose(first: Array, second: Array, uniform: float) -> int:
         rest -= np.exp(first[k] + second[k] - total)
         if rest < 0:
             return k
-    return _choose(first, second, -1.0)  # after rounding, a little of the uniform draw may remain
+    return _choose(first, second, -1.0)  # rounding may leave a little of the uniform draw
 
 
 @compiled
 def _walks(chart: Chart, uniforms: Array) -> Array:
-    """The heads of some trees, (trees, n).
-
-    :param uniforms: (trees, 2 n) draws from [0, 1), one for each choice, or negative numbers for the best
-        tree.
-    """
+    """(trees, n) heads of trees, from uniforms (trees, 2 n), one for each choice; see `_choose`."""
     heads = np.zeros((len(uniforms), len(chart.roots)), np.int64)
     for tree in range(len(uniforms)):
         _walk(chart, uniforms[tree], heads[tree])
@@ -132,13 +124,10 @@ def _walks(chart: Chart, uniforms: Array) -> Array:
 
 @inner
 def _walk(chart: Chart, uniforms: Array, heads: Array) -> None:
-    """Write the heads of one tree, from the root down: of each span its last dependent, then what is inside.
-
-    :param uniforms: (2 n,).
-    """
+    """Write the heads of one tree from the root down, for each span its last dependent first."""
     complete, reached, incomplete, roots = chart
     n = len(roots)
-    stack = np.empty((2 * n, 2), np.int64)  # complete spans (head, end) still to be taken apart
+    stack = np.empty((2 * n, 2), np.int64)  # complete spans (head, end) still to be split
     root = _choose(roots, np.zeros(n), uniforms[0])
     _put(stack, 0, root, 0)
     _put(stack, 1, root, n - 1)
@@ -162,46 +151,34 @@ def _walk(chart: Chart, uniforms: Array, heads: Array) -> None:
 
 @inner
 def _put(stack: Array, place: int, head: int, end: int) -> None:
-    """Put a span on the stack, a number at a time: see `pyropunct.inference.compiling`."""
+    """Push a span, a number at a time: see `pyropunct.inference.compiling`."""
     stack[place, 0], stack[place, 1] = head, end
 
 
 def best_tree(scores: Array) -> Array:
     """The heads of the best projective tree with one root, 0 for the root.
 
-    :param scores: (n, n + 1), the score of each arc at [word, head], head 0 being the artificial root.
+    :param scores: (n, n + 1) arc scores at [word, head]; head 0 is the artificial root.
     """
     chart = _fill(np.ascontiguousarray(scores, dtype=np.float64), True)
     return _walks(chart, np.full((1, 2 * len(scores)), -1.0))[0]
 
 
 def log_total(scores: Array) -> float:
-    """The logarithm of the sum over all such trees of the exponentials of their scores.
-
-    :param scores: as for `best_tree`.
-    """
+    """Log-sum-exp of the scores of all such trees; ``scores`` as for `best_tree`."""
     roots = _fill(np.ascontiguousarray(scores, dtype=np.float64), False).roots
     return float(np.logaddexp.reduce(roots))
 
 
 def draw_trees(scores: Array, draws: int, random: np.random.Generator) -> Array:
-    """Trees drawn in proportion to the exponentials of their scores.
-
-    :param scores: as for `best_tree`.
-    :return: (draws, n), the heads of each.
-    """
+    """(draws, n) heads of trees drawn from the softmax of their scores; ``scores`` as for `best_tree`."""
     chart = _fill(np.ascontiguousarray(scores, dtype=np.float64), False)
     return _walks(chart, random.random((draws, 2 * len(scores))))
 
 
 @compiled
 def _marginals(chart: Chart, scores: Array) -> Array:
-    """The probability of each arc in a tree drawn in proportion to the exponential of its score.
-
-    It is the derivative of the logarithm of the sum over all trees, by reverse differentiation of `_fill`.
-
-    :param scores: (n, n + 1), as of `_fill`.
-    """
+    """The probability of each arc: the gradient of the log total, by reverse differentiation of `_fill`."""
     complete, _, incomplete, roots = chart
     n = len(roots)
     of_complete, of_incomplete, of_arcs = np.zeros((n, n)), np.zeros((n, n)), np.zeros((n, n + 1))
@@ -233,9 +210,6 @@ def _marginals(chart: Chart, scores: Array) -> Array:
 
 
 def arc_marginals(scores: Array) -> Array:
-    """The probability of each arc, at [word, head], if trees are drawn as by `draw_trees`.
-
-    :param scores: as for `best_tree`.
-    """
+    """The probability of each arc, at [word, head], in a tree of `draw_trees`."""
     given = np.ascontiguousarray(scores, dtype=np.float64)
     return _marginals(_fill(given, False), given)

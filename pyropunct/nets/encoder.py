@@ -1,7 +1,6 @@
-"""Encoders of words in their context: models that the package transformers loads, frozen or trained further.
+"""Pretrained encoders of words in context, loaded by the package transformers.
 
-Nothing is ever downloaded here, and no code that comes with a model is run: an encoder is a folder on this
-machine, its weights are safetensors.  The package is imported when an encoder is first used.
+Nothing is downloaded, and no code of a model is run: an encoder is a local folder with safetensors weights.
 """
 
 import hashlib
@@ -57,10 +56,10 @@ class PieceWindow(NamedTuple):
     """Neighbouring words of a sentence, as pieces.
 
     :ivar sentence: the number of the sentence.
-    :ivar pieces: the pieces of all words in the window.
+    :ivar pieces: the pieces of all its words.
     :ivar lengths: the number of pieces of each word.
-    :ivar first: the number of the first word of the window in the sentence.
-    :ivar core: the numbers of the words whose features are kept.
+    :ivar first: the number of its first word in the sentence.
+    :ivar core: the words whose features are kept.
     """
 
     sentence: int
@@ -77,8 +76,8 @@ class Opened:
     :ivar model: gives the states of all layers.
     :ivar tokenizer: cuts words into pieces.
     :ivar layers: the layers whose states are averaged; 0 are the embeddings.
-    :ivar size: states of a layer.
-    :ivar longest: the most pieces that it reads together.
+    :ivar size: features of a layer.
+    :ivar longest: the most pieces in one window.
     :ivar weights: the checksum of its files of weights.
     """
 
@@ -90,9 +89,9 @@ class Opened:
     weights: str
 
     def features(self, sentences: Sequence[Sequence[str]]) -> Tensor:
-        """(sentences, longest, size) the features of words, on the model's device; gradients go through them.
+        """(sentences, longest, size) features of words, on the model's device, with gradients.
 
-        A sentence of more pieces than the encoder reads together is read in windows that overlap.
+        Long sentences are read in overlapping windows.
         """
         shape = len(sentences), max(map(len, sentences), default=0), self.size
         features = torch.zeros(shape, device=self.model.device)
@@ -105,7 +104,7 @@ class Opened:
         return features
 
     def _windows(self, sentences: Sequence[Sequence[str]]) -> Iterator[PieceWindow]:
-        """The sentences as pieces, long ones cut into windows."""
+        """The sentences as pieces; long ones are cut into windows."""
         pieces = _pieces(self.tokenizer, {word for sentence in sentences for word in sentence})
         before, after = _specials(self.tokenizer)
         room = self.longest - len(before) - len(after)
@@ -118,7 +117,7 @@ class Opened:
                 )
 
     def _read(self, windows: Sequence[PieceWindow]) -> Iterator[Tensor]:
-        """(words, size) for each window the means of the states of the pieces of its words."""
+        """For each window (words, size) the mean states of the pieces of its words."""
         before, after = _specials(self.tokenizer)
         rows = [[*before, *window.pieces, *after] for window in windows]
         padding, device = self.tokenizer.pad_token_id or 0, self.model.device
@@ -135,11 +134,11 @@ class Opened:
 
 
 class Encoder:
-    """A frozen encoder, whose features of a word are means of its states over the pieces and three layers.
+    """A frozen encoder: features of a word are means of its states over its pieces and three layers.
 
-    :param place: its folder; or the name of a model that the package huggingface_hub keeps on this machine
-        for offline use; or the name of an installed package with a model in it.
-    :param wanted: the `identity` that it must have; by default any identity.
+    :param place: its folder, the name of a model in the local cache of huggingface_hub, or the name of an
+        installed package that contains a model.
+    :param wanted: the required `identity`; by default any.
     """
 
     def __init__(self, place: str | os.PathLike[str], wanted: Mapping[str, Any] | None = None) -> None:
@@ -149,9 +148,9 @@ class Encoder:
 
     @classmethod
     def from_parts(cls, plain: Mapping[str, Any], place: str | os.PathLike[str] | None = None) -> "Encoder":
-        """The encoder that `to_parts` described.  It is opened when it is first used.
+        """The encoder that `to_parts` described; it is opened when it is first used.
 
-        :param place: where it is now; by default where it was.
+        :param place: where it is now; defaults to where it was.
         :raises ValueError: as `checked_identity` does.
         """
         return cls(plain["place"] if place is None else place, checked_identity(plain))
@@ -166,18 +165,18 @@ class Encoder:
         return self._opened.size if self._wanted is None else self._wanted["size"]
 
     def identity(self) -> dict[str, Any]:
-        """Its size, layers, and checksums of its pieces and weights."""
+        """Its size, layers, and checksums of its tokenizer and weights."""
         return self._identity if self._wanted is None else dict(self._wanted)
 
     def open(self) -> Opened:
         """Open it, if it is not open yet.
 
-        :raises PretrainedError: if it is not there, cannot be loaded, or has another identity than wanted.
+        :raises PretrainedError: if it is missing, cannot be loaded, or has another identity than wanted.
         """
         return self._opened
 
     def opened_anew(self) -> Opened:
-        """The encoder in memory of its own, for somebody who changes what it reads.
+        """A separate copy in memory, for callers that change its weights.
 
         :raises PretrainedError: as `open` does.
         """
@@ -208,7 +207,7 @@ def _states(model: Any, numbers: Tensor, mask: Tensor) -> Sequence[Tensor]:
 
 
 def _pieces(tokenizer: Any, words: set[str]) -> dict[str, list[int]]:
-    """The pieces of each word behind a space; a word without pieces has the piece for the unknown.
+    """The pieces of each word after a space; a word without pieces gets the unknown piece.
 
     :raises PretrainedError: if the tokenizer's own code fails.
     """
@@ -227,17 +226,17 @@ def _pieces(tokenizer: Any, words: set[str]) -> dict[str, list[int]]:
 
 
 def _specials(tokenizer: Any) -> tuple[list[int], list[int]]:
-    """The pieces that stand before and behind those of a text."""
+    """The special pieces before and after a text."""
     first = tokenizer.bos_token_id if tokenizer.cls_token_id is None else tokenizer.cls_token_id
     last = tokenizer.eos_token_id if tokenizer.sep_token_id is None else tokenizer.sep_token_id
     return [] if first is None else [first], [] if last is None else [last]
 
 
 def _cuts(lengths: Sequence[int], room: int) -> Iterator[tuple[range, range]]:
-    """The ranges of words that are seen together, each with the range whose features are kept.
+    """Overlapping ranges of words to read together, each with the range whose features are kept.
 
     :param lengths: the number of pieces of each word.
-    :param room: the most pieces that are seen together, at least twice as many as of a word.
+    :param room: the most pieces in one range, at least twice as many as of a word.
     """
     ends = [0, *accumulate(lengths)]
     words = len(lengths)
@@ -259,7 +258,7 @@ def _cuts(lengths: Sequence[int], room: int) -> Iterator[tuple[range, range]]:
 
 
 def identity_of(opened: Opened) -> dict[str, Any]:
-    """Its size, layers, and checksums of its pieces and weights."""
+    """Its size, layers, and checksums of its tokenizer and weights."""
     tokenizer = opened.tokenizer
     known = sorted(tokenizer.get_vocab().items()), sorted(_pieces(tokenizer, set(PROBES)).items())
     return {
@@ -286,7 +285,7 @@ def checked_identity(plain: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check(place: str, identity: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
-    """:raises PretrainedError: if an encoder has another identity than wanted."""
+    """:raises PretrainedError: if the identity is not the wanted one."""
     problems = {
         "size": f"gives {identity['size']} features of a word, not {wanted['size']}",
         "layers": "has another number of layers",
@@ -302,9 +301,9 @@ def _check(place: str, identity: Mapping[str, Any], wanted: Mapping[str, Any]) -
 
 
 def opened_at(place: str, shown: str | None = None) -> Opened:
-    """The encoder at a place.
+    """Open the encoder at a place.
 
-    :param shown: its name in messages, by default its place.
+    :param shown: its name in messages; defaults to its place.
     :raises PretrainedError: if there is no encoder, or it cannot be loaded.
     """
     name = place if shown is None else shown
@@ -320,7 +319,9 @@ def opened_at(place: str, shown: str | None = None) -> Opened:
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **offline)
         _pieces(tokenizer, set(PROBES))
         config = transformers.AutoConfig.from_pretrained(folder, **offline)
-        config._attn_implementation = config._experts_implementation = None  # else they may name foreign code
+        config._attn_implementation = config._experts_implementation = (
+            None  # otherwise they may name foreign code
+        )
         model, info = transformers.AutoModel.from_pretrained(
             folder,
             config=config,
@@ -348,9 +349,8 @@ def opened_at(place: str, shown: str | None = None) -> Opened:
 
 
 def _check_growth(path: Path) -> None:
-    """Refuse a tokenizer whose replacements fill the memory, which ends the process.
+    """Reject a tokenizer file whose replacements would fill the memory, which kills the process.
 
-    :param path: its file, which need not exist.
     :raises ValueError: if a text may become more than `MOST_GROWTH` times as long.
     """
     if path.exists():
@@ -360,7 +360,7 @@ def _check_growth(path: Path) -> None:
 
 
 def _growth(step: Any) -> int:
-    """How many times longer a text may become by the steps of a tokenizer: none inserts more at a place."""
+    """How many times longer a text may become by the steps of a tokenizer."""
     if isinstance(step, list):
         return prod(map(_growth, step))
     if not isinstance(step, dict):
@@ -373,7 +373,7 @@ def _growth(step: Any) -> int:
 
 
 def _longest(model: Any, tokenizer: Any) -> int:
-    """The most pieces that an encoder reads together; RoBERTa counts their positions from 2."""
+    """The most pieces in one window; RoBERTa counts positions from 2."""
     positions = getattr(model.config, "max_position_embeddings", None) or LONGEST + 2
     longest = int(min(LONGEST, tokenizer.model_max_length, positions - 2))
     if longest < 2 * MOST_PIECES + 2:
@@ -382,7 +382,7 @@ def _longest(model: Any, tokenizer: Any) -> int:
 
 
 def _checksum(folder: Path) -> str:
-    """The checksum of all files of weights in a folder."""
+    """The checksum of all weight files in a folder."""
     digest = hashlib.sha256()
     for path in sorted(folder.glob("*.safetensors")):
         with path.open("rb") as stream:
@@ -413,7 +413,7 @@ def _folder_of(place: str) -> Path:
 
 
 def _downloaded(name: str) -> Path | None:
-    """The folder of a model that huggingface_hub keeps on this machine."""
+    """The folder of a model in the local cache of huggingface_hub."""
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
 
@@ -424,7 +424,7 @@ def _downloaded(name: str) -> Path | None:
 
 
 def _in_package(name: str) -> Path | None:
-    """The folder of a model in an installed package; the code of the package is not run."""
+    """The folder of a model in an installed package, whose code is not run."""
     try:
         files = metadata.files(name) or []
     except (metadata.PackageNotFoundError, ValueError):  # ValueError if the name is empty
@@ -435,7 +435,7 @@ def _in_package(name: str) -> Path | None:
 
 @contextmanager
 def _one_line(place: str) -> Iterator[None]:
-    """Turns the many kinds of errors that transformers raises into a `PretrainedError` of one line."""
+    """Turn the many errors of transformers into a one-line `PretrainedError`."""
     try:
         yield
     except BaseException as error:
@@ -448,21 +448,18 @@ def _one_line(place: str) -> Iterator[None]:
 
 
 def _is_panic(error: BaseException) -> bool:
-    """Whether code in Rust has failed; this is no `Exception`."""
+    """Whether Rust code panicked; a panic is not an `Exception`."""
     return type(error).__name__ == "PanicException"
 
 
 def first_line(error: BaseException) -> str:
-    """The first line of an error's message, or its kind."""
+    """The first line of an error's message, or its type."""
     return (str(error).strip() or type(error).__name__).splitlines()[0]
 
 
 @contextmanager
 def quiet(transformers: Any) -> Iterator[None]:
-    """Keeps transformers from showing bars and warnings.
-
-    :param transformers: the package.
-    """
+    """Suppress the progress bars and warnings of transformers."""
     logging = transformers.utils.logging
     level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
     logging.set_verbosity(logging.CRITICAL)

@@ -1,8 +1,7 @@
 """Parser output for the training sentences themselves: k-fold jackknifing.
 
-A parser knows the trees of the sentences that it was trained on, so its trees are much better there than
-elsewhere.  Here the sentences are dealt out to k folds, and each fold is parsed by a parser trained on the
-other folds.  A model that is trained on such trees has seen the mistakes of parsers.
+A parser does much better on its own training sentences than elsewhere.  So the sentences are dealt out to k
+folds, and each fold is parsed by a parser trained on the others.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -29,8 +28,8 @@ FOLDS = 4
 def folds_of(sentences: Sequence[Item], folds: int = FOLDS) -> list[Sequence[Item]]:
     """The sentences of each fold: every k-th sentence, so that all folds have all kinds of text.
 
-    :param folds: k; if there are fewer sentences, each is a fold.
-    :raises ValueError: if there are fewer than two sentences or two folds: no parser could be trained.
+    :param folds: k; with fewer sentences, each is a fold.
+    :raises ValueError: if there are fewer than two sentences or two folds.
     """
     number = min(folds, len(sentences))
     if number < 2:
@@ -47,7 +46,7 @@ def others_of(parts: Sequence[Sequence[Item]], fold: int) -> tuple[Item, ...]:
 
 
 def in_order(parts: Sequence[Sequence[Item]]) -> list[Item]:
-    """The inverse of `folds_of`: the items of all folds in their first order."""
+    """The inverse of `folds_of`: the items of all folds in their original order."""
     number = len(parts)
     return [parts[place % number][place // number] for place in range(sum(map(len, parts)))]
 
@@ -55,7 +54,7 @@ def in_order(parts: Sequence[Sequence[Item]]) -> list[Item]:
 def parse_folds(
     parts: Sequence[Sequence[Sentence]], parsers: Iterable[Parser], trees: int = 1, *, marks: bool = False
 ) -> list[list[WeightedTree]]:
-    """The trees of all sentences, in the order that they had before they were dealt out.
+    """The trees of all sentences, in their original order.
 
     :param parts: the folds, as `folds_of` gives them.
     :param parsers: for each fold a parser trained on the others.
@@ -69,10 +68,7 @@ def parse_folds(
 
 
 def fold_recipe(recipe: ParserRecipe) -> ParserRecipe:
-    """The settings of the parser of a fold: half of the epochs, of least steps five in six.
-
-    :param recipe: the settings of a parser that is to be kept.
-    """
+    """The settings for the parser of a fold: half of the epochs, five sixths of the least steps."""
     return replace(recipe, epochs=-(-recipe.epochs // 2), least_steps=recipe.least_steps * 5 // 6)
 
 
@@ -88,18 +84,15 @@ def jackknifed(
     checkpoints: Callable[[int], AnyCheckpoint | None] | None = None,
     watch: Callable[[int, Progress], None] | None = None,
 ) -> list[list[WeightedTree]]:
-    """The trees that parsers find for sentences that they have not seen.
+    """Parse each sentence with a parser that has not seen it.
 
     :param sentences: a training treebank; see `folds_of`.
-    :param recipe: the settings of the parser of each fold; by default ``fold_recipe(ParserRecipe())``.
-    :param folds: the number of folds.
-    :param trees: the number of trees drawn of a sentence; 1 for the best tree: see `BiaffineParser.parse`.
-    :param pretrained: gives features of words to all parsers, for each sentence once.
+    :param recipe: the settings of each fold's parser; by default ``fold_recipe(ParserRecipe())``.
+    :param trees: trees drawn for a sentence; 1 for the best tree: see `BiaffineParser.parse`.
+    :param pretrained: features of words for all parsers, computed once.
     :param seed: equal seeds give equal trees, on the same machine with the same number of threads.
-    :param device: where the parsers are trained.
-    :param checkpoints: for each fold, counted from 0, where the state of its training is kept.
-    :param watch: called after every step, and when an epoch is finished: with the number of the fold, counted
-        from 0, and the progress of its parser's training.
+    :param checkpoints: gives the checkpoint for each fold, counted from 0.
+    :param watch: called with the fold and its progress after every step and epoch.
     :returns: the trees of each sentence, the heaviest first.
     :raises ValueError: as `folds_of` does.
     """
@@ -121,10 +114,7 @@ def jackknifed(
 
 
 def with_trees(sentences: Iterable[Sentence], parses: Iterable[Sequence[WeightedTree]]) -> list[Sentence]:
-    """Each sentence with its first parse as its tree; its punctuation stays, and the name of its treebank.
-
-    :param parses: for each sentence its trees, as a parser gives them.
-    """
+    """Each sentence with its first parse as its tree; punctuation and treebank name stay."""
     return [
         replace(sentence, tree=replace(trees[0].tree, treebank=sentence.tree.treebank))
         for sentence, trees in zip(sentences, parses, strict=True)

@@ -1,4 +1,4 @@
-"""The labels of slots in networks: whole slot strings, and the spelling of strings without a label."""
+"""Labels of slots for networks: whole slot strings, and a spelling model for strings without a label."""
 
 import math
 from collections import Counter
@@ -29,13 +29,12 @@ SMOOTHING = 0.05
 
 @dataclass(frozen=True)
 class Labels:
-    """The numbered labels of slots: the known strings, then one label for all unknown strings.
+    """The numbered labels of slots: the known strings, then one label for all other strings.
 
-    A slot's string does not include START, which is given.  A mark with fewer than 5 tokens in training is
-    UNKNOWN, as in `pyropunct.vocabulary.Vocabulary`.  So the perplexities of taggers and of
-    `pyropunct.Punctuator` refer to the same strings.
+    Slot strings exclude START.  A mark with fewer than 5 tokens in training is UNKNOWN, as in
+    `pyropunct.vocabulary.Vocabulary`, so that perplexities are comparable with `pyropunct.Punctuator`.
 
-    :ivar marks: the tokens of which strings consist; the first two are ABBREVIATION_DOT and UNKNOWN.
+    :ivar marks: the marks in strings, beginning with ABBREVIATION_DOT and UNKNOWN.
     :ivar strings: the slot strings that have a label; the first is empty.
     """
 
@@ -44,11 +43,11 @@ class Labels:
 
     @property
     def unknown(self) -> int:
-        """The number of the label for all other strings."""
+        """The label of all other strings."""
         return len(self.strings)
 
     def require_marks(self, tokens: Iterable[str]) -> None:
-        """Make sure that a model has the same marks, so that probabilities are of the same strings.
+        """Check that a model has the same marks, so that probabilities are of the same strings.
 
         :param tokens: the tokens of the model, with or without START.
         :raises ValueError: if it has other marks.
@@ -60,7 +59,7 @@ class Labels:
 
     @cached_property
     def printable(self) -> tuple[int, ...]:
-        """The numbers of the labels that can be restored: known strings of known marks."""
+        """The labels that can be restored: known strings of known marks."""
         return tuple(number for number, string in enumerate(self.strings) if UNKNOWN not in string)
 
     @cached_property
@@ -70,7 +69,7 @@ class Labels:
 
     @cached_property
     def has_mark(self) -> NDArray[np.float64]:
-        """(strings, marks + 1) 1 where a string has a mark; the last column, of other marks, is 0."""
+        """(strings, marks + 1) 1 where a string has a mark; the last column, for other marks, is 0."""
         return np.array([[*(mark in string for mark in self.marks), 0] for string in self.strings], float)
 
     @cached_property
@@ -89,16 +88,13 @@ class Labels:
         return [self._number.get(string, self.unknown) for string in strings]
 
     def surface(self, numbers: Sequence[int]) -> Surface:
-        """The surface of n + 1 labelled slots, with START."""
+        """The surface, with START, of n + 1 labels."""
         first, *others = (self.strings[number] for number in numbers)
         return [(START, *first), *others]
 
     @classmethod
     def from_json(cls, plain: dict[str, Any]) -> "Labels":
-        """The labels of a plain dictionary of their lists.
-
-        :raises ValueError: if a list is missing or damaged.
-        """
+        """:raises ValueError: if a list is missing or damaged."""
         marks = types("the list of marks", plain["marks"], (ABBREVIATION_DOT, UNKNOWN))
         strings = tuple(texts("a label", string) for string in plain["strings"])
         if (
@@ -118,10 +114,9 @@ def slot_strings(surface: Surface) -> list[SlotString]:
 
 
 def collect_labels(surfaces: Sequence[Surface], tokens: Iterable[str] | None = None) -> Labels:
-    """The labels of a training treebank: its slot strings, except those that occur only once.
+    """The labels of a training treebank: its slot strings that occur more than once.
 
-    :param tokens: the tokens of a model, whose marks the labels get; by default the marks of a model that is
-        fitted to this treebank.
+    :param tokens: use the marks of a model with these tokens; by default the marks are collected as well.
     """
     slots = [slot for surface in surfaces for slot in slot_strings(surface)]
     seen = Counter(mark for slot in slots for mark in slot)
@@ -140,16 +135,16 @@ class Spelling:
 
         q(x_1 .. x_m) = q(x_1 | start) q(x_2 | x_1) ... q(stop | x_m)
 
-    The probability of the strings with a label is summed and divided out::
+    The labelled strings are then divided out::
 
         q(string | no label) = q(string) / (1 - sum of q(s) over the non-empty s in labels.strings)
 
-    The model is estimated from each distinct string once, since new strings resemble the many rare
+    The model is estimated from each distinct string once, because new strings resemble the many rare
     strings more than the few frequent ones.
 
     :param strings: the slot strings of the training treebank, in the marks of the labels.
-    :ivar bigrams: (marks + 1, marks + 1) the probability of the next mark, after each mark and at the start,
-        which is the last row; the last column is the end.
+    :ivar bigrams: (marks + 1, marks + 1) the probability of the next mark (last column: the end), after each
+        mark (last row: at the start).
     """
 
     def __init__(self, labels: Labels, strings: Iterable[SlotString] = ()) -> None:
@@ -169,7 +164,7 @@ class Spelling:
 
     @cached_property
     def _log_unlabelled(self) -> float:
-        """The logarithm of the probability of all strings without a label."""
+        """The log-probability of all strings without a label."""
         return math.log1p(
             -math.fsum(math.exp(self._log_q(string)) for string in self.labels.strings if string)
         )
@@ -193,11 +188,7 @@ Probabilities = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class SlotVocabulary:
-    """The slot strings of a training treebank.
-
-    :ivar labels: the labels, with the strings that have one.
-    :ivar rare: the strings without a label.
-    """
+    """The slot strings of a training treebank: the labels, and the ``rare`` strings without a label."""
 
     labels: Labels
     rare: tuple[SlotString, ...]
@@ -214,14 +205,11 @@ class SlotVocabulary:
         return math.fsum(map(self.spelling.log_prob, unlabelled))
 
     def encode(self, surfaces: Sequence[Surface]) -> Tensor:
-        """(sentences, longest n + 1) the labels of the slots, 0 behind the last."""
+        """(sentences, longest n + 1) the labels of the slots, padded with 0."""
         return padded([self.labels.encode(self.labels.strings_of(surface)) for surface in surfaces])
 
     def log_probs(self, probabilities: Probabilities, strings: Surface) -> NDArray[np.float64]:
-        """(n + 1, k) the logarithm of the probability of each of k strings in each slot.
-
-        :param strings: marks without a number are `UNKNOWN`, as in `Labels.strings_of`.
-        """
+        """(n + 1, k) log-probabilities of k strings in each slot; unknown marks count as `UNKNOWN`."""
         known = self.labels.strings_of(strings)
         labels = self.labels.encode(known)
         spelling = [
@@ -240,20 +228,14 @@ class SlotVocabulary:
 
     @classmethod
     def collect(cls, surfaces: Sequence[Surface], tokens: Iterable[str] | None = None) -> Self:
-        """The strings of a training treebank.
-
-        :param tokens: see `pyropunct.nets.labels.collect_labels`.
-        """
+        """The strings of a training treebank; ``tokens`` as for `collect_labels`."""
         labels = collect_labels(surfaces, tokens)
         seen = {string for surface in surfaces for string in labels.strings_of(surface)}
         return cls(labels, tuple(sorted(seen - set(labels.strings))))
 
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> Self:
-        """The vocabulary of a plain dictionary of its parts.
-
-        :raises ValueError: if a part is missing or damaged.
-        """
+        """:raises ValueError: if a part is missing or damaged."""
         labels = Labels.from_json(plain["labels"])
         rare = tuple(texts("a rare string", string) for string in plain["rare"])
         if not set().union(*rare) <= set(labels.marks):

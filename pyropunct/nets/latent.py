@@ -1,10 +1,9 @@
-"""All trees that a parser thinks possible, for sums over them: p(T | words) as a packed forest.
+"""All probable trees of a sentence, for sums over them: p(T | words) as a packed forest.
 
-The network gives each word a distribution over heads, and each arc one over relations.  Their product,
-restricted to projective trees with one root, is a distribution over trees.  Arcs, constituents and relations
-that are improbable under it are left out of the forest, but not out of the normaliser.  So a sum over the
-forest is a lower bound of the sum over all trees, and lacks at most the probability that is left out,
-1 - `Found.kept`, since p(x | T) is at most 1.
+The distribution over trees is the product of the network's distributions over heads and relations, restricted
+to projective trees with one root.  Improbable arcs, constituents and relations are pruned from the forest,
+but not from the normaliser.  So a sum over the forest is a lower bound of the sum over all trees: since
+p(x | T) is at most 1, it lacks at most 1 - `Found.kept`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -32,11 +31,11 @@ Array = NDArray[Any]
 
 
 class Pruning(NamedTuple):
-    """What is left out: all that is less probable.  The best tree of a sentence always stays.
+    """Thresholds of probability below which parts are pruned.  The best tree of a sentence always stays.
 
-    :ivar arc: arcs.
-    :ivar item: constituents, each of a span, a head word and the head of that.
-    :ivar relation: relations of an arc.
+    :ivar arc: for arcs.
+    :ivar item: for constituents with their head word and its head.
+    :ivar relation: for relations of an arc.
     """
 
     arc: float = 1e-3
@@ -45,9 +44,8 @@ class Pruning(NamedTuple):
 
 
 class Found(NamedTuple):
-    """The trees of sentences that a parser thinks possible.
+    """The probable trees of B sentences.
 
-    :ivar trees: all of them.
     :ivar relations: the relation of each item, as the parser names it.
     :ivar best: the most probable tree of each sentence.
     :ivar kept: (B,) the share of the probability that the forest holds.
@@ -65,11 +63,10 @@ def possible_trees(
     sentences: Sequence[Sequence[str]],
     pruning: Pruning | None = None,
 ) -> Found:
-    """The trees of sentences.  Gradients flow into the parser's network.
+    """The probable trees of sentences.  Gradients flow into the parser's network.
 
-    :param vocabulary: of the story; its relations are those of the items.
+    :param vocabulary: of the story; numbers the relations of the items.
     :param sentences: the words of each, or what a parser of words and marks reads.
-    :param pruning: what is left out; by default that of `Pruning`.
     """
     pruning = Pruning() if pruning is None else pruning
     unmarked = [tuple(filterfalse(is_mark, words)) for words in sentences]
@@ -107,12 +104,12 @@ def _forest(log_arcs: Array, pruning: Pruning) -> tuple[PackedForest, Array]:
 
 
 class _Arcs:
-    """The arcs of the items of a packed forest, and of the best trees: each is scored once.
+    """The arcs of a packed forest and of the best trees; each is scored once.
 
     :ivar of_item: (I,) the arc of each item.
-    :ivar of_best: (W,) that of each word in the best tree.
-    :ivar log_arcs: (I,) the logarithm of the probability of each item's arc.
-    :ivar log_relations: (arcs, relations + 1) those of its relations; the last is that of roots.
+    :ivar of_best: (W,) the arc of each word in the best tree.
+    :ivar log_arcs: (I,) the log-probability of each item's arc.
+    :ivar log_relations: (arcs, relations + 1) log-probabilities; the last is the root's.
     """
 
     def __init__(self, forest: PackedForest, heads: Sequence[Array], scored: Scored) -> None:
@@ -136,7 +133,7 @@ class _Arcs:
         self.log_relations = torch.where((of_head == 0)[:, None], of_root, others)
 
     def probable(self, least: float) -> Tensor:
-        """(I, relations + 1) which relations are probable, the best of each arc in any case."""
+        """(I, relations + 1) which relations are probable; the best of each arc always is."""
         logs = self.log_relations.detach()
         probable = logs.exp() > least
         probable[torch.arange(len(logs)), logs.argmax(-1)] = True
@@ -158,7 +155,7 @@ def _best_trees(
 
 
 class _LogTotal(torch.autograd.Function):
-    """The logarithm of the sum over all projective trees, whose derivatives are the marginals of arcs."""
+    """The log total of all projective trees; its gradients are the marginals of arcs."""
 
     @staticmethod
     def forward(ctx: Any, log_arcs: Tensor) -> Tensor:

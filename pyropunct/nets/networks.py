@@ -1,4 +1,4 @@
-"""Trained networks, as plain JSON types and tensors and back, and how they are trained."""
+"""Trained networks: how they are trained, and how they are saved as plain JSON types and tensors."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -37,13 +37,13 @@ class TrainedNetwork(ABC, Generic[Vocabulary, Recipe, Network]):
 
     A subclass adds one field, the source of the features that the network reads.
 
-    :ivar vocabulary: the types that it knows, a dataclass of plain types with a class method ``from_json``.
+    :ivar vocabulary: a dataclass of plain types with a class method ``from_json``.
     :ivar recipe: how it was trained.
     :ivar network: gives the scores.
     :ivar report: the course of training, in plain JSON types.
     :cvar what: its name in messages.
-    :cvar kinds: the classes of the vocabulary, the recipe and the network; the network is made from a
-        vocabulary, a recipe and the size of the features that it reads.
+    :cvar kinds: the classes of vocabulary, recipe and network.  The network is constructed from a vocabulary,
+        a recipe and the size of its input features.
     """
 
     what: ClassVar[str]
@@ -61,10 +61,7 @@ class TrainedNetwork(ABC, Generic[Vocabulary, Recipe, Network]):
 
     @classmethod
     def untrained(cls, vocabulary: Vocabulary, recipe: Recipe, source: Any = None) -> Self:
-        """A network with its first weights.
-
-        :param source: gives the features that it reads.
-        """
+        """A network with initial weights, which reads the features of ``source``."""
         return cls._of(vocabulary, recipe, cls._network(vocabulary, recipe, source), {}, source)
 
     @property
@@ -73,7 +70,7 @@ class TrainedNetwork(ABC, Generic[Vocabulary, Recipe, Network]):
         return next(self.network.parameters()).device
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
-        """Its parts as plain JSON types and tensors, without the source of the features that it reads."""
+        """Its parts as plain JSON types and tensors, without the source of its features."""
         parts: dict[str, Any] = {"vocabulary": self.vocabulary, "recipe": self.recipe}
         plain = {name: asdict(part) for name, part in parts.items()}
         return {**plain, "report": dict(self.report)}, dict(self.network.state_dict())
@@ -106,9 +103,9 @@ class TrainedNetwork(ABC, Generic[Vocabulary, Recipe, Network]):
 
 @dataclass(frozen=True)
 class TrainedWordNetwork(TrainedNetwork[Vocabulary, Recipe, Network]):
-    """A network that reads words, whose vocabulary encodes sentences with their pretrained features.
+    """A network that reads words; its vocabulary encodes sentences with their pretrained features.
 
-    :ivar pretrained: gives the pretrained features of words that the network reads, None if it reads none.
+    :ivar pretrained: gives these features, None if it reads none.
     """
 
     pretrained: Pretrained | None = None
@@ -124,7 +121,7 @@ class TrainedWordNetwork(TrainedNetwork[Vocabulary, Recipe, Network]):
         return vocabulary.encode(sentences, self.pretrained).to(self.device)
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
-        """See `TrainedNetwork.to_parts`; of the pretrained features there is the identity alone."""
+        """See `TrainedNetwork.to_parts`; only the identity of the pretrained features is kept."""
         plain, tensors = super().to_parts()
         if self.pretrained is not None:
             plain["pretrained"] = self.pretrained.identity()
@@ -147,15 +144,10 @@ class NetworkTraining(Trainer, Generic[Model]):
 
     A subclass defines the vocabulary, the loss of a batch, and the scores on dev.
 
-    :param train: see `Trainer`.
-    :param dev: see `Trainer`.
-    :param recipe: the settings.
-    :param seed: the seed of torch's random numbers, for the report.
     :param source: gives the features that the network reads.
-    :param device: where the network is trained.
     :ivar kind: the class of the model.
     :cvar unit: the unit of the training data in the report.
-    :ivar model: the model with the network's first weights.
+    :ivar model: the model with initial weights.
     :ivar lengths: the number of words of each training sentence.
     :ivar network: the module that is trained.
     :ivar best: the module with the averaged weights of the best epoch.
@@ -202,20 +194,20 @@ class NetworkTraining(Trainer, Generic[Model]):
         return len(sentence.tree)
 
     def untrained(self) -> nn.Module:
-        """The module that is trained, with its first weights."""
+        """The module that is trained, with initial weights."""
         network: nn.Module = self.model.network
         return network
 
     def groups(self) -> list[tuple[list[nn.Parameter], float]]:
-        """The weights that are trained, in groups, each with its greatest learning rate."""
+        """Groups of weights, each with its greatest learning rate."""
         return [(list(self.network.parameters()), self.recipe.learning_rate)]
 
     def with_weights(self, network: Any) -> Model:
-        """The model with a module of the same kind as `network`."""
+        """The model with the weights of another module."""
         return replace(self.model, network=network)
 
     def batches(self) -> list[list[int]]:
-        """The batches of one epoch, in random order: sentences of like length together."""
+        """The batches of one epoch, in random order; sentences of like length together."""
         blurred = self.lengths * (1 + LENGTH_NOISE * torch.rand(len(self.lengths)))
         batches: list[list[int]] = [[]]
         size = 0
@@ -250,7 +242,7 @@ class NetworkTraining(Trainer, Generic[Model]):
         return on_dev
 
     def keep(self) -> None:
-        """Remember the averaged weights."""
+        """Keep the averaged weights as the best."""
         self.best.load_state_dict(self.average.module.state_dict())
 
     def step(self, batch: list[int], done: int) -> float:
@@ -277,7 +269,7 @@ class NetworkTraining(Trainer, Generic[Model]):
             )
 
     def rate(self, done: int) -> float:
-        """The factor of the learning rate: it rises linearly from 0 to 1, then falls linearly to 0.
+        """The factor of the learning rate: a linear rise from 0 to 1, then a linear fall to 0.
 
         :param done: words of the current epoch that are done.
         """
@@ -318,7 +310,7 @@ def trained(
 ) -> Model:
     """Train a network, and return the best epoch.
 
-    :param make: makes the training, including the first weights of the network.
+    :param make: makes the training, including the initial weights.
     :param seed: equal seeds give equal networks, on the same machine with the same number of threads.
     :param checkpoint: see `Trainer.run`.
     :param watch: see `Trainer.run`.
@@ -336,7 +328,7 @@ Item = TypeVar("Item")
 def sequences(
     what: str, train: Iterable[Item], dev: Iterable[Item] | None
 ) -> tuple[tuple[Item, ...], tuple[Item, ...] | None]:
-    """The sentences of a training treebank, and of a dev treebank if there is one.
+    """The training and dev sentences as tuples.
 
     :param what: the name of the network that is trained.
     :raises ValueError: if one of the two has no sentence.

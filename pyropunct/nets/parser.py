@@ -1,4 +1,4 @@
-"""Parsers of unpunctuated words (Li, Wang & Eisner 2019, section 6.1): their interface, scores and training.
+"""Parsers of unpunctuated words (Li, Wang & Eisner 2019, section 6.1): interface, scores and training.
 
 Example::
 
@@ -58,8 +58,8 @@ class WeightedTree(NamedTuple):
     """A tree of a sentence with its share of the probability.
 
     :ivar tree: projective, with one root, universal tags, and relations with their subtypes.
-    :ivar weight: its share of the sentence; the weights of all trees of one sentence add up to 1.
-    :ivar given: whether it came with the sentence; otherwise a parser has found it.
+    :ivar weight: the weights of all trees of a sentence add up to 1.
+    :ivar given: whether it came with the sentence, not from a parser.
     """
 
     tree: Tree
@@ -68,26 +68,26 @@ class WeightedTree(NamedTuple):
 
 
 class Parser(Protocol):
-    """From unpunctuated words to tagged trees (Li, Wang & Eisner 2019, section 6.1)."""
+    """Parses unpunctuated words into tagged trees (Li, Wang & Eisner 2019, section 6.1)."""
 
     def parse(self, sentences: Sequence[Sequence[str]], trees: int = 1) -> list[list[WeightedTree]]:
         """The trees of each sentence, the heaviest first.
 
-        :param sentences: the words of each; as in `pyropunct.treebank.tree.Tree`, an abbreviation has lost
-            its dot.
+        :param sentences: the words of each; abbreviations without their dot, as in
+            `pyropunct.treebank.tree.Tree`.
         :param trees: 1 for the best tree; a greater number for at most that many, weighted by the parser's
-            confidence in each (footnote 20 of the paper).
+            confidence (footnote 20 of the paper).
         :raises ValueError: if a sentence has no word, or ``trees`` is less than 1.
         """
         ...
 
 
 class AttachmentScores(NamedTuple):
-    """Shares of all words, in percent.
+    """Attachment and tagging scores, in percent of all words.
 
     :ivar words: the number of words.
-    :ivar uas: words with the right head, the unlabelled attachment score.
-    :ivar las: words with the right head and the right relation, subtype included.
+    :ivar uas: words with the right head.
+    :ivar las: words with the right head and relation, subtype included.
     :ivar upos: words with the right universal tag.
     """
 
@@ -103,11 +103,9 @@ class AttachmentScores(NamedTuple):
 
 
 def attachment_scores(parsed: Sequence[Tree], gold: Sequence[Tree]) -> AttachmentScores:
-    """Compare trees word by word.
+    """Compare parsed and gold trees word by word.
 
-    :param parsed: the parser's trees.
-    :param gold: the trees of the same sentences in the treebank.
-    :raises ValueError: if there is no word, or the two are not of the same words.
+    :raises ValueError: if there is no word, or the words differ.
     """
     if [tree.forms for tree in parsed] != [tree.forms for tree in gold]:
         raise ValueError("the trees to compare are not of the same words")
@@ -131,9 +129,8 @@ def attachment_scores(parsed: Sequence[Tree], gold: Sequence[Tree]) -> Attachmen
 class BiaffineParser(TrainedWordNetwork[ParserVocabulary, ParserRecipe, BiaffineNetwork]):
     """A tagger and parser of words, or of words and marks, trained by `pyropunct.nets.parser.train_parser`.
 
-    :ivar beside: for a parser that reads marks, one of the words alone with the same relations: the
-        probabilities of heads and relations are multiplied by a power of those of this parser, see `BESIDE`.
-        None for a parser by itself.
+    :ivar beside: for a parser that reads marks, a parser of the words alone with the same relations; the
+        probabilities of heads and relations are multiplied by a power of its probabilities, see `BESIDE`.
     """
 
     what = "a parser"
@@ -146,11 +143,10 @@ class BiaffineParser(TrainedWordNetwork[ParserVocabulary, ParserRecipe, Biaffine
     ) -> list[list[WeightedTree]]:
         """The trees of each sentence, the heaviest first; see `pyropunct.nets.parser.Parser`.
 
-        The network gives each word a distribution over heads.  The product of these, restricted to the
-        projective trees with one root, is a distribution over such trees.  A single tree is its mode, found
-        exactly.  If several trees are asked for, they are drawn independently, and the weight of each
-        distinct tree is the share of the draws that gave it.  A word has the same tag in all trees, and an
-        arc the same relation.
+        The distribution over trees is the product of the network's distributions over heads, restricted to
+        projective trees with one root.  A single tree is the exact mode.  Several trees are drawn
+        independently, and a tree's weight is its share of the draws.  A word has the same tag in all trees,
+        and an arc the same relation.
 
         :param seed: the seed of the draws, which do not depend on the other sentences.
         :raises ValueError: if a sentence has no word, or ``trees`` is less than 1.
@@ -165,13 +161,10 @@ class BiaffineParser(TrainedWordNetwork[ParserVocabulary, ParserRecipe, Biaffine
 
     @torch.no_grad()
     def states(self, sentences: Sequence[Sequence[str]]) -> Tensor:
-        """(sentences, longest, features) the states of words in their contexts, for other networks to read.
+        """(sentences, longest, features) states of words in context, for other networks to read.
 
-        These are the states of its lower and upper LSTMs, then the pretrained features that it reads, if
-        any.  The states of sentences that were parsed just before are remembered.  Sentences of like length
-        take least memory.
-
-        :param sentences: as of `parse`.
+        These are the states of the lower and upper LSTMs, then the pretrained features, if any.  States of
+        the last parsed sentences are cached.  Batches of like length save memory.
         """
         known, keys = self._recent.rows, list(map(tuple, sentences))
         if known.keys() >= set(keys):
@@ -216,11 +209,7 @@ class BiaffineParser(TrainedWordNetwork[ParserVocabulary, ParserRecipe, Biaffine
             ]
 
     def scored(self, sentences: Sequence[tuple[str, ...]], unmarked: Sequence[tuple[str, ...]]) -> "Scored":
-        """What the network, and that of the parser beside it, say of sentences.
-
-        :param sentences: as of `parse`.
-        :param unmarked: their words alone.
-        """
+        """The scores of sentences, by this parser and the one beside it, which reads ``unmarked`` words."""
         parts = [_Part(self.network, self._scores(sentences, unmarked), 1.0)]
         if self.beside is not None:
             parts.append(_Part(self.beside.network, self.beside._scores(unmarked, unmarked), BESIDE))
@@ -230,7 +219,7 @@ class BiaffineParser(TrainedWordNetwork[ParserVocabulary, ParserRecipe, Biaffine
     def _scores(
         self, sentences: Sequence[tuple[str, ...]], unmarked: Sequence[tuple[str, ...]]
     ) -> ParserScores:
-        """The scores of words, whose states are kept."""
+        """The scores of words; their states are cached."""
         batch = self.encode(sentences)
         contexts = self.network.contexts(batch)
         rows = zip(self._states(batch, contexts), unmarked, strict=True)
@@ -240,10 +229,7 @@ class BiaffineParser(TrainedWordNetwork[ParserVocabulary, ParserRecipe, Biaffine
     def _relations(
         self, scored: "Scored", heads: Sequence[Sequence[tuple[int, ...]]]
     ) -> Iterator[tuple[str, ...]]:
-        """The best relations of trees, sentence after sentence; each arc is scored once.
-
-        :param heads: the heads of the trees of each sentence.
-        """
+        """The best relations of trees, in the order of ``heads``; each arc is scored once."""
         longest = scored.arcs.shape[1]
         sizes = np.array([len(tree) for trees in heads for tree in trees])
         row = np.repeat([number for number, trees in enumerate(heads) for _ in trees], sizes)
@@ -260,7 +246,7 @@ class BiaffineParser(TrainedWordNetwork[ParserVocabulary, ParserRecipe, Biaffine
 
 
 class _Part(NamedTuple):
-    """The scores of words by one network, and the power of its probabilities in a product."""
+    """The scores of one network, and the power of its probabilities in a product."""
 
     network: BiaffineNetwork
     scores: ParserScores
@@ -268,11 +254,11 @@ class _Part(NamedTuple):
 
 
 class Scored(NamedTuple):
-    """What a parser says of B sentences of at most n words.
+    """A parser's scores of B sentences of at most n words.
 
     :ivar arcs: (B, n, n + 1) the logarithm of the weight of each arc at [sentence, word, head].
     :ivar tags: (B, n, tags) logits.
-    :ivar parts: what each of its networks says.
+    :ivar parts: the scores of each of its networks.
     """
 
     arcs: Tensor
@@ -281,7 +267,7 @@ class Scored(NamedTuple):
 
 
 def log_relations(parts: Sequence[_Part], words: Tensor, heads: Tensor) -> Tensor:
-    """(arcs, relations) the logarithms of products of probabilities, up to a constant for each arc.
+    """(arcs, relations) logarithms of products of probabilities, up to a constant for each arc.
 
     :param words: (arcs,) the rows of the words in a batch.
     :param heads: (arcs,) the rows of their heads.
@@ -321,18 +307,15 @@ def train_parser(
 ) -> BiaffineParser:
     """Train a tagger and parser on the unpunctuated trees of a treebank.
 
-    :param train: the sentences to learn from.
-    :param dev: sentences whose LAS chooses the epoch that is kept; without them the last epoch is kept.
-    :param recipe: the settings.
-    :param pretrained: gives features of words that the parser reads as well.  They are computed once, and
-        forgotten after the training unless it is a `pyropunct.nets.pretrained.Kept`.
-    :param marks: let the parser read words `pyropunct.nets.words.with_marks`; by default it reads the words
-        alone.  Its trees are of the words.
+    :param dev: sentences whose LAS chooses the best epoch; without them the last epoch is kept.
+    :param pretrained: features of words that the parser reads as well.  They are computed once, and
+        forgotten after training unless it is a `pyropunct.nets.pretrained.Kept`.
+    :param marks: let the parser read words `pyropunct.nets.words.with_marks`.  Its trees are of the words.
     :param seed: equal seeds give equal parsers, on the same machine with the same number of threads.
-    :param device: where it is trained; the parser itself is on the CPU.
-    :param checkpoint: if something is kept there, training goes on from it; it is written after every epoch.
-    :param watch: called after every step, and when an epoch is finished.
-    :raises ValueError: if there is no sentence in one of the two.
+    :param device: where it is trained; the result is on the CPU.
+    :param checkpoint: training resumes from it, and writes it after every epoch.
+    :param watch: called after every step and epoch.
+    :raises ValueError: if one of the treebanks has no sentence.
     """
     data = sequences("parser", train, dev)
     arguments = *data, recipe or ParserRecipe(), seed, kept(pretrained), device
@@ -341,10 +324,7 @@ def train_parser(
 
 
 class ParserTraining(NetworkTraining[BiaffineParser]):
-    """The training of one parser.
-
-    :param marks: see `train_parser`.
-    """
+    """The training of one parser; ``marks`` as for `train_parser`."""
 
     kind = BiaffineParser
     what = "parser"

@@ -1,4 +1,4 @@
-"""Features of words that were learned elsewhere from much text, for networks to read."""
+"""Pretrained features of words, for networks to read."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import inf
@@ -18,46 +18,38 @@ ENCODED_TOGETHER = 100
 
 
 class PretrainedError(UserError, ValueError):
-    """The source of such features cannot be used; the message is one line and names it."""
+    """A source of pretrained features cannot be used; the one-line message names it."""
 
 
 class Pretrained(Protocol):
-    """Gives features of words, such as `pyropunct.nets.encoder.Encoder`; it is never trained here."""
+    """A frozen source of features of words, such as `pyropunct.nets.encoder.Encoder`."""
 
     @property
     def size(self) -> int:
         """Features of a word."""
 
     def features(self, sentences: Sequence[Sequence[str]]) -> Tensor:
-        """(sentences, longest, size) the features of the words of sentences, 0 in the padding.
-
-        They have the precision of half-precision numbers.
+        """(sentences, longest, size) features of words, padded with 0, rounded to half precision.
 
         :raises PretrainedError: if it cannot be used.
         """
 
     def identity(self) -> dict[str, Any]:
-        """In plain JSON types, what must be equal in training and in use of a network that reads it."""
+        """In plain JSON types, what must be equal in training and use of a network that reads it."""
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
-        """The parts that a model file keeps of it, in plain JSON types and tensors."""
+        """What a model file keeps of it, as plain JSON types and tensors."""
 
 
 class SentenceCache:
-    """A tensor for each of the sentences that were used last.
-
-    :param most_words: the most words of these sentences.
-    """
+    """A tensor for each of the most recently used sentences, ``most_words`` words in all."""
 
     def __init__(self, most_words: float) -> None:
         self.most_words = most_words
         self.rows: dict[tuple[str, ...], Tensor] = {}
 
     def use(self, sentences: Iterable[tuple[str, ...]], rows: Iterable[Tensor]) -> None:
-        """Keep the tensors of sentences, which are those used last now.
-
-        The sentences whose use is longest ago are dropped, until there is room for the others.
-        """
+        """Store the tensors of sentences, and drop the least recently used ones to make room."""
         for sentence, row in zip(sentences, rows, strict=True):
             self.rows.pop(sentence, None)
             self.rows[sentence] = row
@@ -70,9 +62,8 @@ class SentenceCache:
 
 
 class Kept:
-    """Features that are computed once and kept in half precision: for training.
+    """Features that are computed once by ``source`` and kept in half precision, for training.
 
-    :param source: computes them.
     :param most_words: the most words whose features are kept.
     """
 
@@ -88,7 +79,7 @@ class Kept:
     def rows(self, sentences: Sequence[Sequence[str]]) -> list[Tensor]:
         """For each sentence (n, size) the features of its n words, in half precision.
 
-        The source is asked for few sentences at a time, since features come with padding.
+        Few sentences are computed at a time, because their features are padded.
         """
         keys, rows = [tuple(sentence) for sentence in sentences], self._cache.rows
         new = [key for key in dict.fromkeys(keys) if key not in rows]
@@ -114,24 +105,24 @@ class Kept:
 
 
 def remembered(source: Pretrained) -> Kept:
-    """Keeps the features of the last `REMEMBERED_WORDS` words: for use, where several networks read them."""
+    """Cache the features of the last `REMEMBERED_WORDS` words, for several networks that read them."""
     return Kept(source, REMEMBERED_WORDS)
 
 
 def kept(pretrained: Pretrained | None) -> Kept | None:
-    """The same features, kept from now on; None stays None."""
+    """The same source, with a cache; None stays None."""
     return pretrained if pretrained is None or isinstance(pretrained, Kept) else Kept(pretrained)
 
 
 def bare(pretrained: Pretrained | None) -> Pretrained | None:
-    """The same source, without the features that are kept."""
+    """The same source, without its cache."""
     return pretrained.source if isinstance(pretrained, Kept) else pretrained
 
 
 def check_same(pretrained: Pretrained | None, wanted: Mapping[str, Any] | None) -> None:
-    """Make sure that a network gets the features with which it was trained.
+    """Check that a network gets the features with which it was trained.
 
-    :param wanted: the `Pretrained.identity` of these, None if it was trained without.
+    :param wanted: their `Pretrained.identity`, None if it was trained without.
     :raises ValueError: if ``pretrained`` gives other features.
     """
     if (None if pretrained is None else pretrained.identity()) != wanted:
@@ -139,7 +130,7 @@ def check_same(pretrained: Pretrained | None, wanted: Mapping[str, Any] | None) 
 
 
 def features_of_words(pretrained: Pretrained, sentences: Sequence[Sequence[str]]) -> Tensor:
-    """(N, size) the features of the N words of sentences, in half precision.
+    """(N, size) the features of the N words of all sentences, in half precision.
 
     :raises PretrainedError: if the features cannot be computed.
     """

@@ -1,4 +1,4 @@
-"""Readers of running text: where sentences end in words without punctuation, and how the words are written.
+"""Readers of running text: find sentence ends, marks and case in words without punctuation.
 
 Example::
 
@@ -60,8 +60,8 @@ class Reading(NamedTuple):
     """The reading of n words of running text.
 
     :ivar ends: (n,) the probability that a sentence ends behind each word.
-    :ivar cases: (n, 4) the logits of the cases of the words inside of sentences: see `RunningNetwork`.
-    :ivar marks: (n, labels) the logits of the marks behind the words inside of sentences.
+    :ivar cases: (n, 4) logits of the cases of words inside sentences: see `RunningNetwork`.
+    :ivar marks: (n, labels) logits of the marks behind words inside sentences.
     """
 
     ends: Tensor
@@ -73,7 +73,7 @@ class TextWindow(NamedTuple):
     """Neighbouring words of a text.
 
     :ivar words: the words that the network sees.
-    :ivar core: the place among them of the words whose reading it gives.
+    :ivar core: the words among them whose reading is kept.
     """
 
     words: Sequence[str]
@@ -82,20 +82,17 @@ class TextWindow(NamedTuple):
 
 @dataclass(frozen=True)
 class RunningReader(TrainedWordNetwork[ReaderVocabulary, ReaderRecipe, RunningNetwork]):
-    """Finds sentences, marks and cases in running text, trained by `pyropunct.nets.reader.train_reader`."""
+    """Finds sentences, marks and cases in running text; trained by `pyropunct.nets.reader.train_reader`."""
 
     what = "a reader of running text"
     kinds = (ReaderVocabulary, ReaderRecipe, RunningNetwork)
 
     def read(self, words: Sequence[str]) -> Reading:
-        """Read the words of running text in windows: time and memory are linear in their number.
-
-        The reading of a word depends on nothing outside of its window.
-        """
+        """Read the words of running text in windows; time and memory are linear in their number."""
         return self.read_all([words])[0]
 
     def read_all(self, texts: Sequence[Sequence[str]]) -> list[Reading]:
-        """Read several texts, which is quicker than one after the other."""
+        """Read several texts, which is faster than one by one."""
         windows = [window for words in texts for window in windows_of(words, 0, len(words))]
         groups = (windows[n : n + WINDOWS_AT_ONCE] for n in range(0, len(windows), WINDOWS_AT_ONCE))
         shapes = (0,), (0, CASES), (0, len(self.network.at_end))
@@ -124,7 +121,7 @@ class RunningReader(TrainedWordNetwork[ReaderVocabulary, ReaderRecipe, RunningNe
 
     @torch.inference_mode()
     def mark_probabilities(self, marks: Tensor, ends: Sequence[bool]) -> Probabilities:
-        """(n, labels) the probabilities of the strings of marks behind n words.
+        """(n, labels) the probabilities of the mark strings behind n words.
 
         :param marks: their rows of `Reading.marks`.
         :param ends: whether a sentence ends behind each word.
@@ -133,7 +130,7 @@ class RunningReader(TrainedWordNetwork[ReaderVocabulary, ReaderRecipe, RunningNe
         return logits.double().softmax(-1).numpy()
 
     def in_cases(self, words: Sequence[str], cases: Tensor, starts: Sequence[bool]) -> list[str]:
-        """Words without capital letters, in their most probable cases.
+        """Lower-cased words in their most probable cases.
 
         :param cases: their rows of `Reading.cases`.
         :param starts: whether a sentence starts with each word.
@@ -150,24 +147,20 @@ class RunningReader(TrainedWordNetwork[ReaderVocabulary, ReaderRecipe, RunningNe
 
 
 def windows_of(words: Sequence[str], start: int, stop: int) -> Iterator[TextWindow]:
-    """Windows whose cores together are a range of words of a text.
-
-    :param start: the first word of the range, counted from 0.
-    :param stop: the first word behind the range.
-    """
+    """Windows whose cores together are the words ``start`` to ``stop`` - 1 of a text."""
     for first in range(start, stop, CORE):
         seen, last = max(0, first - MARGIN), min(stop, first + CORE)
         yield TextWindow(words[seen : last + MARGIN], slice(first - seen, last - seen))
 
 
 class ReaderScores(NamedTuple):
-    """Scores of a reading of running text.
+    """Scores of a reader, in percent.
 
     :ivar words: the number of words.
-    :ivar f1: of the sentence ends inside documents, in per cent, in words as they are written.
+    :ivar f1: of sentence ends inside documents, in words as written.
     :ivar lower_f1: the same in lower-cased words.
-    :ivar case: the percentage of lower-cased words whose case is right, of those that can have one.
-    :ivar lower_marks: the F1 of the strings of marks behind lower-cased words, in per cent.
+    :ivar case: accuracy of case in lower-cased words, of those that have case.
+    :ivar lower_marks: F1 of the strings of marks behind lower-cased words.
     """
 
     words: int
@@ -183,12 +176,7 @@ class ReaderScores(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """Numbers of things that were looked for.
-
-    :ivar gold: in the treebank.
-    :ivar found: in the answers.
-    :ivar right: in both.
-    """
+    """Counts in the treebank (gold), in the answers (found), and in both (right)."""
 
     gold: int
     found: int
@@ -196,12 +184,12 @@ class Counts(NamedTuple):
 
     @property
     def precision(self) -> float:
-        """In per cent, 100 if nothing was found."""
+        """In percent, 100 if nothing was found."""
         return 100 * self.right / self.found if self.found else 100.0
 
     @property
     def recall(self) -> float:
-        """In per cent, 100 if there is nothing."""
+        """In percent, 100 if there is nothing to find."""
         return 100 * self.right / self.gold if self.gold else 100.0
 
     @property
@@ -212,9 +200,9 @@ class Counts(NamedTuple):
 
 
 def count(found: Sequence[Sequence[bool]], gold: Sequence[Sequence[bool]]) -> Counts:
-    """Sentence ends inside documents; the end of a document does not count.
+    """Count sentence ends inside documents; the end of a document does not count.
 
-    :param found: for each document and each of its words whether the reader ends a sentence behind it.
+    :param found: for each document, whether the reader ends a sentence behind each word.
     :param gold: the same in the treebank.
     """
     pairs = [
@@ -227,11 +215,7 @@ def count(found: Sequence[Sequence[bool]], gold: Sequence[Sequence[bool]]) -> Co
 
 
 def count_marks(found: Sequence[int], gold: Sequence[int]) -> Counts:
-    """Strings of marks behind words; the empty string, label 0, does not count.
-
-    :param found: the label behind each word.
-    :param gold: the same in the treebank.
-    """
+    """Count strings of marks by the labels behind words; label 0, the empty string, does not count."""
     right = sum(one == other > 0 for one, other in zip(found, gold, strict=True))
     return Counts(sum(map(bool, gold)), sum(map(bool, found)), right)
 
@@ -255,25 +239,23 @@ def train_reader(
     checkpoint: AnyCheckpoint | None = None,
     watch: Watch | None = None,
 ) -> RunningReader:
-    """Train a reader of running text on the documents of a treebank, whose sentences are put together.
+    """Train a reader of running text on the documents of a treebank.
 
-    Comments with ``# newdoc`` tell where documents start; a treebank without them is one document.
+    Comments ``# newdoc`` start documents; a treebank without them is one document.
 
-    :param train: the sentences to learn from, in their order.
-    :param dev: sentences on which the epoch that is kept is chosen; without them the last epoch is kept.
-    :param texts: documents to learn from besides.
-    :param dev_texts: documents that choose the epoch besides.
-    :param first: a reader with whose words and weights the training begins.
-    :param recipe: the settings.
-    :param pretrained: gives features of words that the reader reads as well; they are computed once.
-    :param encoder_rate: the greatest learning rate of adapters of an encoder, see `pyropunct.nets.tuning`:
-        they are trained together with the reader, which reads the encoder through them; 0 trains none.
-        If ``pretrained`` has adapters, the training begins with a copy of these.
+    :param train: the sentences in their order.
+    :param dev: sentences that choose the best epoch; without them the last epoch is kept.
+    :param texts: further documents to learn from.
+    :param dev_texts: further documents to choose the epoch.
+    :param first: start from the words and weights of this reader.
+    :param pretrained: features of words that the reader reads as well; they are computed once.
+    :param encoder_rate: the greatest learning rate of adapters of the encoder, see `pyropunct.nets.tuning`,
+        which are trained together with the reader; 0 trains none.  Existing adapters are copied first.
     :param seed: equal seeds give equal readers, on the same machine with the same number of threads.
-    :param checkpoint: if something is kept there, training goes on from it; it is written after every epoch.
-    :param watch: called after every step, and when an epoch is finished.
-    :raises ValueError: if there is no sentence in one of the two, or ``pretrained`` is not an
-        `pyropunct.nets.encoder.Encoder` although it is to be trained further.
+    :param checkpoint: training resumes from it, and writes it after every epoch.
+    :param watch: called after every step and epoch.
+    :raises ValueError: if one of the treebanks has no sentence, or adapters are to be trained but
+        ``pretrained`` is not an `pyropunct.nets.encoder.Encoder`.
     """
     chosen_by = None if dev is None and not dev_texts else [*documents(dev or ()), *dev_texts]
     data = sequences("reader", [*documents(train), *texts], chosen_by)
@@ -287,8 +269,8 @@ def train_reader(
 class ReaderTraining(NetworkTraining[RunningReader]):
     """The training of one reader.
 
-    In every epoch the documents are cut into windows at other places, and other windows lose their capital
-    letters.  The cases of words are learned in these alone.
+    Each epoch cuts the documents into new windows, and lower-cases a new share of the windows.  Only these
+    teach the cases of words.
 
     :param first: see `train_reader`.
     :ivar windows: those of the current epoch; batches are lists of their numbers.
@@ -315,7 +297,7 @@ class ReaderTraining(NetworkTraining[RunningReader]):
         return found if self.first is None else found.with_types_of(self.first.vocabulary)
 
     def untrained(self) -> nn.Module:
-        """The network with its first weights, or those of the first reader."""
+        """The network with initial weights, or those of the first reader."""
         if self.first is not None:
             known = self.first.network, self.first.vocabulary
             begin_with(self.model.network, self.model.vocabulary, *known)
@@ -350,15 +332,12 @@ class ReaderTraining(NetworkTraining[RunningReader]):
         return self.model.network.loss(words, ReaderAnswers(*answers))
 
     def features_of(self, windows: Sequence[Cut], sentences: Sequence[Sequence[str]]) -> Tensor:
-        """(windows, longest, size) the pretrained features of the words of windows.
-
-        :param sentences: their words.
-        """
+        """(windows, longest, size) the pretrained features of the words (``sentences``) of windows."""
         features = [self._features_of(number, lower)[part] for number, part, lower in windows]
         return pad_sequence(features, batch_first=True).float()
 
     def _features_of(self, document: int, lower: bool) -> Tensor:
-        """(words, size) the features of a document, which is read in windows, as it is in use."""
+        """(words, size) the features of a document, read in windows as in use."""
         if (document, lower) not in self._features:
             words = self._words[document][lower]
             windows = list(windows_of(words, 0, len(words)))
@@ -379,7 +358,7 @@ class ReaderTraining(NetworkTraining[RunningReader]):
 
 
 class AdaptingReaderTraining(ReaderTraining):
-    """The training of a reader together with adapters of the encoder that it reads.
+    """The training of a reader together with adapters of its encoder.
 
     :param encoder_rate: the greatest learning rate of the adapters.
     """
@@ -393,9 +372,7 @@ class AdaptingReaderTraining(ReaderTraining):
         super().__init__(*arguments)
 
     def untrained(self) -> AdaptedNetwork:
-        """The network with its first weights, and those adapters that the encoder has, or that change
-        nothing yet.
-        """
+        """The network with initial weights, with the encoder's adapters or new ones without effect."""
         if isinstance(self.source, AdaptedEncoder):
             self.opened, adapters = self.source.parted()
         else:
@@ -416,7 +393,7 @@ class AdaptingReaderTraining(ReaderTraining):
         return replace(self.model, network=reading, pretrained=source)
 
     def features_of(self, windows: Sequence[Cut], sentences: Sequence[Sequence[str]]) -> Tensor:
-        """See `ReaderTraining.features_of`: gradients go on into the adapters."""
+        """See `ReaderTraining.features_of`; gradients flow into the adapters."""
         with self.network.adapters.attached(self.opened.model):
             return self.opened.features(sentences)
 
@@ -433,7 +410,7 @@ class AdaptingReaderTraining(ReaderTraining):
 
 
 def _answers(document: Document, labels: Labels, lower: bool) -> ReaderAnswers:
-    """The right answers for a document; cases are learned in lower-cased words alone."""
+    """The gold answers for a document; only lower-cased words teach case."""
     cases = (case_of(word) if lower else None for word in document.words)
     return ReaderAnswers(
         torch.tensor(document.ends, dtype=torch.float),
@@ -444,7 +421,7 @@ def _answers(document: Document, labels: Labels, lower: bool) -> ReaderAnswers:
 
 
 def evaluate(reader: RunningReader, texts: Sequence[Document]) -> ReaderScores:
-    """The scores of a reader on documents as they are written, and lower-cased."""
+    """The scores of a reader on documents as written, and lower-cased."""
     gold = [document.ends for document in texts]
     as_written = [(reader.read(document.words).ends > LIKELY).tolist() for document in texts]
     lowered, marks, right, cased = [], list[int](), 0, 0

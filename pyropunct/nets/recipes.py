@@ -1,4 +1,4 @@
-"""The settings with which networks are trained: what all of them have, and those of each kind."""
+"""Training settings of networks: those that all share, and those of each kind."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -16,12 +16,12 @@ Layers = Annotated[int, Range(0, 100)]
 class TrainingRecipe:
     """How long, how fast and with how much noise a network is trained.
 
-    :ivar epochs: the number of passes over the training treebank, unless ``least_steps`` needs more.
-    :ivar least_steps: small treebanks get as many epochs as this number of steps takes.
+    :ivar epochs: passes over the training treebank; more if ``least_steps`` needs more.
+    :ivar least_steps: minimum number of steps, for small treebanks.
     :ivar learning_rate: Adam's greatest learning rate.
-    :ivar dropout: the share of features that are dropped in training, at every layer.
-    :ivar epoch_words: the words of an epoch, if the training data have more: then each epoch draws its share.
-        0 for all of them.
+    :ivar dropout: the share of features dropped in training, at every layer.
+    :ivar epoch_words: the words of an epoch; larger training data are subsampled in each epoch.
+        0 uses all.
     """
 
     epochs: int = 12
@@ -31,15 +31,12 @@ class TrainingRecipe:
     epoch_words: int = 0
 
     def words_of_epoch(self, words: int) -> int:
-        """The words of an epoch for training data with this number of words."""
+        """The words of an epoch, given those of the training data."""
         return min(words, self.epoch_words or words)
 
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> Self:
-        """The recipe of a plain dictionary of its settings.
-
-        :raises ValueError: if a setting is not a number of the right type, or out of its bounds.
-        """
+        """:raises ValueError: if a setting is not a number of the right type, or out of bounds."""
         usual = asdict(cls())
         recipe = cls(**numbers_like(usual, {**usual, **plain}))
         if problem := forbidden(recipe):
@@ -49,9 +46,9 @@ class TrainingRecipe:
 
 @dataclass(frozen=True)
 class AveragedRecipe(TrainingRecipe):
-    """How a network is trained whose weights are averaged over steps; dropout is shared within a sentence.
+    """How a network with averaged weights is trained; dropout is shared within a sentence.
 
-    :ivar batch_words: the number of words in a step, exceeded by less than a sentence or a window.
+    :ivar batch_words: words in a step, exceeded by less than a sentence or a window.
     :ivar second_moment: Adam's beta_2.
     :ivar warm_up: the share of training in which the learning rate rises; then it falls to zero.
     :ivar averaging: a in the moving average of the weights, a average + (1 - a) weights at each step.
@@ -65,7 +62,7 @@ class AveragedRecipe(TrainingRecipe):
     weight_decay: ClassVar[float] = 0.0
 
     def planned_epochs(self, words: int) -> int:
-        """The number of epochs, each with this number of words."""
+        """The number of epochs, given the words of each."""
         return max(self.epochs, ceil(self.least_steps * self.batch_words / words))
 
 
@@ -73,11 +70,11 @@ class AveragedRecipe(TrainingRecipe):
 class NetworkRecipe(AveragedRecipe):
     """How a network over words is trained, and how it sees them.
 
-    :ivar form_count: lower-cased words that are rarer in training are known only by their spelling.
+    :ivar form_count: lower-cased words with fewer occurrences are known only by their spelling.
     :ivar form_size: features of a word as a whole.
     :ivar character_size: features of a character.
     :ivar spelling_size: features of a word from its characters.
-    :ivar lstm_size: features of a word in its context, of each direction.
+    :ivar lstm_size: features of a word in context, in each direction.
     :ivar word_dropout: the share of words in training that are shown only by their spelling.
     """
 
@@ -91,13 +88,13 @@ class NetworkRecipe(AveragedRecipe):
 
 @dataclass(frozen=True)
 class ParserRecipe(NetworkRecipe):
-    """All settings that determine a parser, apart from the data and the seed.
+    """All settings of a parser, apart from the data and the seed.
 
     :ivar tag_size: features of the distribution of a word's tags.
-    :ivar lower_layers: layers of LSTMs under the tags.
+    :ivar lower_layers: layers of LSTMs below the tags.
     :ivar upper_layers: layers between tags and tree.
-    :ivar arc_size: features of a word as a head or a dependent, to find arcs.
-    :ivar relation_size: the same, to find the relation of an arc.
+    :ivar arc_size: features of a word as a head or a dependent, for arcs.
+    :ivar relation_size: the same, for relations.
     :ivar tag_weight: the weight of the tags in the training loss.
     """
 
@@ -111,12 +108,12 @@ class ParserRecipe(NetworkRecipe):
 
 @dataclass(frozen=True)
 class ReaderRecipe(NetworkRecipe):
-    """All settings that determine a reader of running text, apart from the data and the seed.
+    """All settings of a reader of running text, apart from the data and the seed.
 
     :ivar layers: layers of LSTMs.
     :ivar window: the words of a window in training.
-    :ivar lower_cased: the share of the windows that lose their capital letters.
-    :ivar case_weight: the weight of the cases of words in the training loss.
+    :ivar lower_cased: the share of the windows that are lower-cased.
+    :ivar case_weight: the weight of case in the training loss.
     """
 
     epochs: int = 10
@@ -138,9 +135,9 @@ class ReaderRecipe(NetworkRecipe):
 
 @dataclass(frozen=True)
 class SlotTaggerRecipe(AveragedRecipe):
-    """All settings that determine a slot tagger, apart from the parser, the data and the seed.
+    """All settings of a slot tagger, apart from the parser, the data and the seed.
 
-    :ivar slot_size: features of a slot, from the states of the words on either side of it.
+    :ivar slot_size: features of a slot, from the states of the words on either side.
     """
 
     epochs: int = 8

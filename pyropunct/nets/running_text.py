@@ -1,4 +1,4 @@
-"""Running text of a treebank: its words, sentence ends, marks and cases, and the network that finds them."""
+"""Running text of a treebank (words, sentence ends, marks, cases), and the network that predicts it."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -35,7 +35,7 @@ NO_CASE = -1
 
 
 def case_of(word: str) -> int | None:
-    """The case of a word, None if none of its characters has two cases."""
+    """The case of a word, None for words without case."""
     letters = [character for character in word if character.lower() != character.upper()]
     if not letters:
         return None
@@ -48,9 +48,9 @@ def case_of(word: str) -> int | None:
 
 
 def in_case(word: str, case: int) -> str:
-    """A word without capital letters, written in one of the first three cases.
+    """A lower-cased word written in one of the first three cases.
 
-    It stays as it is if lower-casing would not give it back, as German "ß", which has no capital form.
+    It stays as it is if lower-casing would not give it back, as with German "ß".
     """
     written = word
     if case == UPPER:
@@ -65,7 +65,7 @@ def in_case(word: str, case: int) -> str:
 class Document(NamedTuple):
     """Running text.
 
-    :ivar words: as they are written.
+    :ivar words: as written.
     :ivar ends: for each word whether a sentence ends behind it.
     :ivar marks: the marks behind each word; those in front of a sentence are left out.
     """
@@ -102,7 +102,7 @@ def joined(sentences: Iterable[tuple[Sequence[str], Surface]]) -> Document:
 class ReaderVocabulary(WordTypes):
     """The types of words, characters and slot strings of a training treebank.
 
-    :ivar others: words with capital letters at other places than the first alone, such as "iPhone".
+    :ivar others: words with capitals elsewhere than at the start alone, such as "iPhone".
     :ivar slots: the strings of marks behind words.
     """
 
@@ -117,7 +117,7 @@ class ReaderVocabulary(WordTypes):
         return cls(known.forms, known.characters, others, SlotVocabulary.from_json(plain["slots"]))
 
     def with_types_of(self, first: "ReaderVocabulary") -> "ReaderVocabulary":
-        """The words and characters of both, those of another vocabulary first, and its slot strings."""
+        """The words and characters of both, those of ``first`` first; the slot strings of ``first``."""
 
         def both(name: str) -> tuple[str, ...]:
             return tuple(dict.fromkeys((*getattr(first, name), *getattr(self, name))))
@@ -126,14 +126,14 @@ class ReaderVocabulary(WordTypes):
 
     @cached_property
     def other_by_lower(self) -> Mapping[str, str]:
-        """For each of `others`, lower-cased, the word."""
+        """Each of `others` by its lower-cased form."""
         return {word.lower(): word for word in reversed(self.others)}
 
 
 def build_reader_vocabulary(train: Sequence[Document], form_count: int) -> ReaderVocabulary:
     """The types of a training treebank.
 
-    :param form_count: rarer words, lower-cased, are `pyropunct.nets.words.UNKNOWN`.
+    :param form_count: less frequent words, lower-cased, are `pyropunct.nets.words.UNKNOWN`.
     """
     words = [word for document in train for word in document.words]
     others = Counter(word for word in words if case_of(word) == OTHER)
@@ -146,11 +146,11 @@ def build_reader_vocabulary(train: Sequence[Document], form_count: int) -> Reade
 
 
 class ReaderAnswers(NamedTuple):
-    """The right answers for a batch of windows; each (windows, longest).
+    """The gold answers for a batch of windows; each (windows, longest).
 
-    :ivar ends: 1 where a sentence ends behind a word, 0 elsewhere.
+    :ivar ends: 1 where a sentence ends behind a word.
     :ivar starts: 1 where a sentence starts with a word.
-    :ivar cases: of the words, `NO_CASE` where no case is to be learned and in the padding.
+    :ivar cases: `NO_CASE` where no case is learned and in the padding.
     :ivar marks: the labels of the strings behind the words.
     """
 
@@ -161,7 +161,7 @@ class ReaderAnswers(NamedTuple):
 
 
 class RunningNetwork(WordNetwork):
-    """Scores for each word: whether a sentence ends behind it, which marks do, and how it is written.
+    """Scores for each word: whether a sentence ends behind it, which marks follow, and its case.
 
     With h_i the state of the LSTMs at word i, s_i = 1 if a sentence starts with it, and e_i = 1 if one ends
     behind it,
@@ -170,10 +170,6 @@ class RunningNetwork(WordNetwork):
                                                 p(marks behind i | e_i) = softmax(W h_i + d + e_i f)
 
     so that cases and marks depend on the sentences that were decided on.
-
-    :param vocabulary: the types of words.
-    :param recipe: the sizes of everything.
-    :param pretrained: see `pyropunct.nets.words.WordNetwork`.
     """
 
     def __init__(self, vocabulary: ReaderVocabulary, recipe: ReaderRecipe, pretrained: int = 0) -> None:
@@ -189,9 +185,7 @@ class RunningNetwork(WordNetwork):
         self.float()
 
     def forward(self, batch: WordBatch) -> tuple[Tensor, Tensor, Tensor]:
-        """The logits of ends (windows, longest), and those inside of sentences of cases (windows, longest, 4)
-        and of marks (windows, longest, labels).
-        """
+        """Logits (windows, longest): ends, and inside sentences (..., 4) cases and (..., labels) marks."""
         reverse, words = mirror(batch), self.embed(batch)
         for layer in self.layers:
             words = layer(self.dropout(words), reverse)
@@ -199,7 +193,7 @@ class RunningNetwork(WordNetwork):
         return self.ends(words)[..., 0], self.cases(words), self.marks(words)
 
     def loss(self, batch: WordBatch, answers: ReaderAnswers) -> Tensor:
-        """The negative log-probability of the right ends, marks and, with a weight, cases, per word."""
+        """The negative log-probability per word of the gold ends, marks and (weighted) cases."""
         ends, cases, marks = self(batch)
         word, cased = batch.words > 0, answers.cases != NO_CASE
         end_loss = functional.binary_cross_entropy_with_logits(ends[word], answers.ends[word])

@@ -1,4 +1,4 @@
-"""Taggers of slots: punctuation predicted from words, by the states of a parser's network.
+"""Slot taggers: predict punctuation from words alone, from the states of a parser's network.
 
 Example::
 
@@ -34,22 +34,14 @@ from pyropunct.treebank.sentence import Sentence
 
 
 class SlotScores(NamedTuple):
-    """How well punctuation is predicted from words.
-
-    :ivar slots: the number of slots.
-    :ivar perplexity: per slot.
-    """
+    """The number of slots, and the perplexity per slot."""
 
     slots: int
     perplexity: float
 
     @classmethod
     def of(cls, log_prob: Tensor, surfaces: Sequence[Surface]) -> Self:
-        """The scores of sentences.
-
-        :param log_prob: (sentences,) log p(x | words), in natural logarithms.
-        :param surfaces: their punctuation.
-        """
+        """The scores of sentences, from their log p(x | words) in natural logarithms."""
         slots = sum(map(len, surfaces))
         return cls(slots, float(np.exp(-float(log_prob.sum()) / slots)))
 
@@ -67,10 +59,8 @@ class SlotNetwork(nn.Module):
 
         p(label of slot i | words) = softmax(S tanh(V [h_i; h_i+1] + a + [i = n] F h_1) + b)
 
-    The last slot sees the first word, for this is where most questions show themselves.
+    The last slot sees the first word, which often shows whether the sentence is a question.
 
-    :param vocabulary: the labels.
-    :param recipe: the size of a slot.
     :param size: features of a state.
     """
 
@@ -85,11 +75,7 @@ class SlotNetwork(nn.Module):
         self.float()
 
     def forward(self, states: Tensor, lengths: Tensor) -> Tensor:
-        """The logits (sentences, longest n + 1, labels).
-
-        :param states: (sentences, longest n, size) the states of the words.
-        :param lengths: (sentences,) the number of words of each.
-        """
+        """(sentences, longest n + 1, labels) logits, from the states (sentences, longest n, size)."""
         left, right = self.edges[:, None, None].expand(-1, len(states), 1, -1)
         words = torch.cat([left, self.dropout(states), right], 1)
         place = torch.arange(words.shape[1])
@@ -100,10 +86,7 @@ class SlotNetwork(nn.Module):
         return scores
 
     def loss(self, states: Tensor, lengths: Tensor, labels: Tensor) -> Tensor:
-        """The negative log-probability of the right labels, per word.
-
-        :param labels: (sentences, longest n + 1).
-        """
+        """The negative log-probability of the gold labels (sentences, longest n + 1), per word."""
         scores, present = self(states, lengths), torch.arange(labels.shape[1]) <= lengths[:, None]
         total = functional.cross_entropy(scores[present], labels[present], reduction="sum")
         return total / lengths.sum()
@@ -111,16 +94,14 @@ class SlotNetwork(nn.Module):
 
 @dataclass(frozen=True)
 class SlotTagger(TrainedNetwork[SlotVocabulary, SlotTaggerRecipe, SlotNetwork]):
-    """Punctuates words without trees, each slot by itself; trained by
-    `pyropunct.nets.tagger.train_slot_tagger`.
+    """Punctuates words without trees, each slot on its own; trained by `train_slot_tagger`.
 
-    It reads the states of a parser's network.  The probability of a string without a label is the probability
-    of the label for such strings, times the probability of its spelling.  So the probabilities of all strings
-    add up to 1::
+    The probability of a string without a label is that of the label for such strings, times that of its
+    spelling.  So the probabilities of all strings add up to 1::
 
         p(x | words) = product over i of p(label of x_i | words) q(x_i | no label, if it has none)
 
-    :ivar parser: whose states it reads.
+    :ivar parser: the tagger reads its states.
     """
 
     what = "a slot tagger"
@@ -134,14 +115,11 @@ class SlotTagger(TrainedNetwork[SlotVocabulary, SlotTaggerRecipe, SlotNetwork]):
         return source.state_size
 
     def read(self, sentences: Sequence[Sequence[str]]) -> list[Probabilities]:
-        """The probabilities of the labels of each sentence.
-
-        :raises ValueError: if a sentence has no word.
-        """
+        """The probabilities of the labels of each sentence; raises `ValueError` if one has no word."""
         return in_batches(sentences, BATCH_WORDS, self._read)
 
     def log_odds(self, sentences: Sequence[Sequence[str]], tokens: Sequence[str]) -> list[Tensor]:
-        """For each sentence of n words (n + 1, tokens) what a story reads: `SlotVocabulary.log_odds`."""
+        """For each sentence of n words the (n + 1, tokens) log-odds that a story reads."""
         distinct = list(dict.fromkeys(map(tuple, sentences)))
         rows = (self.vocabulary.log_odds(each, tokens) for each in self.read(distinct))
         found = dict(zip(distinct, rows, strict=True))
@@ -154,11 +132,7 @@ class SlotTagger(TrainedNetwork[SlotVocabulary, SlotTaggerRecipe, SlotNetwork]):
         return [row[: len(words) + 1].double().softmax(-1).numpy() for row, words in rows]
 
     def log_prob(self, sentences: Sequence[Sequence[str]], surfaces: Sequence[Surface]) -> Tensor:
-        """(sentences,) log p(x | words) in natural logarithms, over all slots; START is given.
-
-        :param sentences: the words of each.
-        :param surfaces: the punctuation of each.
-        """
+        """(sentences,) log p(x | words) in natural logarithms, over all slots; START is given."""
         pairs = zip(self.read(sentences), surfaces, strict=True)
         return torch.tensor([self._log_prob(*pair) for pair in pairs], dtype=torch.double)
 
@@ -180,18 +154,15 @@ def train_slot_tagger(
     checkpoint: AnyCheckpoint | None = None,
     watch: Watch | None = None,
 ) -> SlotTagger:
-    """Train a slot tagger on the words and the punctuation of a treebank; its trees are not looked at.
+    """Train a slot tagger on the words and punctuation of a treebank; trees are ignored.
 
-    :param parser: whose states the tagger is to read; it stays as it is, and may have seen the sentences.
-    :param train: the sentences to learn from.
-    :param dev: sentences whose perplexity chooses the epoch that is kept; without them the last is kept.
-    :param recipe: the settings.
-    :param tokens: those of the model that the tagger is for: see
-        `pyropunct.nets.labels.collect_labels`.
+    :param parser: the tagger reads its states; it is not changed, and may have seen the sentences.
+    :param dev: sentences whose perplexity chooses the best epoch; without them the last epoch is kept.
+    :param tokens: those of the model that will use the tagger: see `pyropunct.nets.labels.collect_labels`.
     :param seed: equal seeds give equal taggers, on the same machine with the same number of threads.
-    :param checkpoint: if something is kept there, training goes on from it; it is written after every epoch.
-    :param watch: called after every step, and when an epoch is finished.
-    :raises ValueError: if there is no sentence in one of the two.
+    :param checkpoint: training resumes from it, and writes it after every epoch.
+    :param watch: called after every step and epoch.
+    :raises ValueError: if one of the treebanks has no sentence.
     """
     data = sequences("tagger", train, dev)
     reading = replace(parser, pretrained=kept(parser.pretrained))
@@ -200,10 +171,7 @@ def train_slot_tagger(
 
 
 class SlotTaggerTraining(NetworkTraining[SlotTagger]):
-    """The training of one slot tagger, which reads the states of a parser.
-
-    :param tokens: see `train_slot_tagger`.
-    """
+    """The training of one slot tagger; ``tokens`` as for `train_slot_tagger`."""
 
     kind = SlotTagger
     what = "tagger"

@@ -1,4 +1,4 @@
-"""Training, an epoch at a time: the choice of the best epoch, interruption, report and divergence."""
+"""Training in epochs: choice of the best epoch, interruption, report and divergence."""
 
 import time
 from abc import ABC, abstractmethod
@@ -18,17 +18,17 @@ LARGEST = 1e6
 
 
 class DivergedError(UserError, ArithmeticError):
-    """Training diverged, so there is no model; the message is one line with the place and a remedy."""
+    """Training diverged, so there is no model; the one-line message names the place and a remedy."""
 
 
 def strange(tensor: Tensor) -> str | None:
-    """The problem of the real numbers in a tensor: not finite, or very large; None if there is no problem."""
+    """The problem of a tensor: not finite, or very large; None if it has no problem."""
     if not tensor.is_floating_point():
         return None
     tensor = tensor.detach()._values() if tensor.is_sparse else tensor
     if not tensor.numel():
         return None
-    # One pass without further memory, as attach models have tens of millions of weights; NaN comes through.
+    # One pass without extra memory, since attach models have tens of millions of weights; it detects NaN too.
     largest = max(abs(float(end)) for end in torch.aminmax(tensor.detach()))
     if not isfinite(largest):
         return "has a number that is not finite"
@@ -39,10 +39,10 @@ class Epoch(NamedTuple):
     """The result of one epoch.
 
     :ivar number: counted from 1.
-    :ivar loss: what is minimised, in natural logarithms: per word or slot of a network's training treebank,
-        per sentence of a story's, priors included.
-    :ivar scores: on the dev treebank, by their names, if there is one.
-    :ivar seconds: spent since training began.
+    :ivar loss: the training loss in natural logarithms: per word or slot of a network, per sentence of a
+        story, priors included.
+    :ivar scores: on the dev treebank, by name, if there is one.
+    :ivar seconds: since training began.
     """
 
     number: int
@@ -52,12 +52,12 @@ class Epoch(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """How far training is.
+    """The progress of a training.
 
-    :ivar what: what is trained: the name of a network, or the direction of a story.
+    :ivar what: the name of a network, or the direction of a story.
     :ivar epoch: the current epoch, counted from 1.
     :ivar done: the part of ``size`` that is done.
-    :ivar size: the words that a network, or the sentences that a story learns from in an epoch.
+    :ivar size: the words (of a network) or sentences (of a story) in an epoch.
     :ivar last: the last finished epoch.
     :ivar epochs: the number of epochs.
     """
@@ -80,13 +80,13 @@ Watch = Callable[[Progress], None]
 
 
 class AnyCheckpoint(Protocol):
-    """Where the state of a training is kept, such as a `pyropunct.train.checkpoints.Checkpoint`."""
+    """Stores the state of a training, such as `pyropunct.train.checkpoints.Checkpoint`."""
 
     def load(self, training: Any) -> None:
-        """Let a training go on from the state that is kept, if there is one."""
+        """Resume a training from the stored state, if there is one."""
 
     def save(self, training: Any) -> None:
-        """Keep the state of a training."""
+        """Store the state of a training."""
 
 
 class DevScores(Protocol):
@@ -94,25 +94,24 @@ class DevScores(Protocol):
 
     @property
     def merit(self) -> float:
-        """A number that is not negative; the higher it is, the better the model."""
+        """A non-negative number; higher is better."""
 
     def _asdict(self) -> dict[str, Any]: ...
 
 
 class Trainer(ABC):
-    """A training, an epoch at a time: what the training of a network and that of a story have in common.
+    """A training in epochs: the base class for networks and stories.
 
     :param planned: the number of epochs.
     :param size: the words, or sentences, of an epoch.
-    :ivar what: the name of what is trained, in messages and reports of progress.
-    :ivar train: the training data; their number is in the report.
-    :ivar dev: data whose scores choose the epoch that is kept; without them the last epoch is kept.
-    :ivar recipe: the settings.
+    :ivar what: its name in messages and progress reports.
+    :ivar train: the training data; the report gives their number.
+    :ivar dev: data that choose the best epoch; without them the last epoch is kept.
     :ivar seed: the seed of torch's random numbers.
-    :ivar patience: training stops after this many epochs without a gain on dev.
-    :ivar epochs: those that are finished.
-    :ivar chosen: the number of the epoch that is kept; 0 before the first.
-    :cvar share: an epoch is kept if its merit is greater than this share of the greatest merit before.
+    :ivar patience: stop after this many epochs without a gain on dev.
+    :ivar epochs: the finished ones.
+    :ivar chosen: the number of the best epoch; 0 before the first.
+    :cvar share: an epoch is kept if its merit exceeds this share of the greatest merit so far.
     """
 
     what: str
@@ -137,7 +136,7 @@ class Trainer(ABC):
 
     @abstractmethod
     def step(self, batch: Any, done: int) -> float:
-        """One step on a batch; returns the loss per word, or per sentence.
+        """Take one step on a batch; returns the loss per word, or per sentence.
 
         :param done: the words, or sentences, of the current epoch that were seen before.
         :raises DivergedError: if the loss is not finite; then no step is taken.
@@ -145,35 +144,25 @@ class Trainer(ABC):
 
     @abstractmethod
     def measured(self) -> DevScores | None:
-        """The scores of the present weights on dev, None without dev.
-
-        :raises DivergedError: if a score is not finite.
-        """
+        """The scores of the current weights on dev, if any; raises `DivergedError` if one is not finite."""
 
     @abstractmethod
     def keep(self) -> None:
-        """Remember the present weights as those of the best epoch."""
+        """Keep the current weights as the best."""
 
     def taken(self, number: int, batch: Sequence[int], done: int) -> float:
-        """The sum of the losses over a batch, on which a step is taken.
-
-        :param number: of the batch in the epoch, counted from 0.
-        """
+        """Take a step on a batch, and return the sum of its losses; ``number`` counts batches from 0."""
         return self.step(batch, done) * self.size_of(batch)
 
     def mean_loss(self, total: float) -> float:
-        """The mean of the losses of an epoch, whose steps are all taken.
-
-        :param total: their sum.
-        """
+        """The mean loss of a finished epoch, from the sum."""
         return total / self.size
 
     def run(self, checkpoint: AnyCheckpoint | None = None, watch: Watch | None = None) -> None:
         """Train until all planned epochs are done, or the patience is exhausted.
 
-        :param checkpoint: if something is kept there, training goes on from it; it is written after every
-            epoch.
-        :param watch: called after every step, and when an epoch is finished.
+        :param checkpoint: training resumes from it, and writes it after every epoch.
+        :param watch: called after every step and epoch.
         """
         if checkpoint is not None:
             checkpoint.load(self)
@@ -185,10 +174,7 @@ class Trainer(ABC):
                 watch(self._progress(len(self.epochs), self.size))
 
     def run_epoch(self, watch: Watch | None = None) -> None:
-        """Take the steps of one epoch, and measure the scores on dev, which choose the best epoch.
-
-        :raises DivergedError: if the loss or a score is not finite.
-        """
+        """Train one epoch and score it on dev; raises `DivergedError` if a number is not finite."""
         began, total, done = time.monotonic(), 0.0, 0
         for number, batch in enumerate(self.batches()):
             total += self.taken(number, batch, done)
@@ -223,10 +209,7 @@ class Trainer(ABC):
         return digest.hexdigest()
 
     def state(self) -> dict[str, Any]:
-        """The state from which training can continue exactly as without an interruption.
-
-        It consists of tensors and plain values.
-        """
+        """Tensors and plain values from which training resumes exactly as if uninterrupted."""
         return {
             "random": torch.get_rng_state(),
             "numbers": (self.best_merit, self.chosen),
@@ -234,7 +217,7 @@ class Trainer(ABC):
         }
 
     def go_on_from(self, state: Mapping[str, Any]) -> None:
-        """Continue from a `state`.
+        """Resume from a `state`.
 
         :raises LookupError, TypeError, ValueError, AttributeError, RuntimeError: if it is not one.
         """

@@ -1,8 +1,7 @@
-"""Encoders that learn further by thin matrices beside their own weights, and the encoders of saved models.
+"""Low-rank adapters for encoders, and the encoders of saved models.
 
-A linear map W of an encoder becomes W + B A, where A has few rows and B few columns.  They alone are trained
-(Hu et al. 2022, "LoRA: low-rank adaptation of large language models").  So a model keeps a small share of the
-numbers of its encoder, and the encoder itself stays as it is.
+A linear map W of a frozen encoder becomes W + B A, where A has few rows and B few columns, and only these are
+trained (Hu et al. 2022, "LoRA: low-rank adaptation of large language models") and saved.
 """
 
 import hashlib
@@ -37,7 +36,6 @@ OLD_KINDS = {
 class Adapters(nn.Module):
     """The matrices A and B of all linear maps of an encoder; B A is 0 before training.
 
-    :param model: the encoder.
     :param rank: the rows of A, and the columns of B.
     """
 
@@ -49,7 +47,7 @@ class Adapters(nn.Module):
         self.up = nn.ParameterList([torch.zeros(one.out_features, rank) for one in maps])
 
     def attach(self, model: nn.Module) -> list[Any]:
-        """Let an encoder read through them; returns handles that detach them."""
+        """Make an encoder read through the adapters; returns handles that detach them."""
 
         def added(number: int, _: nn.Module, inputs: tuple[Tensor, ...], output: Tensor) -> Tensor:
             return output + functional.linear(
@@ -61,7 +59,7 @@ class Adapters(nn.Module):
 
     @contextmanager
     def attached(self, model: nn.Module) -> Iterator[None]:
-        """An encoder reads through them, for a while."""
+        """Attach the adapters inside a ``with`` block."""
         handles = self.attach(model)
         try:
             yield
@@ -75,9 +73,9 @@ def _linear_maps(model: nn.Module) -> list[nn.Linear]:
 
 
 class AdaptedEncoder:
-    """An encoder that reads through `Adapters`.  It is opened when it is first used.
+    """An encoder with `Adapters`, opened when it is first used.
 
-    :ivar encoder: the encoder as it was before.
+    :ivar encoder: the encoder without them.
     :param tensors: the state of the adapters.
     """
 
@@ -95,7 +93,7 @@ class AdaptedEncoder:
             return self._opened.features(sentences).half().float()
 
     def identity(self) -> dict[str, Any]:
-        """That of the encoder, and a checksum of the adapters."""
+        """The identity of the encoder, and a checksum of the adapters."""
         return {**self.encoder.identity(), "kind": ADAPTED, "adapters": self._checksum}
 
     @cached_property
@@ -111,10 +109,9 @@ class AdaptedEncoder:
     def from_parts(
         cls, plain: Mapping[str, Any], tensors: Mapping[str, Tensor], place: str | Path | None = None
     ) -> "AdaptedEncoder":
-        """The encoder that `to_parts` took apart.
+        """The encoder that `to_parts` took apart; raises `ValueError` if a part is missing or mistyped.
 
-        :param place: where the encoder is now; by default where it was.
-        :raises ValueError: if a part is missing or has another type.
+        :param place: where the encoder is now; defaults to where it was.
         """
         if not isinstance(plain["adapters"], str) or not tensors:
             raise ValueError("it does not have the adapters of an encoder")
@@ -129,7 +126,7 @@ class AdaptedEncoder:
         return opened
 
     def parted(self) -> tuple[Opened, Adapters]:
-        """The encoder in memory of its own, and the adapters, which are not attached.
+        """A separate copy of the encoder, and the adapters, not attached.
 
         :raises PretrainedError: if it cannot be loaded, or is not the encoder of the adapters.
         """
@@ -144,11 +141,7 @@ class AdaptedEncoder:
 
 
 class AdaptersInTraining:
-    """The features of an encoder through adapters that are in training.
-
-    :param opened: the encoder.
-    :param adapters: with the weights that they have now.
-    """
+    """The features of an encoder through adapters that are in training."""
 
     def __init__(self, opened: Opened, adapters: Adapters) -> None:
         self._opened, self._adapters, self.size = opened, adapters, opened.size
@@ -161,11 +154,7 @@ class AdaptersInTraining:
 
 
 class AdaptedNetwork(nn.Module):
-    """A network, and the adapters of the encoder whose states it reads, which are trained with it.
-
-    :param reading: the network.
-    :param adapters: those of the encoder.
-    """
+    """A network and the adapters of the encoder that it reads, trained together."""
 
     def __init__(self, reading: nn.Module, adapters: Adapters) -> None:
         super().__init__()
@@ -178,10 +167,9 @@ def pretrained_from(
     """The source that `Pretrained.to_parts` took apart.
 
     :param plain: its description, None if the model has no source.
-    :param tensors: its tensors.
     :param encoder: where the encoder is now, if it has moved.
-    :raises PretrainedError: if a place for an encoder is given to a model that needs no encoder, or if the
-        source is of a kind that is read no more.
+    :raises PretrainedError: if ``encoder`` is given to a model that needs none, or the kind of source is no
+        longer supported.
     :raises ValueError: if a part is missing or damaged.
     """
     kind = None if plain is None else plain["kind"]
@@ -201,10 +189,7 @@ def pretrained_from(
 
 
 def adaptable(pretrained: Pretrained | None) -> Encoder | AdaptedEncoder:
-    """The encoder that gives pretrained features, with the adapters that it has.
-
-    :raises ValueError: if it is none.
-    """
+    """The encoder that gives pretrained features; raises `ValueError` if it is not an encoder."""
     source = bare(pretrained)
     if not isinstance(source, Encoder | AdaptedEncoder):
         raise ValueError("there is no encoder that could be trained further")

@@ -1,4 +1,4 @@
-"""Words as networks read them: as numbers, and the layers that begin a network."""
+"""Words as networks read them: encoded as numbers, and the first layers of a network."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -39,16 +39,15 @@ Read = TypeVar("Read")
 
 
 class WordBatch(NamedTuple):
-    """Sentences as networks read them.
+    """Encoded sentences.
 
-    :ivar words: (sentences, longest), the place of each among the different words of the batch; 0 is padding.
-    :ivar lengths: (sentences,), the number of words of each.
-    :ivar forms: (different words,), the number of each lower-cased word.
-    :ivar spellings: (different words, longest word), the numbers of the characters of each word.
-    :ivar features: (sentences, longest, size), pretrained features of the words in their context, None for
-        networks that read none: see `pyropunct.nets.pretrained`.
-    :ivar places: (sentences, most), where marks are read too: the place of each word in its sentence, from 1;
-        0 is padding.  None if there are only words.
+    :ivar words: (sentences, longest) indices into the different words of the batch; 0 is padding.
+    :ivar lengths: (sentences,) the number of words of each.
+    :ivar forms: (different words,) the number of each lower-cased word.
+    :ivar spellings: (different words, longest word) the numbers of their characters.
+    :ivar features: (sentences, longest, size) pretrained features, if the network reads any.
+    :ivar places: (sentences, most) if marks are read too, the place of each word in its sentence, from 1;
+        0 is padding.
     """
 
     words: Tensor
@@ -59,19 +58,16 @@ class WordBatch(NamedTuple):
     places: Tensor | None = None
 
     def to(self, device: torch.device | str) -> "WordBatch":
-        """The same with all tensors on a device."""
+        """The same on a device."""
         return WordBatch(*(None if tensor is None else tensor.to(device) for tensor in self))  # type: ignore[arg-type]
 
     @property
     def unmarked(self) -> Tensor:
-        """(sentences, most) numbers above 0 for the words that are no marks, 0 for padding."""
+        """(sentences, most) positive for words that are not marks, 0 for padding."""
         return self.words if self.places is None else self.places
 
     def of_words(self, states: Tensor) -> Tensor:
-        """(sentences, most, features) the states of words that are no marks.
-
-        :param states: (sentences, longest, features).
-        """
+        """(sentences, most, features) the states of words that are not marks."""
         if self.places is None:
             return states
         row = torch.arange(len(states), device=states.device)[:, None]
@@ -82,8 +78,8 @@ class WordBatch(NamedTuple):
 class WordTypes:
     """Numbers for the words and characters of a training treebank.
 
-    :ivar forms: lower-cased words; the first two are `PADDING` and `UNKNOWN`.
-    :ivar characters: the first two are the same.
+    :ivar forms: lower-cased words, beginning with `PADDING` and `UNKNOWN`.
+    :ivar characters: beginning with the same two.
     """
 
     forms: tuple[str, ...]
@@ -97,20 +93,14 @@ class WordTypes:
 
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> Self:
-        """The vocabulary of a plain dictionary of its lists.
-
-        :raises ValueError: if a list of types is missing or damaged.
-        """
+        """The vocabulary of a plain dictionary; raises `ValueError` if a list is missing or damaged."""
         names = [field.name for field in fields(cls)]
         return cls(
             **{name: types(f"the list of {name}", plain[name], cls.first.get(name, ())) for name in names}
         )
 
     def encode(self, sentences: Sequence[Sequence[str]], pretrained: Pretrained | None = None) -> WordBatch:
-        """The words of sentences.
-
-        :param pretrained: gives features of the words as well.
-        """
+        """Encode sentences, with features if ``pretrained`` is given."""
         different = dict.fromkeys(word for sentence in sentences for word in sentence)
         row = {word: number for number, word in enumerate(different, start=1)}
         marked = any(map(is_mark, different))
@@ -144,10 +134,7 @@ def is_mark(word: str) -> bool:
 
 
 def with_marks(words: Sequence[str], surface: Surface) -> tuple[str, ...]:
-    """The words of a sentence and its marks between them, for networks that read both.
-
-    :param surface: the punctuation tokens of the slots 0..n.
-    """
+    """The words of a sentence and its marks between them, for networks that read both."""
     slots = [[MARK + mark.removeprefix(MARK) for mark in marks_of(slot)] for slot in surface]
     behind = zip(words, slots[1:], strict=True)
     return (*slots[0], *(token for word, slot in behind for token in (word, *slot)))
@@ -158,16 +145,13 @@ def _places(sentence: Sequence[str]) -> Iterator[int]:
 
 
 def known_forms(forms: Iterable[str], least: int) -> tuple[str, ...]:
-    """The `WordTypes.forms` of the words of a training treebank.
-
-    :param least: lower-cased words that are rarer are `UNKNOWN`.
-    """
+    """The `WordTypes.forms` of training words; those with fewer than ``least`` occurrences are `UNKNOWN`."""
     return (PADDING, UNKNOWN, *frequent((form.lower() for form in forms if form != UNKNOWN), least))
 
 
 def known_characters(forms: Iterable[str]) -> tuple[str, ...]:
-    """The `WordTypes.characters` of the words of a training treebank."""
-    characters = "".join(forms).replace(UNKNOWN, "")  # texts may have it: it is unknown there too
+    """The `WordTypes.characters` of training words."""
+    characters = "".join(forms).replace(UNKNOWN, "")  # texts may contain it: it is unknown there too
     return (PADDING, UNKNOWN, *frequent(characters, CHARACTER_COUNT))
 
 
@@ -177,11 +161,7 @@ def numbers_of(types: Sequence[str]) -> dict[str, int]:
 
 
 def by_length(lengths: Sequence[int], most: int) -> Iterator[list[int]]:
-    """The numbers of sentences, in batches of like length.
-
-    :param lengths: the length of each sentence.
-    :param most: the greatest size of a batch, padding included, unless one sentence is longer.
-    """
+    """Batches of sentence numbers of like length; ``most`` bounds the padded size of a batch."""
     batch: list[int] = []
     for number in sorted(range(len(lengths)), key=lengths.__getitem__):
         if batch and (len(batch) + 1) * lengths[number] > most:
@@ -195,11 +175,7 @@ def by_length(lengths: Sequence[int], most: int) -> Iterator[list[int]]:
 def in_batches(
     sentences: Sequence[Words], most: int, read: Callable[[list[Words]], Iterable[Read]]
 ) -> list[Read]:
-    """What is read of each sentence, in batches of like length.
-
-    :param most: the greatest size of a batch, as for `by_length`.
-    :param read: reads a batch.
-    """
+    """Apply ``read`` to batches of like length (see `by_length`); returns the results in order."""
     done: dict[int, Read] = {}
     for numbers in by_length([len(words) for words in sentences], most):
         done.update(zip(numbers, read([sentences[number] for number in numbers]), strict=True))
@@ -207,7 +183,7 @@ def in_batches(
 
 
 def padded(rows: Sequence[Sequence[int]]) -> Tensor:
-    """Rows of numbers as a matrix, with 0 behind the shorter ones."""
+    """Rows of numbers as a matrix, padded with 0."""
     table = np.zeros((len(rows), max(map(len, rows))), np.int64)
     for line, row in zip(table, rows, strict=True):
         line[: len(row)] = row
@@ -215,7 +191,7 @@ def padded(rows: Sequence[Sequence[int]]) -> Tensor:
 
 
 def frequent(seen: Iterable[str], least: int) -> tuple[str, ...]:
-    """The types seen at least so often, by frequency and then alphabetically."""
+    """The types with at least ``least`` occurrences, by frequency and then alphabetically."""
     counts = Counter(seen)
     known = (name for name in counts if counts[name] >= least)
     return tuple(sorted(known, key=lambda name: (-counts[name], name)))
@@ -237,7 +213,7 @@ class SentenceDropout(nn.Module):
 
 
 class SpellingLayer(nn.Module):
-    """A vector for each word from its characters: the maximum of each filter over windows of them."""
+    """A vector for each word from its characters: a convolution with maximum pooling."""
 
     def __init__(self, characters: int, size: int, filters: int) -> None:
         super().__init__()
@@ -246,13 +222,13 @@ class SpellingLayer(nn.Module):
         nn.init.normal_(self.characters.weight[1:], std=0.3)
 
     def forward(self, spellings: Tensor) -> Tensor:
-        """(words, characters) numbers, 0 at the end, to (words, filters)."""
+        """(words, characters) numbers, padded with 0, to (words, filters)."""
         filtered = self.filters(self.characters(spellings).transpose(1, 2))
         return filtered.masked_fill(spellings.eq(0)[:, None], 0.0).amax(-1).relu()
 
 
 class Bidirectional(nn.Module):
-    """Two LSTMs, from left to right and from right to left.
+    """A left-to-right and a right-to-left LSTM.
 
     The bidirectional LSTM of torch would start in the padding, or take twice as long on packed sequences.
     """
@@ -269,10 +245,7 @@ class Bidirectional(nn.Module):
                 nn.init.xavier_uniform_(weight)
 
     def forward(self, words: Tensor, mirror: Tensor) -> Tensor:
-        """(sentences, words, size) to (sentences, words, 2 hidden).
-
-        :param mirror: (sentences, words), the places of the words in the reverse of each sentence.
-        """
+        """(sentences, words, size) to (sentences, words, 2 hidden); ``mirror`` as of `mirror`."""
         row = torch.arange(len(words), device=words.device)[:, None]
         rightward, _ = self.rightward(words)
         leftward, _ = self.leftward(words[row, mirror])
@@ -280,12 +253,7 @@ class Bidirectional(nn.Module):
 
 
 def stack(layers: int, size: int, hidden: int) -> nn.ModuleList:
-    """Bidirectional LSTMs on top of each other.
-
-    :param layers: the number of LSTMs.
-    :param size: features of a word that the first LSTM reads.
-    :param hidden: states of each LSTM in each direction.
-    """
+    """A stack of bidirectional LSTMs with ``hidden`` states in each direction."""
     sizes = [size, *[2 * hidden] * (layers - 1)]
     return nn.ModuleList([Bidirectional(features, hidden) for features in sizes])
 
@@ -298,13 +266,10 @@ def mirror(batch: WordBatch) -> Tensor:
 
 
 class WordNetwork(nn.Module):
-    """The beginning of a network: a vector for each word, from the word as a whole and from its spelling.
+    """The first layer of a network: a vector for each word, from the whole word and its spelling.
 
-    If there are pretrained features of the word in its context, a linear function of its `standardised`
-    features is a part of the vector.
+    Pretrained features are `standardised` and enter through a linear map.
 
-    :param types: the types of words and characters.
-    :param recipe: the sizes.
     :param pretrained: the number of pretrained features of a word, 0 without them.
     :ivar word_size: features of the vectors.
     """
@@ -321,7 +286,7 @@ class WordNetwork(nn.Module):
             self.word_size += PRETRAINED_SIZE
 
     def embed(self, batch: WordBatch) -> Tensor:
-        """(sentences, words, features); in training a share of the words is known by spelling alone."""
+        """(sentences, words, features); in training a share of the words is known by spelling only."""
         forms = batch.forms[batch.words]
         if self.training:
             hidden = torch.rand(forms.shape) < self.word_dropout
@@ -334,11 +299,9 @@ class WordNetwork(nn.Module):
 
 
 def begin_with(network: WordNetwork, types: WordTypes, known: WordNetwork, known_types: WordTypes) -> None:
-    """Give a network the weights of another of the same sizes; words that this has not known keep their own.
+    """Copy the weights of another network; words unknown to it keep their own.
 
-    :param types: the types of words and characters of the network.
-    :param known: the other network.
-    :param known_types: its types.
+    :param known: the other network, with the types ``known_types``.
     :raises RuntimeError: if the sizes differ.
     """
     tables = {
@@ -357,5 +320,5 @@ def begin_with(network: WordNetwork, types: WordTypes, known: WordNetwork, known
 
 
 def standardised(features: Tensor) -> Tensor:
-    """(..., features) moved and scaled to mean 0 and variance 1 in each row."""
+    """(..., features) shifted and scaled to mean 0 and variance 1 in each row."""
     return functional.layer_norm(features, features.shape[-1:])

@@ -1,4 +1,4 @@
-"""Upper and lower case of raw text that has only one of them."""
+"""Restores upper and lower case of raw text that has only one of them."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,10 +13,9 @@ from pyropunct.text.raw_sentence import Multiword, RawSentence
 
 
 def loses_case(words: Sequence[str], mode: CaseMode) -> bool:
-    """Whether the case of neighbouring words is to be restored, whatever it is.
+    """Whether the case of neighbouring words is to be restored.
 
-    With "auto" it is restored if there is no capital letter, or if there are several words and all letters
-    are capitals.
+    With "auto" it is, if there is no capital letter, or several words are all in capitals.
     """
     if mode != "auto":
         return mode == "restore"
@@ -34,8 +33,8 @@ def lowered(words: Sequence[str]) -> list[str]:
 def recased(source: RawSentence, reader: RunningReader, cases: Tensor, capital: bool) -> RawSentence:
     """A sentence in its probable case.
 
-    :param cases: (n, 4) the logits of the cases of its words: see `pyropunct.nets.reader.Reading`.
-    :param capital: whether its first word begins with a capital letter for that reason alone.
+    :param cases: (n, 4) logits, see `pyropunct.nets.reader.Reading`.
+    :param capital: whether the first word is capitalised because it is first.
     """
     starts = [capital, *[False] * (len(source.words) - 1)]
     recased = reader.in_cases(lowered(source.words), cases, starts)
@@ -68,7 +67,7 @@ def _recased(multiword: Multiword, before: Sequence[str], words: Sequence[str]) 
 def in_their_cases(
     sources: Sequence[RawSentence], reader: RunningReader, mode: CaseMode, capital: bool
 ) -> list[RawSentence]:
-    """Sentences, each read by itself; the case of those that lose it is restored."""
+    """Restore the case of sentences, each on its own, where `loses_case` says so."""
     chosen = [number for number, source in enumerate(sources) if loses_case(source.words, mode)]
     cased = list(sources)
     readings = reader.read_all([lowered(sources[number].words) for number in chosen])

@@ -1,4 +1,4 @@
-"""Deciding on the punctuation of sentences, given their trees: draws in rounds, until they are enough."""
+"""Decides on the punctuation of sentences, given their trees: draws in rounds, until they suffice."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -43,21 +43,19 @@ def decide(
 ) -> Iterator[Decision]:
     """Punctuate sentences, given their trees.
 
-    A sentence with several trees is restored from the mixture of p(x | T) over them (Li, Wang & Eisner 2019,
-    footnote 20).  Trees of a parser are punctuated by the story trained on such trees.  If it reads the
-    model's tagger, both are pooled: see `pyropunct.restore.pooling`.  Draws are made in rounds, until more
-    cannot be expected to save many edits.
+    Several trees form a mixture of p(x | T) (Li, Wang & Eisner 2019, footnote 20).  Parser output is
+    punctuated by the story trained on it; if this reads the model's tagger, both are pooled, see
+    `pyropunct.restore.pooling`.  Draws are made in rounds, until more are not expected to save many edits.
 
     :param parses: for each sentence its trees, with weights that add up to 1.
     :param decoder: one of `pyropunct.restore.decoders.DECODERS`.
     :param threshold: for the decoder "f1", see `pyropunct.restore.decoders.probable_marks`.
-    :param samples: the greatest number of draws of a sentence.  Its trees have equally many, so each round
-        may make up to one draw more for each tree.
+    :param samples: the greatest number of draws of a sentence, spread over its trees; each round may round
+        up by one draw for each tree.
     :param seed: equal seeds give equal results, independently of the other sentences.
-    :param rewritings: for each sentence a rewriting of its draws; by default unknown marks are left out,
-        since they cannot be printed.
-    :param readings: for each sentence what the model's reader of running text has read behind its words, if
-        it is a sentence of running text: another voice.
+    :param rewritings: for each sentence a rewriting of its draws; by default unknown marks are removed.
+    :param readings: for each sentence of running text, what the model's reader predicts behind its words,
+        which is pooled as well.
     :raises KeyError: if there is no such decoder.
     """
     choose = decoder_with(decoder, threshold)
@@ -107,17 +105,14 @@ def decide_given(
     seed: int = 0,
     strict: bool = True,
 ) -> Iterator[Decision]:
-    """Punctuate sentences of which something is known, given their trees.
-
-    Each sentence is restored from the posterior of its trees and its punctuation; what is read is not pooled
-    with it.
+    """Punctuate sentences given their trees and evidence, from the posterior; networks are not pooled.
 
     :param parses: as for `decide`.
     :param evidence: for each sentence what is known of its slots 0..n.
     :param rewritings: as for `decide`.
-    :param strict: raise an error if nothing explains what is known of a sentence; otherwise it is punctuated
-        as if nothing were known but what its rewriting keeps.
-    :raises ImpossibleSurfaceError: if nothing explains what is known of a sentence.
+    :param strict: raise an error if the evidence is impossible; otherwise it is dropped, except for what the
+        rewriting keeps.
+    :raises ImpossibleSurfaceError: if the evidence of a sentence is impossible.
     """
     choose = decoder_with(decoder, threshold)
     posteriors = Posteriors(model)
@@ -138,26 +133,19 @@ def decide_given(
 
 
 def _is_clear(decision: Decision) -> bool:
-    """Whether more draws cannot be expected to save many edits."""
+    """Whether more draws are not expected to save many edits."""
     return decision.regret <= REGRET * len(decision.surface)
 
 
 class Posteriors:
-    """Makes posteriors of sentences of which something is known.
-
-    :param model: its stories are conditioned.
-    """
+    """Makes posteriors of sentences, conditioning the stories of ``model`` on evidence."""
 
     def __init__(self, model: FittedModel) -> None:
         self._model = model
         self._conditioners: dict[bool, Conditioner] = {}
 
     def of(self, trees: Sequence[WeightedTree], evidence: Sequence[Evidence], seed: int) -> PosteriorDraws:
-        """The posterior of a sentence.
-
-        :param trees: its trees, with weights that add up to 1.
-        :param evidence: what is known of its slots 0..n.
-        """
+        """The posterior of a sentence, given weighted trees and the evidence about its slots 0..n."""
         given = trees[0].given
         fitted = self._model.fitted_story(given)
         if given not in self._conditioners:
@@ -166,7 +154,7 @@ class Posteriors:
 
 
 def _rounds(samples: int) -> list[int]:
-    """How many draws there are in each round: each but the last leads to `GROWTH` times as many as before."""
+    """The number of draws in each round; the total grows by a factor of `GROWTH`."""
     totals = [min(FIRST_ROUND, samples)]
     while totals[-1] < samples:
         totals.append(min(totals[-1] * GROWTH, samples))
@@ -174,14 +162,13 @@ def _rounds(samples: int) -> list[int]:
 
 
 def _seed_of_round(seed: int | None, number: int) -> int | None:
-    """The seed of a round's draws, which are independent of those of other rounds."""
     if seed is None or number == 0:
         return seed
     return int(np.random.SeedSequence([seed, number]).generate_state(1, np.uint64)[0])
 
 
 def _together(before: Draws, more: Draws) -> Draws:
-    """The draws of two rounds, which have equal weights."""
+    """The draws of two rounds, with equal weights."""
     share = len(more) / (len(before) + len(more))
     return mixture([before, more], [1 - share, share])
 
@@ -191,10 +178,7 @@ def voices_of(
     parses: Sequence[Sequence[WeightedTree]],
     readings: Sequence[Probabilities | None] | None = None,
 ) -> list[list[Voice]]:
-    """What the model's networks read in the words of each sentence that was parsed; nothing for others.
-
-    :param readings: see `decide`.
-    """
+    """What the model's networks predict for each parsed sentence; nothing for others."""
     voices: list[list[Voice]] = [[] for _ in parses]
     parsed = [number for number, trees in enumerate(parses) if not trees[0].given]
     if model.tagger is None or model.for_parsed.story.reading is None or not parsed:
@@ -204,7 +188,7 @@ def voices_of(
         voices[number].append(Voice(model.tagger.vocabulary, row))
         reading = None if readings is None else readings[number]
         if reading is not None and model.reader is not None:
-            start = np.eye(1, reading.shape[1])  # no mark: the reader knows of those behind words alone
+            start = np.eye(1, reading.shape[1])  # no mark: the reader predicts only those behind words
             voices[number].append(Voice(model.reader.vocabulary.slots, np.vstack([start, reading])))
     return voices
 
@@ -230,7 +214,7 @@ def around(trees: Sequence[WeightedTree], draws: Draws) -> Draws:
 
 
 def edges_inside(trees: Sequence[WeightedTree]) -> tuple[tuple[int, int], ...]:
-    """The slots at the left and the right of each constituent inside the most probable of the trees."""
+    """The slots left and right of each constituent inside the most probable tree."""
     tree = max(trees, key=lambda parse: parse.weight).tree
     return tuple(sorted({(first - 1, last) for first, last in tree.spans if first > 1 and last < len(tree)}))
 
@@ -243,7 +227,7 @@ def _of_trees(
     samples: int,
     seed: int,
 ) -> Iterator[Draws]:
-    """The draws of the trees of those sentences whose trees were given, or were parsed."""
+    """The draws for the sentences with given trees, or for those that were parsed."""
     chosen = [(trees, heard) for trees, heard in zip(parses, voices, strict=True) if trees[0].given == given]
     odds = [log_odds(heard, model.vocabulary.tokens) for _, heard in chosen if heard]
     return model.fitted_story(given).draws(

@@ -1,13 +1,12 @@
-"""Deciding on one surface punctuation, given only draws from p(x | T).
+"""Decoders: choose one surface punctuation, given draws from p(x | T).
 
 The loss of a surface string x against the truth x* is the total edit distance over all slots,
-sum over i of d(x_i, x*_i) (Li, Wang & Eisner 2019, section 6.1).  Its expectation adds up over the slots::
+sum over i of d(x_i, x*_i) (Li, Wang & Eisner 2019, section 6.1).  Its expectation is a sum over the slots::
 
     E[loss(x, x*)] = sum over i of R_i(x_i)        R_i(s) = sum over strings t of p(x*_i = t) d(s, t)
 
-so R_i(s) is computed once for each string s that was drawn in slot i, and the risk of a whole drawn surface
-is a sum of n + 1 numbers from these tables.  Equation (10) of the paper, taken literally, compares all m^2
-pairs of the m draws.
+so R_i(s) is computed once for each string s drawn in slot i, and the risk of a surface is a sum of n + 1
+numbers. Equation (10) of the paper, taken literally, compares all m^2 pairs of the m draws.
 """
 
 import math
@@ -53,9 +52,9 @@ class Decision(NamedTuple):
 
     :ivar surface: the punctuation tokens of the slots 0..n.
     :ivar risk: the expected edit distance from the truth, estimated from the draws.
-    :ivar regret: how many edits more draws can be expected to save; infinite if the decoder cannot say.
-    :ivar shares: how probable each string of each slot is, whatever the others are.
-    :ivar effective_draws: how many draws of equal weights they are worth, where some marks are known; see
+    :ivar regret: the edits that more draws are expected to save; infinite if the decoder cannot say.
+    :ivar shares: the marginal probability of each string in each slot.
+    :ivar effective_draws: the effective sample size given evidence, see
         `pyropunct.restore.posterior.Posterior`.
     """
 
@@ -67,11 +66,11 @@ class Decision(NamedTuple):
 
 
 class _Tables(NamedTuple):
-    """The strings drawn in each slot, over all k distinct strings.
+    """Tables over slots and the k distinct strings.
 
     :ivar share: (n + 1, k) the probability of each string in each slot.
     :ivar risk: (n + 1, k) R_i of each string; infinite if it was not drawn in the slot.
-    :ivar distance: (k, k) the edit distances of the strings.
+    :ivar distance: (k, k) edit distances.
     :ivar spread: (n + 1, k) see `pyropunct.draws.Draws`.
     """
 
@@ -82,7 +81,7 @@ class _Tables(NamedTuple):
 
 
 def _tables(draws: "Draws") -> _Tables:
-    # numba takes long to import, and the names of the decoders are asked for without it
+    # numba takes long to import, and the names of the decoders are needed without it
     from pyropunct.restore.risks import shares_and_risks
 
     strings = [marks_of(string) for string in draws.strings]
@@ -95,22 +94,19 @@ def _tables(draws: "Draws") -> _Tables:
 
 
 def _risks(draws: "Draws", tables: _Tables) -> NDArray[Any]:
-    """The expected loss of each draw."""
     return tables.risk[np.arange(draws.numbers.shape[1]), draws.numbers].sum(1)
 
 
 def _regret(draws: "Draws", tables: _Tables, chosen: NDArray[Any]) -> float:
-    """What more draws can be expected to save, if the strings of the slots are chosen now.
+    """The edits that more draws are expected to save, if the strings (n + 1,) are chosen now.
 
     In slot i, the mean of d(s, t) - d(c, t) over the draws t says how much worse a string s is than the
-    chosen c.  By the central limit theorem the true mean is normal around it, with a standard error e, and
-    the expectation of what s may turn out to be better is::
+    chosen c.  By the central limit theorem it is normal with a standard error e, and the expected gain of
+    switching to s is::
 
         e (phi(z) - z (1 - Phi(z)))        z = the mean / e
 
-    The sum over the slots of the greatest of these is the regret.
-
-    :param chosen: (n + 1,) the numbers of the strings.
+    The regret is the sum over the slots of the greatest gain.
     """
     from pyropunct.restore.risks import regrets
 
@@ -120,11 +116,7 @@ def _regret(draws: "Draws", tables: _Tables, chosen: NDArray[Any]) -> float:
 def _decision(
     draws: "Draws", tables: _Tables, chosen: NDArray[Any], risk: float, regret: float | None = None
 ) -> Decision:
-    """The decision for the chosen strings.
-
-    :param chosen: (n + 1,) the numbers of the strings.
-    :param regret: computed if it is None.
-    """
+    """The decision for the chosen strings (n + 1,)."""
     regret = _regret(draws, tables, chosen) if regret is None else regret
     surface = tuple(draws.strings[number] for number in chosen.tolist())
     shares: Shares = tuple({} for _ in surface)
@@ -138,7 +130,7 @@ def _decision(
 def minimum_bayes_risk(draws: "Draws") -> Decision:
     """The drawn surface with the least expected loss: equation (10), computed exactly in O(m n).
 
-    Of equally good surfaces the most frequent is taken, and of these the one that was drawn first.
+    Ties are broken by frequency, then by the order of the draws.
     """
     tables = _tables(draws)
     risks = _risks(draws, tables)
@@ -151,22 +143,21 @@ def minimum_bayes_risk(draws: "Draws") -> Decision:
 def probable_marks(draws: "Draws", threshold: Thresholds = THRESHOLD) -> Decision:
     """In each slot the string whose marks are most probable, less a threshold for each mark.
 
-    With c(m, s) the number of marks m in a string s, this is the string s of slot i that maximises::
+    With c(m, s) the number of marks m in a string s, slot i gets the string s that maximises::
 
         sum over marks m of  E[min(c(m, s), c(m, x*_i))] - threshold(m) c(m, s)
 
-    so a single mark is there if its probability exceeds its threshold.  Threshold F/2 for all marks maximises
-    the F1 of the marks of a large corpus, if F is the F1 that is reached so (Lewis 1995, "Evaluating and
-    optimizing autonomous text classification systems"; Ye et al. 2012, "Optimizing F-measure").
+    so a single mark is put if its probability exceeds its threshold.  Threshold F/2 for all marks maximises
+    the F1 of the marks of a large corpus, where F is that F1 (Lewis 1995, "Evaluating and optimizing
+    autonomous text classification systems"; Ye et al. 2012, "Optimizing F-measure").
 
-    Marks come in pairs that belong to constituents, such as the commas around an apposition, or brackets.
-    With p(pair) the probability that a constituent has the mark on one side and its partner on the other, a
-    surface that has both gains `WHOLE` p(pair) more, and one that has only one of them loses as much.
-    Starting from the above, the marks at the edges of one constituent after the other are put, left out or
-    left as they are, whichever is best.  Brackets and quotation marks that are still without the other half
-    are left out.
+    Paired marks, such as brackets or the commas around an apposition, belong to constituents.  With p(pair)
+    the probability that a constituent has the mark on one side and its partner on the other, a surface with
+    both gains `WHOLE` p(pair), and a surface with one of them loses as much.  Starting from the above, the
+    pair of each constituent in turn is put, removed or left, whichever is best.  Brackets and quotation marks
+    without their other half are removed.
 
-    :param threshold: of all marks, or of each; that of a mark that is not named is that of "".
+    :param threshold: of all marks, or by mark; "" is for marks that are not named.
     """
     tables = _tables(draws)
     strings = [marks_of(string) for string in draws.strings]
@@ -181,7 +172,7 @@ def probable_marks(draws: "Draws", threshold: Thresholds = THRESHOLD) -> Decisio
 
 
 def _mark_losses(strings: Sequence[Sequence[str]], threshold: Mapping[str, float]) -> NDArray[Any]:
-    """(k, k) what each string loses if the truth is another: thresholds of its marks, less those right."""
+    """(k, k) the loss of each string if the truth is another: thresholds of its marks, less those right."""
     usual, number = threshold.get("", THRESHOLD), dict[str, int]()
     for string in strings:
         for mark in string:
@@ -195,7 +186,7 @@ def _mark_losses(strings: Sequence[Sequence[str]], threshold: Mapping[str, float
 
 
 def _least_of_slots(expected: NDArray[Any], share: NDArray[Any]) -> NDArray[Any]:
-    """(n + 1,) the string of least expected loss in each slot; of equals the most frequent."""
+    """(n + 1,) the string of least expected loss in each slot; ties go to the most frequent."""
     strings = np.arange(expected.shape[1])
     pairs = zip(expected, share, strict=True)
     return np.array([_least(strings, row, -of_slot) for row, of_slot in pairs])
@@ -205,7 +196,7 @@ class _Pair(NamedTuple):
     """A mark on one side of a constituent, and its partner on the other.
 
     :ivar slots: the slots of its edges.
-    :ivar numbers: those of the strings that are these marks alone.
+    :ivar numbers: of the strings that are these marks alone.
     :ivar share: p(pair).
     """
 
@@ -215,7 +206,7 @@ class _Pair(NamedTuple):
 
 
 def _pairs(draws: "Draws", strings: Sequence[Sequence[str]]) -> list[_Pair]:
-    """The most probable pair of each constituent, where one is not faint."""
+    """The most probable pair of each constituent, unless it is improbable."""
     number: dict[tuple[str, ...] | None, int] = {tuple(string): n for n, string in enumerate(strings)}
     partner = np.array([number.get(_partner(string), -1) for string in strings])
     found = []
@@ -230,7 +221,7 @@ def _pairs(draws: "Draws", strings: Sequence[Sequence[str]]) -> list[_Pair]:
 
 
 def _partner(string: Sequence[str]) -> tuple[str] | None:
-    """The string on the right of a constituent that has this one on its left, if they make a pair."""
+    """The string on the right of a constituent that forms a pair with this one on its left."""
     if len(string) != 1 or (string[0] in PAIRED and string[0] not in CLOSERS):
         return None
     return (CLOSERS[string[0]][:1] if string[0] in CLOSERS else string[0],)
@@ -239,7 +230,7 @@ def _partner(string: Sequence[str]) -> tuple[str] | None:
 def _around_constituents(
     draws: "Draws", strings: Sequence[Sequence[str]], expected: NDArray[Any], chosen: NDArray[Any]
 ) -> NDArray[Any]:
-    """(n + 1,) the strings, with the marks around constituents improved one constituent after the other.
+    """(n + 1,) the strings after improving the pairs of one constituent after the other.
 
     :param expected: (n + 1, k) the expected loss of each string.
     :param chosen: (n + 1,) the best string of each slot.
@@ -253,7 +244,7 @@ def _around_constituents(
     chosen = chosen.tolist()
 
     def loss(pair: _Pair, way: tuple[int, ...]) -> float:
-        """What depends on the strings on either side of a pair's constituent."""
+        """The loss of the strings on either side of a pair's constituent."""
         chosen[pair.slots[0]], chosen[pair.slots[1]] = way
         near = {other for slot in pair.slots for other in touching[slot]}
         halves = ((other, [chosen[slot] for slot in other.slots]) for other in near)
@@ -276,7 +267,7 @@ def _around_constituents(
 def _without_halves(
     strings: Sequence[Sequence[str]], expected: NDArray[Any], chosen: NDArray[Any]
 ) -> NDArray[Any]:
-    """(n + 1,) the strings, without brackets and quotation marks whose other half is not there."""
+    """(n + 1,) the strings, without brackets and quotation marks that lack their other half."""
     alone = np.array([PAIRED.isdisjoint(string) for string in strings])
     others = np.where(alone, expected, np.inf)
     free = np.isfinite(others.min(1))
@@ -295,7 +286,7 @@ def _without_halves(
 
 
 def _frequencies(draws: "Draws", chosen: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The first draw of each distinct surface among the chosen draws, and the probability of the surface."""
+    """The first draw of each distinct surface among the chosen draws, and the surface's probability."""
     first: dict[bytes, int] = {}
     rows = np.ascontiguousarray(draws.numbers[chosen])
     surfaces = rows.view(f"V{rows.itemsize * rows.shape[1]}").ravel().tolist()
@@ -306,10 +297,7 @@ def _frequencies(draws: "Draws", chosen: NDArray[Any]) -> tuple[NDArray[Any], ND
 
 
 def _least(candidates: NDArray[Any], *keys: NDArray[Any]) -> int:
-    """The candidate with the least first key, then the least second key, and so on.
-
-    Of candidates equal in all keys, the least number is taken.
-    """
+    """The candidate with the least first key, then second key, and so on, then the least number."""
     places = np.arange(len(candidates))
     for key in keys:
         places = places[key[places] <= key[places].min() + EQUAL]
@@ -326,8 +314,5 @@ DECODERS: dict[str, Decoder] = {
 
 
 def decoder_with(name: str, threshold: Thresholds) -> Decoder:
-    """The decoder of a name, with thresholds if it has such.
-
-    :raises KeyError: if there is no such decoder.
-    """
+    """The decoder of a name, with thresholds if it takes them; raises `KeyError` if it is unknown."""
     return partial(probable_marks, threshold=threshold) if name == "f1" else DECODERS[name]

@@ -1,4 +1,4 @@
-"""The words of restored text, where they are in it, and the marks around them with their probabilities."""
+"""The words of restored text with their offsets, and the marks around them with probabilities."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,10 +19,10 @@ CLOSING, OPENING = slice(0, 1), slice(1, 2)
 class Side(NamedTuple):
     """The marks on one side of a word.
 
-    :ivar marks: those that were restored, as they are written; often none.
-    :ivar probability: how probable it is that just these stand there.
-    :ivar others: the likeliest marks but these; may be none, and may be likelier, where a threshold decides.
-    :ivar others_probability: how probable those are; 0 if no others were drawn.
+    :ivar marks: the restored ones, as written; often none.
+    :ivar probability: of exactly these marks.
+    :ivar others: the likeliest alternative, maybe none; a threshold can make it likelier than ``marks``.
+    :ivar others_probability: of the alternative; 0 if none was drawn.
     """
 
     marks: Marks
@@ -34,10 +34,10 @@ class Side(NamedTuple):
 class Word(NamedTuple):
     """A word of restored text.
 
-    :ivar text: the word as it was, with the dot of an abbreviation.
-    :ivar start: how many characters of the text stand in front of it.
+    :ivar text: the original word, with the dot of an abbreviation.
+    :ivar start: its offset in the original text, in characters.
     :ivar end: ``start`` and its length.
-    :ivar before: the marks that open in front of it.
+    :ivar before: the opening marks in front of it.
     :ivar behind: the marks behind it.
     """
 
@@ -54,14 +54,14 @@ class Word(NamedTuple):
 
 
 def length(source: Source) -> int:
-    """How many characters of a raw text are a sentence, and what ends it."""
+    """The length of a sentence of raw text in characters, with its line end."""
     if not isinstance(source, RawSentence):
         return 0
     return len(source.before) * source.found + len(source.text) + len(source.end)
 
 
 def details_of_text(sentences: Iterable[Restored], conventions: Conventions) -> list[Word]:
-    """The words of a text, all of whose sentences are given: see `details`."""
+    """The words of a text, given all of its sentences: see `details`."""
     words, start = list[Word](), 0
     for restored in sentences:
         words += details(restored, conventions, start)
@@ -70,10 +70,10 @@ def details_of_text(sentences: Iterable[Restored], conventions: Conventions) -> 
 
 
 def details(restored: Restored, conventions: Conventions, start: int) -> Iterator[Word]:
-    """The written words of a sentence of raw text; none if it has no words.
+    """The written words of a sentence of raw text.
 
     :param conventions: how the treebank of the model writes.
-    :param start: how many characters of the text stand in front of the sentence.
+    :param start: the offset of the sentence in the text, in characters.
     """
     source = restored.source
     if not isinstance(source, RawSentence) or not restored.shares:
@@ -94,7 +94,7 @@ def details(restored: Restored, conventions: Conventions, start: int) -> Iterato
 
 
 def _end(text: str, place: int, form: str) -> int:
-    """Where a word ends in a text, whose length another case may change."""
+    """Where a word ends in a text; another case may have changed its length."""
     lengths = sorted(range(1, len(form) + 2), key=lambda size: abs(size - len(form)))
     fits = (size for size in lengths if text[place : place + size].casefold() == form.casefold())
     return place + next(fits, len(form))
@@ -103,11 +103,7 @@ def _end(text: str, place: int, form: str) -> int:
 def _side(
     string: Sequence[str], shares: Mapping[Marks, float], conventions: Conventions, part: slice
 ) -> Side:
-    """The marks of a slot that belong to one of the words beside it.
-
-    :param shares: of all strings of the slot, which are added up for those that are the same on this side.
-    :param part: of what `parted` gives.
-    """
+    """The marks of a slot on one side, with summed probabilities; ``part`` is a part of `parted`."""
 
     def written(marks: Sequence[str]) -> Marks:
         parts = parted([mark for mark in marks_of(marks) if mark != ABBREVIATION_DOT])[part]

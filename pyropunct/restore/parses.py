@@ -1,10 +1,8 @@
-"""The trees over which the punctuation of a sentence is averaged, and windows of long lines.
+"""The trees over which restoration averages, and windows of long lines.
 
-Parsing takes time that is cubic in the number of words, and memory that is quadratic.  So a line of many
-words is restored as if each of its windows were a sentence, and of each window the slots of its core are
-kept, which are not near a place where the line was cut.  Time is linear in the length of the line, and memory
-is that of a few windows beside the line itself.  Of a sentence of a treebank, or of words from Python, only
-the parsing is done in windows.
+Parsing is cubic in time and quadratic in memory.  So a long line is restored in overlapping windows, and each
+slot is taken from the window whose core contains it.  Time is linear in the length of the line.  For
+sentences of treebanks and words from Python, only the parsing uses windows.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -39,8 +37,8 @@ class LineWindow(NamedTuple):
 
     :ivar first: the slot where the window starts.
     :ivar last: the slot where it ends.
-    :ivar core: the words, counted from 1, whose heads are taken from this window.  So is the surface string
-        of the slot before each, and in the last window the string of the last slot.
+    :ivar core: the words, counted from 1, whose heads and preceding slots are taken from this window; the
+        last window also gives the last slot.
     """
 
     first: int
@@ -49,11 +47,7 @@ class LineWindow(NamedTuple):
 
 
 def windows(size: int, closed: Collection[int]) -> list[LineWindow]:
-    """The windows of a line.
-
-    :param size: how many words it has.
-    :param closed: slots where it must not be cut.
-    """
+    """The windows of a line of ``size`` words, which is not cut at ``closed`` slots."""
     if size <= LONGEST_WHOLE:
         return [LineWindow(0, size, range(1, size + 1))]
     parts = []
@@ -68,10 +62,10 @@ def windows(size: int, closed: Collection[int]) -> list[LineWindow]:
 
 
 def joined(parts: Sequence[LineWindow], trees: Sequence[Tree]) -> Tree:
-    """One tree for a line, of the trees of its windows.
+    """The tree of a line, joined from the trees of its windows.
 
-    Each word has the head that it has in the window of whose core it is.  Where that makes no tree, words
-    depend on the first root.
+    Each word gets the head from the window whose core contains it.  Words outside the resulting tree are
+    attached to the first root.
     """
     heads: list[int] = []
     relations: list[str] = []
@@ -91,7 +85,7 @@ def joined(parts: Sequence[LineWindow], trees: Sequence[Tree]) -> Tree:
 
 
 def _roots(heads: Sequence[int]) -> list[int]:
-    """The roots, and a word of each circle; every other word hangs on one of these."""
+    """The roots, and one word of each cycle; every other word depends on one of these."""
     roots: list[int] = []
     seen = [False] * (len(heads) + 1)
     for start in range(1, len(heads) + 1):
@@ -108,7 +102,7 @@ def _roots(heads: Sequence[int]) -> list[int]:
 
 
 class FittedModel(Protocol):
-    """What restoration asks of a fitted model: see `pyropunct.Punctuator`, which has all of this."""
+    """The parts of a fitted model that restoration uses: see `pyropunct.Punctuator`."""
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -132,14 +126,14 @@ class FittedModel(Protocol):
 
     @property
     def share(self) -> float:
-        """The weight of what is read where it is pooled with the story."""
+        """The weight of the networks in the pool with the story."""
 
     @property
     def for_parsed(self) -> FittedStory:
-        """The fitted story for trees of a parser."""
+        """The fitted story for parser output."""
 
     def fitted_story(self, given: bool) -> FittedStory:
-        """The fitted story for trees that are given, or for those of a parser."""
+        """The fitted story for given trees, or for parser output."""
 
 
 class NoParserError(UserError, ValueError):
@@ -157,11 +151,11 @@ def weighted_trees(
 ) -> list[list[WeightedTree]]:
     """The trees of each sentence, with weights that add up to 1; a given tree has weight 1.
 
-    :param sentences: words, which the model's parser parses, or trees.
-    :param trees: the greatest number of trees of a parsed sentence; a sentence of more than `LONGEST_PARSED`
-        words has one tree, which joins the best trees of its windows.
+    :param sentences: words, which are parsed, or trees.
+    :param trees: the greatest number of trees of a parsed sentence; more than `LONGEST_PARSED` words get one
+        tree, joined from windows.
     :raises NoParserError: if there are raw words and the model has no parser.
-    :raises TypeError: if a string stands where words are needed.
+    :raises TypeError: if a sentence is a string instead of a list of words.
     """
     require_words(sentences)
     raw = [sentence for sentence in sentences if not isinstance(sentence, Tree)]
@@ -177,7 +171,7 @@ def weighted_trees(
 
 
 def _parsed(parser: Parser, sentences: Sequence[Sequence[str]], trees: int) -> Iterator[list[WeightedTree]]:
-    """The trees of each sentence; long sentences are parsed in windows, see `windows`."""
+    """The trees of each sentence; long sentences are parsed in `windows`."""
     short = [words for words in sentences if len(words) <= LONGEST_PARSED]
     parses = iter(parser.parse(short, trees) if short else ())
     for words in sentences:

@@ -1,13 +1,13 @@
-"""What networks read in the words of a sentence, and what the story says of its tree, pooled slot by slot.
+"""Pools the networks' predictions from words with the story's predictions from trees, slot by slot.
 
-The story says p(x_i | T) of the string of each slot, as shares of draws; the networks say q(x_i | words).
+The story gives p(x_i | T) for the string of each slot, as shares of draws; the networks give q(x_i | words).
 Their pool is logarithmic (Hinton 1999, "Products of experts")::
 
     in proportion to   q(x_i | words)^w  p(x_i | T)^(1 - w)
 
-Only p is estimated.  To first order, an error e of log p(s) changes the pool P(s) by (1 - w) P(s) e, less
-what keeps the sum.  With m draws, log p(s) has variance 1 / (m p(s)).  So by the delta method a mean of some
-a(s) over the pool has the variance ::
+Only p is estimated.  To first order, an error e of log p(s) changes the pool P(s) by (1 - w) P(s) e, before
+renormalisation.  With m draws, log p(s) has variance 1 / (m p(s)).  So by the delta method the mean of a(s)
+over the pool has the variance ::
 
     sum over strings s of   (1 - w)^2  P(s)^2 / p(s)  (a(s) - mean)^2 / m
 """
@@ -35,25 +35,21 @@ UNSEEN = 0.25
 
 
 class Voice(NamedTuple):
-    """What a network reads in the words of a sentence.
-
-    :ivar vocabulary: its labels.
-    :ivar probabilities: (n + 1, labels).
-    """
+    """A network's predictions for a sentence: (n + 1, labels) probabilities of the labels of a vocabulary."""
 
     vocabulary: SlotVocabulary
     probabilities: Probabilities
 
 
 def log_odds(voices: Sequence[Voice], tokens: Sequence[str]) -> Tensor:
-    """(n + 1, tokens) the means of what several networks read, for a story that reads."""
+    """(n + 1, tokens) the mean log-odds of several networks, for a story that reads."""
     return torch.stack([one.vocabulary.log_odds(one.probabilities, tokens) for one in voices]).mean(0)
 
 
 def pooled(draws: Draws, voices: Sequence[Voice], weight: float) -> Draws:
-    """The draws, with the pool of shares of strings as `Draws.shares`, and its `Draws.spread`.
+    """The draws with pooled `Draws.shares` and `Draws.spread`.
 
-    :param voices: one or more networks, of which the geometric mean is taken.
+    :param voices: at least one; their geometric mean is taken.
     :param weight: w.
     """
     strings = dict.fromkeys(draws.strings)

@@ -1,4 +1,4 @@
-"""What is known of a sentence's punctuation, as evidence, and the posterior given that, as weighted draws."""
+"""Evidence about the punctuation of a sentence, and the posterior as weighted draws."""
 
 from collections import defaultdict
 from collections.abc import Collection, Sequence
@@ -34,10 +34,10 @@ def evidence_about(
 ) -> list[Evidence]:
     """Evidence about the slots 0..n of a sentence.
 
-    :param known: for each slot its marks, those that are hidden left out or not; evidence in numbers of
-        tokens, see `Vocabulary.token_number`; or None, if nothing is known.
-    :param hidden: marks that may stand anywhere in slots whose marks are given, besides these.
-    :raises ValueError: if the model has no such hidden mark.
+    :param known: for each slot its marks; or evidence in numbers of tokens (`Vocabulary.token_number`); or
+        None, if nothing is known.
+    :param hidden: marks that may be missing from slots whose marks are given.
+    :raises ValueError: if the model does not know a hidden mark.
     """
     unseen = _numbers(vocabulary, hidden)
     return [
@@ -65,7 +65,7 @@ def _numbers(vocabulary: Vocabulary, marks: Collection[str]) -> frozenset[int]:
 
 
 def _printable(vocabulary: Vocabulary) -> frozenset[int]:
-    """The tokens of which restored strings may consist."""
+    """The tokens that restored strings may contain."""
     return _numbers(vocabulary, set(vocabulary.tokens) - {START, UNKNOWN})
 
 
@@ -79,13 +79,13 @@ def evidence_of_marks(
 ) -> list[Evidence]:
     """The evidence of the marks of a sentence about its slots.
 
-    If marks are hidden, all other marks are known, and so is their absence.  Otherwise the marks of slots
-    that have some are known, and nothing is known of empty slots; an abbreviation dot does not fill a slot.
+    With hidden marks, all other marks are known, and so is their absence.  Otherwise non-empty slots are
+    known and empty slots are unknown; a slot with only an abbreviation dot counts as empty.
 
     :param surface: the marks of the slots 0..n.
-    :param hidden: marks that may be lacking.
-    :param keep: whether slots that have hidden marks are known, so that they lack no marks.
-    :param closed: slots inside of written words, where no mark can stand.
+    :param hidden: marks that may be missing.
+    :param keep: whether slots with hidden marks are complete.
+    :param closed: slots inside written words, where no mark can stand.
     """
     unseen, evidence = set(hidden), list[Evidence]()
     for slot, marks in enumerate(surface):
@@ -110,13 +110,10 @@ SHOWN = 60
 
 @dataclass(frozen=True)
 class Posterior:
-    """p(x, T | words, evidence) of a sentence of n words, as draws with weights.
-
-    See `pyropunct.models.conditioning` for how they are made.
+    """p(x, T | words, evidence) of a sentence, as weighted draws; see `pyropunct.models.conditioning`.
 
     :ivar draws: the draws of x, with weights that add up to 1.
-    :ivar trees: the trees T, with p(T | words, evidence) as their weights: the known marks are evidence
-        about the tree.
+    :ivar trees: the trees T, weighted by p(T | words, evidence).
     :ivar log_evidence: an estimate of log p(evidence | words), in natural logarithms.
     """
 
@@ -126,7 +123,7 @@ class Posterior:
 
     @property
     def effective_draws(self) -> float:
-        """How many draws of equal weights are worth as much: (sum of weights)^2 / (sum of their squares)."""
+        """The effective sample size: (sum of weights)^2 / (sum of their squares)."""
         return float(1 / (self.draws.weights**2).sum())
 
     def marginals(self) -> list[dict[tuple[str, ...], float]]:
@@ -140,10 +137,7 @@ class Posterior:
         return marginals
 
     def best(self, decoder: str = "mbr") -> Surface:
-        """The surface that a decoder decides on; unknown marks, which cannot be printed, are left out.
-
-        :param decoder: one of `pyropunct.restore.decoders.DECODERS`.
-        """
+        """The surface chosen by one of `pyropunct.restore.decoders.DECODERS`, without unknown marks."""
         return DECODERS[decoder](without_unknown(self.draws)).surface
 
 
@@ -151,11 +145,11 @@ class PosteriorDraws:
     """Rounds of draws from the posterior of one sentence.
 
     :param conditioner: conditions the model's story.
-    :param fitted: the model's story and the types that it knows.
+    :param fitted: the story and its vocabulary.
     :param parses: the trees of the sentence, with weights that add up to 1.
     :param evidence: what is known of its slots 0..n.
-    :param seed: equal seeds give equal draws, whatever other sentences there are.
-    :raises ValueError: if there is evidence for more or fewer slots than there are.
+    :param seed: equal seeds give equal draws, independently of other sentences.
+    :raises ValueError: if the number of slots is wrong.
     """
 
     def __init__(
@@ -176,9 +170,9 @@ class PosteriorDraws:
         self._rounds: list[WeightedDraws] = []
 
     def more(self, number: int) -> Posterior:
-        """The posterior as more draws show it, together with those before.
+        """The posterior from these and all earlier draws.
 
-        :raises ImpossibleSurfaceError: if nothing explains the evidence; it names slot and sentence.
+        :raises ImpossibleSurfaceError: if the evidence is impossible; names the slot and the sentence.
         """
         try:
             self._rounds.append(self._given.draw(number))

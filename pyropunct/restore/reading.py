@@ -1,4 +1,4 @@
-"""Sentences to restore, one by one, from raw text, running text or CoNLL-U of any length."""
+"""Streams of sentences to restore, from raw text, running text or CoNLL-U of any length."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -28,10 +28,10 @@ from pyropunct.treebank.sentence import Sentence
 
 @dataclass(frozen=True)
 class BadLine:
-    """A line of raw text, or a piece of one, or a sentence of CoNLL-U, that cannot be read.
+    """A line (or piece of one) of raw text, or a sentence of CoNLL-U, that cannot be read.
 
-    :ivar text: the line as it was, with its end; bytes that are not UTF-8 are surrogates.  Empty for CoNLL-U.
-    :ivar problem: what is wrong with it; None for what follows the first piece of a line.
+    :ivar text: the line with its end; bytes that are not UTF-8 are surrogates.  Empty for CoNLL-U.
+    :ivar problem: the error message; None for later pieces of a line.
     """
 
     text: str
@@ -58,16 +58,16 @@ def read_items(
     start: Start = BEGINNING,
     tolerant: bool = False,
 ) -> Iterator[Item]:
-    """The sentences of a file, one after the other; no more than one is in memory.
+    """The sentences of a file, one at a time.
 
-    :param kind: "text", "conllu", or "auto": CoNLL-U if the file is called so, or if the first line that is
+    :param kind: "text", "conllu", or "auto": CoNLL-U by the file's name, or if the first line that is
         neither blank nor a comment starts with an id and has tabs.
     :param reader: for raw text.
-    :param running: whether it is running text: a line of any length is read in pieces, cut between words.
+    :param running: whether it is running text, whose long lines are cut between words.
     :param start: where the stream begins in the file.
-    :param tolerant: whether sentences of CoNLL-U that are malformed are bad lines too.
-    :raises TreebankError: at the first line that is no CoNLL-U, or no UTF-8 in CoNLL-U, unless that is
-        tolerated; if running text is CoNLL-U, or CoNLL-U has no sentence.
+    :param tolerant: give malformed sentences of CoNLL-U as bad lines.
+    :raises TreebankError: at the first line that is not CoNLL-U or UTF-8, unless tolerant; if running text
+        is CoNLL-U; or if CoNLL-U has no sentence.
     """
     lines: Iterator[bytes] = stream if isinstance(stream, ByteLines) else ByteLines(stream)
     if kind == "auto":
@@ -95,7 +95,7 @@ def _sentences(
 
 
 def cut_between_words(lines: Iterable[bytes]) -> Iterator[bytes]:
-    """Lines of bytes, and pieces of long ones, as pieces that end with white space if there is any."""
+    """Cut long lines of bytes into pieces that end with white space, if there is any."""
     rest = b""
     for line in lines:
         piece = rest + line
@@ -112,7 +112,6 @@ def cut_between_words(lines: Iterable[bytes]) -> Iterator[bytes]:
 def _raw_lines(
     lines: Iterable[bytes], name: str, reader: RawReader, running: bool, start: Start
 ) -> Iterator[RawSentence | BadLine]:
-    """:param running: whether a line that has no end goes on in the next one."""
     for line, number, offset, begins in numbered(lines, start):
         end = "\r\n" if line.endswith(b"\r\n") else "" if running and not line.endswith(b"\n") else "\n"
         try:
@@ -134,12 +133,12 @@ class AtHand(Protocol):
     """Lines that are read."""
 
     def at_hand(self) -> bool:
-        """Whether the next one can be had without waiting."""
+        """Whether the next one is available without waiting."""
         ...
 
 
 def chunks(items: Iterable[Item], lines: AtHand) -> Iterator[list[Item]]:
-    """Groups of sentences to process together: those that can be had without waiting for more input."""
+    """Groups of sentences to process together: those available without waiting for input."""
     chunk: list[Item] = []
     for item in items:
         chunk.append(item)
@@ -151,7 +150,7 @@ def chunks(items: Iterable[Item], lines: AtHand) -> Iterator[list[Item]]:
 
 
 class NoReaderError(UserError, ValueError):
-    """Raised when a model without a reader of running text is to find sentences or cases."""
+    """Raised when sentences or cases are to be found by a model without a reader of running text."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -161,22 +160,20 @@ class NoReaderError(UserError, ValueError):
 
 
 def require_reader(reader: RunningReader | None, settings: RestoreSettings) -> None:
-    """:raises NoReaderError: if settings ask for a reader of running text, and there is none."""
+    """Raise `NoReaderError` if the settings need a reader of running text and there is none."""
     if reader is None and (settings.running or settings.case == "restore"):
         raise NoReaderError
 
 
 class SentenceStream(Iterator[Item]):
-    """The sentences of lines of raw text, as soon as they are certain; other items in their places.
+    """The sentences of lines of raw text, as soon as they are certain; other items pass through.
 
-    A line that is not running text is a sentence, unless it is too long, or marks inside of it end sentences.
+    A line that is not running text is a sentence, unless it is too long, or marks inside it end sentences.
 
-    :param items: lines, and items of other kinds.
     :param reader: finds sentence ends and cases; with None each line is a sentence.
-    :param settings: say whether lines are running text, and which case they get.
-    :param lines: the source of the items, for `at_hand`; by default all are at hand.
-    :param tell_long: called with lines that are running text because they are too long for sentences.
-    :param last_end: ends the last line if nothing does.
+    :param lines: the source of the items, for `at_hand`; by default all are available.
+    :param tell_long: called with lines that are read as running text because they are too long.
+    :param last_end: ends the last line if nothing else does.
     """
 
     def __init__(
@@ -196,7 +193,7 @@ class SentenceStream(Iterator[Item]):
         self._next: Item | None = None
 
     def _sentences_of_each(self) -> Iterator[Iterator[Item]]:
-        """The sentences that become certain with each item, which may be none; or just the item."""
+        """The sentences that become certain with each item, if any."""
         if self._reader is None:
             yield from (iter((item,)) for item in self._items)
             return
@@ -227,12 +224,12 @@ class SentenceStream(Iterator[Item]):
         return item
 
     def at_hand(self) -> bool:
-        """Whether the next sentence can be had without waiting for input, if that is certain already."""
+        """Whether the next sentence is available without waiting for input."""
         if self._next is None:
             self._next = next(self._group, None)
         return self._next is not None or self._lines is None or self._lines.at_hand()
 
 
 def _has_ends(line: RawSentence) -> bool:
-    """Whether marks inside of a line end sentences."""
+    """Whether marks inside a line end sentences."""
     return any(map(ends_sentence, line.surface[1:-1], line.words[1:]))

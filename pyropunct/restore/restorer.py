@@ -1,4 +1,4 @@
-"""One way from text to sentences to trees to decisions to text."""
+"""Restoration of text: from text to sentences to trees to decisions to text."""
 
 import reprlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -37,14 +37,13 @@ from pyropunct.treebank.reading import MOST_MARKS
 
 
 class MarkError(UserError, ValueError):
-    """Raised when settings name marks that the model does not know, or none."""
+    """Raised when settings name unknown marks, or no mark."""
 
 
 class Restorer:
     """Restores the punctuation of text, by a model and settings.
 
-    Each step can be taken by itself: `text` is `sentences`, `restore` and printing; files of any length are
-    `read` sentence by sentence.
+    `text` does `sentences`, `restore` and printing; `read` streams files of any length.
 
     Example::
 
@@ -55,13 +54,10 @@ class Restorer:
         restorer = Restorer(pyropunct.load("en"), RestoreSettings(case="keep"))
         print(restorer.text("Ann , a doctor sings"))
 
-    :param model: the model.
-    :param settings: how text is restored.
     :param raw_reader: reads lines; by default one for the model.
-    :raises NoReaderError: if running text is to be read, or case to be restored, and the model has no reader
-        of running text.
-    :raises MarkError: if ``marks`` or ``hidden`` names a mark that the model does not know, if ``hidden``
-        names no mark, or if both are given.
+    :raises NoReaderError: if running text or case needs a reader and the model has none.
+    :raises MarkError: if ``marks`` or ``hidden`` contains an unknown mark, if ``hidden`` is empty, or if both
+        are given.
     """
 
     def __init__(
@@ -84,11 +80,11 @@ class Restorer:
         self.raw_reader = raw_reader or RawReader(model.vocabulary, model.conventions)
 
     def text(self, text: str) -> str:
-        """A text with its punctuation restored, of as many lines unless it is running text."""
+        """Restore a text, with the same lines unless it is running text."""
         return next(self.texts([text]))
 
     def texts(self, texts: Iterable[str]) -> Iterator[str]:
-        """Texts with their punctuation restored: see `text` and `sentences_of_texts`."""
+        """Restore texts: see `text` and `sentences_of_texts`."""
         for sentences in self.sentences_of_texts(texts):
             yield "".join(
                 raw_text(restored, self.model.conventions, capital=self.settings.capital)
@@ -103,12 +99,9 @@ class Restorer:
             yield details_of_text(sentences, self.model.conventions)
 
     def sentences_of_texts(self, texts: Iterable[str]) -> Iterator[list[Restored]]:
-        """The restored sentences of each text, as soon as they are there.
+        """The restored sentences of each text, as soon as they are ready; raises `TypeError` for non-strings.
 
-        Few texts are taken at first, then more and more, until these have `CHUNK` sentences: that is
-        quicker than one by one, and the first results are there at once.
-
-        :raises TypeError: if a text is no string.
+        Batches of texts start small, for fast first results, and grow to `CHUNK` sentences, for speed.
         """
         if not isinstance(texts, Iterable):
             raise TypeError(f"a text is a string, or several are, not of the type {type(texts).__name__}")
@@ -131,7 +124,7 @@ class Restorer:
             yield self.raw_reader.read(line, number, "\n" * (number < len(lines)))
 
     def _together(self, texts: Sequence[Sequence[RawSentence]]) -> list[list[Restored]]:
-        """The restored sentences of each of some texts."""
+        """The restored sentences of each text of a batch."""
         with WHOLE:
             restored = self.restore([*chain.from_iterable(texts)])
             return [list(islice(restored, len(sentences))) for sentences in texts]
@@ -152,7 +145,7 @@ class Restorer:
 
         :param part: raw text or CoNLL-U.
         :param tolerant: give malformed sentences of CoNLL-U as bad lines.
-        :param tell_long: called with lines that are running text because they are too long for sentences.
+        :param tell_long: called with lines that are read as running text because they are too long.
         :raises TreebankError: as `read_items` does.
         """
         running = self.settings.running
@@ -165,16 +158,16 @@ class Restorer:
         )
 
     def restore(self, sources: Sequence[Source]) -> Iterator[Restored]:
-        """Restore sentences, which may have punctuation already; a line without words is unchanged.
+        """Restore sentences, which may have punctuation; a line without words is unchanged.
 
         Long lines of raw text are restored in windows: see `pyropunct.restore.parses`.
 
-        :raises NoParserError: if words have to be parsed and the model has no parser.
+        :raises NoParserError: if words must be parsed and the model has no parser.
         """
         return punctuated(self.model, self.in_their_cases(sources), self.settings, self._decide)
 
     def in_their_cases(self, sources: Sequence[Any]) -> Sequence[Any]:
-        """The sources; lines of raw text are in the case that they are to have."""
+        """The sources, with the case of raw text restored."""
         if self.model.reader is None:
             return sources
         raw = [source for source in sources if isinstance(source, RawSentence) and not source.found]
@@ -228,16 +221,16 @@ class Restorer:
         return (next(given if tells else free) for tells in told)
 
     def _keeps(self, source: Source) -> bool:
-        """Whether the marks of a sentence are kept; of hidden ones that are there, whether these are."""
+        """Whether existing marks, or existing hidden marks, are kept."""
         keep = self.settings.keep
         if isinstance(source, RawSentence) and source.settled:
             return True
         return bool(keep) if self._hidden or not isinstance(source, RawSentence) else keep is not False
 
     def _tells(self, source: Source) -> bool:
-        """Whether the marks of a sentence are evidence about others: not if there are too many in a slot.
+        """Whether the marks of a sentence are evidence: not if a slot has too many.
 
-        :raises UserError: if there are too many to look for hidden ones beside them.
+        :raises UserError: if hidden marks are wanted beside too many.
         """
         most = max(map(len, source.surface))
         if self._hidden and most > MOST_MARKS:

@@ -1,4 +1,4 @@
-"""From sentences to trees to decisions: the way that restoration and correction share."""
+"""From sentences to trees to decisions: the steps that restoration and correction share."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -30,9 +30,8 @@ class Restored(NamedTuple):
     :ivar source: the original sentence.
     :ivar surface: the punctuation tokens of the slots 0..n.
     :ivar risk: the expected edit distance of the surface from the truth.
-    :ivar tree: its heaviest tree, or the parser's best tree if that was asked for; None for a line without
-        words.
-    :ivar effective_draws: see `Decision`; None where no marks are known, and for long lines.
+    :ivar tree: its heaviest tree, or the parser's best tree on request; None for a line without words.
+    :ivar effective_draws: see `Decision`; None without evidence, and for long lines.
     :ivar shares: see `Decision`; empty for a line without words.
     """
 
@@ -44,22 +43,20 @@ class Restored(NamedTuple):
     shares: Shares = ()
 
     def probability(self, slot: int) -> float:
-        """How probable the marks of a slot are."""
+        """The probability of the marks of a slot."""
         return self.shares[slot][tuple(self.surface[slot])]
 
 
 def punctuated(
     model: FittedModel, sources: Iterable[Source], settings: DecisionSettings, decide: Decide
 ) -> Iterator[Restored]:
-    """Sentences with new punctuation: their words are parsed, and their marks decided on.
+    """Punctuate sentences: parse their words, and decide on their marks.
 
     Long lines of raw text are punctuated in windows: see `pyropunct.restore.parses`.  A line without words
     is unchanged.
 
-    :param model: parses words.
-    :param settings: says which words are parsed, and for how many trees.
     :param decide: decides, given the trees.
-    :raises NoParserError: if words have to be parsed and the model has no parser.
+    :raises NoParserError: if words must be parsed and the model has no parser.
     """
 
     def together(batch: Sequence[Source]) -> Iterator[Restored]:
@@ -85,10 +82,7 @@ def punctuated(
 def in_windows(
     sources: Iterable[Source], restore: Callable[[Sequence[Source]], Iterator[Restored]]
 ) -> Iterator[Restored]:
-    """Restore sentences together, but each long line of raw text by itself, some windows at a time.
-
-    :param restore: restores sentences together.
-    """
+    """Restore sentences together, but each long line of raw text alone, in windows."""
     short: list[Source] = []
     for source in sources:
         if isinstance(source, RawSentence) and len(source.words) > LONGEST_WHOLE:
@@ -114,17 +108,15 @@ def _in_windows(source: RawSentence, restore: Callable[[Sequence[Source]], Itera
             surface += restored.surface[kept]
             shares += restored.shares[kept]
             risk += restored.risk * (last - first) / (len(restored.surface) - 1)
-            assert restored.tree is not None  # for there are words
+            assert restored.tree is not None  # because there are words
             trees.append(restored.tree)
     return Restored(source, surface, risk, joined(parts, trees), shares=tuple(shares))
 
 
 def raw_text(restored: Restored, conventions: Conventions, *, capital: bool) -> str:
-    """A restored line of raw text; a line without words is unchanged.
+    """A restored line of raw text; a line without words is unchanged.  Raises `TypeError` for other sources.
 
-    :param conventions: how the treebank of the model writes.
     :param capital: whether the line begins with a capital letter.
-    :raises TypeError: if it was no raw text.
     """
     source = restored.source
     if not isinstance(source, RawSentence):
@@ -138,14 +130,11 @@ def raw_text(restored: Restored, conventions: Conventions, *, capital: bool) -> 
 
 
 def words_of(source: Source) -> tuple[str, ...]:
-    """The words of a sentence; those of a treebank's are the forms of its tree."""
+    """The words of a sentence; for a treebank, the forms of its tree."""
     return source.tree.forms if isinstance(source, Sentence) else source.words
 
 
 def has_marks(source: Source) -> bool:
-    """Whether there is punctuation to remove, other than abbreviation dots.
-
-    A line of marks only is unchanged.
-    """
+    """Whether a sentence has punctuation to remove, other than abbreviation dots; false without words."""
     marks = {token for slot in source.surface for token in slot} - {START, ABBREVIATION_DOT}
     return bool(marks) and bool(words_of(source))

@@ -1,9 +1,9 @@
-"""Rewriting draws of surface punctuation before a decoder decides on one.
+"""Rewriting draws of surface punctuation before a decoder decides, to remove unwanted marks or keep given
+ones.
 
-A rewriting removes unwanted marks or keeps given ones.  It maps slot strings to slot strings, so rewritten
-draws are draws from the image of p(x | T) under this map, and a decoder minimises the risk under that
-distribution.  A rewriting does not condition on given marks: that is done before, see
-`pyropunct.restore.posterior`.  Only `with_whole_pairs` conditions, on what is drawn itself.
+A rewriting maps slot strings to slot strings, so rewritten draws come from the image of p(x | T) under this
+map, and a decoder minimises the risk under that.  Conditioning on given marks comes before, see
+`pyropunct.restore.posterior`; only `with_whole_pairs` conditions, by rejection.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -24,10 +24,7 @@ Rewriting = Callable[["Draws"], "Draws"]
 
 
 def mixture(parts: "Sequence[Draws]", weights: Sequence[float]) -> "Draws":
-    """Draws from several distributions over the same slots, as draws from their mixture.
-
-    :param weights: the weights of the distributions, which add up to 1.
-    """
+    """Draws from the mixture of several distributions over the same slots; the weights add up to 1."""
     if len(parts) == 1:
         return parts[0]
     numbers, strings = [], dict[String, int]()
@@ -43,11 +40,7 @@ def mixture(parts: "Sequence[Draws]", weights: Sequence[float]) -> "Draws":
 def rewritten(
     draws: "Draws", rewrite: Callable[[String], String], slots: Collection[int] | None = None
 ) -> "Draws":
-    """The draws with some of their strings rewritten.
-
-    :param rewrite: gives the new string for an old one.
-    :param slots: the slots to rewrite; by default all.
-    """
+    """The draws with the strings of some slots (by default all) rewritten."""
     strings = {string: number for number, string in enumerate(draws.strings)}
     place = [strings.setdefault(rewrite(string), len(strings)) for string in draws.strings]
     if place == list(range(len(place))):
@@ -60,11 +53,7 @@ def rewritten(
 
 
 def _moved(shares: NDArray[Any] | None, new: NDArray[Any], where: slice | list[int]) -> NDArray[Any] | None:
-    """The shares of strings after a rewriting.
-
-    :param new: the number of each string afterwards.
-    :param where: the slots that are rewritten.
-    """
+    """The shares of strings after a rewriting of some slots; ``new`` is the new number of each string."""
     if shares is None:
         return None
     moved = np.zeros((len(shares), max(int(new.max()) + 1, shares.shape[1])))
@@ -83,8 +72,8 @@ def without_unknown(draws: "Draws") -> "Draws":
 def with_marks_only(draws: "Draws", marks: Collection[str]) -> "Draws":
     """The draws with all but the given marks removed.
 
-    The other marks of a slot remain: if ``. ”`` was drawn and only the period is wanted, the period remains.
-    An abbreviation dot counts as a period here.
+    The given marks of a slot remain: of ``. ”`` the period remains, if only this is wanted.  An abbreviation
+    dot counts as a period here.
     """
     wanted = {START, *marks}
     if "." in marks:
@@ -100,7 +89,7 @@ def without_marks_in(draws: "Draws", slots: Collection[int]) -> "Draws":
 def with_given(draws: "Draws", given: Surface) -> "Draws":
     """The draws with the given marks in all slots that have some; the other slots are unchanged.
 
-    A slot with nothing but an abbreviation dot, which belongs to its word, counts as empty.
+    A slot with only an abbreviation dot, which belongs to its word, counts as empty.
     """
     for slot, marks in enumerate(given):
         if not {START, ABBREVIATION_DOT}.issuperset(marks):
@@ -109,10 +98,7 @@ def with_given(draws: "Draws", given: Surface) -> "Draws":
 
 
 def with_probable_changes(draws: "Draws", given: Surface, least: float) -> "Draws":
-    """The draws with the given string in place of improbable others.
-
-    :param least: the probability that a change must have.
-    """
+    """The draws with the given string in place of strings less probable than ``least``."""
     for slot, string in enumerate(given):
         kept, column = tuple(string), draws.numbers[:, slot]
         share = np.bincount(column, draws.weights, len(draws.strings))
@@ -124,7 +110,7 @@ def with_probable_changes(draws: "Draws", given: Surface, least: float) -> "Draw
 
 
 def with_own_unknown(draws: "Draws", given: Surface, known: Collection[str]) -> "Draws":
-    """The draws with the unknown marks of given punctuation in the places where they are but unknown.
+    """The draws with unknown marks replaced by those of the given punctuation.
 
     :param given: has, in each slot, as many unknown marks as each draw.
     :param known: the marks that the model knows.
@@ -144,9 +130,9 @@ def _named(own: Sequence[str], string: String) -> String:
 def with_whole_pairs(draws: "Draws", given: Surface) -> "Draws":
     """The draws with no more halves of pairs than the given punctuation; without such draws, that itself.
 
-    The model draws halves of pairs, since constituents may sprout them: the halves of a pair may come from
-    different constituents.  Rejection conditions the draws on brackets and quotation marks that are as whole
-    as before.  A mark that is given on both sides of a constituent, such as a comma, stays or goes on both.
+    The model draws halves of pairs, since constituents may sprout them.  Rejection conditions the draws on
+    brackets and quotation marks that are as whole as before.  A mark given on both sides of a constituent,
+    such as a comma, stays or goes on both.
     """
     most, paired = unpaired(given), [not PAIRED.isdisjoint(string) for string in draws.strings]
     shown = np.where(np.array(paired)[draws.numbers], draws.numbers, -1)

@@ -19,12 +19,12 @@ SURE = 5.0
 def shares_and_risks(
     numbers: NDArray[Any], weights: NDArray[Any], distance: NDArray[Any]
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """How probable each string is in each slot, and R_i of each.
+    """(n + 1, k) the probability and the R_i of each string in each slot; R_i is infinite if it was not
+    drawn.
 
     :param numbers: (draws, n + 1) the number of the string in each slot.
-    :param weights: (draws,) which sum to 1.
-    :param distance: (k, k) the edit distances of the strings.
-    :return: both (n + 1, k); R_i is infinite if the string was not drawn in the slot.
+    :param weights: (draws,) they add up to 1.
+    :param distance: (k, k) edit distances.
     """
     slots, number = numbers.shape[1], len(distance)
     share, risk = np.zeros((slots, number)), np.full((slots, number), np.inf)
@@ -49,13 +49,12 @@ def regrets(
     chosen: NDArray[Any],
     squares: float,
 ) -> NDArray[Any]:
-    """What more draws can be expected to save in each slot: (n + 1,).
+    """(n + 1,) the edits that more draws are expected to save in each slot.
 
-    :param share: and ``risk``, both (n + 1, k), as of `shares_and_risks`.
-    :param distance: (k, k).
+    :param share: and ``risk``, (n + 1, k), see `shares_and_risks`.
     :param spread: (n + 1, k), see `pyropunct.draws.Draws`.
     :param chosen: (n + 1,) the numbers of the strings.
-    :param squares: the sum of the squares of the weights of the draws.
+    :param squares: the sum of the squared weights of the draws.
     """
     saved = np.zeros(len(share))
     for slot in range(len(share)):

@@ -1,8 +1,7 @@
-"""Running text, in which sentences end anywhere, as sentences.
+"""Finds the sentences of running text, in which sentences end anywhere.
 
-A `pyropunct.nets.reader.RunningReader` finds sentence ends, unless marks show them.  It sees the words of a
-paragraph in fixed windows, so that results do not depend on how many words are read at a time, and only some
-windows and the current sentence are in memory.
+A `pyropunct.nets.reader.RunningReader` finds sentence ends, unless marks show them.  It reads fixed windows
+of a paragraph, so results do not depend on how the input is chunked, and memory is bounded.
 """
 
 from collections.abc import Iterator, Sequence
@@ -37,12 +36,11 @@ INNER = frozenset(",;:،؛，；：、")
 class _PlacedWord(NamedTuple):
     """A word of a paragraph.
 
-    :ivar form: the word.
     :ivar line: the number of its line.
     :ivar slot: the punctuation and white space behind it.
     :ivar closed: whether the next word is part of the same written word.
     :ivar fixed: whether its case stays as it is.
-    :ivar written: the written word that begins with it, if that is of several words.
+    :ivar written: the written word of several words that begins with it, if any.
     """
 
     form: str
@@ -54,11 +52,11 @@ class _PlacedWord(NamedTuple):
 
 
 class _Judged(NamedTuple):
-    """The reader's judgement of a word.
+    """The reader's predictions for a word.
 
-    :ivar end: the probability that a sentence ends behind it, 0 inside of a written word.
-    :ivar cases: (4,) the logits of its cases, None if it stays as it is.
-    :ivar marks: (labels,) the logits of the marks behind it.
+    :ivar end: the probability that a sentence ends behind it, 0 inside a written word.
+    :ivar cases: (4,) logits of its cases, None if its case stays.
+    :ivar marks: (labels,) logits of the marks behind it.
     """
 
     end: float
@@ -67,23 +65,22 @@ class _Judged(NamedTuple):
 
 
 class SentenceFinder:
-    """Takes the lines of a text one after the other, and gives its sentences as soon as they are certain.
+    """Takes the lines of a text one by one, and yields its sentences as soon as they are certain.
 
     A line without words is a sentence by itself, and ends a paragraph.  In a paragraph, sentences end
 
-    - behind marks that end sentences, such as a period, which is not an abbreviation's dot; but not if a mark
-      closes behind “?” or “!” and the next word has a small first letter, as in “Stop!” he said;
-    - nowhere else between two of these, or the first and the beginning of the paragraph, if there are at most
-      `LONGEST_MARKED` words between them, but where an abbreviation's dot stands;
+    - behind marks that end sentences, such as a period that is not an abbreviation's dot; but not if a mark
+      closes behind “?” or “!” and the next word is in lower case, as in “Stop!” he said;
+    - nowhere else between two such ends that are at most `LONGEST_MARKED` words apart, except at an
+      abbreviation's dot;
     - elsewhere where the reader finds an end more probable than `LIKELY`, but never behind commas, semicolons
       or colons; and
     - at the end of the paragraph.
 
-    Closing marks between two sentences belong to the first, opening ones behind them to the second.
+    Closing marks between two sentences belong to the first, opening marks after them to the second.
 
-    :param reader: finds sentence ends and cases.
     :param mode: which words get new cases; "auto" decides for each window of the reader.
-    :param capital: whether first words begin with a capital letter for that reason alone, in new cases.
+    :param capital: whether a restored first word is capitalised because it is first.
     """
 
     def __init__(self, reader: RunningReader, mode: CaseMode = "auto", *, capital: bool = True) -> None:
@@ -94,7 +91,7 @@ class SentenceFinder:
         self._clear()
 
     def _clear(self) -> None:
-        """Begin a paragraph.  Places are numbers of words in what is kept of it."""
+        """Begin a paragraph; places are indices of its stored words."""
         self._words.clear()
         self._judged.clear()
         self._begun, self._told = 0, -1  # the first word of the sentence, the last with an ending mark
@@ -113,10 +110,7 @@ class SentenceFinder:
         self._forget()
 
     def finish(self, end: str = "") -> Iterator[RawSentence]:
-        """The remaining sentences of the paragraph.
-
-        :param end: what ends its last line if nothing does.
-        """
+        """The remaining sentences; ``end`` ends the last line if nothing else does."""
         if self._words:
             self._end += end if "\n" not in self._end else ""
             yield from self._read(len(self._words))
@@ -141,7 +135,7 @@ class SentenceFinder:
         self._end = line.behind + line.end
 
     def _read(self, stop: int) -> Iterator[RawSentence]:
-        """Let the reader judge the words before a place, and give the sentences that end there."""
+        """Read the words before a place, and yield the sentences that end there."""
         forms = [word.form for word in self._words]
         windows = list(windows_of(forms, len(self._judged), stop))
         for start in range(0, len(windows), WINDOWS_AT_ONCE):
@@ -169,7 +163,7 @@ class SentenceFinder:
             )
 
     def _end_known_at(self, number: int) -> int | None:
-        """The last word of a sentence that is known to end when the words up to this one are judged."""
+        """The last word of a sentence whose end is known once the words up to this one are read."""
         if self._ends(number):
             return number
         if number - self._begun + 1 < LONGEST_SENTENCE:
@@ -194,13 +188,13 @@ class SentenceFinder:
         return self._judged[number].end > LIKELY
 
     def _is_closed(self, number: int) -> bool:
-        """Whether no sentence ends behind a word, as it touches the next one, if only with a mark between."""
+        """Whether no sentence ends behind a word, because it touches the next one."""
         word, behind = self._words[number], self._words[number + 1 : number + 2]
         touches = not word.slot.gap and bool(behind) and space_between_words(word.form, behind[0].form)
         return word.closed or touches
 
     def _goes_on_small(self, number: int) -> bool:
-        """Whether the next word begins with a small letter, where that tells something."""
+        """Whether the next word is in lower case, in text that has capitals."""
         judged, behind = self._judged[number], self._words[number + 1 : number + 2]
         return judged.cases is None and bool(behind) and behind[0].form[:1].islower()
 
@@ -209,7 +203,6 @@ class SentenceFinder:
         return ends_sentence(self._words[number].slot.tokens, behind)
 
     def _cut(self, last: int) -> RawSentence:
-        """The sentence that ends with a word."""
         words = self._words[self._begun : last + 1]
         judged = self._judged[self._begun : last + 1]
         slot = words[-1].slot
@@ -245,7 +238,6 @@ class SentenceFinder:
         return recased(sentence, self._reader, stack(cases), self._capital)
 
     def _forget(self) -> None:
-        """Let go of words that are no more needed."""
         gone = max(0, min(self._begun, len(self._judged) - MARGIN))
         del self._words[:gone], self._judged[:gone]
         self._begun -= gone
@@ -253,10 +245,7 @@ class SentenceFinder:
 
 
 def ends_sentence(slot: Sequence[str], behind: str) -> bool:
-    """Whether marks end a sentence; several dots, together or one by one, need not.
-
-    :param behind: the next word, nothing if there is none.
-    """
+    """Whether marks end a sentence; several dots do not always.  ``behind`` is the next word or empty."""
     ending = [mark for mark in slot if set(mark) <= ENDING and (len(mark) == 1 or set(mark) != {"."})]
     if not ending or (len(ending) > 1 and set(ending) == {"."}):
         return False
@@ -266,7 +255,7 @@ def ends_sentence(slot: Sequence[str], behind: str) -> bool:
 
 
 def _where_white_space_is(slot: Slot, place: int) -> int:
-    """The place with white space that is nearest to another place between marks, or this if there is none."""
+    """The nearest place with white space, or the place itself if there is none."""
     spaces = [*(mark.space for mark in slot.marks), slot.space]
     return min(
         (number for number, space in enumerate(spaces) if space), key=lambda n: abs(n - place), default=place
@@ -274,7 +263,6 @@ def _where_white_space_is(slot: Slot, place: int) -> int:
 
 
 def _multiwords(words: Sequence[_PlacedWord]) -> Iterator[Multiword]:
-    """The written words of several words."""
     place = 0
     while place < len(words):
         last = place

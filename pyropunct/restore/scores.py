@@ -1,7 +1,4 @@
-"""How good restored punctuation is: in edits per slot, and mark by mark.
-
-Edits are those of Li, Wang & Eisner 2019, section 6.1.
-"""
+"""Scores of restored punctuation: edits per slot (Li, Wang & Eisner 2019, section 6.1), and by mark."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -14,18 +11,12 @@ from pyropunct.text.marks import START, Surface, marks_of
 
 
 def slot_distance(restored: Sequence[str], gold: Sequence[str]) -> int:
-    """The least number of tokens to insert, delete or replace to turn one slot string into the other.
-
-    The sentence start `pyropunct.text.marks.START` is given and does not count.
-    """
+    """The edit distance of two slot strings, without the sentence start `pyropunct.text.marks.START`."""
     return int(Levenshtein.distance(marks_of(restored), marks_of(gold)))
 
 
 def surface_distance(restored: Surface, gold: Surface) -> int:
-    """The sum of `slot_distance` over the slots of one sentence.
-
-    :raises ValueError: if the numbers of slots differ.
-    """
+    """The sum of `slot_distance` over a sentence; raises `ValueError` if the numbers of slots differ."""
     if len(restored) != len(gold):
         raise ValueError(f"the edit distance of {len(restored)} slots from {len(gold)} is not defined")
     return sum(map(slot_distance, restored, gold))
@@ -34,7 +25,7 @@ def surface_distance(restored: Surface, gold: Surface) -> int:
 def average_edit_distance(restored: Sequence[Surface], gold: Sequence[Surface]) -> float:
     """AED: the total edit distance of sentences, divided by the number of their slots.
 
-    :raises ValueError: if there is no sentence, or if the numbers of sentences or of slots differ.
+    :raises ValueError: if there is no sentence, or if the numbers of sentences or slots differ.
     """
     if len(restored) != len(gold):
         raise ValueError(f"{len(restored)} sentences cannot be compared with {len(gold)}")
@@ -44,12 +35,7 @@ def average_edit_distance(restored: Sequence[Surface], gold: Sequence[Surface]) 
 
 
 class MarkScore(NamedTuple):
-    """How often a mark was restored.
-
-    :ivar gold: how many there are in the truth.
-    :ivar restored: how many were restored.
-    :ivar right: how many of these are in the truth, in the same slot.
-    """
+    """Counts of a mark: in the truth, restored, and restored in the right slot."""
 
     gold: int
     restored: int
@@ -75,16 +61,15 @@ class MarkScore(NamedTuple):
 class RestorationScores:
     """Counts over sentences, which `add` updates.
 
-    The counts of marks ignore the order within a slot: if a mark is g times in the true and r times in the
-    restored string, min(g, r) are right.  The edit distance depends on the order.
+    Counts of marks ignore the order within a slot: of g true and r restored marks, min(g, r) are right.  The
+    edit distance depends on the order.
 
-    :ivar sentences: how many.
-    :ivar right_sentences: how many have no edit.
-    :ivar slots: their slots, n + 1 for each sentence of n words.
+    :ivar right_sentences: sentences without an edit.
+    :ivar slots: n + 1 for each sentence of n words.
     :ivar edits: the total edit distance over all slots.
-    :ivar gold: how often each mark is in the truth.
-    :ivar restored: how often each mark was restored.
-    :ivar right: how often each mark was restored where it belongs.
+    :ivar gold: the number of each mark in the truth.
+    :ivar restored: the number of each restored mark.
+    :ivar right: the number of each mark restored in the right slot.
     """
 
     sentences: int = 0
@@ -96,10 +81,7 @@ class RestorationScores:
     right: Counter[str] = field(default_factory=Counter)
 
     def add(self, restored: Surface, gold: Surface) -> None:
-        """Count one sentence.
-
-        :raises ValueError: if one surface has more slots than the other.
-        """
+        """Count one sentence; raises `ValueError` if the numbers of slots differ."""
         edits = surface_distance(restored, gold)
         self.edits += edits
         self.right_sentences += edits == 0
@@ -119,12 +101,12 @@ class RestorationScores:
         return self.edits / self.slots if self.slots else None
 
     def of_marks(self) -> dict[str, MarkScore]:
-        """The score of each mark that is in the truth or was restored, the most frequent first."""
+        """The score of each true or restored mark, the most frequent first."""
         marks = sorted(
             self.gold | self.restored, key=lambda mark: (-self.gold[mark], -self.restored[mark], mark)
         )
         return {mark: MarkScore(self.gold[mark], self.restored[mark], self.right[mark]) for mark in marks}
 
     def overall(self) -> MarkScore:
-        """The score of all marks together, whose precision, recall and F1 are micro-averages."""
+        """The micro-averaged score of all marks."""
         return MarkScore(self.gold.total(), self.restored.total(), self.right.total())

@@ -1,4 +1,4 @@
-"""How text is restored: the settings of `pyropunct.load`, of a call of a `Punctuator`, and of the command."""
+"""Settings for restoring text: for `pyropunct.load`, calls of a `Punctuator`, and the command."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -20,9 +20,9 @@ THRESHOLD = 0.28
 
 
 def thresholds(text: str) -> Thresholds:
-    """The thresholds of a text such as "0.4", or "0.4 ,=0.3 ?=0.2".
+    """Parse thresholds such as "0.4" or "0.4 ,=0.3 ?=0.2".
 
-    :raises ValueError: if it is no such text, or a number is not from 0 to 1.
+    :raises ValueError: if it cannot be parsed, or a number is not from 0 to 1.
     """
     found: dict[str, float] = {}
     for part in text.split():
@@ -44,7 +44,7 @@ def _probability(text: str) -> float:
 
 
 class DecisionSettingError(UserError, ValueError):
-    """A setting that is out of its bounds, or none of its choices."""
+    """A setting is out of bounds, or not one of its choices."""
 
 
 @dataclass(frozen=True, kw_only=True)

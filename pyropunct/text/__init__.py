@@ -1,1 +1,1 @@
-"""Raw text: lines, words, marks, and how they are written; no trees, no tensors."""
+"""Raw text: lines, words, marks, spacing; no trees, no tensors."""

@@ -1,7 +1,6 @@
-"""How a treebank writes: spaces, quotation marks, abbreviations, capital letters, words written as one.
+"""How a treebank writes: spaces, quotation marks, abbreviations, capital letters, contractions.
 
-Restored punctuation follows the conventions of the training treebank.  Where the treebank gives no evidence,
-the rules of `pyropunct.text.marks` hold.
+Restored punctuation follows the training treebank, and where that gives no evidence, `pyropunct.text.marks`.
 """
 
 from collections.abc import Mapping
@@ -23,15 +22,14 @@ CapitalCounts = Mapping[str, tuple[int, int]]
 
 @dataclass(frozen=True)
 class Capitals:
-    """Which words a treebank writes with a capital letter inside sentences.
+    """Which words a treebank capitalises inside sentences.
 
-    A word that was seen n times, c of them with a capital letter, has one with probability
-    (c + k r) / (n + k).  Here k is `ALIKE`, and r is the probability for its tag.  That is given by the same
-    formula with the counts of the tag, where k is `TAGS_ALIKE`, and r is 1 for proper nouns and for pronouns
-    of one letter, 0 for all others.
+    A word seen n times, c of them capitalised, is capitalised with probability (c + k r) / (n + k), where k
+    is `ALIKE`, and r is the probability for its tag.  For tags the same formula holds with k = `TAGS_ALIKE`,
+    and r = 1 for proper nouns and pronouns of one letter, else 0.
 
-    :ivar words: for each lower-cased word its (c, n).
-    :ivar tags: for each universal tag its (c, n).
+    :ivar words: (c, n) of each lower-cased word.
+    :ivar tags: (c, n) of each universal tag.
     """
 
     words: CapitalCounts = field(default_factory=dict)
@@ -42,21 +40,18 @@ class Capitals:
         return Capitals(_added(self.words, other.words), _added(self.tags, other.tags))
 
     def to_json(self) -> dict[str, Any]:
-        """Plain dictionaries, from which `from_json` makes equal counts."""
+        """Plain dictionaries, for `from_json`."""
         return {"words": dict(sorted(self.words.items())), "tags": dict(sorted(self.tags.items()))}
 
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> "Capitals":
-        """The counts that `to_json` wrote.
-
-        :raises ValueError: if the input holds anything but counts.
-        """
+        """The counts that `to_json` wrote; raises `ValueError` if they are damaged."""
         columns = (plain[name].items() for name in ("words", "tags"))
         what = "the counts of capital letters"
         return cls(*({key: _two_counts(what, counts) for key, counts in column} for column in columns))
 
     def inside(self, form: str, tag: str) -> str:
-        """How the first word of a sentence is written inside one; acronyms stay as they are."""
+        """The first word of a sentence as written inside one; acronyms stay."""
         # A pronoun of one letter, such as English "I", is treated as a proper noun.
         rule = float(tag == "PROPN" or (tag == "PRON" and len(form) == 1))
         by_tag = _smoothed(self.tags.get(tag, (0, 0)), rule, TAGS_ALIKE)
@@ -73,10 +68,7 @@ def _added(some: CapitalCounts, others: CapitalCounts) -> CapitalCounts:
 
 
 def at_the_beginning(form: str) -> str:
-    """How a word is written at the beginning of a sentence; one with capital letters, as "iPhone", stays.
-
-    So does one whose first letter has no capital of one letter that goes back to it, as "ß" and "ﬁ".
-    """
+    """A word as written at the beginning of a sentence; "iPhone" stays, as do "ß" and "ﬁ"."""
     first, capital = form[:1], form[:1].title()
     goes_back = len(capital) == 1 and capital.lower() == first
     return capital + form[1:] if goes_back and not any(map(str.isupper, form)) else form
@@ -101,11 +93,7 @@ BESIDE_MARKS, BETWEEN_WORDS = 2, 10
 
 
 class Written(NamedTuple):
-    """A token as it is to be printed.
-
-    :ivar form: the written form.
-    :ivar mark: the mark, directed if it is a quotation mark; empty for a word.
-    """
+    """A token as printed: its form, and the directed mark, empty for a word."""
 
     form: str
     mark: str = ""
@@ -116,19 +104,18 @@ Counts = Mapping[tuple[str, str], tuple[int, int]]
 
 @dataclass(frozen=True)
 class SpacingStatistics:
-    """Where a treebank leaves spaces.
+    """Where a treebank puts spaces.
 
     The probability of a space between two neighbours a and b is (spaces + k r) / (pairs + k).  Here ``pairs``
-    is how often a b occurs in the treebank, and ``spaces`` how often with a space between.  The prior r is 1
-    or 0 according to the rules of `pyropunct.text.marks`, for words of different kinds as for the kind
-    that the treebank has more of; its weight k is `BESIDE_MARKS` or `BETWEEN_WORDS`.  A mark counts as
-    itself, a word as one of the kinds `WORD` and `UNSPACED_WORD`.  Between two marks, r is the smaller of two
-    probabilities: of a space between a and a word, and between a word and b.
+    counts a b in the treebank, and ``spaces`` those with a space between.  The prior r is 1 or 0 by the rules
+    of `pyropunct.text.marks`; between words of different kinds it is that of the commoner kind.  Its weight k
+    is `BESIDE_MARKS` or `BETWEEN_WORDS`.  A mark counts as itself, a word as `WORD` or `UNSPACED_WORD`.
+    Between two marks, r is the smaller probability of a space between a and a word, or a word and b.
 
-    :ivar counts: for each pair (a, b) its (spaces, pairs); empty if the treebank does not record spaces.
-    :ivar enclitics: lower-cased words that are mostly written together with the word before, such as "n't".
-    :ivar proclitics: lower-cased words that are mostly written together with the next word, such as "$".
-    :ivar joined: pairs of other words that are mostly written together, such as "can" and "not".
+    :ivar counts: (spaces, pairs) of each pair (a, b); empty if the treebank does not record spaces.
+    :ivar enclitics: lower-cased words mostly written together with the word before, such as "n't".
+    :ivar proclitics: lower-cased words mostly written together with the next word, such as "$".
+    :ivar joined: pairs of other words mostly written together, such as "can" and "not".
     """
 
     counts: Counts = field(default_factory=dict)
@@ -145,7 +132,7 @@ class SpacingStatistics:
         return self.probability(left, right) > 0.5
 
     def probability(self, left: Written, right: Written) -> float:
-        """The probability of a space between two neighbours; a word counts only as one of its kind."""
+        """The probability of a space between two neighbours; a word counts only by its kind."""
         spaces, pairs = self.counts.get(kinds_of(left, right), (0, 0))
         weight = BESIDE_MARKS if left.mark or right.mark else BETWEEN_WORDS
         return (spaces + weight * self._prior(left, right)) / (pairs + weight)
@@ -165,7 +152,7 @@ class SpacingStatistics:
         return float(space_beside_mark(left.mark or left.form, right.mark or right.form, *marks))
 
     def to_json(self) -> dict[str, Any]:
-        """Plain lists, from which `from_json` makes equal statistics."""
+        """Plain lists, for `from_json`."""
         return {
             "counts": [[*pair, *counts] for pair, counts in sorted(self.counts.items())],
             "enclitics": sorted(self.enclitics),
@@ -175,10 +162,7 @@ class SpacingStatistics:
 
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> "SpacingStatistics":
-        """The statistics that `to_json` wrote.
-
-        :raises ValueError: if the input holds no such statistics.
-        """
+        """The statistics that `to_json` wrote; raises `ValueError` if they are damaged."""
         counts = {}
         for left, right, spaces, pairs in plain["counts"]:
             texts("a pair of tokens", [left, right])
@@ -194,12 +178,10 @@ class SpacingStatistics:
 
 @dataclass(frozen=True)
 class Conventions:
-    """How a treebank writes.  Without anything learned, the usual rules hold.
+    """How a treebank writes; the defaults are the usual rules.
 
-    :ivar spacing: where it leaves spaces.
-    :ivar quotes: the form of each directed quotation mark that it writes differently, mostly a straight one.
+    :ivar quotes: the form of each directed quotation mark that it writes differently, mostly straight.
     :ivar abbreviations: lower-cased words, without their dot, that mostly have an abbreviation dot.
-    :ivar capitals: which words have a capital letter inside sentences.
     :ivar splits: the written words that it splits into several.
     """
 
@@ -214,7 +196,7 @@ class Conventions:
         return Written(self.quotes.get(mark, mark), mark)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain lists and dictionaries, from which `from_json` makes equal conventions."""
+        """Plain lists and dictionaries, for `from_json`."""
         return {
             "spacing": self.spacing.to_json(),
             "quotes": dict(self.quotes),
@@ -225,10 +207,7 @@ class Conventions:
 
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> "Conventions":
-        """The conventions that `to_json` wrote; older versions wrote nothing about capital letters.
-
-        :raises ValueError: if the input holds no conventions.
-        """
+        """The conventions that `to_json` wrote, capitals optional; raises `ValueError` if damaged."""
         spacing = SpacingStatistics.from_json(plain["spacing"])
         capitals = Capitals.from_json(plain["capitals"]) if "capitals" in plain else Capitals()
         splits = {text: texts("a split", words) for text, words in plain.get("splits", {}).items()}

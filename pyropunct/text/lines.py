@@ -21,7 +21,7 @@ _TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 def visible(text: str) -> str:
-    """The text with all that is not seen itself but does something as escapes, so that it is one line."""
+    """The text with invisible control characters escaped, so that it is one line."""
     return "".join(
         repr(character)[1:-1]
         if unicodedata.category(character) in _UNSEEN or character in _TURNING
@@ -31,7 +31,7 @@ def visible(text: str) -> str:
 
 
 def shortened(text: str, most: int) -> str:
-    """A text of at most so many characters; of a longer one the middle is left out."""
+    """A text of at most ``most`` characters; the middle of a longer one is left out."""
     if len(text) <= most:
         return text
     left_out = " ... "
@@ -47,13 +47,9 @@ NO_SENTENCE = "there is no sentence in the file"
 
 
 class TreebankError(UserError, ValueError):
-    """A treebank that cannot be used.
+    """A treebank that cannot be used; the text is ``FILE:LINE: sentence 'ID': problem (remedy)``.
 
-    Its text is one line, ``FILE:LINE: sentence 'ID': problem (remedy)``.  Parts that do
-    not apply are left out.
-
-    :ivar path: the file.
-    :ivar line: the line, counted from 1, or None if the error is not about a line.
+    :ivar line: counted from 1, or None if the error is not about a line.
     :ivar sentence: the identifier of the sentence, or None if the error is not about a sentence.
     :ivar reason: the text without file and line.
     """
@@ -76,11 +72,11 @@ SIZE = 1 << 16
 
 
 class Start(NamedTuple):
-    """Where a part of a text begins: errors and identifiers count from here.
+    """Where a part of a text begins, for line numbers and identifiers.
 
     :ivar line: the number of its first line, from 1.
-    :ivar offset: how many bytes come before it.
-    :ivar sentence: how many sentences of CoNLL-U come before it.
+    :ivar offset: the number of bytes before it.
+    :ivar sentence: the number of CoNLL-U sentences before it.
     """
 
     line: int = 1
@@ -93,11 +89,11 @@ BEGINNING = Start()
 
 
 class TextPart(NamedTuple):
-    """A text to be worked on: a file, the standard input, or a part of a file.
+    """A file, the standard input, or a part of a file.
 
     :ivar stream: its bytes.
-    :ivar name: that errors give to the whole.
-    :ivar kind: "text", "conllu", or "auto" to recognise it.
+    :ivar name: of the whole, in errors.
+    :ivar kind: "text", "conllu", or "auto" to detect it.
     :ivar start: where it begins.
     """
 
@@ -112,10 +108,7 @@ STANDARD_INPUT = "<stdin>"
 
 
 def standard_input() -> BinaryIO:
-    """The bytes of the standard input.
-
-    :raises TreebankError: if it was closed from the start, or is a device.
-    """
+    """The bytes of the standard input; raises `TreebankError` if it is closed or a device."""
     if sys.stdin is None:
         raise TreebankError(STANDARD_INPUT, "the standard input is closed")
     return _ending(sys.stdin.buffer, STANDARD_INPUT)
@@ -123,7 +116,7 @@ def standard_input() -> BinaryIO:
 
 @contextmanager
 def opened(path: str) -> Iterator[tuple[BinaryIO, str]]:
-    """The bytes of a file, or of the standard input for ``-``, and the name that errors give to it.
+    """The bytes of a file, or of the standard input for ``-``, and its name in errors.
 
     :raises TreebankError: if the file cannot be read.
     """
@@ -144,10 +137,7 @@ def _opened(path: str) -> BinaryIO:
 
 
 def _ending(stream: BinaryIO, name: str) -> BinaryIO:
-    """The stream.
-
-    :raises TreebankError: if it is a device.
-    """
+    """The stream; raises `TreebankError` if it is a device."""
     if is_device(stream):
         raise TreebankError(name, "is a device, not a file")
     return stream
@@ -163,11 +153,11 @@ def is_device(stream: BinaryIO) -> bool:
 
 
 class ByteLines(Iterator[bytes]):
-    """The lines of a stream, with their ends; one that is too long comes in several pieces.
+    """The lines of a stream, with their ends; long lines come in pieces.
 
-    :param stream: any stream whose ``read1`` returns the bytes at hand, and waits only if there are none.
+    :param stream: its ``read1`` returns the available bytes, and waits only if there are none.
     :param longest: the most bytes of a piece.
-    :param eager: whether what is at hand of a line is a piece, so that nobody waits for its end.
+    :param eager: yield the available part of a line without waiting for its end.
     :raises TreebankError: if the stream cannot be read.
     """
 
@@ -195,7 +185,7 @@ class ByteLines(Iterator[bytes]):
             self._read, self._start = self._read[self._start :] + more, 0
 
     def at_hand(self) -> bool:
-        """Whether the next line, or the end, can be had without waiting, as far as one can tell."""
+        """Whether the next line, or the end, is available without waiting, as far as is known."""
         there = len(self._read) > self._start if self._eager else self._read.find(b"\n", self._start) >= 0
         if self._ended or there:
             return True
@@ -206,10 +196,9 @@ class ByteLines(Iterator[bytes]):
 
 
 def read_lines(stream: BinaryIO, name: str) -> Iterator[str]:
-    """The lines of a text, without line ends and without a byte order mark.
+    """The lines of a text, without line ends and byte order mark.
 
-    :raises TreebankError: at the first line that is not UTF-8, holds a zero byte, or is longer than a
-        megabyte.
+    :raises TreebankError: at the first line that is not UTF-8, contains a zero byte, or exceeds a megabyte.
     """
     for line in lines_or_errors(ByteLines(stream), name):
         if isinstance(line, TreebankError):
@@ -220,12 +209,9 @@ def read_lines(stream: BinaryIO, name: str) -> Iterator[str]:
 def lines_or_errors(
     lines: Iterable[bytes], name: str, start: Start = BEGINNING
 ) -> Iterator[str | TreebankError]:
-    """`read_lines`, with errors in the places of lines that cannot be read.
-
-    :param start: where the lines begin.
-    """
+    """`read_lines`, with errors in place of lines that cannot be read."""
     for line, number, offset, begins in numbered(lines, start):
-        if begins:  # the rest of a line that is too long is left out with its first piece
+        if begins:  # the rest of a line that is too long is dropped with its first piece
             try:
                 yield decoded(line, name, number, offset).rstrip("\r\n")
             except TreebankError as error:
@@ -233,12 +219,7 @@ def lines_or_errors(
 
 
 def numbered(lines: Iterable[bytes], start: Start = BEGINNING) -> Iterator[tuple[bytes, int, int, bool]]:
-    """Lines, or pieces of long ones, with their numbers, and how many bytes come before them.
-
-    Last is whether it is the beginning of a line.
-
-    :param start: where the lines begin.
-    """
+    """Lines, or pieces of long ones, with line number, byte offset, and whether a line begins."""
     number, offset, begins = start.line, start.offset, True
     for line in lines:
         yield line, number, offset, begins
@@ -248,11 +229,9 @@ def numbered(lines: Iterable[bytes], start: Start = BEGINNING) -> Iterator[tuple
 
 
 def decoded(line: bytes, name: str, number: int, offset: int) -> str:
-    """A line of bytes as text, without a byte order mark.
+    """Decode a line, without its byte order mark; ``number`` and ``offset`` are for errors.
 
-    :param number: that of the line.
-    :param offset: how many bytes come before it.
-    :raises TreebankError: if it is not UTF-8, holds a zero byte, or is longer than a megabyte.
+    :raises TreebankError: if it is not UTF-8, contains a zero byte, or exceeds a megabyte.
     """
     if len(line) >= LONGEST_LINE and not line.endswith(b"\n"):
         raise TreebankError(name, "the line is longer than a megabyte (is this text?)", number)

@@ -1,4 +1,4 @@
-"""Marks of punctuation: those that are not on the page, pairs, quotation marks, and spaces beside marks."""
+"""Punctuation marks: special tokens, pairs, quotation marks, and spaces beside marks."""
 
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -27,20 +27,17 @@ def marks_of(slot: Sequence[str]) -> tuple[str, ...]:
 
 
 def display(token: str) -> str:
-    """The token as a person reads it: ``^``, ``abbr.``, ``UNK``, or the mark itself.
-
-    A mark that is written like one of these has a backslash before it.
-    """
+    """The token for display: ``^``, ``abbr.``, ``UNK``, or the mark, escaped if it looks like these."""
     return f"\\{token}" if f"\t{token}" in SPECIAL else token.removeprefix("\t")
 
 
 def displayed_string(tokens: Iterable[str]) -> str:
-    """Tokens side by side, each as a person reads it."""
+    """Tokens for display, concatenated."""
     return " ".join(map(display, tokens))
 
 
 def displayed(slot: Sequence[str]) -> list[str]:
-    """The tokens of a slot as a person reads them, without the sentence start."""
+    """The tokens of a slot for display, without the sentence start."""
     return [display(token) for token in marks_of(slot)]
 
 
@@ -58,7 +55,7 @@ PAIRED = frozenset(CLOSERS).union(*CLOSERS.values())
 def unpaired(surface: Surface) -> int:
     """The number of marks that open a pair that is not closed, or close one that is not open.
 
-    A mark closes the last open pair if it can; otherwise it opens one, if it can do that.
+    A mark that can do both closes the last open pair if it can.
     """
     waiting: list[str] = []
     alone = 0
@@ -89,15 +86,13 @@ _CLOSING_TAGS = {"''"}
 def direct_quotes(forms: Sequence[str], tags: Sequence[str], heads: Sequence[int]) -> list[str]:
     """Replace straight quotation marks by directed ones.
 
-    A language-specific tag of one or two backticks, as English treebanks have, makes a mark opening,
-    and a tag of two apostrophes makes it closing.  Without these tags, a form of backticks makes it
-    opening.  Any other mark closes the last mark of the same kind (double or single) that has the
-    same head and is not closed yet, and makes that one opening.  A mark without a partner is unchanged.
+    A language-specific tag of one or two backticks, as in English treebanks, or a form of backticks makes a
+    mark opening; a tag of two apostrophes makes it closing.  Any other mark closes the last open mark of the
+    same kind (double or single) and head, and makes that one opening.  A mark without a partner is unchanged.
 
     :param forms: the punctuation tokens of one sentence, left to right.
     :param tags: their language-specific tags.
-    :param heads: their heads.
-    :returns: the forms; only those that are in :data:`STRAIGHT` may differ.
+    :returns: the forms; only those in :data:`STRAIGHT` may differ.
     """
     directed = list(forms)
     waiting: dict[tuple[int, tuple[str, str]], list[int]] = {}
@@ -139,10 +134,10 @@ def space_between_words(left: str, right: str) -> bool:
 
 
 def space_beside_mark(left: str, right: str, left_is_mark: bool, right_is_mark: bool) -> bool:
-    """Whether to write a space between two tokens, one or both of them marks.
+    """Whether to write a space between two tokens, at least one of them a mark.
 
     Opening marks stick to the next token, closing marks to the previous one, hyphens and slashes to
-    both; dashes and all other marks stand alone.  Quotation marks must be directed already.
+    both; dashes and all other marks stand alone.  Quotation marks must be directed.
     """
     if left_is_mark and (set(left) <= _OPENING or left in _JOINING):
         return False

@@ -1,4 +1,4 @@
-"""Punctuated words as text, made from words and marks alone."""
+"""Prints words and marks as text."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -13,9 +13,8 @@ from pyropunct.text.words import require_words
 class PlacedToken(NamedTuple):
     """A word or a mark in its place.
 
-    :ivar written: how it is written.
-    :ivar slot: for a mark, the slot in which it stands; for the i-th word, i.
-    :ivar space: the white space that stood in front of it, if its slot is as it was.
+    :ivar slot: the slot of a mark; i for the i-th word.
+    :ivar space: the original white space before it, if its slot is unchanged.
     """
 
     written: Written
@@ -33,13 +32,12 @@ def print_words(
 ) -> str:
     """The text of n words with punctuation in the slots 0..n.
 
-    Spaces and quotation marks follow the conventions.  An abbreviation dot becomes part of the word before
-    its slot, and absorbs a period directly after it.  Unknown marks are left out.
+    An abbreviation dot becomes part of the word before its slot, and absorbs a period directly after it.
+    Unknown marks are skipped.
 
-    :param conventions: those of a treebank.
-    :param capital: whether the first word gets a capital letter; a word that has one anywhere stays.
-    :param slots: what stood in the slots of a text.  A slot with the same marks stays as it is.  Elsewhere
-        white space between words stays: marks come in front of it, opening ones behind it.
+    :param capital: capitalise the first word, unless it has a capital letter.
+    :param slots: the original slots of a text.  A slot with the same marks stays.  Elsewhere marks come
+        before the white space between words, opening ones after it.
     :raises ValueError: if there are not n + 1 slots.
     :raises TypeError: if the words are one string.
     """
@@ -83,7 +81,6 @@ def placed_tokens(
 def _spaces(
     tokens: Sequence[PlacedToken], conventions: Conventions, slots: Sequence[Slot] | None
 ) -> list[str]:
-    """The white space between neighbouring tokens."""
     spaces: list[str] = []
     first = 0  # the place of the first white space of the slot, which is that behind the word before it
     for left, right in pairwise(tokens):
@@ -102,11 +99,9 @@ def _spaces(
 
 
 def _put(gap: str, spaces: list[str], first: int) -> None:
-    """Put the white space between two words to the last place where marks between them leave some.
+    """Put the white space ``gap`` between two words at the last place where marks between them allow it.
 
-    :param spaces: ends with the spaces around the marks; a mark that sticks to both words, as many a dash,
-        stands alone instead.
-    :param first: the place of the space between the first word and the first mark.
+    If a mark sticks to both words, such as a dash, it gets a space on either side instead.
     """
     places = [place for place in range(first, len(spaces)) if spaces[place]]
     if not places:
@@ -115,9 +110,6 @@ def _put(gap: str, spaces: list[str], first: int) -> None:
 
 
 def as_text(tokens: Sequence[PlacedToken], spaces: Sequence[str]) -> str:
-    """The text of tokens.
-
-    :param spaces: between neighbours, and none or more behind the last.
-    """
+    """The text of tokens, with spaces between neighbours and maybe behind the last."""
     pairs = zip(tokens, (*spaces, ""), strict=False)  # without tokens, there is one space too many
     return "".join(token.written.form + space for token, space in pairs)

@@ -1,7 +1,4 @@
-"""What is prose in raw text: marks of punctuation, and words that may get capital letters.
-
-Operators, list markers, addresses and code are words that stay as they are.
-"""
+"""Tells prose in raw text from operators, list markers, addresses and code, which stay as they are."""
 
 import re
 import unicodedata
@@ -37,13 +34,13 @@ _MARKER = re.compile(
 
 
 def beginning_of(line: str) -> int:
-    """Where the text of a line begins behind its list markers; 0 if there are none, or nothing else."""
+    """The offset of the text behind list markers; 0 without markers or text."""
     match = _MARKER.match(line)
     return match.end() if match and match.end() < len(line) else 0
 
 
 def is_mark(token: str) -> bool:
-    """Whether a token can be a mark of prose: of punctuation alone, but no symbol, face or ruler."""
+    """Whether a token can be a mark of prose: punctuation only, but not a symbol, face or ruler."""
     return (
         all(_is_punctuation(character) for character in token)
         and not _FACE.fullmatch(token)
@@ -52,7 +49,7 @@ def is_mark(token: str) -> bool:
 
 
 def is_restorable(mark: str) -> bool:
-    """Whether a mark is put between words of raw text: a hyphen would join them, or stand for a dash."""
+    """Whether a mark can be restored in raw text: not a hyphen, which would join words."""
     return is_mark(mark) and mark not in HYPHENS
 
 
@@ -61,44 +58,40 @@ def _is_punctuation(character: str) -> bool:
 
 
 def has_text(line: str) -> bool:
-    """Whether there is a letter, a digit or a picture in a line: others are left as they are."""
+    """Whether a line has a letter, a digit or a picture; other lines are left as they are."""
     return any(character.isalnum() or unicodedata.category(character) == "So" for character in line)
 
 
 def is_symbol(word: str) -> bool:
-    """Whether a word has neither letters nor digits; signs of amounts, as "%", are no symbols."""
+    """Whether a word has neither letters nor digits; signs of amounts such as "%" are not symbols."""
     return not has_text(word) and not any(
         character in _BESIDE_NUMBERS or unicodedata.category(character) == "Sc" for character in word
     )
 
 
 def is_operator(word: str) -> bool:
-    """Whether a word is a sign between values, arguments or columns, as "=" and "|" are."""
+    """Whether a word is an operator or a separator of columns, such as "=" and "|"."""
     return _OPERATOR.fullmatch(word) is not None and _FACE.fullmatch(word) is None
 
 
 def is_address(token: str) -> bool:
-    """Whether a token is a URL or an address of e-mail, perhaps with marks around it."""
+    """Whether a token is a URL or an e-mail address, perhaps with marks around it."""
     return _ADDRESS.search(token) is not None
 
 
 def is_between_numbers(before: str, token: str, behind: str) -> bool:
-    """Whether a token is a dash between two numbers, as in "1841 – 1902".
-
-    :param before: the token in front of it.
-    :param behind: the token behind it.
-    """
+    """Whether a token is a dash between two numbers, as in "1841 – 1902"."""
     is_dash = all(unicodedata.category(character) == "Pd" for character in token)
     return is_dash and before[-1:].isdigit() and behind[:1].isdigit()
 
 
 def is_code(word: str) -> bool:
-    """Whether a word is an address, a path, an option or a piece of code, whose case says something."""
+    """Whether a word is an address, a path, an option or code, whose case matters."""
     return _CODE.search(word) is not None
 
 
 _MARKUP = re.compile(
-    r"\]\([^\s()]+\)"  # a link of Markdown
+    r"\]\([^\s()]+\)"  # a Markdown link
     r"|</?[A-Za-z][\w-]*(?:\s[^<>]*)?/?>"  # a tag
     r"|^\s*(?:```|~~~|#{1,6}\s|\|.*\|\s*$)"  # a fence, a heading, a row of a table
 )
@@ -121,12 +114,12 @@ _SIGNS_OF_CODE = tuple(
 
 
 def is_code_line(line: str) -> bool:
-    """Whether a line is a piece of code or markup: it shows at least two signs of code, or one of markup."""
+    """Whether a line is code or markup: at least two signs of code, or one of markup."""
     return bool(_MARKUP.search(line)) or sum(bool(sign.search(line)) for sign in _SIGNS_OF_CODE) > 1
 
 
 def is_pronounceable(word: str) -> bool:
-    """Whether a word has a vowel, if it is written in lower-case letters of ASCII, or apart from these."""
+    """Whether a word has a vowel; true for words that are not in lower-case ASCII letters."""
     return (
         len(word) == 1
         or not (word.isascii() and word.isalpha() and word.islower())

@@ -1,8 +1,4 @@
-"""Lines of raw text, whose words are separated by spaces, as words and marks of punctuation.
-
-Punctuation and words cannot be distinguished with certainty.  The decision is based on the marks and words
-that the model knows, and on the abbreviations of its treebank.
-"""
+"""Splits lines of raw text into words and marks, by the model's marks, words and abbreviations."""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -74,8 +70,7 @@ class KnownTypes(Protocol):
 class _MarkPiece(NamedTuple):
     """A mark of the text.
 
-    :ivar tag: the tag of a quotation mark of which the direction is seen; or the mark itself, if that is not
-        how it is written.
+    :ivar tag: the tag of a quotation mark whose direction is visible; or the mark, if written differently.
     :ivar space: the white space in front of it.
     """
 
@@ -85,10 +80,7 @@ class _MarkPiece(NamedTuple):
 
 
 class _WordPiece(NamedTuple):
-    """A written word.
-
-    :ivar forms: the words that it is made of.
-    """
+    """A written word, and the words (forms) that it consists of."""
 
     text: str
     forms: Sequence[str]
@@ -99,7 +91,7 @@ _Piece = _MarkPiece | _WordPiece
 
 
 class _Found:
-    """What is found in a line: words, and the marks and the white space of slots."""
+    """The words of a line, and the marks and white space of its slots."""
 
     def __init__(self) -> None:
         self.words: list[str] = []
@@ -110,7 +102,6 @@ class _Found:
         self._behind_operator = False
 
     def add_word(self, word: _WordPiece, space: str, *, is_fixed: bool) -> None:
-        """:param space: the white space in front of it."""
         first, last = len(self.words) + 1, len(self.words) + len(word.forms)
         self.spaces[-1] = space
         self.words += word.forms
@@ -156,11 +147,7 @@ class RawReader:
     conventions: Conventions
 
     def read(self, text: str, line: int = 1, end: str = "\n") -> RawSentence:
-        """A line of raw text as words and marks.
-
-        :param line: its number.
-        :param end: what ends it.
-        """
+        """Read line number ``line`` of raw text, which ``end`` ends."""
         if not has_text(text):
             marks = (mark for _, token in _tokens(text) for mark in self._marks.any.apart(token))
             return RawSentence(
@@ -185,10 +172,7 @@ class RawReader:
         return RawSentence(line, text, words, slots, together, fixed, *of_line, settled=settled)
 
     def _is_fixed(self, word: _WordPiece, before: Sequence[str]) -> bool:
-        """Whether the case of a word stays as it is.
-
-        :param before: the words in front of it.
-        """
+        """Whether the case of a word stays, given the words before it."""
         unit = word.dot and bool(before) and before[-1][-1].isdigit()
         known = word.dot or word.text.lower() in self._words or is_pronounceable(word.text)
         return unit or is_code(word.text) or not known
@@ -218,10 +202,7 @@ class RawReader:
                 called += (text.count("(") - text.count(")")) * bool(called or _OPENED.search(text))
 
     def _is_short(self, word: _WordPiece, before: str, behind: str, has_capitals: bool) -> bool:
-        """Whether a word with a dot, an ordinary word too, is an abbreviation between its neighbours.
-
-        :param has_capitals: whether there are capital letters in the line.
-        """
+        """Whether an ordinary word with a dot is an abbreviation between its neighbours."""
         if word.text.lower() not in self._abbreviations:
             return False
         inside = bool(before) and before[-1] not in _ENDING
@@ -245,7 +226,6 @@ class RawReader:
             )
 
     def _pieces_of(self, token: str) -> Sequence[_Piece]:
-        """The pieces of a token; most tokens come again and again."""
         if token not in self._remembered:
             if len(self._remembered) == REMEMBERED:
                 self._remembered.clear()
@@ -295,12 +275,12 @@ class RawReader:
 
     @cached_property
     def _clitics(self) -> tuple[list[str], list[str]]:
-        """The clitics that words begin with, and those that they end with."""
+        """The clitics at the beginning and at the end of words."""
         spacing = self.conventions.spacing
         return self._signed(spacing.proclitics), self._signed(spacing.enclitics)
 
     def _signed(self, clitics: Iterable[str]) -> list[str]:
-        """Clitics with an apostrophe or another sign, which marks them off from the rest of any word."""
+        """Clitics with an apostrophe or another sign, which can be split off any word."""
         signed = [clitic for clitic in clitics if clitic not in self._marks.known and not clitic.isalnum()]
         straight = {clitic.replace("’", "'") for clitic in signed}
         return sorted(straight, key=lambda clitic: (-len(clitic), clitic))
@@ -318,7 +298,6 @@ class RawReader:
 
     @cached_property
     def _abbreviations(self) -> frozenset[str]:
-        """The abbreviations of the language."""
         return abbreviations_like(self.conventions.abbreviations)
 
     def _is_ordinary(self, word: str) -> bool:

@@ -1,4 +1,4 @@
-"""A line or a sentence of raw text: its words, and what stands in the slots between them."""
+"""A line or a sentence of raw text: its words, and the marks and spaces between them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ class WrittenMark(NamedTuple):
     """A mark of a text.
 
     :ivar token: the mark; a quotation mark is directed.
-    :ivar form: how it is written.
+    :ivar form: as written.
     :ivar space: the white space in front of it.
     """
 
@@ -26,9 +26,9 @@ class WrittenMark(NamedTuple):
 
 
 class Slot(NamedTuple):
-    """What stands between two neighbouring words of a text, or at its beginning or end.
+    """The marks and white space between two neighbouring words of a text, or at its edges.
 
-    :ivar marks: the marks, an abbreviation dot included.
+    :ivar marks: an abbreviation dot included.
     :ivar space: the white space behind them, or between the words if there are none.
     """
 
@@ -42,17 +42,17 @@ class Slot(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The slot as it is written."""
+        """The slot as written."""
         return "".join(mark.space + mark.form for mark in self.marks) + self.space
 
     @property
     def gap(self) -> str | None:
-        """The white space between the words, which other marks leave; None where marks stand without any."""
+        """The white space between the words for other marks; None where marks stand without any."""
         spaces = [*(mark.space for mark in self.marks), self.space]
         return next(filter(None, reversed(spaces)), None if self.marks else "")
 
     def joined(self, space: str, other: "Slot") -> "Slot":
-        """The slot that this one makes with another, with more white space between them."""
+        """This slot followed by white space and another slot."""
         space = self.space + space
         if not other.marks:
             return Slot(self.marks, space + other.space)
@@ -60,10 +60,7 @@ class Slot(NamedTuple):
         return Slot((*self.marks, first._replace(space=space + first.space), *more), other.space)
 
     def cut(self, place: int) -> "tuple[Slot, str, Slot]":
-        """Its parts in front of a mark and from this mark on, and the white space between them.
-
-        :param place: the number of the mark, counted from 0.
-        """
+        """Its parts before mark number ``place`` (from 0) and from there on, and the white space between."""
         if place == len(self.marks):
             return Slot(self.marks), self.space, Slot()
         first, *more = self.marks[place:]
@@ -71,11 +68,9 @@ class Slot(NamedTuple):
 
 
 class Multiword(NamedTuple):
-    """A written word that was read as several words.
+    """A written word that was read as the words ``first`` to ``last``, counted from 1.
 
-    :ivar first: the first of them, counted from 1.
-    :ivar last: the last of them.
-    :ivar text: how it is written, without an abbreviation dot.
+    :ivar text: as written, without an abbreviation dot.
     """
 
     first: int
@@ -83,10 +78,7 @@ class Multiword(NamedTuple):
     text: str
 
     def contracted(self, words: Sequence[str]) -> bool:
-        """Whether it is not just its words side by side, as French "du" is not.
-
-        :param words: of the sentence.
-        """
+        """Whether it differs from its words side by side, as French "du" does."""
         return "".join(words[self.first - 1 : self.last]) != self.text
 
 
@@ -95,18 +87,18 @@ class RawSentence:
     """A sentence of raw text: a line, or a sentence of running text.
 
     :ivar line: its number, counted from 1.
-    :ivar text: the original line; of a sentence of running text, what stands behind ``before``.
-    :ivar words: its n words; abbreviations have lost their dots.
+    :ivar text: the original line; for running text, what follows ``before``.
+    :ivar words: its n words, without abbreviation dots.
     :ivar slots: its punctuation and white space, in the slots 0..n.
     :ivar multiwords: the written words that were read as several.
-    :ivar fixed: the words, counted from 1, whose capital letters stay as they are, such as code.
+    :ivar fixed: the words, counted from 1, whose case stays, such as code.
     :ivar before: the white space at the beginning of the line, with list markers.
     :ivar behind: the white space at its end.
-    :ivar end: what ends the line, or stands between it and the next sentence in running text.
+    :ivar end: the line end, or what separates it from the next sentence in running text.
     :ivar found: whether it is a sentence of running text, whose case is decided.
-    :ivar settled: whether it comes out as it is, since it is code or markup.
+    :ivar settled: whether it stays as it is, because it is code or markup.
     :ivar number: its number among the sentences that begin in its line, counted from 1.
-    :ivar marks: (n, labels) how probable the reader of running text finds the strings behind its words.
+    :ivar marks: (n, labels) the reader's probabilities of the strings behind its words.
     """
 
     line: int
@@ -131,14 +123,13 @@ class RawSentence:
 
     @property
     def identifier(self) -> str:
-        """Its line, and its number there if it is not the first: no other sentence has the same."""
+        """Its unique line and, if it is not the first there, its number."""
         return str(self.line) if self.number == 1 else f"{self.line}-{self.number}"
 
     def part(self, first: int, last: int) -> "RawSentence":
-        """The words of some neighbouring slots, as a line of its own.
+        """The words from slot ``first``, whose marks are dropped, to slot ``last``, as a line of its own.
 
-        :param first: the slot where it starts, which loses its marks; not inside a written word.
-        :param last: the slot where it ends; not inside a written word either.
+        The slots must not be inside a written word.
         """
         shifted = (
             multiword._replace(first=multiword.first - first, last=multiword.last - first)
@@ -168,7 +159,7 @@ class RawSentence:
         return sorted({*self.inside, *symbols, *(number - 1 for number in symbols)})
 
     def as_written(self, surface: Surface) -> tuple[Sequence[str], Surface, Sequence[Slot]]:
-        """The written words, with the marks of a surface around them, and what stood in their slots."""
+        """The written words, with the marks of a surface around them, and the original slots."""
         texts, closed = list(self.words), set(self.inside)
         for multiword in self.multiwords:
             texts[multiword.first - 1] = multiword.text

@@ -1,4 +1,4 @@
-"""Marks as they are typed, at the ends of words and inside of them."""
+"""Finds marks as typed, at the ends of words and inside them."""
 
 import re
 import unicodedata
@@ -19,11 +19,10 @@ _WIDE = {narrow: narrow + 0xFEE0 for narrow in range(ord("!"), ord("~") + 1)} | 
 class TypedMarks:
     """The marks of prose that a model knows, as they may be typed.
 
-    :param tokens: of the model.
     :ivar known: the marks, straight quotation marks, and marks of full width.
-    :ivar narrow: the model's mark for each mark of full width that it does not know itself.
+    :ivar narrow: the model's mark for each mark of full width that it does not know.
     :ivar any: finds runs of them.
-    :ivar separators: a pattern for any mark that splits a token, longer ones first; it may find none at all.
+    :ivar separators: a pattern for marks that split a token, longer ones first; may match nothing.
     """
 
     def __init__(self, tokens: Iterable[str]) -> None:
@@ -60,12 +59,9 @@ def _is_dash(mark: str) -> bool:
 
 
 class RunsOfMarks:
-    r"""Finds runs of marks, each directly after the one before, in time that is linear in their length.
+    r"""Finds runs of adjacent marks (at least one is known) in linear time.
 
-    A regular expression such as ``(?:\.|\.\.|\.\.\.)*$`` tries every way to take dots together, and there
-    are exponentially many.  Here each place is looked at once for each length that a mark may have.
-
-    :param marks: not empty.
+    A regular expression such as ``(?:\.|\.\.|\.\.\.)*$`` would take exponential time.
     """
 
     def __init__(self, marks: Iterable[str]) -> None:
@@ -89,7 +85,7 @@ class RunsOfMarks:
         return self._leading_to_the_end(text).index(True)
 
     def apart(self, text: str) -> list[str]:
-        """The marks of a run, the longest first where there is a choice; the text itself if it is no run."""
+        """The marks of a run, longest first; the text itself if it is not a run."""
         leads = self._leading_to_the_end(text)
         if not leads[0]:
             return [text]
@@ -102,7 +98,7 @@ class RunsOfMarks:
         return marks
 
     def _leading_to_the_end(self, text: str) -> bytearray:
-        """For each place, the end too, whether what is behind it is a run."""
+        """For each place and the end, whether the rest is a run."""
         leads = bytearray(len(text)) + bytearray([True])
         place = start = len(text)
         while place >= start:

@@ -1,4 +1,4 @@
-"""Words as they are written: several that are written as one, as French "du", and abbreviations."""
+"""Contractions, such as French "du", and abbreviations."""
 
 from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
@@ -10,10 +10,7 @@ SHOWN = 40
 
 
 def require_words(words: object) -> None:
-    """Check that the words of a sentence are not one string, whose letters would be taken for words.
-
-    :raises TypeError: if they are.
-    """
+    """Raise `TypeError` if the words of a sentence are one string."""
     if isinstance(words, str):
         start = words if len(words) <= SHOWN else words[:SHOWN] + "..."
         raise TypeError(f"{start!r} is a string: a sequence of words is needed, such as its split()")
@@ -27,7 +24,7 @@ Splits = Mapping[str, tuple[str, ...]]
 
 
 def split_word(text: str, splits: Splits, proclitics: Iterable[str], enclitics: Iterable[str]) -> list[str]:
-    """The words that a written word is made of; itself if it is one word, or longer than `LONGEST_WRITTEN`.
+    """The words of a written word; itself if it is one word, or longer than `LONGEST_WRITTEN`.
 
     :param splits: known words.
     :param proclitics: words split off at the beginning of others, longest first.
@@ -70,13 +67,10 @@ LEAST_SHARED = 3
 
 
 def abbreviations_like(known: Collection[str]) -> frozenset[str]:
-    """The abbreviations of the language of a treebank, lower-cased and without their dots.
+    """The abbreviations of a treebank's language, lower-cased and without dots, from the library sentencex.
 
-    The language is the one whose list shares most with the treebank, relative to the root of its length;
-    without `LEAST_SHARED` in common there is none.  The lists are those of the library sentencex: a treebank
-    shows only some abbreviations of its language, that of the English model "Mr.", but hardly any "Sen.".
-
-    :param known: the abbreviations that the treebank shows.
+    The language is the one whose list shares most with the treebank's abbreviations (``known``), relative to
+    the root of its length; with fewer than `LEAST_SHARED` in common there is none.
     """
     shared = [(len(one.intersection(known)), one) for one in _lists()]
     likely = [(count / len(one) ** 0.5, one) for count, one in shared if count >= LEAST_SHARED]
@@ -85,8 +79,8 @@ def abbreviations_like(known: Collection[str]) -> frozenset[str]:
 
 @lru_cache(1)
 def _lists() -> tuple[frozenset[str], ...]:
-    """The list of each language, in the order of their names; languages with one list are one here."""
-    import sentencex.languages  # takes as long as reading a page of text
+    """The list of each language, in the order of their names; equal lists count once."""
+    import sentencex.languages  # importing it takes as long as reading a page of text
 
     lists: dict[frozenset[str], None] = {}
     for module in iter_modules(sentencex.languages.__path__):

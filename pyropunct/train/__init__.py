@@ -1,1 +1,1 @@
-"""Training: stories by SVI, weights for parsed trees, the share of the tagger, checkpoints."""
+"""Training: stories by SVI, weights for parser output, the tagger's share, checkpoints."""

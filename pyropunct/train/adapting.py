@@ -1,18 +1,16 @@
 """Adapting a model to text without trees.
 
-A treebank shows words, marks x and trees T; text shows words and marks.  So the tree is latent in text::
+In text the tree is latent::
 
     log p(x | words) = log sum over T of p(T | words) p(x | T)
 
-The parser gives p(T | words), and stays as it is.  If the attach model is local to an arc, this sum is over
-all trees: see `pyropunct.train.latent`.  Otherwise weights for parsed trees are learned from a few trees of
-each sentence, its best one and draws, as if each were its tree: by Jensen's inequality their mean of
-log p(x | T) is a lower bound, and restoration meets trees of the same kinds
-(`pyropunct.train.parts`).  Tagger, reader of running text and capital letters need no trees.
+The parser gives p(T | words) and is not changed.  If the attach model is local to an arc, the sum is over all
+trees: see `pyropunct.train.latent`.  Otherwise weights for parser output (`pyropunct.train.parts`) are
+learned from a few trees of each sentence: by Jensen's inequality the mean of log p(x | T) is a lower bound.
+Tagger, reader of running text and capital letters need no trees.
 
-A share of the text is held out.  Parts of the model are replaced only where the new ones are better there:
-perplexity is lower, and F1 of all marks is not.  How far the story trusts a tagger is learned again on this
-share for each pair of the two.
+A share of the text is held out.  A new part replaces the old one only if perplexity there is lower and F1 of
+all marks is not.  The weight of the tagger in the story is learned again on this share.
 
 Example::
 
@@ -69,15 +67,12 @@ SHOWN = 10
 
 
 class LearnedText:
-    """Texts as examples, for a model whose parser has found their trees.
+    """Texts as training examples, parsed by the model's parser.
 
-    :param model: has a parser.
-    :param texts: files, or texts themselves.
-    :param settings: how they are learned from.
     :param watching: see `pyropunct.train.parts.Watching`; the parts are "texts" and "trees".
-    :ivar found: the sentences, and how many were left out.
-    :ivar examples: the sentences to train on, once for each tree.
-    :ivar dev: the sentences that are held out, each with its best tree.
+    :ivar found: the sentences, and the numbers that were skipped.
+    :ivar examples: the training sentences, once for each tree.
+    :ivar dev: the held-out sentences, each with its best tree.
     :raises TextError: as `pyropunct.train.texts.collected` does.
     :raises NoParserError: if there is no parser of the package's kind.
     """
@@ -103,12 +98,12 @@ class LearnedText:
 
     @property
     def once(self) -> list[Sentence]:
-        """The sentences to train on, each with its best tree alone."""
+        """The training sentences, each with its best tree only."""
         return self.examples[:: self._trees]
 
     @property
     def cased(self) -> list[Sentence]:
-        """Those of them whose capital letters stand in the text."""
+        """Training sentences whose capital letters are the text's own."""
         found = (sentence for block in self.found.train for sentence in block)
         return [one for one, source in zip(self.once, found, strict=True) if source.cased]
 
@@ -124,7 +119,7 @@ class LearnedText:
 
 
 def _read(model: Punctuator, texts: Iterable[TextPart | str], running: bool) -> Iterator[Iterable[Item]]:
-    """The sentences of each text, as restoration reads them: those without capital letters have got some."""
+    """The sentences of each text, as restoration reads them; lower-cased ones get capital letters."""
     restorer = Restorer(model, RestoreSettings(running=running))
     for number, text in enumerate(texts, 1):
         if isinstance(text, str):
@@ -146,32 +141,30 @@ def adapt(
     resume: bool = False,
     watching: Watching = unwatched,
 ) -> Punctuator:
-    """A model that has learned from text how it is punctuated.
+    """Adapt a model to how text is punctuated.
 
-    Its parser is that of the given model, and so is all that concerns given trees: rules, underlying trees,
-    and what it restores where trees are given.
+    The parser stays, and so does everything about given trees: rules, underlying trees, restoration.
 
     :param model: has a parser.
     :param texts: files, or texts themselves: one sentence a line, paragraphs, or running text.
-    :param treebank: sentences to learn from besides, with their trees, such as those of the given model.
-    :param settings: how it learns.
-    :param encoder: a new reader of running text is trained together with a copy of this encoder, which is
-        part of the model then.
+    :param treebank: further sentences with trees, such as those the model was trained on.
+    :param encoder: train a new reader of running text together with a copy of this encoder, which becomes
+        part of the model.
     :param seed: equal seeds give equal models, on the same machine with the same number of threads.
     :param device: see `pyropunct.fit`; the reader is trained on the CPU.
-    :param checkpoint: the state of each training is saved after every epoch, in files named after this path.
+    :param checkpoint: save the state of each training after every epoch, in files named after this path.
     :param resume: continue from these files; otherwise they are deleted at the start.
     :param watching: see `pyropunct.train.parts.Watching`; the parts are "texts", "trees", "parsed", "tagger"
         and "reader".
-    :returns: the model; its report tells in ``text`` how many sentences were read, learned from (``train``),
-        held out (``dev``) and ``left_out``, the scores ``before`` and ``after`` of those that are held out,
-        see `HeldOut.scores`, and which parts are ``new``.
-    :raises TextError: if there are too few sentences to learn from, if they have no punctuation, or if they
-        are in another language than the model.
+    :returns: the model.  Its report counts in ``text`` the sentences: ``read``, ``train``, ``dev`` (held out)
+        and ``left_out``.  It gives the scores ``before`` and ``after`` on dev, see `HeldOut.scores`, and
+        lists the ``new`` parts.
+    :raises TextError: if there are too few sentences, they have no punctuation, or they are in another
+        language than the model.
     :raises NoParserError: if the model has no parser of the package's kind.
     :raises PretrainedError: if the encoder cannot be used.
     :raises DivergedError: as `pyropunct.fit` does.
-    :raises ModelFileError: if a checkpoint cannot be written, or gone on from.
+    :raises ModelFileError: if a checkpoint cannot be written or resumed from.
     """
     settings, treebank = TextSettings() if settings is None else settings, tuple(treebank)
     parts = PartTrainings(seed, checkpoint, watching)
@@ -181,7 +174,7 @@ def adapt(
     text = LearnedText(model, texts, settings, watching)
     held_out = HeldOut(model, text)
     with parts.part("parsed") as watched:
-        # where trees can be summed out, no tree of a sentence has to be chosen
+        # where trees are summed out, no single tree has to be chosen
         is_local = isinstance(model.story.attach, LocalAttach)
         examples, latent = (treebank, text.once) if is_local else ([*treebank, *text.examples], ())
         new = fit_parsed(
@@ -218,10 +211,10 @@ def adapt(
 
 
 def _reading(model: Punctuator, encoder: Encoder | None) -> dict[str, Any]:
-    """How the reader of running text is trained: further, or anew together with an encoder.
+    """How the reader is trained: further, or anew together with an encoder.
 
-    It trains a copy of the adapters that it has.  Parser and tagger go on reading through the old ones:
-    without trees the parser cannot learn to read others.
+    It trains a copy of its adapters.  Parser and tagger keep the old ones: the parser cannot learn to read
+    others without trees.
     """
     if encoder is not None:
         encoder.open()
@@ -241,16 +234,15 @@ def _reading(model: Punctuator, encoder: Encoder | None) -> dict[str, Any]:
 
 
 def with_capitals(model: Punctuator, text: LearnedText) -> Punctuator:
-    """The model, which knows how text writes capital letters too."""
+    """The model, with the capital letters of the text learned."""
     capitals = model.conventions.capitals + learn_capitals(text.cased)
     return replace(model, conventions=replace(model.conventions, capitals=capitals))
 
 
 class HeldOut:
-    """Compares models on text that none of them has learned from.
+    """Compares models on held-out text.
 
-    :param model: the given one, whose parser finds the trees.
-    :param text: what is held out of it.
+    :param model: the given one; its parser finds the trees.
     :ivar parses: the trees of each sentence, over which restoration averages.
     """
 
@@ -262,34 +254,34 @@ class HeldOut:
         self._least = self.f1(model)
 
     def perplexity(self, model: Punctuator) -> float:
-        """Per slot, over the trees, tagger included."""
+        """Perplexity per slot, averaged over the trees, tagger included."""
         return perplexity_over_trees(model, self._sentences, self.parses)
 
     def better(self, new: Punctuator, old: Punctuator) -> Punctuator:
         """The new model if its perplexity is lower, and its F1 of all marks not below the given model's.
 
-        Perplexity chooses, for the F1 of few sentences is noisy; but F1 must not have fallen in the end.
+        Perplexity decides because the F1 of few sentences is noisy.
         """
         better = self.perplexity(new) < self.perplexity(old)
         return new if better and self.f1(new) >= self._least else old
 
     def f1(self, model: Punctuator) -> float:
-        """Of all marks, by the decoder for F1."""
+        """F1 of all marks, by the decoder for F1."""
         return self._restored(model, "f1").overall().f1 or 0.0
 
     def better_reader(self, new: Punctuator, old: Punctuator) -> Punctuator:
-        """The model with the better reader of running text, whose own marks are not worse."""
+        """The model with the better reader of running text, unless the reader's own marks are worse."""
         if new.reader is None or old.reader is None:
             return new if old.reader is None else old
         found, before = (evaluate(one, self._documents) for one in (new.reader, old.reader))
         return new if found.merit > before.merit and found.lower_marks >= before.lower_marks else old
 
     def scores(self, model: Punctuator) -> dict[str, Any]:
-        """How well a model punctuates the sentences, and reads them as running text.
+        """Scores of a model on the held-out text, as sentences and as running text.
 
         :returns: ``perplexity`` per slot; ``aed``, the edits per slot by the decoder for edits; ``f1`` of all
-            marks and in ``marks`` that of each, by the decoder for F1; and the F1 of sentence ends in running
-            text, in per cent: ``ends`` as it is written, ``lower_ends`` in lower case, None without a reader.
+            marks, and of each in ``marks``, by the decoder for F1; the F1 of sentence ends in running text in
+            percent, ``ends`` as written and ``lower_ends`` in lower case, None without a reader.
         """
         by_edits, by_marks = (self._restored(model, decoder) for decoder in ("mbr", "f1"))
         read = None if model.reader is None else evaluate(model.reader, self._documents)

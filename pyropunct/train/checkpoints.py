@@ -1,4 +1,4 @@
-"""Files from which a training goes on as if nothing had interrupted it."""
+"""Checkpoint files, from which a training resumes as if uninterrupted."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -18,19 +18,13 @@ CHECKPOINT = "pyropunct checkpoint"
 
 
 def write_state(path: Path, state: Mapping[str, Any]) -> None:
-    """Write tensors and plain values, nested as they may be, to a safetensors file.
-
-    :raises CannotWriteError: if it cannot be written.
-    """
+    """Write nested tensors and plain values to a safetensors file, or raise `CannotWriteError`."""
     tensors: dict[str, Tensor] = {}
     write_tensors(path, CHECKPOINT, {"state": _taken_apart(state, "state", tensors)}, tensors)
 
 
 def read_state(path: Path) -> dict[str, Any]:
-    """The state that `write_state` wrote; its tuples have become lists.
-
-    :raises ModelFileError: if it cannot be read, or is damaged.
-    """
+    """The state that `write_state` wrote, with lists for tuples; raises `ModelFileError` if it is damaged."""
     plain, tensors = read_tensors(path, CHECKPOINT)
     try:
         state = _put_together(plain["state"], tensors)
@@ -42,17 +36,13 @@ def read_state(path: Path) -> dict[str, Any]:
 
 
 def _taken_apart(value: Any, name: str, tensors: dict[str, Tensor]) -> Any:
-    """A value as JSON, in which names stand for tensors.
-
-    :param name: the place of the value, for the names of its tensors.
-    :param tensors: takes the tensors by these names.
-    """
+    """A value as JSON, with names for tensors; ``tensors`` collects these."""
     if isinstance(value, Tensor):
         tensors[name] = value.detach().cpu().contiguous().clone()
         return {"tensor": name}
     if isinstance(value, Mapping):
         pairs = [[key, _taken_apart(part, f"{name}/{key}", tensors)] for key, part in value.items()]
-        return {"items": pairs}  # as keys may be numbers
+        return {"items": pairs}  # because keys may be numbers
     if isinstance(value, list | tuple):
         return [_taken_apart(part, f"{name}/{place}", tensors) for place, part in enumerate(value)]
     if isinstance(value, float) and not math.isfinite(value):
@@ -61,7 +51,7 @@ def _taken_apart(value: Any, name: str, tensors: dict[str, Tensor]) -> Any:
 
 
 def _put_together(plain: Any, tensors: Mapping[str, Tensor]) -> Any:
-    """The value that `_taken_apart` took apart."""
+    """The inverse of `_taken_apart`."""
     if isinstance(plain, list):
         return [_put_together(part, tensors) for part in plain]
     if not isinstance(plain, dict):
@@ -74,9 +64,9 @@ def _put_together(plain: Any, tensors: Mapping[str, Tensor]) -> Any:
 
 @contextmanager
 def own_folder(folder: Path) -> Iterator[None]:
-    """A folder for checkpoints that no other process uses meanwhile; if it is empty then, it is removed.
+    """Lock a folder for checkpoints; if it is empty at the end, it is removed.
 
-    :raises ModelFileError: if another process uses it, or there can be no folder of this name.
+    :raises ModelFileError: if another process uses it, or it cannot be made.
     """
     with ExitStack() as stack:
         try:
@@ -99,32 +89,25 @@ def own_folder(folder: Path) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """The file that holds the state of a training.
-
-    :ivar path: where it is.
-    :ivar written: whether it is written; otherwise it is only gone on from.
-    """
+    """The file that holds the state of a training; if not ``written``, it is only resumed from."""
 
     path: Path
     written: bool = True
 
     def forget(self) -> None:
-        """Delete it, if it is there."""
+        """Delete it, if it exists."""
         if self.written:
             self.path.unlink(missing_ok=True)
 
     def save(self, training: Trainer) -> None:
-        """Write it, whole or not at all.
-
-        :raises ModelFileError: if that cannot be done.
-        """
+        """Write it atomically, or raise `ModelFileError`."""
         if self.written:
             write_state(self.path, {"fingerprint": training.fingerprint, **training.state()})
 
     def load(self, training: Trainer) -> None:
-        """Let a training go on from it, if it is there.
+        """Resume a training from it, if it exists.
 
-        :raises ModelFileError: if it is damaged, or is of other data, settings or another seed.
+        :raises ModelFileError: if it is damaged, or has other data, settings or another seed.
         """
         if not self.path.exists():
             return

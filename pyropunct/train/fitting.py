@@ -62,11 +62,10 @@ def fit(
     resume: bool = False,
     watching: Watching = unwatched,
 ) -> Punctuator:
-    """Train a model of latent punctuation; with a parser, all that restores raw text.
+    """Train a model of latent punctuation; with a parser, everything that restores raw text.
 
     The story is fitted first, see `fit_story`.  With ``parser``, a parser and a reader of running text
-    follow, then weights for trees of the parser (`pyropunct.train.parts`), and a tagger of words
-    (`pyropunct.train.parts`).
+    follow, then weights for parser output and a tagger of words (`pyropunct.train.parts`).
 
     Example::
 
@@ -75,38 +74,36 @@ def fit(
         model = fit(read_treebank("train.conllu"), read_treebank("dev.conllu"), parser=True)
         print(model("however the meeting ended without a vote"))
 
-    :param train: training sentences, as `pyropunct.read_treebank` gives them.
-    :param dev: sentences on which choices are made and perplexity is reported; see `fit_story`.
+    :param train: training sentences, see `pyropunct.read_treebank`.
+    :param dev: sentences for choices and for the reported perplexity; see `fit_story`.
     :param recipe: the settings of the story; by default ``RECIPES["default"]``.
-    :param parser: train what raw text needs too.
-    :param folds: the parts of the training treebank that are parsed by a parser trained on the others, to fit
-        weights for trees of a parser; fewer than 2 leave these weights out.
-    :param tagger: train a tagger of words too, if there is a parser.
-    :param mark_parser: train a parser of words and marks too, if there is one of words: see
-        `pyropunct.tasks.explain.punctuated_trees`.  It does not read an encoder that is trained further.
-    :param texts: text without trees to learn from besides, with a parser and folds: see
-        `pyropunct.train.adapting`.
-    :param text_settings: how it is learned from.
+    :param parser: train the parts for raw text too.
+    :param folds: the number of parts for jackknifing the parser, to fit weights for parser output; fewer
+        than 2 skip these weights.
+    :param tagger: train a tagger of words, if there is a parser.
+    :param mark_parser: train a parser of words and marks too, if there is a parser: see
+        `pyropunct.tasks.explain.punctuated_trees`.  It does not read a fine-tuned encoder.
+    :param texts: further text without trees; needs a parser and folds: see `pyropunct.train.adapting`.
     :param networks: the settings of parser, reader and tagger.
-    :param pretrained: gives features of words that parser, reader, and an attach model such as "neural" read
-        besides.  They are computed for each part anew, unless it is a `pyropunct.nets.pretrained.Kept`.
-    :param fine_tune: train adapters of the encoder ``pretrained``, together with the reader of running text;
-        all parts read the encoder through them, see `pyropunct.nets.tuning`.
+    :param pretrained: features of words for parser, reader, and an attach model such as "neural".  They are
+        computed anew for each part, unless it is a `pyropunct.nets.pretrained.Kept`.
+    :param fine_tune: train adapters of the encoder ``pretrained`` together with the reader; all parts read
+        the encoder through them, see `pyropunct.nets.tuning`.
     :param direction: see `fit_story`.
     :param seed: equal seeds give equal models, on the same machine with the same number of threads.
-    :param device: the device of the weights and the optimiser, as torch names it.
-    :param checkpoint: the state of each training is saved after every epoch, in files named after this path.
+    :param device: the torch device of the weights and the optimiser.
+    :param checkpoint: save the state of each training after every epoch, in files named after this path.
     :param resume: continue from these files; otherwise they are deleted at the start.
     :param watching: see `pyropunct.train.parts.Watching`.
-    :raises DivergedError: as soon as the objective of a step or the perplexity after an epoch is not finite.
-    :raises ModelFileError: if a checkpoint cannot be written, or resumed from.
+    :raises DivergedError: if the objective of a step or the perplexity of an epoch is not finite.
+    :raises ModelFileError: if a checkpoint cannot be written or resumed from.
     :raises PretrainedError: if ``pretrained`` cannot be used.
     :raises UnknownVariantError: if the recipe names an unknown variant.
-    :raises ValueError: if there is ``pretrained``, but nothing reads it; if it is to be trained further, but
-        there is no parser, or it is no encoder; if there are texts, but no parser or less than two folds.
+    :raises ValueError: if ``pretrained`` is not read by anything; if ``fine_tune`` has no parser or no
+        encoder; if texts have no parser or fewer than two folds.
     :raises TextError: if too little can be learned from the texts.
-    :raises VariantError: if the recipe names a variant outside the package that does not keep to the rules
-        of the story: see `pyropunct.models.checking`.
+    :raises VariantError: if a variant outside the package breaks the rules of the story: see
+        `pyropunct.models.checking`.
     """
     train, dev = tuple(train), None if dev is None else tuple(dev)
     recipe = Recipe() if recipe is None else recipe
@@ -202,15 +199,15 @@ def fit_story(
 ) -> Punctuator:
     """Train the story alone: maximise equation (5) of Li, Wang & Eisner (2019).
 
-    Sentences of several treebanks (see `Tree.treebank`) are learned from together; the feature family
-    "treebanks" is put on for the differences between them.  Parameters and errors are those of `fit`, but for
+    Several treebanks (see `Tree.treebank`) are learned together; the feature family "treebanks" is switched
+    on for their differences.  Takes the same parameters and raises the same errors as `fit`, except:
 
-    :param dev: sentences on which epoch and direction are chosen and perplexity is reported; without them
-        every tenth training sentence is held out.
+    :param dev: sentences that choose epoch and direction, and for the reported perplexity; by default every
+        tenth training sentence is held out.
     :param direction: "left", "right", or "auto" to train both and keep the better on dev.
-    :param pretrained: gives features of words that the attach model reads besides.  They are computed once,
-        and forgotten after the training unless it is a `pyropunct.nets.pretrained.Kept`.
-    :param watch: called after every step, and when an epoch is finished.
+    :param pretrained: features of words for the attach model.  They are computed once, and forgotten after
+        training unless it is a `pyropunct.nets.pretrained.Kept`.
+    :param watch: called after every step and epoch.
     """
     recipe = Recipe() if recipe is None else recipe
     if pretrained is not None and not reads_pretrained(recipe):

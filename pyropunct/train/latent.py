@@ -2,9 +2,9 @@
 
     log p(x | words) = log sum over T of p(T | words) p(x | T)
 
-A parser gives p(T | words), and stays as it is.  The sum is over all trees that it thinks possible
-(`pyropunct.nets.latent`), so no tree has to be chosen, and what the marks say of the tree counts.  The attach
-model must be local to an arc (`pyropunct.models.attach.local`).
+A parser gives p(T | words) and is not changed.  The sum is over all its probable trees
+(`pyropunct.nets.latent`), so that marks are evidence about the tree.  The attach model must be local to an
+arc (`pyropunct.models.attach.local`).
 """
 
 from collections.abc import Iterable, Sequence
@@ -42,15 +42,12 @@ def latent_trees(
     sentences: Iterable[Sequence[str]],
     pruning: Pruning | None = None,
 ) -> list[LatentTrees]:
-    """The possible trees of each sentence.
-
-    :param sentences: their words.
-    """
+    """The probable trees of each sentence, given its words."""
     return [possible_trees(parser, vocabulary, [words], pruning).trees for words in sentences]
 
 
 def certain_trees(vocabulary: Vocabulary, trees: Iterable[Tree]) -> list[LatentTrees]:
-    """Trees that are known, in the form of latent ones."""
+    """Known trees, in the form of latent ones."""
     found = []
     for tree in trees:
         arcs = np.zeros((len(tree), len(tree) + 1), np.bool_)
@@ -65,10 +62,7 @@ def certain_trees(vocabulary: Vocabulary, trees: Iterable[Tree]) -> list[LatentT
 def log_prob_over_all_trees(
     fitted: FittedStory, trees: Sequence[LatentTrees], sentences: Sequence[Sentence]
 ) -> Tensor:
-    """(sentences,) log p(x | words) of each, summed over its possible trees.
-
-    :param fitted: whose attach model is local to an arc.
-    """
+    """(sentences,) log p(x | words), summed over trees; the attach model of ``fitted`` is local to an arc."""
     model = collapse_trees(fitted.story)
     surfaces = (fitted.vocabulary.encode_surface(sentence.surface) for sentence in sentences)
     problems = (tree_problem(model, *one) for one in zip(trees, surfaces, strict=True))
@@ -79,9 +73,8 @@ def log_prob_over_all_trees(
 class LatentTraining(Training):
     """The training of a story on sentences whose trees are latent.
 
-    :ivar parser: what it says of the words of sentences.
-    :ivar known: so many of the training sentences, the first, have trees that are known.
-    :ivar dev: of which the words and marks are read.
+    :ivar known: the number of training sentences with known trees; they come first.
+    :ivar dev: its trees are ignored.
     """
 
     parser: Any = None
@@ -101,7 +94,7 @@ class LatentTraining(Training):
         attach.count_uses(contexts)
 
     def batch(self, numbers: Sequence[int]) -> Any:
-        """Training sentences in the form that the story reads: latent trees, and surface strings."""
+        """Training sentences as the story reads them: latent trees, and surface strings."""
         trees, surface, views = super().batch(numbers)
         if not self._latent:
             return trees, surface, views
@@ -116,5 +109,5 @@ class LatentTraining(Training):
         return latent, surface
 
     def perplexity_of(self, model: Punctuator) -> float:
-        """The perplexity per slot of dev, over all possible trees."""
+        """The perplexity per slot of dev, over all probable trees."""
         return Evaluation.of(self.dev, log_prob_over_all_trees(model, self._of_dev, self.dev)).perplexity

@@ -1,4 +1,4 @@
-"""An optimiser for very many weights, of which each step changes few."""
+"""A sparse optimiser for tens of millions of weights."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -25,10 +25,10 @@ class SparseAdagrad(torch.optim.Optimizer):
 
         G_i <- G_i + g_i^2        theta_i <- theta_i - rate g_i / (sqrt(G_i) + 1e-10)
 
-    for each i at which the gradient g is not zero.  These are the steps of `torch.optim.Adagrad`, in one
-    compiled pass.  Weights that seldom have a gradient keep taking large steps.
+    for each i at which the gradient g is not zero.  The steps equal those of `torch.optim.Adagrad`, in one
+    compiled pass.
 
-    :param parameters: vectors, whose gradients are sparse, each place given once and in order.
+    :param parameters: vectors; the indices of their sparse gradients are distinct and sorted.
     :param lr: the rate, which is the size of the first step of every weight.
     """
 
@@ -40,11 +40,7 @@ class SparseAdagrad(torch.optim.Optimizer):
 
     @torch.no_grad()
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Take a step.
-
-        :param closure: computes the loss and its gradients anew.
-        :raises ValueError: if a gradient is not sparse.
-        """
+        """Take a step; raises `ValueError` if a gradient is not sparse."""
         loss = None
         if closure is not None:
             with torch.enable_grad():
@@ -69,7 +65,7 @@ class SparseAdagrad(torch.optim.Optimizer):
 
 def _descend_in_threads(arrays: tuple[Array, Array, Array, Array], rate: float) -> None:
     places, gradient, squares, weights = arrays
-    number = weights.dtype.type  # with single precision throughout, the loop is twice as quick
+    number = weights.dtype.type  # single precision throughout makes the loop twice as fast
 
     def work(first: int, last: int) -> None:
         _descend(places[first:last], gradient[first:last], squares, weights, number(rate), number(TINY))
@@ -97,10 +93,9 @@ def _descend(
 
 @inner
 def _end_of_run(places: Array, first: int) -> int:
-    """The end of the run of consecutive places that starts at ``first``.
+    """The end of the run of consecutive places that starts at ``first``, by leaps that double, then halve.
 
-    Places are sorted and distinct, so a run is consecutive if its first and last place differ by as much as
-    their indices.  The end is found in leaps that double, then halve.
+    Places are sorted and distinct, so a run is consecutive if its ends differ as much as their indices.
     """
     last, leap = first, 1
     while last + leap < len(places) and places[last + leap] - places[last] == leap:

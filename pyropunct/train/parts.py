@@ -1,14 +1,12 @@
-"""The trainings of a model's parts, one after the other, and the two parts for trees that a parser finds.
+"""The trainings of a model's parts, and the two parts for parser output: weights, and a tagger.
 
-A model of p(x | T) that has seen the trees of a treebank alone trusts the trees that a parser finds, mistakes
-and all.  So restoration uses a second model p(x | T) of the same kind with the same tokens, trained on each
-sentence twice: with its tree in the treebank, and with the tree of a parser that has not seen the sentence
-(`pyropunct.nets.jackknife`): see `fit_parsed`.  Underlying trees and rules come from the first model,
-of the treebank's trees.
+A story p(x | T) trained on treebank trees alone trusts all mistakes of a parser.  So restoration uses a
+second story, trained on each sentence twice: with its treebank tree, and with the tree of a parser that has
+not seen the sentence (`pyropunct.nets.jackknife`): see `fit_parsed`.  Underlying trees and rules come from
+the first story.
 
-It reads a tagger (`pyropunct.nets.tagger`), which reads what the parser's network makes of the words, but no
-tree: it need not take any arc for certain, and makes other mistakes than a model of trees.  How far to trust
-it is learned from sentences that neither has seen: see `pyropunct.train.reading`.
+The second story reads a tagger (`pyropunct.nets.tagger`), which needs no tree and makes other mistakes.  Its
+weight is learned from sentences that neither has seen: see `pyropunct.train.reading`.
 
 Example::
 
@@ -59,26 +57,18 @@ parsed.
 
 
 def unwatched(part: str) -> AbstractContextManager[None]:
-    """Nobody is told how far a training is."""
+    """Report no progress."""
     return nullcontext()
 
 
 def checkpoint_of(path: Path | None, name: str) -> Checkpoint | None:
-    """The checkpoint of a part.
-
-    :param path: the name that the files of all parts begin with; None if nothing is kept.
-    """
+    """The checkpoint of a part; ``path`` is the prefix of the files of all parts, None for no checkpoints."""
     return None if path is None else Checkpoint(path.with_name(f"{path.name}.{name}"))
 
 
 @dataclass(frozen=True)
 class PartTrainings:
-    """The trainings of the parts of a model, which share a seed, checkpoints and who watches.
-
-    :ivar seed: of each part.
-    :ivar checkpoint: see `checkpoint_of`.
-    :ivar watching: see `Watching`.
-    """
+    """Seed, checkpoints (see `checkpoint_of`) and `Watching` that the trainings of all parts share."""
 
     seed: int
     checkpoint: Path | None
@@ -120,30 +110,28 @@ def fit_parsed(
     checkpoint: Checkpoint | None = None,
     watch: Watch | None = None,
 ) -> Punctuator:
-    """Give a model what it needs for trees that a parser finds.
+    """Fit the story for parser output.
 
     :param model: fitted to the same sentences.
     :param train: the sentences that `pyropunct.fit` was given.
-    :param parses: for each of them its trees, as `pyropunct.nets.jackknifed` gives them.
-    :param dev: sentences on which the epoch is chosen and perplexity is reported; without them every tenth
+    :param parses: the trees of each sentence, see `pyropunct.nets.jackknifed`.
+    :param dev: sentences that choose the epoch, and for the reported perplexity; by default every tenth
         training sentence is held out, with its trees.
-    :param dev_parses: the trees of each of them; by default those over which restoration averages, of the
-        model's parser.
-    :param text: further sentences, with the trees that they are learned from; see `pyropunct.train.texts`.
-    :param latent: further sentences, all of whose trees are summed over: see `pyropunct.train.latent`.  Their
-        own trees tell only which features there are.
-    :param epochs: passes over all examples; by default as many as the model's recipe says.
+    :param dev_parses: the trees of each dev sentence; by default the model's parser gives them.
+    :param text: further sentences with parsed trees; see `pyropunct.train.texts`.
+    :param latent: further sentences whose trees are summed over: see `pyropunct.train.latent`.  Their own
+        trees only determine the set of features.
+    :param epochs: passes over all examples; defaults to the model's recipe.
     :param seed: equal seeds give equal models, on the same machine with the same number of threads.
     :param device: see `pyropunct.fit`.
-    :param checkpoint: if something is kept there, training goes on from it; it is written after every epoch.
-    :param watch: called after every step, and when an epoch is finished.
-    :returns: the same model with `Punctuator.parsed`, whose report tells in ``scores`` how good the parser's
-        trees of the treebank are, in ``perplexity`` how well it predicts the punctuation of dev over the
-        parser's trees, and in ``unparsed_perplexity`` how well the given model does.
+    :param checkpoint: training resumes from it, and writes it after every epoch.
+    :param watch: called after every step and epoch.
+    :returns: the model with `Punctuator.parsed`.  Its report gives the attachment ``scores`` of the parser,
+        the ``perplexity`` of dev over the parser's trees, and the given model's ``unparsed_perplexity``.
     :raises NoParserError: if neither dev has trees nor the model a parser.
-    :raises ValueError: if there are not as many parses as sentences.
+    :raises ValueError: if the numbers of parses and sentences differ.
     :raises DivergedError: as `pyropunct.fit` does.
-    :raises ModelFileError: if the checkpoint cannot be written, or gone on from.
+    :raises ModelFileError: if the checkpoint cannot be written or resumed from.
     """
     pairs = _paired(train, parses)
     if dev is None:
@@ -180,8 +168,8 @@ def fit_parsed(
         "perplexity": perplexity_over_trees(parsed, *of_unseen),
         "unparsed_perplexity": perplexity_over_trees(replace(model, parsed=None), *of_unseen),
     }
-    parsed.story.syntax = model.story.syntax  # what trees are like is not to be learned from a parser
-    # A folder has one recipe, so a model that is read again says the same.
+    parsed.story.syntax = model.story.syntax  # the typology of trees is not to be learned from a parser
+    # A folder has one recipe, so a reloaded model reports the same.
     of_parsed = replace(parsed, recipe=model.recipe, report=report, attach_pretrained=model.attach_pretrained)
     return replace(model, parsed=of_parsed)
 
@@ -208,25 +196,23 @@ def fit_tagger(
     checkpoint: AnyCheckpoint | None = None,
     watch: NetworkWatch | None = None,
 ) -> Punctuator:
-    """Give a model a tagger of words.
+    """Train a tagger of words for a model.
 
-    :param model: fitted to the same sentences, with a `BiaffineParser`; its weights for trees of a parser are
-        trained before.
+    :param model: fitted to the same sentences, with a `BiaffineParser`; `fit_parsed` comes first.
     :param train: the sentences that `pyropunct.fit` was given.
-    :param dev: sentences by which the epoch of the tagger is chosen, and from which the story learns to read
-        it; without them those that `pyropunct.fit` holds out, which the parser has seen.
-    :param recipe: the settings of the tagger.
-    :param text: further sentences to learn from, whose trees are not looked at.
+    :param dev: sentences that choose the tagger's epoch, and from which the story learns to read it; by
+        default those that `pyropunct.fit` holds out, which the parser has seen.
+    :param text: further sentences to learn from; their trees are ignored.
     :param seed: equal seeds give equal models, on the same machine with the same number of threads.
-    :param checkpoint: if something is kept there, training goes on from it; it is written after every epoch.
-    :param watch: called after every step, and when an epoch is finished.
-    :returns: the same model with `Punctuator.tagger`, and a story for parsed trees that reads it.  The report
-        of the tagger tells the perplexities of dev: ``trees_perplexity`` over the parser's trees,
-        ``perplexity`` of the tagger, and ``reading_perplexity`` of the story that reads.
+    :param checkpoint: training resumes from it, and writes it after every epoch.
+    :param watch: called after every step and epoch.
+    :returns: the model with `Punctuator.tagger`, and a story for parser output that reads it.  The tagger's
+        report gives perplexities on dev: ``trees_perplexity`` over the parser's trees, ``perplexity`` of the
+        tagger, and ``reading_perplexity`` of the story that reads it.
     :raises NoParserError: if the model has no parser.
     :raises TypeError: if its parser is of another kind.
     :raises ValueError: if there is no sentence.
-    :raises ModelFileError: if the checkpoint cannot be written, or gone on from.
+    :raises ModelFileError: if the checkpoint cannot be written or resumed from.
     """
     seen, unseen = held_out(train) if dev is None else (tuple(train), tuple(dev))
     parser, words = model.parser, [sentence.tree.forms for sentence in unseen]
@@ -260,11 +246,9 @@ def with_tagger(
     *,
     seed: int = 0,
 ) -> Punctuator:
-    """The model with a tagger; its story for parsed trees learns how far to trust it, its pool the share.
+    """The model with a tagger; its story for parser output learns a weight for it, its pool a share.
 
-    :param unseen: one or more sentences, which neither has seen.
-    :param parses: the trees of each.
-    :param seed: see `pyropunct.train.reading`.
+    :param unseen: at least one sentence, seen neither by tagger nor by story, with its ``parses``.
     """
     reading = replace(
         model, tagger=tagger, parsed=fit_reading(model.for_parsed, tagger, unseen, parses, seed=seed)

@@ -1,7 +1,5 @@
-"""How far to trust what a network reads: the weights of `pyropunct.models.reading`, learned by SVI, and the
-share of what is read in the pool with the story, see `pyropunct.restore.pooling`.
-
-The other weights of the story stay as they are.
+"""Learns how far to trust a tagger: the weights of `pyropunct.models.reading`, by SVI, and the tagger's share
+in the pool with the story, see `pyropunct.restore.pooling`.  The other weights of the story are not changed.
 """
 
 from collections.abc import Sequence
@@ -50,12 +48,10 @@ def fit_reading(
     *,
     seed: int = 0,
 ) -> FittedStory:
-    """A story for trees of a parser that reads what a tagger says of the words.
+    """A story for parser output that reads a tagger.
 
-    :param fitted: a story for trees of a parser; it stays as it is.
-    :param tagger: what it is to read.
-    :param sentences: one or more, which neither has seen.
-    :param parses: the trees of each.
+    :param fitted: a story for parser output; it is not changed.
+    :param sentences: at least one, seen neither by story nor by tagger, with its ``parses``.
     :param seed: equal seeds give equal stories, on the same machine with the same number of threads.
     """
     story = deepcopy(fitted.story)
@@ -98,11 +94,10 @@ def likeliest_share(
     *,
     seed: int = 0,
 ) -> float:
-    """The share of what is read with which the strings of slots are most probable in the pool.
+    """The tagger's share in the pool that makes the slot strings most probable.
 
-    :param model: whose story for trees of a parser reads its tagger.
-    :param sentences: one or more, which neither has seen; `MOST` of them, from all parts, are looked at.
-    :param parses: the trees of each.
+    :param model: its story for parser output reads its tagger.
+    :param sentences: at least one, unseen by both, with its ``parses``; `MOST` of them are used.
     :param seed: of the draws of the story.
     """
     some = range(0, len(sentences), -(-len(sentences) // MOST))

@@ -1,7 +1,7 @@
-"""Text without trees, as sentences to learn from: see `pyropunct.train.adapting`.
+"""Text without trees, as training sentences: see `pyropunct.train.adapting`.
 
-Text is read as restoration reads it: a line is a sentence, unless marks inside of it end sentences.  Tables,
-code and other languages are left out, with the reason, and so are sentences that stood there before.
+Text is read as restoration reads it: a line is a sentence, unless marks inside it end sentences.  Tables,
+code, other languages and repeated sentences are skipped, and the reasons counted.
 """
 
 from collections import Counter
@@ -66,10 +66,9 @@ class TextError(UserError, ValueError):
 class TextSentence(NamedTuple):
     """A sentence of a text.
 
-    :ivar words: its n words.
     :ivar surface: the marks of its slots 0..n.
     :ivar text: the number of its text.
-    :ivar cased: whether its capital letters stand in the text; otherwise a reader has found them.
+    :ivar cased: whether its capital letters are the text's own, not restored by a reader.
     """
 
     words: tuple[str, ...]
@@ -80,13 +79,13 @@ class TextSentence(NamedTuple):
 
 @dataclass
 class Texts:
-    """The sentences of texts that are learned from.
+    """The sentences of texts, for training.
 
-    :ivar train: blocks of neighbours to learn from.
+    :ivar train: blocks of neighbouring sentences.
     :ivar dev: blocks that are held out.
-    :ivar read: how many sentences there were.
-    :ivar left_out: how many of them were left out, by the keys of `REASONS`.
-    :ivar every: one of so many blocks is used, since there are more sentences than wanted.
+    :ivar read: the number of sentences read.
+    :ivar left_out: the number skipped for each reason, a key of `REASONS`.
+    :ivar every: only one block in this many is used, to limit the number of sentences.
     """
 
     train: list[list[TextSentence]] = field(default_factory=list)
@@ -107,13 +106,13 @@ def collected(
     most: int,
     advance: Callable[[int], None] | None = None,
 ) -> Texts:
-    """The sentences of texts, in blocks; no more than is wanted is in memory.
+    """The sentences of texts, in blocks, with no more in memory than are wanted.
 
-    :param texts: what is read of each; bad lines and whatever else is no sentence are passed over.
-    :param known: the lower-cased words of the language that the parser knows.
-    :param most: the most sentences that are wanted, which come from all parts of the texts.
+    :param texts: the items of each text; bad lines are skipped.
+    :param known: the lower-cased words that the parser knows, to detect the language.
+    :param most: the maximum number of sentences, spread over the texts.
     :param advance: called with the number of sentences newly read.
-    :raises TextError: if there are fewer than `LEAST` to learn from; the message says why.
+    :raises TextError: if there are fewer than `LEAST` sentences to learn from; the message says why.
     """
     found, seen, blocks, kept = Texts(), set[int](), 0, list[list[TextSentence]]()
     for number, text in enumerate(texts):
@@ -140,7 +139,7 @@ def _used(
     found: Texts,
     advance: Callable[[int], None] | None,
 ) -> Iterator[TextSentence]:
-    """The sentences of a text that are learned from; the others are counted."""
+    """The usable sentences of a text; the others are counted."""
     for item in text:
         if not isinstance(item, RawSentence | Sentence) or not words_of(item):
             continue
@@ -157,7 +156,7 @@ def _used(
 
 
 def why_left_out(sentence: TextSentence, known: Collection[str]) -> str | None:
-    """Why nothing is learned from a sentence: a key of `REASONS`; None if something is."""
+    """Why a sentence is skipped, a key of `REASONS`; None if it is used."""
     words = sentence.words
     marks = sum(mark not in (START, ABBREVIATION_DOT) for slot in sentence.surface for mark in slot)
     letters = [word for word in words if any(map(str.isalpha, word))]
@@ -174,7 +173,7 @@ def why_left_out(sentence: TextSentence, known: Collection[str]) -> str | None:
 
 
 def _again(sentence: TextSentence, seen: set[int]) -> bool:
-    """Whether a sentence that is not short has been seen; it has been seen then."""
+    """Whether a sentence that is not short was seen before; adds it to those seen."""
     if len(sentence.words) < SHORT:
         return False
     key = hash(sentence[:2])
@@ -184,7 +183,6 @@ def _again(sentence: TextSentence, seen: set[int]) -> bool:
 
 
 def _check(found: Texts) -> None:
-    """:raises TextError: if there is too little to learn from."""
     sentences = [sentence for block in found.train for sentence in block]
     marked = sum(len(slot) > slot.count(START) for one in sentences for slot in one.surface)
     if len(sentences) >= LEAST and marked * 20 >= len(sentences):
@@ -217,11 +215,11 @@ def with_parses(
     trees: int,
     advance: Callable[[int], None] | None = None,
 ) -> list[list[Sentence]]:
-    """Each sentence of blocks with trees that a parser finds for its words.
+    """Each sentence with parsed trees.
 
-    :param trees: 1 for the best tree; a greater number adds so many draws less one, as restoration sees them.
+    :param trees: 1 for the best tree; a greater number adds that many draws less one.
     :param advance: called with the number of sentences newly parsed.
-    :returns: for each sentence its trees; equal ones are there as often as they were found.
+    :returns: for each sentence its trees, with repetitions.
     """
     sentences = [sentence for block in blocks for sentence in block]
     found = []
@@ -229,7 +227,7 @@ def with_parses(
         part = sentences[first : first + AT_ONCE]
         words = [sentence.words for sentence in part]
         best = parser.parse(words)
-        number_drawn = max(2, trees - 1)  # a parser draws no single tree: one is the best one
+        number_drawn = max(2, trees - 1)  # a parser never draws a single tree: one is the best one
         drawn = parser.parse(words, number_drawn) if trees > 1 else [[]] * len(part)
         for number, (sentence, [only], others) in enumerate(zip(part, best, drawn, strict=True), first + 1):
             counts = [round(other.weight * number_drawn) for other in others]

@@ -1,4 +1,4 @@
-"""The training of a story: its data, its steps, what it measures, and the model that comes of it."""
+"""The training of a story: data, steps, scores, and the resulting model."""
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -59,10 +59,7 @@ GUIDES: dict[str, Callable[..., AutoGuide]] = {
 
 
 class Perplexity(NamedTuple):
-    """The scores of a story.
-
-    :ivar perplexity: per slot of the dev treebank.
-    """
+    """The perplexity per slot of the dev treebank."""
 
     perplexity: float
 
@@ -80,9 +77,9 @@ _OWN_PARAMETERS = pyro.settings.context(module_local_params=True)
 
 
 def held_out(sentences: Iterable[Item]) -> tuple[tuple[Item, ...], tuple[Item, ...]]:
-    """The sentences to train on, and every tenth sentence, which is held out.
+    """The training sentences, and every tenth sentence, held out.
 
-    If there are fewer than ten, the last one is held out; a single sentence is in both.
+    Of fewer than ten, the last one is held out; a single sentence is in both.
     """
     given = tuple(sentences)
     if len(given) < 2:
@@ -97,7 +94,7 @@ def held_out(sentences: Iterable[Item]) -> tuple[tuple[Item, ...], tuple[Item, .
 class Training(Trainer):
     """The training of one story.
 
-    :ivar pretrained: gives the features of words that its attach model reads, if it reads such.
+    :ivar pretrained: the features of words that its attach model reads, if any.
     """
 
     share: ClassVar[float] = 1 / SAME
@@ -143,7 +140,7 @@ class Training(Trainer):
         return 0 if self.pretrained is None else self.pretrained.size
 
     def _check_variants(self) -> None:
-        """Refuse variants that do not keep to the rules of the story, before time goes into them."""
+        """Reject variants that break the rules of the story, before spending time on them."""
         if is_own(self.recipe.channel, CHANNEL):
             self.story.channel.check()
         else:
@@ -156,7 +153,7 @@ class Training(Trainer):
         if not self.recipe.random_start:
             values = {f"attach.{name}": value for name, value in self.story.attach.starting_point().items()}
             start = init_to_value(values=values, fallback=init_to_mean)
-        # A copy: the mean of a prior is a tensor of the prior's own, which would move along with the guide's.
+        # A copy: otherwise the prior's own mean tensor would move along with the guide's.
         guide = GUIDES[self.recipe.guide](
             collapse_trees(self.story), init_loc_fn=lambda site: start(site).clone()
         )
@@ -164,10 +161,7 @@ class Training(Trainer):
         return guide
 
     def batch(self, numbers: Sequence[int]) -> tuple[TreeBatch, Tensor, Views]:
-        """Training sentences in the form that the story reads: trees, surface strings, and `Views`.
-
-        :param numbers: the numbers of the sentences, counted from 0.
-        """
+        """Trees, surface strings and `Views` of the training sentences with these numbers, counted from 0."""
         trees = self.trees.pick(numbers)
         surface = join_surfaces([self.surfaces[number] for number in numbers])
         views = views_of(trees.forest, surface)
@@ -188,9 +182,8 @@ class Training(Trainer):
         return join_contexts(known) if len(known) == len(contexts) else None
 
     def _make_optimisers(self) -> list[torch.optim.Optimizer]:
-        """Adagrad for weights with sparse gradients, and Adam for all others; the channel has its own rate.
-
-        These are for the sites of the story, which have priors.  AdamW is for its plain parameters.
+        """Optimisers of the story's sites, which have priors: Adagrad for sparse gradients, else Adam; the
+        channel has its own rate.  Plain parameters get AdamW.
         """
         recipe, sparse = self.recipe, self._sparse_sites()
         groups: dict[str, list[torch.nn.Parameter]] = {"sparse": [], "attach": [], "channel": []}
@@ -215,16 +208,15 @@ class Training(Trainer):
         return optimisers
 
     def _sparse_sites(self) -> set[str]:
-        """The sites whose gradients are to be sparse."""
         if self.recipe.optimiser != "adagrad" or self.recipe.guide == "normal":
             return set()
         return {f"attach.{name}" for name in self.story.attach.make_sparse()}
 
     @property
     def perplexity(self) -> float:
-        """The perplexity of dev after the epoch that is kept."""
+        """The perplexity of dev after the best epoch."""
         scores = self.epochs[self.chosen - 1].scores
-        assert scores is not None  # as there is always a dev treebank
+        assert scores is not None  # because there is always a dev treebank
         return scores["perplexity"]
 
     def batches(self) -> list[list[int]]:
@@ -238,17 +230,14 @@ class Training(Trainer):
         return len(batch)
 
     def keep(self) -> None:
-        """Remember a copy of the present values."""
+        """Keep a copy of the current values as the best."""
         self._best = self._weights()
 
     def measured(self) -> Perplexity:
-        """The perplexity per slot of dev.
-
-        :raises DivergedError: if this or a weight is not finite, or a weight is very large.
-        """
+        """The perplexity of dev; raises `DivergedError` if it or a weight is not finite or very large."""
         self._settle(self._current)
         try:
-            with np.errstate(invalid="ignore"):  # what comes of this is looked at below
+            with np.errstate(invalid="ignore"):  # overflow is checked below
                 perplexity = self.perplexity_of(self._punctuator(self._current))
         except ImpossibleSurfaceError as error:
             raise self._diverged(f"on dev, {error}") from error
@@ -268,7 +257,7 @@ class Training(Trainer):
         """Take a step on training sentences; returns the objective per sentence.
 
         :param numbers: which sentences, counted from 0.
-        :param done: how many sentences of the current epoch have been seen before.
+        :param done: the sentences of the current epoch seen before.
         :raises DivergedError: if the objective is not finite; then no step is taken.
         """
         self.story.is_settled = 2 * len(self.epochs) >= self.planned
@@ -276,7 +265,7 @@ class Training(Trainer):
             optimiser.zero_grad()
             for group in optimiser.param_groups:
                 group["lr"] = group["initial_lr"] * self.decay(done, group["end"])
-        # Every step runs the same sites, so the first one alone is checked by Pyro, which takes time.
+        # Every step runs the same sites, so Pyro's slow validation runs on the first step only.
         with pyro.validation_enabled(not self._checked):
             objective = self._objective(numbers)
         self._checked = True
@@ -289,13 +278,10 @@ class Training(Trainer):
         return float(objective.detach())
 
     def _objective(self, numbers: Sequence[int]) -> Tensor:
-        """The objective per sentence, estimated from a batch of training sentences.
-
-        It is not a number where their surface is so improbable that its probability counts as zero.
-        """
+        """The objective per sentence, from a batch; NaN where the probability underflows."""
         model = scale_likelihood(self.story, len(self.train) / len(numbers))
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Encountered NaN")  # Pyro's; the caller tells more
+            warnings.filterwarnings("ignore", "Encountered NaN")  # Pyro's warning; the caller says more
             try:
                 loss = self.elbo.differentiable_loss(model, self.guide, *self.batch(numbers))
             except ImpossibleSurfaceError:
@@ -304,7 +290,7 @@ class Training(Trainer):
 
     @torch.no_grad()
     def _diverged_at(self, numbers: Sequence[int]) -> DivergedError:
-        """The error for an objective that is not finite, which names the sentences that make it so."""
+        """The error for an objective that is not finite; names the sentences that cause it."""
         lost = [number for number in numbers if not self._objective([number]).isfinite()] or numbers
         longest = {number: max(map(len, self.train[number].surface)) for number in lost}
         worst = sorted(lost, key=lambda number: -longest[number])
@@ -324,9 +310,9 @@ class Training(Trainer):
         return DivergedError(f"training diverged in {place}: {problem} ({advice})")
 
     def decay(self, done: int, end: float = 1.0) -> float:
-        """The factor of a learning rate: 1, or with the recipe's ``decay`` falling linearly from 1 to 0.01.
+        """The factor of a learning rate: 1, or with ``decay`` in the recipe a linear fall from 1 to 0.01.
 
-        :param done: the number of sentences of the current epoch that are done.
+        :param done: the sentences of the current epoch that are done.
         :param end: the share of training after which the factor is 0.
         """
         passed = len(self.epochs) + done / self.size
@@ -337,7 +323,7 @@ class Training(Trainer):
 
     @_OWN_PARAMETERS
     def punctuator(self) -> Punctuator:
-        """The model of the best epoch, or the untrained one; further training does not change it."""
+        """A copy of the model of the best epoch, or of the untrained one."""
         story = self._blank()
         settle_story(story, *(self._best or self._weights()))
         return self._punctuator(story.to(self.device))
@@ -361,12 +347,12 @@ class Training(Trainer):
 
     @_OWN_PARAMETERS
     def _settle(self, story: Story) -> None:
-        """Settle another story at the trained story's present values; they share buffers and weights."""
+        """Settle another story at the current values; they share buffers and weights."""
         settle_story(story, self.story.state_dict(), *_posterior(self.guide))
 
     @_OWN_PARAMETERS
     def _weights(self) -> list[dict[str, Tensor]]:
-        """A copy of the present values, as `settle_story` takes them."""
+        """A copy of the current values, as `settle_story` takes them."""
         parts = self.story.state_dict(), *_posterior(self.guide)
         return [{name: tensor.clone() for name, tensor in part.items()} for part in parts]
 
@@ -404,6 +390,6 @@ def _posterior(guide: AutoGuide) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
         return values, {name: scale.detach() for name, scale in guide.scales().items()}
     if not isinstance(guide, AutoNormal):
         return values, {}
-    # Every site of the story is real-valued, so the guide's scales are those of the sites themselves.
+    # Every site of the story is real-valued, so the guide's scales are those of the sites.
     scales = {name: guide._get_loc_and_scale(name)[1].detach() for name in values}
     return values, scales

@@ -1,1 +1,1 @@
-"""Treebanks: reading and writing, trees, sentences, and how a treebank writes."""
+"""Treebanks: reading and writing, trees, sentences, and conventions."""

@@ -1,11 +1,9 @@
-"""Phrase-structure trees as dependency trees whose subtrees are the maximal projections.
+"""Converts phrase-structure trees to dependency trees whose subtrees are the maximal projections.
 
-Li, Wang & Eisner (2019, footnote 2) note that their model could be adapted to constituency trees.  Here
-the trees are adapted to the model.  Head rules choose the head of each phrase among its daughters.  The
-nested phrases that a word heads are its projections, and the largest is its maximal projection.  The word
-depends on the head of the phrase that directly contains its maximal projection.  So every maximal projection
-is a subtree and sprouts punctemes; smaller projections do not.  ``docs/reference/constituency.md`` has the
-rules in full.
+Li, Wang & Eisner (2019, footnote 2) note that their model could be adapted to constituency trees; here the
+trees are adapted to the model.  Head rules choose the head of each phrase among its daughters.  A word
+depends on the head of the phrase that directly contains its maximal projection, the largest phrase that it
+heads. ``docs/reference/constituency.md`` has the rules.
 """
 
 import re
@@ -44,15 +42,13 @@ def read_brackets(
 ) -> Treebank:
     """Read a file of bracketed phrase-structure trees; see `pyropunct.read_treebank`.
 
-    The trees are converted to CoNLL-U first.  The identifier of a sentence is the name of the file, without
-    its ending, and the position of the tree in it: ``wsj_0001-17``.  Line numbers of omitted
-    sentences are those of the CoNLL-U.
+    The trees are converted to CoNLL-U first, to which line numbers of omitted sentences refer.  Identifiers
+    are the name of the file and the position of the tree: ``wsj_0001-17``.
 
     :param path: the file, or ``-`` for the standard input.
     :param head_rules: ``english``, ``chinese``, the path of a file of rules, or the rules themselves.
     :param progress: called after each sentence with the number of lines of CoNLL-U read and of all.
-    :raises TreebankError: if the file cannot be read, is not UTF-8, has something that is not a tree, or has
-        no tree with a word.
+    :raises TreebankError: if the file cannot be read, is not UTF-8, has anything but trees, or no word.
     :raises HeadRulesError: if the rules cannot be used.
     """
     rules = load_head_rules(head_rules) if isinstance(head_rules, str) else head_rules
@@ -63,14 +59,13 @@ def read_brackets(
 
 @dataclass(slots=True)
 class _Token:
-    """A word or mark on its way to a line.
+    """A word or mark in conversion.
 
     :ivar tag: its label in the tree.
     :ivar written: the form in the tree.
     :ivar projections: the labels of the phrases that it heads, the smallest first.
     :ivar head: the index of its head among the tokens; None for the root.
-    :ivar level: the number, from 1, of the head's projection that has this word's maximal projection as a
-        daughter.
+    :ivar level: the number, from 1, of the head's projection that directly contains its maximal projection.
     """
 
     tag: str
@@ -99,16 +94,11 @@ class _Token:
 
 @dataclass
 class Conversion:
-    """Turns phrase-structure trees into CoNLL-U, and counts them.
+    """Converts phrase-structure trees to CoNLL-U, and counts them.
 
-    :ivar rules: the head rules.
-    :ivar trees: how many trees were converted.
-    :ivar words: how many words they have.
-    :ivar marks: how many marks of punctuation.
-    :ivar empty: how many trees were left out because they hold nothing but empty elements.
-    :ivar unknown_tags: how often each tag without a universal tag was seen.
-    :ivar unknown_phrases: for each category without a head rule, how often a phrase with several daughters
-        had it.
+    :ivar empty: the number of trees skipped because they have only empty elements.
+    :ivar unknown_tags: counts of tags without a universal tag.
+    :ivar unknown_phrases: counts of phrases with several daughters and no head rule, by category.
     """
 
     rules: HeadRules
@@ -130,9 +120,8 @@ class Conversion:
     def blocks(self, lines: Iterable[str], name: str) -> Iterator[str]:
         """The sentences of a bracketed text as CoNLL-U, each with the blank line behind it.
 
-        :param lines: the lines of the text.
-        :param name: the name that errors give to it, from which identifiers are made.
-        :raises TreebankError: at the first thing that is not a tree, and if there is no tree.
+        :param name: for errors and identifiers.
+        :raises TreebankError: at the first error of syntax, and if there is no tree.
         """
         stem = "-".join(Path(name.strip("<>")).stem.split()) or "tree"
         position = 0
@@ -144,7 +133,7 @@ class Conversion:
             raise TreebankError(name, NO_SENTENCE)
 
     def _tokens(self, tree: PhraseTree, name: str, position: int) -> list[_Token]:
-        """The words and marks of a tree with their heads; an empty list if all elements are empty."""
+        """The words and marks of a tree with their heads; empty if all elements are empty."""
         pruned = without_empty_elements(tree)
         if pruned is None:
             self.empty += 1
@@ -190,7 +179,7 @@ class Conversion:
 
 
 def without_empty_elements(tree: PhraseTree) -> PhraseTree | None:
-    """A tree without traces and without phrases that hold only traces; None if nothing is left."""
+    """A tree without traces and phrases of traces only; None if nothing is left."""
     if tree.word:
         return None if tree.label == EMPTY_ELEMENT else tree
     daughters = tuple(filter(None, map(without_empty_elements, tree.daughters)))
@@ -198,10 +187,9 @@ def without_empty_elements(tree: PhraseTree) -> PhraseTree | None:
 
 
 def relation_of(label: str) -> str:
-    """The name of a relation for a label: lower-case letters, function tags as a subtype.
+    """The relation for a label: ``np`` for ``NP``, ``prp`` for ``PRP$``, ``pp:locclr`` for ``PP-LOC-CLR-2``.
 
-    ``NP`` becomes ``np``, ``PRP$`` becomes ``prp``, ``PP-LOC-CLR-2`` becomes ``pp:locclr``; a label without
-    letters becomes the empty string.
+    A label without letters becomes the empty string.
     """
     category, *tags = (
         _NOT_A_LETTER.sub("", part).lower() for part in [category_of(label), *function_tags(label)]
@@ -210,9 +198,7 @@ def relation_of(label: str) -> str:
 
 
 def _rooted(tree: PhraseTree, name: str, position: int) -> PhraseTree:
-    """The tree inside the outermost bracket, if that has no label.
-
-    If there are marks beside the tree in this bracket, the bracket is kept and gets the label ROOT.
+    """The tree inside the outermost bracket, if that has no label; beside marks, it gets the label ROOT.
 
     :raises TreebankError: if several nodes in this bracket have words.
     """

@@ -11,7 +11,7 @@ COLUMN_NAMES = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL"
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A syntactic word or a mark of punctuation: one line whose id is a whole number.
+    """A syntactic word or a punctuation mark: a line whose id is an integer.
 
     :ivar columns: the ten columns as written.
     :ivar head: the id of its head, 0 for the root.
@@ -35,7 +35,7 @@ class MultiwordRange:
 
 @dataclass(frozen=True, slots=True)
 class EmptyNode:
-    """A node of the enhanced graph without a word in the text; it stands after the token ``after``."""
+    """A node of the enhanced graph without a word, after the token ``after``."""
 
     columns: tuple[str, ...]
     after: int
@@ -46,13 +46,10 @@ class EmptyNode:
 class Block:
     """One sentence of a CoNLL-U file, checked but otherwise as written.
 
-    :ivar path: the file.
     :ivar identifier: the ``sent_id`` comment, else ``#17`` for the 17th sentence of the file.
-    :ivar first_line: the line of the file at which the block starts, counted from 1.
+    :ivar first_line: its first line in the file, counted from 1.
     :ivar lines: all its lines, comments first, without line ends.
-    :ivar tokens: the tokens; the token with id i is ``tokens[i - 1]``.
-    :ivar ranges: the multiword tokens.
-    :ivar empty_nodes: the empty nodes.
+    :ivar tokens: the token with id i is ``tokens[i - 1]``.
     """
 
     path: str
@@ -64,10 +61,7 @@ class Block:
     empty_nodes: tuple[EmptyNode, ...]
 
     def changed(self, columns: Mapping[int, Mapping[int, str]]) -> "Block":
-        """The block with other columns of some tokens.
-
-        :param columns: for each of these token ids the new columns, by their numbers.
-        """
+        """The block with new columns: for each token id the columns by their numbers."""
         tokens, lines = list(self.tokens), list(self.lines)
         for number, new in columns.items():
             row, whole = tokens[number - 1].row, list(tokens[number - 1].columns)

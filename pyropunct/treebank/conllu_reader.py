@@ -1,7 +1,6 @@
-"""From CoNLL-U text to checked blocks: one block a sentence, its lines kept as they were written.
+"""Parses CoNLL-U text into checked blocks, a sentence each, with lines as written.
 
-The ``conllu`` library parses comments, ids and heads one by one, so that an error can name its line.  A block
-that gets through has word ids 1, 2, 3, ..., heads that are ids or 0, exactly one root and no cycle.
+A valid block has word ids 1, 2, 3, ..., heads that are ids or 0, exactly one root and no cycle.
 """
 
 import re
@@ -30,14 +29,11 @@ from pyropunct.treebank.tree import top_down
 def blocks_or_errors(
     lines: Iterable[str | TreebankError], name: str, start: Start = BEGINNING
 ) -> Iterator[Block | TreebankError]:
-    """The sentences of a CoNLL-U text, with errors in the places of those that are malformed.
+    """The sentences of a CoNLL-U text, with errors in place of malformed ones.
 
-    Spaces on the blank lines between sentences and a missing last line end are accepted.  Comments that no
-    token follows are skipped.
+    Spaces on blank lines and a missing last line end are accepted.  Comments without tokens are skipped.
 
     :param lines: errors stand for lines that cannot be read.
-    :param name: the name that errors give to the text.
-    :param start: where the lines begin.
     """
     position = start.sentence
     for first_line, paragraph in _paragraphs(lines, start.line):
@@ -55,10 +51,7 @@ def blocks_or_errors(
 def _paragraphs(
     lines: Iterable[str | TreebankError], first: int
 ) -> Iterator[tuple[int, list[str | TreebankError]]]:
-    """The maximal runs of lines that are not blank, each with the number of its first line.
-
-    :param first: the number of the first of all lines.
-    """
+    """The maximal runs of non-blank lines, each with the number of its first line; ``first`` is line 1's."""
     paragraph: list[str | TreebankError] = []
     number = first - 1
     for number, line in enumerate(lines, start=first):
@@ -77,10 +70,7 @@ def is_comment(line: str) -> bool:
 
 
 def read_block(lines: tuple[str, ...], path: str, first_line: int, position: int) -> Block:
-    """Parse and check one sentence, the one at ``position`` (from 1) in its file.
-
-    :raises TreebankError: if it is malformed.
-    """
+    """Parse and check the sentence at ``position`` (from 1) in its file, or raise `TreebankError`."""
     bare = Block(path, _identifier(lines) or f"#{position}", first_line, lines, (), (), ())
     rows = [row for row, line in enumerate(lines) if not is_comment(line)]
     for row in rows:
@@ -116,15 +106,12 @@ def _check_columns(block: Block, row: int) -> None:
     for name, column in zip(COLUMN_NAMES[:MISC], columns, strict=False):
         if not column.strip():
             raise block.error(f"the column {name} is empty (write _ for no value)", row)
-        if "  " in column:  # other readers take two spaces for the end of a column
+        if "  " in column:  # other readers end a column at two spaces
             raise block.error(f"the column {name} holds two spaces in a row (write one)", row)
 
 
 def _arrange(block: Block, rows: Iterable[int]) -> Block:
-    """Sort the lines into tokens, ranges and empty nodes, and check their ids.
-
-    Only ids and heads are parsed; the other columns are kept as they are written.
-    """
+    """Sort the lines into tokens, ranges and empty nodes, and check their ids."""
     tokens: list[Token] = []
     ranges: list[MultiwordRange] = []
     empty_nodes: list[EmptyNode] = []
@@ -161,11 +148,7 @@ def _arrange(block: Block, rows: Iterable[int]) -> Block:
 
 
 def _parsed(block: Block, row: int, parse: Callable[[str], Any], column: str, problem: str) -> Any:
-    """The value of a column.
-
-    :param parse: the library's reader of such columns.
-    :param problem: the message if it cannot read this one.
-    """
+    """The value of a column; ``problem`` is the message if it cannot be parsed."""
     try:
         return parse(column)
     except (ParseException, ValueError):
@@ -173,7 +156,7 @@ def _parsed(block: Block, row: int, parse: Callable[[str], Any], column: str, pr
 
 
 def _expect(block: Block, row: int, found: int, expected: int) -> None:
-    """Check that the whole number at the start of an id is the expected one."""
+    """Check that the integer at the start of an id is the expected one."""
     if found != expected:
         written = block.lines[row].split("\t")[ID]
         raise block.error(f"the id {written} is out of order (it should start with {expected})", row)
@@ -196,7 +179,7 @@ def _check_tree(block: Block) -> None:
         listed = ", ".join(map(str, roots))
         row = block.tokens[roots[1] - 1].row
         raise block.error(f"the words {listed} are all roots (give one word only the head 0)", row)
-    if len(top_down([token.head for token in block.tokens])) < size:  # some do not hang on the root
+    if len(top_down([token.head for token in block.tokens])) < size:  # some tokens are not below the root
         import networkx  # which takes long, and right trees do not need it
 
         graph = networkx.DiGraph((number, token.head) for number, token in enumerate(block.tokens, start=1))
@@ -213,9 +196,9 @@ _TOKEN_LINE = re.compile(r"\d+(?:[-.]\d+)?\t.*\t")
 
 
 def recognised(lines: Iterator[bytes], name: str) -> tuple[Iterator[bytes], str]:
-    """The lines again, and whether they are "text" or "conllu".
+    """The lines again, and their format, "text" or "conllu".
 
-    They are CoNLL-U if the file is called so, or if the first line that is neither blank nor a comment starts
+    CoNLL-U is detected by the file's name, or if the first line that is neither blank nor a comment starts
     with an id and has tabs.
     """
     if name.endswith(".conllu"):

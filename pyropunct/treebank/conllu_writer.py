@@ -33,10 +33,7 @@ def as_written(lines: Sequence[str]) -> str:
 
 
 def write_misc(layout: Layout, misc: Sequence[Mapping[str, str]]) -> str:
-    """The original sentence, with the entries of ``misc`` merged into the MISC of its n words.
-
-    :raises ValueError: if ``misc`` does not have n mappings.
-    """
+    """The original sentence, with ``misc`` merged into the MISC of its n words, or `ValueError` if not n."""
     if len(misc) != len(layout.words):
         raise ValueError(f"MISC entries are for {len(misc)} words, not {len(layout.words)}")
     lines = list(layout.block.lines)
@@ -50,13 +47,13 @@ def write_misc(layout: Layout, misc: Sequence[Mapping[str, str]]) -> str:
 
 
 def retitled(line: str, text: str) -> str:
-    """A line with another text, if it is the comment with the text of the sentence."""
+    """A line; the comment with the text of the sentence gets a new text."""
     comment = _TEXT_COMMENT.match(line)
     return f"{comment.group().rstrip()} {text}" if comment else line
 
 
 def escaped(value: str) -> str:
-    """A text as a value in MISC, where an unescaped bar would end the value."""
+    """A text as a value in MISC, with bars escaped."""
     return "".join(_ESCAPES.get(character, character) for character in value)
 
 
@@ -65,10 +62,9 @@ def write_items(
 ) -> str:
     """The original sentence with the words and marks of ``items``, renumbered.
 
-    Heads, enhanced dependencies, multiword ranges and empty nodes get the new numbers; an
-    enhanced dependency on a mark that was removed is dropped.
+    Enhanced dependencies on removed marks are dropped.
 
-    :param mark_heads: for each slot the token id, in the original, of the head of new marks there.
+    :param mark_heads: for each slot the original token id of the head of new marks there.
     :param conventions: see `pyropunct.treebank.repunctuate.spaces_after`.
     """
     return as_written(list(_Rewriting(layout, items, mark_heads, conventions).lines()))
@@ -171,17 +167,16 @@ def print_conllu(
     text: str | None = None,
     multiword: Mapping[int, tuple[int, str]] | None = None,
 ) -> str:
-    """The tree with its punctuation as CoNLL-U, and the blank line behind it.
+    """The tree with its punctuation as CoNLL-U, with the blank line behind it.
 
     Words and marks are written as by `print_words`, with single spaces.  A mark depends, with relation
     ``punct``, on the highest word from which its arc crosses no other arc.
 
     :param identifier: for the comment ``sent_id``.
     :param text: the text, if it is not just words and marks.
-    :param multiword: for the first word of each multiword token the last word, and its form; no mark stands
-        inside.
-    :raises ValueError: if the tree has n words and there are not n + 1 slots, or if a word, a tag or a
-        relation is empty or has a tab or a line end, so that nobody could read it again.
+    :param multiword: for the first word of each multiword token the last word, and its form.
+    :raises ValueError: if there are not n + 1 slots for n words, or if a word, a tag or a relation is empty
+        or has a tab or a line end.
     """
     _require_readable((*tree.forms, *tree.tags, *tree.relations))
     _require_readable(form for _, form in (multiword or {}).values())
@@ -214,13 +209,12 @@ def _line(identifier: str, columns: Sequence[str], space: str) -> str:
 
 
 def _require_readable(columns: Iterable[str]) -> None:
-    """:raises ValueError: if one of them would not be read again."""
     for column in columns:
         if not column or not set(column).isdisjoint("\t\n\r"):
             raise ValueError(f"{column!r} cannot be written: it is empty, or has a tab or a line end")
 
 
 def _mark_columns(form: str, mark: str, head: str) -> list[str]:
-    """The columns FORM to DEPREL of a new mark.  The tag of a straight quotation mark tells its direction."""
+    """The columns FORM to DEPREL of a new mark; the tag of a straight quotation mark gives its direction."""
     tag = "_" if form == mark else "``" if mark in _OPENING else "''"
     return [form, form, "PUNCT", tag, "_", head, "punct"]

@@ -1,4 +1,4 @@
-"""What a treebank shows of how it writes: see `pyropunct.text.conventions`."""
+"""Learns `pyropunct.text.conventions` from a treebank."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -41,10 +41,7 @@ def learn_conventions(sentences: Iterable[Sentence]) -> Conventions:
 
 
 def learn_capitals(sentences: Iterable[Sentence]) -> Capitals:
-    """Count capital letters of words that can have one.
-
-    The first word of a sentence and words that follow a mark are not counted.
-    """
+    """Count capitals of words that can have one, except at sentence starts and after marks."""
     words: Counter[tuple[str, bool]] = Counter()
     tags: Counter[tuple[str, bool]] = Counter()
     for sentence in sentences:
@@ -61,17 +58,13 @@ Key = TypeVar("Key", str, tuple[str, str])
 
 
 def _shares(counts: Counter[tuple[Key, bool]]) -> dict[Key, tuple[int, int]]:
-    """For each key how often something is so, and how often it was seen."""
+    """For each key the number of true cases, and of all."""
     keys = {key for key, _ in counts}
     return {key: (counts[key, True], counts[key, True] + counts[key, False]) for key in keys}
 
 
 def learn_spacing(sentences: Iterable[Sentence]) -> SpacingStatistics:
-    """Count the spaces of a treebank.
-
-    If every mark of the treebank has a space on either side, the treebank does not record spaces (with
-    ``SpaceAfter=No``), and nothing is learned.
-    """
+    """Count the spaces of a treebank; nothing is learned if every mark has a space on either side."""
     seen: Counter[tuple[tuple[str, str], bool]] = Counter()
     words: Counter[tuple[str, str, bool]] = Counter()
     for sentence in sentences:
@@ -86,10 +79,7 @@ def learn_spacing(sentences: Iterable[Sentence]) -> SpacingStatistics:
 
 
 def _neighbours(layout: Layout) -> Iterator[tuple[Written, Written, bool]]:
-    """The tokens of a sentence in pairs, and whether there is a space between them.
-
-    The words of a contraction are left out: Spanish "de" and "el" in "del" are not written side by side.
-    """
+    """The tokens of a sentence in pairs, and whether there is a space between; contractions are skipped."""
     block, marks = layout.block, dict(layout.directed())
     numbers = range(1, len(block.tokens) + 1)
     tokens = [Written(layout.form(token), marks.get(token, "")) for token in numbers]
@@ -113,10 +103,9 @@ def _together(
 ) -> tuple[frozenset[str], frozenset[str], frozenset[tuple[str, str]]]:
     """Enclitics, proclitics and joined words, from the counts of (left, right, space).
 
-    Clitics are found one by one, the one with the greatest share of neighbours without a space first, and its
-    pairs are not counted for any other word.  For example, French "qu'" is always written together with the
-    next word, so "il" is not an enclitic, however often it follows "qu'".  Joined words are found among the
-    pairs without a clitic.
+    Clitics are found greedily, the one with the greatest share of neighbours without a space first, and its
+    pairs are not counted for any other word.  For example, French "qu'" is always joined to the next word, so
+    "il" is not an enclitic, however often it follows "qu'".  Joined words are pairs without a clitic.
     """
     pairs: dict[tuple[str, str], tuple[int, int]] = {}
     of: dict[_Clitic, list[tuple[str, str]]] = {}
@@ -130,10 +119,7 @@ def _together(
             together[clitic] += counts[1]
 
     def sureness(clitic: _Clitic) -> tuple[float, int, str, bool]:
-        """Its share of neighbours without a space; of equal shares that with more kinds of neighbours.
-
-        `BETWEEN_WORDS` cases with a space are added to its counts.
-        """
+        """Its smoothed share of neighbours without a space; ties go to more kinds of neighbours."""
         share = together[clitic] / (together[clitic] + apart[clitic] + BETWEEN_WORDS)
         return share, len(of[clitic]), *clitic
 
@@ -177,10 +163,9 @@ def _abbreviations(sentences: Iterable[Sentence]) -> frozenset[str]:
 
 
 def learn_splits(sentences: Iterable[Sentence]) -> dict[str, tuple[str, ...]]:
-    """The written words that a treebank mostly splits in one way.
+    """The written words that a treebank mostly splits in one way, without those with a digit.
 
-    Written words are multiword tokens and words without a space between them.  Those with a digit are left
-    out: there are too many.
+    Written words are multiword tokens and words without a space between them.
     """
     seen: Counter[tuple[str, tuple[str, ...]]] = Counter()
     for sentence in sentences:
@@ -194,7 +179,7 @@ def learn_splits(sentences: Iterable[Sentence]) -> dict[str, tuple[str, ...]]:
 
 
 def _written(layout: Layout) -> Iterator[tuple[str, list[str]]]:
-    """The written words of a sentence, each with the words that it is made of."""
+    """The written words of a sentence, each with its words."""
     text, words = "", list[str]()
     spaces, marks = original_spaces(layout.block), {mark for slot in layout.marks for mark in slot}
     for form, first, last in _units(layout):

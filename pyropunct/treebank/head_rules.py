@@ -1,4 +1,4 @@
-"""Which daughter is the head of a phrase: published tables, and the language in which they are written."""
+"""Head rules: published tables that choose the head daughter of a phrase, and their file format."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -88,27 +88,23 @@ _SIDES = ("left", "right", "leftmost", "rightmost")
 
 
 class HeadRulesError(UserError, ValueError):
-    """Head rules that cannot be used; its text is one line that names the place."""
+    """Head rules that cannot be used; the one-line text names the place."""
 
 
 @dataclass(frozen=True)
 class Rule:
-    """One line of a table.
+    """One line of a table of categories of daughters.
 
-    :ivar side: with ``left`` or ``right``, the categories are tried in order, and the first one that a
-        daughter has decides: the head is the outermost such daughter on that side.  With ``leftmost`` or
-        ``rightmost``, the head is the outermost daughter on that side that has any of the categories.
-    :ivar categories: categories of daughters.
+    :ivar side: with ``left`` or ``right``, the categories are tried in order, and the head is the outermost
+        daughter on that side with the first one found.  With ``leftmost`` or ``rightmost``, the head is the
+        outermost daughter on that side that has any of the categories.
     """
 
     side: str
     categories: tuple[str, ...]
 
     def find(self, daughters: Sequence[str]) -> int | None:
-        """The position of the daughter that the rule chooses, None if it chooses none.
-
-        :param daughters: their categories.
-        """
+        """The position of the chosen daughter, by the daughters' categories, or None."""
         places = range(len(daughters))[:: 1 if self.from_left else -1]
         wanted = [self.categories] if self.side.endswith("most") else [(one,) for one in self.categories]
         found = (place for some in wanted for place in places if daughters[place] in some)
@@ -124,8 +120,8 @@ class Rule:
 class HeadRules:
     """A table of head rules.
 
-    :ivar rules: for each category of a phrase its rules, tried in order; if no rule finds a daughter,
-        the outermost on the side of the last rule is the head.  :data:`ANY` stands for all other categories.
+    :ivar rules: for each category of a phrase its rules, tried in order; if none applies, the outermost
+        daughter on the side of the last rule is the head.  :data:`ANY` stands for all other categories.
     :ivar conjunctions: categories of conjunctions.  If the head is a phrase with one before it, the last
         daughter before the conjunction is the head instead.
     """
@@ -134,15 +130,11 @@ class HeadRules:
     conjunctions: frozenset[str] = frozenset()
 
     def knows(self, category: str) -> bool:
-        """Whether there are rules for this category and not only those for :data:`ANY`."""
+        """Whether there are rules for this very category, not only for :data:`ANY`."""
         return category in self.rules
 
     def head(self, category: str, daughters: Sequence[PhraseTree]) -> int:
-        """The position of the head.
-
-        :param category: the category of the phrase.
-        :param daughters: those of its daughters that may be the head, at least one.
-        """
+        """The position of the head among the candidate daughters (at least one) of a phrase."""
         categories = [daughter.category for daughter in daughters]
         rules = self.rules.get(category, self.rules[ANY])
         outermost = 0 if rules[-1].from_left else len(daughters) - 1
@@ -153,9 +145,8 @@ class HeadRules:
 
 
 def load_head_rules(name: str) -> HeadRules:
-    """A built-in table, or that of a file.
+    """The table ``english`` or ``chinese``, or that of a file.
 
-    :param name: ``english``, ``chinese`` or the path of a file.
     :raises HeadRulesError: if there is no such file, it is not UTF-8, or a line is not a rule.
     """
     if name in BUILT_IN:
@@ -173,10 +164,9 @@ def load_head_rules(name: str) -> HeadRules:
 
 
 def parse_head_rules(text: str, name: str) -> HeadRules:
-    """A table from its text; ``docs/reference/constituency.md`` describes the format.
+    """Parse a table; ``docs/reference/constituency.md`` describes the format, ``name`` is for errors.
 
-    :param name: the name that errors give to the text.
-    :raises HeadRulesError: if a line is no rule, or if no line has the label :data:`ANY`.
+    :raises HeadRulesError: if a line is not a rule, or if no line has the label :data:`ANY`.
     """
     rules: dict[str, tuple[Rule, ...]] = {}
     conjunctions: frozenset[str] = frozenset()

@@ -1,4 +1,4 @@
-"""Bracketed phrase-structure trees, as the Penn Treebank writes them, read one after the other."""
+"""Reads bracketed phrase-structure trees, as in the Penn Treebank."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,7 +21,7 @@ _NOT_IN_CATEGORY = re.compile(r"[-=|]")
 class PhraseTree:
     """A node of a phrase-structure tree.
 
-    :ivar label: the label as written, such as ``NP-SBJ-1``; empty for brackets without one.
+    :ivar label: as written, such as ``NP-SBJ-1``; empty for brackets without one.
     :ivar line: the line of the file at which the bracket opens.
     :ivar word: the word of a leaf, as written; empty for a phrase.
     :ivar daughters: the nodes directly inside a phrase, from left to right.
@@ -40,10 +40,7 @@ class PhraseTree:
 
 @lru_cache(1 << 12)
 def category_of(label: str) -> str:
-    """A label up to its first ``-``, ``=`` or ``|``: ``NP`` for ``NP-SBJ-1``.
-
-    A label that begins with such a character (``-LRB-``) is a category as it is.
-    """
+    """A label up to its first ``-``, ``=`` or ``|``: ``NP`` for ``NP-SBJ-1``; ``-LRB-`` stays."""
     return _NOT_IN_CATEGORY.split(label)[0] or label
 
 
@@ -56,15 +53,14 @@ def function_tags(label: str) -> list[str]:
 
 
 def read_phrase_trees(lines: Iterable[str], name: str) -> Iterator[PhraseTree]:
-    """The trees of a bracketed text, in order; no more than one is in memory.
+    """The trees of a bracketed text, one at a time.
 
-    A tree may run over several lines, and a line may hold several trees.  Between trees, lines that
-    begin with ``<`` are skipped, since the Chinese Treebank has markup there.
+    Trees and lines need not coincide.  Between trees, lines that begin with ``<`` are skipped, since the
+    Chinese Treebank has markup there.
 
-    :param lines: its lines.
-    :param name: the name that errors give to the text.
-    :raises TreebankError: at the first bracket, label or word that cannot be part of a tree; it names the
-        line, and the tree by its position, ``#17``.
+    :param name: of the text, in errors.
+    :raises TreebankError: at the first error of syntax; names the line, and the tree by its position,
+        ``#17``.
     """
     waiting: list[_Bracket] = []
     trees = 0
@@ -107,10 +103,7 @@ class _Bracket:
 
 
 def _wrong(atom: str, line: int, waiting: Sequence[_Bracket]) -> tuple[str, int] | None:
-    """Why a bracket, label or word cannot come next in a tree, and the line to blame; None if it can.
-
-    :param waiting: the brackets that are open, the outermost first.
-    """
+    """Why an atom cannot come next, given the open brackets, and the line to blame; None if it can."""
     if not waiting:
         what = "a closing bracket" if atom == ")" else atom
         return None if atom == "(" else (f"{what} stands outside of all brackets", line)
@@ -167,21 +160,14 @@ _ESCAPED = re.compile(r"\\([/*])")
 
 
 def universal_tag(tag: str) -> str | None:
-    """The universal tag of a category of words; a tag without any letter is that of a mark.
-
-    :return: None if the tag is unknown.
-    """
+    """The universal tag of a word category, None if unknown; a tag without any letter is that of a mark."""
     if tag in UNIVERSAL:
         return UNIVERSAL[tag]
     return None if any(map(str.isalpha, tag)) else "PUNCT"
 
 
 def as_printed(word: str, tag: str) -> str:
-    """A word of a tree as it is on the page.
-
-    Codes of brackets and escapes with backslashes are undone, and a straight quotation mark becomes a
-    directed one if its tag tells the direction.
-    """
+    """A word of a tree as printed: brackets and escapes decoded, quotation marks directed by their tag."""
     if word in STRAIGHT and tag in ("``", "''"):
         return STRAIGHT[word][tag == "''"]
     return _BRACKETS.get(word) or _ESCAPED.sub(r"\1", word)

@@ -1,7 +1,6 @@
-"""From a treebank to pairs (T, x) of an unpunctuated tree and its surface punctuation.
+"""Reads a treebank as pairs (T, x) of an unpunctuated tree and its surface punctuation.
 
-This is the preprocessing of Li, Wang & Eisner 2019, section 4; its rules are in
-``docs/reference/treebanks.md``.
+This is the preprocessing of Li, Wang & Eisner 2019, section 4: see ``docs/reference/treebanks.md``.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -32,13 +31,12 @@ MOST_MARKS = 1000
 
 @dataclass(frozen=True)
 class Omission:
-    """A sentence that was left out.
+    """A sentence that was skipped.
 
     :ivar identifier: its ``sent_id`` comment, else its position in the file, such as ``#17``.
-    :ivar line: the line of the file at which it starts.
-    :ivar reason: :data:`NO_WORD`, which token depends on which mark of punctuation, or that more than
-        :data:`MOST_MARKS` marks stand between two words.
-    :ivar lines: its lines.
+    :ivar line: its first line in the file.
+    :ivar reason: :data:`NO_WORD`, a token that depends on a mark, or more than :data:`MOST_MARKS` marks
+        between two words.
     """
 
     identifier: str
@@ -60,7 +58,7 @@ class Treebank(Sequence[Sentence]):
     """The sentences of one file.
 
     :ivar path: the file, or the name under which its text was read.
-    :ivar omitted: the sentences that were left out.
+    :ivar omitted: the sentences that were skipped.
     """
 
     path: str
@@ -83,11 +81,11 @@ class Treebank(Sequence[Sentence]):
         return iter(self.sentences)
 
     def in_order(self) -> list[Sentence | Omission]:
-        """The sentences and those that were left out, as they stand in the file."""
+        """The sentences and omissions, in the order of the file."""
         return sorted([*self.sentences, *self.omitted], key=_line)
 
     def named(self, name: str) -> "Treebank":
-        """The treebank with a name in its trees, from which a model can tell it from others."""
+        """The treebank with a name in its trees, by which a model can tell it from others."""
         sentences = (replace(one, tree=replace(one.tree, treebank=name)) for one in self.sentences)
         return replace(self, sentences=tuple(sentences))
 
@@ -112,11 +110,10 @@ def read_treebank(
     """Read and prepare a CoNLL-U file.
 
     :param path: the file, or ``-`` for the standard input.
-    :param punctuation_relation: whether a token is punctuation if its relation, without subtype,
-        is ``punct``, and not only if its universal tag is ``PUNCT``.
+    :param punctuation_relation: treat tokens with relation ``punct`` as punctuation, as well as those with
+        universal tag ``PUNCT``.
     :param progress: called after each sentence with the number of lines read and of all lines.
-    :raises TreebankError: if the file cannot be read, is not CoNLL-U in UTF-8, or if no sentence
-        can be kept.
+    :raises TreebankError: if the file cannot be read, is not CoNLL-U in UTF-8, or has no usable sentence.
     """
     with opened(str(path)) as (stream, name):
         lines = list(read_lines(BytesIO(stream.read()), name))
@@ -132,8 +129,8 @@ def read_text(
 ) -> Treebank:
     """Prepare a treebank that is in memory; see `read_treebank`.
 
-    :param name: the name that errors give to the text.
-    :raises TreebankError: if the text is not CoNLL-U, or if no sentence can be kept.
+    :param name: of the text, in errors.
+    :raises TreebankError: if the text is not CoNLL-U, or has no usable sentence.
     """
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
     return _treebank(lines, name, punctuation_relation, progress)
@@ -160,10 +157,8 @@ def _treebank(
 def read_sentences(
     lines: Iterable[str], name: str, punctuation_relation: bool = True
 ) -> Iterator[Sentence | Omission]:
-    """The sentences of a CoNLL-U text of any length, one after the other; no more than one is in memory.
+    """The sentences of a CoNLL-U text of any length, one at a time; see `read_treebank`.
 
-    :param name: the name that errors give to the text.
-    :param punctuation_relation: see `read_treebank`.
     :raises TreebankError: at the first malformed line or tree.
     """
     for sentence in sentences_or_errors(lines, name, BEGINNING, punctuation_relation):
@@ -173,10 +168,7 @@ def read_sentences(
 
 
 def read_again(written: str, tree: Tree) -> Sentence | None:
-    """The one sentence of a CoNLL-U text that was written for a tree.
-
-    :returns: None, if it is read otherwise: a word that is also a mark may be.
-    """
+    """The sentence of a CoNLL-U text that was written for a tree; None if it is read as another tree."""
     for sentence in read_sentences(written.split("\n"), "<string>"):
         if isinstance(sentence, Sentence) and sentence.tree == tree:
             return sentence
@@ -189,11 +181,7 @@ def sentences_or_errors(
     start: Start = BEGINNING,
     punctuation_relation: bool = True,
 ) -> Iterator[Sentence | Omission | TreebankError]:
-    """`read_sentences`, with errors in the places of sentences that are malformed.
-
-    :param lines: errors stand for lines that cannot be read.
-    :param start: where the lines begin.
-    """
+    """`read_sentences`, with errors in place of malformed sentences and unreadable lines."""
     for block in blocks_or_errors(lines, name, start):
         yield block if isinstance(block, TreebankError) else prepare(block, punctuation_relation)
 
@@ -208,19 +196,13 @@ def nothing_kept(name: str, omitted: Sequence[Omission]) -> TreebankError:
 
 
 def require_punctuation(treebank: Treebank) -> None:
-    """Check that a model of punctuation can be fitted.
-
-    :raises TreebankError: if no sentence of the treebank has a mark of punctuation.
-    """
+    """Raise `TreebankError` if no sentence of the treebank has a punctuation mark."""
     if not any(marks for sentence in treebank for marks in sentence.layout.marks):
         raise TreebankError(treebank.path, "there is no punctuation in the treebank (has it been removed?)")
 
 
 def prepare(block: Block, punctuation_relation: bool) -> Sentence | Omission:
-    """Take the punctuation off a tree, or say why it cannot be used (Li, Wang & Eisner 2019, section 4).
-
-    :param punctuation_relation: whether words whose relation is ``punct`` are punctuation too.
-    """
+    """Take the punctuation off a tree, or say why it cannot be used (Li, Wang & Eisner 2019, section 4)."""
     tokens = block.tokens
     numbered = list(enumerate(tokens, start=1))
     words = [number for number, token in numbered if not _is_punctuation(token, punctuation_relation)]

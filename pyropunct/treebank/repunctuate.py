@@ -1,7 +1,6 @@
 """The tokens of a sentence with other punctuation, and the spaces between them.
 
-Words and marks that are kept remain tokens of the original: their lines are taken from it, and
-so is the space between two tokens that were neighbours in it.
+Kept tokens keep their lines, and the spaces between them if they were neighbours.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -22,7 +21,6 @@ USUAL = Conventions()
 class Layout:
     """Where the words and marks of an unpunctuated sentence stand in its block.
 
-    :ivar block: the original sentence.
     :ivar words: the token id of each of the n words.
     :ivar marks: the token ids of the marks of each of the slots 0..n.
     :ivar surface: the marks with quotation marks directed, and the special tokens.
@@ -47,10 +45,10 @@ class Layout:
 class Item:
     """One token of the new sentence.
 
-    :ivar form: the written form.
+    :ivar form: as written.
     :ivar token: its token id in the original, 0 for a new mark.
-    :ivar slot: for a mark, the slot in which it stands; for the i-th word, i.
-    :ivar mark: the mark, directed if it is a quotation mark; empty for a word.
+    :ivar slot: the slot of a mark; i for the i-th word.
+    :ivar mark: the directed mark; empty for a word.
     """
 
     form: str
@@ -62,13 +60,11 @@ class Item:
 def arrange(layout: Layout, surface: Surface, conventions: Conventions = USUAL) -> list[Item]:
     """The words of the sentence with the marks of ``surface`` between them.
 
-    The sentence start is not a token.  An abbreviation dot, wherever it stands in its slot, becomes
-    part of the word before the slot, and a period directly after it is written only if both were
-    there in the original.  An unknown mark becomes the original mark in its place; if there is none,
-    it is left out.
+    An abbreviation dot becomes part of the word before its slot, and a period directly after it is written
+    only if both were in the original.  An unknown mark becomes the original mark in its place, if any.
 
     :param conventions: how new quotation marks are written if the sentence has none.
-    :raises ValueError: if the sentence has n words and ``surface`` does not have n + 1 slots.
+    :raises ValueError: if there are not n + 1 slots for n words.
     """
     if len(surface) != len(layout.words) + 1:
         raise ValueError(f"{len(layout.words)} words have {len(layout.words) + 1} slots, not {len(surface)}")
@@ -154,10 +150,7 @@ def range_form(layout: Layout, multiword: MultiwordRange, last: Item) -> str:
 
 
 def spaces_after(layout: Layout, items: Sequence[Item], conventions: Conventions = USUAL) -> list[bool]:
-    """Whether a space follows each item.
-
-    :param conventions: decide between items that were no neighbours in the original.
-    """
+    """Whether a space follows each item; ``conventions`` decide between items that were not neighbours."""
     original = original_spaces(layout.block)
     spaces = []
     for left, right in pairwise(items):
@@ -170,11 +163,10 @@ def spaces_after(layout: Layout, items: Sequence[Item], conventions: Conventions
 
 
 def written_words(layout: Layout, apart: Collection[int]) -> list[str]:
-    """The n words as the original writes them, for showing them with spaces between them.
+    """The n words as the original writes them, for display with spaces between them.
 
-    Words that the original writes together, as a multiword token (French "du") or without a space ("l'UE"),
-    make one text in the place of the first of them, and empty texts in the places of the others.  Words of
-    scripts without spaces stay apart.
+    Words written together, as a multiword token (French "du") or without a space ("l'UE"), become one text
+    followed by empty ones.  Words of scripts without spaces stay apart.
 
     :param apart: slots whose two sides stay apart.
     """
@@ -205,10 +197,7 @@ def written_words(layout: Layout, apart: Collection[int]) -> list[str]:
 
 
 def original_spaces(block: Block) -> list[bool]:
-    """Whether a space follows each token of the original, indexed by token id; index 0 is not used.
-
-    No space follows inside a multiword token, and its own line says what follows its last word.
-    """
+    """Whether a space follows each token, by token id; never inside a multiword token."""
     spaces = [False] + [has_space_after(token.columns) for token in block.tokens]
     for multiword in block.ranges:
         for token in range(multiword.first, multiword.last):
@@ -218,12 +207,7 @@ def original_spaces(block: Block) -> list[bool]:
 
 
 class Printed(NamedTuple):
-    """A printed text.
-
-    :ivar text: the text.
-    :ivar places: for each item where it begins and where it ends in the text; the words of a multiword token
-        share a place.
-    """
+    """A text, and the start and end of each item; the words of a multiword token share a place."""
 
     text: str
     places: tuple[tuple[int, int], ...]

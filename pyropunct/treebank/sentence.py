@@ -1,4 +1,4 @@
-"""One sentence of a treebank: its unpunctuated tree, its surface punctuation, and how to print both."""
+"""A treebank sentence: its unpunctuated tree, its surface punctuation, and how to print both."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,12 +20,12 @@ class Sentence:
     """A sentence of n words, prepared as in Li, Wang & Eisner 2019, section 4.
 
     :ivar identifier: the ``sent_id`` comment, else ``#17`` for the 17th sentence of the file.
-    :ivar tree: the unpunctuated, projective tree.  A form that ended in an abbreviation dot lost it.
-    :ivar surface: for each of the slots 0..n its punctuation tokens from left to right.  Slot 0
-        starts with :data:`~pyropunct.text.marks.START`; slot i starts with
+    :ivar tree: the unpunctuated, projective tree; forms lack abbreviation dots.
+    :ivar surface: for each of the slots 0..n its punctuation tokens.  Slot 0 starts with
+        :data:`~pyropunct.text.marks.START`; slot i starts with
         :data:`~pyropunct.text.marks.ABBREVIATION_DOT` if word i lost its dot.  Quotation marks are
         directed.  Rare marks are as written.
-    :ivar lifted: the number of words that projectivisation gave another head.
+    :ivar lifted: the number of words that got another head by projectivisation.
     :ivar layout: where words and marks stand in the original.
     """
 
@@ -36,12 +36,9 @@ class Sentence:
     layout: Layout = field(repr=False)
 
     def text(self, surface: Surface | None = None, conventions: Conventions = USUAL) -> str:
-        """The printed sentence.
+        """The printed sentence; by default the original text.
 
-        By default, with the sentence's own punctuation, this is the original text with its multiword
-        forms, spaces and straight quotation marks.  With another surface, the spacing between tokens that
-        were neighbours in the original is kept.  Elsewhere the conventions decide.  By the usual ones,
-        opening marks stick to the next token, closing ones to the previous one, hyphens and slashes to both.
+        With another surface, original neighbours keep their spacing, and the conventions decide elsewhere.
 
         :param surface: the punctuation tokens of the slots 0..n.
         :param conventions: those of a treebank, as a model learns them.
@@ -51,9 +48,7 @@ class Sentence:
         return printed(self.layout, items, conventions).text
 
     def passage(self, tokens: Collection[int], slot: int) -> tuple[str, str, str]:
-        """The original text in three parts: the text before certain tokens, theirs, and the text behind them.
-
-        The part in the middle reaches from the first of the tokens to the last.
+        """The original text before, from the first to the last of, and after certain tokens.
 
         :param tokens: token ids of the original; without any, the middle is empty, at the slot.
         :param slot: which of the slots 0..n.
@@ -111,11 +106,10 @@ class Sentence:
         return write_misc(self.layout, misc)
 
     def conllu_with_surface(self, surface: Surface, conventions: Conventions = USUAL) -> str:
-        """The sentence as CoNLL-U with other punctuation, and the blank line behind it.
+        """The sentence as CoNLL-U with other punctuation, with the blank line behind it.
 
-        Tokens that are kept have their original lines, except for the numbers and ``SpaceAfter``.  A new
-        mark depends, with relation ``punct``, on the highest word from which its arc crosses no other arc.
-        A comment with the text is rewritten.
+        Kept tokens have their original lines, except for ids and ``SpaceAfter``.  A new mark depends, with
+        relation ``punct``, on the highest word from which its arc crosses no other arc.
 
         :param surface: the punctuation tokens of the slots 0..n.
         :param conventions: see `text`.
@@ -135,7 +129,7 @@ NEW_DOCUMENT = "# newdoc"
 
 
 def by_document(sentences: Iterable[Sentence]) -> list[list[Sentence]]:
-    """The sentences of each document; all are of one if no comments say where documents start."""
+    """The sentences of each document; one document if no comments start documents."""
     parts: list[list[Sentence]] = []
     for sentence in sentences:
         if not parts or any(line.startswith(NEW_DOCUMENT) for line in sentence.layout.block.lines):
@@ -149,12 +143,10 @@ PUNCTUATION = "punct"
 
 
 def with_tree(sentence: Sentence, tree: Tree) -> Sentence:
-    """The sentence with the heads, relations and universal tags of another tree of its words.
+    """The sentence with the heads, relations and tags of another tree; raises `ValueError` for other words.
 
-    Each mark depends on the highest word from which its arc crosses no other arc.  The
-    enhanced graph, which describes the old tree, is dropped; all else stays as it is.
-
-    :raises ValueError: if the tree is not of the same words.
+    Each mark depends on the highest word from which its arc crosses no other arc.  The enhanced graph of the
+    old tree is dropped.
     """
     if tree.forms != sentence.tree.forms:
         raise ValueError("the tree is not of the words of the sentence")

@@ -44,10 +44,9 @@ def is_projective(heads: Sequence[int]) -> bool:
 
 
 def projectivise(heads: Sequence[int]) -> tuple[int, ...]:
-    """Lift arcs until the tree is projective, and return its heads.
+    """The heads after lifting arcs until the tree is projective.
 
-    As long as some arc is not projective, the shortest such arc (the leftmost of equally short
-    ones) is replaced by an arc from its head's head.  A projective tree is unchanged.
+    Repeatedly, the shortest (then leftmost) non-projective arc is replaced by an arc from its head's head.
     """
     return tuple(heads) if is_projective(heads) else tuple(_Lifting(heads).heads())
 
@@ -56,9 +55,8 @@ class _Lifting:
     """Lifts the arcs of a tree in their order.
 
     The *reach* of a word is the longest stretch of words around it that it dominates.  An arc is projective
-    if the dependent is in the reach of its head.  When a dependent leaves its head for the head's head,
-    only the head's own dominated words change: its reach may shrink, and arcs that lead beyond it then wait
-    to be lifted too.
+    if the dependent is in the reach of its head.  Lifting changes only the reach of the old head: it may
+    shrink, and arcs that lead beyond it must be lifted too.
     """
 
     def __init__(self, heads: Sequence[int]) -> None:
@@ -142,10 +140,7 @@ def _reach(heads: Sequence[int]) -> tuple[list[int], list[int]]:
 
 
 def preorder(heads: Sequence[int]) -> tuple[list[int], list[int], list[int]]:
-    """The words, each before those that it dominates; of each word its rank there, and how many those are.
-
-    The word itself is counted.
-    """
+    """The words in preorder; the rank of each, and the number of words that it dominates with itself."""
     dependents = dependents_of(heads)
     below = [0, *(size for *_, size in spans(heads))]
     order: list[int] = []
@@ -164,17 +159,13 @@ MAIN_TREEBANK = ""
 
 @dataclass(frozen=True)
 class Tree:
-    """The unpunctuated dependency tree T of one sentence of n words.
+    """The unpunctuated dependency tree T of one sentence of n words, numbered 1..n.
 
-    Words are numbered 1..n from left to right; every field has length n.
-
-    :ivar heads: the head of each word, 0 for the root.  The tree has one root and is projective:
-        every constituent (a word with all its descendants) is a contiguous span of words.
-    :ivar relations: the dependency relation of each word to its head, subtype included.
-    :ivar tags: the universal part-of-speech tag of each word.
-    :ivar forms: the words.
-    :ivar treebank: the name of the treebank that it comes from, if a model is to tell several treebanks
-        apart.
+    :ivar heads: the head of each word, 0 for the root.  The tree has one root and is projective: every
+        constituent (a word with all its descendants) is a contiguous span of words.
+    :ivar relations: of each word to its head, subtype included.
+    :ivar tags: universal part-of-speech tags.
+    :ivar treebank: the name of its treebank, for models that distinguish several.
     """
 
     heads: tuple[int, ...]
