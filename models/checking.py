@@ -1,6 +1,6 @@
-"""Checks that an attach model or a channel keeps to the rules of the story.
+"""Checks that an attach model or a channel keeps the rules of the story.
 
-`fit` calls these checks, on a few sentences, for variants that are not the package's own.  In a test::
+`fit` runs these checks on a few sentences, for variants that are not the package's own. In a test::
 
     from pyropunct.models.checking import check_attach, check_channel
 
@@ -8,8 +8,8 @@
         check_channel(MyChannel(3, "right"))
         check_attach(my_attach_model, vocabulary.encode_trees(trees))
 
-Weights that have a prior are drawn from it.  The checks use copies of the variant, and they do not change the
-random numbers that are drawn later.
+Weights are drawn from their priors. The checks use copies of the variant and leave the random state
+unchanged.
 """
 
 import copy
@@ -57,25 +57,22 @@ class VariantError(UserError, ValueError):
 
 
 def check_attach(attach: Attach, trees: TreeBatch, seed: int = 0) -> None:
-    """Check on trees with random marks that the scores of an attach model make a probability p(l, r | w).
+    """Check on trees with random marks that an attach model gives a probability p(l, r | w).
 
-    The story attaches punctemes bottom-up, so the scores of a constituent may depend only on the trees and on
-    the marks strictly inside it.  Otherwise the probabilities of all surface strings x do not add up to 1.
-    So a view must have the same scores
+    Scores may depend only on the trees and on the marks strictly inside the constituent; otherwise the
+    probabilities of all surface strings x do not add up to 1. So a view must have the same scores
 
-    - alone and among others, whose constituents have other marks inside them: those at its own edges too;
+    - alone and among other views, whatever marks these have inside;
     - in its tree alone and in a batch;
-    - in training, whatever the other trees of the batch: no model may read statistics of the batch;
-    - each time, for the same weights: a model that is not in training may not draw random numbers;
-    - whatever the marks, if the model says that it does not read them (``reads_surface``).
+    - in training, whatever the other trees of the batch (no batch statistics);
+    - each time, for the same weights: no random numbers outside of training;
+    - whatever the marks, if ``reads_surface`` is false.
 
     Scores must be finite numbers, one for each pair of each view.
 
     :param attach: the model, after `Attach.learn`.
-    :param trees: as `pyropunct.vocabulary.Vocabulary.encode_trees` makes them.  The model is called once for
-        each of their words.
-    :param seed: the seed of weights and marks.
-    :raises VariantError: if the model breaks one of these rules; the message names the word.
+    :param trees: from `pyropunct.vocabulary.Vocabulary.encode_trees`. The model is called once for each word.
+    :raises VariantError: if the model breaks a rule; the message names the word.
     """
     with _seeded(seed):
         model = _drawn(attach)
@@ -101,9 +98,7 @@ def check_attach(attach: Attach, trees: TreeBatch, seed: int = 0) -> None:
 def _check_training(model: Attach, trees: TreeBatch) -> None:
     """Check that scores in training do not change with the words and marks of other trees.
 
-    The trees are scored twice, each time in one batch with other trees of the same shapes: these have the
-    same words, or all the same word and other marks.  Equal shapes take equal random numbers, so that dropout
-    changes nothing.
+    Other trees keep their shapes: equal shapes take equal random numbers, so dropout changes nothing.
     """
     model.train()
     both = trees.pick([*range(len(trees)), *range(len(trees))])
@@ -191,17 +186,16 @@ def _random_marks(trees: TreeBatch, num_tokens: int) -> Tensor:
 
 
 def check_channel(channel: Channel, seed: int = 0) -> None:
-    """Check that p(x | u) is a distribution, that it can be drawn from, and that weights may have a batch.
+    """Check that p(x | u) is a distribution that can be sampled, and that weights may have a batch.
 
-    - the probabilities of the moves of each state and token add up to 1 (`Channel.check`);
-    - weights have the dimensions that moves name, and no others;
-    - the probabilities p(x | T) of all surface strings x of small trees with up to three kinds of marks add
-      up to 1: a machine that may never halt loses probability;
-    - draws have a probability above 0;
-    - joint values of the sites, with dimensions on the left, give the weights of each value.
+    - The probabilities of the moves of each state and token add up to 1 (`Channel.check`).
+    - Weights have exactly the dimensions that moves name.
+    - The probabilities p(x | T) of all surface strings x of small trees with up to three kinds of marks add
+      up to 1. (A machine that may never halt loses probability.)
+    - Draws have a positive probability.
+    - Joint values of the sites, with dimensions on the left, give the weights of each value.
 
-    :param seed: the seed of weights and draws.
-    :raises VariantError: if the channel breaks one of these rules.
+    :raises VariantError: if the channel breaks a rule.
     """
     name = f"the channel {channel.kind}"
     try:

@@ -1,19 +1,18 @@
 """The posterior of surface strings given evidence, for any attach model: importance sampling.
 
-Where no score depends on the marks inside a constituent, all sums over the strings that evidence allows are
-exact (`pyropunct.inference.machines.evidence`).  Where scores do, there is a *blind* story beside the story:
-each of its constituents chooses its punctemes by fixed probabilities, whatever the marks inside it are.
-Trees, punctemes and strings are drawn from the exact posterior of the blind story, and each draw has the
-weight::
+If no score depends on the marks inside a constituent, all sums over the strings that evidence allows are
+exact (`pyropunct.inference.machines.evidence`). Otherwise a *blind* story serves as the proposal: its
+constituents choose punctemes by fixed probabilities that ignore marks. Trees, punctemes and strings are drawn
+from the exact posterior of the blind story. The weight of a draw is::
 
     p(x | T) / p_blind(x | T)
 
-Both are exact sums over T'.  The weighted draws are those of self-normalised importance sampling (Owen 2013,
+Both are exact sums over T'. The weighted draws are those of self-normalised importance sampling (Owen 2013,
 "Monte Carlo theory, methods and examples", chapter 9); their mean weight estimates p(evidence).
 
-The blind probabilities need no training.  At first they are the story's own, given that the marks inside are
-the known marks and no others; after each round of draws, the story's on average over the weighted draws of
-each tree.  Adapted proposals keep the weights proper (Cappé and others 2004, "Population Monte Carlo").
+The first blind probabilities are those of the story, given that only the known marks are inside. After each
+round, they are the story's, averaged over the weighted draws of each tree. Adapted proposals keep the weights
+proper (Cappé and others 2004, "Population Monte Carlo").
 """
 
 from collections.abc import Sequence
@@ -50,7 +49,7 @@ class WeightedDraws(NamedTuple):
 
     :ivar tree: (M,) the tree of each draw.
     :ivar numbers: (M, S) the numbers of the strings, see `Conditioned.strings`.
-    :ivar log_weight: (M,) the logarithms of the weights, whose mean estimates p(evidence).
+    :ivar log_weight: (M,) log weights; the mean weight estimates p(evidence).
     """
 
     tree: Ints
@@ -59,9 +58,9 @@ class WeightedDraws(NamedTuple):
 
 
 class Conditioner:
-    """A fitted story with all that depends neither on trees nor on evidence, to be conditioned on these.
+    """The parts of a fitted story that depend on neither trees nor evidence, ready for conditioning.
 
-    :param story: the story; its weights have no priors any more.
+    :param story: the story; its weights are values without priors.
     """
 
     @torch.no_grad()
@@ -79,11 +78,11 @@ class Conditioner:
 
 
 class Conditioned:
-    """p(T, x | evidence) of trees of the same n words and their surface strings, as draws with weights.
+    """p(T, x | evidence) of trees of the same n words and their surface strings, as weighted draws.
 
     :param weights: p(T) of each tree.
     :param evidence: of each of the slots 0..n.
-    :raises ImpossibleSurfaceError: by `draw`, if the evidence cannot be explained with any of the trees.
+    :raises ImpossibleSurfaceError: by `draw`, if no tree can explain the evidence.
 
     :ivar strings: the surface strings of all draws so far, by their numbers.
     """
@@ -159,10 +158,7 @@ class Conditioned:
         return self._rewritten(underlying.tokens.numpy())
 
     def _rewritten(self, underlying: Ints) -> Numbers:
-        """(draws, S) the numbers of strings drawn from p(x | u, evidence).
-
-        :param underlying: (draws, S, U) tokens.
-        """
+        """(draws, S) the numbers of strings drawn from p(x | u, evidence), given (draws, S, U) tokens."""
         numbers = np.tile(self._settled, (len(underlying), 1))
         slots = np.flatnonzero(self._evidence.open.numpy())
         rows = np.ascontiguousarray(underlying[:, slots].reshape(-1, underlying.shape[-1]))
@@ -199,12 +195,10 @@ class Conditioned:
     # Their probabilities in the story
 
     def _look(self, tree: Ints, numbers: Ints) -> tuple[Floats, Floats]:
-        """The story's probabilities of pairs, given surfaces of trees, and their ratio to the blind story's.
+        """Log p(l, r | w, x) of all pairs, tree after tree, and (D,) log p(x | T) - log p_blind(x | T).
 
         :param tree: (D,) the tree of each surface.
         :param numbers: (D, S) the numbers of its strings.
-        :returns: log p(l, r | w, x) of all pairs of all nodes, tree after tree; and (D,)
-            log p(x | T) - log p_blind(x | T).
         """
         trees, forest = self._trees.pick(tree.tolist()), self._trees.forest
         surface = padded([self.strings.tokens(number) for number in numbers.reshape(-1).tolist()])
@@ -223,13 +217,8 @@ class Conditioned:
         return log_pairs, looking - blindly
 
     def _adapt(self, tree: Ints, log_pairs: Floats, weight: Floats, counts: Ints) -> None:
-        """Make the story's probabilities, on average over the draws, the blind ones from now on.
-
-        The first guess counts as a further draw.
-
-        :param tree: (D,) the tree of each surface that was drawn, in order.
-        :param log_pairs: log p(l, r | w, x) of all pairs, as `_look` returns them.
-        :param weight: (D,) the weights of the surfaces.
+        """Set the blind probabilities to the story's, averaged over draws; the first guess counts as a
+        draw.
         """
         blind, at = self._first.copy(), 0
         for which, first in enumerate(self._trees.forest.node_start.numpy()[:-1]):

@@ -1,9 +1,8 @@
 """Many draws of the story at once, for the same trees (Li, Wang & Eisner 2019, section 2).
 
-As a Pyro model, `Story` makes one draw at a time, site by site.  Here compiled code makes all draws of a
-height together, see `pyropunct.inference.forward`.  Both go up a forest by `Forest.heights`, ask the same
-`Story.scorer` for scores, and rewrite slots by the same channel.  They take random numbers from different
-sources; and here the attach model scores a constituent once for all draws with the same marks inside it.
+The Pyro model `Story` makes one draw at a time, site by site. Here compiled code makes all draws of a height
+together (`pyropunct.inference.forward`), and the attach model scores a constituent once for all draws with
+the same marks inside it. The distribution is the same; the random numbers differ.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,10 +26,7 @@ Numbers = NDArray[np.int32]
 
 
 class ManyDraws:
-    """The parts of many draws that do not depend on trees.
-
-    :param story: a fitted story: its weights are values, no sites.
-    """
+    """The parts of many draws that do not depend on trees."""
 
     @torch.no_grad()
     def __init__(self, story: Story) -> None:
@@ -54,7 +50,7 @@ class ManyDraws:
 class DrawsOfTrees:
     """Many draws for the same trees.
 
-    :param generators: the source of random numbers of each tree.
+    :param generators: the random generator of each tree.
 
     :ivar strings: the surface strings of all draws so far, by their numbers.
     """
@@ -67,10 +63,9 @@ class DrawsOfTrees:
         self._first_row, self._num_pairs = pair_start[relation], np.diff(pair_start)[relation]
 
     def draw(self, draws: Ints) -> Numbers:
-        """The numbers of the surface strings of all slots, (S, columns); slots have a column for each draw.
+        """(S, columns) the numbers of the surface strings of all slots; each draw is a column.
 
-        :param draws: (trees,) how many draws of each tree; trees with fewer draws leave the last columns
-            unused.
+        :param draws: (trees,) the number of draws of each tree; unused columns are the last.
         """
         tables = self._tables(draws)
         for nodes, slots in self._trees.forest.heights():

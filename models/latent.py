@@ -16,18 +16,18 @@ from pyropunct.models.trees import COLUMNS, READING, TreeBatch
 
 @dataclass(frozen=True)
 class LatentTrees:
-    """B sentences of W words and S slots, and p(T | words) of the trees that they may have::
+    """B sentences of W words and S slots, and p(T | words) of their possible trees::
 
         log p(T | words) = sum of log_arcs over the items of T
 
-    These need not add up to 1: what is missing is the probability of trees that are left out.
+    The probabilities may add up to less than 1: the rest belongs to trees that are left out.
 
-    :ivar words: any trees of these words; what they say of words alone is read.
-    :ivar forest: the trees that may be.
+    :ivar words: any trees of these words; only columns about words are read.
+    :ivar forest: the possible trees.
     :ivar relation: (I,) the relation of each item's constituent.
-    :ivar log_arcs: (I,) of each item, its part of the logarithm of the probability of T.
+    :ivar log_arcs: (I,) the share of each item in log p(T | words).
     :ivar more: (I, ...) further columns about constituents, as in `TreeBatch.more`.
-    :ivar contexts: what the attach model has looked up of all items, for training.
+    :ivar contexts: the contexts of all items that the attach model has looked up, for training.
     """
 
     words: TreeBatch
@@ -44,26 +44,23 @@ class LatentTrees:
     def of_scores(
         cls, words: TreeBatch, forest: PackedForest, relation: Tensor, scores: Tensor
     ) -> "LatentTrees":
-        """Trees with probabilities in proportion to the exponentials of the sums of their items' scores.
+        """Trees with probabilities proportional to exp of the sum of their items' scores.
 
-        :param scores: (I,), from which gradients may flow.
+        :param scores: (I,), differentiable.
         """
         totals = log_evidence(without_marks(forest, scores))
         at_roots = torch.where(forest.head < 0, totals[forest.tree], 0.0)  # each tree has one root
         return cls(words, forest, relation, scores - at_roots)
 
     def with_reading(self, read: Tensor) -> "LatentTrees":
-        """The same, for a story that reads; see `pyropunct.models.reading`.
-
-        :param read: (S, tokens) the log-odds of tokens in all slots.
-        """
+        """A copy with (S, tokens) log-odds of tokens in all slots; see `pyropunct.models.reading`."""
         at_edges = torch.stack([read[self.forest.left_slot], read[self.forest.right_slot]], 1)
         return replace(self, more={**self.more, READING: at_edges})
 
     def trees(self, chosen: Tensor) -> TreeBatch:
         """The trees that consist of chosen items.
 
-        :param chosen: (I,) 1 for these items, and 0 for all others.
+        :param chosen: (I,) 1 for chosen items, else 0.
         :raises ValueError: if they are not one tree of each sentence.
         """
         forest, items = self.forest, chosen.nonzero()[:, 0]

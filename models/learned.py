@@ -1,8 +1,7 @@
 """Learned values of the sites of a Pyro module, set on the module itself.
 
-A `pyro.nn.PyroSample` attribute is drawn from its prior, or from a guide, whenever the module runs.  Once it
-is *settled*, it is a plain tensor, a buffer of the module: it moves with the module, is part of its
-``state_dict``, and is no longer a site.
+A `pyro.nn.PyroSample` attribute is sampled whenever the module runs. Once it is *settled*, it is a plain
+tensor: a buffer in the ``state_dict``, no longer a site.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -23,11 +22,7 @@ OF_SCALE = " scale"
 
 
 class Place(NamedTuple):
-    """The attribute to which a value belongs.
-
-    :ivar owner: a module.
-    :ivar attribute: the name of one of its attributes.
-    """
+    """The attribute to which a value belongs."""
 
     owner: PyroModule
     attribute: str
@@ -36,14 +31,14 @@ class Place(NamedTuple):
 def settle(
     module: nn.Module, values: Mapping[str, Tensor], scales: Mapping[str, Tensor] | None = None
 ) -> None:
-    """Replace all `PyroSample` attributes of a module, and of the modules in it, by tensors.
+    """Replace all `PyroSample` attributes of a module and its submodules by tensors.
 
-    Attributes that are settled already get their new values.  Attributes computed from others stay as they
-    are.  Sparse values stay sparse where a module lists the attribute in ``may_be_sparse``.
+    Attributes that are already settled get the new values. Sparse values stay sparse if the module lists the
+    attribute in ``may_be_sparse``.
 
     :param values: a value for each site, by its name in Pyro: the path of the attribute.
-    :param scales: the posterior standard deviations of sites, for any of them.
-    :raises ValueError: if a site has no value, or a value of another shape, or if a value has no site.
+    :param scales: posterior standard deviations of some or all sites.
+    :raises ValueError: if a site has no value, a value has no site, or a shape differs.
     """
     scales = {} if scales is None else scales
     found = places(module) | places(module, sites_of)
@@ -76,7 +71,7 @@ def learned_scales(module: nn.Module) -> dict[str, Tensor]:
 def require_like(name: str, tensor: Tensor, wanted: Tensor) -> None:
     """Check that a saved tensor can replace another.
 
-    :raises ValueError: if it has another shape or another kind of numbers.
+    :raises ValueError: if the shape or the kind of numbers differs.
     """
     if tensor.shape != wanted.shape:
         raise ValueError(f"{name} is of the shape {tuple(tensor.shape)}, not {tuple(wanted.shape)}")
@@ -118,10 +113,10 @@ class _Unfilled(TorchFunctionMode):
 
 
 def filled(make: Callable[[], Made], tensors: Mapping[str, Tensor]) -> Made:
-    """A module with saved tensors, whose sizes are compared before any memory is allocated.
+    """A module with saved tensors; sizes are compared before memory is allocated.
 
     :param make: makes the module, with any numbers.
-    :raises ValueError: if a tensor is missing, superfluous, or cannot stand in its place.
+    :raises ValueError: if a tensor is missing, superfluous, or of a wrong size or type.
     """
     with torch.device("meta"), _Unfilled():
         wanted = make().state_dict()
@@ -135,9 +130,9 @@ def filled(make: Callable[[], Made], tensors: Mapping[str, Tensor]) -> Made:
 
 
 def check_buffers(module: nn.Module) -> None:
-    """Call ``check_buffers`` of all parts of a module that have this method: it checks saved buffers.
+    """Call ``check_buffers`` of all submodules that have this method, to check saved buffers.
 
-    :raises ValueError: if training cannot have made such buffers.
+    :raises ValueError: if training cannot have made these buffers.
     """
     for part in module.modules():
         check = getattr(type(part), "check_buffers", None)
@@ -154,8 +149,8 @@ def fixed_names(module: nn.Module) -> set[str]:
 def other_values(module: nn.Module, values: Mapping[str, Tensor]) -> Iterator[None]:
     """Give settled sites other values within a context.
 
-    :param values: these values; joint values have dimensions on the left.
-    :raises KeyError: if a value belongs to no settled site.
+    :param values: new values; joint values have dimensions on the left.
+    :raises KeyError: if a name is not a settled site.
     """
     settled = places(module)
     found = [(settled[name], value) for name, value in values.items()]

@@ -18,19 +18,18 @@ Array = NDArray[Any]
 def normal_prior(mean: Tensor, scale: float) -> dist.Normal:
     """Independent normal variables whose mean is a copy of ``mean``.
 
-    A guide that starts at the prior's mean (`pyro.infer.autoguide.initialization.init_to_mean`) makes that
-    very tensor its parameter.  Without the copy, the module's tensor, and so the prior, would move with the
-    guide.
+    A guide that starts at the prior's mean (`pyro.infer.autoguide.initialization.init_to_mean`) uses that
+    tensor as its parameter. Without the copy, training would change the prior too.
     """
     return dist.Normal(mean.clone(), scale)
 
 
 class PriorShares(NamedTuple):
-    """The shares with which variables count in the prior of a mini-batch; other variables do not count.
+    """The shares of variables in the prior of a mini-batch; other variables do not count.
 
-    :ivar pick: picks these variables from all variables, as runs of equal shares.
+    :ivar pick: picks these variables from all, as runs of equal shares.
     :ivar share: (U,) the share of each variable of a run.
-    :ivar sizes: (U,) how many variables each run has.
+    :ivar sizes: (U,) the length of each run.
     """
 
     pick: Callable[[Tensor], Tensor]
@@ -43,15 +42,15 @@ class IsotropicNormal(TorchDistribution):
 
         log p(theta) = - ||theta||^2 / (2 s^2) - size log(s sqrt(2 pi))
 
-    The same as ``Normal(0, s).expand([size]).to_event(1)``, in one pass over theta instead of several:
-    the weights of a log-linear model can be tens of millions.
+    Equals ``Normal(0, s).expand([size]).to_event(1)``, but reads theta once: a log-linear model can have tens
+    of millions of weights.
 
     :param size: the number of variables.
     :param scale: s.
     :param like: a tensor on the device of the samples.
-    :param shares: with shares, log p sums only over the variables that they pick, each times its share.  If
-        the shares of each variable are 1 on average, this estimates the whole sum, as a mini-batch does the
-        likelihood.  The gradient is as sparse as that of ``shares.pick``.
+    :param shares: sum log p only over the variables that these pick, times their shares. If the shares of
+        each variable are 1 on average, this is an unbiased estimate of the whole sum. The gradient is as
+        sparse as that of ``shares.pick``.
     """
 
     arg_constraints: ClassVar[dict[str, Any]] = {}
@@ -62,7 +61,7 @@ class IsotropicNormal(TorchDistribution):
         super().__init__(torch.Size(), torch.Size([size]), validate_args=False)
 
     def expand(self, batch_shape: torch.Size, _instance: Any = None) -> "IsotropicNormal":
-        """Itself: there is no batch to expand.
+        """Return itself; batches are not supported.
 
         :raises NotImplementedError: if a batch is asked for.
         """
@@ -97,7 +96,7 @@ class IsotropicNormal(TorchDistribution):
 
 
 class shared_prior(Messenger):  # noqa: N801  # handlers have small names in Pyro
-    """Counts, of each `IsotropicNormal` site inside, the shares alone: the prior of a mini-batch.
+    """Replaces the prior at each `IsotropicNormal` site by that of a mini-batch.
 
     Example::
 

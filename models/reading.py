@@ -1,15 +1,15 @@
-"""A story that reads: what a network reads in the words, as features of the punctemes of constituents.
+"""Reading: the predictions of a network that reads the words, as features of punctemes.
 
-A network reads the words, but no tree, and says how probable each mark is in each slot.  The story takes this
-as a hint about the constituents whose edges are there.  Let o_left(m) and o_right(m) be the log-odds of the
-mark m in the slots at the edges of w.  Then the score of a pair, equation (3) of Li, Wang & Eisner (2019),
-becomes ::
+A network reads the words without a tree and says how probable each mark is in each slot. Let o_left(m) and
+o_right(m) be the log-odds of the mark m in the slots at the edges of w. Then the score of a pair, equation
+(3) of Li, Wang & Eisner (2019), becomes ::
 
     score(l, r, w)  =  a theta . f(l, r, w)  +  sum over marks m of l of  u_left(m) o_left(m) + v_left(m)
                                              +  sum over marks m of r of  u_right(m) o_right(m) + v_right(m)
 
-so that both marks of a pair are sprouted together, and draws of the story stay forward draws.  Learning finds
-how far to trust the network (u), what both of them know already (v), and how much is left to the tree (a).
+Both marks of a pair still come together, and the story can still be drawn forward. The weights learn how far
+to trust the network (u), how much the network and the tree model have in common (v), and how much is left to
+the tree model (a).
 """
 
 from collections.abc import Sequence
@@ -33,10 +33,7 @@ SCALE = 0.5
 
 
 class Trust(PyroModule):
-    """The weights a, u and v, and the scores that they give.
-
-    :param inventory: the sets W_d.
-    """
+    """The weights a, u and v, and the scores that they give."""
 
     def __init__(self, inventory: Inventory) -> None:
         super().__init__()
@@ -52,7 +49,7 @@ class Trust(PyroModule):
     def scores(self, trees: TreeBatch | LatentTrees) -> Tensor:
         """(..., C) a score for each pair of each node, to be added to that of the attach model.
 
-        :raises ValueError: if nobody has read the words of the trees.
+        :raises ValueError: if the trees carry no log-odds from a network.
         """
         if READING not in trees.more:
             raise ValueError(f"the story reads what a network says of words: the trees have no {READING!r}")

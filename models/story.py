@@ -2,8 +2,8 @@
 
     p(x) = sum over T, T' of  p_syn(T)  p_theta(T' | T)  p_phi(x | u(T'))
 
-First, an unpunctuated dependency tree T is drawn from p_syn.  Second, each constituent sprouts punctemes at
-its left and right edges, by p_theta.  Third, the punctuated tree T' yields the underlying string u = u(T'),
+First, an unpunctuated dependency tree T is drawn from p_syn. Second, each constituent sprouts punctemes at
+its left and right edges, by p_theta. Third, the punctuated tree T' yields the underlying string u = u(T'),
 which a noisy channel p_phi edits, slot by slot, into the surface string x.
 """
 
@@ -41,22 +41,21 @@ Syntax = Callable[..., TreeBatch]
 class Story(PyroModule):
     """Tree -> punctemes -> channel edits, as a Pyro model.
 
-    Its sites are the weights that have a prior, "pairs", the pair (l, r) that each constituent w sprouts, and
-    "surface", the string x_i of each slot i (`pyropunct.inference.pyro.telling`).  Where a treebank is seen
-    in batches, `pyropunct.inference.pyro.elbo.scale_likelihood` multiplies all terms but those of the priors.
+    Its sites are the weights with a prior; "pairs", the pair (l, r) of each constituent; and "surface", the
+    string x_i of each slot (`pyropunct.inference.pyro.telling`). In mini-batches, use
+    `pyropunct.inference.pyro.elbo.scale_likelihood`.
 
-    :param inventory: the sets W_d.
     :param attach: p_theta(l, r | w), see `pyropunct.models.attach.base`.
     :param channel: p_phi(x_i | u_i), see `pyropunct.models.channel.base`.
-    :param syntax: p_syn(T), see `pyropunct.models.syntax`; needed only to draw or to score trees.
+    :param syntax: p_syn(T), see `pyropunct.models.syntax`; needed only to draw or score trees.
     :param marks: the tokens of the inventory, for symmetry and economy.
     :param symmetry_weight: xi of equation (5), the weight of the posterior regulariser.
-    :param economy_weight: kappa, the weight of the economy regulariser (`pyropunct.models.symmetry.Economy`),
-        which counts only in training mode.
-    :param empty_score: a number added to the score of the empty pair of every constituent.  Most constituents
-        sprout nothing.  From equal scores, training tends to explain a final period by several constituents,
-        and lets the channel absorb all periods but one: a local optimum.
-    :param reading: scores of what a network reads in the words: see `pyropunct.models.reading`.
+    :param economy_weight: kappa, the weight of `pyropunct.models.symmetry.Economy`, used only in training
+        mode.
+    :param empty_score: added to the score of every empty pair, since most constituents sprout nothing.
+        Without it, training falls into a local optimum: several constituents explain one final period, and
+        the channel absorbs all but one.
+    :param reading: scores of a network's predictions: see `pyropunct.models.reading`.
     :ivar is_settled: whether economy counts unmatched marks.  Training says no in its first half: before the
         edits are learned, a quotation that is closed before the period looks like one that ends behind it.
     """
@@ -93,20 +92,19 @@ class Story(PyroModule):
         views: Views | None = None,
         plate: Any = "trees",
     ) -> Told:
-        """Tell the story: p(T, T', x), or p(T', x | T) of trees that are given.
+        """Tell the story: p(T, T', x), or p(T', x | T) if trees are given.
 
-        Two regularisers ask for balanced punctemes and for few.  Symmetry is the factor exp(-xi E[c(T')]^2)
-        of section 2.3.  Economy, in training, is exp(-kappa n(T')), see
-        `pyropunct.models.symmetry.Economy`; E is under the posterior with this factor.
+        Symmetry multiplies by exp(-xi E[c(T')]^2) (section 2.3); economy, in training, by exp(-kappa n(T')),
+        see `pyropunct.models.symmetry.Economy`. E is under the posterior with the economy factor.
 
-        :param trees: T, or what is known of it where it is latent; by default drawn from the syntax model.
+        :param trees: T, or latent trees; by default drawn from the syntax model.
         :param surface: (S, L) x, or evidence about it; drawn by default.
-        :param views: all nodes with the marks of ``surface`` inside them; computed by default.  Training
-            passes views that hold the contexts which the attach model has looked up.
+        :param views: all nodes with the marks of ``surface`` inside them; computed by default. Training
+            passes views with contexts already looked up.
         :param plate: the plate of the trees, ``dim=-1``, or the name of a new one.
         :raises ValueError: if trees are to be drawn without a syntax model; if views are given without a
-            surface; if the attach model reads marks inside constituents that the evidence leaves open; or if
-            a part with sites or parameters has been given to another module.
+            surface; if the attach model reads marks that the evidence leaves open; or if a part with sites or
+            parameters has been given to another module.
         :raises NotImplementedError: if the surface is given, but no handler sums out its punctemes.
         """
         self._refuse_parts_of_others()
@@ -148,10 +146,7 @@ class Story(PyroModule):
     def _attach(
         self, trees: TreeBatch | LatentTrees, surface: Surface | None, views: Views | None
     ) -> Callable[[Surface, Tensor | None], Tensor]:
-        """ATTACH: the scores of the punctemes of constituents (section 2.1, equations 3 and 4).
-
-        :param views: views of the observed surface.
-        """
+        """ATTACH: the scores of the punctemes of constituents (section 2.1, equations 3 and 4)."""
         scorer, read = None, self._read(trees)
 
         def scores(shown: Surface, nodes: Tensor | None) -> Tensor:
@@ -173,10 +168,7 @@ class Story(PyroModule):
         return lambda views: self._of_views(scorer(views), trees, views, read)
 
     def _of_arcs(self, trees: LatentTrees, surface: Surface, read: Tensor | None) -> Tensor:
-        """(..., C) the scores of the pairs of all items of a packed forest.
-
-        :raises ValueError: if the attach model looks at more of a tree than one arc.
-        """
+        """(..., C) the scores of the pairs of all items of a packed forest."""
         if not is_of_arcs(self.attach):
             raise ValueError(
                 f"{type(self.attach).__name__} looks at more of a tree than one arc, so that trees cannot be "
@@ -189,10 +181,7 @@ class Story(PyroModule):
         return None if self.reading is None else self.reading.scores(trees)
 
     def _of_views(self, scores: Tensor, trees: TreeBatch, views: Views, read: Tensor | None) -> Tensor:
-        """`_raised` for the pairs of views.
-
-        :param read: of the pairs of all nodes.
-        """
+        """`_raised` for the pairs of views."""
         if read is not None:
             read = self.attach.of_views(read, trees, views)
         return self._raised(scores, read, trees.relation, views.node)
@@ -200,12 +189,7 @@ class Story(PyroModule):
     def _raised(
         self, scores: Tensor, read: Tensor | None, relation: Tensor, nodes: Tensor | None = None
     ) -> Tensor:
-        """(..., C) scores of pairs.  Those of `Trust` are added, and that of the empty pair is raised.
-
-        :param read: (C,) what `Trust` gives.
-        :param relation: of all nodes.
-        :param nodes: the nodes whose pairs these are; by default all.
-        """
+        """(..., C) scores of pairs, plus those of `Trust`, with a higher score for the empty pair."""
         if read is not None and self.reading is not None:
             scores = self.reading.own * scores + read.to(scores.device)
         if not self.empty_score:

@@ -41,9 +41,9 @@ CLASSES = (
 def unmatched(left: Sequence[str], right: Sequence[str]) -> bool:
     """Whether a puncteme pair holds an unmatched symmetric token: c(l, r) of section 2.3.
 
-    The symmetric tokens of the left puncteme are read from left to right, those of the right puncteme from
-    right to left.  Each opener on the left must face a closer of its own at the same rank.  Tokens on the
-    left that open nothing, and tokens on the right that close none of them, are unmatched.
+    Read the symmetric tokens of the left puncteme from left to right, and those of the right puncteme from
+    right to left. The k-th opener on the left must face a closer of its own kind, k-th on the right. All
+    other symmetric tokens are unmatched.
     """
     openers = [token for token in left if token in PAIRED]
     if any(token not in CLOSERS for token in openers):
@@ -71,10 +71,7 @@ def symmetry_class(left: Sequence[str], right: Sequence[str]) -> str:
 
 
 def symmetry_classes(inventory: Inventory, marks: Sequence[str]) -> list[int]:
-    """The class of each row of an inventory, as an index into `CLASSES`.
-
-    :param marks: the inventory's tokens.
-    """
+    """The class of each row of an inventory, as an index into `CLASSES`; ``marks`` are its tokens."""
     number = cache(lambda left, right: CLASSES.index(symmetry_class(left, right)))
     return [number(*pair) for pair in _as_marks(inventory, marks)]
 
@@ -87,18 +84,15 @@ def _as_marks(
 
 
 def unmatched_rows(inventory: Inventory, marks: Sequence[str]) -> Tensor:
-    """c of every row of an inventory: 1.0 if its pair holds an unmatched symmetric token, else 0.0.
-
-    :param marks: the inventory's tokens.
-    """
+    """c of every row of an inventory: 1.0 if its pair holds an unmatched symmetric token, else 0.0."""
     cost = [unmatched(*pair) for pair in _as_marks(inventory, marks)]
     return torch.tensor(cost, dtype=torch.double)
 
 
 def sprouted(left: Sequence[str], right: Sequence[str]) -> tuple[int, int, int]:
-    """How many pairs of tokens, one on either side, face each other; and how many others l and r have.
+    """The numbers of facing pairs of tokens, and of other tokens in l and in r.
 
-    A quotation mark or bracket faces the marks that close it; any other token faces a token of its own kind.
+    A quotation mark or bracket faces the marks that close it; any other token faces its own kind.
     """
     alone, paired = list(right), 0
     for token in left:
@@ -114,35 +108,29 @@ UNMATCHED = 30.0
 
 
 class Economy:
-    """n(T') of trees with the relations of an inventory: how many marks, how far inside, and how unbalanced.
+    """n(T') of trees: how many marks they sprout, how far inside, and how unbalanced.
 
-    Likelihood does not decide whether an inner clause sprouts a period that the channel then absorbs, nor
-    which of two constituents sprouts the final period if both end there.  The number n(T') does::
+    Likelihood does not decide whether an inner clause sprouts a period that the channel absorbs, nor which of
+    two constituents with the same end sprouts the final period. n(T') does::
 
         n(T') = sum over w of  paired(l, r) + (1 + above_left(w)) alone(l) + (1 + above_right(w)) alone(r)
                                + 30 c(l, r)
 
-    where *paired* counts tokens of l and r that face each other, two as one, and *alone* the others; c is 1
-    for a pair with a bracket or quotation mark that has no partner (see `unmatched`), else 0;
-    above_left(w) is the number of larger constituents that start where w starts, and above_right(w) of those
-    that end where w ends.  All marks on the page were sprouted.  So for a given x, a greater n(T') means that
-    more tokens outside of balanced pairs never reach the page, or that smaller constituents than necessary
-    have sprouted them.  A mark that stands alone belongs to the largest constituent, as Universal
-    Dependencies attach it to the highest word.  A pair stays with the constituent that it encloses, even if
-    one half of it is absorbed.
+    *paired* counts pairs of tokens of l and r that face each other; *alone* counts other tokens. c is 1 for a
+    pair with an unmatched bracket or quotation mark (`unmatched`), else 0. above_left(w) is the number of
+    larger constituents that start where w starts; above_right(w), those that end where w ends. So a greater
+    n(T') means more absorbed tokens outside of balanced pairs, or marks of smaller constituents than
+    necessary. A mark that stands alone belongs to the largest constituent, as in Universal Dependencies. A
+    pair stays with the constituent that it encloses, even if one half is absorbed.
 
     Training with the weight kappa maximises, for each tree::
 
         log sum over T' of p(T', x | T) exp(-kappa n(T'))
             = max over q of  log p(x | T) - KL(q || p(T' | T, x)) - kappa E_q[n(T')]
 
-    so the posterior q from which training learns prefers economical trees, most of all where likelihood does
-    not decide.  This is posterior regularisation with a linear penalty (Ganchev, Graça, Gillenwater & Taskar
-    2010, "Posterior Regularization for Structured Latent Variable Models", JMLR 11, section 2).  The left
-    side is as quick to compute as log p(x | T), since n is a sum over nodes.
-
-    :param inventory: the sets W_d.
-    :param marks: the inventory's tokens.
+    so the posterior q prefers economical trees. This is posterior regularisation with a linear penalty
+    (Ganchev, Graça, Gillenwater & Taskar 2010, "Posterior Regularization for Structured Latent Variable
+    Models", JMLR 11, section 2). n is a sum over nodes, so the left side costs the same as log p(x | T).
     """
 
     def __init__(self, inventory: Inventory, marks: Sequence[str]) -> None:
@@ -154,8 +142,7 @@ class Economy:
     ) -> Callable[[Tensor, Tensor], Tensor]:
         """kappa n(T') as a cost of pairs, for `pyropunct.inference.pyro.collapse.tree_factor`.
 
-        Of latent trees it is not known which constituents start or end where another does: above_left and
-        above_right are 0.
+        For latent trees, above_left and above_right are unknown and taken as 0.
 
         :param weight: kappa.
         :param balanced: whether c counts.
@@ -174,11 +161,11 @@ class Economy:
 
 
 def above(forest: Forest, edge: Tensor) -> Tensor:
-    """(N,) how many larger constituents have their edge in the same slot as each constituent.
+    """(N,) the number of larger constituents with the same edge as each constituent.
 
     They are nested, so their depths are consecutive.
 
-    :param edge: (N,) the slots at the left edges of all constituents, or at the right ones.
+    :param edge: (N,) the slots at the left edges of all constituents, or at the right edges.
     """
     outermost = torch.full((forest.num_slots,), forest.num_nodes, device=edge.device)
     return forest.depth - outermost.scatter_reduce(0, edge, forest.depth, "amin")[edge]

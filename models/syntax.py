@@ -1,4 +1,4 @@
-"""SYNTAX: p_syn(T), where unpunctuated trees come from (Li, Wang & Eisner 2019, section 2).
+"""SYNTAX: p_syn(T), the source of unpunctuated trees (Li, Wang & Eisner 2019, section 2).
 
 Trees grow head-outward, as in Model C of Eisner, "Three new probabilistic models for dependency parsing"
 (COLING 1996), with part-of-speech tags for words; `pyropunct.models.words` can then write the words.
@@ -33,8 +33,8 @@ class OverlongTreeError(FailureError, RuntimeError):
 class Decisions(TorchDistribution):
     """Independent draws from rows of one table of probabilities.
 
-    Like `Categorical`, but for a table that is too large to be copied for every draw.  Batch shape of
-    ``context``, event shape ().
+    Like `Categorical`, but does not copy a large table for every draw. Batch shape of ``context``, event
+    shape ().
 
     :param probabilities: (contexts, D), each row sums to 1.
     :param context: the row of each draw.
@@ -64,29 +64,24 @@ class Decisions(TorchDistribution):
 class HeadOutward(PyroModule):
     """A generator of dependency trees: each head makes its dependents one by one, outward.
 
-    The wall generates the root.  Then each word, with tag h, generates its dependents on the left and on the
+    The wall generates the root. Then each word, with tag h, generates its dependents on the left and on the
     right, the nearest first, until it decides to STOP::
 
         p_syn(T) = p(relation, tag of the root | ROOT)
                    prod over words and sides s, over k = 1, 2, ...
                    p(relation, tag of the k-th dependent, or STOP | h, s, tag of dependent k - 1 or START)
 
-    The decisions of a tree of n words are 3n: n words and 2n times STOP.  They are independent given
-    their contexts, so given trees are scored all at once.  New trees grow in waves: in each wave every word
-    generates its next dependent on both sides.  The values of the sites are numbers of decisions: relation *
-    ``num_tags`` + tag, and the last number is STOP.
+    A tree of n words has 3n decisions: n words and 2n times STOP. They are independent given their contexts,
+    so given trees are scored at once. New trees grow in waves: in each wave every word generates its next
+    dependent on both sides. A decision is relation * ``num_tags`` + tag; the last number is STOP.
 
-    Without a model of words, the forms and shapes of drawn trees are 0, "unknown".
+    :param words: writes the words of a tree; without it, drawn trees have form and shape 0, "unknown".
+    :param max_words: a larger drawn tree is an error. It is not drawn again, since this would change the
+        probabilities of all other trees. Sizes vary more than in a treebank: fitted to Chinese trees of 21
+        words on average, 1 in 2000 draws has over 1000 words.
 
-    :param num_relations: the number of relations of the vocabulary.
-    :param num_tags: the number of its tags.
-    :param words: writes the words of a tree; by default trees have no words.
-    :param max_words: the size beyond which a drawn tree is an error.  It is not drawn again, since that would
-        make the probabilities of all other trees wrong.  Drawn trees vary in size far more than those of a
-        treebank: fitted to Chinese trees of 21 words on average, 1 in 2000 draws has over 1000 words.
-
-    :ivar probabilities: (contexts, decisions) a buffer; before `fit_counts` every word stops with
-        probability `BASE_STOP`, and all dependents have the same probability.
+    :ivar probabilities: (contexts, decisions) a buffer; before `fit_counts` every word stops with probability
+        `BASE_STOP`, and all dependents have the same probability.
 
     Source: Eisner (1996, Model C); Li, Wang & Eisner (2019, section 2).
     """
@@ -110,10 +105,10 @@ class HeadOutward(PyroModule):
     def forward(self, trees: TreeBatch | None = None, num_trees: int = 1) -> TreeBatch:
         """Draw trees, or score given trees.
 
-        :param trees: trees to be observed.
-        :param num_trees: how many trees to draw if ``trees`` is not given.
+        :param trees: observed trees.
+        :param num_trees: the number of trees to draw if ``trees`` is not given.
         :raises OverlongTreeError: if a drawn tree has more than ``max_words`` words.
-        :raises ValueError: if a given tree has a relation or a tag that the model does not know.
+        :raises ValueError: if a given tree has an unknown relation or tag.
         """
         if trees is not None:
             self._decide("", *self.decisions(trees))
@@ -122,7 +117,7 @@ class HeadOutward(PyroModule):
 
     @torch.no_grad()
     def log_prob(self, trees: TreeBatch) -> Tensor:
-        """(trees,) log p_syn(T) of each tree, of its relations and tags without its words.
+        """(trees,) log p_syn(T) of each tree: its relations and tags, not its words.
 
         :raises ValueError: as `decisions` does.
         """
@@ -134,9 +129,9 @@ class HeadOutward(PyroModule):
         return logs.new_zeros(len(forest.root)).index_add_(0, tree, logs)
 
     def decisions(self, trees: TreeBatch) -> tuple[Tensor, Tensor]:
-        """The contexts and the decisions that trees consist of: two tensors of shape (3N,).
+        """The contexts and the decisions of trees: two tensors of shape (3N,).
 
-        :raises ValueError: if a tree has a relation or a tag that the model does not know.
+        :raises ValueError: if a tree has an unknown relation or tag.
         """
         for name, known in (("relation", self.num_relations), ("tag", self.num_tags)):
             greatest = int(getattr(trees, name).max())
@@ -155,18 +150,18 @@ class HeadOutward(PyroModule):
     def fit_counts(self, batches: Iterable[TreeBatch], smoothing: float = 1.0) -> None:
         """Set the probabilities from the counts c of decisions in a treebank, in closed form; count words.
 
-        A context is smoothed by a shorter one: (h, s, previous tag) by (h, s), this by s alone, and this by
-        the base distribution, in which STOP has probability `BASE_STOP` and all dependents are equally
-        probable.  ROOT is smoothed by the base distribution without STOP.  At each level::
+        Contexts back off: (h, s, previous tag) to (h, s), then to s alone, then to the base distribution, in
+        which STOP has probability `BASE_STOP` and all dependents are equally probable. ROOT backs off to the
+        base distribution without STOP. At each level::
 
             p(d | context) = (c(d, context) + a p(d | shorter context)) / (c(context) + a)
 
-        with a = ``smoothing`` times the number of distinct decisions seen in the context.  Given a, this
-        is the maximum a posteriori under a Dirichlet prior with parameters 1 + a p(d | shorter context);
-        with ``smoothing`` 1 it is the interpolation of Witten and Bell (1991).  With positive ``smoothing``,
-        every tree has a positive probability.
+        with a = ``smoothing`` times the number of distinct decisions seen in the context. Given a, this is
+        the maximum a posteriori under a Dirichlet prior with parameters 1 + a p(d | shorter context);
+        ``smoothing`` 1 is the interpolation of Witten and Bell (1991). With positive ``smoothing``, every
+        tree has a positive probability.
 
-        :param smoothing: 0 for relative frequencies, where an unseen context takes those of its shorter one.
+        :param smoothing: 0 for relative frequencies; unseen contexts then use their shorter context.
         :raises ValueError: if there is no tree, or ``smoothing`` is negative.
         """
         if smoothing < 0:
@@ -193,9 +188,8 @@ class HeadOutward(PyroModule):
     def mean_length(self) -> float:
         """The expected number of words of a drawn tree, in closed form.
 
-        If words of tag h have M[h, t] dependents of tag t on average, the constituents of tag h have
-        m[h] words on average, where m = 1 + M m.  The length is infinite if the largest eigenvalue of M is
-        1 or more: some trees then never end.
+        If words of tag h have M[h, t] dependents of tag t on average, their constituents have m[h] words on
+        average, where m = 1 + M m. The length is infinite if the largest eigenvalue of M is 1 or more.
         """
         tags = self.num_tags
         by_tag = self.probabilities[:, : self.stop].unflatten(1, (self.num_relations, tags)).sum(1)

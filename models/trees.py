@@ -36,12 +36,12 @@ class TreeBatch:
     """B unpunctuated trees with N words and S slots, encoded by a `pyropunct.vocabulary.Vocabulary`.
 
     :ivar forest: their shapes.
-    :ivar relation: (N,) ``int64``, each word's relation; see `Vocabulary.relations`.
-    :ivar tag: (N,) ``int64``, each word's tag; see `Vocabulary.tags`.
-    :ivar form: (N,) ``int64``, each word's lower-cased form; see `Vocabulary.forms`.
-    :ivar shape: (N,) ``int64``, how the word is written; see `pyropunct.vocabulary.word_shape`.
-    :ivar more: (N,) ``int64``, further columns for attach models, by the names that templates have for them;
-        under `PRETRAINED`, which no template reads, (N, size) numbers in half precision.
+    :ivar relation: (N,) ``int64``, see `Vocabulary.relations`.
+    :ivar tag: (N,) ``int64``, see `Vocabulary.tags`.
+    :ivar form: (N,) ``int64``, lower-cased forms; see `Vocabulary.forms`.
+    :ivar shape: (N,) ``int64``, see `pyropunct.vocabulary.word_shape`.
+    :ivar more: (N,) ``int64``, further columns for attach models, by their names in templates; under
+        `PRETRAINED`, which no template reads, (N, size) numbers in half precision.
     """
 
     forest: Forest

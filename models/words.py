@@ -1,7 +1,7 @@
 """WORDS: p(words | T), so that drawn trees can be read.
 
-In the paper, trees are given with their words, and the syntax model generates parts of speech only.  Here
-each word is generated from its part of speech and its relation, independently of all others.
+The syntax model of the paper generates only parts of speech. Here each word is generated from its part of
+speech and its relation, independently of all others.
 """
 
 from collections.abc import Iterable
@@ -22,9 +22,9 @@ SHAPES = 6
 
 
 class Tokens(NamedTuple):
-    """The words seen in each context, ordered by context and then by word.
+    """The words seen in each context, sorted by context and then by word.
 
-    :ivar start: (contexts + 1,) the first type of each context, and the end of all.
+    :ivar start: (contexts + 1,) where the types of each context start.
     :ivar key: (K,) context * number of words + word, ascending.
     :ivar end: (K + 1,) ``int64``, the number of tokens before each type, and of all.
     """
@@ -41,12 +41,11 @@ class WrittenWords(TorchDistribution):
 
         p(w | context) = (c(w) + t p(w | shorter context)) / (c + t)
 
-    from each context to the next shorter one, and from the last to the uniform distribution: the
-    interpolation of Witten and Bell (1991).  Batch shape (N,), event shape ().
+    The last context backs off to the uniform distribution: the interpolation of Witten and Bell (1991). Batch
+    shape (N,), event shape ().
 
     :param levels: the words seen at each level, the longest contexts first.
     :param contexts: (levels, N) the context of each draw at each level.
-    :param num_words: how many words there are.
     """
 
     arg_constraints: ClassVar[dict[str, Any]] = {}
@@ -101,15 +100,11 @@ def _sizes(seen: Tokens, context: Tensor) -> tuple[Tensor, Tensor]:
 class Words(nn.Module):
     """Writes each word of a tree: its form and its shape, given its relation and its tag.
 
-    Contexts back off from relation and tag to the tag alone, and then to no context.  The site is ``word``,
-    in the plate ``words``; its values are form * `SHAPES` + shape.  Form 0 stands for all forms outside the
-    vocabulary.  Before `fit_counts` there is no such site, and trees are drawn without words.
+    Contexts back off from relation and tag to the tag, then to no context. The site ``word`` in the plate
+    ``words`` has values form * `SHAPES` + shape. Form 0 stands for all forms outside the vocabulary. Before
+    `fit_counts` there is no site, and drawn trees have no words.
 
-    No attribute is a `PyroSample`, so this is no PyroModule, and two stories may share it.
-
-    :param num_relations: the number of relations of the vocabulary.
-    :param num_tags: the number of its tags.
-    :param num_forms: the number of its forms.
+    This is not a PyroModule, so two stories may share it.
 
     :ivar seen: (K,) ``int64``, a buffer: (relation * tags + tag) * words + word for each combination in the
         treebank, ascending.
@@ -125,11 +120,7 @@ class Words(nn.Module):
             self.register_buffer(name, torch.zeros(0, dtype=torch.long))
 
     def forward(self, trees: TreeBatch, *, are_written: bool) -> TreeBatch:
-        """Draw the words of trees, or score their words.
-
-        :param are_written: whether the words of ``trees`` are observed.
-        :returns: the trees with their words.
-        """
+        """Draw the words of trees, or score their words if ``are_written``; returns the trees with words."""
         if not len(self.seen):
             return trees
         device = self.seen.device  # trees are drawn on the CPU

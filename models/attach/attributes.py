@@ -1,8 +1,8 @@
-"""Attributes of the constituents of a tree, as columns of integers: what features look at.
+"""Attributes of the constituents of a tree, as columns of integers: the input of features.
 
-An attribute has one value for each constituent, or several.  Values are small non-negative integers;
-`NOTHING` stands for a missing neighbour, sibling or head.  Most attributes depend on the tree alone.  Those
-in `SURFACE` depend on the marks strictly inside the constituent too: `ViewAttributes` has them.
+An attribute has one value for each constituent, or several. Values are small non-negative integers; `NOTHING`
+stands for a missing neighbour, sibling or head. Attributes in `SURFACE` also depend on the marks strictly
+inside the constituent; `ViewAttributes` has them.
 """
 
 from collections.abc import Callable
@@ -79,10 +79,7 @@ def _types(start: Ints, token: Ints) -> tuple[Ints, Ints]:
 
 
 class Attributes:
-    """Columns of integers about the N nodes of a batch, from the trees alone.
-
-    :param trees: the trees.
-    """
+    """Columns of integers about the N nodes of a batch, from the trees alone."""
 
     def __init__(self, trees: TreeBatch) -> None:
         self._trees = trees
@@ -100,8 +97,8 @@ class Attributes:
     def single(self, name: str) -> Ints:
         """(N,) the values of an attribute that has one value.
 
-        :param name: a place in `PLACES` and a column, as in ``"head tag"`` or ``"tag"``: one of `COLUMNS`, or
-            of `TreeBatch.more`.
+        :param name: a place in `PLACES` and a column, as in ``"head tag"`` or ``"tag"``. Columns are those in
+            `COLUMNS` and in `TreeBatch.more`.
         """
         if name not in self._single:
             place, _, column = name.rpartition(" ")
@@ -115,10 +112,7 @@ class Attributes:
         return getattr(self, name) if known is None else known.cpu().numpy()
 
     def several(self, name: str) -> tuple[Ints, Ints]:
-        """The nodes, in order, and the values of an attribute that has any number of values.
-
-        :param name: one of `OF_CHILDREN`.
-        """
+        """The nodes, in order, and the values of an attribute of `OF_CHILDREN`, which may have several."""
         if name not in self._several:
             head, child = self.children
             value = self.side[child]
@@ -258,7 +252,6 @@ class ViewAttributes:
     """Columns of integers about V views.
 
     :param of_nodes: the attributes of all nodes of the batch.
-    :param views: nodes with the marks inside their constituents.
     """
 
     def __init__(self, of_nodes: Attributes, views: Views) -> None:

@@ -23,10 +23,10 @@ class ScoresError(ValueError):
 
 
 class Pairs(NamedTuple):
-    """The puncteme pairs of V views, view after view: the pairs that W_d has for the relation d of the node.
+    """The puncteme pairs of V views, view after view: those in W_d for the relation d of the node.
 
     :ivar view: (C,) the view of each pair.
-    :ivar row: (C,) the pair, as a row of the inventory.
+    :ivar row: (C,) the row of each pair in the inventory.
     """
 
     view: Tensor
@@ -38,12 +38,11 @@ class Attach(PyroModule):
 
         p(l, r | w) = exp score(l, r, w) / sum over (l', r') in W_d of exp score(l', r', w)
 
-    The scores may depend on the whole unpunctuated tree, and on the surface punctuation strictly inside w.
+    Scores may depend on the whole unpunctuated tree and on the surface punctuation strictly inside w.
 
-    A subclass overrides one method, `scores`.  Where a model computes much from the trees alone, it overrides
-    `scorer` instead, so that this is computed once for many views.  Weights with a prior are
-    `pyro.nn.PyroSample` sites; plain parameters are trained too, without a prior.  A model is in training
-    mode only while it is trained.
+    Subclasses override `scores`, or `scorer` to share computations between many views of the same trees.
+    `pyro.nn.PyroSample` attributes are weights with a prior; plain parameters are trained without one. A
+    model is in training mode only while it is trained.
 
     :param inventory: the sets W_d.
     """
@@ -56,14 +55,14 @@ class Attach(PyroModule):
         self.inventory = inventory
 
     def scores(self, trees: TreeBatch, views: Views) -> Tensor:
-        """The scores of puncteme pairs for V views, in any of three forms:
+        """The scores of puncteme pairs for V views, in one of three shapes:
 
-        - (..., V, R) a column for each of the R rows of the inventory;
-        - (..., V, K) a column for each pair of the relation's W_d, padded to the size K of the largest set;
-        - (..., C) the scores of the pairs that `pairs_of` lists, in its order.
+        - (..., V, R): one column for each of the R rows of the inventory;
+        - (..., V, K): one column for each pair in W_d, padded to the size K of the largest set;
+        - (..., C): the pairs that `pairs_of` lists, in its order.
 
-        Scores outside of a view's W_d are ignored.  Trees and views are on the device of the model's
-        parameters.  A tensor that fits a table is read as a table.
+        Scores outside W_d are ignored. Trees and views are on the device of the model's parameters. If the
+        shape is ambiguous, a table is assumed.
 
         :raises NotImplementedError: if a subclass overrides neither this method nor `scorer`.
         """
@@ -78,9 +77,9 @@ class Attach(PyroModule):
         return lambda views: self.flat(self.scores(there, views.to(device)), trees, views)
 
     def flat(self, scores: Tensor, trees: TreeBatch, views: Views) -> Tensor:
-        """(..., C) the scores of views' pairs, view after view, from any form that `scores` may have.
+        """(..., C) the scores of pairs, view after view, from any shape that `scores` may return.
 
-        :raises ScoresError: if the scores have none of these forms.
+        :raises ScoresError: if the shape is none of these.
         """
         relation = trees.relation.cpu()[views.node]
         rows, start = len(self.inventory.rows), torch.from_numpy(self.inventory.pair_start)
@@ -100,9 +99,9 @@ class Attach(PyroModule):
         )
 
     def observed(self, trees: TreeBatch, views: Views) -> Tensor:
-        """The scores of all nodes, with the marks inside them observed: called by a story that is given x.
+        """The scores of all nodes, when x is observed.
 
-        A model that learns in a way of its own adds a `pyro.factor` here while it is in training mode.
+        Override this method to add a `pyro.factor` in training mode.
         """
         return self.scorer(trees)(views)
 
@@ -112,9 +111,9 @@ class Attach(PyroModule):
         return True
 
     def learn(self, treebank: Iterable[tuple[TreeBatch, Views]]) -> None:
-        """Look at the training treebank before training begins.
+        """Read the training treebank before training begins.
 
-        :param treebank: its trees in large batches, with the views of all their nodes.
+        :param treebank: large batches of trees, with the views of all their nodes.
         """
 
     def contexts(self, trees: TreeBatch, views: Views) -> Contexts | None:
@@ -140,10 +139,7 @@ class Attach(PyroModule):
         return Pairs(view.to(relation.device), row.to(relation.device))
 
     def of_views(self, scores: Tensor, trees: TreeBatch, views: Views) -> Tensor:
-        """The scores of views' pairs, where scores depend on the trees alone.
-
-        :param scores: (..., C) the scores of the pairs of all nodes, node after node.
-        """
+        """The scores of views' pairs, where scores depend on the trees alone."""
         start, node = choice_start(self.inventory, trees.relation), views.node.numpy()
         first, end = start[node], start[node + 1]
         return scores.index_select(-1, torch.from_numpy(runs(first, end - first)).to(scores.device))

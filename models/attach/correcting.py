@@ -77,15 +77,14 @@ STAYING = 4.0
 
 
 class CorrectingAttach(LogLinearAttach):
-    """p(l, r | w_e) of equation (11) of Li, Wang & Eisner (2019): `LogLinearAttach` with features of w_e::
+    """p(l, r | w_e) of Li, Wang & Eisner (2019, equation 11): `LogLinearAttach` with features of w_e::
 
         p(l, r | w_e) = exp(theta . f(l, r, w_e) + kappa[d, m, s]) / sum over (l', r') in W_d
 
-    The trees must have `ERROR_COLUMNS`.  The paper's features are in an appendix that was not at hand.  The
-    features here are the punctemes (l_e, r_e) of w_e and the wrong strings at the edges of its constituent,
-    alone and with tags, relations, words and lengths.  The weight kappa of unchanged punctemes depends on the
-    relation d but not on the marks: m says on which sides w_e has marks, s on which sides l = l_e and r =
-    r_e.
+    The trees must have `ERROR_COLUMNS`. Features are the punctemes (l_e, r_e) of w_e and the wrong strings at
+    its edges, alone and with tags, relations, words and lengths. They are our own: the paper lists its
+    features in an appendix that was not available. kappa weighs unchanged punctemes: d is the relation, m
+    says on which sides w_e has marks, s on which sides l = l_e and r = r_e.
     """
 
     def __init__(

@@ -16,12 +16,11 @@ from pyropunct.models.trees import TreeBatch
 
 
 class PairFrequencies(Attach):
-    """Every relation d has a distribution of its own over W_d, whatever stands around the constituent::
+    """One distribution over W_d for each relation d, whatever the context::
 
         p(l, r | w) is in proportion to exp table[d, l, r]
 
-    :param inventory: the sets W_d.
-    :param marks: the inventory's tokens, which every attach model is given; their names do not matter here.
+    :param marks: the tokens of the inventory; not used.
     :param prior_scale: the standard deviation of the normal prior of the table.
     """
 

@@ -1,8 +1,8 @@
 """A log-linear ATTACH whose scores are local to an arc, so that sums over all trees are possible.
 
-`pyropunct.inference.packed` shares a constituent among all trees that have it.  So its features may look at
-its word and that of its head, at its relation, at its span and the words and marks around and inside it, but
-not at other arcs: not at the relation of its head, at siblings or at children.
+`pyropunct.inference.packed` shares a constituent among all trees that have it. So features may look at its
+word, its head's word, its relation, its span, and the words and marks around and inside it, but not at other
+arcs.
 """
 
 from collections.abc import Sequence
@@ -69,16 +69,16 @@ class OfArcs(Protocol):
     """An attach model whose scores are local to an arc: see `is_of_arcs`."""
 
     def scores_of_arcs(self, trees: LatentTrees, surface: Any) -> Tensor:
-        """(..., C) the scores of the pairs of all items, given the marks inside them.
+        """(..., C) the scores of the pairs of all items.
 
         :param surface: (S, L) the surface strings, or evidence about them.
         """
 
 
 def is_of_arcs(attach: object) -> TypeGuard[OfArcs]:
-    """Whether an attach model gives scores of arcs.
+    """Whether an attach model scores arcs.
 
-    A class that overrides the scores of trees alone does not: those that it inherits would be of its parent.
+    False for a class that overrides the scores of trees but inherits those of arcs.
     """
     places: dict[str, int] = {}
     for place, kind in enumerate(type(attach).__mro__):
@@ -105,7 +105,7 @@ class LocalAttach(LogLinearAttach):
     def scores_of_arcs(self, trees: LatentTrees, surface: Any) -> Tensor:
         """(C,) see `OfArcs`.
 
-        :raises ValueError: if slots inside of constituents are open.
+        :raises ValueError: if slots inside constituents are open.
         """
         if not isinstance(surface, Tensor):
             raise ValueError("trees cannot be summed out where evidence leaves the punctuation open")
@@ -114,7 +114,7 @@ class LocalAttach(LogLinearAttach):
         return self.scores_of_contexts(trees.relation.numpy(), self.contexts_of_arcs(trees, surface))
 
     def count_uses(self, contexts: Sequence[Contexts]) -> None:
-        """Let each item of packed forests count as a use of its contexts: see ``sparse``.
+        """Count each item of packed forests as a use of its contexts: see ``sparse``.
 
         :param contexts: of the items of each training sentence.
         """

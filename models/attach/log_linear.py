@@ -64,21 +64,14 @@ def _mix(templates: Ints, table: Ints, columns: Ints, keys: Keys) -> None:
 
 
 def _keys(templates: Sequence[int], table: Ints, columns: Ints) -> Keys:
-    """(templates, V) the keys of the contexts of templates.
-
-    :param table: (templates, width) the columns that make up each template's contexts, padded with -1.
-    :param columns: (columns, V).
-    """
+    """(templates, V) the keys of contexts, from (templates, width) and (columns, V) integers."""
     keys = np.empty((len(templates), columns.shape[1]), np.uint64)
     _mix(np.array(templates, np.int64), table, columns, keys)
     return keys
 
 
 class _TemplateContexts(NamedTuple):
-    """The contexts of one template: for each, the view that has it and a key.
-
-    Contexts are the same if their keys are; for two contexts to share a key by chance is very improbable.
-    """
+    """A view and a key for each context of one template; contexts with equal keys are the same."""
 
     template: int
     view: Ints
@@ -88,8 +81,6 @@ class _TemplateContexts(NamedTuple):
 class _Single(NamedTuple):
     """The templates whose attributes all have one value.
 
-    :ivar templates: their numbers.
-    :ivar names: the attributes of all these templates.
     :ivar table: (templates, width) the attributes of each, as places among the names, padded with -1.
     """
 
@@ -99,10 +90,7 @@ class _Single(NamedTuple):
 
 
 def _count(parts: Sequence[tuple[Keys, Ints]], least: int) -> tuple[Keys, Ints, Ints]:
-    """The distinct contexts of one template of ``least`` nodes or more: keys, relations, numbers of nodes.
-
-    :param parts: keys and relations of the contexts in each part of the treebank.
-    """
+    """Keys, relations and numbers of nodes of the contexts that ``least`` nodes or more have."""
     keys, relations = (np.concatenate(column) for column in zip(*parts, strict=True))
     key, first, count = np.unique(keys, return_index=True, return_counts=True)
     frequent = count >= least
@@ -114,21 +102,18 @@ class LogLinearAttach(Attach):
 
         p(l, r | w) = exp theta . f(l, r, w) / sum over (l', r') in W_d(w)
 
-    A context of w (say, its tag with its head's tag) has a weight for each pair in W_d, or for each left
-    or right puncteme, or for each class of symmetry.  Only contexts seen in training have weights.
-    theta has a normal prior, the penalty of equation (5): a standard deviation s gives the penalty
-    ||theta||^2 / (2 s^2).
+    A context of w (say, its tag with its head's tag) has a weight for each pair in W_d, or for each left or
+    right puncteme, or for each class of symmetry. Only contexts seen in training have weights. theta has a
+    normal prior: its standard deviation s gives the penalty ||theta||^2 / (2 s^2) of equation (5).
 
-    :param inventory: the sets W_d.
     :param marks: the inventory's tokens, for their symmetry.
-    :param families: which feature families of `pyropunct.models.attach.templates.FAMILIES` are on.
+    :param families: the feature families to use, from `pyropunct.models.attach.templates.FAMILIES`.
     :param prior_scale: the standard deviation s.
     :param least: contexts seen at fewer nodes get no weights.
 
-    :ivar sparse: whether only the weights of these contexts are read, if views bring their contexts.  Then
-        the gradient of theta is sparse, and the prior is estimated: a context that n nodes of the training
-        treebank have counts 1 / n of the prior of its weights at each of them.  On average, the estimates of
-        an epoch's batches are the whole prior.  Only for views of the treebank that `learn` has seen.
+    :ivar sparse: read only the weights of the contexts that views bring. The gradient of theta is then
+        sparse, and the prior is estimated: a context seen at n training nodes counts 1 / n of its prior at
+        each of them. Only for views of the treebank that `learn` has seen.
     """
 
     grown = frozenset({"keys", "kinds", "starts"})
@@ -188,10 +173,10 @@ class LogLinearAttach(Attach):
         return self._known(ViewAttributes(Attributes(trees), views), range(len(self.templates)))
 
     def starting_point(self, empty: float = 5.0) -> dict[str, Tensor]:
-        """Weights from which training starts: all zero, but every node prefers the empty pair.
+        """Initial weights: all zero, but every node prefers the empty pair.
 
-        From equal weights, the first steps would explain a final period by several constituents at once
-        and let the channel absorb all but one; training does not leave that local optimum.
+        From equal weights, training falls into a local optimum: several constituents explain one final
+        period, and the channel absorbs all but one.
 
         :param empty: by how much the score of the empty pair exceeds the others.
         """
@@ -219,8 +204,8 @@ class LogLinearAttach(Attach):
     def check_buffers(self) -> None:
         """Check that the contexts and the weights of a saved model belong together.
 
-        :raises ValueError: if their numbers differ, if contexts are out of order, or if a context has more or
-            fewer weights than its kind can have.
+        :raises ValueError: if their numbers differ, contexts are unsorted, or a context has a wrong number of
+            weights.
         """
         keys, kinds, starts = (tensor.cpu().numpy() for tensor in (self.keys, self.kinds, self.starts))
         if [array.dtype for array in (keys, kinds, starts)] != [np.int64, np.int8, np.int64]:
@@ -255,10 +240,9 @@ class LogLinearAttach(Attach):
         return _LogLinearScorer(self, trees)
 
     def scores_of_contexts(self, relation: Ints, contexts: Contexts) -> Tensor:
-        """theta . f(l, r, w) of the pairs of views, (C,).
+        """(C,) theta . f(l, r, w) of the pairs of views.
 
         :param relation: (V,) the relations of the views' nodes.
-        :param contexts: the contexts of the views.
         """
         weights: Any = self.weights
         if weights.is_sparse:
@@ -270,9 +254,9 @@ class LogLinearAttach(Attach):
         return scores.to(self.weights.device)
 
     def scores_of_treebank(self, trees: int, relation: Ints, contexts: Contexts) -> Tensor:
-        """`scores_of_contexts` for views of trees of the treebank, with their share of the prior if sparse.
+        """`scores_of_contexts` for views of the training treebank, with their share of the prior if sparse.
 
-        :param trees: how many trees these are.
+        :param trees: the number of trees.
         """
         if not self.sparse:
             return self.scores_of_contexts(relation, contexts)
@@ -292,10 +276,7 @@ class LogLinearAttach(Attach):
     # Contexts
 
     def _places(self, template: Template, columns: Ints) -> Ints:
-        """(V,) the places of contexts of a template among all that have weights, -1 for those without.
-
-        :param columns: (attributes, V) the values of the template's attributes.
-        """
+        """(V,) the places of a template's contexts among those with weights, -1 for others."""
         if template not in self.templates:
             return np.full(columns.shape[1], -1)
         keys = _keys([self.templates.index(template)], np.arange(len(columns))[None], columns)
@@ -352,9 +333,8 @@ class LogLinearAttach(Attach):
 class _LogLinearScorer:
     """The scores of views of trees.
 
-    Views may bring their contexts.  For other views, two tables of all nodes are computed once: the part of
-    the scores that depends on the trees alone, and the scores of constituents without marks inside, which
-    most views are.
+    For views without contexts it computes two tables of all nodes once: the part of the scores that depends
+    on the trees alone, and the scores of constituents without marks inside (most views).
     """
 
     def __init__(self, attach: LogLinearAttach, trees: TreeBatch) -> None:

@@ -5,15 +5,13 @@ The model is a logarithmic opinion pool of the log-linear model p_0 and networks
 
     p(l, r | w) is in proportion to  p_0(l, r | w)^(1 - s)  prod_k p_k(l, r | w)^(s / K)
 
-The members are trained apart, so that they err in different ways and the pool errs less than any of them.
-But they must agree on underlying punctuation, as a mark on the page may belong to one constituent or another.
-So p_0 and the channel are trained as if alone, and the networks learn their posterior, as in an M-step:
-network k maximises::
+The members are trained apart, so that their errors differ. But they must agree on underlying punctuation. So
+p_0 and the channel are trained first, as if alone, and network k learns their posterior, as in an M-step. It
+maximises::
 
     sum over constituents w and pairs (l, r) in W_d of  p_0(l, r | w, x, T) log p_k(l, r | w)
 
-Like every attach model, a network sees the whole unpunctuated tree, and the surface punctuation strictly
-inside the constituent.
+A network sees the whole unpunctuated tree and the surface punctuation strictly inside the constituent.
 """
 
 from collections.abc import Sequence
@@ -97,8 +95,7 @@ class Sizes(NamedTuple):
 class EmbeddedAttributes(nn.Module):
     """The sum of a vector for the value of each attribute.
 
-    :param names: the attributes.
-    :param sizes: how many values the larger kinds have; the kind is the last word of an attribute's name.
+    :param sizes: the number of values of each large kind; the kind is the last word of an attribute's name.
     :param size: features of a vector.
     """
 
@@ -119,11 +116,10 @@ class EmbeddedAttributes(nn.Module):
 
 
 class WordsInContext(nn.Module):
-    """Words in their context: a bidirectional LSTM over forms, tags, relations and shapes.
+    """Words in context: a bidirectional LSTM over forms, tags, relations and shapes.
 
-    If words have pretrained features, it reads a linear function of these too, with each word's features
-    shifted and scaled to mean 0 and variance 1.  The features are 0 in trees without words, as the model of
-    trees makes them.
+    Pretrained features are standardised and added after a linear map. They are 0 in trees without words, such
+    as the model of trees draws.
     """
 
     def __init__(self, sizes: Sizes) -> None:
@@ -160,12 +156,7 @@ class WordsInContext(nn.Module):
 
 
 def _word_by_word(sizes: Ints) -> tuple[Tensor, Tensor]:
-    """The words of sentences in the order of `PackedSequence`, and how many sentences have an i-th word.
-
-    The first words of all sentences come first, in the order of decreasing length; then the second words.
-
-    :param sizes: how many words each sentence has.
-    """
+    """The words of sentences in the order of `PackedSequence`, and how many sentences have an i-th word."""
     sentence = np.repeat(np.arange(len(sizes)), sizes)
     number = np.arange(len(sentence)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     rank = np.argsort(np.argsort(-sizes, kind="stable"))
@@ -175,9 +166,9 @@ def _word_by_word(sizes: Ints) -> tuple[Tensor, Tensor]:
 class Constituents(nn.Module):
     """A vector for each constituent, from the whole unpunctuated tree.
 
-    The first layer reads embedded attributes, words, and words in context: the head word, its head, its
-    siblings, the words at the edges of the constituent, before and after it.  The second layer reads the
-    vectors of the constituent, its head, its siblings and its children in the first layer.
+    The first layer reads embedded attributes and words in context: the head word, its head, its siblings, and
+    the words at the edges of the constituent and next to them. The second layer reads the first layer's
+    vectors of the constituent, its head, siblings and children.
     """
 
     def __init__(self, sizes: Sizes) -> None:
@@ -211,12 +202,10 @@ def _at(vectors: Tensor, places: Sequence[Ints]) -> Tensor:
 
 
 class MarksInside(nn.Module):
-    """A vector for the surface punctuation strictly inside a constituent.
+    """A vector for the surface punctuation strictly inside a constituent: a sum over marks.
 
-    It is a sum over marks.  Each mark is read with its place, and with the constituent that has an edge there
-    on the side of its head: between any two words of a tree there is exactly one such constituent.
-
-    :param num_tokens: how many token types there are.
+    Each mark is read with its place, and with the constituent that has an edge there on the side of its head.
+    Between any two words of a tree there is exactly one such constituent.
     """
 
     def __init__(self, num_tokens: int) -> None:
@@ -233,9 +222,7 @@ class MarksInside(nn.Module):
     def forward(self, constituents: Tensor, nodes: Attributes, views: Views) -> Tensor:
         """(V, SIZE).
 
-        :param constituents: (N, SIZE), what `Constituents` gives for the nodes.
-        :param nodes: their attributes.
-        :param views: nodes with the surface punctuation inside.
+        :param constituents: (N, SIZE) from `Constituents`.
         """
         seen, device = ViewAttributes(nodes, views), constituents.device
         view, slot = views.view, views.slot.numpy()
@@ -262,11 +249,10 @@ def _edges(nodes: Attributes) -> Ints:
 
 
 def _places(nodes: Attributes, outer: Ints, edge: Ints, slot: Ints, rank: Ints) -> Ints:
-    """(M, 6) where marks are inside of constituents.
+    """(M, 6) the places of marks inside constituents.
 
     :param outer: (M,) these constituents.
-    :param edge: (M,) the constituents that have an edge at the marks.
-    :param slot: (M,) the slots of the marks.
+    :param edge: (M,) the constituents with an edge at the marks.
     :param rank: (M,) how many marks inside the same constituent come before each.
     """
     depth = nodes.forest.depth.cpu().numpy()
@@ -284,12 +270,9 @@ def _places(nodes: Attributes, outer: Ints, edge: Ints, slot: Ints, rank: Ints) 
 
 
 class PairScores(nn.Module):
-    """Scores of puncteme pairs from a vector h of each node::
+    """Scores of puncteme pairs from a vector h of each node; d is the relation of the node::
 
-        score(l, r) = h . (e(l) + e(r) + e(symmetry of l and r)) + b(d, l, r)      d the node's relation
-
-    :param inventory: the sets W_d.
-    :param marks: the inventory's tokens, for their symmetry.
+    score(l, r) = h . (e(l) + e(r) + e(symmetry of l and r)) + b(d, l, r)
     """
 
     values: Tensor
@@ -310,11 +293,7 @@ class PairScores(nn.Module):
         nn.init.zeros_(self.rows.weight)
 
     def forward(self, vectors: Tensor, relation: Tensor) -> Tensor:
-        """(C,) the scores of all pairs of all nodes, node after node, in double precision.
-
-        :param vectors: (N, SIZE).
-        :param relation: (N,) the nodes' relations.
-        """
+        """(C,) the scores of all pairs, node after node, in double precision, from (N, SIZE) vectors."""
         sizes = torch.from_numpy(choice_start(self._inventory, relation)).diff()
         node = torch.repeat_interleave(torch.arange(len(sizes)), sizes).to(vectors.device)
         row = choice_rows(self._inventory, relation).to(vectors.device)
@@ -326,11 +305,7 @@ class PairScores(nn.Module):
 
 
 class Network(nn.Module):
-    """Scores of puncteme pairs from the whole tree, and from the surface punctuation inside a constituent.
-
-    :param inventory: the sets W_d.
-    :param marks: the inventory's tokens.
-    """
+    """Scores of puncteme pairs from the whole tree and the surface punctuation inside a constituent."""
 
     def __init__(self, inventory: Inventory, marks: Sequence[str], sizes: Sizes) -> None:
         super().__init__()
@@ -340,11 +315,9 @@ class Network(nn.Module):
         self.pairs = PairScores(inventory, marks)
 
     def forward(self, constituents: Tensor, nodes: Attributes, views: Views) -> Tensor:
-        """(C,) the scores of the pairs of views, view after view.
+        """(C,) the scores of the pairs, view after view.
 
-        :param constituents: (N, SIZE), what ``self.constituents`` gives for the nodes.
-        :param nodes: their attributes.
-        :param views: nodes with the surface punctuation inside.
+        :param constituents: (N, SIZE) from ``self.constituents``.
         """
         vectors = constituents[views.node.to(constituents.device)]
         vectors = torch.relu(vectors + self.inside(constituents, nodes, views))
@@ -355,11 +328,6 @@ class Network(nn.Module):
 class NeuralAttach(LogLinearAttach):
     """The pool of the log-linear model and networks, see the docstring of this module.
 
-    :param inventory: the sets W_d.
-    :param marks: the inventory's tokens, for their symmetry.
-    :param num_forms: how many forms the vocabulary has.
-    :param num_tags: how many tags it has.
-    :param num_relations: how many relations it has.
     :param families: feature families of the log-linear model, see
         `pyropunct.models.attach.templates.FAMILIES`.
     :param prior_scale: the standard deviation of the prior of its weights; networks have none.
@@ -397,12 +365,12 @@ class NeuralAttach(LogLinearAttach):
         return lambda views: (1 - SHARE) * wide(views) + SHARE * deep(views)
 
     def observed(self, trees: TreeBatch, views: Views) -> Tensor:
-        """The scores of the pool; in training those of p_0, from which a network drawn at random learns.
+        """The scores of the pool; in training those of p_0, with a network drawn at random to learn from it.
 
-        The log p_k of network k is added to the scores, and subtracted again as a constant, which changes no
-        number.  The gradient of log p(x | T) in a score is the posterior p_0(l, r | w, x, T) less
-        p_0(l, r | w).  So the network gets the gradient of its objective, less that of the expectation of
-        log p_k under p_0(l, r | w), which the factor "networks" adds.
+        The log p_k of network k is added to the scores and subtracted again as a constant: the value stays
+        the same, the gradient does not. The gradient of log p(x | T) in a score is p_0(l, r | w, x, T) -
+        p_0(l, r | w). The factor "networks" adds the expectation of log p_k under p_0(l, r | w), which leaves
+        the gradient of the network's objective.
         """
         scores = self.scorer(trees)(views)
         if not self.training:

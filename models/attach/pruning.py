@@ -1,8 +1,8 @@
-"""The log-linear model without weights that hardly matter.
+"""The log-linear model without weights near zero.
 
 In each context every pair of W_d has exactly one weight, so adding a number to all weights of a context
-changes no probability.  Most weights of a context belong to pairs that were never seen in it.  Training
-pushes them down alike, so they can be moved to zero together, and few other weights remain.
+changes no probability. Training lowers the weights of unseen pairs alike, so they can be moved to zero
+together.
 """
 
 from typing import Any, NamedTuple
@@ -34,7 +34,7 @@ class Pruned(NamedTuple):
     :ivar keys: (K,) the remaining contexts, in their order.
     :ivar kinds: (K,) the part of the pair that the weights of each context are about.
     :ivar starts: (K + 1,) where the weights of each context start.
-    :ivar weights: their weights, each of them zero or at least the least from it.
+    :ivar weights: the weights; each is zero or has at least the least absolute value.
     """
 
     keys: Tensor
@@ -44,24 +44,23 @@ class Pruned(NamedTuple):
 
 
 def pruned(attach: LogLinearAttach, least: float = LEAST) -> Pruned:
-    """A fitted log-linear model without weights near zero, and without contexts that have lost all weights.
+    """Removes weights near zero, and contexts that have no other weights, from a fitted model.
 
-    First, the weights of each context are moved together, so that as many as possible are near zero.  The
-    others are rounded to half precision, which changes them by a 2048th at most.
+    First shifts the weights of each context so that as many as possible are near zero. Then rounds the others
+    to half precision, a relative change of 1 / 2048 at most.
 
-    :param least: weights nearer to zero are left out.
+    :param least: weights below this absolute value are removed.
     """
     moved = _without_the_least(attach, least)
     return _with_weights(moved, moved.weights.half().to(moved.weights.dtype))
 
 
 def rounded(attach: LogLinearAttach, step: float = STEP) -> Pruned:
-    """`pruned`, but with multiples of a step as weights, and with shorter keys: their last bits are zero.
+    """`pruned`, but weights are multiples of a step, and keys are shortened: their last bits are zero.
 
-    Keys keep their first `KEY_BITS` bits, and more if two of them would otherwise be the same.  Weights are
-    of half precision, like those of `pruned`.
+    Keys keep their first `KEY_BITS` bits, and more if two of them would otherwise be equal.
 
-    :param step: a power of two; weights nearer to zero than half of it are left out.
+    :param step: a power of two; weights below half of it are removed.
     """
     moved = _without_the_least(attach, step / 2)
     multiples = (moved.weights / step).round() * step
@@ -102,12 +101,8 @@ def _with_weights(contexts: Pruned, weights: Tensor) -> Pruned:
 def _move(weights: Array, starts: Array, least: float, room: Array, result: Array) -> None:
     """Subtract, in each context, the mean of its largest cluster of weights; the cluster becomes zero.
 
-    The weights of a cluster are at most twice the least apart.  Other weights that are then nearer to zero
-    than the least become zero, too.  A context with a zero weight, and no other weight nearer to zero than
-    the least, stays as it is.
-
-    :param room: for the weights of a context, in order.
-    :param result: zeros, takes the weights.
+    The weights of a cluster are at most ``2 * least`` apart. Other shifted weights below ``least`` become
+    zero too. A context that has a zero weight, and no other below ``least``, stays as it is.
     """
     for context in range(len(starts) - 1):
         given = weights[starts[context] : starts[context + 1]]

@@ -1,8 +1,8 @@
-"""The scores theta . f(l, r, w) of a log-linear model, and the contexts that have weights, by compiled code.
+"""The scores theta . f(l, r, w) of a log-linear model, and the contexts that have weights, in compiled code.
 
-A *context* is something true of a constituent w, such as "its tag is VERB".  A feature is the conjunction of
-a context and the value of a *part* of the pair (l, r), such as "the left puncteme is a comma".  So a context
-has a block of consecutive weights, one for each value of one part.
+A *context* is a fact about a constituent w, such as "its tag is VERB". A feature combines a context with the
+value of a *part* of the pair (l, r), such as "the left puncteme is a comma". So a context has a block of
+consecutive weights, one for each value of one part.
 """
 
 from collections.abc import Sequence
@@ -60,7 +60,6 @@ class PairParts(NamedTuple):
     :ivar pair_start: (D + 1,) the first row of each relation's pairs, as in the inventory.
     :ivar value: (rows, 6) the value of each part of each pair.
     :ivar sizes: (D, 6) how many values each part has at a node of each relation.
-    :ivar most: the largest of these sizes.
     """
 
     pair_start: Array
@@ -70,10 +69,7 @@ class PairParts(NamedTuple):
 
 
 def parts_of_pairs(inventory: Inventory, marks: Sequence[str]) -> PairParts:
-    """The parts of an inventory's pairs.
-
-    :param marks: the inventory's tokens, for their symmetry.
-    """
+    """The parts of an inventory's pairs; ``marks`` are its tokens, for their symmetry."""
     relations = inventory.num_relations
     lefts, rights = zip(*inventory.rows, strict=True)
     sizes = np.diff(inventory.pair_start)
@@ -101,10 +97,10 @@ def _numbered(groups: Any, repeats: int = 1) -> tuple[Array, Array]:
 
 
 class WeightBlocks(NamedTuple):
-    """Where the weights of K contexts are.
+    """The places of the weights of K contexts.
 
-    :ivar part: (K,) ``int8``, the `Part` that the features of each context look at.
-    :ivar start: (K + 1,) where the block of each context starts in the flat tensor of weights.
+    :ivar part: (K,) ``int8``, the `Part` of each context's features.
+    :ivar start: (K + 1,) where each context's block starts in the flat tensor of weights.
     """
 
     part: Array
@@ -112,10 +108,10 @@ class WeightBlocks(NamedTuple):
 
 
 class ContextWeights(NamedTuple):
-    """The weights of K contexts: blocks of all weights of a context, and single ones that are not zero.
+    """The weights of K contexts: whole blocks, and single weights that are not zero.
 
-    :ivar blocks: the blocks, one after the other.
-    :ivar block: (K,) where the block of each context starts there; -1 if it has only single weights.
+    :ivar blocks: the blocks, concatenated.
+    :ivar block: (K,) where the block of each context starts; -1 if it has only single weights.
     :ivar values: (F,) the single weights.
     :ivar places: (F,) where these are among all weights.
     :ivar first: (K + 1,) the first single weight of each context that has no block.
@@ -129,17 +125,14 @@ class ContextWeights(NamedTuple):
 
 
 def all_weights(weights: Tensor, start: Array) -> ContextWeights:
-    """All weights in blocks.
-
-    :param start: (K + 1,) where the block of each context starts.
-    """
+    """All weights as blocks, which start at (K + 1,) ``start``."""
     none = np.zeros(0, np.int64)
     values = weights.detach().cpu().numpy()
     return ContextWeights(values, start[:-1], values[:0], none, none)
 
 
 def sparse_weights(weights: Tensor, start: Array) -> ContextWeights:
-    """The weights in a sparse tensor; contexts with many of them, which are often met, get blocks.
+    """The weights of a sparse tensor; contexts with many of them get blocks, which are faster to read.
 
     :param start: see `all_weights`.
     """
@@ -168,11 +161,8 @@ def _fill_blocks(weights, start):
 class Features(NamedTuple):
     """The features of the pairs of V views.
 
-    :ivar parts: the values of the parts of all pairs.
-    :ivar blocks: where the weights of all contexts are.
     :ivar relation: (V,) the relation of each view's node.
     :ivar score_start: (V + 1,) where each view's pairs start in the scores.
-    :ivar contexts: the contexts of each view.
     """
 
     parts: PairParts
@@ -189,10 +179,9 @@ def features_of(parts: PairParts, blocks: WeightBlocks, relation: Array, context
 
 
 def linear_scores(weights: Tensor | ContextWeights, features: Features) -> Tensor:
-    """The score theta . f(l, r, w) of each pair of each view, (C,), in double precision.
+    """(C,) the score theta . f(l, r, w) of each pair of each view, in double precision.
 
-    :param weights: (P,) the weights theta in which the features' blocks are; or weights of which nothing is
-        learned.
+    :param weights: (P,) theta, or weights without a gradient.
     """
     if isinstance(weights, ContextWeights):
         return torch.from_numpy(_scores(weights, features))
@@ -238,10 +227,7 @@ class _LinearScores(torch.autograd.Function):
 
 @compiled
 def _add_scores(features, weights, first, last, sums, scores):
-    """The scores of the pairs of the views from ``first`` to ``last``.
-
-    The blocks of a view's contexts are summed for each part; the score of a pair sums over its six parts.
-    """
+    """Add the scores of the views ``first`` to ``last``: block sums per part, then six parts per pair."""
     parts, blocks, relation, score_start, contexts = features
     for view in range(first, last):
         if contexts.start[view] == contexts.start[view + 1]:
@@ -292,19 +278,19 @@ def _add_gradients(features, gradient, first, last, sums, weight_gradient):
 class WeightsInUse:
     """The weights of the contexts of a batch of views, side by side.
 
-    A batch of sentences touches a few percent of all weights.  A training step reads and updates only these,
-    so its time does not depend on the number of all weights.
+    A batch touches a few percent of all weights. A training step reads and updates only these, so its time
+    does not depend on the number of all weights.
 
     :param blocks: where the weights of all contexts are.
     :param contexts: the contexts of the views.
 
-    :ivar context: (U,) the contexts in use, in order.
-    :ivar uses: (U,) how many views have each.
-    :ivar sizes: (U,) how many weights each has.
+    :ivar context: (U,) the contexts in use, sorted.
+    :ivar uses: (U,) the number of views that have each.
+    :ivar sizes: (U,) the number of weights of each.
     :ivar starts: (U,) where they start among all weights.
-    :ivar places: (M,) the places of the weights in use among all weights, in order.
-    :ivar blocks: where the weights of the contexts in use, numbered anew, are among those in use.
-    :ivar contexts: the contexts of the views, numbered anew.
+    :ivar places: (M,) the places of the weights in use among all weights, sorted.
+    :ivar blocks: the blocks of the contexts in use, renumbered.
+    :ivar contexts: the contexts of the views, renumbered.
     """
 
     def __init__(self, blocks: WeightBlocks, contexts: Contexts) -> None:
@@ -319,8 +305,8 @@ class WeightsInUse:
     def pick(self, weights: Tensor) -> Tensor:
         """(M,) the weights in use; the gradient in all weights is sparse.
 
-        A second call with the same tensor returns the same result, so that the gradients of both uses are
-        added up before they reach the tensor.
+        A second call with the same tensor returns the same result, so that the gradients of both uses add up
+        first.
         """
         if self._latest is None or self._latest[0] is not weights:
             self._latest = weights, _Pick.apply(weights, self)
@@ -374,11 +360,11 @@ def _copy_runs(source, starts, sizes, target):
 
 
 def gather_contexts(view: Array, number: Array, views: int) -> Contexts:
-    """Put contexts into the order of their views; contexts with the number -1 are left out.
+    """Sort contexts by view; contexts numbered -1 are removed.
 
     :param view: the view of each context, in any order.
     :param number: ``int32``, the number of each context.
-    :param views: how many views there are.
+    :param views: the number of views.
     """
     sizes = np.zeros(views, np.int64)
     _count_known(view, number, sizes)
@@ -403,14 +389,13 @@ def _gather(view: Array, number: Array, end: Array, result: Array) -> None:
 
 
 class Index(NamedTuple):
-    """An index of sorted 64-bit keys by their first bits, over which they are spread evenly.
+    """An index of sorted 64-bit keys by their first bits; assumes that keys are evenly spread.
 
     :ivar keys: the keys, as the model keeps them.
-    :ivar known: the same keys as unsigned numbers.
+    :ivar known: the same keys, unsigned.
     :ivar first: for each value of the first bits, the first key with this value or a greater one.
-    :ivar shift: by how many bits to shift a key so that its first bits remain.
-    :ivar compared: the bits that are compared.  The keys of a small model are shortened: their last bits are
-        all zero, and do not count.
+    :ivar shift: the right shift that leaves the first bits of a key.
+    :ivar compared: the bits to compare; the last bits of shortened keys are zero and ignored.
     """
 
     keys: Tensor

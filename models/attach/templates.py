@@ -10,12 +10,12 @@ from pyropunct.models.trees import TREEBANK
 class Template(NamedTuple):
     """A kind of feature: a conjunction of attributes of the constituent and a part of its pair (l, r).
 
-    The paper's own templates are in an appendix that was not at hand.
+    These templates are our own: the paper lists its templates in an appendix that was not available.
 
     :ivar part: the part of the pair; for `Part.PAIR`, `Part.LEFT` and `Part.RIGHT` the context always
         includes the relation of the constituent.
     :ivar attributes: the attributes that make up the context (see `pyropunct.models.attach.attributes`); at
-        most one of them may have several values.
+        most one may have several values.
     """
 
     part: Part
@@ -25,7 +25,7 @@ class Template(NamedTuple):
 def templates(parts: Iterable[Part], *contexts: str) -> list[Template]:
     """A template for each combination of a part and a context.
 
-    :param contexts: names of attributes, joined by " + "; the empty string is the context of everything.
+    :param contexts: names of attributes, joined by " + "; the empty string is true of every constituent.
     """
     return [
         Template(part, tuple(context.split(" + ")) if context else ())

@@ -1,7 +1,7 @@
-"""What an attach model sees of the surface punctuation: the marks strictly inside a constituent.
+"""Views: constituents with the surface punctuation strictly inside them, as attach models see it.
 
-The story attaches punctemes bottom-up, so that the choice of a constituent's punctemes may depend on the
-"surface punctuation already added to w's subconstituents" (Li, Wang & Eisner 2019, section 2.1, d).
+Punctemes are attached bottom-up, so the choice may depend on the "surface punctuation already added to w's
+subconstituents" (Li, Wang & Eisner 2019, section 2.1, d).
 """
 
 from collections.abc import Sequence
@@ -42,13 +42,13 @@ def join_contexts(parts: Sequence[Contexts]) -> Contexts:
 class Views(NamedTuple):
     """V constituents of a batch of trees, each with the surface punctuation strictly inside it.
 
-    A node may come several times, each time with other punctuation, as in several draws.
+    A node may occur several times with different punctuation, for example in several draws.
 
     :ivar node: (V,) ``int64``, the node of each view.
     :ivar start: (V + 1,) ``int64``, where the marks of each view start.
-    :ivar token: (M,) ``int64``, the marks of all views, view after view, from left to right.
+    :ivar token: (M,) ``int64``, the marks, view after view, from left to right.
     :ivar slot: (M,) ``int64``, the slot of each mark.
-    :ivar contexts: the contexts of the views, if a log-linear model has looked them up before.
+    :ivar contexts: the contexts, if a log-linear model has looked them up.
     """
 
     node: Tensor
@@ -81,10 +81,10 @@ def join_views(parts: Sequence[Views]) -> Views:
 
 
 def views_of(forest: Forest, surface: Tensor, nodes: Tensor | None = None) -> Views:
-    """Nodes of a batch with the marks of one surface string strictly inside their constituents.
+    """Views of nodes, given the surface strings.
 
-    :param surface: (S, L) surface strings, padded with -1.  Only slots strictly inside the constituents are
-        read: the others may hold anything.
+    :param surface: (S, L) surface strings, padded with -1. Only slots strictly inside the constituents are
+        read.
     :param nodes: the nodes; by default all N.
     """
     nodes = torch.arange(forest.num_nodes) if nodes is None else nodes
@@ -93,10 +93,8 @@ def views_of(forest: Forest, surface: Tensor, nodes: Tensor | None = None) -> Vi
 
 
 def views_between(left_slot: Tensor, right_slot: Tensor, surface: Tensor) -> Views:
-    """Views of V constituents, numbered from 0, from slot to slot.
+    """Views of V constituents, numbered from 0, between (V,) left and (V,) right slots.
 
-    :param left_slot: (V,) the slots at their left edges.
-    :param right_slot: (V,) those at their right edges.
     :param surface: see `views_of`.
     """
     strings = surface.cpu().numpy()

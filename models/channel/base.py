@@ -18,13 +18,11 @@ from pyropunct.models.priors import normal_prior
 class Channel(PyroModule):
     """Base class of noisy channels: p(x_i | u_i) for each slot i, independently.
 
-    A variant has `PyroSample` sites and two methods, `weights` and `moves`: the moves of one machine that
-    reads the underlying string u from left to right and writes the surface string x.  All else follows from
-    the moves; with ``direction="right"`` the same machine reads, and writes, from right to left.  The guide
-    (docs/guide/variants.md) tells how to write a channel.
+    A subclass has `PyroSample` sites and two methods, `weights` and `moves`: the moves of a machine that
+    reads the underlying string u and writes the surface string x. Everything else follows from the moves. See
+    docs/guide/variants.md.
 
-    :param num_tokens: the number of token types.
-    :param direction: "left" to read from left to right, "right" to read from right to left.
+    :param direction: "left" to read and write from left to right, "right" from right to left.
     :raises ValueError: if the direction is neither.
     """
 
@@ -36,24 +34,21 @@ class Channel(PyroModule):
         self._transducer: Transducer | None = None
 
     def weights(self) -> Mapping[str, Tensor]:
-        """The weights that the moves name, computed from `PyroSample` sites: probabilities, or their factors.
-
-        Dimensions on the left belong to joint values of other sites: the weights of the moves for each of
+        """The weights that the moves name, computed from `PyroSample` sites: probabilities, or factors of
         them.
+
+        Dimensions on the left are joint values of other sites.
         """
         raise NotImplementedError
 
     def moves(self) -> Iterable[Move]:
-        """The moves of the machine.
-
-        The probabilities of the moves of each state and token add up to 1.
-        """
+        """The moves of the machine; those of each state and token have probabilities that add up to 1."""
         raise NotImplementedError
 
     def branches(self) -> Sequence[Branch]:
-        """The ways in which the channel may work: here one way, a pass of the machine.
+        """The ways in which the channel may work: by default one pass of the machine.
 
-        Overridden by channels that are made of others: of several passes, or of one channel or another.
+        Override it for channels made of several passes, or for mixtures of channels.
         """
         moves = self.moves()
         if not isinstance(moves, Iterable):
@@ -63,7 +58,7 @@ class Channel(PyroModule):
     def normal_site(self, name: str, mean: Tensor, scale: float) -> Any:
         """A sample site with a normal prior; as an attribute of the channel, it is a tensor when read.
 
-        :param name: the name of a buffer for the mean, which moves with the module.
+        :param name: the name of the buffer that holds the mean, which moves with the module.
         :param scale: the standard deviation.
         """
         self.register_buffer(name, mean)
@@ -77,7 +72,7 @@ class Channel(PyroModule):
     def probabilities(self) -> Tensor:
         """(..., P) the weights in one line, as the `transducer` reads them.
 
-        :raises MachineError: at the first call, if the moves are those of no probabilistic machine.
+        :raises MachineError: at the first call, if the moves do not make a probabilistic machine.
         """
         weights = self.weights()
         if self._transducer is not None:
@@ -94,9 +89,9 @@ class Channel(PyroModule):
 
     @pyro_method  # so that a site that is read twice is drawn once
     def check(self) -> None:
-        """Refuse moves that are those of no probabilistic machine, with values from the prior of the weights.
+        """Check, with weights from the prior, that the moves make a probabilistic machine.
 
-        Random numbers drawn later are not touched by this.
+        Leaves the random state unchanged.
 
         :raises MachineError: with the state and the token.
         """
@@ -114,16 +109,13 @@ class Channel(PyroModule):
     def edit_table(self) -> Tensor | None:
         """(..., tokens, tokens, 4) how a is edited before b, if the moves of one machine are edits.
 
-        See `pyropunct.inference.machines.products.EDITS`.
+        The edits are those in `pyropunct.inference.machines.products.EDITS`.
         """
         weights = self.probabilities()
         return self.transducer.edit_table(weights)
 
     def surface(self, underlying: Underlying, weights: Tensor) -> SurfaceStrings:
-        """The distribution of the surface strings of the slots of ``underlying``.
-
-        :param weights: (..., P) what `probabilities` returned.
-        """
+        """The distribution of the surface strings, given (..., P) weights from `probabilities`."""
         return SurfaceStrings(underlying, self.transducer, weights)
 
 

@@ -6,10 +6,10 @@ from pyropunct.models.channel.window import SlidingWindow
 
 
 class CentredWindow(SlidingWindow):
-    """A `SlidingWindow` whose logits have a normal prior around given ones.
+    """A `SlidingWindow` whose logits have a normal prior around given logits.
 
-    In correction, phi is regularised towards the channel of the model of right text (Li, Wang & Eisner 2019,
-    section 6.2).  Until `centre` is called, it is a `SlidingWindow`.
+    In correction, phi is regularised towards the channel of the model of correct text (Li, Wang & Eisner
+    2019, section 6.2). Until `centre` is called, it is a `SlidingWindow`.
     """
 
     _prior_mean: Tensor
@@ -17,9 +17,8 @@ class CentredWindow(SlidingWindow):
     def centre(self, logits: Tensor) -> None:
         """Set the mean of the prior.
 
-        :param logits: (tokens, tokens, 4) the logits of the edits of another `SlidingWindow` that reads in
-            the same direction.
-        :raises ValueError: if there are more or fewer.
+        :param logits: (tokens, tokens, 4) the logits of a `SlidingWindow` that reads in the same direction.
+        :raises ValueError: if the shape differs.
         """
         if logits.shape != self._prior_mean.shape:
             wanted, given = tuple(self._prior_mean.shape), tuple(logits.shape)

@@ -10,16 +10,16 @@ from pyropunct.models.channel.window import SlidingWindow
 
 
 class Inserting(SlidingWindow):
-    """A sliding window, and insertions into what it writes.
+    """A sliding window, then insertions into the string that it writes.
 
-    Before, between and behind the tokens v_1 .. v_k that the window writes, at each of these k + 1 places,
-    at most one token t is inserted, with a learned probability iota[t]; with iota[none] there is none::
+    The window writes tokens v_1 .. v_k. At each of the k + 1 places around them, at most one token t is
+    inserted, with a learned probability iota[t]; iota[none] is the probability of no insertion::
 
         p(x | u) = sum over v of p_window(v | u) sum over insertions that make v into x of prod iota
         iota = softmax(logits of V tokens, 0 for none)
 
-    So a slot where nothing is underlying can show a mark, which the edits of Li, Wang & Eisner (2019,
-    section 2.2) rule out; such marks are then noise rather than part of the tree.
+    So a slot with an empty underlying string can show a mark, which Li, Wang & Eisner (2019, section 2.2)
+    rule out. These marks are noise rather than part of the tree.
 
     :param prior_scale: the standard deviation of the normal prior of the logits of phi.
     :param prior_keep: the mean of that prior for keep; it is zero for the other edits.

@@ -8,23 +8,20 @@ from pyropunct.models.channel.window import Window
 
 
 class Pooled(Window):
-    """A `Window` in which the edits of a pair lean towards what its marks do in other pairs.
+    """A `Window` with partial pooling: the edits of a pair borrow from other pairs with the same marks.
 
-    A treebank shows most pairs of marks seldom or never.  The footnote remarks that parameters shared by
-    pairs, such as a strength of each mark, would generalise to them, and leaves that open.  Here the
-    logits of phi[a, b] are sums over levels, those of an analysis of variance with two factors::
+    Most pairs of marks are rare or unseen in a treebank. The footnote of the paper suggests sharing
+    parameters between pairs. Here the logits of phi[a, b] are sums over levels, as in an analysis of variance
+    with two factors::
 
         phi[a, b] = softmax over the edits e of  all[e] + left[a, e] + right[b, e] + pair[a, b, e]
 
-    where left[a] belongs to a before any mark, right[b] to b after any mark, and all four are normal a
-    priori.  This is partial pooling: pair[a, b] follows the data as far as there are any, and a pair that
-    was never seen behaves as its marks do elsewhere.  Strengths as in `Strength` are a special case, but
-    here a mark that absorbs what stands on its left need not absorb what stands on its right, as brackets
-    do not.
+    All four levels are normal a priori: left[a] is for a before any mark, right[b] for b after any mark. A
+    frequent pair follows its own data; an unseen pair behaves as its marks do elsewhere. `Strength` is a
+    special case, but here a mark may absorb its left neighbour and not its right one, as brackets do.
 
-    :param prior_scale: the standard deviation of the priors of all levels.  The greater it is, the less is
-        pooled.
-    :param prior_keep: the mean of the prior of all[keep]; those of everything else are zero.
+    :param prior_scale: the standard deviation of the priors of all levels. Greater values pool less.
+    :param prior_keep: the mean of the prior of all[keep]; all other means are zero.
     """
 
     def __init__(

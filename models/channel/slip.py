@@ -24,12 +24,11 @@ class TokenBigrams(torch.nn.Module):
 
         q(x_1 .. x_m) = q(x_1 | start) q(x_2 | x_1) ... q(stop | x_m)
 
-    except that the start token can only come first, and is no choice: a string either has it or not.
+    The start token is an exception: it comes first if the underlying string has it, and nowhere else.
 
     :param strings: the non-empty surface strings of a training treebank.
-    :param num_tokens: the number of token types.
-    :param start_token: the token that stands at the left of every sentence, if any.
-    :param smoothing: what is added to every bigram's count.
+    :param start_token: the token at the left of every sentence, if any.
+    :param smoothing: the number added to the count of every bigram.
     """
 
     def __init__(
@@ -53,7 +52,7 @@ class TokenBigrams(torch.nn.Module):
         self.register_buffer("probabilities", torch.from_numpy(counts / counts.sum(-1, keepdims=True)))
 
     def check_buffers(self) -> None:
-        """Make sure that these are distributions.
+        """Check that the tables are distributions.
 
         :raises ValueError: if one is not.
         """
@@ -64,10 +63,10 @@ class TokenBigrams(torch.nn.Module):
         return zip(tokens, [*tokens[1:], stop], strict=True)
 
     def moves(self) -> Iterator[Move]:
-        """A machine that writes a string of the model's, whatever it reads.
+        """A machine that writes a string of the model, whatever it reads.
 
-        States: "silent", and a when a was the last token written.  Where it reads the start token, it
-        writes it; all else is written behind the end.
+        States: "silent", and a when a was the last token written. It copies the start token when it reads it,
+        and writes everything else after `END`.
         """
         tokens, stop = range(len(self.probabilities) - 1), len(self.probabilities) - 1
         for token in tokens:
@@ -82,15 +81,13 @@ class TokenBigrams(torch.nn.Module):
 
 
 class Slip(Channel):
-    """Another channel that now and then slips: a slot ignores u and shows a string of its own.
+    """Another channel with slips: a slot may ignore u and show an unrelated string.
 
-    With a small probability, the same for every slot and learned, the surface is drawn from a
-    `TokenBigrams` model instead.  Since that string is not empty, an empty surface still has an
-    underlying string of probability 1 - slip alone; and since every string is possible, every sentence has
-    a positive probability.
+    With a small learned probability, the same for every slot, the surface is drawn from `TokenBigrams`
+    instead. So every sentence has a positive probability. A slip never writes an empty string.
 
-    :param channel: the channel that works otherwise.
-    :param bigrams: what a slip shows.
+    :param channel: the channel of slots that do not slip.
+    :param bigrams: the distribution of the strings of slips.
     :param prior_mean: the mean of the normal prior of the slip's log-odds.
     :param prior_scale: its standard deviation.
     """

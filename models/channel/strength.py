@@ -9,14 +9,14 @@ from pyropunct.models.channel.window import Window
 class Strength(Window):
     """A `Window` whose edits follow from one strength of each mark.
 
-    The footnote proposes V strengths in place of 2 V^2 absorption probabilities, and leaves the rest open.
-    Here a mark a has a strength s[a], a pair a b has logits of keep and transposition of its own, and::
+    The footnote of the paper proposes V strengths in place of 2 V^2 absorption probabilities. Here a mark a
+    has a strength s[a], and a pair a b has logits of keep and transposition::
 
         phi[a, b] = softmax(keep[a, b], s[b] - s[a], s[a] - s[b], transposition[a, b])
 
-    over keep, left absorption (b stays), right absorption (a stays) and transposition.  So the log-odds that
-    b absorbs a rather than being absorbed are 2 (s[b] - s[a]), even if the pair was never seen.  Adding a
-    number to all strengths changes nothing; the prior puts their mean near 0.
+    over keep, left absorption (b stays), right absorption (a stays) and transposition. So the log-odds that b
+    absorbs a, rather than a absorbs b, are 2 (s[b] - s[a]), even for unseen pairs. Only differences of
+    strengths matter; the prior puts their mean near 0.
 
     :param prior_scale: the standard deviation of the normal priors of strengths and logits.
     :param prior_keep: the mean of the prior of the logits of keep; it is zero for transposition.

@@ -10,20 +10,18 @@ from pyropunct.models.channel.window import SlidingWindow, Window
 
 
 class TwoPasses(Channel):
-    """A sliding window passes over u, and another one, with edits of its own, back over what the first wrote.
+    """Two sliding windows: the second reads the string that the first wrote, in the opposite direction.
 
-    With a string v between both passes::
+    With the string v between both passes::
 
         p(x | u) = sum over v of p_1(v | u) p_2(reversed x | reversed v)
 
-    Source: Li, Wang & Eisner (2019, footnote 6): at least two passes, at least one in each direction, could
-    serve all languages alike.  The direction of this channel is the first pass's.  phi[a, b] of either pass
-    tells what happens when a is in its window and b is read: a is at the left of b in one pass and at the
-    right in the other.
+    Li, Wang & Eisner (2019, footnote 6) suggest at least one pass in each direction for all languages alike.
+    ``direction`` is that of the first pass. Each pass has its own phi[a, b], where a is in the window and b
+    is read next: a is on the left of b in one pass and on the right in the other.
 
-    The automaton of x is the product of two: what the second pass may have read to write x, and what the
-    first may have read to write that.  A slot of m > 0 tokens has some m V^2 states and 6 m V^3 arcs, against
-    m V and 2 m V^2 of one pass, so a fit takes much longer.
+    A slot of m > 0 tokens has about m V^2 states and 6 m V^3 arcs, against m V and 2 m V^2 for one pass, so
+    training is much slower.
 
     :param prior_scale: the standard deviation of the normal prior of the logits of both passes' phi.
     :param prior_keep: the mean of that prior for keep; it is zero for the other edits.

@@ -19,10 +19,9 @@ from pyropunct.models.channel.base import Channel
 class Window(Channel):
     """A window of two tokens that slides over u once; each pair a b in it gets one edit.
 
-    The edit is drawn from phi[a, b]: keep (emit a, the window is b), left absorption (the window is b),
-    right absorption (the window is a) or transposition (emit b, the window is a).  At the end the window
-    is emitted.  Variants compute phi, in `edit_table`.
-    Source: Li, Wang & Eisner (2019, section 2.2).
+    The edit is drawn from phi[a, b]: keep (emit a, the window is b), left absorption (the window is b), right
+    absorption (the window is a) or transposition (emit b, the window is a). At the end the window is emitted.
+    Subclasses compute phi in `edit_table`. Source: Li, Wang & Eisner (2019, section 2.2).
     """
 
     def edit_table(self) -> Tensor:
@@ -53,8 +52,6 @@ class Window(Channel):
 
 class SlidingWindow(Window):
     """A `Window` with one learned distribution phi[a, b] of the edits of each pair a b.
-
-    Source: Li, Wang & Eisner (2019, section 2.2).
 
     :param prior_scale: the standard deviation of the normal prior of the logits of phi.
     :param prior_keep: the mean of that prior for keep; it is zero for the other edits.
