@@ -270,9 +270,9 @@ def _places(nodes: Attributes, outer: Ints, edge: Ints, slot: Ints, rank: Ints) 
 
 
 class PairScores(nn.Module):
-    """Scores of puncteme pairs from a vector h of each node; d is the relation of the node::
+    """Scores of puncteme pairs from a vector h of each node, where d is the relation of the node.
 
-    score(l, r) = h . (e(l) + e(r) + e(symmetry of l and r)) + b(d, l, r)
+    They are score(l, r) = h . (e(l) + e(r) + e(symmetry of l and r)) + b(d, l, r).
     """
 
     values: Tensor
