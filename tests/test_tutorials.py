@@ -19,7 +19,7 @@ from nbformat import NotebookNode
 FOLDER = Path(__file__).parents[1] / "tutorials"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 
-BESIDE = ("matplotlibrc", "inaugural.zip")
+BESIDE = ("matplotlibrc", "inaugural.zip", "german.zip")
 """What notebooks need in the folder where they run."""
 
 LARGEST = 400_000
@@ -72,8 +72,8 @@ def answers(notebook: NotebookNode) -> list[str]:
     return [code for text in texts for code in re.findall(r"^```python\n(.*?)^```$", text, re.DOTALL | re.M)]
 
 
-def test_there_are_ten() -> None:
-    assert sorted(int(path.name.split("-")[0]) for path in NOTEBOOKS) == list(range(1, 11))
+def test_there_are_eleven() -> None:
+    assert sorted(int(path.name.split("-")[0]) for path in NOTEBOOKS) == list(range(1, 12))
 
 
 @each_notebook
