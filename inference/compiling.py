@@ -1,11 +1,10 @@
-"""How this package compiles its inner loops: with numba, without Python's lock.
+"""Compiles inner loops with numba, without Python's lock (GIL).
 
-Numba keeps a `compiled` function on disk until its own file changes.  But it may call functions of other
-files: so all compiled code is deleted whenever a file of this folder has changed.
+Numba recompiles a `compiled` function only if its own file changes, but the function may call code in other
+files. So all compiled code is deleted whenever a file of this folder changes.
 
-Compiled functions should not call NumPy where a loop of two lines does, since numba compiles that too.  To
-assign an array or a tuple to a slice takes two seconds, for the message if their shapes differ; ``max`` takes
-one; to make an array, a tenth, which the caller can do without the compiler.
+In compiled functions, write a two-line loop rather than call NumPy. Assigning an array or a tuple to a slice
+costs two seconds of compilation, ``max`` one, and creating an array a tenth.
 """
 
 import _signal  # type: ignore[import-not-found]  # signal makes enumerations, for 20 microseconds a call
@@ -40,10 +39,7 @@ hand over each array of a tuple by itself, hundreds of numbers, and count refere
 
 
 def forget_outdated(folder: Path) -> None:
-    """Delete the compiled code of a folder of sources, if any of these has changed since it was kept.
-
-    A folder that cannot be written to is left alone: what has been installed there does not change.
-    """
+    """Delete the compiled code of a folder of sources if any of these has changed; skip read-only folders."""
     note = _note(folder)
     try:
         if note.exists() and note.read_text() == _stamp(folder):
@@ -56,9 +52,9 @@ def forget_outdated(folder: Path) -> None:
 
 
 def is_compiled(folder: Path = FOLDER) -> bool:
-    """Whether there is compiled code of a folder of sources; else the first call of each function takes long.
+    """Whether compiled code of a folder exists; otherwise the first call of each function is slow.
 
-    It is not known, and taken to be there, where numba has been told to keep it elsewhere.
+    Assumed true if numba is configured to keep it elsewhere.
     """
     return bool(getattr(config, "CACHE_DIR", "")) or next(_kept(folder), None) is not None
 
@@ -88,10 +84,7 @@ def _stamp(folder: Path) -> str:
 
 
 def can_be_kept(function: Callable[..., Any]) -> bool:
-    """Whether compiled code can be kept on disk; if numba finds no place for it, a temporary folder is one.
-
-    :param function: one to be compiled.
-    """
+    """Whether compiled code can be kept on disk: where numba keeps it, or in a temporary folder."""
     try:
         njit(cache=True)(function)
     except RuntimeError:  # neither its folder nor the user's home can be written to
@@ -158,10 +151,9 @@ def put_off() -> Iterator[None]:
 
 
 class _Compiled(CPUDispatcher):
-    """A compiled function during whose calls no interruption is raised: it is raised behind them.
+    """A compiled function that defers interruptions to the end of a call.
 
-    Where Python's objects become arrays and back, Python code may run; numba does not expect that this fails,
-    and can end the process then.
+    Python code may run while arguments are converted. If it raises there, numba can end the process.
     """
 
     def enable_caching(self) -> None:

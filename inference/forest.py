@@ -14,10 +14,10 @@ from pyropunct.inference.ragged import Ints, runs, starts_of
 
 
 class Sprouting(NamedTuple):
-    """Whose punctemes make up the underlying string of each slot, in the order u(T') has them.
+    """The punctemes that make up the underlying string of each slot, in the order of u(T').
 
     :ivar start: (S + 1,) where those of each slot start.
-    :ivar node: (2N,) the constituents, each once for each of its punctemes.
+    :ivar node: (2N,) the constituents, once for each of their punctemes.
     :ivar on_left: (2N,) whether it is the left puncteme.
     """
 
@@ -127,9 +127,9 @@ class Forest(SideBySide):
         return Sprouting(start, np.concatenate([nodes, nodes])[order], on_left[order])
 
     def heights(self) -> Iterator[tuple[Tensor, Tensor]]:
-        """The order of the story, bottom-up: the nodes of each height, and the slots complete after them.
+        """The nodes of each height, bottom-up, and the slots complete after them.
 
-        A slot is complete when all constituents that begin or end there have sprouted their punctemes.
+        A slot is complete when all constituents that begin or end there have their punctemes.
         """
         for height in range(int(self.height.max()) + 1):
             nodes = (self.height == height).nonzero()[:, 0]
@@ -169,9 +169,9 @@ class Forest(SideBySide):
 def forest_of(heads: Sequence[Sequence[int]]) -> Forest:
     """Make a forest of trees given by their heads.
 
-    :param heads: for each tree the head of each of its words, words numbered from 1, 0 for the root.
-    :raises ValueError: if some tree has no word, not exactly one root, a cycle, a head out of range, or
-        a constituent that is not one span.
+    :param heads: for each tree the head of each word; words are numbered from 1, 0 is the root.
+    :raises ValueError: if a tree has no word, not exactly one root, a cycle, a head out of range, or a
+        constituent that is not one span.
     """
     sizes = np.array([len(tree) for tree in heads])
     flat = np.array([head for tree in heads for head in tree], np.int64) - 1
@@ -247,10 +247,7 @@ def _depths(head: Ints, tree: Ints) -> Ints:
 
 
 def _spans(head: Ints, depth: Ints, tree: Ints) -> tuple[Ints, Ints, Ints]:
-    """The first and last word of each constituent, and its height; deepest constituents first.
-
-    :raises ValueError: if a constituent is not one span.
-    """
+    """The first and last word of each constituent, and its height; deepest constituents first."""
     nodes = np.arange(len(head))
     first, last, height, size = nodes.copy(), nodes.copy(), np.zeros_like(nodes), np.ones_like(nodes)
     by_depth = np.argsort(-depth, kind="stable")

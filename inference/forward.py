@@ -1,13 +1,11 @@
 """Many forward runs of the story at once, compiled.
 
-The story draws punctemes bottom-up, and what a constituent sprouts may depend on the surface punctuation
-strictly inside it (Li, Wang & Eisner 2019, section 2.1).  Many draws for one tree differ in few of its
-slots, so at each node they fall into *groups*, whose surface strings inside are the same: the attach
-model is asked once for each group, and each draw only has to pick a pair.
+A constituent's choice may depend on the surface punctuation strictly inside it (Li, Wang & Eisner 2019,
+section 2.1). Draws with equal strings inside form a *group*: the attach model is called once for each group,
+and each draw only picks a pair.
 
-Surface strings are numbered.  The `Tables` have a row for each node or slot and a column for each draw; trees
-with fewer draws than others leave the last columns as they are.  All randomness comes from these tables, one
-entry for each row and column: neither the order of work nor the number of threads has any influence.
+Surface strings are numbered. `Tables` have a row for each node or slot and a column for each draw. They hold
+all random numbers, so results depend on neither the order of work nor the number of threads.
 """
 
 from typing import Any, NamedTuple
@@ -31,11 +29,6 @@ class TreeArrays(NamedTuple):
     """A forest of N nodes and S slots as the kernels see it.
 
     :ivar left_slot: (N,) the slot at the left edge of the constituent.
-    :ivar right_slot: (N,) the slot at its right edge.
-    :ivar left_child_start: (N + 1,) where each node's part of ``left_child`` starts.
-    :ivar left_child: left children of all nodes, each node's from left to right.
-    :ivar right_child_start: (N + 1,) where each node's part of ``right_child`` starts.
-    :ivar right_child: right children of all nodes, each node's from left to right.
     :ivar is_first: (S,) whether a slot is the first of its tree.
     :ivar is_last: (S,) whether a slot is the last of its tree.
     :ivar sprouting: the punctemes of each slot.
@@ -159,8 +152,7 @@ class Strings:
     def number(self, lengths: Array, tokens: Array) -> Array:
         """(R,) ``int32`` numbers of R strings.
 
-        :param lengths: (R,) the length of each string.
-        :param tokens: the tokens of all strings, one string after the other.
+        :param tokens: the tokens of all strings, concatenated.
         """
         lacking = self._size + len(tokens) - len(self._trie.token)
         if lacking > 0:
@@ -182,8 +174,6 @@ class Strings:
         """The tokens strictly inside V constituents, each in one draw.
 
         :param numbers: (S, draws) the string of each slot.
-        :param node: (V,) the constituents.
-        :param draw: (V,) the draws.
         :returns: (V + 1,) where the tokens of each start, the tokens from left to right, and their slots.
         """
         start = starts_of(_count_marks(trees, numbers, node, draw, self._trie))
@@ -243,10 +233,7 @@ def _fill_marks(
 
 @inner
 def _refine(group: Array, other: Array, keys: Array, values: Array) -> int:
-    """Split groups of draws that differ in a column; returns the number of groups.
-
-    Groups are numbered by their first draws.  ``keys`` and ``values`` are scratch, a power of two long.
-    """
+    """Split groups of draws that differ in a column; returns the number of groups."""
     keys[:] = NONE
     size, last = 0, len(keys) - 1
     for draw in range(len(group)):
@@ -373,7 +360,6 @@ def rewrite(
 ) -> tuple[Array, Array]:
     """Draw the surface strings of the given slots, whose punctemes have been drawn.
 
-    :param machine: the channel.
     :returns: the lengths of the strings, each slot's draws in turn, 0 in columns without a draw, and the
         tokens of all strings.
     """

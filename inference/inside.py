@@ -74,11 +74,10 @@ def expected_cost(problem: Problem, cost: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def best_derivation(problem: Problem) -> Tensor:
-    """The choice of each node in the most probable derivation, (..., N).
+    """The choice of each node in the most probable derivation, (..., N); -1 if the surface is impossible.
 
-    A derivation is T' together with one path through each slot's automaton, so its edits too.  Of several
-    that are equally probable the kernels take the pair that comes first, tensor operations another one.
-    -1 for the nodes of a tree whose surface is impossible.
+    A derivation is T' with one path through each slot's automaton, so with its edits. On ties the kernels
+    take the first pair; tensor operations may take another.
     """
     solver = solver_of(problem)
     batch, joint = _joint_weights(solver)
@@ -86,12 +85,9 @@ def best_derivation(problem: Problem) -> Tensor:
 
 
 def posterior_draws(problem: Problem, draws: int, generator: torch.Generator | None = None) -> Tensor:
-    """Independent draws of T' from p(T' | T, x), (..., draws, N).
+    """Independent draws of T' from p(T' | T, x), (..., draws, N); -1 if the surface is impossible.
 
-    Random numbers come from torch's generator for the device of ``log_pairs``.  -1 for the nodes of a tree
-    whose surface is impossible.
-
-    :param generator: the generator instead, for draws on the CPU.
+    :param generator: for draws on the CPU; by default torch's generator for the device of ``log_pairs``.
     """
     solver = solver_of(problem)
     batch, joint = _joint_weights(solver)
@@ -117,9 +113,9 @@ def posterior_items(problem: Problem) -> Tensor:
 
 
 def impossible_slot(problem: Problem, tree: int) -> int:
-    """A slot whose surface keeps a tree at probability zero, counted within the tree; -1 if all are needed.
+    """The slot, counted within the tree, whose surface makes a tree impossible; -1 if there is no single one.
 
-    That is the first slot which, when its automaton accepts anything, makes the tree possible.
+    It is the first slot whose opening makes the tree possible.
     """
     for place, slot in enumerate(problem.forest.slots(tree)):
         if log_evidence(opened(problem, torch.tensor([slot])))[..., tree] > -torch.inf:
@@ -128,10 +124,7 @@ def impossible_slot(problem: Problem, tree: int) -> int:
 
 
 def opened(problem: Problem, slots: Tensor) -> Problem:
-    """The problem in which nothing is known of some slots: p(x | T), summed over all of their strings.
-
-    :param slots: their numbers in the forest.
-    """
+    """The problem with the surface of some slots unknown: p(x | T), summed over their strings."""
     automata, of_slots = problem.automata, problem.slot_automaton.clone()
     of_slots[slots] = len(automata.state_start) - 1
     anything = pack(as_acceptor(any_over(range(automata.num_tokens))), automata.num_tokens)
@@ -260,12 +253,12 @@ def _like_leaves(
 
 
 def last_derivatives(values: Sequence[Tensor], leaves: Sequence[Tensor], what: str) -> tuple[Tensor, ...]:
-    """The same values, which complain if they are differentiated with respect to the leaves.
+    """The same values, which raise an error if they are differentiated with respect to the leaves.
 
-    To be called at the end of a backward pass.  `torch.autograd.function.once_differentiable` does not do:
-    where the incoming gradients are constant it lets derivatives of the next order be zero.
+    Call it at the end of a backward pass. `torch.autograd.function.once_differentiable` does not suffice:
+    where incoming gradients are constant, it returns zero.
 
-    :param what: the derivatives that there are none of, for the message.
+    :param what: the name of the missing derivatives, for the message.
     """
     return _Last.apply(what, len(values), *values, *leaves)
 

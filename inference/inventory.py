@@ -33,17 +33,17 @@ class Tries(NamedTuple):
 
 
 class Inventory:
-    """Which puncteme pairs (l, r) a constituent of each relation may sprout.
+    """The puncteme pairs (l, r) that a constituent of each relation may sprout.
 
-    The sets W_d of Li, Wang & Eisner (2019, section 2.1) for relations d = 0 .. D - 1, written one
-    after the other: a *row* is a pair in this long list, a *choice* is a pair's place in its own W_d.
+    The sets W_d of Li, Wang & Eisner (2019, section 2.1) for relations d = 0 .. D - 1, concatenated: a *row*
+    is a place in this list, a *choice* a place in one W_d.
 
     :param num_tokens: the number of token types; ids are 0 .. num_tokens - 1.
-    :param pairs: for each relation its puncteme pairs.  The pair of empty punctemes must be among
-        them; it is put first, the others are sorted.
-    :param start_token: a token that stands at the left of the first slot of every tree, if any.
-    :param end_token: a token that stands at the right of the last slot of every tree, if any.
-    :raises ValueError: if some relation lacks the pair of empty punctemes.
+    :param pairs: for each relation its puncteme pairs. The pair of empty punctemes is put first, the others
+        are sorted.
+    :param start_token: the token at the left of the first slot of every tree, if any.
+    :param end_token: the token at the right of the last slot of every tree, if any.
+    :raises ValueError: if a relation lacks the pair of empty punctemes.
     """
 
     def __init__(

@@ -79,10 +79,7 @@ class PackedForest(SideBySide):
         return int(self.slot_start[-1])
 
     def items(self, chosen: Tensor) -> "PackedForest":
-        """The forest with some of its items, each as often as it is chosen.
-
-        :param chosen: the numbers of the items, in order.
-        """
+        """The forest with the chosen items only, each as often as it is chosen."""
         sizes = torch.bincount(self.tree[chosen], minlength=self.num_trees)
         columns = {name: getattr(self, name)[chosen] for name in ITEM}
         start = torch.nn.functional.pad(sizes.cumsum(0), (1, 0))
@@ -90,10 +87,10 @@ class PackedForest(SideBySide):
 
 
 def packed_forest(arcs: Sequence[NDArray[np.bool_]]) -> PackedForest:
-    """The forest of all projective trees with one root that consist of some arcs.
+    """The forest of all projective trees with one root that consist of given arcs.
 
-    :param arcs: for each sentence, (n, n + 1): whether the arc to [word] from [head] may be; head 0 is the
-        artificial root.
+    :param arcs: for each sentence, (n, n + 1): whether the arc to [word] from [head] is allowed; head 0 is
+        the root.
     """
     return joined([_of_sentence(one) for one in arcs])
 

@@ -129,11 +129,7 @@ class PackedSolver:
         return Vectors(value, grown, np.zeros(len(chart.on_left), np.bool_))
 
     def _scaled(self, weights: Weights[Tensor]) -> tuple[Weights[Array], Tensor]:
-        """The weights, those of each word's pairs divided by the greatest; and the logarithms of these.
-
-        A tree has one item for each word, so all trees of a sentence are divided by the same number; and
-        long sentences stay above the least numbers.
-        """
+        """Weights of each word's pairs divided by the greatest, against underflow; and the log divisors."""
         forest = self.problem.forest
         word = np.repeat(self.chart.word, np.diff(self.chart.choice_start))
         pair = weights.pair.numpy()
@@ -146,10 +142,7 @@ class PackedSolver:
 
 
 def without_marks(forest: PackedForest, log_weights: Tensor) -> Problem:
-    """The problem of trees alone: nothing is known of their punctuation, and nothing is sprouted.
-
-    :param log_weights: (I,) the logarithm of the weight of each item.
-    """
+    """The problem of trees alone, without punctuation, given (I,) log weights of items."""
     one, states = torch.ones(1, dtype=torch.double), np.array([0, 1])
     nothing = Automata(1, states, states * 0, states[:0], states[:0], one[:0], one, one, np.zeros(1))
     items, slots = (torch.zeros(size, dtype=torch.long) for size in (forest.num_nodes, forest.num_slots))

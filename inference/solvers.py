@@ -35,7 +35,6 @@ class Solver(Protocol):
     def gradients(self, weights: TensorWeights, passed: Any, seeds: Tensor) -> TensorWeights:
         """Derivatives of the seeded sum of log totals, in log p(l, r | w) and in all other weights.
 
-        :param passed: from the inside pass with these weights.
         :param seeds: (B,) the factor of each tree; impossible surfaces have derivatives of zero.
         """
 

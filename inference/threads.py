@@ -15,10 +15,7 @@ T = TypeVar("T")
 
 
 def parts_of(size: int, least: int = 1) -> list[int]:
-    """The borders of about equal parts of 0..size, one part for each of torch's threads.
-
-    :param least: how large a part shall be at least, for a thread to be worth its while.
-    """
+    """Borders of about equal parts of 0..size, one for each torch thread, each of size ``least`` or more."""
     threads = max(1, min(torch.get_num_threads(), size // least))
     return [size * part // threads for part in range(threads + 1)]
 
@@ -40,10 +37,9 @@ def _helpers(number: int) -> ThreadPoolExecutor:
 
 
 class Whole:
-    """Work that a fork of the process waits for, lest locks that it holds are never released in the child.
+    """Work that a fork of the process waits for; otherwise the child could inherit locked locks.
 
-    Used as ``with WHOLE:`` around work that waits for nothing else.  A fork in the midst of the thread's own
-    work does not wait for that.
+    Use ``with WHOLE:`` around work that waits for nothing else. A fork within the same thread does not wait.
     """
 
     def __init__(self) -> None:

@@ -1,8 +1,7 @@
-"""The best T', or draws of T' from the posterior: choices top-down through the inside pass's workspace.
+"""Decoding: the best T', or draws of T' from the posterior, top-down from the tables of the inside pass.
 
-In the derivation semiring of Li, Wang & Eisner (2019, section 3.1) every weight carries the T' that it comes
-from.  Here the choices are made afterwards: each sum picks the greatest of its terms, or draws a term in
-proportion to them.
+Each sum picks its greatest term, or draws a term in proportion. This replaces the derivation semiring of Li,
+Wang & Eisner (2019, section 3.1).
 """
 
 from typing import Any, NamedTuple
@@ -105,11 +104,7 @@ def _pick_state(structure, work, decision, node, toward, choice):
 
 @inner
 def _walk(decision, arcs, before, state, uniform):
-    """From a state at the outer edge over the outermost token of an entry; returns the state behind it.
-
-    :param arcs: the arcs of this token, see `arcs_of`.
-    :param before: the entry's parent.
-    """
+    """Read the outermost token of an entry, from a state at the outer edge; returns the next state."""
     reads, writes, weights = arcs
     for arc in range(len(weights)):
         decision.terms[arc] = weights[arc] * before[reads[arc]] if writes[arc] == state else 0.0
@@ -118,10 +113,7 @@ def _walk(decision, arcs, before, state, uniform):
 
 @inner
 def _decide(structure, work, decision, node, toward, state):
-    """Decide a node's pair and both states at its edges; ``state``, where its vector leaves, is known.
-
-    :returns: the other state, where the vector enters.
-    """
+    """Decide a node's pair and both states at its edges; ``state``, where its vector leaves, is known."""
     local = node - work.first
     choice = _pick_pair(structure, work, decision, node, toward, state)
     other = _pick_state(structure, work, decision, node, toward, choice)
@@ -133,11 +125,7 @@ def _decide(structure, work, decision, node, toward, state):
 
 @inner
 def _decide_children(structure, work, decision, node, side, column):
-    """Walk inward through the chosen puncteme of one side of a node, and decide its children there.
-
-    :param column: the first random number of the node that has not been used.
-    :returns: the next unused column.
-    """
+    """Walk inward through the chosen puncteme of one side of a node, and decide its children there."""
     local, table = node - work.first, table_of(structure, work, node, side)
     state = decision.left_state[local] if side == LEFT_SIDE else decision.right_state[local]
     entry = _entry_chosen(structure, table, node, decision.choice[local])

@@ -58,10 +58,7 @@ def add_multiple(target, factor, vector, semiring):
 
 @spliced
 def read_token(arcs, before, after, semiring):
-    """Multiply a vector by the matrix of a token: M_i(token) v leftward, v M_i(token) rightward.
-
-    :param arcs: see `arcs_of`.
-    """
+    """Multiply a vector by the matrix of a token: M_i(token) v leftward, v M_i(token) rightward."""
     reads, writes, weights = arcs
     after[:] = 0
     for number in range(len(weights)):
@@ -85,7 +82,6 @@ def pairs_of(structure, work, pair, node, enter, leave):
 
     A pair has weight only if both tables have its entries.
 
-    :param pair: `Weights.pair`, or an array of the same length.
     :param enter: the table at the side where the node's vector enters.
     :param leave: the table at the side where it leaves.
     """
@@ -127,13 +123,7 @@ def _rescale(vector):
 
 @inner
 def _apply(structure, work, node, toward, out, semiring):
-    """Apply a constituent to its vector: IN(w) v leftward, v IN(w) rightward.
-
-    The vector enters at one side and leaves at the other.
-
-    :param toward: the side where it leaves.
-    :param out: where the result is put.
-    """
+    """Apply a constituent to its vector: IN(w) v leftward, v IN(w) rightward."""
     values, place = work.values, place_of(work, node)
     enter, leave = table_of(structure, work, node, opposite(toward)), table_of(structure, work, node, toward)
     vector = values[place.vector : place.vector + enter.states]

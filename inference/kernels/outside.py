@@ -48,11 +48,7 @@ def add_to(target, flow):
 
 @spliced
 def unread_token(arcs, flows, before, flow_before, flow_after):
-    """Reverse of reading a token.
-
-    :param arcs: see `arcs_of`.
-    :param flows: the adjoints of their weights.
-    """
+    """Reverse of reading a token; ``flows`` are the adjoints of the arcs' weights."""
     reads, writes, weights = arcs
     for number in range(len(weights)):
         flow = flow_after[writes[number]]
@@ -94,10 +90,7 @@ def _unsum_pairs(structure, work, adjoint, node, enter, leave):
 
 @inner
 def _unapply(structure, work, adjoint, node, toward, out):
-    """Reverse of applying a constituent.
-
-    :param out: where the adjoint of the result lies; it becomes the adjoint of the unscaled result.
-    """
+    """Reverse of applying a constituent; overwrites the adjoint at ``out`` with that before scaling."""
     values, flows, place = work.values, adjoint.values, place_of(work, node)
     enter, leave = table_of(structure, work, node, opposite(toward)), table_of(structure, work, node, toward)
     flow, inverse = flows[out : out + leave.states], 1 / work.scale[node - work.first]

@@ -81,10 +81,7 @@ def _fill(arcs, table, half):
 
 @compiled
 def count_items(arcs):
-    """How many items and halves the forest of a sentence has.
-
-    :param arcs: see `list_items`.
-    """
+    """The numbers of items and halves of the forest of a sentence."""
     return _fill(arcs, np.empty((0, 8), np.int64), np.empty((0, 2), np.int64))
 
 

@@ -126,10 +126,7 @@ def opposite(side):
 
 @spliced
 def run_of(structure, start, number):
-    """Where a run starts, and where the next one does.
-
-    :param start: one of the `PLACES` of starts.
-    """
+    """The start of a run and of the next; ``start`` is one of the `PLACES` of starts."""
     return structure.numbers[start + number], structure.numbers[start + number + 1]
 
 
@@ -148,10 +145,7 @@ def states_of(structure, slot):
 
 @spliced
 def ends_of(structure, weights, slot, side):
-    """The weights at one end of a slot, (N_i,): initial ones at its left, final ones at its right.
-
-    :param weights: `Weights`, or their adjoints.
-    """
+    """The weights at one end of a slot, (N_i,): initial ones at its left, final ones at its right."""
     ends = weights.initial if side == LEFT_SIDE else weights.final
     automaton = structure.numbers[structure.at.slot_automaton + slot]
     first = structure.numbers[structure.at.state_start + automaton]

@@ -126,10 +126,7 @@ class SumTable(NamedTuple):
 
 @inner
 def _num_entries(structure, slot, start, relation):
-    """The number of entries of a trie that have weight in a slot: without arcs, only the empty puncteme.
-
-    :param start: the `PLACES` of the trie: ``left_start`` or ``right_start``.
-    """
+    """The number of entries of a trie that have weight in a slot: without arcs, only the empty puncteme."""
     numbers, at = structure.numbers, structure.at
     block = numbers[at.slot_automaton + slot] * structure.num_tokens
     if numbers[at.arc_start + block] == numbers[at.arc_start + block + structure.num_tokens]:
@@ -241,10 +238,7 @@ def link_of(structure, work, node, side, number):
 
 @spliced
 def choices_of(structure, work, node):
-    """The first row of a node's pairs in the inventory, and how many of them may have weight.
-
-    Pairs with an empty left puncteme come first, the pair of empty ones before all others.
-    """
+    """The first row of a node's pairs in the inventory, and the number of pairs that may have weight."""
     place = place_of(work, node)
     relation = structure.numbers[structure.at.relation + node]
     row = structure.numbers[structure.at.pair_start + relation]

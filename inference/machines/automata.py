@@ -31,9 +31,9 @@ class Arcs(NamedTuple):
 
 
 class Ends(NamedTuple):
-    """States where paths may start, or may end.
+    """States where paths may start or end.
 
-    :ivar state: the states; the weights of a state that is there twice add up.
+    :ivar state: the states; weights of repeated states add up.
     :ivar product: the products of a channel's weights for starting, or ending, there.
     :ivar factor: the numbers by which these are multiplied.
     """
@@ -103,10 +103,9 @@ def reached(num_states: int, first: Ints, source: Ints, target: Ints) -> NDArray
 
 
 def unite(parts: Sequence[tuple[int, Acceptor]], products: Products) -> Acceptor:
-    """An acceptor of the strings of several acceptors; their weights add up.
+    """The union of acceptors; weights of equal strings add up.
 
     :param parts: acceptors, each with the product of weights for starting in it.
-    :param products: takes the products of weights that arise.
     """
     shifts = starts_of([acceptor.num_states for _, acceptor in parts]).tolist()
     initial, final, arcs = [], [], []
@@ -143,10 +142,7 @@ class Packed(NamedTuple):
 
 
 def pack(acceptor: Acceptor, num_tokens: int, log_scale: float = 0.0) -> Packed:
-    """Sort the arcs of an acceptor by token.
-
-    :param log_scale: see `Packed`.
-    """
+    """Sort the arcs of an acceptor by token."""
     order = np.argsort(acceptor.arcs.token, kind="stable")
     arcs = Arcs._make(np.ascontiguousarray(column[order]) for column in acceptor.arcs)
     start = np.searchsorted(arcs.token, np.arange(num_tokens + 1))
@@ -208,7 +204,6 @@ class Automata(NamedTuple):
 def join_automata(packed: Sequence[Packed], values: Tensor) -> Automata:
     """Put automata side by side and look up their weights.
 
-    :param packed: K automata over the same tokens.
     :param values: (..., P) the values of the products to which the automata refer.
     """
     acceptors = [each.acceptor for each in packed]

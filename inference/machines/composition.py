@@ -67,8 +67,6 @@ def compose(machine: Machine, after: Acceptor, products: Products) -> Lattice:
     """A machine and an acceptor of strings on the page, run together.
 
     Source: Mohri (2009, "Weighted automata algorithms", composition).
-
-    :param products: takes the products of weights that arise.
     """
     after = reverse(after) if machine.from_right else after
     ways = _ways(machine.strings, after, products)
@@ -93,7 +91,6 @@ def preimage(lattice: Lattice, products: Products) -> Acceptor:
 
     The weight of a string u is the sum over strings v of p(v | u) times the weight of v.
 
-    :param products: takes the products of weights that arise.
     :raises ValueError: if, behind the last token, the machine writes tokens with learned weights.
     """
     machine, after = lattice.machine, lattice.after

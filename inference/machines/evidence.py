@@ -20,13 +20,7 @@ EMPTY = -1
 
 
 class Step(NamedTuple):
-    """A token that an acceptor may read.
-
-    :ivar token: the token.
-    :ivar source: the state in which the acceptor reads it.
-    :ivar target: the state in which it goes on.
-    :ivar weight: the weight of the step.
-    """
+    """A token that an acceptor may read."""
 
     token: int
     source: int
@@ -106,9 +100,9 @@ def exactly(string: Sequence[int]) -> Evidence:
 
 
 def with_hidden(string: Sequence[int], hidden: Iterable[int]) -> Evidence:
-    """Any string that becomes this one when the hidden tokens are taken out.
+    """Any string that equals this one when the hidden tokens are removed.
 
-    :param hidden: tokens that may stand anywhere, however often: commas, where they are to be restored.
+    :param hidden: tokens that may occur anywhere, any number of times: commas, if they are to be restored.
     :raises ValueError: if the string itself holds one of them.
     """
     unseen = sorted(set(hidden))
@@ -125,7 +119,7 @@ def any_over(tokens: Iterable[int]) -> Evidence:
 
 
 def one_of(strings: Iterable[tuple[Sequence[int], float]]) -> Evidence:
-    """Each of several strings with a weight: how probable the string makes the observation.
+    """Each of several strings, weighted by the probability of the observation given the string.
 
     :raises ValueError: if a weight is negative or not finite, or none is positive.
     """
@@ -205,10 +199,7 @@ def as_wide(rows: Sequence[Tensor]) -> list[Tensor]:
 
 
 def evidence_of(value: Tensor | SlotEvidence) -> SlotEvidence:
-    """The evidence that a value of a surface site gives.
-
-    :param value: (S, L) surface strings, filled up with -1, or the evidence itself.
-    """
+    """The evidence that a value of a surface site gives; (S, L) strings are padded with -1."""
     if isinstance(value, SlotEvidence):
         return value
     rows = np.ascontiguousarray(value.reshape(-1, value.shape[-1]).cpu().numpy())

@@ -70,17 +70,13 @@ class Machine:
         return [START, *(string[::-1] if self.from_right else string)]
 
     def chances(self, values: Floats) -> Floats:
-        """(M,) the probabilities of the moves.
-
-        :param values: the values of all products of weights.
-        """
+        """(M,) the probabilities of the moves, given the values of all products of weights."""
         return values[self.product] * self.factor
 
 
 def machine_of(one: Pass, num_tokens: int, products: Products) -> Machine:
     """The machine that makes the moves of a pass.
 
-    :param products: takes the products of weights of the moves.
     :raises MachineError: see `pyropunct.inference.machines.transducers.Transducer`.
     """
     moves = list(one.moves)
@@ -143,10 +139,7 @@ def _check_move(move: Move, num_tokens: int) -> None:
 
 
 def _check_complete(names: Sequence[object], sizes: Ints) -> None:
-    """Refuse a state without moves for a token.
-
-    :param sizes: (states, 1 + V) how many moves each has for the end, and for each token.
-    """
+    """Refuse a state without moves for a token."""
     lacking = np.argwhere(np.roll(sizes, -1, 1) == 0)
     if len(lacking):
         state, token = lacking[0].tolist()
@@ -158,7 +151,6 @@ def check_sums(machine: Machine, values: Tensor, tolerance: float) -> None:
     """Check that the probabilities of the moves of each state and token add up to 1.
 
     :param values: (..., number of products) the values of all products of weights.
-    :param tolerance: by how much a sum may miss 1.
     :raises MachineError: with the state and the token.
     """
     product = torch.from_numpy(machine.product).to(values.device)

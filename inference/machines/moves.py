@@ -1,7 +1,6 @@
-"""Machines that read an underlying string and write a surface string, move by move.
+"""Moves: the language in which channels are written, for machines that rewrite strings.
 
-This is the language in which channels are written down; `pyropunct.inference.machines.machine` tells what a
-machine does with its moves.
+`pyropunct.inference.machines.machine` says how a machine uses its moves.
 """
 
 from collections.abc import Hashable, Sequence
@@ -69,9 +68,8 @@ class Pass(NamedTuple):
 
 
 class Branch(NamedTuple):
-    """One way in which a channel may work: passes, each of which reads the string that the last one wrote.
+    """One way in which a channel may work: passes, each of which reads the output of the one before.
 
-    :ivar passes: the passes, the first one first.
     :ivar weight: the weights whose product is the probability of this branch; ``()`` for 1.
     :ivar name: tells it from other branches.
     """

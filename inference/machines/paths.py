@@ -46,7 +46,7 @@ class Made(NamedTuple):
     """An edit that was made.
 
     :ivar edit: the edit, as seen on the page.
-    :ivar places: the places in u of its two tokens, None for a token that is not of u.
+    :ivar places: the places in u of its two tokens, None for inserted tokens.
     """
 
     edit: TokenEdit
@@ -54,11 +54,7 @@ class Made(NamedTuple):
 
 
 class Ways:
-    """The ways of a transducer with given weights through single strings, in plain numbers.
-
-    :param transducer: the transducer.
-    :param weights: (P,) its weights, in one line.
-    """
+    """The paths of a transducer with (P,) given weights through single strings, in plain numbers."""
 
     def __init__(self, transducer: Transducer, weights: Tensor) -> None:
         self._transducer, self._weights = transducer, weights.detach().cpu().double()
@@ -66,25 +62,21 @@ class Ways:
         self._known: dict[tuple[int, str, Evidence, _Plus], list[_Weighed]] = {}
 
     def best(self, underlying: Sequence[int], evidence: Evidence) -> Path | None:
-        """The single most probable way from an underlying string to one that the evidence accepts.
-
-        None if there is no way.
-        """
+        """The most probable path from an underlying string to one that the evidence accepts, or None."""
         return self._path(underlying, evidence, None)
 
     def draw(
         self, underlying: Sequence[int], evidence: Evidence, generator: np.random.Generator
     ) -> Path | None:
-        """A way drawn from the posterior: its surface string is drawn from p(x | u, evidence).
-
-        None if there is no way.
+        """A path drawn from the posterior, so that its surface follows p(x | u, evidence); None if
+        impossible.
         """
         return self._path(underlying, evidence, generator)
 
     def outcomes(self, underlying: Sequence[int], leaving_out: Sequence[str] = ()) -> dict[String, float]:
         """p(x | u) of each surface string x, if u is not too long; see `MOST_STRINGS`.
 
-        :param leaving_out: names of branches that are never taken.
+        :param leaving_out: names of branches to exclude.
         """
         outcomes: defaultdict[String, float] = defaultdict(float)
         for branch in self._transducer.branches:
@@ -200,12 +192,7 @@ def _greatest(weights: Iterable[float]) -> float:
 
 
 class _Weighed:
-    """The ways of a machine through a `Lattice`, whose places are explained there.
-
-    :param lattice: the lattice.
-    :param values: the values of the products of weights.
-    :param plus: the addition of the semiring.
-    """
+    """The paths of a machine through a `Lattice`; ``plus`` is the addition of the semiring."""
 
     def __init__(self, lattice: Lattice, values: Floats, plus: _Plus) -> None:
         self.machine, self._lattice, self._plus = lattice.machine, lattice, plus

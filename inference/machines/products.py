@@ -30,8 +30,6 @@ _FROM_RIGHT = (KEEP, RIGHT_ABSORPTION, LEFT_ABSORPTION, TRANSPOSITION)
 class TokenEdit(NamedTuple):
     """What happens to two neighbouring tokens a b (Li, Wang & Eisner 2019, section 2.2).
 
-    :ivar first: a.
-    :ivar second: b.
     :ivar kind: `KEEP`, `LEFT_ABSORPTION`, `RIGHT_ABSORPTION` or `TRANSPOSITION`.
     """
 
@@ -49,10 +47,7 @@ class TokenEdit(NamedTuple):
 
 
 class Places:
-    """The places of named weights when all of a channel's tensors are written in one line.
-
-    :param shapes: the shape of each tensor, without dimensions of joint values.
-    """
+    """The places of named weights when all of a channel's tensors are written in one line."""
 
     def __init__(self, shapes: Mapping[str, tuple[int, ...]]) -> None:
         self.shapes = dict(shapes)
@@ -95,12 +90,10 @@ class Places:
 
 
 class Products:
-    """Products of weights, numbered from 0 on; `ONE` is the empty product.
+    """Products of weights, numbered from 0; `ONE` is the empty product.
 
-    A product may bear edits: those that a machine makes in moves with this weight.  Products of the same
-    weights with other edits have other numbers.
-
-    :param places: where the weights stand.
+    A product may carry edits: those of the moves with this weight. The same weights with other edits have
+    another number.
     """
 
     def __init__(self, places: Places) -> None:
@@ -117,7 +110,7 @@ class Products:
     def named(self, weights: Sequence[tuple[Sequence[Name], TokenEdit | None]]) -> Ints:
         """The numbers of products of named weights, each with an edit or None.
 
-        :raises ValueError: if a name is of no weight.
+        :raises ValueError: if a name is unknown.
         """
         known = {name: self.places.of(name) for names, _ in weights for name in names}
         numbers = np.empty(len(weights), np.int64)
@@ -168,10 +161,7 @@ class Products:
         self._on_device.clear()
 
     def values(self, weights: Tensor) -> Tensor:
-        """The values of all products, (..., number of products).
-
-        :param weights: (..., P) the weights, in one line.
-        """
+        """The values of all products, (..., number of products), given (..., P) weights."""
         if weights.device not in self._on_device:
             self._on_device[weights.device] = torch.from_numpy(self._columns.T.copy()).to(weights.device)
         padded = torch.nn.functional.pad(weights, (0, 1), value=1.0)
@@ -182,20 +172,13 @@ class Products:
         return result
 
     def by_weight(self, uses: Tensor) -> Tensor:
-        """How often each weight was used, (P,).
-
-        :param uses: (number of products,) how often each product was used.
-        """
+        """(P,) the number of uses of each weight, given the uses of each product."""
         counts = uses.new_zeros(self.places.size + 1)
         columns = torch.from_numpy(self._columns[: len(uses)]).to(uses.device)
         return counts.index_add(0, columns.flatten(), uses.repeat_interleave(columns.shape[1]))[:-1]
 
     def by_edit(self, uses: Tensor, num_tokens: int) -> Tensor:
-        """How often each edit was made, (..., V, V, 4).
-
-        :param uses: (..., number of products) how often each product was used.
-        :param num_tokens: the number V of token types.
-        """
+        """(..., V, V, 4) the number of uses of each edit, given the uses of each product."""
         shape = num_tokens, num_tokens, len(EDITS)
         bearing = [(number, edit) for number, edits in enumerate(self._edits) for edit in edits]
         counts = uses.new_zeros((*uses.shape[:-1], *shape)).flatten(-3)

@@ -55,10 +55,7 @@ class Sampler(NamedTuple):
 
 
 def sampler(transducer: Transducer, weights: Tensor) -> Sampler:
-    """A transducer with its weights, ready for draws.
-
-    :param weights: (P,) the weights, in one line.
-    """
+    """A transducer with its (P,) weights, ready for draws."""
     values = transducer.products.values(weights.detach().cpu().double()).numpy()
     branches, machines = transducer.branches, transducer.machines
     sizes = np.concatenate([np.diff(machine.first) for machine in machines])
@@ -143,10 +140,7 @@ def _run(
     out: Array,
     begin: int,
 ) -> tuple[int, np.uint64]:
-    """Write what a pass makes of ``string[first:last]`` into ``out`` from ``begin`` on.
-
-    :returns: where it ends, -1 if there is no room for it; and the state of the random numbers.
-    """
+    """Write what a pass makes of ``string[first:last]`` into ``out`` from ``begin`` on."""
     size, read, kind = begin, -1, machine.begin[number]
     from_right = machine.from_right[number]
     while True:
@@ -221,11 +215,9 @@ def rewrite_all(machine: Sampler, strings: Array, bits: Array) -> tuple[Array, A
 
 
 def draw_strings(machine: Sampler, underlying: Tensor) -> list[list[int]]:
-    """Draw a surface string for each underlying string.
+    """Draw a surface string for each underlying string, by torch's generator.
 
-    Random numbers come from torch's generator.
-
-    :param underlying: (S, U) token ids; numbers below zero are left out.
+    :param underlying: (S, U) token ids; negative ids are skipped.
     """
     bits = torch.randint(-(2**63), 2**63 - 1, (len(underlying),)).numpy().view(np.uint64)
     lengths, tokens = rewrite_all(machine, np.ascontiguousarray(underlying.numpy()), bits)

@@ -28,12 +28,7 @@ from pyropunct.inference.ragged import Floats, Ints
 
 
 class Cascade(NamedTuple):
-    """A `Branch` as machines.
-
-    :ivar machines: the machine of each pass, the first one first.
-    :ivar product: the product of weights that the branch has.
-    :ivar name: tells it from other branches.
-    """
+    """A `Branch` as machines."""
 
     machines: tuple[Machine, ...]
     product: int
@@ -74,7 +69,6 @@ class Transducer:
     def check(self, weights: Tensor) -> None:
         """Check that the machines are probabilistic with these weights.
 
-        :param weights: (..., P) the weights, in one line.
         :raises MachineError: if a weight is negative or NaN, or if the probabilities of the moves of a state
             and token, of the starts or of the branches, do not add up to 1.
         """
@@ -112,10 +106,7 @@ class Transducer:
         return unite(parts, self.products)
 
     def automata(self, evidence: Sequence[Evidence], weights: Tensor) -> Automata:
-        """The automaton of each evidence: it accepts each u with weight p(evidence | u).
-
-        :param weights: (..., P) the weights, in one line.
-        """
+        """The automaton of each evidence: it accepts each u with weight p(evidence | u)."""
         packed = [self._packed(of_slot) for of_slot in evidence]  # which may make products
         return join_automata(packed, self.products.values(weights))
 
@@ -141,10 +132,7 @@ class Transducer:
         return machines[0] if len(machines) == 1 else None
 
     def edit_table(self, weights: Tensor) -> Tensor | None:
-        """How probable each edit is, (..., V, V, 4), if the moves of one machine alone are edits.
-
-        :param weights: (..., P) the weights, in one line.
-        """
+        """(..., V, V, 4) the probability of each edit, if the moves of one machine alone are edits."""
         machine = self._editing
         if machine is None:
             return None
@@ -159,10 +147,7 @@ class Transducer:
         return table.index_add(-1, torch.from_numpy(where).to(table.device), values).unflatten(-1, shape)
 
     def edit_counts(self, uses: Tensor) -> Tensor | None:
-        """How often each edit was made, (..., V, V, 4), if the moves of one machine alone are edits.
-
-        :param uses: (..., number of products) how often each product of weights was used.
-        """
+        """(..., V, V, 4) the number of uses of each edit, if the moves of one machine alone are edits."""
         return None if self._editing is None else self.products.by_edit(uses, self.num_tokens)
 
 
@@ -171,16 +156,13 @@ SHORT = 16
 
 
 def scaled(evidence: Evidence, machines: Iterable[Machine]) -> tuple[Evidence, float]:
-    """Evidence of one long string with weights on its tokens; any other evidence as it is.
+    """Scales evidence of one long string, so that its probability does not underflow.
 
-    Double precision cannot hold the probabilities of long strings.  Where a channel slips, each of a string's
-    tokens divides its probability by ten, or by ten thousand: behind a hundred of them double precision ends.
-    So each token of a long string is given a weight above 1, about as great as what the token costs.  All
-    ways to the string get the same factor, the product of these weights, which is taken off again as a
-    logarithm.  Any weights would be right; these keep the numbers near 1.
+    Each token of a long string gets a weight above 1, about the inverse of its probability. All paths to the
+    string get the same factor, the product of these weights, which is subtracted as a logarithm. Other
+    evidence stays as it is.
 
-    :param machines: the machines that may write it.
-    :returns: the evidence, and the logarithm of the factor that makes its weights those of the string again.
+    :returns: the evidence, and the logarithm that restores the weights of the string.
     """
     string = evidence.string
     if string is None or len(string) <= SHORT:

@@ -32,10 +32,9 @@ class ImpossibleSurfaceError(UserError, ValueError):
 
 
 class Sum:
-    """The sum over all T' of a story whose x is known: one inside pass, made when it is first asked for.
+    """The sum over all T' of a story whose x is known: one inside pass, run on first use.
 
-    :param told: the story, which owns this sum.  It is not kept alive from here: in a circle, the tables of
-        the pass would stay in memory until Python looks for garbage.
+    :param told: the story, which owns this sum. The reference is weak: a cycle would keep tables in memory.
     """
 
     def __init__(self, told: Told) -> None:
@@ -124,9 +123,9 @@ def summed(told: Told, surface: Surface | None) -> None:
 
 
 class CollapseMessenger(TellMessenger):
-    """Tells stories as p(x | T), and looks at the sums when the model has been run.
+    """Tells stories as p(x | T), and checks the sums after the model has run.
 
-    :param allow_impossible: let log p(x | T) be minus infinity where no punctemes explain the surface.
+    :param allow_impossible: see `collapse_trees`.
     :ivar told: the stories of the last run.
     """
 
@@ -166,10 +165,10 @@ class CollapseMessenger(TellMessenger):
 
 
 def collapse_trees(model: Callable[..., Any], allow_impossible: bool = False) -> Callable[..., Any]:
-    """The model with the punctemes of its stories summed out, see the docstring of this module.
+    """The model with the punctemes of its stories summed out.
 
-    :param allow_impossible: for `pyro.infer.MCMC` and `pyro.infer.Importance`, where values under which the
-        surface is impossible are not an error, but have probability 0.  Gradients there are 0.
+    :param allow_impossible: for `pyro.infer.MCMC` and `pyro.infer.Importance`: an impossible surface has
+        probability 0 and zero gradients, instead of an error.
     :raises ImpossibleSurfaceError: when called, if no punctemes explain the surface of some tree.
     """
     return CollapseMessenger(allow_impossible)(model)

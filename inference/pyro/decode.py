@@ -20,11 +20,7 @@ from pyropunct.inference.pyro.told import PAIRS, Surface, Told
 
 
 class _Decoding(TreeSite):
-    """Base class of decoded values: each element of the plates around a story has a draw of its own.
-
-    :param told: the story, whose T' is summed out.
-    :param temperature: 1 for draws, 0 for the best derivation.
-    """
+    """Base class of decoded values: each element of the plates around a story has a draw of its own."""
 
     def __init__(self, told: Told, temperature: int, batch_shape: torch.Size | None = None) -> None:
         super().__init__(told, batch_shape)
@@ -56,7 +52,7 @@ class TreePosterior(_Decoding):
     def log_prob(self, value: Tensor) -> Tensor:
         """log p(T' | T, x) of each tree, (..., B).
 
-        Its gradient is refused: `pyro.infer.SVI` and HMC would take T' for a draw from its prior.
+        It has no gradient: `pyro.infer.SVI` and HMC would take T' for a draw from its prior.
         """
         told, problem = self.told, self.told.sum.problem
         sprouted = told.forest.per_tree(of_choices(problem.log_pairs, value, told.start))
@@ -90,7 +86,6 @@ class Completed(_Decoding):
 class TreeOfText(TreeOfWords):
     """T given words and x: p(T | words, x) = p(T | words) p(x | T) / p(x | words).
 
-    :param told: the story, whose T and T' are summed out.
     :param temperature: 1 for draws, 0 for the T of the best derivation.
     """
 

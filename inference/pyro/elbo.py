@@ -50,9 +50,9 @@ class TreeTrace_ELBO(OfPreparedModels, Trace_ELBO):  # noqa: N801, likewise
 
 
 def tree_elbo(model: Model, guide: Model, *args: Any) -> TraceEnum_ELBO | Trace_ELBO:
-    """The quicker ELBO that suffices for a model, with one plate at most around any of its sites.
+    """The faster ELBO that suffices for a model with at most one plate around any site.
 
-    Guide and model are called once, to see whether they have sites to enumerate other than those of trees.
+    Runs guide and model once, to see whether sites other than those of trees are enumerated.
     """
     guide_trace = poutine.trace(guide).get_trace(*args)
     model_trace = poutine.trace(poutine.replay(collapse_trees(model), trace=guide_trace)).get_trace(*args)
@@ -72,12 +72,11 @@ class _ScaleLikelihoodMessenger(Messenger):
 
 
 def scale_likelihood(model: Model, scale: float) -> Model:
-    """The model of a treebank, where a call sees some of its trees: log p(theta) + scale log p(x | T, theta).
+    """The model of a treebank, where a call sees a mini-batch: log p(theta) + scale log p(x | T, theta).
 
-    The terms of observed sites, of enumerated ones and of factors are multiplied; those of other latent
-    sites, the priors of weights, are not.  A plate of trees with subsampling, given to the story, does so for
-    the sites of the story alone.
+    Scales observed sites, enumerated sites and factors, but not the priors of weights. A plate of trees with
+    subsampling scales only the sites of the story.
 
-    :param scale: the number of trees in the treebank over the number of trees that a call sees.
+    :param scale: trees in the treebank / trees in a call.
     """
     return _ScaleLikelihoodMessenger(scale)(model)

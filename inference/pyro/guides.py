@@ -15,13 +15,11 @@ from pyropunct.inference.pyro.private import PointGuide
 
 
 class Point(TorchDistribution):
-    """All probability on one point, whose log-density at that very tensor is taken to be 0.
+    """All probability on one point; the log-density of that very tensor is defined as 0.
 
-    It is `pyro.distributions.Delta` without its comparison of every element, which for tens of millions of
-    weights costs more than the rest of a training step.
+    `pyro.distributions.Delta` compares every element, which is slow for tens of millions of weights.
 
-    :param value: the point.
-    :param event_dim: how many of its dimensions on the right belong to one event.
+    :param event_dim: the number of event dimensions.
     """
 
     arg_constraints: ClassVar[dict[str, Any]] = {}
@@ -52,10 +50,7 @@ class Point(TorchDistribution):
 
 
 class PointEstimate(PointGuide):
-    """`pyro.infer.autoguide.AutoDelta` with `Point` for `Delta`: maximum a posteriori, for real-valued sites.
-
-    For models whose latent sites are outside of plates.
-    """
+    """`pyro.infer.autoguide.AutoDelta` with `Point` for `Delta`: MAP for real-valued sites outside plates."""
 
     def forward(self, *args: Any, **kwargs: Any) -> dict[str, Tensor]:
         """Put every site at its current estimate."""
@@ -78,10 +73,8 @@ class NormalInPart(PointEstimate):
     sites get the scales that `pyro.infer.autoguide.AutoNormal` over all sites would give them, while millions
     of other weights stay points, with sparse gradients.
 
-    :param model: the model.
     :param part: the part of it whose sites are normal, as the first part of their names.
     :param init_scale: the standard deviations at the start.
-    :param more: arguments of `pyro.infer.autoguide.AutoDelta`.
     """
 
     def __init__(self, model: Any, part: str, init_scale: float = 0.1, **more: Any) -> None:

@@ -33,7 +33,6 @@ from pyropunct.inference.pyro.told import Surface, Told
 class Mixed(TreeSite):
     """x of sentences whose trees are summed out: batch shape (..., sentences).
 
-    :param told: the story of all trees of all sentences.
     :param log_weights: (..., B) log w_k of each tree.
     """
 

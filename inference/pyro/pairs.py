@@ -19,8 +19,6 @@ def log_probabilities(scores: Tensor, start: Tensor) -> Tensor:
     """log p(l, r | w): scores less the logarithm of the sum of their exponentials over each node's set.
 
     Source: Li, Wang & Eisner (2019, equations 3 and 4).
-
-    :param scores: (..., C) one score for each pair of each node.
     """
     if scores.device.type == "cpu":  # by NumPy, which does not pass on the sites that the scores depend on
         values, sites = extract_provenance(scores)
@@ -39,9 +37,7 @@ def _by_tensors(scores: Tensor, start: Tensor) -> Tensor:
 
 @torch.no_grad()
 def draw_choices(log_pairs: Tensor, start: Tensor) -> Tensor:
-    """(..., N) a choice of each node, drawn by the Gumbel-max trick: no node needs to know another's size.
-
-    Choices are on the device of ``start``.
+    """(..., N) a choice of each node, drawn by the Gumbel-max trick, on the device of ``start``.
 
     :param log_pairs: (..., C) log-probabilities, normalised or not.
     """
@@ -58,7 +54,6 @@ def of_choices(values: Tensor, choices: Tensor, start: Tensor) -> Tensor:
     """(..., N) the value of each node's choice; dimensions on the left broadcast.
 
     :param values: (..., C) a value for each pair of each node.
-    :param choices: (..., N) the choices.
     :raises ValueError: if a choice is outside of its node's set.
     """
     index = choices + start[:-1]

@@ -79,8 +79,6 @@ class SurfaceStrings:
     `pyropunct.inference.machines.evidence.SlotEvidence`: its probability is the sum over all strings that the
     evidence allows.
 
-    :param underlying: the underlying strings.
-    :param transducer: the channel that rewrites them.
     :param weights: (..., P) the channel's weights, in one line.
     """
 

@@ -42,10 +42,7 @@ def _are_equal(one: Any, other: Any) -> bool:
 
 
 class TreeSite(TorchDistribution):
-    """Base class of the distributions of both sites: batch shape (..., B), see the docstring of this module.
-
-    :ivar told: the story.
-    """
+    """Base class of the distributions of both sites: batch shape (..., B)."""
 
     arg_constraints: dict[str, Any] = {}  # noqa: RUF012, as Pyro has it
     support = constraints.integer
@@ -144,7 +141,7 @@ It returns the story of other trees, where it has decoded these.
 
 
 def forward(told: Told, surface: Surface | None) -> None:
-    """T' is drawn bottom-up together with x, unless one or both are given: `Sprouted`, then `Rewritten`.
+    """Draw T' and x bottom-up, unless one or both are given: `Sprouted`, then `Rewritten`.
 
     :raises NotImplementedError: if x is given and T' is not.
     """
@@ -209,10 +206,9 @@ def tell(told: Told, surface: Surface | None = None, plate: Any = "trees", way: 
 
 
 class TellMessenger(Messenger):
-    """A handler by which stories are told in another way; of several handlers the outermost decides.
+    """A handler that changes how stories are told; of several handlers the outermost decides.
 
-    :param way: the way.
-    :param growing: what becomes of latent trees.
+    :param growing: how latent trees are handled.
     """
 
     def __init__(self, way: Way, growing: Growing = drawn) -> None:

@@ -42,7 +42,6 @@ class Circuit(NamedTuple):
     :ivar leaves: how many numbers each field of `Weights` has; they come first, and after them the number 1.
     :ivar totals: where the totals of all trees lie.
     :ivar size: how many numbers there are.
-    :ivar nodes: how many nodes there are.
     """
 
     levels: list[Level]

@@ -162,11 +162,7 @@ def _pairs_of(structure, tape, work, node, toward):
 
 @inner
 def _apply(structure, tape, work, node, toward, vector, out):
-    """Apply a constituent to a vector: IN(w) v leftward, v IN(w) rightward.
-
-    :param vector: where the vector lies.
-    :param out: where the result is put.
-    """
+    """Apply a constituent to a vector: IN(w) v leftward, v IN(w) rightward."""
     enter, leave = table_of(structure, work, node, opposite(toward)), table_of(structure, work, node, toward)
     place, grid = place_of(work, node), tape.patterns.grid
     level = max(_level_of(tape, enter), tape.level[vector]) + 1
@@ -209,10 +205,7 @@ def _wall(structure, tape, tree, side, past):
 
 @inner
 def _record_tree(structure, tape, work, tree, wall):
-    """Record Algorithm 1 for a tree.
-
-    :param wall: room for the weights at its left end.
-    """
+    """Record Algorithm 1 for a tree."""
     for number in range(len(work.place)):
         node = structure.numbers[structure.at.bottom_up + work.first + number]
         for side in (LEFT_SIDE, RIGHT_SIDE):
