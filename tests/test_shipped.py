@@ -94,6 +94,8 @@ def test_a_complete_sentence_gets_no_more_marks(punctuator: pyropunct.Punctuator
     for end in (".", "?", "!", ".”"):
         assert punctuator(words + end) == words + end
         assert "However, " in punctuator(words + end, keep=True)
+    for complete in ("However, the meeting which lasted three hours ended at 5 p.m.", words + " घर।"):
+        assert punctuator(complete) == complete
     assert punctuator(words + ",").startswith("However, ")
     assert punctuator(words + ".", keep=False) == restored
     assert punctuator(words + ".", marks=",").startswith("However, ")

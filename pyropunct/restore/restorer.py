@@ -240,9 +240,17 @@ class Restorer:
         return most <= (MOST_MARKS if self.settings.keep else LONGEST_OPEN)
 
     def _is_complete(self, source: Source) -> bool:
-        """Whether a line of raw text ends with a mark that ends sentences, and so lacks no marks."""
+        """Whether a line of raw text ends with a mark that ends sentences, and so lacks no marks.
+
+        Beside other marks the dot of an abbreviation is one; so is a mark of another script in the last word.
+        """
         asked = self._hidden or self._marks is not None or self.settings.keep is not None
-        return not asked and isinstance(source, RawSentence) and ends_sentence(source.surface[-1], "")
+        if asked or not isinstance(source, RawSentence) or not source.words:
+            return False
+        last = source.surface[-1]
+        if ABBREVIATION_DOT in last:
+            return ends_sentence(last, "") or has_marks(source)
+        return ends_sentence(last or source.words[-1][-1:], "")
 
     def _closed(self, source: Source) -> Sequence[int]:
         """The slots where no mark is put."""
