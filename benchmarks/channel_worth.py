@@ -36,7 +36,7 @@ SETTINGS: dict[str, tuple[str, ...]] = {
     "no slip, flanking pairs": (SLIP, PAIRS),
     "all three": (SLIP, PAIRS, PAPER),
 }
-"""What is taken away in each row."""
+"""The parts of the model that each row lacks."""
 
 
 def main() -> None:

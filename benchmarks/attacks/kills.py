@@ -1,6 +1,6 @@
 """Fits that are killed, at a random time or when they touch a file, and then continued.
 
-The model must be bit by bit that of an uninterrupted fit, and nothing may be left beside it.  Every fourth
+The model must equal that of an uninterrupted fit, bit by bit. No other file may be left.  Every fourth
 fit is of a corrector, which keeps no checkpoints and starts again.
 """
 
