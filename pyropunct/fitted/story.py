@@ -302,29 +302,31 @@ class FittedStory:
         return Balance.of(self._balances(sentences))
 
     def _balances(self, sentences: Sequence[Sentence]) -> list[Balance]:
-        inventory, tokens = self.vocabulary.inventory, self.vocabulary.tokens
-        costs = unmatched_rows(inventory, tokens)
+        inventory, tokens, costs = self.vocabulary.inventory, self.vocabulary.tokens, self._unmatched
         numbers = {number for number, token in enumerate(tokens) if token in PAIRED}
         bears = torch.tensor([not numbers.isdisjoint(left + right) for left, right in inventory.rows])
         shown = [one for one in sentences if any(map(PAIRED.intersection, one.surface))]
         found: list[Balance] = []
         for _, problem in self.problems(shown):
             best = torch.from_numpy(inventory.pair_start)[problem.relation] + best_derivation(problem)
-            _, expected = expected_cost(problem, costs[choice_rows(inventory, problem.relation)])
             counts = (problem.forest.per_tree(of_row[best].long()) for of_row in (bears, costs))
-            columns = (*counts, expected.detach())
+            columns = (*counts, self._expected_unmatched(problem))
             found += starmap(Balance, zip(*(column.tolist() for column in columns), strict=True))
         return found
 
     def unmatched(self, sentences: Sequence[Sentence]) -> Tensor:
         """(sentences,) E[c(T') | T, x]; c counts nodes with unmatched symmetric tokens (section 2.3)."""
-        inventory = self.vocabulary.inventory
-        table = unmatched_rows(inventory, self.vocabulary.tokens)
-        costs = (
-            expected_cost(problem, table[choice_rows(inventory, problem.relation)])[1].detach()
-            for _, problem in self.problems(sentences)
-        )
-        return torch.cat(list(costs))
+        return torch.cat([self._expected_unmatched(problem) for _, problem in self.problems(sentences)])
+
+    @cached_property
+    def _unmatched(self) -> Tensor:
+        """c of each row of the inventory."""
+        return unmatched_rows(self.vocabulary.inventory, self.vocabulary.tokens)
+
+    def _expected_unmatched(self, problem: Problem) -> Tensor:
+        """E[c(T') | T, x] of each tree."""
+        costs = self._unmatched[choice_rows(problem.inventory, problem.relation)]
+        return expected_cost(problem, costs)[1].detach()
 
     def edits(self, sentences: Sequence[Sentence], *, merged: bool = False) -> list[Edit]:
         """The learned edits, most frequent first, with expected counts under p(T' | T, x); none without
