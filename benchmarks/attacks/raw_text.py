@@ -1,7 +1,7 @@
 """Random lines of raw text: restoration keeps words and white space.
 
-One line of `BY_MODEL` is restored by the English model of the package; the others get random marks, which are
-harder on the words than those of any model.
+One line of `BY_MODEL` is restored by the English model of the package, and again if its marks are kept; the
+others get random marks, which are harder on the words than those of any model.
 """
 
 import random
@@ -22,6 +22,7 @@ from pyropunct.text.marks import START
 from pyropunct.treebank.tree import Tree
 
 BY_MODEL = 10
+CHANGED = "changed again when restored twice"
 
 
 class RandomMarks(Restorer):
@@ -60,9 +61,12 @@ def attack(tries: int, seed: int) -> Row:
     for number in range(tries):
         line, keep = random_line(chance), chance.choice([None, False])
         restorer = by_chance[keep] if number % BY_MODEL else by_model[keep]
-        found = problem(line, restorer.text(line), kept=keep is None)
-        if found is None:
-            outcomes[DONE] += 1
+        text = restorer.text(line)
+        found = problem(line, text, kept=keep is None)
+        if found is not None:
+            failures.append(f"{number}: keep={keep}: {found}: {line!r} is {text!r}")
+        elif number % BY_MODEL == 0 and keep is None and restorer.text(text) != text:
+            outcomes[CHANGED] += 1
         else:
-            failures.append(f"{number}: keep={keep}: {found}: {line!r} is {restorer.text(line)!r}")
+            outcomes[DONE] += 1
     return Row("words and white space of raw lines", tries, dict(outcomes), failures)

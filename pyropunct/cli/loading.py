@@ -1,5 +1,6 @@
 """Options that several commands share, loading, and safe output files."""
 
+import gc
 import io
 import sys
 from collections import Counter
@@ -31,6 +32,21 @@ SentenceId = Annotated[str | None, Placeholder("ID"), Help("Only the sentence wi
 Json = Annotated[bool, Help("Print one JSON object and nothing else.")]
 
 
+COLLECTED_AFTER = 100_000
+"""While modules and models are read, Python looks for garbage after so many new objects, not after 700."""
+
+
+@contextmanager
+def _rarely_collected() -> Iterator[None]:
+    """Collect garbage rarely while many objects are made that stay; it would take a quarter of a start."""
+    before = gc.get_threshold()
+    gc.set_threshold(COLLECTED_AFTER, *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Hardware:
     """The hardware to use.
@@ -40,6 +56,7 @@ class Hardware:
 
     threads: Threads | None = None
 
+    @_rarely_collected()
     def start(self) -> None:
         """Use these threads from now on; tell users on a terminal if compilation comes first."""
         import torch
@@ -64,6 +81,7 @@ class ModelUse(Hardware):
     encoder: Annotated[str | None, Placeholder("PLACE")] = None
     trust_variants: bool = False
 
+    @_rarely_collected()
     def load(self, model: str) -> "Punctuator":
         """Load a model.
 

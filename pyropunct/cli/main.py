@@ -1,6 +1,5 @@
 """The command line: modules of commands are imported on demand, see `pyropunct.cli.command`."""
 
-import gc
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -36,21 +35,6 @@ COMMANDS = (
 ELSEWHERE = {"fit-correction": "correct"}
 """The modules of commands that stand beside others."""
 
-COLLECTED_AFTER = 100_000
-"""Python looks for garbage after so many new objects; its own 700 take a quarter of the time of a start."""
-
-
-@contextmanager
-def _rarely_collected() -> Iterator[None]:
-    """Collect garbage rarely: importing modules and reading models makes many objects that stay."""
-    before = gc.get_threshold()
-    gc.set_threshold(COLLECTED_AFTER, *before[1:])
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
-
-
 @contextmanager
 def _ended_as_interrupted() -> Iterator[None]:
     """Treat SIGTERM like Ctrl-C, so that no files are left."""
@@ -79,7 +63,7 @@ class _Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Call a command."""
-        with _ended_as_interrupted(), _rarely_collected(), misuse_in_one_line():
+        with _ended_as_interrupted(), misuse_in_one_line():
             return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:

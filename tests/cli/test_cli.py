@@ -15,7 +15,8 @@ import torch
 from command_line import answer, complaint, environment, invoke, printed
 
 from pyropunct.cli.console import treebank_lines
-from pyropunct.cli.main import COLLECTED_AFTER, COMMANDS, main
+from pyropunct.cli.loading import COLLECTED_AFTER, ModelUse
+from pyropunct.cli.main import COMMANDS, main
 from pyropunct.fitted.recipes import RECIPES
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.decoders import DECODERS
@@ -36,14 +37,11 @@ def test_help_of_the_program_names_every_command() -> None:
     assert all(re.search(rf"^  {name} ", text, re.MULTILINE) for name in COMMANDS)
 
 
-def test_garbage_is_looked_for_rarely_in_a_command_and_as_before_behind_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_garbage_is_looked_for_rarely_only_while_a_model_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[tuple[int, int, int]] = []
-    command = click.Command("relations", callback=lambda: seen.append(gc.get_threshold()))
-    monkeypatch.setattr("pyropunct.cli.relations.relations", command)
+    monkeypatch.setattr(Punctuator, "load", lambda *_, **__: seen.append(gc.get_threshold()))
     before = gc.get_threshold()
-    printed("relations")
+    ModelUse().load("en")
     assert seen == [(COLLECTED_AFTER, *before[1:])]
     assert gc.get_threshold() == before
 

@@ -1,0 +1,101 @@
+"""Sentences with hundreds of marks between two words: bounded memory, and the next sentence is answered."""
+
+import os
+import random
+import subprocess
+import tempfile
+from collections import Counter
+from itertools import zip_longest
+from pathlib import Path
+
+from row import DONE, REFUSED, Row
+from surroundings import BAD_INPUT, COMMAND
+
+MOST = 2_000
+"""The greatest memory of a command, in MB."""
+
+TEXT_COMMANDS = [
+    "restore en FILE",
+    "restore en FILE --keep",
+    "restore en FILE --anew",
+    "correct en FILE",
+]
+TREEBANK_COMMANDS = [
+    "evaluate en FILE",
+    "restore en FILE --keep",
+    "restore en FILE",
+    "rephrase en FILE --delete nsubj",
+    "sample en FILE",
+]
+SILENT = ("evaluate", "rephrase")
+"""The commands whose answer does not have all words."""
+
+
+def attack(tries: int, seed: int) -> Row:
+    """Call a command on such sentences, so often."""
+    chance, outcomes, failures = random.Random(seed), Counter[str](), []
+    with tempfile.TemporaryDirectory() as place:
+        file = Path(place) / "file"
+        for number in range(tries):
+            found, line = _try(chance, file)
+            if found in (DONE, REFUSED):
+                outcomes[found] += 1
+            else:
+                failures.append(f"{number}: {line}: {found}")
+    return Row("commands on slots with hundreds of marks", tries, dict(outcomes), failures)
+
+
+def _try(chance: random.Random, file: Path) -> tuple[str, str]:
+    slots, lines = _slots(chance), chance.choice([1, 10, 100])
+    if chance.random() < 0.5:
+        command = chance.choice(TEXT_COMMANDS)
+        crowded = " ".join([slots[0], "the", slots[1], "cats", slots[2], "sleep", slots[3]])
+        file.write_text(f"{crowded}\n" * lines + "dogs sleep\n")
+    else:
+        command = chance.choice(TREEBANK_COMMANDS)
+        file.write_text(_block("the cats sleep", slots) * lines + _block("dogs sleep", ["", "", "."]))
+    arguments = [str(file) if word == "FILE" else word for word in command.split()]
+    told = f"{command} on {lines} lines with {[len(slot.split()) for slot in slots]} marks"
+    return _judged([*arguments, "--threads", "1"], file.parent, command), told
+
+
+def _judged(arguments: list[str], folder: Path, command: str) -> str:
+    """`DONE` or `REFUSED` if a command is as it should be, else what is wrong."""
+    with (folder / "answer").open("w") as answer, (folder / "told").open("w") as told:
+        process = subprocess.Popen([*COMMAND, *arguments], stdout=answer, stderr=told)
+        _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    complaint, most = (folder / "told").read_text(), used.ru_maxrss // 1024
+    if process.returncode not in (0, BAD_INPUT) or "Traceback" in complaint:
+        return f"status {process.returncode}: {complaint[-500:]}"
+    if most > MOST:
+        return f"{most} MB"
+    if command.split()[0] not in SILENT and "ogs sleep" not in (folder / "answer").read_text():
+        return f"no answer to the last sentence: {complaint[-500:]}"
+    return REFUSED if process.returncode else DONE
+
+
+def _block(words: str, slots: list[str]) -> str:
+    """A sentence in CoNLL-U: each word but the last depends on the last; marks depend on it too."""
+    tokens = list[tuple[str, bool]]()
+    for marks, word in zip_longest(slots, words.split(), fillvalue=""):
+        tokens += [(mark, False) for mark in marks.split()] + [(word, True)] * bool(word)
+    head = max(number for number, (_, is_word) in enumerate(tokens, 1) if is_word)
+    rows = []
+    for number, (form, is_word) in enumerate(tokens, 1):
+        kind = "VERB" if number == head else "NOUN" if is_word else "PUNCT"
+        relation = "root" if number == head else "nsubj" if is_word else "punct"
+        above = 0 if number == head else head
+        rows.append(f"{number}\t{form}\t_\t{kind}\t_\t_\t{above}\t{relation}\t_\t_")
+    return "\n".join(rows) + "\n\n"
+
+
+def _slots(chance: random.Random) -> list[str]:
+    """The marks of four slots: brackets around a word, one mark in one slot, or all kinds in all slots."""
+    many = chance.choice([9, 20, 21, 100, 250])
+    kind = chance.choice(["brackets", "one", "all"])
+    if kind == "brackets":
+        return ["", "( " * many, ") " * many, "."]
+    if kind == "one":
+        return ["", chance.choice([", ", "- ", "! ", '" ']) * many, "", "."]
+    return ["".join(chance.choice([", ", "( ", ") ", ". ", '" ']) for _ in range(many)) for _ in range(4)]
