@@ -47,10 +47,8 @@ def log_odds(voices: Sequence[Voice], tokens: Sequence[str]) -> Tensor:
 
 
 def pooled(draws: Draws, voices: Sequence[Voice], weight: float) -> Draws:
-    """The draws with pooled `Draws.shares` and `Draws.spread`.
-
-    :param voices: at least one; their geometric mean is taken.
-    :param weight: w.
+    """The draws with `Draws.shares` and `Draws.spread` pooled with the geometric mean of the voices, weight
+    w.
     """
     strings = dict.fromkeys(draws.strings)
     for vocabulary, probabilities in voices:

@@ -19,12 +19,8 @@ SURE = 5.0
 def shares_and_risks(
     numbers: NDArray[Any], weights: NDArray[Any], distance: NDArray[Any]
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """(n + 1, k) the probability and the R_i of each string in each slot; R_i is infinite if it was not
-    drawn.
-
-    :param numbers: (draws, n + 1) the number of the string in each slot.
-    :param weights: (draws,) they add up to 1.
-    :param distance: (k, k) edit distances.
+    """(n + 1, k) the probability and R_i of each string in each slot, infinite if not drawn; numbers are
+    (draws, n + 1).
     """
     slots, number = numbers.shape[1], len(distance)
     share, risk = np.zeros((slots, number)), np.full((slots, number), np.inf)
@@ -51,9 +47,6 @@ def regrets(
 ) -> NDArray[Any]:
     """(n + 1,) the edits that more draws are expected to save in each slot.
 
-    :param share: and ``risk``, (n + 1, k), see `shares_and_risks`.
-    :param spread: (n + 1, k), see `pyropunct.draws.Draws`.
-    :param chosen: (n + 1,) the numbers of the strings.
     :param squares: the sum of the squared weights of the draws.
     """
     saved = np.zeros(len(share))

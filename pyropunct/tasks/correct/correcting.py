@@ -60,9 +60,8 @@ class Correcting(ABC):
     @classmethod
     @abstractmethod
     def from_parts(cls, parts: SavedParts) -> Self:
-        """The corrector of a file.
-
-        :raises ModelFileError: if the file is damaged, or holds another kind of corrector.
+        """The corrector of a file; raises `ModelFileError` if it is damaged, or holds another kind of
+        corrector.
         """
 
     @abstractmethod
@@ -76,9 +75,8 @@ class Correcting(ABC):
         """Decide on the right punctuation of sentences, given their trees.
 
         :param settings: ``trees``, ``parse`` and ``best_tree`` are ignored.
-        :param rate: the distribution of the writer's rate of errors, by default `FITTED_RATE`; it learns from
-            these sentences if the rate is unknown.
-        :raises KeyError: if there is no such decoder.
+        :param rate: the distribution of the writer's rate of errors; an unknown rate is learned from these
+            sentences.
         """
 
     def correct(
@@ -88,11 +86,9 @@ class Correcting(ABC):
         *,
         rate: WritersRate | None = None,
     ) -> Iterator[Restored]:
-        """Correct the punctuation of sentences; a line without words is unchanged.
+        """Correct the punctuation of sentences; lines without words stay, long lines are corrected in
+        windows.
 
-        Long lines of raw text are corrected in windows: see `pyropunct.restore.parses`.
-
-        :param rate: that of one writer: see `decide`.
         :raises NoParserError: if words have to be parsed and the model has no parser.
         :raises TooManyMarksError: if a slot has more than `MOST_MARKS` marks.
         """
@@ -126,10 +122,7 @@ def _closed(source: Source) -> set[int]:
 
 @dataclass(frozen=True)
 class TreeCorrector(Correcting):
-    """The corrector of the paper, whose ``model`` finds T'_e in the wrong sentence.
-
-    :ivar writer: the model of p(T'_c | T'_e) with its channel; its trees are `ErrorTree`.
-    """
+    """The corrector of the paper; ``writer`` is the model of p(T'_c | T'_e) with its channel, on `ErrorTree`."""
 
     writer: Punctuator
 
@@ -157,10 +150,7 @@ class TreeCorrector(Correcting):
         )
 
     def save(self, path: str | Path) -> None:
-        """Write the corrector to a file, whole or not at all.
-
-        :raises ModelFileError: as `Punctuator.save` does.
-        """
+        """Write the corrector to a file, whole or not at all; raises the errors of `Punctuator.save`."""
         plain, tensors = self.model.to_parts()
         plain["writer"], weights = self.writer.to_parts()
         write_model_file(path, plain, tensors | within("writer", weights))
@@ -206,11 +196,7 @@ def staying_close(
 
 @dataclass(frozen=True)
 class NoisyChannel(Correcting):
-    """A corrector of two parts: a ``model`` of right text, p(x_c | words), and an error channel, p(x_e |
-    x_c).
-
-    See `pyropunct.tasks.correct.hearing` for p(x_c | x_e, words).
-    """
+    """A ``model`` of right text, p(x_c | words), and an error channel: see `pyropunct.tasks.correct.hearing`."""
 
     errors: ErrorChannel
 
@@ -221,9 +207,7 @@ class NoisyChannel(Correcting):
         *,
         rate: WritersRate | None = None,
     ) -> Iterator[Decision]:
-        """See `Correcting.decide`.  Nothing is drawn; the rate is averaged over, given these and earlier
-        sentences.
-        """
+        """See `Correcting.decide`.  Nothing is drawn; the rate is averaged over, given all sentences so far."""
         rate = WritersRate(FITTED_RATE) if rate is None else rate
         heard = hear(self.model, self.errors, sentences)
         if heard:
@@ -231,11 +215,7 @@ class NoisyChannel(Correcting):
         return decisions(heard, settings, rate.probabilities)
 
     def save(self, path: str | Path, *, small: bool = False) -> None:
-        """Write the model with its error channel to a file, whole or not at all.
-
-        :param small: see `Punctuator.save`.
-        :raises ModelFileError: as `Punctuator.save` does.
-        """
+        """Write the model with its error channel to a file; see `Punctuator.save`."""
         plain, tensors = self.model.to_parts(small=small)
         plain["errors"] = {"tokens": self.model.vocabulary.tokens, **self.errors.to_json()}
         write_model_file(path, plain, tensors)
@@ -261,12 +241,7 @@ class NoisyChannel(Correcting):
 def load_corrector(
     path: str | Path, *, variants: Trusted = (), encoder: str | Path | None = None
 ) -> Correcting:
-    """Read a saved corrector of either kind, or a model that comes with the package.
-
-    :param variants: see `pyropunct.punctuator.Punctuator.load`, as for ``encoder``, that of the model that
-        parses.
-    :raises ModelFileError: if the file is missing or damaged, or is no corrector of this program.
-    """
+    """Read a saved or shipped corrector of either kind; see `pyropunct.punctuator.Punctuator.load`."""
     parts = read_parts(path, variants, encoder)
     kind: type[Correcting] = TreeCorrector if "writer" in parts.plain else NoisyChannel
     return kind.from_parts(parts)

@@ -91,9 +91,8 @@ def test_a_period_inside_quotation_marks() -> None:
 
 
 def stray_marks(heads: Mapping[float, float]) -> list[float]:
-    """Marks attached nonprojectively, or but for which the arc of a word were projective.
-
-    :param heads: of words, which are whole numbers, and of marks between them.
+    """Marks attached nonprojectively, or but for which an arc were projective; marks stand between whole
+    numbers.
     """
 
     def dominates(above: float, below: float) -> bool:
