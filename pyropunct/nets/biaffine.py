@@ -43,7 +43,7 @@ IMPOSSIBLE = -1e4
 
 
 class ParserAnswers(NamedTuple):
-    """The gold analysis of a batch; each (sentences, longest), padded with 0.  The head 0 is the root."""
+    """The gold analysis of a batch, each (sentences, longest), padded with 0; the root's head is 0."""
 
     tags: Tensor
     fine_tags: Tensor
@@ -57,7 +57,7 @@ class ParserAnswers(NamedTuple):
 
 @dataclass(frozen=True)
 class ParserVocabulary(WordTypes):
-    """Numbers for the types of a training treebank; forms and characters begin with `PADDING` and `UNKNOWN`."""
+    """Numbers for the types of a treebank; forms and characters begin with `PADDING` and `UNKNOWN`."""
 
     tags: tuple[str, ...]
     fine_tags: tuple[str, ...]
@@ -99,9 +99,7 @@ def fine_tags(sentence: Sentence) -> list[str]:
 def build_parser_vocabulary(
     sentences: Sequence[Sentence], texts: Iterable[Sequence[str]], form_count: int
 ) -> ParserVocabulary:
-    """The types of a training treebank.  Words with fewer than ``form_count`` tokens, lower-cased, are
-    `UNKNOWN`.
-    """
+    """The types of a treebank; lower-cased words seen less than ``form_count`` times are `UNKNOWN`."""
     trees = [sentence.tree for sentence in sentences]
     forms = [form for text in texts for form in text]
     arcs = [arc for tree in trees for arc in zip(tree.heads, tree.relations, strict=True)]
@@ -131,7 +129,7 @@ class ParserScores(NamedTuple):
 
 
 class WordContexts(NamedTuple):
-    """States and tag logits of the words of B sentences of at most n words; each (B, n, features)."""
+    """States and tag logits of the words of B sentences; each (B, longest, features)."""
 
     lower: Tensor
     tags: Tensor

@@ -32,9 +32,7 @@ NEGLIGIBLE = -40.0
 
 
 class Chart(NamedTuple):
-    """The totals of all spans of n words: C[head, end], its transpose, I[head, dependent], and those of each
-    root.
-    """
+    """Totals of the spans of n words: C[head, end], its transpose, I[head, dependent], and of each root."""
 
     complete: Array
     reached: Array
@@ -149,9 +147,7 @@ def _put(stack: Array, place: int, head: int, end: int) -> None:
 
 
 def best_tree(scores: Array) -> Array:
-    """The heads of the best projective tree with one root, from (n, n + 1) arc scores at [word, head]; 0 is
-    the root.
-    """
+    """Heads of the best projective tree with one root (0), given (n, n + 1) scores at [word, head]."""
     chart = _fill(np.ascontiguousarray(scores, dtype=np.float64), True)
     return _walks(chart, np.full((1, 2 * len(scores)), -1.0))[0]
 

@@ -83,9 +83,7 @@ class Opened:
     weights: str
 
     def features(self, sentences: Sequence[Sequence[str]]) -> Tensor:
-        """(sentences, longest, size) features of words, with gradients; long sentences are read in
-        overlapping windows.
-        """
+        """(sentences, longest, size) features with gradients; long sentences are read in windows."""
         shape = len(sentences), max(map(len, sentences), default=0), self.size
         features = torch.zeros(shape, device=self.model.device)
         windows = list(self._windows(sentences))
@@ -158,9 +156,7 @@ class Encoder:
         return self._identity if self._wanted is None else dict(self._wanted)
 
     def open(self) -> Opened:
-        """Open it, if it is not open yet; raises `PretrainedError` if it cannot be loaded or is not the one
-        wanted.
-        """
+        """Open it, if it is not open; raises `PretrainedError` if it fails, or is not the wanted one."""
         return self._opened
 
     def opened_anew(self) -> Opened:
@@ -320,9 +316,7 @@ def opened_at(place: str, shown: str | None = None) -> Opened:
 
 
 def _check_growth(path: Path) -> None:
-    """Reject a tokenizer file whose replacements can make a text over `MOST_GROWTH` times as long and fill
-    the memory.
-    """
+    """Reject a tokenizer file that can make texts over `MOST_GROWTH` times as long and fill the memory."""
     if path.exists():
         plain = json.loads(path.read_text("utf-8"))
         if _growth([plain.get("normalizer"), plain.get("pre_tokenizer")]) > MOST_GROWTH:

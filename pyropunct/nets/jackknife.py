@@ -26,9 +26,7 @@ FOLDS = 4
 
 
 def folds_of(sentences: Sequence[Item], folds: int = FOLDS) -> list[Sequence[Item]]:
-    """The k folds: every k-th sentence each, so that all have all kinds of text.  Raises `ValueError` if k or
-    n < 2.
-    """
+    """Every k-th sentence for each of k folds; raises `ValueError` for fewer than 2 folds or sentences."""
     number = min(folds, len(sentences))
     if number < 2:
         raise ValueError(

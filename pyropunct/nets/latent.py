@@ -31,9 +31,7 @@ Array = NDArray[Any]
 
 
 class Pruning(NamedTuple):
-    """Probabilities below which arcs, items and relations are pruned; the best tree of a sentence always
-    stays.
-    """
+    """Probabilities below which arcs, items or relations are pruned; a sentence's best tree always stays."""
 
     arc: float = 1e-3
     item: float = 1e-4
@@ -58,9 +56,7 @@ def possible_trees(
     sentences: Sequence[Sequence[str]],
     pruning: Pruning | None = None,
 ) -> Found:
-    """The probable trees of sentences, relations numbered as in the vocabulary.  Gradients flow into the
-    network.
-    """
+    """The probable trees of sentences, relations numbered as in the vocabulary, with gradients."""
     pruning = Pruning() if pruning is None else pruning
     unmarked = [tuple(filterfalse(is_mark, words)) for words in sentences]
     scored = parser.scored(list(map(tuple, sentences)), unmarked)

@@ -74,9 +74,7 @@ class TrainedNetwork(ABC, Generic[Vocabulary, Recipe, Network]):
 
     @classmethod
     def from_parts(cls, plain: Mapping[str, Any], tensors: Mapping[str, Tensor], source: Any = None) -> Self:
-        """The network that `to_parts` took apart; raises `ValueError` if a part is missing, damaged or of
-        another shape.
-        """
+        """The network that `to_parts` took apart; raises `ValueError` if a part is missing or damaged."""
         vocabulary_type, recipe_type, _ = cls.kinds
         try:
             vocabulary = vocabulary_type.from_json(plain["vocabulary"])
@@ -256,7 +254,7 @@ class NetworkTraining(Trainer, Generic[Model]):
             )
 
     def rate(self, done: int) -> float:
-        """The factor of the learning rate after ``done`` words of this epoch: linear from 0 to 1, then to 0."""
+        """The learning rate's factor after ``done`` words of the epoch: linear up to 1, then down to 0."""
         passed = (len(self.epochs) + (done + 1) / self.size) / self.planned  # the first step counts
         warm_up: float = self.recipe.warm_up
         return min(passed / warm_up, (1 - passed) / (1 - warm_up))
@@ -292,7 +290,7 @@ def trained(
     checkpoint: AnyCheckpoint | None = None,
     watch: Watch | None = None,
 ) -> Model:
-    """Train a network with seeded initial weights, and return its best epoch; see `Trainer.run`."""
+    """Train a network with seeded initial weights, and return its best epoch."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         training = make()
@@ -306,7 +304,7 @@ Item = TypeVar("Item")
 def sequences(
     what: str, train: Iterable[Item], dev: Iterable[Item] | None
 ) -> tuple[tuple[Item, ...], tuple[Item, ...] | None]:
-    """The training and dev sentences as tuples; raises `ValueError` if one has no sentence."""
+    """The training and dev sentences as tuples; raises `ValueError` if either is empty."""
     both = tuple(train), None if dev is None else tuple(dev)
     if not both[0]:
         raise ValueError(f"there is no sentence to train a {what} on")

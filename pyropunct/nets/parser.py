@@ -148,8 +148,7 @@ class BiaffineParser(TrainedWordNetwork[ParserVocabulary, ParserRecipe, Biaffine
 
     @torch.no_grad()
     def states(self, sentences: Sequence[Sequence[str]]) -> Tensor:
-        """(sentences, longest, features) states of the lower and upper LSTMs, then pretrained features, if
-        any.
+        """(sentences, longest, features) LSTM states of words, then their pretrained features, if any.
 
         States of the last parsed sentences are cached.  Batches of like length save memory.
         """

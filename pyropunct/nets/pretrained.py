@@ -29,7 +29,7 @@ class Pretrained(Protocol):
         """Features of a word."""
 
     def features(self, sentences: Sequence[Sequence[str]]) -> Tensor:
-        """(sentences, longest, size) features, padded with 0, in half precision.  Raises `PretrainedError`."""
+        """(sentences, longest, size) features padded with 0, in half precision."""
 
     def identity(self) -> dict[str, Any]:
         """In plain JSON types, what must be equal in training and use of a network that reads it."""
@@ -59,9 +59,7 @@ class SentenceCache:
 
 
 class Kept:
-    """Features that ``source`` computes once; those of at most ``most_words`` words are kept, in half
-    precision.
-    """
+    """Features computed once by ``source`` and kept, in half precision, for at most ``most_words`` words."""
 
     def __init__(self, source: Pretrained, most_words: float = inf) -> None:
         self.source = source
@@ -73,9 +71,7 @@ class Kept:
         return self.source.size
 
     def rows(self, sentences: Sequence[Sequence[str]]) -> list[Tensor]:
-        """For each sentence the (n, size) features of its n words; few are computed at a time, because they
-        are padded.
-        """
+        """For each sentence the (n, size) features of its n words, computed in small batches."""
         keys, rows = [tuple(sentence) for sentence in sentences], self._cache.rows
         new = [key for key in dict.fromkeys(keys) if key not in rows]
         for start in range(0, len(new), ENCODED_TOGETHER):
@@ -115,15 +111,13 @@ def bare(pretrained: Pretrained | None) -> Pretrained | None:
 
 
 def check_same(pretrained: Pretrained | None, wanted: Mapping[str, Any] | None) -> None:
-    """Raise `ValueError` if a network gets other features than those with which it was trained (None:
-    without).
-    """
+    """Raise `ValueError` if a network gets other features than it was trained with (None: without)."""
     if (None if pretrained is None else pretrained.identity()) != wanted:
         raise ValueError("it was trained with other pretrained features of words")
 
 
 def features_of_words(pretrained: Pretrained, sentences: Sequence[Sequence[str]]) -> Tensor:
-    """(N, size) the features of the N words of all sentences, in half precision.  Raises `PretrainedError`."""
+    """(N, size) the features of the N words of all sentences, in half precision."""
     source = pretrained if isinstance(pretrained, Kept) else Kept(pretrained)
     nothing = torch.zeros(0, pretrained.size, dtype=torch.half)
     return torch.cat([nothing, *source.rows(sentences)])

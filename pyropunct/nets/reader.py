@@ -117,9 +117,7 @@ class RunningReader(TrainedWordNetwork[ReaderVocabulary, ReaderRecipe, RunningNe
 
     @torch.inference_mode()
     def mark_probabilities(self, marks: Tensor, ends: Sequence[bool]) -> Probabilities:
-        """(n, labels) the probabilities of the mark strings behind n words, from `Reading.marks` and sentence
-        ends.
-        """
+        """(n, labels) probabilities of the strings behind n words, given `Reading.marks` and the ends."""
         logits = marks + torch.tensor(ends, dtype=marks.dtype)[:, None] * self.network.at_end
         return logits.double().softmax(-1).numpy()
 
@@ -226,8 +224,7 @@ def train_reader(
 ) -> RunningReader:
     """Train a reader of running text on the documents of a treebank.
 
-    Comments ``# newdoc`` start documents; a treebank without them is one document.  Texts are further
-    documents.
+    Comments ``# newdoc`` start documents; a treebank without them is one.  Texts are further documents.
 
     :param first: start from the words and weights of this reader.
     :param pretrained: features of words that the reader reads as well; they are computed once.
@@ -334,9 +331,7 @@ class ReaderTraining(NetworkTraining[RunningReader]):
 
 
 class AdaptingReaderTraining(ReaderTraining):
-    """The training of a reader with adapters of its encoder, whose greatest learning rate is
-    ``encoder_rate``.
-    """
+    """The training of a reader with adapters of its encoder, at most at the rate ``encoder_rate``."""
 
     network: AdaptedNetwork
     best: AdaptedNetwork

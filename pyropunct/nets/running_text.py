@@ -48,9 +48,7 @@ def case_of(word: str) -> int | None:
 
 
 def in_case(word: str, case: int) -> str:
-    """A lower-cased word in one of the first three cases; unchanged if lower-casing would not restore it
-    (German "ß").
-    """
+    """A lower-cased word in one of the first three cases; unchanged if that cannot be undone (German "ß")."""
     written = word
     if case == UPPER:
         written = word.upper()
@@ -97,7 +95,7 @@ def joined(sentences: Iterable[tuple[Sequence[str], Surface]]) -> Document:
 
 @dataclass(frozen=True)
 class ReaderVocabulary(WordTypes):
-    """The words, characters and slot strings of a treebank; ``others`` have inner capitals, such as "iPhone"."""
+    """The words, characters and slot strings of a treebank; ``others`` are words such as "iPhone"."""
 
     others: tuple[str, ...]
     slots: SlotVocabulary
@@ -124,9 +122,7 @@ class ReaderVocabulary(WordTypes):
 
 
 def build_reader_vocabulary(train: Sequence[Document], form_count: int) -> ReaderVocabulary:
-    """The types of a treebank; words with fewer than ``form_count`` tokens are
-    `pyropunct.nets.words.UNKNOWN`.
-    """
+    """The types of a treebank; words seen less than ``form_count`` times are unknown."""
     words = [word for document in train for word in document.words]
     others = Counter(word for word in words if case_of(word) == OTHER)
     return ReaderVocabulary(

@@ -152,8 +152,7 @@ def train_slot_tagger(
     checkpoint: AnyCheckpoint | None = None,
     watch: Watch | None = None,
 ) -> SlotTagger:
-    """Train a slot tagger on the words and punctuation of a treebank, without its trees; equal seeds, equal
-    taggers.
+    """Train a slot tagger on the words and punctuation of a treebank; trees are ignored.
 
     :param parser: gives the states; it is not changed, and may have seen the sentences.
     :param dev: sentences whose perplexity chooses the best epoch; without them the last epoch is kept.

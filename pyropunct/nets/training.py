@@ -145,9 +145,7 @@ class Trainer(ABC):
         return total / self.size
 
     def run(self, checkpoint: AnyCheckpoint | None = None, watch: Watch | None = None) -> None:
-        """Train for all planned epochs or until patience ends; a checkpoint is resumed, and written every
-        epoch.
-        """
+        """Train until the epochs or the patience end; resumes from the checkpoint, and writes it."""
         if checkpoint is not None:
             checkpoint.load(self)
         while len(self.epochs) < self.planned and len(self.epochs) - self.chosen < self.patience:
@@ -201,7 +199,10 @@ class Trainer(ABC):
         }
 
     def go_on_from(self, state: Mapping[str, Any]) -> None:
-        """Resume from a `state`; a damaged one raises the error that Python or torch raises."""
+        """Resume from a `state`.
+
+        :raises LookupError, TypeError, ValueError, AttributeError, RuntimeError: if it is not one.
+        """
         torch.set_rng_state(state["random"])
         self.best_merit, self.chosen = state["numbers"]
         self.epochs = [Epoch(*epoch) for epoch in state["epochs"]]

@@ -102,9 +102,7 @@ class AdaptedEncoder:
     def from_parts(
         cls, plain: Mapping[str, Any], tensors: Mapping[str, Tensor], place: str | Path | None = None
     ) -> "AdaptedEncoder":
-        """The encoder that `to_parts` took apart, now at ``place``; raises `ValueError` for missing or
-        mistyped parts.
-        """
+        """The encoder that `to_parts` took apart; raises `ValueError` for missing or mistyped parts."""
         if not isinstance(plain["adapters"], str) or not tensors:
             raise ValueError("it does not have the adapters of an encoder")
         adapted = cls(Encoder.from_parts({**plain, "kind": KIND}, place), tensors)
@@ -118,7 +116,7 @@ class AdaptedEncoder:
         return opened
 
     def parted(self) -> tuple[Opened, Adapters]:
-        """A copy of the encoder, and the adapters, not attached; raises `PretrainedError` if they do not fit."""
+        """A copy of the encoder, and the adapters, not attached; raises `PretrainedError`."""
         opened = self.encoder.opened_anew()
         rank = len(self._tensors.get("down.0", ()))
         try:
@@ -153,7 +151,7 @@ class AdaptedNetwork(nn.Module):
 def pretrained_from(
     plain: Mapping[str, Any] | None, tensors: Mapping[str, Tensor], encoder: str | Path | None = None
 ) -> Pretrained | None:
-    """The source that `Pretrained.to_parts` took apart, None for None.
+    """The source that `Pretrained.to_parts` took apart; None if the model has none.
 
     :param encoder: where the encoder is now, if it has moved.
     :raises PretrainedError: if ``encoder`` is given to a model that needs none, or the kind of source is no

@@ -13,9 +13,7 @@ from pyropunct.text.raw_sentence import Multiword, RawSentence
 
 
 def loses_case(words: Sequence[str], mode: CaseMode) -> bool:
-    """Whether to restore the case of words; "auto": if none has a capital, or several words are all in
-    capitals.
-    """
+    """Whether to restore case; "auto": if there is no capital, or several words are all in capitals."""
     if mode != "auto":
         return mode == "restore"
     letters = [letter for letter in chain.from_iterable(words) if letter.lower() != letter.upper()]

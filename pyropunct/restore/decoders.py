@@ -123,9 +123,7 @@ def _decision(
 
 
 def minimum_bayes_risk(draws: "Draws") -> Decision:
-    """The drawn surface of least expected loss, equation (10), exact in O(m n); ties: the more frequent, the
-    earlier.
-    """
+    """The drawn surface of least expected loss, exact in O(m n); ties go to the more frequent."""
     tables = _tables(draws)
     risks = _risks(draws, tables)
     best = np.flatnonzero(risks <= risks.min() + EQUAL)

@@ -30,11 +30,7 @@ class Side(NamedTuple):
 
 
 class Word(NamedTuple):
-    """A word of restored text, with the opening marks before it and the marks behind it; offsets in
-    characters.
-
-    :ivar text: the original word, with the dot of an abbreviation.
-    """
+    """A word of restored text, its offsets in characters, and the marks before and behind it."""
 
     text: str
     start: int

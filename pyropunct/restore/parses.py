@@ -33,7 +33,7 @@ ROOT, PARATAXIS = "root", "parataxis"
 
 
 class LineWindow(NamedTuple):
-    """The words between two slots of a line.
+    """The words between the slots ``first`` and ``last`` of a line.
 
     :ivar core: the words, counted from 1, whose heads and preceding slots are taken from this window; the
         last window also gives the last slot.
@@ -60,9 +60,7 @@ def windows(size: int, closed: Collection[int]) -> list[LineWindow]:
 
 
 def joined(parts: Sequence[LineWindow], trees: Sequence[Tree]) -> Tree:
-    """The tree of a line: each word's head is from the window whose core has it; strays depend on the first
-    root.
-    """
+    """The tree of a line; each word's head is from the window whose core has it, else the first root."""
     heads: list[int] = []
     relations: list[str] = []
     tags: list[str] = []

@@ -47,9 +47,7 @@ def log_odds(voices: Sequence[Voice], tokens: Sequence[str]) -> Tensor:
 
 
 def pooled(draws: Draws, voices: Sequence[Voice], weight: float) -> Draws:
-    """The draws with `Draws.shares` and `Draws.spread` pooled with the geometric mean of the voices, weight
-    w.
-    """
+    """The draws with shares and spread pooled with the geometric mean of the voices, of weight w."""
     strings = dict.fromkeys(draws.strings)
     for vocabulary, probabilities in voices:
         slots, labels = np.nonzero(probabilities[:, :-1] > FAINT)

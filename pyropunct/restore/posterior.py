@@ -136,9 +136,7 @@ class Posterior:
 
 
 class PosteriorDraws:
-    """Rounds of draws from the posterior of one sentence; raises `ValueError` if the number of slots is
-    wrong.
-    """
+    """Rounds of draws from the posterior of a sentence; `ValueError` for a wrong number of slots."""
 
     def __init__(
         self,

@@ -98,9 +98,7 @@ class Restorer:
             yield details_of_text(sentences, self.model.conventions)
 
     def sentences_of_texts(self, texts: Iterable[str]) -> Iterator[list[Restored]]:
-        """The restored sentences of each text; batches grow to `CHUNK` sentences.  Raises `TypeError` for
-        non-strings.
-        """
+        """The restored sentences of each text, in growing batches; raises `TypeError` for non-strings."""
         if not isinstance(texts, Iterable):
             raise TypeError(f"a text is a string, or several are, not of the type {type(texts).__name__}")
         batch, size = list[list[RawSentence]](), 1
@@ -139,8 +137,7 @@ class Restorer:
         tolerant: bool = False,
         tell_long: Callable[[RawSentence], None] | None = None,
     ) -> SentenceStream:
-        """The sentences of raw text or CoNLL-U, as soon as they are certain; raises the errors of
-        `read_items`.
+        """The sentences of raw text or CoNLL-U, as soon as they are certain; see `read_items`.
 
         :param tolerant: give malformed sentences of CoNLL-U as bad lines.
         :param tell_long: called with lines that are read as running text because they are too long.
@@ -155,8 +152,7 @@ class Restorer:
         )
 
     def restore(self, sources: Sequence[Source]) -> Iterator[Restored]:
-        """Restore sentences, which may have punctuation; a line without words is unchanged, a long line is
-        windowed.
+        """Restore sentences, which may have punctuation; a line without words is unchanged.
 
         :raises NoParserError: if words must be parsed and the model has no parser.
         """
@@ -233,9 +229,7 @@ class Restorer:
         return most <= (MOST_MARKS if self.settings.keep else LONGEST_OPEN)
 
     def _is_complete(self, source: Source) -> bool:
-        """Whether a line ends with a final mark, an abbreviation's dot beside others, or a mark of another
-        script.
-        """
+        """Whether a line ends with a final mark (or the dot of an abbreviation beside other marks)."""
         asked = self._hidden or self._marks is not None or self.settings.keep is not None
         if asked or not isinstance(source, RawSentence) or not source.words:
             return False

@@ -45,8 +45,7 @@ class Restored(NamedTuple):
 def punctuated(
     model: FittedModel, sources: Iterable[Source], settings: DecisionSettings, decide: Decide
 ) -> Iterator[Restored]:
-    """Parse the words of sentences, and decide on their marks; lines without words stay, long lines are
-    windowed.
+    """Parse the words of sentences, and decide on their marks; a line without words is unchanged.
 
     :raises NoParserError: if words must be parsed and the model has no parser.
     """
@@ -106,7 +105,7 @@ def _in_windows(source: RawSentence, restore: Callable[[Sequence[Source]], Itera
 
 
 def raw_text(restored: Restored, conventions: Conventions, *, capital: bool) -> str:
-    """A restored line of raw text, with or without a capital at the start; other sources raise `TypeError`."""
+    """A restored line of raw text, with a capital on request; other sources raise `TypeError`."""
     source = restored.source
     if not isinstance(source, RawSentence):
         raise TypeError("a sentence of a treebank is no raw text")

@@ -69,9 +69,7 @@ def without_unknown(draws: "Draws") -> "Draws":
 
 
 def with_marks_only(draws: "Draws", marks: Collection[str]) -> "Draws":
-    """The draws with only the given marks: of ``. ”`` the period stays if wanted, as which an abbreviation
-    dot counts.
-    """
+    """The draws with the given marks only; an abbreviation dot counts as a period."""
     wanted = {START, *marks}
     if "." in marks:
         wanted.add(ABBREVIATION_DOT)

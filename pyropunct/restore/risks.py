@@ -19,9 +19,7 @@ SURE = 5.0
 def shares_and_risks(
     numbers: NDArray[Any], weights: NDArray[Any], distance: NDArray[Any]
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """(n + 1, k) the probability and R_i of each string in each slot, infinite if not drawn; numbers are
-    (draws, n + 1).
-    """
+    """(n + 1, k) the probability and R_i (infinite if not drawn) of strings, from (draws, n + 1) numbers."""
     slots, number = numbers.shape[1], len(distance)
     share, risk = np.zeros((slots, number)), np.full((slots, number), np.inf)
     for draw in range(len(numbers)):

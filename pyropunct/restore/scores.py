@@ -23,7 +23,7 @@ def surface_distance(restored: Surface, gold: Surface) -> int:
 
 
 def average_edit_distance(restored: Sequence[Surface], gold: Sequence[Surface]) -> float:
-    """AED: total edit distance divided by the number of slots; raises `ValueError` if slots differ in number."""
+    """AED: the total edit distance by the number of slots; raises `ValueError` if slots differ."""
     if len(restored) != len(gold):
         raise ValueError(f"{len(restored)} sentences cannot be compared with {len(gold)}")
     if not gold:

@@ -1,4 +1,4 @@
-"""Raw text in the shipped model; raw_text.json has, for lists of settings, pairs of an input and its output."""
+"""Raw text in the shipped model; raw_text.json has settings with pairs of input and output."""
 
 import json
 import random

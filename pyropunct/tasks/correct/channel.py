@@ -106,9 +106,7 @@ class ErrorChannel:
     weights: Mapping[str, float]
 
     def outcomes(self, string: String) -> Iterator[Spoiled]:
-        """Yields the outcomes of single errors, place by place; starts, abbreviation dots and unknown marks
-        never change.
-        """
+        """Yields the outcomes of single errors; starts, abbreviation dots and unknown marks stay."""
         first = _first_mark(string)
         for place in range(first, len(string) + 1):
             before = display(string[place - 1]) if place > first else NONE

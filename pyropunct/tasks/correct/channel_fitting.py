@@ -123,9 +123,7 @@ def fit_channel(pairs: Iterable[Pair], marks: Collection[str]) -> ErrorChannel:
 
 
 class _Likelihood:
-    """The log-likelihood of a channel; a way is one error at one place, and several may have the same
-    outcome.
-    """
+    """The log-likelihood of a channel; a string may come about in several ways (an error at a place)."""
 
     def __init__(self, channel: ErrorChannel, seen: Mapping[tuple[String, String, Context], int]) -> None:
         self.names: dict[str, int] = {}

@@ -60,9 +60,7 @@ class Correcting(ABC):
     @classmethod
     @abstractmethod
     def from_parts(cls, parts: SavedParts) -> Self:
-        """The corrector of a file; raises `ModelFileError` if it is damaged, or holds another kind of
-        corrector.
-        """
+        """The corrector of a file; raises `ModelFileError` for damage or another kind."""
 
     @abstractmethod
     def decide(
@@ -86,8 +84,7 @@ class Correcting(ABC):
         *,
         rate: WritersRate | None = None,
     ) -> Iterator[Restored]:
-        """Correct the punctuation of sentences; lines without words stay, long lines are corrected in
-        windows.
+        """Correct the punctuation of sentences; a line without words is unchanged.
 
         :raises NoParserError: if words have to be parsed and the model has no parser.
         :raises TooManyMarksError: if a slot has more than `MOST_MARKS` marks.
@@ -122,7 +119,7 @@ def _closed(source: Source) -> set[int]:
 
 @dataclass(frozen=True)
 class TreeCorrector(Correcting):
-    """The corrector of the paper; ``writer`` is the model of p(T'_c | T'_e) with its channel, on `ErrorTree`."""
+    """The paper's corrector; ``writer`` is the model of p(T'_c | T'_e) with its channel."""
 
     writer: Punctuator
 
@@ -196,7 +193,7 @@ def staying_close(
 
 @dataclass(frozen=True)
 class NoisyChannel(Correcting):
-    """A ``model`` of right text, p(x_c | words), and an error channel: see `pyropunct.tasks.correct.hearing`."""
+    """A model of right text with an error channel: see `pyropunct.tasks.correct.hearing`."""
 
     errors: ErrorChannel
 
@@ -207,7 +204,7 @@ class NoisyChannel(Correcting):
         *,
         rate: WritersRate | None = None,
     ) -> Iterator[Decision]:
-        """See `Correcting.decide`.  Nothing is drawn; the rate is averaged over, given all sentences so far."""
+        """See `Correcting.decide`; nothing is drawn, and the rate is averaged over."""
         rate = WritersRate(FITTED_RATE) if rate is None else rate
         heard = hear(self.model, self.errors, sentences)
         if heard:

@@ -1,4 +1,4 @@
-"""Precision, recall and F0.5 of edits (Dahlmeier & Ng 2012; Ng et al. 2014), from counts over all sentences."""
+"""Precision, recall and F0.5 of edits over a corpus (Dahlmeier & Ng 2012; Ng et al. 2014)."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
@@ -12,9 +12,7 @@ String = Sequence[str]
 
 
 class MarkEdit(NamedTuple):
-    """The marks start .. end - 1 of a slot string, from 0, become ``marks``; insertions have
-    ``end == start``.
-    """
+    """``marks`` replace the marks start .. end - 1 of a string; an insertion has ``end == start``."""
 
     start: int
     end: int
@@ -45,9 +43,7 @@ class EditScores(NamedTuple):
 
 
 def edit_scores(source: Iterable[Surface], found: Iterable[Surface], wanted: Iterable[Surface]) -> EditScores:
-    """The counts over sentences, from the original, the system's and the right punctuation; `ValueError` if
-    unequal.
-    """
+    """Counts of the edits ``found`` and ``wanted``; raises `ValueError` if slots differ in number."""
     of_slots = [
         shared_edits(*map(marks_of, slot))
         for sentence in zip(source, found, wanted, strict=True)
@@ -93,7 +89,7 @@ def shared_edits(wrong: String, new: String, right: String) -> EditScores:
 
 
 class Waypoint(NamedTuple):
-    """How many marks of two strings have been read, and whether the last step was a change, which may go on."""
+    """How many marks of two strings have been read, and whether the last step was a change."""
 
     read: int
     written: int

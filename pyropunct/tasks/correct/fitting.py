@@ -77,7 +77,7 @@ def correction_recipe(clean: Recipe, **changes: Any) -> Recipe:
 def error_examples(
     reader: Punctuator, pairs: Sequence[tuple[Sentence, WrongSurface]], drawn: Container[int] = ()
 ) -> list[Sentence]:
-    """Right sentences whose trees carry T'_e under the model of wrong text; ``drawn`` numbers parsed pairs."""
+    """Right sentences whose trees carry T'_e; ``drawn`` are the pairs with trees of a parser."""
     parses = [
         WeightedTree(right.tree, 1.0, given=number not in drawn) for number, (right, _) in enumerate(pairs)
     ]

@@ -74,7 +74,7 @@ class WritersRate:
 
 @dataclass(frozen=True)
 class Heard:
-    """The joint probabilities of a sentence with each listed x_c, x_e first.
+    """The joint probabilities of a sentence with each listed punctuation x_c; the first is x_e.
 
     :ivar log_joint: (rates, list) log p(x_c, x_e | words) with each of `RATES`.
     :ivar unlisted: the sum of the odds, at rate 1, of all unlisted changes of one slot.
@@ -136,9 +136,7 @@ def hear(
     least_odds: float = LEAST_ODDS,
     longest: int = LONGEST,
 ) -> list[Heard]:
-    """The joint probabilities of p(x_c | words) and the channel, with the bounds of step 1 and 2 of the
-    module.
-    """
+    """The joint probabilities for each sentence; the options are the bounds of steps 1 and 2 above."""
     voices: Sequence[Voice | None] = [None] * len(sentences)
     if model.tagger is not None and sentences:
         words = [sentence.trees[0].tree.forms for sentence in sentences]

@@ -114,7 +114,7 @@ EXCLUSIVE = (
 
 
 class Option(NamedTuple):
-    """A possible error: its name in `ErrorRates`, its probability, and the new string of each changed slot."""
+    """A possible error: its name in `ErrorRates`, its probability, the new strings of changed slots."""
 
     kind: str
     rate: float
@@ -133,7 +133,7 @@ class WrongSurface(NamedTuple):
 
 
 def occasions(tree: Tree, surface: Surface, rates: ErrorRates) -> list[Occasion]:
-    """The possible errors in a right sentence of n words and n + 1 slots; occasions have different slots."""
+    """The possible errors in a sentence with n + 1 right slots; each occasion has its own slots."""
     if len(surface) != len(tree) + 1:
         raise ValueError(f"{len(tree)} words have {len(tree) + 1} slots, not {len(surface)}")
     return list(_Occasions(tree, surface, rates).find())
@@ -169,9 +169,7 @@ def wrong_surfaces(
 def wrong_copies(
     sentences: Iterable[Sentence], rates: ErrorRates | None = None, copies: int = 1, seed: int = 0
 ) -> list[tuple[Sentence, WrongSurface]]:
-    """Sentences, each with several wrong punctuations; copy k has the seed + 2 k, and seed + 1 is for
-    evaluation.
-    """
+    """Sentences with several wrong punctuations; copy k has seed + 2 k, and seed + 1 is for evaluation."""
     sentences = tuple(sentences)
     return [
         pair

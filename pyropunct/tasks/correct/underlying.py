@@ -24,9 +24,7 @@ from pyropunct.treebank.tree import Tree
 
 @dataclass(frozen=True)
 class ErrorTree(Tree):
-    """A `Tree` with existing, perhaps wrong punctuation x_e, and T'_e: the two punctemes of each word's
-    constituent.
-    """
+    """A `Tree` with perhaps wrong punctuation x_e, and T'_e, the punctemes of each word's constituent."""
 
     punctemes: tuple[tuple[Puncteme, Puncteme], ...]
     wrong: tuple[tuple[str, ...], ...]
