@@ -176,9 +176,12 @@ class FittedStory:
     def underlying(
         self, sentences: Sequence[Sentence], samples: int = 0
     ) -> Iterator[list[list[tuple[Puncteme, Puncteme]]]]:
-        """The underlying trees T' of each sentence: for each word the left and right puncteme.
+        """The underlying trees T' of each sentence.
 
-        :param samples: the number of draws from p(T' | T, x); 0 for the most probable T'.
+        :param samples: the number of draws from the posterior p(T' | T, x); 0 for the most probable T'.
+        :returns: for each sentence its underlying trees, each with the left and right puncteme of every
+            word's constituent.
+        :raises ImpossibleSurfaceError: if a sentence has probability zero.
         """
         for some, problem in self.problems(sentences):
             draws = posterior_draws(problem, samples) if samples else best_derivation(problem)[None]

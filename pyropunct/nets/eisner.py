@@ -32,7 +32,13 @@ NEGLIGIBLE = -40.0
 
 
 class Chart(NamedTuple):
-    """Totals of the spans of n words: C[head, end], its transpose, I[head, dependent], and of each root."""
+    """The totals of all spans of one sentence of n words.
+
+    :ivar complete: C[head, end].
+    :ivar reached: its transpose, [end, head].
+    :ivar incomplete: I[head, dependent].
+    :ivar roots: for each word the total of the trees with this root.
+    """
 
     complete: Array
     reached: Array

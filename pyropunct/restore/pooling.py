@@ -47,7 +47,11 @@ def log_odds(voices: Sequence[Voice], tokens: Sequence[str]) -> Tensor:
 
 
 def pooled(draws: Draws, voices: Sequence[Voice], weight: float) -> Draws:
-    """The draws with shares and spread pooled with the geometric mean of the voices, of weight w."""
+    """The draws with pooled `Draws.shares` and `Draws.spread`.
+
+    :param voices: at least one; their geometric mean is taken.
+    :param weight: w.
+    """
     strings = dict.fromkeys(draws.strings)
     for vocabulary, probabilities in voices:
         slots, labels = np.nonzero(probabilities[:, :-1] > FAINT)

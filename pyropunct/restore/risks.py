@@ -45,6 +45,9 @@ def regrets(
 ) -> NDArray[Any]:
     """(n + 1,) the edits that more draws are expected to save in each slot.
 
+    :param share: and ``risk``, (n + 1, k), see `shares_and_risks`.
+    :param spread: (n + 1, k), see `pyropunct.draws.Draws`.
+    :param chosen: (n + 1,) the numbers of the strings.
     :param squares: the sum of the squared weights of the draws.
     """
     saved = np.zeros(len(share))

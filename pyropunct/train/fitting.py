@@ -74,7 +74,7 @@ def fit(
         model = fit(read_treebank("train.conllu"), read_treebank("dev.conllu"), parser=True)
         print(model("however the meeting ended without a vote"))
 
-    :param dev: sentences for choices and for the reported perplexity.
+    :param dev: sentences for choices and for the reported perplexity; see `fit_story`.
     :param parser: train the parts for raw text too.
     :param folds: the number of parts for jackknifing the parser, to fit weights for parser output; fewer than
         2 skip these weights.
@@ -87,11 +87,14 @@ def fit(
     :param fine_tune: train adapters of the encoder ``pretrained`` together with the reader; all parts read
         the encoder through them, see `pyropunct.nets.tuning`.
     :param checkpoint: save the state of each training after every epoch, in files named after this path.
-    :param resume: continue from these files; otherwise they are deleted.
+    :param resume: continue from these files; otherwise they are deleted at the start.
     :raises DivergedError: if the objective of a step or the perplexity of an epoch is not finite.
     :raises ModelFileError: if a checkpoint cannot be written or resumed from.
+    :raises PretrainedError: if ``pretrained`` cannot be used.
+    :raises UnknownVariantError: if the recipe names an unknown variant.
     :raises ValueError: if nothing reads ``pretrained``, ``fine_tune`` has no parser or encoder, or texts no
         parser or folds.
+    :raises TextError: if too little can be learned from the texts.
     :raises VariantError: if a variant outside the package breaks the rules of the story: see
         `pyropunct.models.checking`.
     """

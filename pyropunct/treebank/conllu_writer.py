@@ -171,8 +171,11 @@ def print_conllu(
     Words and marks are written as by `print_words`, with single spaces.  A mark depends, with relation
     ``punct``, on the highest word from which its arc crosses no other arc.
 
+    :param identifier: for the comment ``sent_id``.
     :param text: the text, if it is not just words and marks.
     :param multiword: for the first word of each multiword token the last word, and its form.
+    :raises ValueError: if there are not n + 1 slots for n words, or if a word, a tag or a relation is empty
+        or has a tab or a line end.
     """
     _require_readable((*tree.forms, *tree.tags, *tree.relations))
     _require_readable(form for _, form in (multiword or {}).values())

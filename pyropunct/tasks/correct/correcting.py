@@ -73,8 +73,9 @@ class Correcting(ABC):
         """Decide on the right punctuation of sentences, given their trees.
 
         :param settings: ``trees``, ``parse`` and ``best_tree`` are ignored.
-        :param rate: the distribution of the writer's rate of errors; an unknown rate is learned from these
-            sentences.
+        :param rate: the distribution of the writer's rate of errors, by default `FITTED_RATE`; it learns from
+            these sentences if the rate is unknown.
+        :raises KeyError: if there is no such decoder.
         """
 
     def correct(
@@ -86,6 +87,9 @@ class Correcting(ABC):
     ) -> Iterator[Restored]:
         """Correct the punctuation of sentences; a line without words is unchanged.
 
+        Long lines of raw text are corrected in windows: see `pyropunct.restore.parses`.
+
+        :param rate: that of one writer: see `decide`.
         :raises NoParserError: if words have to be parsed and the model has no parser.
         :raises TooManyMarksError: if a slot has more than `MOST_MARKS` marks.
         """
@@ -238,7 +242,12 @@ class NoisyChannel(Correcting):
 def load_corrector(
     path: str | Path, *, variants: Trusted = (), encoder: str | Path | None = None
 ) -> Correcting:
-    """Read a saved or shipped corrector of either kind; see `pyropunct.punctuator.Punctuator.load`."""
+    """Read a saved corrector of either kind, or a model that comes with the package.
+
+    :param variants: see `pyropunct.punctuator.Punctuator.load`, as for ``encoder``, that of the model that
+        parses.
+    :raises ModelFileError: if the file is missing or damaged, or is no corrector of this program.
+    """
     parts = read_parts(path, variants, encoder)
     kind: type[Correcting] = TreeCorrector if "writer" in parts.plain else NoisyChannel
     return kind.from_parts(parts)
