@@ -97,8 +97,7 @@ def local_client(processes: int) -> Iterator[Client]:
 def connected(scheduler: str | None, processes: int | None) -> Iterator[Client]:
     """A client of a scheduler, or of a private local cluster.
 
-    :param scheduler: its address, such as ``tcp://node7:8786``; None for this machine.
-    :param processes: local workers; None for one for each core.
+    :param scheduler: its address, such as ``tcp://node7:8786``; None for workers on this machine.
     :raises CorpusError: if the scheduler cannot be reached.
     """
     for name in list(logging.root.manager.loggerDict):
@@ -135,10 +134,7 @@ def check_workers(client: Client, tell: Tell) -> None:
 def cut_all(
     client: Client, files: Sequence[str], kind: str, most: int, whole_paragraphs: bool
 ) -> list[CutFile]:
-    """Cut the files of a corpus into shards, numbered from 1, with names; ``kind`` as for `cut`.
-
-    :raises CorpusError: if one cannot be read.
-    """
+    """Cut the files of a corpus into named shards, numbered from 1; raises `CorpusError`."""
     found: dict[str, CutFile] = {}
     tasks = deque((file, kind, most, whole_paragraphs) for file in files)
     for (file, *_), result in completed(client, cut, tasks):
@@ -167,7 +163,6 @@ def make_all(
 ) -> list[Shard]:
     """Make shards, in any order.  A failed shard is tried again once; returns those that failed twice.
 
-    :param advance: called with the number of sentences newly done.
     :param first_alone: make one before the others, so that they find compiled code.
     :raises CorpusError: if none can be made, or the scheduler is lost.
     """
@@ -202,11 +197,7 @@ def make_all(
 def completed(
     client: Client, call: Callable[..., Result], tasks: "deque[Task]"
 ) -> "Iterator[tuple[Task, Result | Exception]]":
-    """The results of calls, in order of completion.
-
-    :param tasks: arguments of the calls, taken from the left; more can be added meanwhile.
-    :raises CorpusError: if the scheduler is lost.
-    """
+    """The results of calls, in order of completion; ``tasks`` may grow.  Raises `CorpusError`."""
     pending: dict[Any, Task] = {}
     done = as_completed(loop=client.loop)
 

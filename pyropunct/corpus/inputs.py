@@ -42,8 +42,6 @@ def files_of(given: str, any_name: bool = False, conllu: bool = False) -> list[s
 
     :param given: a folder, searched recursively without hidden files; a file; or a pattern such as
         ``texts/**/*.txt.gz``.
-    :param any_name: accept any file name.
-    :param conllu: whether all must be CoNLL-U.
     :raises CorpusError: if there is none, or one is neither text nor CoNLL-U by its name.
     """
     place = Path(given)
@@ -120,10 +118,7 @@ class _Read:
 
 @contextmanager
 def contents(file: str) -> Iterator[BinaryIO]:
-    """The bytes of a file, decompressed.
-
-    :raises CorpusError: if it cannot be read, is damaged, or is a device.
-    """
+    """The decompressed bytes of a file; raises `CorpusError` for a damaged file or a device."""
     with _named(file), open(file, "rb") as stored:
         if is_device(stored):
             raise CorpusError(f"{file}: is a device, not a file")

@@ -34,10 +34,7 @@ Reject = Callable[[TreebankError], None]
 
 
 class Work(Protocol):
-    """A task on texts with a loaded model.
-
-    The result of a sentence depends only on sentences of the same text.
-    """
+    """A task on texts with a loaded model; a sentence's result depends only on its own text."""
 
     def __call__(
         self,
@@ -59,11 +56,7 @@ class Shard(NamedTuple):
     """A part of a file.
 
     :ivar number: from 1, in the whole corpus.
-    :ivar kind: "text" or "conllu".
-    :ivar start: where it begins.
-    :ivar size: in bytes of text.
     :ivar sentences: the number of sentences; in raw text, of lines.
-    :ivar name: of its file in the corpus: see `pyropunct.corpus.inputs.names_of`.
     """
 
     number: int
@@ -76,12 +69,7 @@ class Shard(NamedTuple):
 
 
 class CutFile(NamedTuple):
-    """A file and its shards.
-
-    :ivar kind: "text" or "conllu".
-    :ivar checksum: of its decompressed text.
-    :ivar shards: not yet numbered (0).
-    """
+    """A file, the checksum of its decompressed text, and its unnumbered shards."""
 
     file: str
     kind: str
@@ -92,8 +80,7 @@ class CutFile(NamedTuple):
 def cut(file: str, kind: str, most: int, whole_paragraphs: bool = False) -> CutFile:
     """Read a file through, and cut it into shards; raises `CorpusError` if it cannot be read.
 
-    :param kind: "text", "conllu", or "auto" to detect it.
-    :param most: the most sentences of a shard; in raw text, lines.
+    :param most: the most sentences (lines of raw text) of a shard.
     :param whole_paragraphs: cut raw text only at blank lines, for running text; shards may then be longer.
     """
     with contents(file) as stream:
@@ -170,11 +157,6 @@ class Job(NamedTuple):
     """A task on all shards.
 
     :ivar work: ``module:function``, where the function takes a model and settings and returns a `Work`.
-    :ivar model: the path of the model, or its name if it comes with the package.
-    :ivar model_checksum: see `file_checksum`.
-    :ivar threads: of torch, in each process.
-    :ivar out: the folder for the results.
-    :ivar ending: of their names.
     """
 
     work: str
@@ -199,10 +181,7 @@ _ALONE = Lock()
 
 
 def make(job: Job, shard: Shard) -> str | None:
-    """Make a shard atomically, with the list of unusable sentences beside it.
-
-    :returns: the one-line reason of a failure; None on success.
-    """
+    """Make a shard atomically, beside a list of unusable sentences; returns the reason of a failure."""
     try:
         with _ALONE:
             _write(job, shard, _loaded(job))

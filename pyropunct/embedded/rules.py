@@ -108,13 +108,10 @@ ABBREVIATIONS = frozenset(["Dr", "Mr", "Mrs", "Prof", "Inc", "Corp", "Ltd", "Co"
 
 
 def true_attach(tree: Tree, node: int) -> dict[Pair, float]:
-    """The distribution p(l, r | w) of the puncteme pairs of a constituent.
+    """The distribution p(l, r | w) of the puncteme pairs (left, right) of a constituent headed by w.
 
     It depends on relations, tags and a few forms around the constituent, and on its position: a log-linear
     attach model sees the same.
-
-    :param node: the number of the head word w.
-    :return: the probability of each possible pair of punctemes (left, right).
     """
     constituent = Constituent(tree, node)
     rule = RULES.get(constituent.relation, lambda _: NOTHING)
@@ -385,14 +382,10 @@ def _slide(histories: Histories, read: str, edits: Edits) -> Histories:
 
 
 def true_log_prob(tree: Tree, surface: Surface) -> float:
-    """The exact log p(x | T) under the true parameters, in natural logarithms.
+    """The exact log p(x | T) under the true parameters, minus infinity for an impossible surface.
 
     The underlying punctuation is summed out from the leaves upwards.  The slots strictly inside a constituent
     are complete once its children are known, so only the strings at its two edges are remembered.
-
-    :param surface: the tokens of the slots 0..n, with :data:`~pyropunct.text.marks.START` and abbreviation
-        dots.
-    :return: minus infinity for an impossible surface.
     """
     first, last = tuple(surface[0]), tuple(surface[len(tree)])
     total = sum(

@@ -1,7 +1,4 @@
-"""How well a model predicts punctuation, in exact sums that do not depend on the order of sentences.
-
-The baseline is a unigram model of slots: `SlotStrings`.
-"""
+"""How well a model predicts punctuation, in exact sums, against a unigram model of slots (`SlotStrings`)."""
 
 import math
 from collections import Counter
@@ -23,10 +20,7 @@ _UNIT = 1 << 1074
 
 
 class ExactSum:
-    """An exact sum of double-precision numbers; infinities and NaN stay.
-
-    :param text: start from another sum, as `str` writes it.
-    """
+    """An exact sum of doubles, from 0 or from the text of another sum; infinities and NaN stay."""
 
     def __init__(self, text: str = "0") -> None:
         self._scaled, self._strange = 0, 0.0
@@ -60,7 +54,6 @@ class ExactSum:
 class Evaluation(NamedTuple):
     """How well a model predicts the punctuation of sentences, given their trees.
 
-    :ivar slots: n + 1 for each sentence of n words.
     :ivar log_likelihood: the sum of log p(x | T), in natural logarithms.
     """
 
@@ -98,10 +91,9 @@ class SlotEvaluations(NamedTuple):
 
 
 class Balance(NamedTuple):
-    """Constituents that sprout a bracket or quotation mark without its partner: section 2.3 of the paper.
+    """Constituents that sprout a bracket or quotation mark, and those without its partner (section 2.3).
 
     :ivar bearing: the constituents that sprout such a mark in the best T'.
-    :ivar unmatched: those of them with a mark without a partner on the other side.
     :ivar expected: the expected number of unmatched constituents, under p(T' | T, x).
     """
 
@@ -119,11 +111,7 @@ class Balance(NamedTuple):
 class WholeEvaluation(NamedTuple):
     """How well a model predicts last slots, other slots, and trees with their punctuation.
 
-    :ivar own: of punctuation, given trees.
-    :ivar unigram: the same for the unigram model of slots, if there is one.
-    :ivar with_trees: log p(T, x) = log p_syn(T) + log p(x | T), where T is heads, relations and tags; None
-        without a model of trees.
-    :ivar balance: of the sentences that show a bracket or quotation mark.
+    :ivar with_trees: log p(T, x), with heads, relations and tags as T; None without a model of trees.
     """
 
     own: SlotEvaluations
@@ -133,11 +121,7 @@ class WholeEvaluation(NamedTuple):
 
 
 class EvaluationSums:
-    """The sums of `FittedStory.evaluation_sums`; sums of parts of a treebank can be added.
-
-    :param plain: start from other sums, as `to_json` wrote them.
-    :raises ValueError: if `to_json` did not write them.
-    """
+    """The sums of `FittedStory.evaluation_sums`; those of parts of a treebank can be added."""
 
     def __init__(self, plain: Mapping[str, Any] | None = None) -> None:
         plain = {} if plain is None else plain
@@ -200,10 +184,7 @@ String = tuple[str, ...]
 
 @dataclass(frozen=True)
 class SlotCounts:
-    """Counts of slot strings, of known tokens.
-
-    :ivar num_tokens: the number of token types, without the sentence start.
-    """
+    """Counts of slot strings of ``num_tokens`` types of tokens, without the sentence start."""
 
     counts: Mapping[String, int]
     num_tokens: int

@@ -45,10 +45,7 @@ class NoModelError(ModelFileError):
 
 
 def check_writable(path: str | Path) -> None:
-    """Check that a model can be written to `model_path`; removes unfinished files of killed processes.
-
-    :raises ModelFileError: if something else is there, or the place cannot be written to.
-    """
+    """Raise `ModelFileError` if a model cannot be written; removes unfinished files of killed processes."""
     named, path = Path(path), model_path(path)
     if path.name in ("", "..") or path.is_dir() or named.is_dir():
         raise ModelFileError(f"{named}: is a folder, not a file for a model; choose the name of a file")
@@ -65,10 +62,7 @@ def check_writable(path: str | Path) -> None:
 
 
 def write_model_file(path: str | Path, description: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> None:
-    """Write a model to `model_path` atomically, with a JSON ``description``.
-
-    :raises ModelFileError: as `check_writable` does, and if the disk is full.
-    """
+    """Write a model to `model_path` atomically; raises the errors of `check_writable`."""
     check_writable(path)
     path = model_path(path)
     _check_numbers(path, tensors)
@@ -96,9 +90,8 @@ def read_model_file(path: str | Path, few: tuple[str, ...] = ()) -> tuple[dict[s
 def write_tensors(
     path: Path, file_format: str, description: Mapping[str, Any], tensors: Mapping[str, Tensor]
 ) -> None:
-    """Write tensors and JSON to a file, atomically.
+    """Write tensors and JSON to a file of a kind, atomically.
 
-    :param file_format: the kind of file.
     :raises ModelFileError: if the description has numbers that are not finite.
     :raises CannotWriteError: if the file cannot be written.
     """
@@ -117,7 +110,7 @@ def write_tensors(
 
 
 def read_tensors(path: Path, file_format: str) -> tuple[dict[str, Any], dict[str, Tensor]]:
-    """The description and the tensors that `write_tensors` wrote.
+    """The description and tensors that `write_tensors` wrote.
 
     :raises NoModelError: if there is no such file.
     :raises ModelFileError: if it has another format or version, or is damaged.

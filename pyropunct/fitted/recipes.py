@@ -138,11 +138,7 @@ class Recipe:
 
     @classmethod
     def from_json(cls, plain: dict[str, Any]) -> "Recipe":
-        """The recipe that `to_json` wrote; missing (newer) settings get their defaults.
-
-        :raises TypeError: if a value has another type.
-        :raises ValueError: if the families are not texts, or a number is out of bounds.
-        """
+        """The recipe that `to_json` wrote, new settings by default; raises `TypeError` or `ValueError`."""
         default = asdict(cls())
         known = {name: plain.get(name, default[name]) for name in default}
         for name, usual in default.items():
@@ -249,8 +245,7 @@ class SettingError(UserError, ValueError):
 def parsed_setting(text: str, elsewhere: Collection[str] = ()) -> tuple[str, Any]:
     """Parse a setting ``name=value``.
 
-    :param text: a field of `Recipe` that is a number, a name, or ``true`` or ``false``, and its value.
-    :param elsewhere: names of settings with options of their own.
+    :param text: a field of `Recipe`, and its value, a number, a name, ``true`` or ``false``.
     :raises SettingError: if there is no such setting, or the value is not valid.
     """
     name, equals, value = (part.strip() for part in text.partition("="))
@@ -279,11 +274,7 @@ def _kind_of_setting(limit: Limits) -> type | None:
 
 
 def parsed_value(name: str, text: str, kind: type) -> Any:
-    """Parse a value of a type: float, int, bool, str, or tuple for comma-separated texts.
-
-    :param name: the name of the setting, for the message.
-    :raises SettingError: if the text is not such a value.
-    """
+    """Parse a float, int, bool, str, or comma-separated texts (tuple); raises `SettingError`."""
     if kind is str:
         return text
     if kind is tuple:

@@ -56,14 +56,7 @@ Network = TypeVar("Network", bound=TrainedNetwork[Any, Any, Any])
 
 
 class SavedParts(NamedTuple):
-    """The content of a model file, and how to load it.
-
-    :ivar path: the file, for messages.
-    :ivar plain: the description, in plain JSON types.
-    :ivar tensors: all tensors, by part and name.
-    :ivar variants: see `pyropunct.Punctuator.load`.
-    :ivar encoder: see `pyropunct.Punctuator.load`.
-    """
+    """The description and tensors of a model file, and how to load it: see `pyropunct.Punctuator.load`."""
 
     path: str | Path
     plain: Mapping[str, Any]
@@ -73,10 +66,7 @@ class SavedParts(NamedTuple):
 
 
 def read_parts(path: str | Path, variants: Trusted = (), encoder: str | Path | None = None) -> SavedParts:
-    """Read the parts of a model; see `pyropunct.Punctuator.load`.
-
-    :raises ModelFileError: if the file is missing or damaged.
-    """
+    """Read the parts of a model file; see `pyropunct.Punctuator.load`."""
     try:
         plain, tensors = read_model_file(place_of(path), few=(OF_ATTACH,))
     except NoModelError as error:
@@ -219,11 +209,7 @@ def saved_tagger(
     vocabulary: Vocabulary,
     parser: BiaffineParser | None,
 ) -> tuple[SlotTagger, float]:
-    """The tagger of a model, and its share.
-
-    :raises ValueError: if there is no parser, if its marks are not the model's, or if the share is not a
-        number from 0 to 1.
-    """
+    """The tagger of a model, and its share; raises `ValueError` if the parser or the marks do not fit."""
     if parser is None:
         raise ValueError("there is a tagger, but no parser whose states it reads")
     tagger, share = SlotTagger.from_parts(plain, weights, parser), plain["share"]

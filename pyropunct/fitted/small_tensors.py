@@ -43,11 +43,7 @@ def small(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def whole(stored: Mapping[str, Tensor], few: tuple[str, ...] = ()) -> dict[str, Tensor]:
-    """The inverse of `small`.
-
-    :param few: ends of names of tensors that stay sparse.
-    :raises ValueError: if parts are missing, do not fit together, or claim too many numbers.
-    """
+    """The inverse of `small`; names that end as ``few`` stay sparse.  Raises `ValueError` for bad parts."""
     tensors, parts = dict[str, Tensor](), defaultdict[str, dict[str, Tensor]](dict)
     for key, tensor in stored.items():
         name, _, part = key.rpartition(":")

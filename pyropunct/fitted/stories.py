@@ -52,21 +52,13 @@ def build_story(
 
 
 def blank_story(vocabulary: Vocabulary, recipe: Recipe, num_pretrained: int = 0) -> Story:
-    """An unfitted story for `settle_story`; takes the parameters of `build_story` and raises its errors.
-
-    The state of torch's random numbers is not changed.
-    """
+    """An unfitted story, as by `build_story`, for `settle_story`; leaves torch's random state alone."""
     with torch.random.fork_rng(devices=[]):
         return build_story(vocabulary, recipe, num_pretrained=num_pretrained)
 
 
 def require_syntax_table(tensors: Mapping[str, Tensor], vocabulary: Vocabulary) -> None:
-    """Check the size of the syntax model's table before allocating it.
-
-    A corrupt file can declare few types and a huge table.
-
-    :raises ValueError: if the saved table is missing or of another shape.
-    """
+    """Reject (`ValueError`) a corrupt file with few types and a huge table, before it is allocated."""
     require_names(tensors.keys() & {SYNTAX_TABLE}, {SYNTAX_TABLE})
     shape = HeadOutward.table_shape(len(vocabulary.relations), len(vocabulary.tags))
     require_like(SYNTAX_TABLE, tensors[SYNTAX_TABLE], torch.empty(shape, dtype=torch.double, device="meta"))
@@ -78,14 +70,11 @@ def settle_story(
     values: Mapping[str, Tensor],
     scales: Mapping[str, Tensor] | None = None,
 ) -> None:
-    """Turn a story into a fitted one, in evaluation mode, with values at its sites instead of priors.
+    """Turn an unfitted story into a fitted one, in evaluation mode: see `pyropunct.models.learned.settle`.
 
     Its channel becomes double precision, so that strings such as 20 dots do not underflow.  Buffers and
     values outside the channel are used without a copy; parameters are copied.
 
-    :param state: the ``state_dict`` of an unfitted story of the same kind.
-    :param values: see `pyropunct.models.learned.settle`.
-    :param scales: see `pyropunct.models.learned.settle`.
     :raises ValueError: if a tensor is missing, superfluous, or of the wrong shape.
     """
     require_names(state, fixed_names(story))

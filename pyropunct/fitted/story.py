@@ -44,12 +44,8 @@ Puncteme = tuple[str, ...]
 
 
 class Edit(NamedTuple):
-    """A learned edit of two neighbouring tokens.
+    """A learned edit, one of `EDITS`, of two neighbouring underlying tokens, in page order.
 
-    :ivar before: the two underlying tokens, in page order.
-    :ivar name: one of `pyropunct.inference.machines.products.EDITS`.
-    :ivar after: the resulting tokens.
-    :ivar probability: the learned probability of this edit.
     :ivar count: the expected number of such edits in some sentences.
     """
 
@@ -61,10 +57,7 @@ class Edit(NamedTuple):
 
 
 def merged_edits(edits: Tensor) -> Tensor:
-    """(..., tokens, tokens, 4) edits, with equal outcomes of identical tokens merged.
-
-    Of identical tokens, transposition counts as "keep", and right absorption as left absorption.
-    """
+    """(..., tokens, tokens, 4) edits; for equal tokens, transposition is "keep", and both absorptions one."""
     merged, same = edits.clone(), torch.arange(edits.shape[-2])
     keep, left, right, transposed = edits[..., same, same, :].unbind(-1)
     nothing = torch.zeros_like(keep)
@@ -80,12 +73,8 @@ class ImpossibleSentenceError(TreebankError, ImpossibleSurfaceError):
 class FittedStory:
     """The story with learned weights: p(x | T), for given trees.
 
-    :ivar recipe: how it was trained.
     :ivar story: the generative story, a Pyro model with learned weights: see `pyropunct.models.learned`.
-    :ivar report: the course of training, in plain JSON types.
     :ivar slot_strings: counts of slot strings in training, as a baseline; None without a treebank.
-    :ivar attach_pretrained: gives the features that the attach model reads, if any.
-    :ivar tagger: read by a story that reads, see `pyropunct.models.reading`.
     """
 
     vocabulary: Vocabulary
@@ -102,11 +91,7 @@ class FittedStory:
         return f"<{type(self).__name__}({of}) of {words:,} words and {marks} marks>"
 
     def encode_trees(self, trees: Sequence[Tree], read: Sequence[Tensor] | None = None) -> TreeBatch:
-        """A batch of trees; see `pyropunct.vocabulary.Vocabulary.encode_trees`.
-
-        :param read: what a story reads in the words of each tree; by default its tagger's output.
-        :raises PretrainedError: if the features of the attach model cannot be computed.
-        """
+        """A batch of trees, with what the story reads; raises `PretrainedError` if features fail."""
         source, words = self.attach_pretrained, [tree.forms for tree in trees]
         features = None if source is None else features_of_words(source, words)
         if self.story.reading is None:
@@ -131,19 +116,11 @@ class FittedStory:
         return ManyDraws(self.story)
 
     def log_prob(self, sentences: Sequence[Sentence]) -> Tensor:
-        """(sentences,) log p(x | T) in natural logarithms, double precision.
-
-        :raises ImpossibleSurfaceError: if a probability is zero.  Long slots are scaled and do not underflow:
-            see `pyropunct.inference.machines.transducers.scaled`.
-        """
+        """(sentences,) log p(x | T), scaled in long slots; raises `ImpossibleSurfaceError` for zero."""
         return torch.cat([_possible(part, problem) for part, problem in self.problems(sentences)])
 
     def log_prob_of_marks(self, trees: Sequence[Tree], surfaces: Sequence[Surface]) -> Tensor:
-        """(trees,) log p(x | T) in natural logarithms, double precision; minus infinity is not an error.
-
-        :param trees: one for each surface; the same object is encoded once.
-        :param surfaces: the punctuation tokens of the slots 0..n of each tree.
-        """
+        """(trees,) log p(x | T), maybe minus infinity; a tree that is given repeatedly is encoded once."""
         found = []
         size = _batch_size(max(map(_most_marks, surfaces), default=0))
         for first in range(0, len(trees), size):
@@ -171,9 +148,9 @@ class FittedStory:
     ) -> EvaluationSums:
         """Sums to evaluate last slots, other slots and whole trees, also for the baseline `slot_strings`.
 
-        In a sentence of n words the last slot counts with log p(x_n | x_0 .. x_n-1, T), the others with
-        log p(x_0 .. x_n-1 | T), which is the sum of p(x | T) over all strings of the last slot.  Sums of
-        parts of a treebank can be added.
+        In a sentence of n words the last slot counts with log p(x_n | x_0 .. x_n-1, T), the others with log
+        p(x_0 .. x_n-1 | T), which is the sum of p(x | T) over all strings of the last slot.  Sums of parts of
+        a treebank can be added.
 
         :param impossible: collects an error for each sentence of probability zero, which is skipped.
         """
@@ -212,10 +189,7 @@ class FittedStory:
             yield from map(list, zip(*(self.sprouted(problem, draw) for draw in draws), strict=True))
 
     def sprouted(self, problem: Problem, choices: Tensor) -> Iterator[list[tuple[Puncteme, Puncteme]]]:
-        """The punctemes of every word's constituent, for each tree of a problem.
-
-        :param choices: (nodes,) the pair that each node chooses from its set W_d.
-        """
+        """The punctemes of every word's constituent, for each tree, given the (nodes,) choices."""
         relation, chosen, decode = problem.relation.tolist(), choices.tolist(), self.vocabulary.decode_string
         for tree in range(len(problem.forest.node_start) - 1):
             pairs = [
@@ -237,12 +211,8 @@ class FittedStory:
         They depend on the tree, the seed, the number of samples, and how many equal trees come before, but
         not on other trees or the number of threads.
 
-        :param samples: draws for each tree; one number, or one for each tree.
-        :param seed: equal seeds give equal draws; by default torch draws a seed.
         :param alike: give equal trees equal draws.
-        :param read: see `encode_trees`.
-        :raises ValueError: if ``samples`` is not positive or not one for each tree, if ``seed`` is negative,
-            or if the heads do not form a tree.
+        :raises ValueError: if ``samples`` or ``seed`` are out of bounds, or the heads do not form a tree.
         """
         numbers = [samples] * len(trees) if isinstance(samples, int) else samples
         if len(numbers) != len(trees):
@@ -266,9 +236,7 @@ class FittedStory:
     ) -> Iterator[list[Surface]]:
         """Surface punctuation drawn from p(x | T) for the tree of each sentence: see `draws`.
 
-        :param balanced: draw from p(x | T, x is balanced), by exact rejection: brackets and quotation marks
-            come in pairs.
-        :returns: for each sentence its draws, each with the tokens of the slots 0..n.
+        :param balanced: draw by exact rejection: brackets and quotation marks come in pairs.
         :raises ImpossibleSurfaceError: if balanced draws are too rare.
         """
         drawn = self.draws([sentence.tree for sentence in sentences], samples)
@@ -295,10 +263,7 @@ class FittedStory:
             yield self.story()
 
     def balance(self, sentences: Sequence[Sentence]) -> Balance:
-        """Count constituents that sprout a bracket or quotation mark without its partner.
-
-        Only sentences that show such a mark are counted: elsewhere one is hardly ever underlying.
-        """
+        """Count constituents that sprout a bracket or quotation mark, in sentences that show one."""
         return Balance.of(self._balances(sentences))
 
     def _balances(self, sentences: Sequence[Sentence]) -> list[Balance]:
@@ -329,11 +294,7 @@ class FittedStory:
         return expected_cost(problem, costs)[1].detach()
 
     def edits(self, sentences: Sequence[Sentence], *, merged: bool = False) -> list[Edit]:
-        """The learned edits, most frequent first, with expected counts under p(T' | T, x); none without
-        edits.
-
-        :param merged: merge equal outcomes of identical tokens: "absorption" and "keep".
-        """
+        """The learned edits with expected counts, most frequent first; optionally equal outcomes merged."""
         counts, probabilities = self.edit_counts(sentences), self.edit_probabilities()
         if counts is None or probabilities is None:
             return []
@@ -369,10 +330,7 @@ class FittedStory:
         return total
 
     def edit_probabilities(self) -> Tensor | None:
-        """(tokens, tokens, 4) the probabilities of the edits of tokens a b; None for a channel without edits.
-
-        The last dimension is in the order of `pyropunct.inference.machines.products.EDITS`.
-        """
+        """(tokens, tokens, 4) the probabilities of `EDITS` of tokens a b; None without edits."""
         with torch.no_grad():
             return self.story.channel.edit_table()
 

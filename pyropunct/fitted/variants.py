@@ -51,8 +51,8 @@ class UntrustedVariantError(UnknownVariantError):
 def find(name: str, known: Mapping[str, str]) -> Any:
     """The class of a known name, or of ``module:Class``; raises `UnknownVariantError` if it does not exist.
 
-    Importing a module runs its code: see `require_trusted` for names that come from models.  Only subclasses
-    of the variants' base class are accepted, and nothing else in a module is called.
+    Importing runs code: see `require_trusted` for names from models.  Only subclasses of the base class are
+    accepted.
     """
     module, _, attribute = known.get(name, name).partition(":")
     if not module or not attribute:
@@ -80,11 +80,7 @@ def is_own(name: str, known: Mapping[str, str]) -> bool:
 
 
 def require_trusted(path: object, names: Mapping[str, object], trusted: Trusted) -> None:
-    """Reject variants that a model names, unless they are in the package or trusted; imports nothing.
-
-    :param path: where the names come from, for the message.
-    :raises UntrustedVariantError: for the first untrusted variant.
-    """
+    """Reject untrusted variants outside the package (`UntrustedVariantError`); imports nothing."""
     if trusted is True:
         return
     known = {trusted} if isinstance(trusted, str) else set(trusted or ())
@@ -116,12 +112,7 @@ class VariantOptionError(SettingError):
 
 
 def with_options(recipe: Recipe, texts: Sequence[str]) -> Recipe:
-    """A recipe with some options set.
-
-    :param texts: each as ``attach.name=value`` or ``channel.name=value``.
-    :raises UnknownVariantError: if there is no such attach model or channel.
-    :raises SettingError: if it has no such option, or the value is not valid.
-    """
+    """A recipe with options such as ``attach.name=value``; raises `SettingError`."""
     for text in texts:
         part, _, rest = text.strip().partition(".")
         if part not in VARIANTS:
@@ -141,11 +132,7 @@ def with_options(recipe: Recipe, texts: Sequence[str]) -> Recipe:
 
 
 def check_of_use(recipe: Recipe, names: Collection[str]) -> None:
-    """Check that the recipe's attach model and channel use all chosen settings.
-
-    :raises UnknownVariantError: if there is no such attach model or channel.
-    :raises SettingError: for the first unused setting.
-    """
+    """Raise `SettingError` if the recipe's attach model or channel do not use a chosen setting."""
     for part, own in OWN_SETTINGS.items():
         variant = getattr(recipe, part)
         options = option_kinds(part, variant)
@@ -157,14 +144,11 @@ def check_of_use(recipe: Recipe, names: Collection[str]) -> None:
 
 
 def made(part: str, recipe: Recipe, *first: Any, **given: Any) -> Any:
-    """Construct the variant of a part that a recipe names, with its options.
+    """Construct the variant of a part ("attach", "channel") that a recipe names, with its options.
 
-    :param part: "attach" or "channel".
-    :param first: the first arguments of its constructor.
     :param given: passed on if its constructor has parameters of these names, as are the recipe's settings.
     :raises UnknownVariantError: if there is no such variant.
-    :raises VariantOptionError: if it lacks an option of the recipe, if a value has the wrong type, or if a
-        required parameter has no value.
+    :raises VariantOptionError: for an unknown option, a value of the wrong type, or a missing value.
     """
     variant, options = find(getattr(recipe, part), VARIANTS[part]), dict(getattr(recipe, f"{part}_options"))
     for name, value in options.items():
@@ -188,11 +172,7 @@ def reads_pretrained(recipe: Recipe) -> bool:
 
 
 def option_kinds(part: str, name: str) -> dict[str, type | None]:
-    """The type of each option of a variant: float, int, bool, str, tuple of texts; None if it cannot be set.
-
-    :param part: "attach" or "channel".
-    :raises UnknownVariantError: if there is no such variant.
-    """
+    """The types of a variant's options: float, int, bool, str, tuple of texts; None if it cannot be set."""
     variant = find(name, VARIANTS[part])
     try:
         hints = get_type_hints(variant.__init__)

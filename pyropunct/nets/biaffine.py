@@ -1,8 +1,7 @@
-"""The network of the parser, from encoded words to scores of tags, arcs and relations.
+"""The parser's network, from encoded words to tags, arcs and relations (Dozat & Manning 2017, "Deep biaffine
+attention for neural dependency parsing"), with a tagger inside.
 
-It follows Dozat & Manning (2017, "Deep biaffine attention for neural dependency parsing"), with a tagger
-inside. The lower LSTMs predict the tags; the upper LSTMs read the predicted tag distributions and the lower
-states.
+The lower LSTMs predict the tags; the upper LSTMs read the predicted tag distributions and the lower states.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -44,13 +43,7 @@ IMPOSSIBLE = -1e4
 
 
 class ParserAnswers(NamedTuple):
-    """The gold analysis of a batch; each (sentences, longest), padded with 0.
-
-    :ivar tags: universal tags.
-    :ivar fine_tags: see `fine_tags`.
-    :ivar heads: 0 for the root.
-    :ivar relations: arbitrary for the root.
-    """
+    """The gold analysis of a batch, each (sentences, longest), padded with 0; the root's head is 0."""
 
     tags: Tensor
     fine_tags: Tensor
@@ -64,14 +57,7 @@ class ParserAnswers(NamedTuple):
 
 @dataclass(frozen=True)
 class ParserVocabulary(WordTypes):
-    """Numbers for the types of a training treebank.
-
-    :ivar forms: lower-cased words, beginning with `PADDING` and `UNKNOWN`.
-    :ivar characters: beginning with the same two.
-    :ivar tags: universal tags.
-    :ivar fine_tags: beginning with `UNKNOWN`.
-    :ivar relations: of words other than the root.
-    """
+    """Numbers for the types of a treebank; forms and characters begin with `PADDING` and `UNKNOWN`."""
 
     tags: tuple[str, ...]
     fine_tags: tuple[str, ...]
@@ -113,11 +99,7 @@ def fine_tags(sentence: Sentence) -> list[str]:
 def build_parser_vocabulary(
     sentences: Sequence[Sentence], texts: Iterable[Sequence[str]], form_count: int
 ) -> ParserVocabulary:
-    """The types of a training treebank.
-
-    :param texts: the sentences as the parser reads them.
-    :param form_count: less frequent words, lower-cased, are `UNKNOWN`.
-    """
+    """The types of a treebank; lower-cased words seen less than ``form_count`` times are `UNKNOWN`."""
     trees = [sentence.tree for sentence in sentences]
     forms = [form for text in texts for form in text]
     arcs = [arc for tree in trees for arc in zip(tree.heads, tree.relations, strict=True)]
@@ -132,10 +114,8 @@ def build_parser_vocabulary(
 
 
 class ParserScores(NamedTuple):
-    """The network's output for B sentences of at most n words.
+    """The network's output for B sentences of at most n words; tags are (B, n, tags) logits.
 
-    :ivar tags: (B, n, tags) logits.
-    :ivar fine_tags: (B, n, fine tags) logits.
     :ivar arcs: (B, n, n + 1) scores at [sentence, word, head]; head 0 is the artificial root.
     :ivar dependents: (B, n, r) features of words as dependents, for `BiaffineNetwork.relations`.
     :ivar heads: (B, n + 1, r) features of the artificial root and of words as heads.
@@ -149,13 +129,7 @@ class ParserScores(NamedTuple):
 
 
 class WordContexts(NamedTuple):
-    """States and tags of the words of B sentences of at most n words.
-
-    :ivar lower: (B, n, 2 s) states of the lower LSTMs.
-    :ivar tags: (B, n, tags) logits.
-    :ivar fine_tags: (B, n, fine tags) logits.
-    :ivar upper: (B, n, 2 s) states of the upper LSTMs.
-    """
+    """States and tag logits of the words of B sentences; each (B, longest, features)."""
 
     lower: Tensor
     tags: Tensor

@@ -13,8 +13,8 @@ spans of words, each headed by its first or its last word:
 where (+) is max or log-sum-exp.  The last line gives the artificial root exactly one dependent.  Words are
 numbered from 0 in tables, and from 1 in the heads of trees.
 
-C is stored by rows and by columns, so that sums over k run along rows of memory.  Split points are
-recomputed on the way down, in O(n) for each of the O(n) spans of a tree.
+C is stored by rows and by columns, so that sums over k run along rows of memory.  Split points are recomputed
+on the way down, in O(n) for each of the O(n) spans of a tree.
 """
 
 from typing import Any, NamedTuple
@@ -94,10 +94,7 @@ def _fill(scores: Array, best: bool) -> Chart:
 
 @inner
 def _choose(first: Array, second: Array, uniform: float) -> int:
-    """The argmax of the sum of two rows, or a draw from its softmax.
-
-    :param uniform: a draw from [0, 1), or a negative number for the argmax.
-    """
+    """The argmax of the sum of two rows; or, if ``uniform`` is in [0, 1), a draw from its softmax."""
     if uniform < 0:
         chosen = 0
         for k in range(1, len(first)):
@@ -156,10 +153,7 @@ def _put(stack: Array, place: int, head: int, end: int) -> None:
 
 
 def best_tree(scores: Array) -> Array:
-    """The heads of the best projective tree with one root, 0 for the root.
-
-    :param scores: (n, n + 1) arc scores at [word, head]; head 0 is the artificial root.
-    """
+    """Heads of the best projective tree with one root (0), given (n, n + 1) scores at [word, head]."""
     chart = _fill(np.ascontiguousarray(scores, dtype=np.float64), True)
     return _walks(chart, np.full((1, 2 * len(scores)), -1.0))[0]
 

@@ -55,10 +55,7 @@ MOST_GROWTH = 1000
 class PieceWindow(NamedTuple):
     """Neighbouring words of a sentence, as pieces.
 
-    :ivar sentence: the number of the sentence.
-    :ivar pieces: the pieces of all its words.
-    :ivar lengths: the number of pieces of each word.
-    :ivar first: the number of its first word in the sentence.
+    :ivar pieces: of all its words; ``lengths`` says how many each word has.
     :ivar core: the words whose features are kept.
     """
 
@@ -73,10 +70,7 @@ class PieceWindow(NamedTuple):
 class Opened:
     """An encoder in memory.
 
-    :ivar model: gives the states of all layers.
-    :ivar tokenizer: cuts words into pieces.
     :ivar layers: the layers whose states are averaged; 0 are the embeddings.
-    :ivar size: features of a layer.
     :ivar longest: the most pieces in one window.
     :ivar weights: the checksum of its files of weights.
     """
@@ -89,10 +83,7 @@ class Opened:
     weights: str
 
     def features(self, sentences: Sequence[Sequence[str]]) -> Tensor:
-        """(sentences, longest, size) features of words, on the model's device, with gradients.
-
-        Long sentences are read in overlapping windows.
-        """
+        """(sentences, longest, size) features with gradients; long sentences are read in windows."""
         shape = len(sentences), max(map(len, sentences), default=0), self.size
         features = torch.zeros(shape, device=self.model.device)
         windows = list(self._windows(sentences))
@@ -148,11 +139,7 @@ class Encoder:
 
     @classmethod
     def from_parts(cls, plain: Mapping[str, Any], place: str | os.PathLike[str] | None = None) -> "Encoder":
-        """The encoder that `to_parts` described; it is opened when it is first used.
-
-        :param place: where it is now; defaults to where it was.
-        :raises ValueError: as `checked_identity` does.
-        """
+        """The encoder that `to_parts` described, at ``place`` or where it was; opened when first used."""
         return cls(plain["place"] if place is None else place, checked_identity(plain))
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
@@ -169,17 +156,11 @@ class Encoder:
         return self._identity if self._wanted is None else dict(self._wanted)
 
     def open(self) -> Opened:
-        """Open it, if it is not open yet.
-
-        :raises PretrainedError: if it is missing, cannot be loaded, or has another identity than wanted.
-        """
+        """Open it, if it is not open; raises `PretrainedError` if it fails, or is not the wanted one."""
         return self._opened
 
     def opened_anew(self) -> Opened:
-        """A separate copy in memory, for callers that change its weights.
-
-        :raises PretrainedError: as `open` does.
-        """
+        """A separate copy in memory, for callers that change its weights.  Raises the errors of `open`."""
         opened = opened_at(self.place)
         if self._wanted is not None:
             _check(self.place, identity_of(opened), self._wanted)
@@ -207,10 +188,7 @@ def _states(model: Any, numbers: Tensor, mask: Tensor) -> Sequence[Tensor]:
 
 
 def _pieces(tokenizer: Any, words: set[str]) -> dict[str, list[int]]:
-    """The pieces of each word after a space; a word without pieces gets the unknown piece.
-
-    :raises PretrainedError: if the tokenizer's own code fails.
-    """
+    """The pieces of each word after a space; a word without pieces gets the unknown piece."""
     if not words:
         return {}
     each = sorted(words)
@@ -233,11 +211,7 @@ def _specials(tokenizer: Any) -> tuple[list[int], list[int]]:
 
 
 def _cuts(lengths: Sequence[int], room: int) -> Iterator[tuple[range, range]]:
-    """Overlapping ranges of words to read together, each with the range whose features are kept.
-
-    :param lengths: the number of pieces of each word.
-    :param room: the most pieces in one range, at least twice as many as of a word.
-    """
+    """Overlapping ranges of words of at most ``room`` pieces, each with the range whose features are kept."""
     ends = [0, *accumulate(lengths)]
     words = len(lengths)
     start = 0
@@ -271,10 +245,7 @@ def identity_of(opened: Opened) -> dict[str, Any]:
 
 
 def checked_identity(plain: Mapping[str, Any]) -> dict[str, Any]:
-    """The identity of an encoder in the description of a model.
-
-    :raises ValueError: if a part of it, or the place of the encoder, has another type.
-    """
+    """The identity of an encoder in the description of a model; raises `ValueError` if a part is mistyped."""
     identity = {name: plain[name] for name in ("kind", "size", "layers", "pieces", "weights")}
     sizes, texts = [identity["size"], *identity["layers"]], [identity["pieces"], identity["weights"]]
     if not all(type(size) is int and size >= 0 for size in sizes) or not identity["size"]:
@@ -301,11 +272,7 @@ def _check(place: str, identity: Mapping[str, Any], wanted: Mapping[str, Any]) -
 
 
 def opened_at(place: str, shown: str | None = None) -> Opened:
-    """Open the encoder at a place.
-
-    :param shown: its name in messages; defaults to its place.
-    :raises PretrainedError: if there is no encoder, or it cannot be loaded.
-    """
+    """Open the encoder at a place, ``shown`` in messages; raises `PretrainedError` if it cannot be loaded."""
     name = place if shown is None else shown
     try:
         import transformers
@@ -349,10 +316,7 @@ def opened_at(place: str, shown: str | None = None) -> Opened:
 
 
 def _check_growth(path: Path) -> None:
-    """Reject a tokenizer file whose replacements would fill the memory, which kills the process.
-
-    :raises ValueError: if a text may become more than `MOST_GROWTH` times as long.
-    """
+    """Reject a tokenizer file that can make texts over `MOST_GROWTH` times as long and fill the memory."""
     if path.exists():
         plain = json.loads(path.read_text("utf-8"))
         if _growth([plain.get("normalizer"), plain.get("pre_tokenizer")]) > MOST_GROWTH:
@@ -391,10 +355,7 @@ def _checksum(folder: Path) -> str:
 
 
 def _folder_of(place: str) -> Path:
-    """The folder of an encoder.
-
-    :raises PretrainedError: if there is no such folder.
-    """
+    """The folder of an encoder; raises `PretrainedError` if it does not exist."""
     folder = Path(place) if Path(place).is_dir() else _downloaded(place) or _in_package(place)
     if folder is None:
         raise PretrainedError(

@@ -26,11 +26,7 @@ FOLDS = 4
 
 
 def folds_of(sentences: Sequence[Item], folds: int = FOLDS) -> list[Sequence[Item]]:
-    """The sentences of each fold: every k-th sentence, so that all folds have all kinds of text.
-
-    :param folds: k; with fewer sentences, each is a fold.
-    :raises ValueError: if there are fewer than two sentences or two folds.
-    """
+    """Every k-th sentence for each of k folds; raises `ValueError` for fewer than 2 folds or sentences."""
     number = min(folds, len(sentences))
     if number < 2:
         raise ValueError(
@@ -54,11 +50,8 @@ def in_order(parts: Sequence[Sequence[Item]]) -> list[Item]:
 def parse_folds(
     parts: Sequence[Sequence[Sentence]], parsers: Iterable[Parser], trees: int = 1, *, marks: bool = False
 ) -> list[list[WeightedTree]]:
-    """The trees of all sentences, in their original order.
+    """The trees of all sentences, in their original order; each fold is parsed by its own parser.
 
-    :param parts: the folds, as `folds_of` gives them.
-    :param parsers: for each fold a parser trained on the others.
-    :param trees: see `jackknifed`.
     :param marks: whether the parsers read marks too: see `pyropunct.nets.parser.train_parser`.
     """
     pairs = zip(parts, parsers, strict=True)
@@ -84,17 +77,11 @@ def jackknifed(
     checkpoints: Callable[[int], AnyCheckpoint | None] | None = None,
     watch: Callable[[int, Progress], None] | None = None,
 ) -> list[list[WeightedTree]]:
-    """Parse each sentence with a parser that has not seen it.
+    """Parse each sentence with a parser that has not seen it; each sentence's trees come heaviest first.
 
-    :param sentences: a training treebank; see `folds_of`.
-    :param recipe: the settings of each fold's parser; by default ``fold_recipe(ParserRecipe())``.
     :param trees: trees drawn for a sentence; 1 for the best tree: see `BiaffineParser.parse`.
-    :param pretrained: features of words for all parsers, computed once.
-    :param seed: equal seeds give equal trees, on the same machine with the same number of threads.
     :param checkpoints: gives the checkpoint for each fold, counted from 0.
-    :param watch: called with the fold and its progress after every step and epoch.
-    :returns: the trees of each sentence, the heaviest first.
-    :raises ValueError: as `folds_of` does.
+    :param watch: called with the fold and its progress.
     """
     recipe = fold_recipe(ParserRecipe()) if recipe is None else recipe
     parts, pretrained = folds_of(tuple(sentences), folds), kept(pretrained)

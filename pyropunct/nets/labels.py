@@ -47,11 +47,7 @@ class Labels:
         return len(self.strings)
 
     def require_marks(self, tokens: Iterable[str]) -> None:
-        """Check that a model has the same marks, so that probabilities are of the same strings.
-
-        :param tokens: the tokens of the model, with or without START.
-        :raises ValueError: if it has other marks.
-        """
+        """Raise `ValueError` if a model's tokens, with or without START, have other marks."""
         if others := set(self.marks) ^ (set(tokens) - {START}):
             raise ValueError(
                 f"the tagger does not have the marks of the model: {displayed_string(sorted(others))}"
@@ -114,10 +110,7 @@ def slot_strings(surface: Surface) -> list[SlotString]:
 
 
 def collect_labels(surfaces: Sequence[Surface], tokens: Iterable[str] | None = None) -> Labels:
-    """The labels of a training treebank: its slot strings that occur more than once.
-
-    :param tokens: use the marks of a model with these tokens; by default the marks are collected as well.
-    """
+    """The labels of the slot strings seen more than once, in the marks of ``tokens`` or of the treebank."""
     slots = [slot for surface in surfaces for slot in slot_strings(surface)]
     seen = Counter(mark for slot in slots for mark in slot)
     frequent = (mark for mark, count in seen.items() if count >= MARK_COUNT) if tokens is None else tokens

@@ -31,12 +31,7 @@ Array = NDArray[Any]
 
 
 class Pruning(NamedTuple):
-    """Thresholds of probability below which parts are pruned.  The best tree of a sentence always stays.
-
-    :ivar arc: for arcs.
-    :ivar item: for constituents with their head word and its head.
-    :ivar relation: for relations of an arc.
-    """
+    """Probabilities below which arcs, items or relations are pruned; a sentence's best tree always stays."""
 
     arc: float = 1e-3
     item: float = 1e-4
@@ -46,8 +41,6 @@ class Pruning(NamedTuple):
 class Found(NamedTuple):
     """The probable trees of B sentences.
 
-    :ivar relations: the relation of each item, as the parser names it.
-    :ivar best: the most probable tree of each sentence.
     :ivar kept: (B,) the share of the probability that the forest holds.
     """
 
@@ -63,11 +56,7 @@ def possible_trees(
     sentences: Sequence[Sequence[str]],
     pruning: Pruning | None = None,
 ) -> Found:
-    """The probable trees of sentences.  Gradients flow into the parser's network.
-
-    :param vocabulary: of the story; numbers the relations of the items.
-    :param sentences: the words of each, or what a parser of words and marks reads.
-    """
+    """The probable trees of sentences, relations numbered as in the vocabulary, with gradients."""
     pruning = Pruning() if pruning is None else pruning
     unmarked = [tuple(filterfalse(is_mark, words)) for words in sentences]
     scored = parser.scored(list(map(tuple, sentences)), unmarked)
@@ -104,13 +93,7 @@ def _forest(log_arcs: Array, pruning: Pruning) -> tuple[PackedForest, Array]:
 
 
 class _Arcs:
-    """The arcs of a packed forest and of the best trees; each is scored once.
-
-    :ivar of_item: (I,) the arc of each item.
-    :ivar of_best: (W,) the arc of each word in the best tree.
-    :ivar log_arcs: (I,) the log-probability of each item's arc.
-    :ivar log_relations: (arcs, relations + 1) log-probabilities; the last is the root's.
-    """
+    """The arcs of a packed forest of I items and of the best trees of W words; each is scored once."""
 
     def __init__(self, forest: PackedForest, heads: Sequence[Array], scored: Scored) -> None:
         longest = scored.arcs.shape[1]

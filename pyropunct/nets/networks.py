@@ -38,10 +38,7 @@ class TrainedNetwork(ABC, Generic[Vocabulary, Recipe, Network]):
     A subclass adds one field, the source of the features that the network reads.
 
     :ivar vocabulary: a dataclass of plain types with a class method ``from_json``.
-    :ivar recipe: how it was trained.
-    :ivar network: gives the scores.
     :ivar report: the course of training, in plain JSON types.
-    :cvar what: its name in messages.
     :cvar kinds: the classes of vocabulary, recipe and network.  The network is constructed from a vocabulary,
         a recipe and the size of its input features.
     """
@@ -77,11 +74,7 @@ class TrainedNetwork(ABC, Generic[Vocabulary, Recipe, Network]):
 
     @classmethod
     def from_parts(cls, plain: Mapping[str, Any], tensors: Mapping[str, Tensor], source: Any = None) -> Self:
-        """The network that `to_parts` took apart.
-
-        :param source: gives the features that it reads, as in training.
-        :raises ValueError: if a part is missing or damaged, or a tensor has another name or shape.
-        """
+        """The network that `to_parts` took apart; raises `ValueError` if a part is missing or damaged."""
         vocabulary_type, recipe_type, _ = cls.kinds
         try:
             vocabulary = vocabulary_type.from_json(plain["vocabulary"])
@@ -103,10 +96,7 @@ class TrainedNetwork(ABC, Generic[Vocabulary, Recipe, Network]):
 
 @dataclass(frozen=True)
 class TrainedWordNetwork(TrainedNetwork[Vocabulary, Recipe, Network]):
-    """A network that reads words; its vocabulary encodes sentences with their pretrained features.
-
-    :ivar pretrained: gives these features, None if it reads none.
-    """
+    """A network that reads words, and pretrained features of words unless ``pretrained`` is None."""
 
     pretrained: Pretrained | None = None
 
@@ -145,11 +135,6 @@ class NetworkTraining(Trainer, Generic[Model]):
     A subclass defines the vocabulary, the loss of a batch, and the scores on dev.
 
     :param source: gives the features that the network reads.
-    :ivar kind: the class of the model.
-    :cvar unit: the unit of the training data in the report.
-    :ivar model: the model with initial weights.
-    :ivar lengths: the number of words of each training sentence.
-    :ivar network: the module that is trained.
     :ivar best: the module with the averaged weights of the best epoch.
     """
 
@@ -269,10 +254,7 @@ class NetworkTraining(Trainer, Generic[Model]):
             )
 
     def rate(self, done: int) -> float:
-        """The factor of the learning rate: a linear rise from 0 to 1, then a linear fall to 0.
-
-        :param done: words of the current epoch that are done.
-        """
+        """The learning rate's factor after ``done`` words of the epoch: linear up to 1, then down to 0."""
         passed = (len(self.epochs) + (done + 1) / self.size) / self.planned  # the first step counts
         warm_up: float = self.recipe.warm_up
         return min(passed / warm_up, (1 - passed) / (1 - warm_up))
@@ -308,13 +290,7 @@ def trained(
     checkpoint: AnyCheckpoint | None = None,
     watch: Watch | None = None,
 ) -> Model:
-    """Train a network, and return the best epoch.
-
-    :param make: makes the training, including the initial weights.
-    :param seed: equal seeds give equal networks, on the same machine with the same number of threads.
-    :param checkpoint: see `Trainer.run`.
-    :param watch: see `Trainer.run`.
-    """
+    """Train a network with seeded initial weights, and return its best epoch."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         training = make()
@@ -328,11 +304,7 @@ Item = TypeVar("Item")
 def sequences(
     what: str, train: Iterable[Item], dev: Iterable[Item] | None
 ) -> tuple[tuple[Item, ...], tuple[Item, ...] | None]:
-    """The training and dev sentences as tuples.
-
-    :param what: the name of the network that is trained.
-    :raises ValueError: if one of the two has no sentence.
-    """
+    """The training and dev sentences as tuples; raises `ValueError` if either is empty."""
     both = tuple(train), None if dev is None else tuple(dev)
     if not both[0]:
         raise ValueError(f"there is no sentence to train a {what} on")

@@ -55,10 +55,9 @@ REMEMBERED_WORDS = 8000
 
 
 class WeightedTree(NamedTuple):
-    """A tree of a sentence with its share of the probability.
+    """A projective tree of a sentence with its share of the probability; weights of a sentence add up to 1.
 
-    :ivar tree: projective, with one root, universal tags, and relations with their subtypes.
-    :ivar weight: the weights of all trees of a sentence add up to 1.
+    :ivar tree: with one root, universal tags, and relations with their subtypes.
     :ivar given: whether it came with the sentence, not from a parser.
     """
 
@@ -71,25 +70,17 @@ class Parser(Protocol):
     """Parses unpunctuated words into tagged trees (Li, Wang & Eisner 2019, section 6.1)."""
 
     def parse(self, sentences: Sequence[Sequence[str]], trees: int = 1) -> list[list[WeightedTree]]:
-        """The trees of each sentence, the heaviest first.
+        """The trees of each sentence, the heaviest first; words are as in `pyropunct.treebank.tree.Tree`.
 
-        :param sentences: the words of each; abbreviations without their dot, as in
-            `pyropunct.treebank.tree.Tree`.
-        :param trees: 1 for the best tree; a greater number for at most that many, weighted by the parser's
-            confidence (footnote 20 of the paper).
+        :param trees: 1 for the best tree; k for at most k, weighted by the parser's confidence (footnote 20
+            of the paper).
         :raises ValueError: if a sentence has no word, or ``trees`` is less than 1.
         """
         ...
 
 
 class AttachmentScores(NamedTuple):
-    """Attachment and tagging scores, in percent of all words.
-
-    :ivar words: the number of words.
-    :ivar uas: words with the right head.
-    :ivar las: words with the right head and relation, subtype included.
-    :ivar upos: words with the right universal tag.
-    """
+    """Heads, heads with relation and subtype, and universal tags that are right, in percent of all words."""
 
     words: int
     uas: float
@@ -103,10 +94,7 @@ class AttachmentScores(NamedTuple):
 
 
 def attachment_scores(parsed: Sequence[Tree], gold: Sequence[Tree]) -> AttachmentScores:
-    """Compare parsed and gold trees word by word.
-
-    :raises ValueError: if there is no word, or the words differ.
-    """
+    """Compare trees word by word; raises `ValueError` if there is no word, or the words differ."""
     if [tree.forms for tree in parsed] != [tree.forms for tree in gold]:
         raise ValueError("the trees to compare are not of the same words")
     words = sum(map(len, gold))
@@ -144,11 +132,10 @@ class BiaffineParser(TrainedWordNetwork[ParserVocabulary, ParserRecipe, Biaffine
         """The trees of each sentence, the heaviest first; see `pyropunct.nets.parser.Parser`.
 
         The distribution over trees is the product of the network's distributions over heads, restricted to
-        projective trees with one root.  A single tree is the exact mode.  Several trees are drawn
-        independently, and a tree's weight is its share of the draws.  A word has the same tag in all trees,
-        and an arc the same relation.
+        projective trees with one root.  A single tree is the exact mode; several are independent draws,
+        weighted by their share, which do not depend on the other sentences.  A word has the same tag in all
+        trees, and an arc the same relation.
 
-        :param seed: the seed of the draws, which do not depend on the other sentences.
         :raises ValueError: if a sentence has no word, or ``trees`` is less than 1.
         """
         if trees < 1:
@@ -161,10 +148,9 @@ class BiaffineParser(TrainedWordNetwork[ParserVocabulary, ParserRecipe, Biaffine
 
     @torch.no_grad()
     def states(self, sentences: Sequence[Sequence[str]]) -> Tensor:
-        """(sentences, longest, features) states of words in context, for other networks to read.
+        """(sentences, longest, features) LSTM states of words, then their pretrained features, if any.
 
-        These are the states of the lower and upper LSTMs, then the pretrained features, if any.  States of
-        the last parsed sentences are cached.  Batches of like length save memory.
+        States of the last parsed sentences are cached.  Batches of like length save memory.
         """
         known, keys = self._recent.rows, list(map(tuple, sentences))
         if known.keys() >= set(keys):
@@ -257,8 +243,6 @@ class Scored(NamedTuple):
     """A parser's scores of B sentences of at most n words.
 
     :ivar arcs: (B, n, n + 1) the logarithm of the weight of each arc at [sentence, word, head].
-    :ivar tags: (B, n, tags) logits.
-    :ivar parts: the scores of each of its networks.
     """
 
     arcs: Tensor
@@ -267,11 +251,7 @@ class Scored(NamedTuple):
 
 
 def log_relations(parts: Sequence[_Part], words: Tensor, heads: Tensor) -> Tensor:
-    """(arcs, relations) logarithms of products of probabilities, up to a constant for each arc.
-
-    :param words: (arcs,) the rows of the words in a batch.
-    :param heads: (arcs,) the rows of their heads.
-    """
+    """(arcs, relations) log products of probabilities, up to a constant, for rows of words and heads."""
     logits = (
         power * network.relations(scores.dependents.flatten(0, 1)[words], scores.heads.flatten(0, 1)[heads])
         for network, scores, power in parts
@@ -305,16 +285,13 @@ def train_parser(
     checkpoint: AnyCheckpoint | None = None,
     watch: Watch | None = None,
 ) -> BiaffineParser:
-    """Train a tagger and parser on the unpunctuated trees of a treebank.
+    """Train a tagger and parser on the unpunctuated trees of a treebank; equal seeds give equal parsers.
 
     :param dev: sentences whose LAS chooses the best epoch; without them the last epoch is kept.
-    :param pretrained: features of words that the parser reads as well.  They are computed once, and
-        forgotten after training unless it is a `pyropunct.nets.pretrained.Kept`.
+    :param pretrained: features of words that the parser reads as well; forgotten afterwards unless
+        `pyropunct.nets.pretrained.Kept`.
     :param marks: let the parser read words `pyropunct.nets.words.with_marks`.  Its trees are of the words.
-    :param seed: equal seeds give equal parsers, on the same machine with the same number of threads.
-    :param device: where it is trained; the result is on the CPU.
-    :param checkpoint: training resumes from it, and writes it after every epoch.
-    :param watch: called after every step and epoch.
+    :param device: for training; the result is on the CPU.
     :raises ValueError: if one of the treebanks has no sentence.
     """
     data = sequences("parser", train, dev)

@@ -29,10 +29,7 @@ class Pretrained(Protocol):
         """Features of a word."""
 
     def features(self, sentences: Sequence[Sequence[str]]) -> Tensor:
-        """(sentences, longest, size) features of words, padded with 0, rounded to half precision.
-
-        :raises PretrainedError: if it cannot be used.
-        """
+        """(sentences, longest, size) features padded with 0, in half precision."""
 
     def identity(self) -> dict[str, Any]:
         """In plain JSON types, what must be equal in training and use of a network that reads it."""
@@ -62,10 +59,7 @@ class SentenceCache:
 
 
 class Kept:
-    """Features that are computed once by ``source`` and kept in half precision, for training.
-
-    :param most_words: the most words whose features are kept.
-    """
+    """Features computed once by ``source`` and kept, in half precision, for at most ``most_words`` words."""
 
     def __init__(self, source: Pretrained, most_words: float = inf) -> None:
         self.source = source
@@ -77,10 +71,7 @@ class Kept:
         return self.source.size
 
     def rows(self, sentences: Sequence[Sequence[str]]) -> list[Tensor]:
-        """For each sentence (n, size) the features of its n words, in half precision.
-
-        Few sentences are computed at a time, because their features are padded.
-        """
+        """For each sentence the (n, size) features of its n words, computed in small batches."""
         keys, rows = [tuple(sentence) for sentence in sentences], self._cache.rows
         new = [key for key in dict.fromkeys(keys) if key not in rows]
         for start in range(0, len(new), ENCODED_TOGETHER):
@@ -120,20 +111,13 @@ def bare(pretrained: Pretrained | None) -> Pretrained | None:
 
 
 def check_same(pretrained: Pretrained | None, wanted: Mapping[str, Any] | None) -> None:
-    """Check that a network gets the features with which it was trained.
-
-    :param wanted: their `Pretrained.identity`, None if it was trained without.
-    :raises ValueError: if ``pretrained`` gives other features.
-    """
+    """Raise `ValueError` if a network gets other features than it was trained with (None: without)."""
     if (None if pretrained is None else pretrained.identity()) != wanted:
         raise ValueError("it was trained with other pretrained features of words")
 
 
 def features_of_words(pretrained: Pretrained, sentences: Sequence[Sequence[str]]) -> Tensor:
-    """(N, size) the features of the N words of all sentences, in half precision.
-
-    :raises PretrainedError: if the features cannot be computed.
-    """
+    """(N, size) the features of the N words of all sentences, in half precision."""
     source = pretrained if isinstance(pretrained, Kept) else Kept(pretrained)
     nothing = torch.zeros(0, pretrained.size, dtype=torch.half)
     return torch.cat([nothing, *source.rows(sentences)])

@@ -70,11 +70,7 @@ class Reading(NamedTuple):
 
 
 class TextWindow(NamedTuple):
-    """Neighbouring words of a text.
-
-    :ivar words: the words that the network sees.
-    :ivar core: the words among them whose reading is kept.
-    """
+    """Neighbouring words of a text that the network reads, and the core of them whose reading is kept."""
 
     words: Sequence[str]
     core: slice
@@ -121,20 +117,12 @@ class RunningReader(TrainedWordNetwork[ReaderVocabulary, ReaderRecipe, RunningNe
 
     @torch.inference_mode()
     def mark_probabilities(self, marks: Tensor, ends: Sequence[bool]) -> Probabilities:
-        """(n, labels) the probabilities of the mark strings behind n words.
-
-        :param marks: their rows of `Reading.marks`.
-        :param ends: whether a sentence ends behind each word.
-        """
+        """(n, labels) probabilities of the strings behind n words, given `Reading.marks` and the ends."""
         logits = marks + torch.tensor(ends, dtype=marks.dtype)[:, None] * self.network.at_end
         return logits.double().softmax(-1).numpy()
 
     def in_cases(self, words: Sequence[str], cases: Tensor, starts: Sequence[bool]) -> list[str]:
-        """Lower-cased words in their most probable cases.
-
-        :param cases: their rows of `Reading.cases`.
-        :param starts: whether a sentence starts with each word.
-        """
+        """Lower-cased words in their most probable cases, from `Reading.cases` and sentence starts."""
         with torch.inference_mode():
             at_start = torch.tensor(starts, dtype=cases.dtype)[:, None] * self.network.at_start
             logits = cases + at_start
@@ -156,7 +144,6 @@ def windows_of(words: Sequence[str], start: int, stop: int) -> Iterator[TextWind
 class ReaderScores(NamedTuple):
     """Scores of a reader, in percent.
 
-    :ivar words: the number of words.
     :ivar f1: of sentence ends inside documents, in words as written.
     :ivar lower_f1: the same in lower-cased words.
     :ivar case: accuracy of case in lower-cased words, of those that have case.
@@ -200,11 +187,7 @@ class Counts(NamedTuple):
 
 
 def count(found: Sequence[Sequence[bool]], gold: Sequence[Sequence[bool]]) -> Counts:
-    """Count sentence ends inside documents; the end of a document does not count.
-
-    :param found: for each document, whether the reader ends a sentence behind each word.
-    :param gold: the same in the treebank.
-    """
+    """Count sentence ends inside documents, found and gold; the end of a document does not count."""
     pairs = [
         pair
         for ends, right in zip(found, gold, strict=True)
@@ -241,19 +224,12 @@ def train_reader(
 ) -> RunningReader:
     """Train a reader of running text on the documents of a treebank.
 
-    Comments ``# newdoc`` start documents; a treebank without them is one document.
+    Comments ``# newdoc`` start documents; a treebank without them is one.  Texts are further documents.
 
-    :param train: the sentences in their order.
-    :param dev: sentences that choose the best epoch; without them the last epoch is kept.
-    :param texts: further documents to learn from.
-    :param dev_texts: further documents to choose the epoch.
     :param first: start from the words and weights of this reader.
     :param pretrained: features of words that the reader reads as well; they are computed once.
     :param encoder_rate: the greatest learning rate of adapters of the encoder, see `pyropunct.nets.tuning`,
         which are trained together with the reader; 0 trains none.  Existing adapters are copied first.
-    :param seed: equal seeds give equal readers, on the same machine with the same number of threads.
-    :param checkpoint: training resumes from it, and writes it after every epoch.
-    :param watch: called after every step and epoch.
     :raises ValueError: if one of the treebanks has no sentence, or adapters are to be trained but
         ``pretrained`` is not an `pyropunct.nets.encoder.Encoder`.
     """
@@ -269,11 +245,8 @@ def train_reader(
 class ReaderTraining(NetworkTraining[RunningReader]):
     """The training of one reader.
 
-    Each epoch cuts the documents into new windows, and lower-cases a new share of the windows.  Only these
-    teach the cases of words.
-
-    :param first: see `train_reader`.
-    :ivar windows: those of the current epoch; batches are lists of their numbers.
+    Each epoch cuts the documents into new windows, whose numbers make batches.  It lower-cases a new share of
+    the windows; only these teach the cases of words.
     """
 
     kind = RunningReader
@@ -358,10 +331,7 @@ class ReaderTraining(NetworkTraining[RunningReader]):
 
 
 class AdaptingReaderTraining(ReaderTraining):
-    """The training of a reader together with adapters of its encoder.
-
-    :param encoder_rate: the greatest learning rate of the adapters.
-    """
+    """The training of a reader with adapters of its encoder, at most at the rate ``encoder_rate``."""
 
     network: AdaptedNetwork
     best: AdaptedNetwork

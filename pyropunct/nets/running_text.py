@@ -48,10 +48,7 @@ def case_of(word: str) -> int | None:
 
 
 def in_case(word: str, case: int) -> str:
-    """A lower-cased word written in one of the first three cases.
-
-    It stays as it is if lower-casing would not give it back, as with German "ß".
-    """
+    """A lower-cased word in one of the first three cases; unchanged if that cannot be undone (German "ß")."""
     written = word
     if case == UPPER:
         written = word.upper()
@@ -63,11 +60,9 @@ def in_case(word: str, case: int) -> str:
 
 
 class Document(NamedTuple):
-    """Running text.
+    """Running text: its words as written, and whether a sentence ends behind each.
 
-    :ivar words: as written.
-    :ivar ends: for each word whether a sentence ends behind it.
-    :ivar marks: the marks behind each word; those in front of a sentence are left out.
+    :ivar marks: behind each word; opening marks of a sentence are left out.
     """
 
     words: tuple[str, ...]
@@ -100,11 +95,7 @@ def joined(sentences: Iterable[tuple[Sequence[str], Surface]]) -> Document:
 
 @dataclass(frozen=True)
 class ReaderVocabulary(WordTypes):
-    """The types of words, characters and slot strings of a training treebank.
-
-    :ivar others: words with capitals elsewhere than at the start alone, such as "iPhone".
-    :ivar slots: the strings of marks behind words.
-    """
+    """The words, characters and slot strings of a treebank; ``others`` are words such as "iPhone"."""
 
     others: tuple[str, ...]
     slots: SlotVocabulary
@@ -131,10 +122,7 @@ class ReaderVocabulary(WordTypes):
 
 
 def build_reader_vocabulary(train: Sequence[Document], form_count: int) -> ReaderVocabulary:
-    """The types of a training treebank.
-
-    :param form_count: less frequent words, lower-cased, are `pyropunct.nets.words.UNKNOWN`.
-    """
+    """The types of a treebank; words seen less than ``form_count`` times are unknown."""
     words = [word for document in train for word in document.words]
     others = Counter(word for word in words if case_of(word) == OTHER)
     return ReaderVocabulary(
@@ -148,10 +136,8 @@ def build_reader_vocabulary(train: Sequence[Document], form_count: int) -> Reade
 class ReaderAnswers(NamedTuple):
     """The gold answers for a batch of windows; each (windows, longest).
 
-    :ivar ends: 1 where a sentence ends behind a word.
-    :ivar starts: 1 where a sentence starts with a word.
     :ivar cases: `NO_CASE` where no case is learned and in the padding.
-    :ivar marks: the labels of the strings behind the words.
+    :ivar marks: numbers of the strings behind the words.
     """
 
     ends: Tensor

@@ -100,8 +100,6 @@ class SlotTagger(TrainedNetwork[SlotVocabulary, SlotTaggerRecipe, SlotNetwork]):
     spelling.  So the probabilities of all strings add up to 1::
 
         p(x | words) = product over i of p(label of x_i | words) q(x_i | no label, if it has none)
-
-    :ivar parser: the tagger reads its states.
     """
 
     what = "a slot tagger"
@@ -156,12 +154,8 @@ def train_slot_tagger(
 ) -> SlotTagger:
     """Train a slot tagger on the words and punctuation of a treebank; trees are ignored.
 
-    :param parser: the tagger reads its states; it is not changed, and may have seen the sentences.
+    :param parser: gives the states; it is not changed, and may have seen the sentences.
     :param dev: sentences whose perplexity chooses the best epoch; without them the last epoch is kept.
-    :param tokens: those of the model that will use the tagger: see `pyropunct.nets.labels.collect_labels`.
-    :param seed: equal seeds give equal taggers, on the same machine with the same number of threads.
-    :param checkpoint: training resumes from it, and writes it after every epoch.
-    :param watch: called after every step and epoch.
     :raises ValueError: if one of the treebanks has no sentence.
     """
     data = sequences("tagger", train, dev)

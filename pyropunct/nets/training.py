@@ -38,11 +38,9 @@ def strange(tensor: Tensor) -> str | None:
 class Epoch(NamedTuple):
     """The result of one epoch.
 
-    :ivar number: counted from 1.
     :ivar loss: the training loss in natural logarithms: per word or slot of a network, per sentence of a
         story, priors included.
     :ivar scores: on the dev treebank, by name, if there is one.
-    :ivar seconds: since training began.
     """
 
     number: int
@@ -52,14 +50,9 @@ class Epoch(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """The progress of a training.
+    """The progress of a training; epochs are counted from 1.
 
-    :ivar what: the name of a network, or the direction of a story.
-    :ivar epoch: the current epoch, counted from 1.
-    :ivar done: the part of ``size`` that is done.
-    :ivar size: the words (of a network) or sentences (of a story) in an epoch.
-    :ivar last: the last finished epoch.
-    :ivar epochs: the number of epochs.
+    :ivar done: the part of ``size`` that is done: words of a network, sentences of a story.
     """
 
     what: str
@@ -102,14 +95,8 @@ class DevScores(Protocol):
 class Trainer(ABC):
     """A training in epochs: the base class for networks and stories.
 
-    :param planned: the number of epochs.
-    :param size: the words, or sentences, of an epoch.
-    :ivar what: its name in messages and progress reports.
-    :ivar train: the training data; the report gives their number.
     :ivar dev: data that choose the best epoch; without them the last epoch is kept.
-    :ivar seed: the seed of torch's random numbers.
     :ivar patience: stop after this many epochs without a gain on dev.
-    :ivar epochs: the finished ones.
     :ivar chosen: the number of the best epoch; 0 before the first.
     :cvar share: an epoch is kept if its merit exceeds this share of the greatest merit so far.
     """
@@ -136,9 +123,8 @@ class Trainer(ABC):
 
     @abstractmethod
     def step(self, batch: Any, done: int) -> float:
-        """Take one step on a batch; returns the loss per word, or per sentence.
+        """Take one step, after ``done`` words (sentences) of the epoch; returns the loss per word (sentence).
 
-        :param done: the words, or sentences, of the current epoch that were seen before.
         :raises DivergedError: if the loss is not finite; then no step is taken.
         """
 
@@ -159,11 +145,7 @@ class Trainer(ABC):
         return total / self.size
 
     def run(self, checkpoint: AnyCheckpoint | None = None, watch: Watch | None = None) -> None:
-        """Train until all planned epochs are done, or the patience is exhausted.
-
-        :param checkpoint: training resumes from it, and writes it after every epoch.
-        :param watch: called after every step and epoch.
-        """
+        """Train until the epochs or the patience end; resumes from the checkpoint, and writes it."""
         if checkpoint is not None:
             checkpoint.load(self)
         while len(self.epochs) < self.planned and len(self.epochs) - self.chosen < self.patience:

@@ -34,10 +34,7 @@ OLD_KINDS = {
 
 
 class Adapters(nn.Module):
-    """The matrices A and B of all linear maps of an encoder; B A is 0 before training.
-
-    :param rank: the rows of A, and the columns of B.
-    """
+    """The matrices A, of ``rank`` rows, and B of all linear maps of an encoder; B A is 0 before training."""
 
     def __init__(self, model: nn.Module, rank: int = RANK) -> None:
         super().__init__()
@@ -73,11 +70,7 @@ def _linear_maps(model: nn.Module) -> list[nn.Linear]:
 
 
 class AdaptedEncoder:
-    """An encoder with `Adapters`, opened when it is first used.
-
-    :ivar encoder: the encoder without them.
-    :param tensors: the state of the adapters.
-    """
+    """An encoder with the state of its `Adapters`, opened when it is first used."""
 
     def __init__(self, encoder: Encoder, tensors: Mapping[str, Tensor]) -> None:
         self.encoder, self._tensors = encoder, dict(tensors)
@@ -109,10 +102,7 @@ class AdaptedEncoder:
     def from_parts(
         cls, plain: Mapping[str, Any], tensors: Mapping[str, Tensor], place: str | Path | None = None
     ) -> "AdaptedEncoder":
-        """The encoder that `to_parts` took apart; raises `ValueError` if a part is missing or mistyped.
-
-        :param place: where the encoder is now; defaults to where it was.
-        """
+        """The encoder that `to_parts` took apart; raises `ValueError` for missing or mistyped parts."""
         if not isinstance(plain["adapters"], str) or not tensors:
             raise ValueError("it does not have the adapters of an encoder")
         adapted = cls(Encoder.from_parts({**plain, "kind": KIND}, place), tensors)
@@ -126,10 +116,7 @@ class AdaptedEncoder:
         return opened
 
     def parted(self) -> tuple[Opened, Adapters]:
-        """A separate copy of the encoder, and the adapters, not attached.
-
-        :raises PretrainedError: if it cannot be loaded, or is not the encoder of the adapters.
-        """
+        """A copy of the encoder, and the adapters, not attached; raises `PretrainedError`."""
         opened = self.encoder.opened_anew()
         rank = len(self._tensors.get("down.0", ()))
         try:
@@ -164,9 +151,8 @@ class AdaptedNetwork(nn.Module):
 def pretrained_from(
     plain: Mapping[str, Any] | None, tensors: Mapping[str, Tensor], encoder: str | Path | None = None
 ) -> Pretrained | None:
-    """The source that `Pretrained.to_parts` took apart.
+    """The source that `Pretrained.to_parts` took apart; None if the model has none.
 
-    :param plain: its description, None if the model has no source.
     :param encoder: where the encoder is now, if it has moved.
     :raises PretrainedError: if ``encoder`` is given to a model that needs none, or the kind of source is no
         longer supported.

@@ -76,11 +76,7 @@ class WordBatch(NamedTuple):
 
 @dataclass(frozen=True)
 class WordTypes:
-    """Numbers for the words and characters of a training treebank.
-
-    :ivar forms: lower-cased words, beginning with `PADDING` and `UNKNOWN`.
-    :ivar characters: beginning with the same two.
-    """
+    """Numbers of lower-cased words and of characters; both begin with `PADDING` and `UNKNOWN`."""
 
     forms: tuple[str, ...]
     characters: tuple[str, ...]
@@ -228,10 +224,7 @@ class SpellingLayer(nn.Module):
 
 
 class Bidirectional(nn.Module):
-    """A left-to-right and a right-to-left LSTM.
-
-    The bidirectional LSTM of torch would start in the padding, or take twice as long on packed sequences.
-    """
+    """Two LSTMs.  That of torch starts in the padding, or takes twice as long on packed sequences."""
 
     def __init__(self, size: int, hidden: int) -> None:
         super().__init__()
@@ -266,12 +259,9 @@ def mirror(batch: WordBatch) -> Tensor:
 
 
 class WordNetwork(nn.Module):
-    """The first layer of a network: a vector for each word, from the whole word and its spelling.
+    """The first layer of a network: a vector of ``word_size`` for each word, from the word and its spelling.
 
     Pretrained features are `standardised` and enter through a linear map.
-
-    :param pretrained: the number of pretrained features of a word, 0 without them.
-    :ivar word_size: features of the vectors.
     """
 
     def __init__(self, types: WordTypes, recipe: NetworkRecipe, pretrained: int = 0) -> None:
@@ -299,11 +289,7 @@ class WordNetwork(nn.Module):
 
 
 def begin_with(network: WordNetwork, types: WordTypes, known: WordNetwork, known_types: WordTypes) -> None:
-    """Copy the weights of another network; words unknown to it keep their own.
-
-    :param known: the other network, with the types ``known_types``.
-    :raises RuntimeError: if the sizes differ.
-    """
+    """Copy the weights of a network of equal sizes; words unknown to it keep their own."""
     tables = {
         "forms.weight": (types.forms, known_types.forms),
         "spelling.characters.weight": (types.characters, known_types.characters),

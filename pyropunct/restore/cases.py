@@ -13,10 +13,7 @@ from pyropunct.text.raw_sentence import Multiword, RawSentence
 
 
 def loses_case(words: Sequence[str], mode: CaseMode) -> bool:
-    """Whether the case of neighbouring words is to be restored.
-
-    With "auto" it is, if there is no capital letter, or several words are all in capitals.
-    """
+    """Whether to restore case; "auto": if there is no capital, or several words are all in capitals."""
     if mode != "auto":
         return mode == "restore"
     letters = [letter for letter in chain.from_iterable(words) if letter.lower() != letter.upper()]
@@ -31,11 +28,7 @@ def lowered(words: Sequence[str]) -> list[str]:
 
 
 def recased(source: RawSentence, reader: RunningReader, cases: Tensor, capital: bool) -> RawSentence:
-    """A sentence in its probable case.
-
-    :param cases: (n, 4) logits, see `pyropunct.nets.reader.Reading`.
-    :param capital: whether the first word is capitalised because it is first.
-    """
+    """A sentence in its probable case by the (n, 4) logits; ``capital`` capitalises its first word."""
     starts = [capital, *[False] * (len(source.words) - 1)]
     recased = reader.in_cases(lowered(source.words), cases, starts)
     words = tuple(

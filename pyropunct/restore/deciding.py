@@ -48,14 +48,11 @@ def decide(
     `pyropunct.restore.pooling`.  Draws are made in rounds, until more are not expected to save many edits.
 
     :param parses: for each sentence its trees, with weights that add up to 1.
-    :param decoder: one of `pyropunct.restore.decoders.DECODERS`.
-    :param threshold: for the decoder "f1", see `pyropunct.restore.decoders.probable_marks`.
-    :param samples: the greatest number of draws of a sentence, spread over its trees; each round may round
-        up by one draw for each tree.
-    :param seed: equal seeds give equal results, independently of the other sentences.
-    :param rewritings: for each sentence a rewriting of its draws; by default unknown marks are removed.
-    :param readings: for each sentence of running text, what the model's reader predicts behind its words,
-        which is pooled as well.
+    :param samples: the most draws of a sentence, spread over its trees; each round may round up by one for
+        each tree.
+    :param seed: equal seeds give equal results, whatever the other sentences are.
+    :param readings: what the model's reader predicts behind the words of each sentence of running text;
+        pooled as well.
     :raises KeyError: if there is no such decoder.
     """
     choose = decoder_with(decoder, threshold)
@@ -107,9 +104,6 @@ def decide_given(
 ) -> Iterator[Decision]:
     """Punctuate sentences given their trees and evidence, from the posterior; networks are not pooled.
 
-    :param parses: as for `decide`.
-    :param evidence: for each sentence what is known of its slots 0..n.
-    :param rewritings: as for `decide`.
     :param strict: raise an error if the evidence is impossible; otherwise it is dropped, except for what the
         rewriting keeps.
     :raises ImpossibleSurfaceError: if the evidence of a sentence is impossible.

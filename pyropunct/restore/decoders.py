@@ -50,12 +50,10 @@ Shares = tuple[Mapping[tuple[str, ...], float], ...]
 class Decision(NamedTuple):
     """The decision of a decoder for one sentence.
 
-    :ivar surface: the punctuation tokens of the slots 0..n.
     :ivar risk: the expected edit distance from the truth, estimated from the draws.
     :ivar regret: the edits that more draws are expected to save; infinite if the decoder cannot say.
     :ivar shares: the marginal probability of each string in each slot.
-    :ivar effective_draws: the effective sample size given evidence, see
-        `pyropunct.restore.posterior.Posterior`.
+    :ivar effective_draws: the effective sample size given evidence.
     """
 
     surface: Surface
@@ -66,12 +64,9 @@ class Decision(NamedTuple):
 
 
 class _Tables(NamedTuple):
-    """Tables over slots and the k distinct strings.
+    """Tables (n + 1, k) over slots and the k distinct strings; ``distance`` is (k, k).
 
-    :ivar share: (n + 1, k) the probability of each string in each slot.
     :ivar risk: (n + 1, k) R_i of each string; infinite if it was not drawn in the slot.
-    :ivar distance: (k, k) edit distances.
-    :ivar spread: (n + 1, k) see `pyropunct.draws.Draws`.
     """
 
     share: NDArray[Any]
@@ -128,10 +123,7 @@ def _decision(
 
 
 def minimum_bayes_risk(draws: "Draws") -> Decision:
-    """The drawn surface with the least expected loss: equation (10), computed exactly in O(m n).
-
-    Ties are broken by frequency, then by the order of the draws.
-    """
+    """The drawn surface of least expected loss, exact in O(m n); ties go to the more frequent."""
     tables = _tables(draws)
     risks = _risks(draws, tables)
     best = np.flatnonzero(risks <= risks.min() + EQUAL)
@@ -193,12 +185,7 @@ def _least_of_slots(expected: NDArray[Any], share: NDArray[Any]) -> NDArray[Any]
 
 
 class _Pair(NamedTuple):
-    """A mark on one side of a constituent, and its partner on the other.
-
-    :ivar slots: the slots of its edges.
-    :ivar numbers: of the strings that are these marks alone.
-    :ivar share: p(pair).
-    """
+    """A mark on one side of a constituent and its partner on the other, with p(pair)."""
 
     slots: tuple[int, int]
     numbers: tuple[int, int]
@@ -230,11 +217,7 @@ def _partner(string: Sequence[str]) -> tuple[str] | None:
 def _around_constituents(
     draws: "Draws", strings: Sequence[Sequence[str]], expected: NDArray[Any], chosen: NDArray[Any]
 ) -> NDArray[Any]:
-    """(n + 1,) the strings after improving the pairs of one constituent after the other.
-
-    :param expected: (n + 1, k) the expected loss of each string.
-    :param chosen: (n + 1,) the best string of each slot.
-    """
+    """(n + 1,) the strings after improving the pairs of each constituent in turn."""
     pairs, touching = _pairs(draws, strings), defaultdict(list)
     for pair in pairs:
         for slot in pair.slots:

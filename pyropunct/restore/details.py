@@ -19,8 +19,6 @@ CLOSING, OPENING = slice(0, 1), slice(1, 2)
 class Side(NamedTuple):
     """The marks on one side of a word.
 
-    :ivar marks: the restored ones, as written; often none.
-    :ivar probability: of exactly these marks.
     :ivar others: the likeliest alternative, maybe none; a threshold can make it likelier than ``marks``.
     :ivar others_probability: of the alternative; 0 if none was drawn.
     """
@@ -32,14 +30,7 @@ class Side(NamedTuple):
 
 
 class Word(NamedTuple):
-    """A word of restored text.
-
-    :ivar text: the original word, with the dot of an abbreviation.
-    :ivar start: its offset in the original text, in characters.
-    :ivar end: ``start`` and its length.
-    :ivar before: the opening marks in front of it.
-    :ivar behind: the marks behind it.
-    """
+    """A word of restored text, its offsets in characters, and the marks before and behind it."""
 
     text: str
     start: int
@@ -70,11 +61,7 @@ def details_of_text(sentences: Iterable[Restored], conventions: Conventions) -> 
 
 
 def details(restored: Restored, conventions: Conventions, start: int) -> Iterator[Word]:
-    """The written words of a sentence of raw text.
-
-    :param conventions: how the treebank of the model writes.
-    :param start: the offset of the sentence in the text, in characters.
-    """
+    """The written words of a sentence of raw text that starts at an offset, in characters."""
     source = restored.source
     if not isinstance(source, RawSentence) or not restored.shares:
         return

@@ -33,10 +33,8 @@ ROOT, PARATAXIS = "root", "parataxis"
 
 
 class LineWindow(NamedTuple):
-    """Neighbouring words of a line.
+    """The words between the slots ``first`` and ``last`` of a line.
 
-    :ivar first: the slot where the window starts.
-    :ivar last: the slot where it ends.
     :ivar core: the words, counted from 1, whose heads and preceding slots are taken from this window; the
         last window also gives the last slot.
     """
@@ -62,11 +60,7 @@ def windows(size: int, closed: Collection[int]) -> list[LineWindow]:
 
 
 def joined(parts: Sequence[LineWindow], trees: Sequence[Tree]) -> Tree:
-    """The tree of a line, joined from the trees of its windows.
-
-    Each word gets the head from the window whose core contains it.  Words outside the resulting tree are
-    attached to the first root.
-    """
+    """The tree of a line; each word's head is from the window whose core has it, else the first root."""
     heads: list[int] = []
     relations: list[str] = []
     tags: list[str] = []
@@ -151,9 +145,8 @@ def weighted_trees(
 ) -> list[list[WeightedTree]]:
     """The trees of each sentence, with weights that add up to 1; a given tree has weight 1.
 
-    :param sentences: words, which are parsed, or trees.
-    :param trees: the greatest number of trees of a parsed sentence; more than `LONGEST_PARSED` words get one
-        tree, joined from windows.
+    :param trees: the most trees of a parsed sentence; beyond `LONGEST_PARSED` words it gets one, joined from
+        windows.
     :raises NoParserError: if there are raw words and the model has no parser.
     :raises TypeError: if a sentence is a string instead of a list of words.
     """

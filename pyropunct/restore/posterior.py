@@ -34,9 +34,7 @@ def evidence_about(
 ) -> list[Evidence]:
     """Evidence about the slots 0..n of a sentence.
 
-    :param known: for each slot its marks; or evidence in numbers of tokens (`Vocabulary.token_number`); or
-        None, if nothing is known.
-    :param hidden: marks that may be missing from slots whose marks are given.
+    :param known: for each slot its marks, or evidence in numbers of tokens, or None if nothing is known.
     :raises ValueError: if the model does not know a hidden mark.
     """
     unseen = _numbers(vocabulary, hidden)
@@ -82,8 +80,6 @@ def evidence_of_marks(
     With hidden marks, all other marks are known, and so is their absence.  Otherwise non-empty slots are
     known and empty slots are unknown; a slot with only an abbreviation dot counts as empty.
 
-    :param surface: the marks of the slots 0..n.
-    :param hidden: marks that may be missing.
     :param keep: whether slots with hidden marks are complete.
     :param closed: slots inside written words, where no mark can stand.
     """
@@ -112,8 +108,6 @@ SHOWN = 60
 class Posterior:
     """p(x, T | words, evidence) of a sentence, as weighted draws; see `pyropunct.models.conditioning`.
 
-    :ivar draws: the draws of x, with weights that add up to 1.
-    :ivar trees: the trees T, weighted by p(T | words, evidence).
     :ivar log_evidence: an estimate of log p(evidence | words), in natural logarithms.
     """
 
@@ -142,15 +136,7 @@ class Posterior:
 
 
 class PosteriorDraws:
-    """Rounds of draws from the posterior of one sentence.
-
-    :param conditioner: conditions the model's story.
-    :param fitted: the story and its vocabulary.
-    :param parses: the trees of the sentence, with weights that add up to 1.
-    :param evidence: what is known of its slots 0..n.
-    :param seed: equal seeds give equal draws, independently of other sentences.
-    :raises ValueError: if the number of slots is wrong.
-    """
+    """Rounds of draws from the posterior of a sentence; `ValueError` for a wrong number of slots."""
 
     def __init__(
         self,
@@ -170,10 +156,7 @@ class PosteriorDraws:
         self._rounds: list[WeightedDraws] = []
 
     def more(self, number: int) -> Posterior:
-        """The posterior from these and all earlier draws.
-
-        :raises ImpossibleSurfaceError: if the evidence is impossible; names the slot and the sentence.
-        """
+        """The posterior from all draws so far.  `ImpossibleSurfaceError` names the slot and the sentence."""
         try:
             self._rounds.append(self._given.draw(number))
         except ImpossibleSurfaceError as error:

@@ -60,14 +60,12 @@ def read_items(
 ) -> Iterator[Item]:
     """The sentences of a file, one at a time.
 
-    :param kind: "text", "conllu", or "auto": CoNLL-U by the file's name, or if the first line that is
-        neither blank nor a comment starts with an id and has tabs.
-    :param reader: for raw text.
+    :param kind: "text", "conllu", or "auto": CoNLL-U by the file's name, or if the first line that is neither
+        blank nor a comment starts with an id and has tabs.
     :param running: whether it is running text, whose long lines are cut between words.
-    :param start: where the stream begins in the file.
     :param tolerant: give malformed sentences of CoNLL-U as bad lines.
-    :raises TreebankError: at the first line that is not CoNLL-U or UTF-8, unless tolerant; if running text
-        is CoNLL-U; or if CoNLL-U has no sentence.
+    :raises TreebankError: at the first line that is not CoNLL-U or UTF-8, unless tolerant; if running text is
+        CoNLL-U; or if CoNLL-U has no sentence.
     """
     lines: Iterator[bytes] = stream if isinstance(stream, ByteLines) else ByteLines(stream)
     if kind == "auto":
@@ -166,14 +164,12 @@ def require_reader(reader: RunningReader | None, settings: RestoreSettings) -> N
 
 
 class SentenceStream(Iterator[Item]):
-    """The sentences of lines of raw text, as soon as they are certain; other items pass through.
+    """The sentences of lines of raw text, as soon as they are certain; without a reader, one for each line.
 
-    A line that is not running text is a sentence, unless it is too long, or marks inside it end sentences.
+    A line that is not running text is a sentence, unless it is too long (`tell_long`), or marks inside it end
+    sentences.
 
-    :param reader: finds sentence ends and cases; with None each line is a sentence.
     :param lines: the source of the items, for `at_hand`; by default all are available.
-    :param tell_long: called with lines that are read as running text because they are too long.
-    :param last_end: ends the last line if nothing else does.
     """
 
     def __init__(

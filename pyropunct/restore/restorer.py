@@ -54,7 +54,6 @@ class Restorer:
         restorer = Restorer(pyropunct.load("en"), RestoreSettings(case="keep"))
         print(restorer.text("Ann , a doctor sings"))
 
-    :param raw_reader: reads lines; by default one for the model.
     :raises NoReaderError: if running text or case needs a reader and the model has none.
     :raises MarkError: if ``marks`` or ``hidden`` contains an unknown mark, if ``hidden`` is empty, or if both
         are given.
@@ -99,10 +98,7 @@ class Restorer:
             yield details_of_text(sentences, self.model.conventions)
 
     def sentences_of_texts(self, texts: Iterable[str]) -> Iterator[list[Restored]]:
-        """The restored sentences of each text, as soon as they are ready; raises `TypeError` for non-strings.
-
-        Batches of texts start small, for fast first results, and grow to `CHUNK` sentences, for speed.
-        """
+        """The restored sentences of each text, in growing batches; raises `TypeError` for non-strings."""
         if not isinstance(texts, Iterable):
             raise TypeError(f"a text is a string, or several are, not of the type {type(texts).__name__}")
         batch, size = list[list[RawSentence]](), 1
@@ -141,12 +137,10 @@ class Restorer:
         tolerant: bool = False,
         tell_long: Callable[[RawSentence], None] | None = None,
     ) -> SentenceStream:
-        """The sentences of a file, or a part of a file, as soon as they are certain.
+        """The sentences of raw text or CoNLL-U, as soon as they are certain; see `read_items`.
 
-        :param part: raw text or CoNLL-U.
         :param tolerant: give malformed sentences of CoNLL-U as bad lines.
         :param tell_long: called with lines that are read as running text because they are too long.
-        :raises TreebankError: as `read_items` does.
         """
         running = self.settings.running
         lines = ByteLines(part.stream, LONGEST_PIECE if running else LONGEST_LINE, eager=running)
@@ -159,8 +153,6 @@ class Restorer:
 
     def restore(self, sources: Sequence[Source]) -> Iterator[Restored]:
         """Restore sentences, which may have punctuation; a line without words is unchanged.
-
-        Long lines of raw text are restored in windows: see `pyropunct.restore.parses`.
 
         :raises NoParserError: if words must be parsed and the model has no parser.
         """
@@ -228,10 +220,7 @@ class Restorer:
         return bool(keep) if self._hidden or not isinstance(source, RawSentence) else keep is not False
 
     def _tells(self, source: Source) -> bool:
-        """Whether the marks of a sentence are evidence: not if a slot has too many.
-
-        :raises UserError: if hidden marks are wanted beside too many.
-        """
+        """Whether the marks of a sentence are evidence: a slot must not have too many."""
         most = max(map(len, source.surface))
         if self._hidden and most > MOST_MARKS:
             raise UserError(f"it has {most:,} marks in one place, more than {MOST_MARKS:,}")
@@ -240,10 +229,7 @@ class Restorer:
         return most <= (MOST_MARKS if self.settings.keep else LONGEST_OPEN)
 
     def _is_complete(self, source: Source) -> bool:
-        """Whether a line of raw text ends with a mark that ends sentences, and so lacks no marks.
-
-        Beside other marks the dot of an abbreviation is one; so is a mark of another script in the last word.
-        """
+        """Whether a line ends with a final mark (or the dot of an abbreviation beside other marks)."""
         asked = self._hidden or self._marks is not None or self.settings.keep is not None
         if asked or not isinstance(source, RawSentence) or not source.words:
             return False

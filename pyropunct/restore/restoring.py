@@ -25,14 +25,9 @@ Decide = Callable[[Sequence[Source], Sequence[Sequence[WeightedTree]]], Iterable
 
 
 class Restored(NamedTuple):
-    """A sentence with new punctuation.
+    """A sentence with new punctuation; the rest is as in `Decision`, and empty for a line without words.
 
-    :ivar source: the original sentence.
-    :ivar surface: the punctuation tokens of the slots 0..n.
-    :ivar risk: the expected edit distance of the surface from the truth.
-    :ivar tree: its heaviest tree, or the parser's best tree on request; None for a line without words.
-    :ivar effective_draws: see `Decision`; None without evidence, and for long lines.
-    :ivar shares: see `Decision`; empty for a line without words.
+    :ivar tree: the heaviest, or the parser's best on request; None for a line without words.
     """
 
     source: Source
@@ -50,12 +45,8 @@ class Restored(NamedTuple):
 def punctuated(
     model: FittedModel, sources: Iterable[Source], settings: DecisionSettings, decide: Decide
 ) -> Iterator[Restored]:
-    """Punctuate sentences: parse their words, and decide on their marks.
+    """Parse the words of sentences, and decide on their marks; a line without words is unchanged.
 
-    Long lines of raw text are punctuated in windows: see `pyropunct.restore.parses`.  A line without words
-    is unchanged.
-
-    :param decide: decides, given the trees.
     :raises NoParserError: if words must be parsed and the model has no parser.
     """
 
@@ -114,10 +105,7 @@ def _in_windows(source: RawSentence, restore: Callable[[Sequence[Source]], Itera
 
 
 def raw_text(restored: Restored, conventions: Conventions, *, capital: bool) -> str:
-    """A restored line of raw text; a line without words is unchanged.  Raises `TypeError` for other sources.
-
-    :param capital: whether the line begins with a capital letter.
-    """
+    """A restored line of raw text, with a capital on request; other sources raise `TypeError`."""
     source = restored.source
     if not isinstance(source, RawSentence):
         raise TypeError("a sentence of a treebank is no raw text")

@@ -1,5 +1,4 @@
-"""Rewriting draws of surface punctuation before a decoder decides, to remove unwanted marks or keep given
-ones.
+"""Rewriting draws of surface punctuation before a decoder decides: removes unwanted marks, keeps given ones.
 
 A rewriting maps slot strings to slot strings, so rewritten draws come from the image of p(x | T) under this
 map, and a decoder minimises the risk under that.  Conditioning on given marks comes before, see
@@ -70,11 +69,7 @@ def without_unknown(draws: "Draws") -> "Draws":
 
 
 def with_marks_only(draws: "Draws", marks: Collection[str]) -> "Draws":
-    """The draws with all but the given marks removed.
-
-    The given marks of a slot remain: of ``. ”`` the period remains, if only this is wanted.  An abbreviation
-    dot counts as a period here.
-    """
+    """The draws with the given marks only; an abbreviation dot counts as a period."""
     wanted = {START, *marks}
     if "." in marks:
         wanted.add(ABBREVIATION_DOT)
@@ -87,10 +82,7 @@ def without_marks_in(draws: "Draws", slots: Collection[int]) -> "Draws":
 
 
 def with_given(draws: "Draws", given: Surface) -> "Draws":
-    """The draws with the given marks in all slots that have some; the other slots are unchanged.
-
-    A slot with only an abbreviation dot, which belongs to its word, counts as empty.
-    """
+    """The draws with the given marks in all slots that have some, except for lone abbreviation dots."""
     for slot, marks in enumerate(given):
         if not {START, ABBREVIATION_DOT}.issuperset(marks):
             draws = rewritten(draws, dict.fromkeys(draws.strings, tuple(marks)).__getitem__, [slot])
@@ -110,11 +102,7 @@ def with_probable_changes(draws: "Draws", given: Surface, least: float) -> "Draw
 
 
 def with_own_unknown(draws: "Draws", given: Surface, known: Collection[str]) -> "Draws":
-    """The draws with unknown marks replaced by those of the given punctuation.
-
-    :param given: has, in each slot, as many unknown marks as each draw.
-    :param known: the marks that the model knows.
-    """
+    """The draws with unknown marks replaced by those of ``given``, which has as many in each slot."""
     for slot, marks in enumerate(given):
         own = [mark for mark in marks if mark not in known]
         if own:
@@ -130,9 +118,9 @@ def _named(own: Sequence[str], string: String) -> String:
 def with_whole_pairs(draws: "Draws", given: Surface) -> "Draws":
     """The draws with no more halves of pairs than the given punctuation; without such draws, that itself.
 
-    The model draws halves of pairs, since constituents may sprout them.  Rejection conditions the draws on
-    brackets and quotation marks that are as whole as before.  A mark given on both sides of a constituent,
-    such as a comma, stays or goes on both.
+    Constituents may sprout halves of pairs.  Rejection conditions the draws on brackets and quotation marks
+    that are as whole as before.  A mark given on both sides of a constituent, such as a comma, stays or goes
+    on both.
     """
     most, paired = unpaired(given), [not PAIRED.isdisjoint(string) for string in draws.strings]
     shown = np.where(np.array(paired)[draws.numbers], draws.numbers, -1)

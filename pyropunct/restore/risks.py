@@ -19,13 +19,7 @@ SURE = 5.0
 def shares_and_risks(
     numbers: NDArray[Any], weights: NDArray[Any], distance: NDArray[Any]
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """(n + 1, k) the probability and the R_i of each string in each slot; R_i is infinite if it was not
-    drawn.
-
-    :param numbers: (draws, n + 1) the number of the string in each slot.
-    :param weights: (draws,) they add up to 1.
-    :param distance: (k, k) edit distances.
-    """
+    """(n + 1, k) the probability and R_i (infinite if not drawn) of strings, from (draws, n + 1) numbers."""
     slots, number = numbers.shape[1], len(distance)
     share, risk = np.zeros((slots, number)), np.full((slots, number), np.inf)
     for draw in range(len(numbers)):

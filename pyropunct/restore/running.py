@@ -34,14 +34,7 @@ INNER = frozenset(",;:،؛，；：、")
 
 
 class _PlacedWord(NamedTuple):
-    """A word of a paragraph.
-
-    :ivar line: the number of its line.
-    :ivar slot: the punctuation and white space behind it.
-    :ivar closed: whether the next word is part of the same written word.
-    :ivar fixed: whether its case stays as it is.
-    :ivar written: the written word of several words that begins with it, if any.
-    """
+    """A word of a paragraph, with the slot behind it."""
 
     form: str
     line: int
@@ -52,12 +45,7 @@ class _PlacedWord(NamedTuple):
 
 
 class _Judged(NamedTuple):
-    """The reader's predictions for a word.
-
-    :ivar end: the probability that a sentence ends behind it, 0 inside a written word.
-    :ivar cases: (4,) logits of its cases, None if its case stays.
-    :ivar marks: (labels,) logits of the marks behind it.
-    """
+    """The reader's predictions for a word; no cases if its case stays."""
 
     end: float
     cases: Tensor | None

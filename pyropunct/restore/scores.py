@@ -23,10 +23,7 @@ def surface_distance(restored: Surface, gold: Surface) -> int:
 
 
 def average_edit_distance(restored: Sequence[Surface], gold: Sequence[Surface]) -> float:
-    """AED: the total edit distance of sentences, divided by the number of their slots.
-
-    :raises ValueError: if there is no sentence, or if the numbers of sentences or slots differ.
-    """
+    """AED: the total edit distance by the number of slots; raises `ValueError` if slots differ."""
     if len(restored) != len(gold):
         raise ValueError(f"{len(restored)} sentences cannot be compared with {len(gold)}")
     if not gold:
@@ -64,12 +61,7 @@ class RestorationScores:
     Counts of marks ignore the order within a slot: of g true and r restored marks, min(g, r) are right.  The
     edit distance depends on the order.
 
-    :ivar right_sentences: sentences without an edit.
     :ivar slots: n + 1 for each sentence of n words.
-    :ivar edits: the total edit distance over all slots.
-    :ivar gold: the number of each mark in the truth.
-    :ivar restored: the number of each restored mark.
-    :ivar right: the number of each mark restored in the right slot.
     """
 
     sentences: int = 0

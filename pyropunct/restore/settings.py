@@ -20,10 +20,7 @@ THRESHOLD = 0.28
 
 
 def thresholds(text: str) -> Thresholds:
-    """Parse thresholds such as "0.4" or "0.4 ,=0.3 ?=0.2".
-
-    :raises ValueError: if it cannot be parsed, or a number is not from 0 to 1.
-    """
+    """Parse thresholds from 0 to 1 such as "0.4" or "0.4 ,=0.3 ?=0.2"; raises `ValueError`."""
     found: dict[str, float] = {}
     for part in text.split():
         mark, _, number = part.rpartition("=")

@@ -23,11 +23,7 @@ def shipped_models() -> list[str]:
 
 
 def place_of(model: str | Path) -> Path:
-    """The file of a model.
-
-    :param model: a file, with or without the ending ``.safetensors``, or the name of a shipped model; a file
-        of this name comes first.
-    """
+    """The file of a model: a path, ``.safetensors`` optional, else the name of a shipped model."""
     file = model_there(model)
     return FOLDER / model_path(model) if str(model) in shipped_models() and not file.is_file() else file
 

@@ -27,9 +27,6 @@ class Capitals:
     A word seen n times, c of them capitalised, is capitalised with probability (c + k r) / (n + k), where k
     is `ALIKE`, and r is the probability for its tag.  For tags the same formula holds with k = `TAGS_ALIKE`,
     and r = 1 for proper nouns and pronouns of one letter, else 0.
-
-    :ivar words: (c, n) of each lower-cased word.
-    :ivar tags: (c, n) of each universal tag.
     """
 
     words: CapitalCounts = field(default_factory=dict)
@@ -112,7 +109,7 @@ class SpacingStatistics:
     is `BESIDE_MARKS` or `BETWEEN_WORDS`.  A mark counts as itself, a word as `WORD` or `UNSPACED_WORD`.
     Between two marks, r is the smaller probability of a space between a and a word, or a word and b.
 
-    :ivar counts: (spaces, pairs) of each pair (a, b); empty if the treebank does not record spaces.
+    :ivar counts: (spaces, pairs) of each pair; empty without spaces in the treebank.
     :ivar enclitics: lower-cased words mostly written together with the word before, such as "n't".
     :ivar proclitics: lower-cased words mostly written together with the next word, such as "$".
     :ivar joined: pairs of other words mostly written together, such as "can" and "not".
@@ -181,8 +178,7 @@ class Conventions:
     """How a treebank writes; the defaults are the usual rules.
 
     :ivar quotes: the form of each directed quotation mark that it writes differently, mostly straight.
-    :ivar abbreviations: lower-cased words, without their dot, that mostly have an abbreviation dot.
-    :ivar splits: the written words that it splits into several.
+    :ivar abbreviations: lower-cased words that mostly have an abbreviation dot, without it.
     """
 
     spacing: SpacingStatistics = SpacingStatistics()

@@ -49,8 +49,6 @@ NO_SENTENCE = "there is no sentence in the file"
 class TreebankError(UserError, ValueError):
     """A treebank that cannot be used; the text is ``FILE:LINE: sentence 'ID': problem (remedy)``.
 
-    :ivar line: counted from 1, or None if the error is not about a line.
-    :ivar sentence: the identifier of the sentence, or None if the error is not about a sentence.
     :ivar reason: the text without file and line.
     """
 
@@ -72,12 +70,7 @@ SIZE = 1 << 16
 
 
 class Start(NamedTuple):
-    """Where a part of a text begins, for line numbers and identifiers.
-
-    :ivar line: the number of its first line, from 1.
-    :ivar offset: the number of bytes before it.
-    :ivar sentence: the number of CoNLL-U sentences before it.
-    """
+    """Where a part of a text begins: its line (from 1), and the bytes and sentences before it."""
 
     line: int = 1
     offset: int = 0
@@ -89,13 +82,7 @@ BEGINNING = Start()
 
 
 class TextPart(NamedTuple):
-    """A file, the standard input, or a part of a file.
-
-    :ivar stream: its bytes.
-    :ivar name: of the whole, in errors.
-    :ivar kind: "text", "conllu", or "auto" to detect it.
-    :ivar start: where it begins.
-    """
+    """A file, the standard input, or a part of them; its kind is "text", "conllu" or "auto"."""
 
     stream: BinaryIO
     name: str
@@ -116,10 +103,7 @@ def standard_input() -> BinaryIO:
 
 @contextmanager
 def opened(path: str) -> Iterator[tuple[BinaryIO, str]]:
-    """The bytes of a file, or of the standard input for ``-``, and its name in errors.
-
-    :raises TreebankError: if the file cannot be read.
-    """
+    """The bytes of a file, or with ``-`` of standard input, and its name; raises `TreebankError`."""
     if path == "-":
         yield standard_input(), STANDARD_INPUT
         return
@@ -156,7 +140,6 @@ class ByteLines(Iterator[bytes]):
     """The lines of a stream, with their ends; long lines come in pieces.
 
     :param stream: its ``read1`` returns the available bytes, and waits only if there are none.
-    :param longest: the most bytes of a piece.
     :param eager: yield the available part of a line without waiting for its end.
     :raises TreebankError: if the stream cannot be read.
     """
@@ -196,10 +179,7 @@ class ByteLines(Iterator[bytes]):
 
 
 def read_lines(stream: BinaryIO, name: str) -> Iterator[str]:
-    """The lines of a text, without line ends and byte order mark.
-
-    :raises TreebankError: at the first line that is not UTF-8, contains a zero byte, or exceeds a megabyte.
-    """
+    """The lines of a text, without ends and byte order mark; raises the errors of `decoded`."""
     for line in lines_or_errors(ByteLines(stream), name):
         if isinstance(line, TreebankError):
             raise line
@@ -229,10 +209,7 @@ def numbered(lines: Iterable[bytes], start: Start = BEGINNING) -> Iterator[tuple
 
 
 def decoded(line: bytes, name: str, number: int, offset: int) -> str:
-    """Decode a line, without its byte order mark; ``number`` and ``offset`` are for errors.
-
-    :raises TreebankError: if it is not UTF-8, contains a zero byte, or exceeds a megabyte.
-    """
+    """Decode a line; raises `TreebankError` for bad UTF-8, a zero byte, or over a megabyte."""
     if len(line) >= LONGEST_LINE and not line.endswith(b"\n"):
         raise TreebankError(name, "the line is longer than a megabyte (is this text?)", number)
     try:

@@ -53,10 +53,7 @@ PAIRED = frozenset(CLOSERS).union(*CLOSERS.values())
 
 
 def unpaired(surface: Surface) -> int:
-    """The number of marks that open a pair that is not closed, or close one that is not open.
-
-    A mark that can do both closes the last open pair if it can.
-    """
+    """The number of unpaired opening or closing marks; a mark that can do both closes if it can."""
     waiting: list[str] = []
     alone = 0
     for mark in (mark for slot in surface for mark in slot if mark in PAIRED):
@@ -84,15 +81,11 @@ _CLOSING_TAGS = {"''"}
 
 
 def direct_quotes(forms: Sequence[str], tags: Sequence[str], heads: Sequence[int]) -> list[str]:
-    """Replace straight quotation marks by directed ones.
+    """Replace straight quotation marks (:data:`STRAIGHT`) by directed ones, given language-specific tags.
 
     A language-specific tag of one or two backticks, as in English treebanks, or a form of backticks makes a
     mark opening; a tag of two apostrophes makes it closing.  Any other mark closes the last open mark of the
     same kind (double or single) and head, and makes that one opening.  A mark without a partner is unchanged.
-
-    :param forms: the punctuation tokens of one sentence, left to right.
-    :param tags: their language-specific tags.
-    :returns: the forms; only those in :data:`STRAIGHT` may differ.
     """
     directed = list(forms)
     waiting: dict[tuple[int, tuple[str, str]], list[int]] = {}
@@ -136,8 +129,8 @@ def space_between_words(left: str, right: str) -> bool:
 def space_beside_mark(left: str, right: str, left_is_mark: bool, right_is_mark: bool) -> bool:
     """Whether to write a space between two tokens, at least one of them a mark.
 
-    Opening marks stick to the next token, closing marks to the previous one, hyphens and slashes to
-    both; dashes and all other marks stand alone.  Quotation marks must be directed.
+    Opening marks stick to the next token, closing marks to the previous one, hyphens and slashes to both;
+    dashes and all other marks stand alone.  Quotation marks must be directed.
     """
     if left_is_mark and (set(left) <= _OPENING or left in _JOINING):
         return False

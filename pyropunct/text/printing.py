@@ -11,11 +11,7 @@ from pyropunct.text.words import require_words
 
 
 class PlacedToken(NamedTuple):
-    """A word or a mark in its place.
-
-    :ivar slot: the slot of a mark; i for the i-th word.
-    :ivar space: the original white space before it, if its slot is unchanged.
-    """
+    """A word or mark in its slot (i for the i-th word), with the original space, if its slot stays."""
 
     written: Written
     slot: int
@@ -30,16 +26,13 @@ def print_words(
     capital: bool = False,
     slots: Sequence[Slot] | None = None,
 ) -> str:
-    """The text of n words with punctuation in the slots 0..n.
+    """The text of n words with punctuation in the slots 0..n; ``capital`` capitalises its first word.
 
     An abbreviation dot becomes part of the word before its slot, and absorbs a period directly after it.
     Unknown marks are skipped.
 
-    :param capital: capitalise the first word, unless it has a capital letter.
     :param slots: the original slots of a text.  A slot with the same marks stays.  Elsewhere marks come
         before the white space between words, opening ones after it.
-    :raises ValueError: if there are not n + 1 slots.
-    :raises TypeError: if the words are one string.
     """
     return as_text(*placed_tokens(words, surface, conventions, capital=capital, slots=slots))
 
@@ -99,10 +92,7 @@ def _spaces(
 
 
 def _put(gap: str, spaces: list[str], first: int) -> None:
-    """Put the white space ``gap`` between two words at the last place where marks between them allow it.
-
-    If a mark sticks to both words, such as a dash, it gets a space on either side instead.
-    """
+    """Put white space between two words at the last place that the marks allow, or around a dash."""
     places = [place for place in range(first, len(spaces)) if spaces[place]]
     if not places:
         spaces[first] = " "

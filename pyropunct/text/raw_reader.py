@@ -68,11 +68,7 @@ class KnownTypes(Protocol):
 
 
 class _MarkPiece(NamedTuple):
-    """A mark of the text.
-
-    :ivar tag: the tag of a quotation mark whose direction is visible; or the mark, if written differently.
-    :ivar space: the white space in front of it.
-    """
+    """A mark of the text, the space before it, and the tag of a visibly directed quotation mark."""
 
     form: str
     tag: str = ""
@@ -138,9 +134,6 @@ class RawReader:
       abbreviation of the language belongs to it too; if it is an ordinary word of the treebank as well, such
       as "no" or "art", only before a digit, before a small letter in text with capital letters, and with a
       capital letter inside of a line.
-
-    :ivar vocabulary: the model's types.
-    :ivar conventions: the conventions of its treebank.
     """
 
     vocabulary: KnownTypes

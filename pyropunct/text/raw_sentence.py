@@ -13,12 +13,7 @@ if TYPE_CHECKING:
 
 
 class WrittenMark(NamedTuple):
-    """A mark of a text.
-
-    :ivar token: the mark; a quotation mark is directed.
-    :ivar form: as written.
-    :ivar space: the white space in front of it.
-    """
+    """A mark, directed and as written, and the white space before it."""
 
     token: str
     form: str
@@ -26,11 +21,7 @@ class WrittenMark(NamedTuple):
 
 
 class Slot(NamedTuple):
-    """The marks and white space between two neighbouring words of a text, or at its edges.
-
-    :ivar marks: an abbreviation dot included.
-    :ivar space: the white space behind them, or between the words if there are none.
-    """
+    """The marks (abbreviation dots too) between neighbouring words, and the white space behind them."""
 
     marks: tuple[WrittenMark, ...] = ()
     space: str = ""
@@ -68,10 +59,7 @@ class Slot(NamedTuple):
 
 
 class Multiword(NamedTuple):
-    """A written word that was read as the words ``first`` to ``last``, counted from 1.
-
-    :ivar text: as written, without an abbreviation dot.
-    """
+    """A written word, without abbreviation dot, that was read as the words ``first`` to ``last``, from 1."""
 
     first: int
     last: int
@@ -86,11 +74,7 @@ class Multiword(NamedTuple):
 class RawSentence:
     """A sentence of raw text: a line, or a sentence of running text.
 
-    :ivar line: its number, counted from 1.
     :ivar text: the original line; for running text, what follows ``before``.
-    :ivar words: its n words, without abbreviation dots.
-    :ivar slots: its punctuation and white space, in the slots 0..n.
-    :ivar multiwords: the written words that were read as several.
     :ivar fixed: the words, counted from 1, whose case stays, such as code.
     :ivar before: the white space at the beginning of the line, with list markers.
     :ivar behind: the white space at its end.
@@ -127,10 +111,7 @@ class RawSentence:
         return str(self.line) if self.number == 1 else f"{self.line}-{self.number}"
 
     def part(self, first: int, last: int) -> "RawSentence":
-        """The words from slot ``first``, whose marks are dropped, to slot ``last``, as a line of its own.
-
-        The slots must not be inside a written word.
-        """
+        """The words between two slots, as a line of its own, without the marks of the first slot."""
         shifted = (
             multiword._replace(first=multiword.first - first, last=multiword.last - first)
             for multiword in self.multiwords

@@ -19,9 +19,7 @@ _WIDE = {narrow: narrow + 0xFEE0 for narrow in range(ord("!"), ord("~") + 1)} | 
 class TypedMarks:
     """The marks of prose that a model knows, as they may be typed.
 
-    :ivar known: the marks, straight quotation marks, and marks of full width.
     :ivar narrow: the model's mark for each mark of full width that it does not know.
-    :ivar any: finds runs of them.
     :ivar separators: a pattern for marks that split a token, longer ones first; may match nothing.
     """
 

@@ -26,9 +26,7 @@ Splits = Mapping[str, tuple[str, ...]]
 def split_word(text: str, splits: Splits, proclitics: Iterable[str], enclitics: Iterable[str]) -> list[str]:
     """The words of a written word; itself if it is one word, or longer than `LONGEST_WRITTEN`.
 
-    :param splits: known words.
-    :param proclitics: words split off at the beginning of others, longest first.
-    :param enclitics: words split off at the end of others, longest first.
+    :param proclitics: words split off at the beginning, and ``enclitics`` at the end; longest first.
     """
     if len(text) > LONGEST_WRITTEN:
         return [text]
@@ -69,8 +67,8 @@ LEAST_SHARED = 3
 def abbreviations_like(known: Collection[str]) -> frozenset[str]:
     """The abbreviations of a treebank's language, lower-cased and without dots, from the library sentencex.
 
-    The language is the one whose list shares most with the treebank's abbreviations (``known``), relative to
-    the root of its length; with fewer than `LEAST_SHARED` in common there is none.
+    The language is the one whose list shares most with ``known``, relative to the root of its length; with
+    fewer than `LEAST_SHARED` in common there is none.
     """
     shared = [(len(one.intersection(known)), one) for one in _lists()]
     likely = [(count / len(one) ** 0.5, one) for count, one in shared if count >= LEAST_SHARED]

@@ -67,12 +67,8 @@ SHOWN = 10
 
 
 class LearnedText:
-    """Texts as training examples, parsed by the model's parser.
+    """Texts as training examples, parsed by the model's parser, and held-out sentences, with best trees.
 
-    :param watching: see `pyropunct.train.parts.Watching`; the parts are "texts" and "trees".
-    :ivar found: the sentences, and the numbers that were skipped.
-    :ivar examples: the training sentences, once for each tree.
-    :ivar dev: the held-out sentences, each with its best tree.
     :raises TextError: as `pyropunct.train.texts.collected` does.
     :raises NoParserError: if there is no parser of the package's kind.
     """
@@ -143,28 +139,19 @@ def adapt(
 ) -> Punctuator:
     """Adapt a model to how text is punctuated.
 
-    The parser stays, and so does everything about given trees: rules, underlying trees, restoration.
+    The parser stays, and so does everything about given trees: rules, underlying trees, restoration.  The
+    report's ``text`` counts sentences (``read``, ``train``, ``dev``, ``left_out``), has the scores ``before``
+    and ``after`` on dev, see `HeldOut.scores`, and lists the ``new`` parts.  Raises the other errors of
+    `pyropunct.fit` too.
 
-    :param model: has a parser.
     :param texts: files, or texts themselves: one sentence a line, paragraphs, or running text.
-    :param treebank: further sentences with trees, such as those the model was trained on.
     :param encoder: train a new reader of running text together with a copy of this encoder, which becomes
         part of the model.
-    :param seed: equal seeds give equal models, on the same machine with the same number of threads.
-    :param device: see `pyropunct.fit`; the reader is trained on the CPU.
     :param checkpoint: save the state of each training after every epoch, in files named after this path.
-    :param resume: continue from these files; otherwise they are deleted at the start.
-    :param watching: see `pyropunct.train.parts.Watching`; the parts are "texts", "trees", "parsed", "tagger"
-        and "reader".
-    :returns: the model.  Its report counts in ``text`` the sentences: ``read``, ``train``, ``dev`` (held out)
-        and ``left_out``.  It gives the scores ``before`` and ``after`` on dev, see `HeldOut.scores`, and
-        lists the ``new`` parts.
+    :param resume: continue from these files; otherwise they are deleted.
     :raises TextError: if there are too few sentences, they have no punctuation, or they are in another
         language than the model.
     :raises NoParserError: if the model has no parser of the package's kind.
-    :raises PretrainedError: if the encoder cannot be used.
-    :raises DivergedError: as `pyropunct.fit` does.
-    :raises ModelFileError: if a checkpoint cannot be written or resumed from.
     """
     settings, treebank = TextSettings() if settings is None else settings, tuple(treebank)
     parts = PartTrainings(seed, checkpoint, watching)
@@ -211,11 +198,7 @@ def adapt(
 
 
 def _reading(model: Punctuator, encoder: Encoder | None) -> dict[str, Any]:
-    """How the reader is trained: further, or anew together with an encoder.
-
-    It trains a copy of its adapters.  Parser and tagger keep the old ones: the parser cannot learn to read
-    others without trees.
-    """
+    """How the reader is trained: further, or with a new encoder, which the parser does not read."""
     if encoder is not None:
         encoder.open()
         return {"recipe": ADAPTING, "pretrained": encoder, "encoder_rate": ADAPTING_RATE}
@@ -240,11 +223,7 @@ def with_capitals(model: Punctuator, text: LearnedText) -> Punctuator:
 
 
 class HeldOut:
-    """Compares models on held-out text.
-
-    :param model: the given one; its parser finds the trees.
-    :ivar parses: the trees of each sentence, over which restoration averages.
-    """
+    """Compares models on held-out text, over the trees of the given model's parser."""
 
     def __init__(self, model: Punctuator, text: LearnedText) -> None:
         self._sentences, self._documents = text.dev, text.held_out_documents
@@ -258,10 +237,7 @@ class HeldOut:
         return perplexity_over_trees(model, self._sentences, self.parses)
 
     def better(self, new: Punctuator, old: Punctuator) -> Punctuator:
-        """The new model if its perplexity is lower, and its F1 of all marks not below the given model's.
-
-        Perplexity decides because the F1 of few sentences is noisy.
-        """
+        """The new model if its perplexity is lower, and its F1 not below the given model's; else the old."""
         better = self.perplexity(new) < self.perplexity(old)
         return new if better and self.f1(new) >= self._least else old
 
@@ -279,9 +255,9 @@ class HeldOut:
     def scores(self, model: Punctuator) -> dict[str, Any]:
         """Scores of a model on the held-out text, as sentences and as running text.
 
-        :returns: ``perplexity`` per slot; ``aed``, the edits per slot by the decoder for edits; ``f1`` of all
-            marks, and of each in ``marks``, by the decoder for F1; the F1 of sentence ends in running text in
-            percent, ``ends`` as written and ``lower_ends`` in lower case, None without a reader.
+        :returns: ``perplexity`` per slot; ``aed``, edits per slot; ``f1`` of all marks, and of each in
+            ``marks``; and F1 of sentence ends in percent, ``ends`` as written and ``lower_ends`` in lower
+            case, None without a reader.
         """
         by_edits, by_marks = (self._restored(model, decoder) for decoder in ("mbr", "f1"))
         read = None if model.reader is None else evaluate(model.reader, self._documents)

@@ -64,10 +64,7 @@ def _put_together(plain: Any, tensors: Mapping[str, Tensor]) -> Any:
 
 @contextmanager
 def own_folder(folder: Path) -> Iterator[None]:
-    """Lock a folder for checkpoints; if it is empty at the end, it is removed.
-
-    :raises ModelFileError: if another process uses it, or it cannot be made.
-    """
+    """Lock a folder for checkpoints, and remove it if empty at the end; raises `ModelFileError`."""
     with ExitStack() as stack:
         try:
             if folder.is_symlink():
@@ -105,10 +102,7 @@ class Checkpoint:
             write_state(self.path, {"fingerprint": training.fingerprint, **training.state()})
 
     def load(self, training: Trainer) -> None:
-        """Resume a training from it, if it exists.
-
-        :raises ModelFileError: if it is damaged, or has other data, settings or another seed.
-        """
+        """Resume a training from it, if it exists; raises `ModelFileError` for other data or settings."""
         if not self.path.exists():
             return
         state = read_state(self.path)

@@ -74,33 +74,26 @@ def fit(
         model = fit(read_treebank("train.conllu"), read_treebank("dev.conllu"), parser=True)
         print(model("however the meeting ended without a vote"))
 
-    :param train: training sentences, see `pyropunct.read_treebank`.
     :param dev: sentences for choices and for the reported perplexity; see `fit_story`.
-    :param recipe: the settings of the story; by default ``RECIPES["default"]``.
     :param parser: train the parts for raw text too.
-    :param folds: the number of parts for jackknifing the parser, to fit weights for parser output; fewer
-        than 2 skip these weights.
+    :param folds: the number of parts for jackknifing the parser, to fit weights for parser output; fewer than
+        2 skip these weights.
     :param tagger: train a tagger of words, if there is a parser.
     :param mark_parser: train a parser of words and marks too, if there is a parser: see
         `pyropunct.tasks.explain.punctuated_trees`.  It does not read a fine-tuned encoder.
     :param texts: further text without trees; needs a parser and folds: see `pyropunct.train.adapting`.
-    :param networks: the settings of parser, reader and tagger.
     :param pretrained: features of words for parser, reader, and an attach model such as "neural".  They are
         computed anew for each part, unless it is a `pyropunct.nets.pretrained.Kept`.
     :param fine_tune: train adapters of the encoder ``pretrained`` together with the reader; all parts read
         the encoder through them, see `pyropunct.nets.tuning`.
-    :param direction: see `fit_story`.
-    :param seed: equal seeds give equal models, on the same machine with the same number of threads.
-    :param device: the torch device of the weights and the optimiser.
     :param checkpoint: save the state of each training after every epoch, in files named after this path.
     :param resume: continue from these files; otherwise they are deleted at the start.
-    :param watching: see `pyropunct.train.parts.Watching`.
     :raises DivergedError: if the objective of a step or the perplexity of an epoch is not finite.
     :raises ModelFileError: if a checkpoint cannot be written or resumed from.
     :raises PretrainedError: if ``pretrained`` cannot be used.
     :raises UnknownVariantError: if the recipe names an unknown variant.
-    :raises ValueError: if ``pretrained`` is not read by anything; if ``fine_tune`` has no parser or no
-        encoder; if texts have no parser or fewer than two folds.
+    :raises ValueError: if nothing reads ``pretrained``, ``fine_tune`` has no parser or encoder, or texts no
+        parser or folds.
     :raises TextError: if too little can be learned from the texts.
     :raises VariantError: if a variant outside the package breaks the rules of the story: see
         `pyropunct.models.checking`.
@@ -199,15 +192,11 @@ def fit_story(
 ) -> Punctuator:
     """Train the story alone: maximise equation (5) of Li, Wang & Eisner (2019).
 
-    Several treebanks (see `Tree.treebank`) are learned together; the feature family "treebanks" is switched
-    on for their differences.  Takes the same parameters and raises the same errors as `fit`, except:
+    Several treebanks (see `Tree.treebank`) are learned together with the feature family "treebanks".  Takes
+    the same parameters and raises the same errors as `fit`, except:
 
-    :param dev: sentences that choose epoch and direction, and for the reported perplexity; by default every
-        tenth training sentence is held out.
+    :param dev: sentences that choose epoch and direction; by default every tenth training sentence.
     :param direction: "left", "right", or "auto" to train both and keep the better on dev.
-    :param pretrained: features of words for the attach model.  They are computed once, and forgotten after
-        training unless it is a `pyropunct.nets.pretrained.Kept`.
-    :param watch: called after every step and epoch.
     """
     recipe = Recipe() if recipe is None else recipe
     if pretrained is not None and not reads_pretrained(recipe):

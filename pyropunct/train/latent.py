@@ -71,11 +71,7 @@ def log_prob_over_all_trees(
 
 @dataclass
 class LatentTraining(Training):
-    """The training of a story on sentences whose trees are latent.
-
-    :ivar known: the number of training sentences with known trees; they come first.
-    :ivar dev: its trees are ignored.
-    """
+    """The training of a story on ``known`` trees, then sentences with latent ones; dev trees are ignored."""
 
     parser: Any = None
     known: int = 0

@@ -93,10 +93,7 @@ def _descend(
 
 @inner
 def _end_of_run(places: Array, first: int) -> int:
-    """The end of the run of consecutive places that starts at ``first``, by leaps that double, then halve.
-
-    Places are sorted and distinct, so a run is consecutive if its ends differ as much as their indices.
-    """
+    """The end of the run of consecutive places that starts at ``first``, by leaps that double, then halve."""
     last, leap = first, 1
     while last + leap < len(places) and places[last + leap] - places[last] == leap:
         last += leap

@@ -110,28 +110,17 @@ def fit_parsed(
     checkpoint: Checkpoint | None = None,
     watch: Watch | None = None,
 ) -> Punctuator:
-    """Fit the story for parser output.
+    """Fit the story for parser output to the sentences that `pyropunct.fit` was given; raises its errors.
 
-    :param model: fitted to the same sentences.
-    :param train: the sentences that `pyropunct.fit` was given.
     :param parses: the trees of each sentence, see `pyropunct.nets.jackknifed`.
-    :param dev: sentences that choose the epoch, and for the reported perplexity; by default every tenth
-        training sentence is held out, with its trees.
+    :param dev: sentences that choose the epoch; by default every tenth training sentence, with its trees.
     :param dev_parses: the trees of each dev sentence; by default the model's parser gives them.
     :param text: further sentences with parsed trees; see `pyropunct.train.texts`.
-    :param latent: further sentences whose trees are summed over: see `pyropunct.train.latent`.  Their own
-        trees only determine the set of features.
-    :param epochs: passes over all examples; defaults to the model's recipe.
-    :param seed: equal seeds give equal models, on the same machine with the same number of threads.
-    :param device: see `pyropunct.fit`.
-    :param checkpoint: training resumes from it, and writes it after every epoch.
-    :param watch: called after every step and epoch.
-    :returns: the model with `Punctuator.parsed`.  Its report gives the attachment ``scores`` of the parser,
-        the ``perplexity`` of dev over the parser's trees, and the given model's ``unparsed_perplexity``.
+    :param latent: further sentences whose trees are summed over: see `pyropunct.train.latent`.
+    :returns: the model with `Punctuator.parsed`, whose report has the parser's ``scores``, and ``perplexity``
+        and ``unparsed_perplexity`` of dev over its trees.
     :raises NoParserError: if neither dev has trees nor the model a parser.
     :raises ValueError: if the numbers of parses and sentences differ.
-    :raises DivergedError: as `pyropunct.fit` does.
-    :raises ModelFileError: if the checkpoint cannot be written or resumed from.
     """
     pairs = _paired(train, parses)
     if dev is None:
@@ -196,23 +185,15 @@ def fit_tagger(
     checkpoint: AnyCheckpoint | None = None,
     watch: NetworkWatch | None = None,
 ) -> Punctuator:
-    """Train a tagger of words for a model.
+    """Train a tagger of words for a model; the text is further sentences, whose trees are ignored.
 
-    :param model: fitted to the same sentences, with a `BiaffineParser`; `fit_parsed` comes first.
-    :param train: the sentences that `pyropunct.fit` was given.
-    :param dev: sentences that choose the tagger's epoch, and from which the story learns to read it; by
-        default those that `pyropunct.fit` holds out, which the parser has seen.
-    :param text: further sentences to learn from; their trees are ignored.
-    :param seed: equal seeds give equal models, on the same machine with the same number of threads.
-    :param checkpoint: training resumes from it, and writes it after every epoch.
-    :param watch: called after every step and epoch.
-    :returns: the model with `Punctuator.tagger`, and a story for parser output that reads it.  The tagger's
-        report gives perplexities on dev: ``trees_perplexity`` over the parser's trees, ``perplexity`` of the
-        tagger, and ``reading_perplexity`` of the story that reads it.
+    :param model: fitted to the same sentences, with a `BiaffineParser`, by `fit_parsed`.
+    :param dev: sentences that choose epoch and weights; by default those that `pyropunct.fit` holds out.
+    :returns: the model with `Punctuator.tagger`, read by its story for parser output.  The report has
+        perplexities of dev: ``trees_perplexity`` over trees, ``perplexity`` of the tagger, and
+        ``reading_perplexity`` of both.
     :raises NoParserError: if the model has no parser.
     :raises TypeError: if its parser is of another kind.
-    :raises ValueError: if there is no sentence.
-    :raises ModelFileError: if the checkpoint cannot be written or resumed from.
     """
     seen, unseen = held_out(train) if dev is None else (tuple(train), tuple(dev))
     parser, words = model.parser, [sentence.tree.forms for sentence in unseen]
@@ -246,10 +227,7 @@ def with_tagger(
     *,
     seed: int = 0,
 ) -> Punctuator:
-    """The model with a tagger; its story for parser output learns a weight for it, its pool a share.
-
-    :param unseen: at least one sentence, seen neither by tagger nor by story, with its ``parses``.
-    """
+    """The model with a tagger; its weight and share are learned from sentences that no part has seen."""
     reading = replace(
         model, tagger=tagger, parsed=fit_reading(model.for_parsed, tagger, unseen, parses, seed=seed)
     )

@@ -48,11 +48,9 @@ def fit_reading(
     *,
     seed: int = 0,
 ) -> FittedStory:
-    """A story for parser output that reads a tagger.
+    """A copy of a story for parser output that reads a tagger.
 
-    :param fitted: a story for parser output; it is not changed.
-    :param sentences: at least one, seen neither by story nor by tagger, with its ``parses``.
-    :param seed: equal seeds give equal stories, on the same machine with the same number of threads.
+    :param sentences: at least one, unseen by story and tagger.
     """
     story = deepcopy(fitted.story)
     story.reading = Trust(fitted.vocabulary.inventory)
@@ -96,9 +94,7 @@ def likeliest_share(
 ) -> float:
     """The tagger's share in the pool that makes the slot strings most probable.
 
-    :param model: its story for parser output reads its tagger.
-    :param sentences: at least one, unseen by both, with its ``parses``; `MOST` of them are used.
-    :param seed: of the draws of the story.
+    :param sentences: at least one, unseen by both; `MOST` of them are used.
     """
     some = range(0, len(sentences), -(-len(sentences) // MOST))
     trees = [parses[number] for number in some]

@@ -64,10 +64,8 @@ class TextError(UserError, ValueError):
 
 
 class TextSentence(NamedTuple):
-    """A sentence of a text.
+    """A sentence of a numbered text.
 
-    :ivar surface: the marks of its slots 0..n.
-    :ivar text: the number of its text.
     :ivar cased: whether its capital letters are the text's own, not restored by a reader.
     """
 
@@ -79,11 +77,8 @@ class TextSentence(NamedTuple):
 
 @dataclass
 class Texts:
-    """The sentences of texts, for training.
+    """The sentences of texts, for training: blocks of neighbours, some held out, and the number read.
 
-    :ivar train: blocks of neighbouring sentences.
-    :ivar dev: blocks that are held out.
-    :ivar read: the number of sentences read.
     :ivar left_out: the number skipped for each reason, a key of `REASONS`.
     :ivar every: only one block in this many is used, to limit the number of sentences.
     """
@@ -106,12 +101,10 @@ def collected(
     most: int,
     advance: Callable[[int], None] | None = None,
 ) -> Texts:
-    """The sentences of texts, in blocks, with no more in memory than are wanted.
+    """The sentences of texts, in blocks, without bad lines, and no more in memory than are wanted.
 
-    :param texts: the items of each text; bad lines are skipped.
     :param known: the lower-cased words that the parser knows, to detect the language.
     :param most: the maximum number of sentences, spread over the texts.
-    :param advance: called with the number of sentences newly read.
     :raises TextError: if there are fewer than `LEAST` sentences to learn from; the message says why.
     """
     found, seen, blocks, kept = Texts(), set[int](), 0, list[list[TextSentence]]()
@@ -215,12 +208,7 @@ def with_parses(
     trees: int,
     advance: Callable[[int], None] | None = None,
 ) -> list[list[Sentence]]:
-    """Each sentence with parsed trees.
-
-    :param trees: 1 for the best tree; a greater number adds that many draws less one.
-    :param advance: called with the number of sentences newly parsed.
-    :returns: for each sentence its trees, with repetitions.
-    """
+    """Each sentence with ``trees`` parsed trees, with repetitions: the best tree, then draws."""
     sentences = [sentence for block in blocks for sentence in block]
     found = []
     for first in range(0, len(sentences), AT_ONCE):

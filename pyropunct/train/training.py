@@ -77,10 +77,7 @@ _OWN_PARAMETERS = pyro.settings.context(module_local_params=True)
 
 
 def held_out(sentences: Iterable[Item]) -> tuple[tuple[Item, ...], tuple[Item, ...]]:
-    """The training sentences, and every tenth sentence, held out.
-
-    Of fewer than ten, the last one is held out; a single sentence is in both.
-    """
+    """The training sentences, and every tenth, or of fewer the last; a single sentence is in both."""
     given = tuple(sentences)
     if len(given) < 2:
         return given, given
@@ -92,10 +89,7 @@ def held_out(sentences: Iterable[Item]) -> tuple[tuple[Item, ...], tuple[Item, .
 
 @dataclass
 class Training(Trainer):
-    """The training of one story.
-
-    :ivar pretrained: the features of words that its attach model reads, if any.
-    """
+    """The training of one story, with features of words if its attach model reads them."""
 
     share: ClassVar[float] = 1 / SAME
 
@@ -182,9 +176,7 @@ class Training(Trainer):
         return join_contexts(known) if len(known) == len(contexts) else None
 
     def _make_optimisers(self) -> list[torch.optim.Optimizer]:
-        """Optimisers of the story's sites, which have priors: Adagrad for sparse gradients, else Adam; the
-        channel has its own rate.  Plain parameters get AdamW.
-        """
+        """Adagrad for sparse gradients, Adam for other sites, AdamW for plain parameters."""
         recipe, sparse = self.recipe, self._sparse_sites()
         groups: dict[str, list[torch.nn.Parameter]] = {"sparse": [], "attach": [], "channel": []}
         for name, parameter in self.guide.named_parameters():
@@ -254,12 +246,7 @@ class Training(Trainer):
 
     @_OWN_PARAMETERS
     def step(self, numbers: Sequence[int], done: int) -> float:
-        """Take a step on training sentences; returns the objective per sentence.
-
-        :param numbers: which sentences, counted from 0.
-        :param done: the sentences of the current epoch seen before.
-        :raises DivergedError: if the objective is not finite; then no step is taken.
-        """
+        """Take a step on numbered sentences; returns the objective per sentence."""
         self.story.is_settled = 2 * len(self.epochs) >= self.planned
         for optimiser in self.optimisers:
             optimiser.zero_grad()
@@ -310,11 +297,7 @@ class Training(Trainer):
         return DivergedError(f"training diverged in {place}: {problem} ({advice})")
 
     def decay(self, done: int, end: float = 1.0) -> float:
-        """The factor of a learning rate: 1, or with ``decay`` in the recipe a linear fall from 1 to 0.01.
-
-        :param done: the sentences of the current epoch that are done.
-        :param end: the share of training after which the factor is 0.
-        """
+        """The factor of a learning rate: 1, or with decay linear from 1 to 0.01 (0 after ``end``)."""
         passed = len(self.epochs) + done / self.size
         whole = end * self.planned
         if passed >= whole:

@@ -42,12 +42,10 @@ def read_brackets(
 ) -> Treebank:
     """Read a file of bracketed phrase-structure trees; see `pyropunct.read_treebank`.
 
-    The trees are converted to CoNLL-U first, to which line numbers of omitted sentences refer.  Identifiers
-    are the name of the file and the position of the tree: ``wsj_0001-17``.
+    Line numbers of omitted sentences are those of the conversion to CoNLL-U.  Identifiers are the file's name
+    and the tree's position: ``wsj_0001-17``.
 
-    :param path: the file, or ``-`` for the standard input.
     :param head_rules: ``english``, ``chinese``, the path of a file of rules, or the rules themselves.
-    :param progress: called after each sentence with the number of lines of CoNLL-U read and of all.
     :raises TreebankError: if the file cannot be read, is not UTF-8, has anything but trees, or no word.
     :raises HeadRulesError: if the rules cannot be used.
     """
@@ -59,14 +57,7 @@ def read_brackets(
 
 @dataclass(slots=True)
 class _Token:
-    """A word or mark in conversion.
-
-    :ivar tag: its label in the tree.
-    :ivar written: the form in the tree.
-    :ivar projections: the labels of the phrases that it heads, the smallest first.
-    :ivar head: the index of its head among the tokens; None for the root.
-    :ivar level: the number, from 1, of the head's projection that directly contains its maximal projection.
-    """
+    """A word or mark in conversion, with the labels of its projections, the smallest first, and its head."""
 
     tag: str
     written: str
@@ -94,12 +85,7 @@ class _Token:
 
 @dataclass
 class Conversion:
-    """Converts phrase-structure trees to CoNLL-U, and counts them.
-
-    :ivar empty: the number of trees skipped because they have only empty elements.
-    :ivar unknown_tags: counts of tags without a universal tag.
-    :ivar unknown_phrases: counts of phrases with several daughters and no head rule, by category.
-    """
+    """Converts phrase-structure trees to CoNLL-U, and counts unknown tags and phrases, and empty trees."""
 
     rules: HeadRules
     trees: int = 0
@@ -118,11 +104,7 @@ class Conversion:
         }
 
     def blocks(self, lines: Iterable[str], name: str) -> Iterator[str]:
-        """The sentences of a bracketed text as CoNLL-U, each with the blank line behind it.
-
-        :param name: for errors and identifiers.
-        :raises TreebankError: at the first error of syntax, and if there is no tree.
-        """
+        """The sentences of a bracketed text as CoNLL-U; raises `TreebankError` for bad syntax or no tree."""
         stem = "-".join(Path(name.strip("<>")).stem.split()) or "tree"
         position = 0
         for position, tree in enumerate(read_phrase_trees(lines, name), start=1):
@@ -187,10 +169,7 @@ def without_empty_elements(tree: PhraseTree) -> PhraseTree | None:
 
 
 def relation_of(label: str) -> str:
-    """The relation for a label: ``np`` for ``NP``, ``prp`` for ``PRP$``, ``pp:locclr`` for ``PP-LOC-CLR-2``.
-
-    A label without letters becomes the empty string.
-    """
+    """The relation for a label, such as ``pp:locclr`` for ``PP-LOC-CLR-2``; empty without letters."""
     category, *tags = (
         _NOT_A_LETTER.sub("", part).lower() for part in [category_of(label), *function_tags(label)]
     )
@@ -198,10 +177,7 @@ def relation_of(label: str) -> str:
 
 
 def _rooted(tree: PhraseTree, name: str, position: int) -> PhraseTree:
-    """The tree inside the outermost bracket, if that has no label; beside marks, it gets the label ROOT.
-
-    :raises TreebankError: if several nodes in this bracket have words.
-    """
+    """The tree inside the outermost bracket without a label; beside marks, it becomes ROOT."""
     if tree.label:
         return tree
     if len(tree.daughters) == 1:

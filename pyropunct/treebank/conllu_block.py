@@ -11,12 +11,7 @@ COLUMN_NAMES = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL"
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A syntactic word or a punctuation mark: a line whose id is an integer.
-
-    :ivar columns: the ten columns as written.
-    :ivar head: the id of its head, 0 for the root.
-    :ivar row: the index of its line in the block.
-    """
+    """A syntactic word or a mark: a line whose id is an integer, at index ``row`` of the block."""
 
     columns: tuple[str, ...]
     head: int
@@ -46,8 +41,6 @@ class EmptyNode:
 class Block:
     """One sentence of a CoNLL-U file, checked but otherwise as written.
 
-    :ivar identifier: the ``sent_id`` comment, else ``#17`` for the 17th sentence of the file.
-    :ivar first_line: its first line in the file, counted from 1.
     :ivar lines: all its lines, comments first, without line ends.
     :ivar tokens: the token with id i is ``tokens[i - 1]``.
     """

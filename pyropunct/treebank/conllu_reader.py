@@ -29,12 +29,7 @@ from pyropunct.treebank.tree import top_down
 def blocks_or_errors(
     lines: Iterable[str | TreebankError], name: str, start: Start = BEGINNING
 ) -> Iterator[Block | TreebankError]:
-    """The sentences of a CoNLL-U text, with errors in place of malformed ones.
-
-    Spaces on blank lines and a missing last line end are accepted.  Comments without tokens are skipped.
-
-    :param lines: errors stand for lines that cannot be read.
-    """
+    """The sentences of CoNLL-U, with errors in place of malformed ones; comments alone are skipped."""
     position = start.sentence
     for first_line, paragraph in _paragraphs(lines, start.line):
         texts = tuple(line for line in paragraph if isinstance(line, str))
@@ -196,11 +191,7 @@ _TOKEN_LINE = re.compile(r"\d+(?:[-.]\d+)?\t.*\t")
 
 
 def recognised(lines: Iterator[bytes], name: str) -> tuple[Iterator[bytes], str]:
-    """The lines again, and their format, "text" or "conllu".
-
-    CoNLL-U is detected by the file's name, or if the first line that is neither blank nor a comment starts
-    with an id and has tabs.
-    """
+    """The lines, and their format: "conllu" by the name, or if the first line has an id and tabs."""
     if name.endswith(".conllu"):
         return lines, "conllu"
     seen: list[bytes] = []

@@ -64,8 +64,7 @@ def write_items(
 
     Enhanced dependencies on removed marks are dropped.
 
-    :param mark_heads: for each slot the original token id of the head of new marks there.
-    :param conventions: see `pyropunct.treebank.repunctuate.spaces_after`.
+    :param mark_heads: for each slot the original token id of the head of new marks.
     """
     return as_written(list(_Rewriting(layout, items, mark_heads, conventions).lines()))
 

@@ -101,12 +101,7 @@ _Clitic = tuple[str, bool]
 def _together(
     words: Counter[tuple[str, str, bool]],
 ) -> tuple[frozenset[str], frozenset[str], frozenset[tuple[str, str]]]:
-    """Enclitics, proclitics and joined words, from the counts of (left, right, space).
-
-    Clitics are found greedily, the one with the greatest share of neighbours without a space first, and its
-    pairs are not counted for any other word.  For example, French "qu'" is always joined to the next word, so
-    "il" is not an enclitic, however often it follows "qu'".  Joined words are pairs without a clitic.
-    """
+    """Enclitics, proclitics and other joined words; the surest clitics first, as "qu'" before "il"."""
     pairs: dict[tuple[str, str], tuple[int, int]] = {}
     of: dict[_Clitic, list[tuple[str, str]]] = {}
     apart: Counter[_Clitic] = Counter()
@@ -163,10 +158,7 @@ def _abbreviations(sentences: Iterable[Sentence]) -> frozenset[str]:
 
 
 def learn_splits(sentences: Iterable[Sentence]) -> dict[str, tuple[str, ...]]:
-    """The written words that a treebank mostly splits in one way, without those with a digit.
-
-    Written words are multiword tokens and words without a space between them.
-    """
+    """The multiword tokens and joined words, without digits, that a treebank mostly splits in one way."""
     seen: Counter[tuple[str, tuple[str, ...]]] = Counter()
     for sentence in sentences:
         for text, words in _written(sentence.layout):

@@ -145,10 +145,7 @@ class HeadRules:
 
 
 def load_head_rules(name: str) -> HeadRules:
-    """The table ``english`` or ``chinese``, or that of a file.
-
-    :raises HeadRulesError: if there is no such file, it is not UTF-8, or a line is not a rule.
-    """
+    """The table ``english`` or ``chinese``, or of a file; raises `HeadRulesError` if it cannot be used."""
     if name in BUILT_IN:
         return parse_head_rules(BUILT_IN[name], name)
     try:
@@ -164,10 +161,7 @@ def load_head_rules(name: str) -> HeadRules:
 
 
 def parse_head_rules(text: str, name: str) -> HeadRules:
-    """Parse a table; ``docs/reference/constituency.md`` describes the format, ``name`` is for errors.
-
-    :raises HeadRulesError: if a line is not a rule, or if no line has the label :data:`ANY`.
-    """
+    """Parse a table (format: ``docs/reference/constituency.md``); raises `HeadRulesError`."""
     rules: dict[str, tuple[Rule, ...]] = {}
     conjunctions: frozenset[str] = frozenset()
     for number, line in enumerate(text.splitlines(), start=1):

@@ -22,9 +22,7 @@ class PhraseTree:
     """A node of a phrase-structure tree.
 
     :ivar label: as written, such as ``NP-SBJ-1``; empty for brackets without one.
-    :ivar line: the line of the file at which the bracket opens.
     :ivar word: the word of a leaf, as written; empty for a phrase.
-    :ivar daughters: the nodes directly inside a phrase, from left to right.
     """
 
     label: str
@@ -53,14 +51,10 @@ def function_tags(label: str) -> list[str]:
 
 
 def read_phrase_trees(lines: Iterable[str], name: str) -> Iterator[PhraseTree]:
-    """The trees of a bracketed text, one at a time.
+    """The trees of a bracketed text; raises `TreebankError`, which names line and tree (``#17``).
 
-    Trees and lines need not coincide.  Between trees, lines that begin with ``<`` are skipped, since the
-    Chinese Treebank has markup there.
-
-    :param name: of the text, in errors.
-    :raises TreebankError: at the first error of syntax; names the line, and the tree by its position,
-        ``#17``.
+    Trees and lines need not coincide; between trees, lines that begin with ``<`` (Chinese Treebank) are
+    skipped.
     """
     waiting: list[_Bracket] = []
     trees = 0

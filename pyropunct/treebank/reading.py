@@ -33,8 +33,6 @@ MOST_MARKS = 1000
 class Omission:
     """A sentence that was skipped.
 
-    :ivar identifier: its ``sent_id`` comment, else its position in the file, such as ``#17``.
-    :ivar line: its first line in the file.
     :ivar reason: :data:`NO_WORD`, a token that depends on a mark, or more than :data:`MOST_MARKS` marks
         between two words.
     """
@@ -55,11 +53,7 @@ class Omission:
 
 @dataclass(frozen=True)
 class Treebank(Sequence[Sentence]):
-    """The sentences of one file.
-
-    :ivar path: the file, or the name under which its text was read.
-    :ivar omitted: the sentences that were skipped.
-    """
+    """The sentences of one file, and those that were skipped."""
 
     path: str
     sentences: tuple[Sentence, ...]
@@ -107,12 +101,10 @@ def _line(item: Sentence | Omission) -> int:
 def read_treebank(
     path: str | Path, *, punctuation_relation: bool = True, progress: Progress | None = None
 ) -> Treebank:
-    """Read and prepare a CoNLL-U file.
+    """Read and prepare a CoNLL-U file, or with ``-`` the standard input.
 
-    :param path: the file, or ``-`` for the standard input.
-    :param punctuation_relation: treat tokens with relation ``punct`` as punctuation, as well as those with
-        universal tag ``PUNCT``.
-    :param progress: called after each sentence with the number of lines read and of all lines.
+    :param punctuation_relation: treat relation ``punct`` as punctuation, as well as tag ``PUNCT``.
+    :param progress: called after each sentence with the lines read and all lines.
     :raises TreebankError: if the file cannot be read, is not CoNLL-U in UTF-8, or has no usable sentence.
     """
     with opened(str(path)) as (stream, name):
@@ -127,11 +119,7 @@ def read_text(
     punctuation_relation: bool = True,
     progress: Progress | None = None,
 ) -> Treebank:
-    """Prepare a treebank that is in memory; see `read_treebank`.
-
-    :param name: of the text, in errors.
-    :raises TreebankError: if the text is not CoNLL-U, or has no usable sentence.
-    """
+    """Prepare a treebank in memory; see `read_treebank`."""
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
     return _treebank(lines, name, punctuation_relation, progress)
 
@@ -157,10 +145,7 @@ def _treebank(
 def read_sentences(
     lines: Iterable[str], name: str, punctuation_relation: bool = True
 ) -> Iterator[Sentence | Omission]:
-    """The sentences of a CoNLL-U text of any length, one at a time; see `read_treebank`.
-
-    :raises TreebankError: at the first malformed line or tree.
-    """
+    """The sentences of a CoNLL-U text, one at a time; raises `TreebankError` if malformed."""
     for sentence in sentences_or_errors(lines, name, BEGINNING, punctuation_relation):
         if isinstance(sentence, TreebankError):
             raise sentence

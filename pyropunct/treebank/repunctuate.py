@@ -1,7 +1,4 @@
-"""The tokens of a sentence with other punctuation, and the spaces between them.
-
-Kept tokens keep their lines, and the spaces between them if they were neighbours.
-"""
+"""The tokens of a sentence with other punctuation; kept neighbours keep the space between them."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,10 +16,8 @@ USUAL = Conventions()
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where the words and marks of an unpunctuated sentence stand in its block.
+    """Where the token ids of words, and of marks in each slot, stand in a sentence's block.
 
-    :ivar words: the token id of each of the n words.
-    :ivar marks: the token ids of the marks of each of the slots 0..n.
     :ivar surface: the marks with quotation marks directed, and the special tokens.
     """
 
@@ -43,12 +38,9 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One token of the new sentence.
+    """A token of the new sentence; ``token`` is its original id, 0 if new.
 
-    :ivar form: as written.
-    :ivar token: its token id in the original, 0 for a new mark.
     :ivar slot: the slot of a mark; i for the i-th word.
-    :ivar mark: the directed mark; empty for a word.
     """
 
     form: str
@@ -62,9 +54,6 @@ def arrange(layout: Layout, surface: Surface, conventions: Conventions = USUAL) 
 
     An abbreviation dot becomes part of the word before its slot, and a period directly after it is written
     only if both were in the original.  An unknown mark becomes the original mark in its place, if any.
-
-    :param conventions: how new quotation marks are written if the sentence has none.
-    :raises ValueError: if there are not n + 1 slots for n words.
     """
     if len(surface) != len(layout.words) + 1:
         raise ValueError(f"{len(layout.words)} words have {len(layout.words) + 1} slots, not {len(surface)}")
@@ -165,10 +154,8 @@ def spaces_after(layout: Layout, items: Sequence[Item], conventions: Conventions
 def written_words(layout: Layout, apart: Collection[int]) -> list[str]:
     """The n words as the original writes them, for display with spaces between them.
 
-    Words written together, as a multiword token (French "du") or without a space ("l'UE"), become one text
-    followed by empty ones.  Words of scripts without spaces stay apart.
-
-    :param apart: slots whose two sides stay apart.
+    Words written together, as in French "du" or "l'UE", become one text followed by empty ones, except at
+    slots in ``apart`` and in scripts without spaces.
     """
     items = []
     for word in range(1, len(layout.words) + 1):

@@ -19,14 +19,11 @@ if TYPE_CHECKING:
 class Sentence:
     """A sentence of n words, prepared as in Li, Wang & Eisner 2019, section 4.
 
-    :ivar identifier: the ``sent_id`` comment, else ``#17`` for the 17th sentence of the file.
     :ivar tree: the unpunctuated, projective tree; forms lack abbreviation dots.
     :ivar surface: for each of the slots 0..n its punctuation tokens.  Slot 0 starts with
-        :data:`~pyropunct.text.marks.START`; slot i starts with
-        :data:`~pyropunct.text.marks.ABBREVIATION_DOT` if word i lost its dot.  Quotation marks are
-        directed.  Rare marks are as written.
+        :data:`~pyropunct.text.marks.START`; slot i starts with :data:`~pyropunct.text.marks.ABBREVIATION_DOT`
+        if word i lost its dot.  Quotation marks are directed.  Rare marks are as written.
     :ivar lifted: the number of words that got another head by projectivisation.
-    :ivar layout: where words and marks stand in the original.
     """
 
     identifier: str
@@ -40,8 +37,6 @@ class Sentence:
 
         With another surface, original neighbours keep their spacing, and the conventions decide elsewhere.
 
-        :param surface: the punctuation tokens of the slots 0..n.
-        :param conventions: those of a treebank, as a model learns them.
         :raises ValueError: if the number of slots is not n + 1.
         """
         items = arrange(self.layout, self.surface if surface is None else surface, conventions)
@@ -76,7 +71,6 @@ class Sentence:
 
         :param punctemes: for each word the left and the right puncteme of its constituent, as
             `pyropunct.fitted.story.FittedStory.underlying` gives them; they become ``left`` and ``right``.
-        :raises ValueError: if there are not n pairs of punctemes.
         """
         from networkx import DiGraph  # which takes long, and few need it
 
@@ -111,8 +105,6 @@ class Sentence:
         Kept tokens have their original lines, except for ids and ``SpaceAfter``.  A new mark depends, with
         relation ``punct``, on the highest word from which its arc crosses no other arc.
 
-        :param surface: the punctuation tokens of the slots 0..n.
-        :param conventions: see `text`.
         :raises ValueError: if the number of slots is not n + 1.
         """
         items = arrange(self.layout, surface, conventions)

@@ -52,12 +52,7 @@ def projectivise(heads: Sequence[int]) -> tuple[int, ...]:
 
 
 class _Lifting:
-    """Lifts the arcs of a tree in their order.
-
-    The *reach* of a word is the longest stretch of words around it that it dominates.  An arc is projective
-    if the dependent is in the reach of its head.  Lifting changes only the reach of the old head: it may
-    shrink, and arcs that lead beyond it must be lifted too.
-    """
+    """Lifts arcs in order; a word's *reach* is the longest stretch around it that it dominates."""
 
     def __init__(self, heads: Sequence[int]) -> None:
         self._heads = [0, *heads]
@@ -122,11 +117,7 @@ class _Lifting:
 
 
 def _reach(heads: Sequence[int]) -> tuple[list[int], list[int]]:
-    """The first and the last word of the reach of each word; 0 reaches nothing.
-
-    The reach of a dominated word next to a reach is part of it.  So each reach is joined from few others,
-    from the bottom of the tree up: no word is the end of more than one step in either direction.
-    """
+    """The first and last word of each word's reach, joined bottom-up from neighbouring reaches."""
     size = len(heads)
     order, rank, below = preorder(heads)
     left, right = list(range(size + 1)), list(range(size + 1))
@@ -163,8 +154,6 @@ class Tree:
 
     :ivar heads: the head of each word, 0 for the root.  The tree has one root and is projective: every
         constituent (a word with all its descendants) is a contiguous span of words.
-    :ivar relations: of each word to its head, subtype included.
-    :ivar tags: universal part-of-speech tags.
     :ivar treebank: the name of its treebank, for models that distinguish several.
     """
 

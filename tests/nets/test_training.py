@@ -35,13 +35,7 @@ RIVAL = RivalRecipe(**SMALL, word_size=8, hidden_size=6, batch_size=8)
 
 
 class Kind(NamedTuple):
-    """A kind of network.
-
-    :ivar name: its name in errors.
-    :ivar train: trains it on two treebanks, with a recipe.
-    :ivar recipe: a recipe of little work.
-    :ivar answers: the answers of a trained network about sentences.
-    """
+    """A kind of network."""
 
     name: str
     train: Callable[..., Any]

@@ -174,10 +174,7 @@ def test_no_marks_around_a_constituent_would_be_better(seed: int) -> None:
 
 
 def test_regret_is_what_the_normal_approximation_expects() -> None:
-    """Of one slot, with 13 draws without a mark and 7 with a comma: the comma may yet turn out to be better.
-
-    Each draw without a mark is an edit in favour of the empty string, each comma an edit against it.
-    """
+    """Of 20 draws of a slot, 13 are empty and 7 are commas: the comma may yet turn out to be better."""
     gains = np.array([1.0] * 13 + [-1.0] * 7)
     true_means = np.random.default_rng(0).normal(gains.mean(), gains.std() / np.sqrt(20), 10**6)
     regret = DECODERS["mbr"](draws_of([[[]]] * 13 + [[[","]]] * 7)).regret

@@ -1,7 +1,4 @@
-"""Raw text in the model of the package: what is no punctuation comes out as it went in.
-
-The cases are in raw_text.json: for each list of settings pairs of an input and its output.
-"""
+"""Raw text in the shipped model; raw_text.json has settings with pairs of input and output."""
 
 import json
 import random

@@ -209,10 +209,7 @@ def test_nothing_is_kept_that_is_worse(
 
 
 def test_text_without_capital_letters(model: Punctuator, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is learned from in the case that restoration gives it; which words have capitals stays known.
-
-    A single line is cut into sentences by its marks.
-    """
+    """It is learned from in the case that restoration gives it; which words have capitals stays known."""
     monkeypatch.setattr(RunningReader, "in_cases", lambda self, words, *_: [*map(str.title, words)])
     lines = LearnedText(model, [text.lower()])
     line = LearnedText(model, [text.lower().replace("\n", " ")])

@@ -38,9 +38,8 @@ NONE = "none"
 
 
 class Error(NamedTuple):
-    """An error in a slot.
+    """An error, one of `KINDS`, in a slot.
 
-    :ivar kind: one of `KINDS`.
     :ivar mark: the mark that is dropped, inserted or replaced, or the first of two that are swapped.
     :ivar other: the replacement, or the second of two that are swapped; otherwise empty.
     """
@@ -63,11 +62,7 @@ class Error(NamedTuple):
 
 
 class Spoiled(NamedTuple):
-    """A string after an error.
-
-    :ivar before: the mark before the place of the error, or `NONE`.
-    :ivar after: the mark behind it, or `NONE`.
-    """
+    """A string after an error, and the marks on both sides of it, or `NONE`."""
 
     error: Error
     string: String
@@ -111,10 +106,7 @@ class ErrorChannel:
     weights: Mapping[str, float]
 
     def outcomes(self, string: String) -> Iterator[Spoiled]:
-        """Yields the outcomes of single errors in a right string, place by place.
-
-        Sentence starts, abbreviation dots and unknown marks never change.
-        """
+        """Yields the outcomes of single errors; starts, abbreviation dots and unknown marks stay."""
         first = _first_mark(string)
         for place in range(first, len(string) + 1):
             before = display(string[place - 1]) if place > first else NONE
@@ -168,10 +160,7 @@ class ErrorChannel:
 
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> Self:
-        """The channel that `to_json` wrote.
-
-        :raises ValueError: if it is not a channel.
-        """
+        """The channel that `to_json` wrote; raises `ValueError`."""
         errors = tuple(Error(*texts("an error", error)) for error in plain["errors"])
         if unknown := [error.kind for error in errors if error.kind not in KINDS]:
             raise ValueError(f"there is no error of the kind {unknown[0]!r}, there are {', '.join(KINDS)}")

@@ -34,11 +34,7 @@ LEAST_WEIGHT, DIGITS = 0.02, 3
 
 
 class Pair(NamedTuple):
-    """A sentence with right and wrong punctuation of its slots 0..n.
-
-    :ivar right: x_c.
-    :ivar wrong: x_e.
-    """
+    """A sentence with right (x_c) and wrong (x_e) punctuation of its slots 0..n."""
 
     tree: Tree
     right: Surface
@@ -70,9 +66,7 @@ def simulated_pairs(
     seed: int = 0,
     parser: Parser | None = None,
 ) -> list[Pair]:
-    """Right sentences with simulated errors, see `wrong_copies`; a parser draws the trees of every second
-    copy.
-    """
+    """`wrong_copies` of right sentences as pairs; a parser draws the trees of every second copy."""
     sentences = tuple(sentences)
     made = wrong_copies(sentences, rates, copies, seed)
     if parser is not None and copies > 1:
@@ -81,10 +75,7 @@ def simulated_pairs(
 
 
 def pairs_of_learners(model: Punctuator, learners: Sequence[Corrected]) -> list[Pair]:
-    """Corrections of learners' text, with the best trees of the model's parser.
-
-    :raises NoParserError: if the model has no parser.
-    """
+    """Corrections of learners' text, with best trees; raises `NoParserError` without a parser."""
     parsed = weighted_trees(model, [sentence.words for sentence in learners], 1)
     return [
         Pair(best.tree, sentence.right, sentence.wrong)
@@ -132,13 +123,7 @@ def fit_channel(pairs: Iterable[Pair], marks: Collection[str]) -> ErrorChannel:
 
 
 class _Likelihood:
-    """The log-likelihood of a channel.
-
-    A way is one error at one place; several ways may have the same outcome, such as dropping one of two
-    periods.
-
-    :param seen: how often each right string became each wrong string in each context.
-    """
+    """The log-likelihood of a channel; a string may come about in several ways (an error at a place)."""
 
     def __init__(self, channel: ErrorChannel, seen: Mapping[tuple[String, String, Context], int]) -> None:
         self.names: dict[str, int] = {}

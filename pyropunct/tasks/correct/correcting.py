@@ -60,10 +60,7 @@ class Correcting(ABC):
     @classmethod
     @abstractmethod
     def from_parts(cls, parts: SavedParts) -> Self:
-        """The corrector of a file.
-
-        :raises ModelFileError: if the file is damaged, or holds another kind of corrector.
-        """
+        """The corrector of a file; raises `ModelFileError` for damage or another kind."""
 
     @abstractmethod
     def decide(
@@ -126,10 +123,7 @@ def _closed(source: Source) -> set[int]:
 
 @dataclass(frozen=True)
 class TreeCorrector(Correcting):
-    """The corrector of the paper, whose ``model`` finds T'_e in the wrong sentence.
-
-    :ivar writer: the model of p(T'_c | T'_e) with its channel; its trees are `ErrorTree`.
-    """
+    """The paper's corrector; ``writer`` is the model of p(T'_c | T'_e) with its channel."""
 
     writer: Punctuator
 
@@ -157,10 +151,7 @@ class TreeCorrector(Correcting):
         )
 
     def save(self, path: str | Path) -> None:
-        """Write the corrector to a file, whole or not at all.
-
-        :raises ModelFileError: as `Punctuator.save` does.
-        """
+        """Write the corrector to a file, whole or not at all; raises the errors of `Punctuator.save`."""
         plain, tensors = self.model.to_parts()
         plain["writer"], weights = self.writer.to_parts()
         write_model_file(path, plain, tensors | within("writer", weights))
@@ -206,11 +197,7 @@ def staying_close(
 
 @dataclass(frozen=True)
 class NoisyChannel(Correcting):
-    """A corrector of two parts: a ``model`` of right text, p(x_c | words), and an error channel, p(x_e |
-    x_c).
-
-    See `pyropunct.tasks.correct.hearing` for p(x_c | x_e, words).
-    """
+    """A model of right text with an error channel: see `pyropunct.tasks.correct.hearing`."""
 
     errors: ErrorChannel
 
@@ -221,9 +208,7 @@ class NoisyChannel(Correcting):
         *,
         rate: WritersRate | None = None,
     ) -> Iterator[Decision]:
-        """See `Correcting.decide`.  Nothing is drawn; the rate is averaged over, given these and earlier
-        sentences.
-        """
+        """See `Correcting.decide`; nothing is drawn, and the rate is averaged over."""
         rate = WritersRate(FITTED_RATE) if rate is None else rate
         heard = hear(self.model, self.errors, sentences)
         if heard:
@@ -231,11 +216,7 @@ class NoisyChannel(Correcting):
         return decisions(heard, settings, rate.probabilities)
 
     def save(self, path: str | Path, *, small: bool = False) -> None:
-        """Write the model with its error channel to a file, whole or not at all.
-
-        :param small: see `Punctuator.save`.
-        :raises ModelFileError: as `Punctuator.save` does.
-        """
+        """Write the model with its error channel to a file; see `Punctuator.save`."""
         plain, tensors = self.model.to_parts(small=small)
         plain["errors"] = {"tokens": self.model.vocabulary.tokens, **self.errors.to_json()}
         write_model_file(path, plain, tensors)

@@ -1,8 +1,4 @@
-"""Precision, recall and F0.5 of edits (Dahlmeier & Ng 2012; Ng et al. 2014).
-
-A right sentence that is left unchanged does not affect the scores.  Counts are summed over all sentences
-before they are divided.
-"""
+"""Precision, recall and F0.5 of edits over a corpus (Dahlmeier & Ng 2012; Ng et al. 2014)."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
@@ -16,10 +12,7 @@ String = Sequence[str]
 
 
 class MarkEdit(NamedTuple):
-    """A change of a slot string: ``marks`` replace the marks start .. end - 1, counted from 0.
-
-    An insertion has ``end == start``; a deletion has no ``marks``.
-    """
+    """``marks`` replace the marks start .. end - 1 of a string; an insertion has ``end == start``."""
 
     start: int
     end: int
@@ -27,12 +20,7 @@ class MarkEdit(NamedTuple):
 
 
 class EditScores(NamedTuple):
-    """Counts of edits.
-
-    :ivar right: proposed edits that are gold edits.
-    :ivar proposed: edits of the system.
-    :ivar gold: edits that make wrong sentences right.
-    """
+    """Counts of edits: of the system, of the gold correction, and of both."""
 
     right: int = 0
     proposed: int = 0
@@ -55,11 +43,7 @@ class EditScores(NamedTuple):
 
 
 def edit_scores(source: Iterable[Surface], found: Iterable[Surface], wanted: Iterable[Surface]) -> EditScores:
-    """The counts over sentences: ``source`` is their original punctuation, ``found`` the system's, ``wanted``
-    the right one.
-
-    :raises ValueError: if the numbers of sentences or of slots differ.
-    """
+    """Counts of the edits ``found`` and ``wanted``; raises `ValueError` if slots differ in number."""
     of_slots = [
         shared_edits(*map(marks_of, slot))
         for sentence in zip(source, found, wanted, strict=True)
@@ -105,12 +89,7 @@ def shared_edits(wrong: String, new: String, right: String) -> EditScores:
 
 
 class Waypoint(NamedTuple):
-    """How far two strings have been read on the way from one to the other.
-
-    :ivar read: the number of marks read of the first.
-    :ivar written: the number of marks read of the second.
-    :ivar going_on: whether the last step was a change, which a further change would extend.
-    """
+    """How many marks of two strings have been read, and whether the last step was a change."""
 
     read: int
     written: int

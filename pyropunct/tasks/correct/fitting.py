@@ -44,9 +44,7 @@ class UnfitModelError(UnknownVariantError):
 
 @dataclass
 class CorrectionTraining(Training):
-    """The training of p(T'_c | T'_e) and its channel, which stays close to that of ``clean``, the model of
-    right text.
-    """
+    """The training of p(T'_c | T'_e) and its channel, which stays close to that of ``clean``."""
 
     clean: Punctuator = field(kw_only=True)
 
@@ -79,11 +77,7 @@ def correction_recipe(clean: Recipe, **changes: Any) -> Recipe:
 def error_examples(
     reader: Punctuator, pairs: Sequence[tuple[Sentence, WrongSurface]], drawn: Container[int] = ()
 ) -> list[Sentence]:
-    """Right sentences whose trees carry the underlying punctuation of their wrong versions.
-
-    :param reader: the model of wrong text.
-    :param drawn: the indices of the pairs whose trees were found by a parser.
-    """
+    """Right sentences whose trees carry T'_e; ``drawn`` are the pairs with trees of a parser."""
     parses = [
         WeightedTree(right.tree, 1.0, given=number not in drawn) for number, (right, _) in enumerate(pairs)
     ]
@@ -105,13 +99,9 @@ def fit_correction(
 ) -> TreeCorrector:
     """Train a corrector on right sentences and simulated errors.
 
-    :param dev: sentences that choose the epoch and give the perplexity; by default every tenth training
-        sentence is held out.
+    :param dev: chooses the epoch and gives the perplexity; by default every tenth training sentence.
     :param clean: the model of right text, fitted to the same training sentences.  If it has a parser, every
         second copy has drawn trees, see `with_drawn_trees`.
-    :param rates: by default ``ErrorRates()``.
-    :param copies: copies of each training sentence, each with other errors.
-    :param recipe: by default ``correction_recipe(clean.recipe)``.
     :raises UnfitModelError: if the channel of the clean model has no sliding window.
     """
     if window_of(clean.story) is None:
@@ -135,12 +125,8 @@ def with_drawn_trees(
 ) -> list[tuple[Sentence, WrongSurface]]:
     """Copies of sentences, with trees drawn by a parser in every second copy.
 
-    Trained only on right trees, a corrector takes right punctuation that does not fit a wrong tree for an
-    error.  The parser knows the training sentences, so its best trees of them are too good; draws are more
-    like its trees of new sentences.
-
-    :param pairs: from `wrong_copies`.
-    :param size: the number of sentences in each copy.
+    Trained only on right trees, a corrector takes right punctuation of a wrong tree for an error.  Draws
+    resemble the parser's trees of new sentences more than its best trees of training sentences do.
     """
     drawn = [
         trees[-1].tree for trees in parser.parse([right.tree.forms for right, _ in pairs[:size]], trees=2)

@@ -51,8 +51,7 @@ NEVER = -1e9
 class WritersRate:
     """The distribution of a writer's rate of errors over `RATES`.
 
-    :param known: the rate, if it is known: then nothing is learned.  A rate between two of `RATES` is the
-        mean of a distribution over both.
+    :param known: the rate, if known; between two of `RATES`, it is the mean of a distribution over both.
     :raises ValueError: if the rate is below the first of `RATES` or above the last.
     """
 
@@ -75,12 +74,10 @@ class WritersRate:
 
 @dataclass(frozen=True)
 class Heard:
-    """The joint probabilities of the noisy channel for one sentence.
+    """The joint probabilities of a sentence with each listed punctuation x_c; the first is x_e.
 
-    :ivar surfaces: the list of right punctuations x_c, x_e first.
     :ivar log_joint: (rates, list) log p(x_c, x_e | words) with each of `RATES`.
     :ivar unlisted: the sum of the odds, at rate 1, of all unlisted changes of one slot.
-    :ivar edges: see `Draws`.
     """
 
     surfaces: tuple[Surface, ...]
@@ -92,8 +89,7 @@ class Heard:
     def log_evidence(self) -> Floats:
         """(rates,) log p(x_e | words): the sum over the list, corrected for unlisted changes.
 
-        Unlisted changes are improbable but many; without them, low rates would seem too probable.  To first
-        order, each change multiplies the sum by 1 + its odds.
+        Unlisted changes are improbable but many: to first order, each multiplies the sum by 1 + its odds.
         """
         return np.logaddexp.reduce(self.log_joint, 1) + np.array(RATES) * self.unlisted
 
@@ -117,12 +113,7 @@ def _shares(log_weight: Floats) -> Floats:
 
 
 class WrongSentence(NamedTuple):
-    """A sentence to correct.
-
-    :ivar trees: its trees T, with weights that add up to 1.
-    :ivar wrong: x_e, the existing punctuation of the slots 0..n.
-    :ivar closed: slots whose marks stay.
-    """
+    """A sentence to correct: trees T with weights that add up to 1, x_e, and slots whose marks stay."""
 
     trees: Sequence[WeightedTree]
     wrong: tuple[String, ...]
@@ -145,12 +136,7 @@ def hear(
     least_odds: float = LEAST_ODDS,
     longest: int = LONGEST,
 ) -> list[Heard]:
-    """The joint probabilities of the noisy channel for each sentence.
-
-    :param model: p(x_c | words); `Punctuator.for_parsed` punctuates trees of a parser.
-    :param least_odds: see `LEAST_ODDS`; 0 keeps all strings.
-    :param longest: the greatest number of punctuations in a list.
-    """
+    """The joint probabilities for each sentence; the options are the bounds of steps 1 and 2 above."""
     voices: Sequence[Voice | None] = [None] * len(sentences)
     if model.tagger is not None and sentences:
         words = [sentence.trees[0].tree.forms for sentence in sentences]

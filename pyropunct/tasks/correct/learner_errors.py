@@ -86,17 +86,11 @@ class ErrorRates:
                 raise ValueError(f"the error rates {', '.join(names)} add up to more than 1")
 
     def times(self, factor: float) -> "ErrorRates":
-        """All rates multiplied by a factor.
-
-        :raises ValueError: if a rate becomes too large, see `ErrorRates`.
-        """
+        """All rates multiplied by a factor; raises `ValueError` if they become too large."""
         return replace(self, **{field.name: factor * getattr(self, field.name) for field in fields(self)})
 
     def capped(self, factor: float) -> "ErrorRates":
-        """All rates multiplied by a factor, and reduced where they would be too large.
-
-        :raises ValueError: if the factor is negative.
-        """
+        """All rates multiplied by a factor from 0, and reduced where they would be too large."""
         rates = {name: factor * rate for name, rate in asdict(self).items()}
         for names in EXCLUSIVE:
             share = 1 / max(1.0, sum(rates[name] for name in names) + ROUNDING)
@@ -120,12 +114,7 @@ EXCLUSIVE = (
 
 
 class Option(NamedTuple):
-    """A possible error.
-
-    :ivar kind: its name in `ErrorRates`.
-    :ivar rate: its probability.
-    :ivar changes: the new string of each changed slot.
-    """
+    """A possible error: its name in `ErrorRates`, its probability, the new strings of changed slots."""
 
     kind: str
     rate: float
@@ -144,10 +133,7 @@ class WrongSurface(NamedTuple):
 
 
 def occasions(tree: Tree, surface: Surface, rates: ErrorRates) -> list[Occasion]:
-    """The possible errors in a sentence with right punctuation; different occasions have different slots.
-
-    :raises ValueError: if the tree has n words and there are not n + 1 slots.
-    """
+    """The possible errors in a sentence with n + 1 right slots; each occasion has its own slots."""
     if len(surface) != len(tree) + 1:
         raise ValueError(f"{len(tree)} words have {len(tree) + 1} slots, not {len(surface)}")
     return list(_Occasions(tree, surface, rates).find())
@@ -183,10 +169,7 @@ def wrong_surfaces(
 def wrong_copies(
     sentences: Iterable[Sentence], rates: ErrorRates | None = None, copies: int = 1, seed: int = 0
 ) -> list[tuple[Sentence, WrongSurface]]:
-    """Training sentences, each with several wrong punctuations.
-
-    Copy k has the errors of seed + 2 k; seed + 1 is left for evaluation.
-    """
+    """Sentences with several wrong punctuations; copy k has seed + 2 k, and seed + 1 is for evaluation."""
     sentences = tuple(sentences)
     return [
         pair

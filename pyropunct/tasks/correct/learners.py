@@ -17,13 +17,7 @@ class LearnersError(UserError, ValueError):
 
 @dataclass(frozen=True)
 class Corrected:
-    """A sentence of a learner with one correction.
-
-    :ivar sentence: the number of the sentence; its corrections share it.
-    :ivar words: the words of the correction, without punctuation.
-    :ivar wrong: x_e, the learner's marks in the slots 0..n.
-    :ivar right: x_c, the correction's.
-    """
+    """A numbered sentence of a learner with one correction: its words, x_e and x_c."""
 
     sentence: str
     words: tuple[str, ...]

@@ -24,11 +24,7 @@ from pyropunct.treebank.tree import Tree
 
 @dataclass(frozen=True)
 class ErrorTree(Tree):
-    """A `Tree` of n words with existing punctuation, which may be wrong.
-
-    :ivar punctemes: T'_e: the left and the right puncteme of each word's constituent.
-    :ivar wrong: x_e, the punctuation tokens of the slots 0..n.
-    """
+    """A `Tree` with perhaps wrong punctuation x_e, and T'_e, the punctemes of each word's constituent."""
 
     punctemes: tuple[tuple[Puncteme, Puncteme], ...]
     wrong: tuple[tuple[str, ...], ...]
@@ -68,12 +64,7 @@ def read_parses(
 
 
 class SlotChange(NamedTuple):
-    """A changed slot.
-
-    :ivar slot: its number, from 0 for the slot before the first word.
-    :ivar before: its marks before the correction.
-    :ivar after: its marks afterwards.
-    """
+    """The marks of a slot, counted from 0, before and after a correction."""
 
     slot: int
     before: String
@@ -81,10 +72,7 @@ class SlotChange(NamedTuple):
 
 
 def changes(wrong: Surface, right: Surface) -> list[SlotChange]:
-    """The changes from one punctuation of a sentence to another.
-
-    :raises ValueError: if one has more slots than the other.
-    """
+    """The changes of a sentence's punctuation; raises `ValueError` if slots differ in number."""
     pairs = enumerate(zip(wrong, right, strict=True))
     both = ((slot, marks_of(before), marks_of(after)) for slot, (before, after) in pairs)
     return [SlotChange(slot, before, after) for slot, before, after in both if before != after]

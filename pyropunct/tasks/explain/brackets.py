@@ -14,11 +14,9 @@ Puncteme = Sequence[str]
 def bracketed(sentence: Tree | Sentence, punctemes: Sequence[tuple[Puncteme, Puncteme]]) -> str:
     """A tree with its underlying punctuation as a string of words, marks and brackets.
 
-    Only constituents that sprout something get brackets, which follow their relation: ``root[nsubj[“ Dale ”]
-    means dobj[“ river valley ”] .]``.  Words that a `Sentence` writes together are shown together, unless a
-    bracket parts them.
-
-    :param punctemes: the left and right puncteme of each word's constituent.
+    Only constituents that sprout something get brackets, which follow their relation:
+    ``root[nsubj[“ Dale ”] means dobj[“ river valley ”] .]``.  Words that a `Sentence` writes together are
+    shown together, unless a bracket parts them.
     """
     tree = sentence if isinstance(sentence, Tree) else sentence.tree
     forms: Sequence[str] = tree.forms
@@ -57,10 +55,7 @@ def misc_entries(punctemes: Sequence[tuple[Puncteme, Puncteme]]) -> list[dict[st
 
 
 def surface_texts(drawn: Told, vocabulary: Vocabulary) -> list[str]:
-    """Each drawn sentence with its surface punctuation, such as ``The NOUN , who came , left .``.
-
-    A known word has the capitals of its shape; another is shown as its tag, and `OTHER` as ``_``.
-    """
+    """Each drawn sentence, such as ``The NOUN , who came , left .``; unknown words are tags."""
     words = _words(drawn, vocabulary)
     slots = [displayed(vocabulary.decode_string(row)) for row in drawn.surface.tolist()]
     forest = drawn.trees.forest
@@ -75,11 +70,7 @@ def surface_texts(drawn: Told, vocabulary: Vocabulary) -> list[str]:
 
 
 def underlying_brackets(drawn: Told, vocabulary: Vocabulary) -> list[str]:
-    """T' of each drawn sentence, such as ``[root [advmod ADV ,] VERB [obj DET NOUN] .]``.
-
-    A bracket holds a constituent: its relation, left puncteme, left dependents, head word, right dependents
-    and right puncteme.
-    """
+    """T' of each drawn sentence, such as ``[root [advmod ADV ,] VERB [obj DET NOUN] .]``."""
     forest, words, relations = drawn.trees.forest, _words(drawn, vocabulary), drawn.trees.relation.tolist()
     choices = drawn.choices.tolist()
     brackets = [""] * len(words)

@@ -22,11 +22,7 @@ from pyropunct.treebank.tree import Tree
 
 
 class SproutedTree(NamedTuple):
-    """An underlying token.
-
-    :ivar word: the head word, from 1, of the constituent that sprouted it; 0 for the sentence start.
-    :ivar depth: the depth of that constituent, 0 for the whole sentence; -1 for the sentence start.
-    """
+    """A token, with the head word (0: the start) and the depth (-1: the start) of its constituent."""
 
     token: str
     word: int
@@ -34,12 +30,7 @@ class SproutedTree(NamedTuple):
 
 
 class SlotEdit(NamedTuple):
-    """An edit that changed something.
-
-    :ivar before: the two underlying tokens, as on the page.
-    :ivar name: one of `pyropunct.inference.machines.products.EDITS`, not "keep".
-    :ivar after: the tokens that they became.
-    """
+    """An edit, one of `EDITS` other than "keep", from two underlying tokens, as on the page, to others."""
 
     before: tuple[str, str]
     name: str
@@ -49,10 +40,8 @@ class SlotEdit(NamedTuple):
 class SlotDerivation(NamedTuple):
     """How the surface string x_i of a slot derives from its underlying string u_i.
 
-    :ivar underlying: u_i, left to right.
-    :ivar surface: x_i, left to right.
     :ivar origins: for each token of x_i its place in u_i, None if it has none.
-    :ivar edits: the edits on the channel's best path, in its order, without "keep".
+    :ivar edits: those on the channel's best path, without "keep".
     :ivar slipped: whether the channel ignored u_i.
     :ivar kept: the pairs of neighbours that the channel kept, in its order.
     """
@@ -88,9 +77,7 @@ class Derivations:
         self._known: dict[tuple[tuple[int, ...], tuple[int, ...]], Path | None] = {}
 
     def of(self, sentence: Sentence, punctemes: Sequence[tuple[Puncteme, Puncteme]]) -> list[SlotDerivation]:
-        """The derivation of each of the slots 0..n of a sentence, given T': the punctemes of each word's
-        constituent.
-        """
+        """The derivation of each of the slots 0..n, given the punctemes T' of each constituent."""
         return self.of_surface(sentence.tree, sentence.surface, punctemes)
 
     def of_surface(
@@ -156,11 +143,7 @@ def underlying_strings(
 def common_tokens(
     underlying: Sequence[int], surface: Sequence[int], depths: Sequence[int]
 ) -> tuple[int | None, ...]:
-    """For each surface token the place of an equal underlying one, or None: a longest common subsequence.
-
-    :param depths: the depth of the constituent of each underlying token; ties go to the smallest sum of
-        depths.
-    """
+    """For each surface token the place of an equal underlying one (LCS); ties: the least sum of depths."""
     # best[j]: of the underlying tokens read so far and the first j of the surface,
     # (- length, sum of depths, pairs (place in surface, place in underlying)).
     best: list[tuple[int, int, tuple[tuple[int, int], ...]]] = [(0, 0, ())] * (len(surface) + 1)

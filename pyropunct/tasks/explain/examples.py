@@ -40,12 +40,7 @@ class Example(NamedTuple):
 def rule_examples(
     model: FittedStory, sentences: Sequence[Sentence], most: int, advance: Advance = lambda done: None
 ) -> dict[Rule, list[Example]]:
-    """Places where each edit happens on the best path of the channel through the best T'.
-
-    The shown place has all marks of the slot.
-
-    :param most: the most examples of each edit, spread evenly over the sentences.
-    """
+    """At most ``most`` places, with all marks of a slot, of each edit on the best path of the best T'."""
     places: dict[Rule, list[tuple[Sentence, int]]] = {}
     for sentence, _, derivations in _derived(model, sentences, advance):
         for slot, derivation in enumerate(derivations):
@@ -58,12 +53,7 @@ def rule_examples(
 def sprouting_examples(
     model: FittedStory, sentences: Sequence[Sentence], most: int, advance: Advance = lambda done: None
 ) -> dict[Sprouting, list[Example]]:
-    """Constituents that sprout each pair of punctemes in the best T'.
-
-    The shown place is a constituent with those of its marks that are on the page.
-
-    :param most: the most examples of each pair, spread evenly over the sentences.
-    """
+    """At most ``most`` constituents that sprout each pair in the best T', with their marks on the page."""
     vocabulary = model.vocabulary
     places: dict[Sprouting, list[tuple[Sentence, Sequence[SlotDerivation], int]]] = {}
     for sentence, punctemes, derivations in _derived(model, sentences, advance):

@@ -49,11 +49,7 @@ def learned_rules(
 
     :param sentences: count the edits in them, in expectation under p(T' | T, x).  The paper counts in the
         training treebank, in the best T'.
-    :param nunberg: compare with Nunberg's rules, which are about English.
-    :param confidence: edits with a greater probability are confident.
-    :param least: pairs with at least this expected count are frequent.
     :param level: the probability of the credible intervals, which a model trained with a normal guide has.
-    :param seed: of the posterior's draws.
     :raises NoEditsError: if the model's channel has no edits.
     """
     table = require_edits(model)
@@ -89,10 +85,7 @@ def learned_rules(
 
 
 def require_edits(model: FittedStory) -> Tensor:
-    """(tokens, tokens, 4) the learned probabilities of a model's edits.
-
-    :raises NoEditsError: if its channel has no edits.
-    """
+    """(tokens, tokens, 4) the probabilities of a model's edits; raises `NoEditsError` without."""
     table = model.edit_probabilities()
     if table is None:
         raise NoEditsError(f"the channel {model.recipe.channel} has no edits, so there are no rules to show")
@@ -156,13 +149,7 @@ def _nunberg_in_tokens(
 
 
 class LearnedWeight(NamedTuple):
-    """A weight of a channel.
-
-    :ivar name: the name of a tensor of `pyropunct.models.channel.base.Channel.weights`.
-    :ivar place: a place in it, with tokens in dimensions that have one for each token.
-    :ivar probability: its value.
-    :ivar count: its expected number of uses in the sentences; None without sentences.
-    """
+    """A weight in a tensor of `Channel.weights`, at a place in it, with its expected uses in sentences."""
 
     name: str
     place: tuple[str, ...]
@@ -173,9 +160,7 @@ class LearnedWeight(NamedTuple):
 def learned_weights(
     model: FittedStory, sentences: Sequence[Sentence] | None = None, advance: Advance = lambda done: None
 ) -> list[LearnedWeight]:
-    """The weights of a model's channel: those most used under p(T' | T, x), or without sentences the
-    greatest.
-    """
+    """The weights of a channel: most used under p(T' | T, x), or without sentences the greatest."""
     channel, tokens = model.story.channel, model.vocabulary.tokens
     with torch.no_grad():
         line = channel.probabilities()
@@ -202,11 +187,8 @@ Place = tuple[LearnedPair, PairOutcome]
 
 @dataclass(frozen=True)
 class SeveralOutcomes:
-    """One outcome of a pair of neighbouring underlying tokens in several models.
+    """One outcome of a pair of underlying tokens in several models, None in those that lack a token.
 
-    :ivar before: the pair.
-    :ivar after: the tokens that it becomes.
-    :ivar places: the outcome in each model; None for a model that lacks one of the tokens.
     :ivar disputed: whether models that expect the pair disagree on its most probable outcome.
     """
 
@@ -239,10 +221,7 @@ class SeveralOutcomes:
 
 
 def side_by_side(several: Sequence[LearnedRules]) -> list[SeveralOutcomes]:
-    """All outcomes of all pairs of several models, those of a pair together.
-
-    The most frequent pairs come first; if nothing is counted, those with the most probable edits.
-    """
+    """All outcomes of all pairs of several models: frequent pairs first, or those with probable edits."""
     by_pair = [{pair.before: pair for pair in rules.pairs} for rules in several]
     known = dict.fromkeys(before for pairs in by_pair for before in pairs)
     rows = [[pairs.get(before) for pairs in by_pair] for before in known]

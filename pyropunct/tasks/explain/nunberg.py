@@ -66,12 +66,7 @@ SCHEMATA = (
 
 
 class NunbergRule(NamedTuple):
-    """The outcome of two neighbouring underlying marks.
-
-    :ivar before: the marks, as on the page; the abbreviation dot is `pyropunct.text.marks.ABBREVIATION_DOT`.
-    :ivar after: the marks that they become.
-    :ivar schema: one of `SCHEMATA`.
-    """
+    """The outcome of two neighbouring underlying marks, as on the page, by one of `SCHEMATA`."""
 
     before: tuple[str, str]
     after: tuple[str, ...]

@@ -38,11 +38,7 @@ SMOOTHING = 0.5
 
 
 def pooled_outcomes(counts: Tensor, possible: Tensor) -> None:
-    """The Pyro model.
-
-    :param counts: (languages, pairs, 4) the expected count of each outcome.
-    :param possible: (pairs, 4) whether a pair has the outcome.
-    """
+    """The Pyro model, of (languages, pairs, 4) counts and (pairs, 4) possible outcomes."""
     languages = pyro.plate("languages", counts.shape[0], dim=-3)
     pairs = pyro.plate("pairs", counts.shape[1], dim=-2)
     outcomes = pyro.plate("outcomes", counts.shape[2], dim=-1)
@@ -64,12 +60,11 @@ def log_shares(logit: Tensor, possible: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class PooledShares:
-    """The shares of the outcomes of each pair of functions in each language.
+    """The shares of the outcomes of each pair of functions; all (languages, pairs, 4).
 
-    :ivar outcomes: the outcomes of each pair.
-    :ivar counts: (languages, pairs, 4) their expected counts.
-    :ivar own: (languages, pairs, 4) the shares in the language alone, with `SMOOTHING`.
-    :ivar pooled: (languages, pairs, 4) the posterior means of the shares.
+    :ivar counts: their expected counts.
+    :ivar own: the shares in the language alone, with `SMOOTHING`.
+    :ivar pooled: the posterior means of the shares.
     """
 
     outcomes: dict[str, tuple[str, ...]]
@@ -113,8 +108,6 @@ def pair_counts(languages: Sequence[LanguageCounts]) -> tuple[Tensor, dict[str, 
 
 
 def perplexities(shares: Tensor, counts: Tensor) -> list[float]:
-    """For each language the perplexity per pair of neighbouring marks: (languages, pairs, 4) shares on counts
-    of other sentences.
-    """
+    """For each language the perplexity per pair, of (languages, pairs, 4) shares on other counts."""
     log_likelihood = torch.xlogy(counts, shares).sum((-1, -2))
     return [math.exp(one) for one in (-log_likelihood / counts.sum((-1, -2))).tolist()]

@@ -56,13 +56,12 @@ def trees_given_marks(
     draws: int = DRAWS,
     strength: float = 1.0,
 ) -> Iterator[list[WeightedTree]]:
-    """The trees of punctuated sentences with weights p(T | words, x), the heaviest first.
+    """The trees of words and punctuated slots with weights p(T | words, x), the heaviest first.
 
     The story for trees of a parser weighs them, see `Punctuator.for_parsed`.  If it gives all trees
     probability zero, they keep the parser's weights.
 
-    :param sentences: the words of each, and the punctuation tokens of its slots 0..n.
-    :param draws: how many trees the parser draws for each, with repetitions.
+    :param draws: trees that the parser draws for each sentence.
     :param strength: s, from 0 (ignore the story) to 1 (Bayes' rule).
     :raises NoParserError: if the model has no parser.
     """
@@ -143,12 +142,8 @@ def _posterior(model: Punctuator, words: Sequence[str], surface: Surface) -> Lea
 
 
 def least_risk_tree(trees: Sequence[WeightedTree]) -> LeastRisk:
-    """The tree with the least expected number of wrong heads: minimum Bayes risk over arcs.
-
-    It consists of arcs of the given trees, each with its most probable relation, but may differ from all of
-    them.
-
-    :param trees: of one sentence, with weights that add up to 1.
+    """The tree with the fewest expected wrong heads, made of arcs of the given trees (weights add up to
+    1).
     """
     weighted = (
         (word, head, relation, weight)

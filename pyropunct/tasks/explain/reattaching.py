@@ -53,12 +53,9 @@ def mark_attachments(sentence: Sentence, derivations: Sequence[SlotDerivation]) 
     """The heads that the underlying tree gives the marks, both as token ids of the original sentence.
 
     A mark's head is the head word of the constituent that sprouted the mark, and not a function word.  If
-    that is not possible by the rules of `Room`, as for a period that moved inside a quotation mark, it is
-    the first possible word on the way to the root.  A mark that the tree does not explain keeps its head
-    if that is possible.
-
-    :param derivations: of the slots 0..n, see `pyropunct.tasks.explain.derivations.Derivations.of`.
-    :returns: the head of each mark that is explained or that gets another head, by the mark.
+    that is not possible by the rules of `Room`, as for a period that moved inside a quotation mark, it is the
+    first possible word on the way to the root.  A mark that the tree does not explain keeps its head if that
+    is possible.
     """
     layout = sentence.layout
     explained = {
@@ -121,12 +118,8 @@ def uncrossed(words: Sequence[int], slot: int) -> list[int]:
 def hung(
     heads: Sequence[int], wanted: Sequence[Sequence[int]], barred: Collection[int] = ()
 ) -> list[list[int]]:
-    """Possible heads for the marks of the slots of a tree, see `Room`.
-
-    :param heads: the head of each word, 0 for the root.
-    :param wanted: for each slot the preferred heads of its marks, 0 for a mark without one.
-    :param barred: words that are heads of marks only where no other word is possible.
-    :returns: the preferred head where it is possible, otherwise its lowest ancestor that is.
+    """Heads for marks in a tree: the wanted heads (0: none) or their lowest possible ancestors, see
+    `Room`.
     """
     room, of_slots = Room(heads), []
     for slot, words in enumerate(wanted):
@@ -140,10 +133,8 @@ class Room:
 
     A mark is attached projectively: its head dominates all that stands between the two.  It causes no
     nonprojectivity: no arc leads from between the two to the other side of the mark.  An arc may cross that
-    of the mark only if it passes over the head, and then it would not be projective without the mark
-    either.  The word before a slot and the word behind it are always possible.
-
-    :param heads: the head of each word, 0 for the root.
+    of the mark only if it passes over the head, and then it would not be projective without the mark either.
+    The word before a slot and the word behind it are always possible.
     """
 
     def __init__(self, heads: Sequence[int]) -> None:
@@ -175,12 +166,7 @@ class Room:
                 between += [self._rank[one] for one in (word, *marks)]
 
     def nearest(self, slot: int, words: Sequence[int], barred: Collection[int] = ()) -> list[int]:
-        """For each word itself, if a mark in the slot can depend on it, or its first possible ancestor.
-
-        Without one, or for 0, it is the highest possible word.
-
-        :param barred: see `hung`.
-        """
+        """For each word itself or its first possible ancestor as head of a mark; else the highest word."""
         if not words:
             return []
         found = set(self.possible(slot))
@@ -200,7 +186,6 @@ def reattached(sentence: Sentence, attachments: Mapping[int, int]) -> Sentence:
 
     If the enhanced graph has the same arc, it is changed too.
 
-    :param attachments: the new head of each of these marks, both as token ids of the original sentence.
     :raises ValueError: if a word would get a new head, or if a mark would become a head.
     """
     block = sentence.layout.block
@@ -223,16 +208,9 @@ def _by_head(arc: str) -> tuple[list[int], str]:
 
 
 class Doubt(NamedTuple):
-    """A mark for which another head is more probable than the one that it has.
+    """A mark whose most probable head is not the one it has; ids are those of the original.
 
-    The probabilities are estimates, see `head_posteriors`.
-
-    :ivar sentence: the sentence.
-    :ivar mark: the mark; it and the heads are token ids of the original.
-    :ivar head: the head that it has.
-    :ivar probability: the posterior probability of this head.
-    :ivar proposed: the most probable head.
-    :ivar proposed_probability: its posterior probability.
+    The probabilities of both heads are estimates, see `head_posteriors`.
     """
 
     sentence: Sentence
@@ -282,12 +260,7 @@ def doubts(
     draws: int = DRAWS,
     seed: int = 0,
 ) -> list[Doubt]:
-    """The marks whose head is less probable than another, the most certain first.
-
-    :param advance: called with the number of sentences newly done.
-    :param draws: see `head_posteriors`.
-    :param seed: see `head_posteriors`.
-    """
+    """The marks whose head is less probable than another, the most certain first; see `head_posteriors`."""
     doubts = []
     for sentence, heads in head_posteriors(model, sentences, advance, draws=draws, seed=seed):
         tokens = sentence.layout.block.tokens
@@ -316,10 +289,7 @@ def by_pattern(doubts: Iterable[Doubt]) -> dict[str, list[Doubt]]:
 
 
 def with_proposals(sentence: Sentence, doubts: Iterable[Doubt]) -> Sentence:
-    """The sentence with the proposed heads, and their probabilities, in the MISC of marks.
-
-    :param doubts: those of this sentence.
-    """
+    """The sentence with proposed heads and their probabilities in the MISC of marks."""
     changed = _without_proposals(sentence)
     for doubt in doubts:
         new = [f"{PROPOSED}={doubt.proposed}", f"{PROBABILITY}={doubt.proposed_probability:.2f}"]
@@ -328,12 +298,7 @@ def with_proposals(sentence: Sentence, doubts: Iterable[Doubt]) -> Sentence:
 
 
 def with_accepted(sentence: Sentence) -> Sentence:
-    """The sentence whose marks have the proposed heads where MISC says ``PunctAccept=Yes``.
-
-    No proposal is left in MISC.
-
-    :raises TreebankError: if a proposed head is not a word.
-    """
+    """The sentence with the proposed heads where MISC says ``PunctAccept=Yes``, and no proposals in MISC."""
     block, heads = sentence.layout.block, {}
     for mark in (mark for slot in sentence.layout.marks for mark in slot):
         entries = dict(one.partition("=")[::2] for one in misc_entries(block.tokens[mark - 1].columns[MISC]))
@@ -379,9 +344,7 @@ def head_posteriors(
     most 0.036, and 0.007 at p = 0.01 or 0.99.  What the probabilities lack of 1 is that no constituent
     sprouted the mark.
 
-    :param advance: called with the number of sentences newly done.
-    :param draws: how many draws for each sentence.
-    :param seed: the draws of a sentence depend on the sentence and the seed alone.
+    :param seed: together with the sentence it determines the draws.
     :returns: each sentence with the probabilities of heads by marks and heads, as token ids of the original.
     """
     ways, encode = ways_of(model), model.vocabulary.encode_string
@@ -418,14 +381,9 @@ def drawn_origins(
     surface: String,
     generator: np.random.Generator,
 ) -> Iterator[tuple[int | None, ...]]:
-    """Draws of the constituents that sprouted the tokens of a slot's surface string.
+    """For (draws, nodes) draws of T', the constituents that sprouted a surface string, by posterior moves.
 
-    For each draw of T' the moves of the channel are drawn from their posterior.
-
-    :param choices: (draws, nodes) draws of T', see `pyropunct.inference.inside.posterior_draws`.
-    :param ways: those of the channel.
     :param place: the number of the tree, and the slot, counted within the tree.
-    :param surface: the surface string.
     :returns: for each draw, in no order, the head word of each token's constituent, counted from 1; 0 for the
         sentence start, None for a token from nowhere, as in a slip.  Nothing if the tree is impossible.
     """

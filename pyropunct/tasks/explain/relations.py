@@ -46,9 +46,7 @@ class PairShare(NamedTuple):
 class RelationPunctemes:
     """The punctemes that the constituents of a relation sprout.
 
-    :ivar relation: the dependency relation; "" stands for all relations not seen in training.  An unseen
-        subtype counts as the relation without it.
-    :ivar count: the number of constituents.
+    :ivar relation: "" stands for all not seen in training; unseen subtypes count without the subtype.
     :ivar pairs: the puncteme pairs, the most frequent first; their shares add up to 1.
     """
 
@@ -101,15 +99,13 @@ class RelationPunctemes:
 def relation_punctemes(
     model: FittedStory, sentences: Sequence[Sentence], *, least: int = 1, advance: Advance = lambda done: None
 ) -> list[RelationPunctemes]:
-    """The expected puncteme pairs of each relation in sentences, under the posterior p(T' | T, x)::
+    """The expected puncteme pairs of relations under p(T' | T, x), those with the most symmetric pairs
+    first::
 
         share of (l, r) for d = mean over the constituents w with relation d of p(l_w = l, r_w = r | T, x)
 
     The paper's Table 4 has the five most symmetric relations.  It does not say whether its shares are
     expectations or counts in the best T'.
-
-    :param least: leave out relations with fewer constituents.
-    :returns: the relations, those with the greatest share of symmetric punctemes first.
     """
     inventory, decode = model.vocabulary.inventory, model.vocabulary.decode_string
     expected, counts = expected_pairs(model, sentences, advance)
@@ -129,11 +125,7 @@ def relation_punctemes(
 def expected_pairs(
     model: FittedStory, sentences: Sequence[Sentence], advance: Advance = lambda done: None
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """How often each puncteme pair is sprouted, in expectation under p(T' | T, x), and by how many
-    constituents.
-
-    :returns: (rows,) the expected count of each row of the inventory; (relations,) the constituents.
-    """
+    """(rows,) expected counts of puncteme pairs under p(T' | T, x), and (relations,) constituents."""
     inventory = model.vocabulary.inventory
     expected = np.zeros(len(inventory.rows))
     counts = np.zeros(inventory.num_relations, dtype=np.int64)
@@ -146,9 +138,8 @@ def expected_pairs(
 
 
 class SymmetryWeight(NamedTuple):
-    """A learned weight of a class of symmetry for a relation, in the log-linear attach model.
+    """The learned weight of a class of symmetry for a relation in the log-linear attach model.
 
-    :ivar relation: the dependency relation; "" stands for all relations not seen in training.
     :ivar symmetry: one of `pyropunct.models.symmetry.CLASSES`.
     :ivar weight: its contribution to the score of each pair of the class, in nats.
     """
@@ -159,10 +150,7 @@ class SymmetryWeight(NamedTuple):
 
 
 def symmetry_weights(model: FittedStory) -> list[SymmetryWeight]:
-    """The weights of symmetry for each relation, the largest first; empty if the attach model has none.
-
-    Other features of the same constituents have weights too.
-    """
+    """The weights of symmetry for each relation, the largest first; empty without such features."""
     attach = model.story.attach
     if not isinstance(attach, LogLinearAttach):
         return []

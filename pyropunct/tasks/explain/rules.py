@@ -31,11 +31,8 @@ class NoEditsError(ValueError):
 class PairOutcome(NamedTuple):
     """A possible outcome of two neighbouring underlying tokens.
 
-    :ivar after: the tokens that they become.
     :ivar probability: p(after | before), summed over edits with the same outcome, such as left and right
         absorption of equal tokens.
-    :ivar interval: a credible interval of this probability, if the posterior is known.
-    :ivar count: its expected count in the sentences, if there are any.
     """
 
     after: tuple[str, ...]
@@ -48,7 +45,6 @@ class PairOutcome(NamedTuple):
 class LearnedPair:
     """The learned distribution of the outcomes of two neighbouring underlying tokens a b.
 
-    :ivar before: the tokens, as on the page.
     :ivar outcomes: a b, b, a, b a; for equal tokens a a and a.
     :ivar listed: whether Nunberg considers both marks.
     :ivar rule: his rule, in the model's tokens; a listed pair without a rule is unchanged.
@@ -67,10 +63,7 @@ class LearnedPair:
 
     @property
     def occurs(self) -> bool | None:
-        """Whether the pair is expected in the sentences; None without sentences.
-
-        If not, its probabilities come from the prior or from other pairs with the same marks.
-        """
+        """Whether the pair is expected in the sentences, not just in the prior; None without sentences."""
         return None if self.count is None else self.count >= OCCURRING
 
     def share(self, outcome: PairOutcome) -> float | None:
@@ -78,11 +71,7 @@ class LearnedPair:
         return outcome.count / self.count if outcome.count is not None and self.count else None
 
     def disagrees(self, outcome: PairOutcome) -> bool:
-        """Whether a probability differs from its share by over `GAP`, for a pair with count `COUNTED` or
-        more.
-
-        Then the weights are near a prior that the sentences contradict, or were trained on other sentences.
-        """
+        """Whether a probability differs by over `GAP` from the share, of a pair counted `COUNTED` times."""
         share = self.share(outcome)
         counted = share is not None and (self.count or 0.0) >= COUNTED
         return counted and abs(outcome.probability - (share or 0.0)) > GAP
@@ -101,10 +90,7 @@ class LearnedPair:
 
     @property
     def rank(self) -> float | None:
-        """The rank of Nunberg's outcome by p(after | before), from 1; None without a rule for the pair.
-
-        Outcomes of equal probability share the mean of their ranks.
-        """
+        """The rank of Nunberg's outcome, from 1; ties share their mean; None without a rule."""
         if self.rule is None:
             return None
         (of_rule,) = (outcome.probability for outcome in self.outcomes if outcome.after == self.rule.after)
@@ -114,11 +100,7 @@ class LearnedPair:
 
 
 class Precision(NamedTuple):
-    """How many of the confidently learned edits agree with Nunberg's rules.
-
-    :ivar edits: the number of these edits, without "keep", for pairs that Nunberg considers.
-    :ivar listed: how many of them agree with his rules.
-    """
+    """The number of confident edits of Nunberg's pairs, and how many of these agree with his rules."""
 
     edits: int
     listed: int
@@ -130,13 +112,9 @@ class Precision(NamedTuple):
 
 
 class Recall(NamedTuple):
-    """The ranks of the outcomes of Nunberg's rules by p(after | before).
+    """The ranks of the outcomes of Nunberg's rules by p(after | before), and the mean of 1 / rank.
 
-    :ivar rules: the number of rules.
-    :ivar first: how many have rank 1.
     :ivar second: how many have a rank above 1 and up to 2.
-    :ivar worse: the others.
-    :ivar mean_reciprocal_rank: the mean of 1 / rank; None without rules.
     """
 
     rules: int
@@ -151,12 +129,7 @@ class LearnedRules:
     """The learned outcomes of pairs of tokens, compared with Nunberg's rules.
 
     :ivar pairs: every two tokens that can be neighbours; the most frequent first, if they are counted.
-    :ivar nunberg: whether they are compared with Nunberg's rules; if not, pairs have no rules.
     :ivar unlearned: Nunberg's rules with a mark that the model lacks; not in `recall`.
-    :ivar confidence: the probability above which an edit is confident.
-    :ivar least: the expected count from which a pair is frequent.
-    :ivar level: the probability of the credible intervals; None without a posterior.
-    :ivar sentences: the number of sentences in which pairs are counted; None without counts.
     """
 
     pairs: tuple[LearnedPair, ...]
@@ -173,11 +146,7 @@ class LearnedRules:
         return tuple(pair for pair in self.pairs if pair.rule is not None)
 
     def prominent(self, most: int) -> tuple[LearnedPair, ...]:
-        """The pairs to look at first, at most so many.
-
-        These are the most frequent pairs, or without counts those with the most probable edits; with
-        Nunberg's rules, only pairs of his marks.
-        """
+        """The most frequent pairs, or without counts the most probably edited; with rules, only his marks."""
         if self.sentences is not None:
             return self.pairs[:most]
         listed = [pair for pair in self.pairs if pair.listed or not self.nunberg]
@@ -230,10 +199,7 @@ class LearnedRules:
         return {name: recall(pairs) for name, pairs in groups.items()}
 
     def to_json(self) -> dict[str, Any]:
-        """A dictionary of plain JSON types, with special tokens as displayed.
-
-        Comparisons with Nunberg's rules are None if they were not requested.
-        """
+        """A dictionary of plain JSON types; comparisons with Nunberg are None if not requested."""
         compared = {
             "precision": {
                 name: {**value._asdict(), "share": value.share} for name, value in self.precision.items()

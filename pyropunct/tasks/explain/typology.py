@@ -72,22 +72,14 @@ class Tally(NamedTuple):
 
 
 class LanguageCounts(NamedTuple):
-    """What a model expects in a treebank of its language.
-
-    :ivar functions: what each mark does, one of `FUNCTIONS`.
-    :ivar tallies: by the kind of comparison, and a pair of functions or a relation.
-    """
+    """What a model expects in a treebank: the function of each mark, and tallies by comparison and pair."""
 
     functions: Mapping[str, str]
     tallies: Mapping[tuple[str, str], Tally]
 
 
 def mark_function(mark: str, left: float = 0.0, right: float = 0.0) -> str:
-    """What a mark does, one of `FUNCTIONS`.
-
-    :param left: how often constituents that sprout a pair of brackets or quotation marks have it on the left.
-    :param right: how often they have it on the right.
-    """
+    """What a mark does, one of `FUNCTIONS`, given how often paired marks have it on the left and right."""
     if mark in ALONE:
         return ALONE[mark]
     if mark in OF_PAIRS:
@@ -107,7 +99,6 @@ def language_counts(
     """Count what happens to neighbouring marks, and what relations sprout, under p(T' | T, x).
 
     :param advance: gets each sentence twice.
-    :param known: the function of each mark; by default found from what constituents of the sentences sprout.
     :raises NoEditsError: if the model's channel has no edits.
     """
     require_edits(model)
@@ -171,9 +162,7 @@ def _of_relations(
 
 
 class Share(NamedTuple):
-    """The share of an outcome: expected number, expected number of all outcomes, and both ends of an
-    interval.
-    """
+    """The share of an outcome: its expected number, that of all outcomes, and an interval."""
 
     expected: float
     total: float

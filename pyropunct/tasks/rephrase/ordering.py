@@ -45,11 +45,7 @@ Feature = tuple[object, ...]
 
 
 class OrderItem(NamedTuple):
-    """The features of a dependent or head.
-
-    :ivar relation: the dependent's relation; of a head, `HEAD`.
-    :ivar punctemes: the dependent's left and right puncteme, if the tree has them.
-    """
+    """The relation (`HEAD` of a head), tag and, if the tree has them, punctemes of an item."""
 
     relation: str
     tag: str
@@ -64,10 +60,8 @@ EDGE = OrderItem("\tedge", "")
 class Family(NamedTuple):
     """A head and its dependents.
 
-    :ivar group: `NOUN` or `VERB`.
     :ivar items: the head, then its dependents, sorted by their features.
-    :ivar words: the word of each item.
-    :ivar order: the numbers of the items from left to right.
+    :ivar order: of the items from left to right, by their numbers.
     """
 
     group: str
@@ -100,8 +94,6 @@ class OrderModel(PyroModule):
     scores of a pair sum over its features f; ``next`` is computed likewise::
 
         before[side] = sum over f of  w[f, side] + w[f, either]
-
-    :param prior_scale: the standard deviation of the prior of each weight.
     """
 
     def __init__(self, num_features: int, prior_scale: float) -> None:
@@ -113,11 +105,9 @@ class OrderModel(PyroModule):
     def forward(
         self, nodes: Nodes, features: Tensor, orders: Tensor | None = None, counts: Tensor | None = None
     ) -> Tensor:
-        """Draw the orders of N nodes, or score given orders.
+        """Draw the orders of N nodes, or score given (N, M) orders, weighted by their counts.
 
         :param features: (kinds, F) the features of each kind of pair, padded with -1.
-        :param orders: (N, M) observed orders.
-        :param counts: (N,) how often each node was seen; by default once.
         """
         scores = pair_scores(self.weights, features)
         times = torch.ones(len(nodes.sizes)) if counts is None else counts
@@ -126,11 +116,7 @@ class OrderModel(PyroModule):
 
 
 def pair_scores(weights: Tensor, features: Tensor) -> Tensor:
-    """(kinds, 4) the scores of kinds of pairs, see `OrderModel`.
-
-    :param weights: (features, 6).
-    :param features: (kinds, F) features, padded with -1.
-    """
+    """(kinds, 4) the scores of pairs, given (features, 6) weights and (kinds, F) features, padded with -1."""
     known = torch.cat([weights, weights.new_zeros(1, 6)])  # the last row is for -1
     sums = torch.nn.functional.embedding_bag(features % len(known), known, mode="sum")
     return sums[:, [0, 1, 3, 4]] + sums[:, [2, 2, 5, 5]]
@@ -139,12 +125,7 @@ def pair_scores(weights: Tensor, features: Tensor) -> Tensor:
 def map_weights(
     model: OrderModel, nodes: Nodes, features: Tensor, orders: Tensor, counts: Tensor, steps: int = 100
 ) -> Tensor:
-    """The weights of greatest posterior probability, by L-BFGS with exact gradients.
-
-    The objective is strictly concave, so they are unique.
-
-    :param steps: the maximal number of steps.
-    """
+    """The unique weights of greatest posterior probability, by L-BFGS on a strictly concave objective."""
     weights = torch.zeros(model.num_features, 6, dtype=torch.double, requires_grad=True)
     search = torch.optim.LBFGS([weights], max_iter=steps, history_size=20, line_search_fn="strong_wolfe")
 
@@ -165,9 +146,6 @@ class WordOrder:
     Features are separate for nouns and verbs.  Each combines for a pair of items: the relations and tags of
     both; both relations; both tags; or both relations with the punctemes of one item.  Features of longer
     runs (Wang & Eisner 2016) are left out, because they need sums over all m! orders.
-
-    :param features: a number for each feature.
-    :param weights: (features, 6) the weights of an `OrderModel`.
     """
 
     def __init__(self, features: Mapping[Feature, int], weights: Tensor) -> None:
@@ -175,12 +153,8 @@ class WordOrder:
 
     @classmethod
     def learn(cls, observed: Iterable[Family], prior_scale: float = PRIOR_SCALE) -> "WordOrder":
-        """Fit the weights of `OrderModel` to the orders of a treebank.
-
-        Families of more than `LARGEST` items are left out.
-
-        :param prior_scale: the standard deviation of the prior of each weight.
-        :raises ValueError: if there is no family to learn from.
+        """Fit the weights to a treebank's families of at most `LARGEST` items; raises `ValueError` if
+        none.
         """
         seen = Counter(
             (family.group, family.items, family.order) for family in observed if len(family.items) <= LARGEST
@@ -214,9 +188,7 @@ class WordOrder:
         generator: np.random.Generator,
         punctemes: Sequence[Punctemes] | None = None,
     ) -> list[tuple[int, ...]]:
-        """The words of each tree, from 1, in an order drawn for each noun and verb, given punctemes if
-        learned.
-        """
+        """The words of each tree, from 1, with nouns' and verbs' dependents in drawn orders."""
         known = [None] * len(trees) if punctemes is None else punctemes
         of_trees = [list(families(tree, pairs)) for tree, pairs in zip(trees, known, strict=True)]
         drawn = iter(self.draw([family for of_tree in of_trees for family in of_tree], generator))

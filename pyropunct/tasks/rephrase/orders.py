@@ -79,10 +79,7 @@ class Orders(TorchDistribution):
         super().__init__(torch.Size([len(nodes.sizes)]), torch.Size([longest]), validate_args=False)
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> "Orders":
-        """The same distribution: the N nodes are the only batch.
-
-        :raises ValueError: if the shape is not (N,).
-        """
+        """The same distribution; raises `ValueError` if the shape is not (N,)."""
         if tuple(batch_shape) != tuple(self.batch_shape):
             raise ValueError(f"orders of {len(self.nodes.sizes)} nodes have no batch shape {batch_shape}")
         return self
@@ -101,10 +98,8 @@ class Orders(TorchDistribution):
     def sample(self, sample_shape: Any = ()) -> Tensor:
         """(N, M) draws, seeded from torch's random numbers.
 
-        Orders of more than `EXACT` items are drawn by Gibbs sampling: `SWEEPS` times, each item moves to a
-        place drawn given the order of the others, starting with the order of their numbers.
-
-        :raises ValueError: if ``sample_shape`` is not empty.
+        More than `EXACT` items are drawn by Gibbs sampling: `SWEEPS` times, each item moves to a place drawn
+        given the order of the others, starting with the order of their numbers.
         """
         if tuple(sample_shape):
             raise ValueError("orders are drawn one at a time")

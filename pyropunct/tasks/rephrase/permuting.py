@@ -30,18 +30,12 @@ EDGE = "\tedge"
 
 
 def learn_surface_order(sentences: Iterable[Sentence]) -> WordOrder:
-    """Learn the order of all tokens of a treebank, marks too, for base and half.
-
-    :raises ValueError: if no noun and no verb has dependents.
-    """
+    """Learn the order of all tokens, marks too, for base and half; raises `ValueError` without dependents."""
     return WordOrder.learn(family for sentence in sentences for family in families(surface_tree(sentence)))
 
 
 def learn_underlying_order(trees: Iterable[UnderlyingTree]) -> WordOrder:
-    """Learn the order of the words of underlying trees, with their punctemes as features, for full.
-
-    :raises ValueError: if no noun and no verb has dependents.
-    """
+    """Learn the order of words of underlying trees with their punctemes, for full; raises `ValueError`."""
     return WordOrder.learn(family for tree in trees for family in families(tree.tree, tree.punctemes))
 
 
@@ -59,10 +53,8 @@ def permuted(
     Equal generators give base and half the same order of words.
 
     :param variant: one of `VARIANTS`.
-    :param order: learned for this variant.
     :param rephraser: makes the punctuation, except for base; of all slots if it regenerates, as in the paper.
     :param trees: the unedited underlying trees of the sentences.
-    :param best: take the most probable punctuation instead of drawing it.
     :raises ValueError: if there is no such variant.
     """
     if variant not in VARIANTS:
@@ -81,10 +73,7 @@ def permuted(
 
 
 def surface_tree(sentence: Sentence) -> Tree:
-    """The tree of all tokens of a sentence, marks too, with the heads of the treebank.
-
-    A mark whose arc crosses another gets a higher head, see `pyropunct.tasks.rephrase.rephrasing.hung`.
-    """
+    """The tree of all tokens, marks too; a mark whose arc crosses another gets a higher head."""
     layout, tree = sentence.layout, sentence.tree
     number = {token: word for word, token in enumerate(layout.words, start=1)}
     wanted = [[number[layout.block.tokens[mark - 1].head] for mark in slot] for slot in layout.marks]
@@ -126,8 +115,6 @@ class TrigramModel:
 
     for each word w of a vocabulary of V words, which include the end of the sentence.
 
-    :param vocabulary: the words, without the end of a sentence.
-    :param smoothing: lambda.
     :raises ValueError: if a word is not in the vocabulary, or lambda is not positive.
     """
 
@@ -145,10 +132,7 @@ class TrigramModel:
             self._contexts[trigram[:2]] += count
 
     def log_probabilities(self, sentence: Sequence[str]) -> NDArray[np.float64]:
-        """(n + 1,) log p of each of the n words of a sentence and of its end, natural logarithms.
-
-        :raises ValueError: if a word is not in the vocabulary.
-        """
+        """(n + 1,) log p of n words and the end; raises `ValueError` for unknown words."""
         more, total = self._smoothing, self._smoothing * len(self._words)
         chances = [
             (self._trigrams[trigram] + more) / (self._contexts[trigram[:2]] + total)

@@ -42,10 +42,7 @@ Outcomes = tuple[tuple[String, ...], NDArray[np.float64]]
 
 
 class Regenerator:
-    """Makes surface strings of underlying strings: the channel of a model, run forward.
-
-    `pyropunct.models.channel.slip.Slip` is left out, because it ignores the underlying string.
-    """
+    """Makes surface strings of underlying strings: a model's channel without slip, run forward."""
 
     def __init__(self, model: FittedStory) -> None:
         self._model, self._ways = model, ways_of(model)
@@ -101,10 +98,9 @@ class Rephraser:
             yield UnderlyingTree.of(sentence, best, derivations.of(sentence, best))
 
     def best(self, tree: UnderlyingTree) -> Sentence:
-        """The sentence of a tree with the most probable surface punctuation.
+        """The sentence of a tree with its most probable surface; the original, if the tree is unchanged.
 
-        A tree without changes gives the original sentence.  Otherwise words have the heads of the projective
-        tree, even if arcs crossed in the treebank.
+        Otherwise words have the heads of the projective tree, even if arcs crossed in the treebank.
         """
         return self._sentence(tree, self._channel.best)
 
@@ -127,9 +123,7 @@ class Rephraser:
 
 
 def unchanged_slots(tree: UnderlyingTree) -> dict[int, int]:
-    """The number in the original sentence of each slot with the same words on either side and the same
-    underlying string.
-    """
+    """The original number of each slot between the same words with the same underlying string."""
     behind = len(tree.sentence.tree) + 1
     before = tree.original.strings
     kept = {}
@@ -219,7 +213,6 @@ def sentence_of(
 
     Tokens that were neighbours before keep the space between them; other spaces follow the conventions.
 
-    :param layout: of the sentence, perhaps with other heads and forms.
     :param heads: for each slot the token id of the head of new marks.
     """
     origin = sentence.layout.block

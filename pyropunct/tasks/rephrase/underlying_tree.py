@@ -71,11 +71,7 @@ class UnderlyingTree:
         punctemes: Sequence[tuple[Puncteme, Puncteme]],
         derivations: Sequence[SlotDerivation],
     ) -> "UnderlyingTree":
-        """The underlying tree of a sentence, with unknown marks replaced by those of the surface.
-
-        :param punctemes: for each word the left and right puncteme, see `FittedStory.underlying`.
-        :param derivations: of the slots 0..n, see `pyropunct.tasks.explain.derivations.Derivations.of`.
-        """
+        """The underlying tree of a sentence with the marks of the surface in place of unknown ones."""
         sides = [[list(side) for side in pair] for pair in punctemes]
         for slot, derivation in enumerate(derivations):
             for token, origin in zip(derivation.surface, derivation.origins, strict=True):
@@ -107,9 +103,7 @@ class UnderlyingTree:
 
     @cached_property
     def strings(self) -> list[tuple[SproutedTree, ...]]:
-        """The underlying string of each slot; the abbreviation dot of a word comes first in the slot after
-        it.
-        """
+        """The underlying string of each slot; the abbreviation dot of the word before comes first."""
         pairs = [self.punctemes[word - 1] for word in self.words]
         strings = [
             tuple(
@@ -146,10 +140,7 @@ class UnderlyingTree:
         return conjunctions
 
     def without(self, words: Collection[int]) -> "UnderlyingTree":
-        """The tree without the constituents of the given words and their marks.
-
-        :raises EditError: if one of them is the root or is not in the tree.
-        """
+        """The tree without the constituents of words; raises `EditError` for the root or missing words."""
         self._check_there(words)
         heads, gone = self.sentence.tree.heads, set(words)
         root = next(word for word in self.words if not heads[word - 1])
@@ -163,12 +154,10 @@ class UnderlyingTree:
     def moved(self, words: Iterable[int], place: str) -> "UnderlyingTree":
         """The tree with the constituents of some words moved among the dependents of their heads.
 
-        Moved constituents keep their order.  Words that open a clause (`INTRODUCING`) stay first,
-        conjunctions and conjuncts (`COORDINATED`) last.
+        They keep their order.  Words that open a clause (`INTRODUCING`) stay first, conjunctions and
+        conjuncts (`COORDINATED`) last.  Raises `EditError` for the root or a missing word.
 
         :param place: one of `PLACES`.
-        :raises EditError: if one of the words is the root or is not in the tree.
-        :raises ValueError: if there is no such place.
         """
         if place not in PLACES:
             raise ValueError(f"a constituent can be moved to be {' or '.join(PLACES)}, not {place}")
@@ -190,10 +179,7 @@ class UnderlyingTree:
         return replace(self, words=linearised(self.sentence.tree, families))
 
     def reordered(self, words: Iterable[int]) -> "UnderlyingTree":
-        """The tree with its words in another order.
-
-        :raises EditError: if the words differ, or a constituent would not be contiguous.
-        """
+        """The tree in another order; raises `EditError` for other words, or split constituents."""
         order = tuple(words)
         if sorted(order) != sorted(self.words):
             raise self._error("a new order has to have the same words, each once")

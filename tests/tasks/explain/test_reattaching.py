@@ -91,10 +91,7 @@ def test_a_period_inside_quotation_marks() -> None:
 
 
 def stray_marks(heads: Mapping[float, float]) -> list[float]:
-    """Marks attached nonprojectively, or but for which the arc of a word were projective.
-
-    :param heads: of words, which are whole numbers, and of marks between them.
-    """
+    """Marks (between whole numbers) attached nonprojectively, or but for which an arc is projective."""
 
     def dominates(above: float, below: float) -> bool:
         while below and below != above:

@@ -45,8 +45,7 @@ FAILED = """# sent_id = failed
 
 
 class Turned(WordOrder):
-    """The order of the example in the paper: the dependents of "failed" before it change places with those
-    behind it."""
+    """The paper's example: the dependents of "failed" on both sides change places."""
 
     def __init__(self, full: bool) -> None:
         super().__init__({}, None)  # type: ignore[arg-type]  # there are no weights
