@@ -77,7 +77,8 @@ The Russian treebank of UD has HTML entities.
 """
 
 _OPENING_TAGS = {"``", "`"}
-_CLOSING_TAGS = {"''"}
+TWO_APOSTROPHES = "''"
+_CLOSING_TAGS = {TWO_APOSTROPHES}
 
 
 def direct_quotes(forms: Sequence[str], tags: Sequence[str], heads: Sequence[int]) -> list[str]:
@@ -85,23 +86,28 @@ def direct_quotes(forms: Sequence[str], tags: Sequence[str], heads: Sequence[int
 
     A language-specific tag of one or two backticks, as in English treebanks, or a form of backticks makes a
     mark opening; a tag of two apostrophes makes it closing.  Any other mark closes the last open mark of the
-    same kind (double or single) and head, and makes that one opening.  A mark without a partner is unchanged.
+    same kind (double or single) and head, and makes that one opening.  Two apostrophes also close a mark with
+    another head that backticks have made opening.  A mark without a partner is unchanged.
     """
     directed = list(forms)
     waiting: dict[tuple[int, tuple[str, str]], list[int]] = {}
+    open_marks = {DOUBLE: 0, SINGLE: 0}  # less those closed
     for index, (form, tag, head) in enumerate(zip(forms, tags, heads, strict=True)):
         if form not in STRAIGHT:
             continue
-        opening, closing = STRAIGHT[form]
-        partners = waiting.setdefault((head, STRAIGHT[form]), [])
+        opening, closing = pair = STRAIGHT[form]
+        partners = waiting.setdefault((head, pair), [])
         if tag in _OPENING_TAGS or (form in _OPENING_TAGS and tag not in _CLOSING_TAGS):
             directed[index] = opening
             partners.append(index)
+            open_marks[pair] += 1
         elif partners:
-            directed[partners.pop()] = opening
+            partner = partners.pop()
+            open_marks[pair] -= directed[partner] == opening
+            directed[partner], directed[index] = opening, closing
+        elif tag in _CLOSING_TAGS or (form == TWO_APOSTROPHES and open_marks[pair] > 0):
             directed[index] = closing
-        elif tag in _CLOSING_TAGS:
-            directed[index] = closing
+            open_marks[pair] -= 1
         else:
             partners.append(index)
     return directed
