@@ -51,10 +51,9 @@ def log_evidence(problem: Problem) -> Tensor:
 
         log p(x | T) = log sum_T' prod_w p(l_w, r_w | w) prod_i p(x_i | u_i(T'))
 
-    It is ``-inf`` where no T' explains x.  Differentiable twice, with respect to ``log_pairs``
-    and the weights of the automata; the gradient in ``log_pairs`` is the posterior of each pair.
-    Always computed in double precision, on the device of ``log_pairs``.  Higher derivatives raise a
-    `NotImplementedError`.
+    It is ``-inf`` where no T' explains x. Differentiable twice, with respect to ``log_pairs`` and the weights
+    of the automata; the gradient in ``log_pairs`` is the posterior of each pair. Always computed in double
+    precision, on the device of ``log_pairs``. Higher derivatives raise a `NotImplementedError`.
     """
     return problem.unscaled(_Inside.apply(problem, None, *_leaves(problem))[0])
 

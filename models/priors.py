@@ -61,10 +61,7 @@ class IsotropicNormal(TorchDistribution):
         super().__init__(torch.Size(), torch.Size([size]), validate_args=False)
 
     def expand(self, batch_shape: torch.Size, _instance: Any = None) -> "IsotropicNormal":
-        """Return itself; batches are not supported.
-
-        :raises NotImplementedError: if a batch is asked for.
-        """
+        """Return itself; batches are not supported. Raises NotImplementedError if a batch is asked for."""
         if len(batch_shape):
             raise NotImplementedError("an IsotropicNormal has no batch")
         return self

@@ -179,10 +179,7 @@ class HeadOutward(PyroModule):
             self.words.fit_counts(batches)
 
     def check_buffers(self) -> None:
-        """Check that the probabilities are distributions.
-
-        :raises ValueError: if a row is not a distribution.
-        """
+        """Check that the probabilities are distributions. Raises ValueError if a row is not."""
         require_rows("the syntax model", self.probabilities)
 
     def mean_length(self) -> float:

@@ -141,10 +141,7 @@ class Words(nn.Module):
         self.seen, self.counts = torch.cat(keys).unique(return_counts=True)
 
     def check_buffers(self) -> None:
-        """Check that the buffers are counts of words of this vocabulary.
-
-        :raises ValueError: if they are not.
-        """
+        """Raises ValueError if the buffers are not counts of words of this vocabulary."""
         seen, counts = self.seen, self.counts
         contexts = self.num_relations * self.num_tags
         if seen.dim() != 1 or seen.shape != counts.shape or not bool((counts > 0).all()):

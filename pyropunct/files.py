@@ -161,10 +161,7 @@ def remove_unwritten(folder: Path, prefix: str) -> None:
 
 
 def digest_of(path: Path) -> str:
-    """A checksum of a file.
-
-    :raises OSError: if it cannot be read.
-    """
+    """A checksum of a file. Raises OSError if it cannot be read."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 

@@ -337,10 +337,7 @@ class Punctuator(FittedStory):
 
     @classmethod
     def from_parts(cls, parts: SavedParts) -> Self:
-        """The model that `to_parts` took apart.
-
-        :raises ValueError: as `load` does.
-        """
+        """The model that `to_parts` took apart. Raises ValueError as `load` does."""
         return cls(**model_fields(parts))
 
 

@@ -50,10 +50,7 @@ class Evidence(NamedTuple):
         return [weight for *_, weight in (*self.initial, *self.final, *self.steps)]
 
     def check(self) -> None:
-        """Check the weights.
-
-        :raises ValueError: if one is negative or not finite.
-        """
+        """Check the weights. Raises ValueError if one is negative or not finite."""
         if refused := _refused(self.weights):
             raise ValueError(f"evidence has the weights {refused}: they must be finite, and none below zero")
 

@@ -56,10 +56,7 @@ class Places:
         self.size = int(start[-1])
 
     def of(self, name: Name) -> int:
-        """The place of a weight.
-
-        :raises ValueError: if there is no such weight.
-        """
+        """The place of a weight. Raises ValueError if there is no such weight."""
         tensor, *named = name
         shape = self.shapes.get(str(tensor))
         if shape is None:

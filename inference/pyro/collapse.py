@@ -63,10 +63,7 @@ class Sum:
         return track_provenance(expectation, sites | get_provenance(cost))
 
     def refuse_impossible(self) -> None:
-        """Refuse an x that no T' explains.
-
-        :raises ImpossibleSurfaceError: with the tree and the slot.
-        """
+        """Refuse an x that no T' explains. Raises ImpossibleSurfaceError with the tree and the slot."""
         sizes, evidence = self._told.sentences, self.log_evidence
         if sizes is not None:
             evidence = torch.stack([trees.amax(-1) for trees in evidence.split(list(sizes), -1)], -1)

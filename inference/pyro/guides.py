@@ -40,10 +40,7 @@ class Point(TorchDistribution):
         return self.value.expand(torch.Size((*sample_shape, *self.value.shape)))
 
     def log_prob(self, value: Tensor) -> Tensor:
-        """0, for the point itself.
-
-        :raises ValueError: for any other tensor.
-        """
+        """0, for the point itself. Raises ValueError for any other tensor."""
         if value is not self.value and value.data_ptr() != self.value.data_ptr():
             raise ValueError("a Point knows only its own value")
         return self.value.new_zeros(self.batch_shape)

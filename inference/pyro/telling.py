@@ -114,10 +114,7 @@ class Rewritten(TreeSite):
 
 
 def log_rewritten(told: Told, choices: Tensor, surface: Surface) -> Tensor:
-    """(..., B) log p(x | u(T')) of each tree.
-
-    :raises NotImplementedError: if there are several surfaces.
-    """
+    """(..., B) log p(x | u(T')) of each tree. Raises NotImplementedError if there are several surfaces."""
     if isinstance(surface, Tensor) and surface.dim() > 2:
         raise NotImplementedError(
             f"{surface.shape[:-2].numel()} surfaces were drawn at once: score them one after the other"

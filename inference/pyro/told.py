@@ -158,10 +158,7 @@ class Told:
         return self._choices is not None
 
     def decide(self, choices: Tensor) -> None:
-        """Let T' have a value.
-
-        :raises ValueError: if it has another number of nodes than the trees.
-        """
+        """Let T' have a value. Raises ValueError if it has another number of nodes than the trees."""
         nodes = self.forest.num_nodes
         if choices.shape[-1:] != (nodes,):
             raise ValueError(f"site '{PAIRS}' has values of shape {tuple(choices.shape)} for {nodes} nodes")

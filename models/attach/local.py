@@ -47,10 +47,7 @@ class ArcAttributes(Attributes):
         self.last_word = self.right_slot - 1 - self.tree
 
     def single(self, name: str) -> Ints:
-        """(I,) the values of an attribute.
-
-        :raises KeyError: if it is not local.
-        """
+        """(I,) the values of an attribute. Raises KeyError if it is not local."""
         if name not in LOCAL:
             raise KeyError(f"{name} is not local to an arc")
         if name not in self._single:
@@ -103,10 +100,7 @@ class LocalAttach(LogLinearAttach):
         return self._known(ViewAttributes(ArcAttributes(trees), views), range(len(self.templates)))
 
     def scores_of_arcs(self, trees: LatentTrees, surface: Any) -> Tensor:
-        """(C,) see `OfArcs`.
-
-        :raises ValueError: if slots inside constituents are open.
-        """
+        """(C,) see `OfArcs`. Raises ValueError if slots inside constituents are open."""
         if not isinstance(surface, Tensor):
             raise ValueError("trees cannot be summed out where evidence leaves the punctuation open")
         if trees.contexts is not None:

@@ -52,10 +52,7 @@ class TokenBigrams(torch.nn.Module):
         self.register_buffer("probabilities", torch.from_numpy(counts / counts.sum(-1, keepdims=True)))
 
     def check_buffers(self) -> None:
-        """Check that the tables are distributions.
-
-        :raises ValueError: if one is not.
-        """
+        """Check that the tables are distributions. Raises ValueError if one is not."""
         require_rows("the bigram model", self.probabilities)
 
     def _steps(self, string: Sequence[int], stop: int) -> Iterable[tuple[int, int]]:

@@ -126,10 +126,7 @@ def tell_language(name: str, model: "FittedStory", file: str, sentences: "Iterab
 
 
 def check_device(device: str) -> None:
-    """Check that torch can use a device.
-
-    :raises UserError: if it cannot.
-    """
+    """Check that torch can use a device. Raises UserError if it cannot."""
     import torch
 
     try:

@@ -134,10 +134,7 @@ class TreeScoreReport(ScoreReport):
             self._right.append(source.tree)
 
     def finish(self, omitted: Sequence[Omission]) -> None:
-        """Print the scores.
-
-        :raises TreebankError: if there was no tree to compare with.
-        """
+        """Print the scores. Raises TreebankError if there was no tree to compare with."""
         if not self._right:
             raise TreebankError(self.name, "there is no tree to compare with: --score takes CoNLL-U")
         super().finish(omitted)

@@ -239,10 +239,7 @@ class Experiment(ABC):
 
     @contextmanager
     def opened(self) -> Iterator[None]:
-        """Lock the folder against other processes.
-
-        :raises ComparisonFolderError: as `run` does.
-        """
+        """Lock the folder against other processes. Raises ComparisonFolderError as `run` does."""
         with ExitStack() as stack:
             if self.path is not None:
                 try:

@@ -57,10 +57,7 @@ def names_of(registry: str, kind: str) -> Callable[[str], tuple[str, ...]]:
 
 
 def chosen(names: "list[str] | tuple[str, ...]", known: tuple[str, ...], kind: str) -> tuple[str, ...]:
-    """The names without duplicates.
-
-    :raises ComparisonError: if a name is unknown, or there is no name.
-    """
+    """The names without duplicates. Raises ComparisonError if a name is unknown, or there is no name."""
     for name in names or ("",):
         if name not in known:
             raise ComparisonError(f"there is no {kind} {name!r}; there are {', '.join(known)}")

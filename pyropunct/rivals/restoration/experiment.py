@@ -85,10 +85,7 @@ class RestorationExperiment(Experiment):
         return TreebankSize(path, checksum(self.texts(sentences)), len(sentences), words, omitted)
 
     def results(self) -> RestorationResults:
-        """The results with each seed.
-
-        :raises TextError: if too little can be learned from the texts.
-        """
+        """The results with each seed. Raises TextError if too little can be learned from the texts."""
         treebanks = Treebanks(self.train, self.dev)
         runs = [
             Run(treebanks, self.measured, run, self, self.learned_texts).results()

@@ -163,10 +163,7 @@ class RestorationResults(Results):
         return svg(self.parsers, self.systems)
 
     def plot(self, path: str | Path) -> None:
-        """Write the plot to an SVG file.
-
-        :raises OSError: if it cannot be written.
-        """
+        """Write the plot to an SVG file. Raises OSError if it cannot be written."""
         with written_whole(Path(path)) as stream:
             stream.write(self.to_svg())
 

@@ -30,10 +30,7 @@ class PunctuatedWords(tuple[str, ...]):
     surface: Surface
 
     def __new__(cls, words: Sequence[str], surface: Surface) -> "PunctuatedWords":
-        """The words with a surface.
-
-        :raises ValueError: if there are not n + 1 slots.
-        """
+        """The words with a surface. Raises ValueError if there are not n + 1 slots."""
         if len(surface) != len(words) + 1:
             raise ValueError(f"{len(words)} words have {len(words) + 1} slots, not {len(surface)}")
         punctuated = super().__new__(cls, words)

@@ -119,10 +119,7 @@ RIVALS: dict[str, type[Rival]] = {rival.kind: rival for rival in (BiLSTMCRF, BiG
 
 
 def rival_class(kind: object) -> type[Rival]:
-    """The class of a kind of rival.
-
-    :raises ValueError: if there is no such kind.
-    """
+    """The class of a kind of rival. Raises ValueError if there is no such kind."""
     if not isinstance(kind, str) or kind not in RIVALS:
         raise ValueError(f"no rival is called {kind!r}: take {' or '.join(sorted(RIVALS))}")
     return RIVALS[kind]

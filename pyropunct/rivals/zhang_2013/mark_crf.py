@@ -72,10 +72,7 @@ class MarkCRF:
 
     @classmethod
     def from_parts(cls, plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Self:
-        """The CRF that `to_parts` took apart.
-
-        :raises ValueError: if these are not the parts of such a CRF.
-        """
+        """The CRF that `to_parts` took apart. Raises ValueError if these are not the parts of such a CRF."""
         shapes = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
         size = len(tensors.get("keys", ()))
         if shapes != {"keys": (size,), "weights": (1 + size, MARKS), "transitions": (MARKS, MARKS)}:
