@@ -73,10 +73,10 @@ def expected_cost(problem: Problem, cost: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def best_derivation(problem: Problem) -> Tensor:
-    """The choice of each node in the most probable derivation, (..., N); -1 if the surface is impossible.
+    """The choices of the most probable derivation (T' and its edits), (..., N); -1 if the surface is
+    impossible.
 
-    A derivation is T' with one path through each slot's automaton, so with its edits. On ties the kernels
-    take the first pair; tensor operations may take another.
+    On ties the kernels take the first pair; tensor operations may take another.
     """
     solver = solver_of(problem)
     batch, joint = _joint_weights(solver)
@@ -84,9 +84,8 @@ def best_derivation(problem: Problem) -> Tensor:
 
 
 def posterior_draws(problem: Problem, draws: int, generator: torch.Generator | None = None) -> Tensor:
-    """Independent draws of T' from p(T' | T, x), (..., draws, N); -1 if the surface is impossible.
-
-    :param generator: for draws on the CPU; by default torch's generator for the device of ``log_pairs``.
+    """Draws of T' from p(T' | T, x), (..., draws, N); -1 if the surface is impossible. The generator is the
+    CPU's.
     """
     solver = solver_of(problem)
     batch, joint = _joint_weights(solver)
@@ -101,9 +100,8 @@ def posterior_pairs(problem: Problem) -> Tensor:
 
 
 def posterior_items(problem: Problem) -> Tensor:
-    """The posterior probability that each item of a packed forest is part of T, (..., I).
-
-    Each tree has one item for each word, so those of a word are a distribution.
+    """(..., I) the posterior probability that an item of a packed forest is part of T; 1 in sum for each
+    word.
     """
     item = torch.repeat_interleave(torch.from_numpy(np.diff(problem.choice_start)))
     pairs = posterior_pairs(problem)
@@ -112,10 +110,7 @@ def posterior_items(problem: Problem) -> Tensor:
 
 
 def impossible_slot(problem: Problem, tree: int) -> int:
-    """The slot, counted within the tree, whose surface makes a tree impossible; -1 if there is no single one.
-
-    It is the first slot whose opening makes the tree possible.
-    """
+    """The first slot of a tree whose opening makes it possible; -1 if there is no single one."""
     for place, slot in enumerate(problem.forest.slots(tree)):
         if log_evidence(opened(problem, torch.tensor([slot])))[..., tree] > -torch.inf:
             return place
@@ -254,10 +249,8 @@ def _like_leaves(
 def last_derivatives(values: Sequence[Tensor], leaves: Sequence[Tensor], what: str) -> tuple[Tensor, ...]:
     """The same values, which raise an error if they are differentiated with respect to the leaves.
 
-    Call it at the end of a backward pass. `torch.autograd.function.once_differentiable` does not suffice:
-    where incoming gradients are constant, it returns zero.
-
-    :param what: the name of the missing derivatives, for the message.
+    For the end of a backward pass; `torch.autograd.function.once_differentiable` returns zero where incoming
+    gradients are constant. ``what`` names the derivatives in the message.
     """
     return _Last.apply(what, len(values), *values, *leaves)
 

@@ -87,7 +87,7 @@ class PackedForest(SideBySide):
 
 
 def packed_forest(arcs: Sequence[NDArray[np.bool_]]) -> PackedForest:
-    """The forest of all projective trees with one root that consist of given arcs.
+    """All projective trees with one root that consist of allowed arcs.
 
     :param arcs: for each sentence, (n, n + 1): whether the arc to [word] from [head] is allowed; head 0 is
         the root.

@@ -36,9 +36,8 @@ Passed = tuple[Array, Vectors]
 
 
 class PackedSolver:
-    """A `pyropunct.inference.solvers.Solver` of problems whose trees are latent; on the CPU.
-
-    A choice of -1 says that an item is not part of T.
+    """A `pyropunct.inference.solvers.Solver` of latent trees, on the CPU; choice -1: an item is not part of
+    T.
     """
 
     def __init__(self, problem: Problem) -> None:

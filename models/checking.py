@@ -96,10 +96,7 @@ def check_attach(attach: Attach, trees: TreeBatch, seed: int = 0) -> None:
 
 
 def _check_training(model: Attach, trees: TreeBatch) -> None:
-    """Check that scores in training do not change with the words and marks of other trees.
-
-    Other trees keep their shapes: equal shapes take equal random numbers, so dropout changes nothing.
-    """
+    """Check that scores in training do not change with the words and marks of other trees of equal shapes."""
     model.train()
     both = trees.pick([*range(len(trees)), *range(len(trees))])
     words, slots = trees.forest.num_nodes, trees.forest.num_slots

@@ -45,10 +45,8 @@ Numbers = NDArray[np.int32]
 
 
 class WeightedDraws(NamedTuple):
-    """M draws of a tree and of the surface strings of its S slots.
+    """M draws of a tree and of the surface strings of its S slots, by numbers: see `Conditioned.strings`.
 
-    :ivar tree: (M,) the tree of each draw.
-    :ivar numbers: (M, S) the numbers of the strings, see `Conditioned.strings`.
     :ivar log_weight: (M,) log weights; the mean weight estimates p(evidence).
     """
 
@@ -58,10 +56,7 @@ class WeightedDraws(NamedTuple):
 
 
 class Conditioner:
-    """The parts of a fitted story that depend on neither trees nor evidence, ready for conditioning.
-
-    :param story: the story; its weights are values without priors.
-    """
+    """The parts of a story with fixed weights that depend on neither trees nor evidence."""
 
     @torch.no_grad()
     def __init__(self, story: Story) -> None:
@@ -83,8 +78,6 @@ class Conditioned:
     :param weights: p(T) of each tree.
     :param evidence: of each of the slots 0..n.
     :raises ImpossibleSurfaceError: by `draw`, if no tree can explain the evidence.
-
-    :ivar strings: the surface strings of all draws so far, by their numbers.
     """
 
     @torch.no_grad()
@@ -195,11 +188,7 @@ class Conditioned:
     # Their probabilities in the story
 
     def _look(self, tree: Ints, numbers: Ints) -> tuple[Floats, Floats]:
-        """Log p(l, r | w, x) of all pairs, tree after tree, and (D,) log p(x | T) - log p_blind(x | T).
-
-        :param tree: (D,) the tree of each surface.
-        :param numbers: (D, S) the numbers of its strings.
-        """
+        """Log p(l, r | w, x) of all pairs, tree after tree, and (D,) log p(x | T) - log p_blind(x | T)."""
         trees, forest = self._trees.pick(tree.tolist()), self._trees.forest
         surface = padded([self.strings.tokens(number) for number in numbers.reshape(-1).tolist()])
         views = views_of(trees.forest, surface)
@@ -217,9 +206,7 @@ class Conditioned:
         return log_pairs, looking - blindly
 
     def _adapt(self, tree: Ints, log_pairs: Floats, weight: Floats, counts: Ints) -> None:
-        """Set the blind probabilities to the story's, averaged over draws; the first guess counts as a
-        draw.
-        """
+        """Set the blind probabilities to the story's, averaged over draws and the first guess."""
         blind, at = self._first.copy(), 0
         for which, first in enumerate(self._trees.forest.node_start.numpy()[:-1]):
             of_tree = weight[tree == which]

@@ -18,18 +18,15 @@ Array = NDArray[Any]
 def normal_prior(mean: Tensor, scale: float) -> dist.Normal:
     """Independent normal variables whose mean is a copy of ``mean``.
 
-    A guide that starts at the prior's mean (`pyro.infer.autoguide.initialization.init_to_mean`) uses that
-    tensor as its parameter. Without the copy, training would change the prior too.
+    A guide that starts at the prior's mean trains that tensor; without the copy, the prior would change too.
     """
     return dist.Normal(mean.clone(), scale)
 
 
 class PriorShares(NamedTuple):
-    """The shares of variables in the prior of a mini-batch; other variables do not count.
+    """The shares (U,) of variables in the prior of a mini-batch; other variables do not count.
 
-    :ivar pick: picks these variables from all, as runs of equal shares.
-    :ivar share: (U,) the share of each variable of a run.
-    :ivar sizes: (U,) the length of each run.
+    :ivar pick: picks these variables from all, as runs of equal shares; ``sizes`` (U,) are their lengths.
     """
 
     pick: Callable[[Tensor], Tensor]
@@ -61,7 +58,7 @@ class IsotropicNormal(TorchDistribution):
         super().__init__(torch.Size(), torch.Size([size]), validate_args=False)
 
     def expand(self, batch_shape: torch.Size, _instance: Any = None) -> "IsotropicNormal":
-        """Return itself; batches are not supported. Raises NotImplementedError if a batch is asked for."""
+        """Return itself; batches raise NotImplementedError."""
         if len(batch_shape):
             raise NotImplementedError("an IsotropicNormal has no batch")
         return self
@@ -93,15 +90,7 @@ class IsotropicNormal(TorchDistribution):
 
 
 class shared_prior(Messenger):  # noqa: N801  # handlers have small names in Pyro
-    """Replaces the prior at each `IsotropicNormal` site by that of a mini-batch.
-
-    Example::
-
-        with shared_prior(shares):
-            weights = self.weights
-
-    :param shares: how much each variable counts.
-    """
+    """Within ``with shared_prior(shares):``, each `IsotropicNormal` site has the prior of a mini-batch."""
 
     def __init__(self, shares: PriorShares) -> None:
         super().__init__()

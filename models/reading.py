@@ -47,9 +47,8 @@ class Trust(PyroModule):
         self.offset: Any = PyroSample(lambda module: normal_prior(0 * sides, SCALE).to_event(2))
 
     def scores(self, trees: TreeBatch | LatentTrees) -> Tensor:
-        """(..., C) a score for each pair of each node, to be added to that of the attach model.
-
-        :raises ValueError: if the trees carry no log-odds from a network.
+        """(..., C) scores of pairs to add to the attach model's. Raises ValueError without log-odds of a
+        network.
         """
         if READING not in trees.more:
             raise ValueError(f"the story reads what a network says of words: the trees have no {READING!r}")

@@ -90,10 +90,7 @@ def unmatched_rows(inventory: Inventory, marks: Sequence[str]) -> Tensor:
 
 
 def sprouted(left: Sequence[str], right: Sequence[str]) -> tuple[int, int, int]:
-    """The numbers of facing pairs of tokens, and of other tokens in l and in r.
-
-    A quotation mark or bracket faces the marks that close it; any other token faces its own kind.
-    """
+    """The numbers of facing pairs of tokens (equal, or opener and closer), and of others in l and in r."""
     alone, paired = list(right), 0
     for token in left:
         facing = next((one for one in alone if one in CLOSERS.get(token, (token,))), None)
@@ -140,12 +137,10 @@ class Economy:
     def cost(
         self, forest: Forest | PackedForest, weight: float = 1.0, *, balanced: bool = True
     ) -> Callable[[Tensor, Tensor], Tensor]:
-        """kappa n(T') as a cost of pairs, for `pyropunct.inference.pyro.collapse.tree_factor`.
+        """kappa n(T') as a cost of pairs, for `pyropunct.inference.pyro.collapse.tree_factor`; c only if
+        balanced.
 
         For latent trees, above_left and above_right are unknown and taken as 0.
-
-        :param weight: kappa.
-        :param balanced: whether c counts.
         """
         if isinstance(forest, PackedForest):
             above_left = above_right = torch.zeros(forest.num_nodes)
@@ -161,11 +156,8 @@ class Economy:
 
 
 def above(forest: Forest, edge: Tensor) -> Tensor:
-    """(N,) the number of larger constituents with the same edge as each constituent.
-
-    They are nested, so their depths are consecutive.
-
-    :param edge: (N,) the slots at the left edges of all constituents, or at the right edges.
+    """(N,) how many larger constituents share the edge of each; ``edge``: (N,) the slots at left or right
+    edges.
     """
     outermost = torch.full((forest.num_slots,), forest.num_nodes, device=edge.device)
     return forest.depth - outermost.scatter_reduce(0, edge, forest.depth, "amin")[edge]

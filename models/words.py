@@ -1,7 +1,6 @@
 """WORDS: p(words | T), so that drawn trees can be read.
 
-The syntax model of the paper generates only parts of speech. Here each word is generated from its part of
-speech and its relation, independently of all others.
+Each word is generated from its part of speech and its relation, independently of all others.
 """
 
 from collections.abc import Iterable
@@ -22,9 +21,8 @@ SHAPES = 6
 
 
 class Tokens(NamedTuple):
-    """The words seen in each context, sorted by context and then by word.
+    """The K types of words seen in each context, sorted by context and then by word.
 
-    :ivar start: (contexts + 1,) where the types of each context start.
     :ivar key: (K,) context * number of words + word, ascending.
     :ivar end: (K + 1,) ``int64``, the number of tokens before each type, and of all.
     """

@@ -87,11 +87,9 @@ def count_items(arcs):
 
 @compiled
 def list_items(arcs, table, half):
-    """The items and the halves of all projective trees of a sentence, in an order for sums.
+    """Fill (items, 8) ``table`` with the `ITEM` columns of all projective trees, and (halves, 2) ``half``.
 
-    :param arcs: (n, n + 1) whether the arc to [word] from [head] may be, head 0 being the artificial root.
-    :param table: (items, 8) is filled with the columns `ITEM`.
-    :param half: (halves, 2) is filled with the slot of each half, and whether it is on the left.
+    Items are in an order for sums; a half has a slot and a side; arcs: (n, n + 1), head 0 is the root.
     """
     _fill(arcs, table, half)
 
@@ -141,11 +139,10 @@ class Chart(NamedTuple):
 
 
 class Vectors(NamedTuple):
-    """The vectors of all halves, or their adjoints.
+    """The vectors (N_i,) of all halves, or their adjoints.
 
-    :ivar value: of each half, (N_i,), half after half.
-    :ivar grown: of each half behind each entry, (entries, N_i), likewise.
-    :ivar is_grown: (H,) whether these have been computed.
+    :ivar grown: of each half behind each entry, (entries, N_i); ``is_grown`` tells whether these are
+        computed.
     """
 
     value: Array
@@ -307,10 +304,7 @@ def _sums(chart, weights):
 
 @compiled
 def inside_packed(chart, weights, vectors, totals, semiring):
-    """Fill all vectors, which are zero, and write the total weight of each sentence's trees.
-
-    :param weights: the `Weights`; those of pairs are multiplied by those of arcs and relations.
-    """
+    """Fill all vectors, which are zero, and write the total weight of each sentence's trees."""
     sums = _sums(chart, weights)
     for sentence in range(len(totals)):
         totals[sentence] = _inside(chart, weights, vectors, sentence, semiring, sums)
@@ -385,12 +379,9 @@ def _uproot(chart, weights, slopes, adjoint, half, is_top):
 
 @compiled
 def outside_packed(chart, weights, vectors, slopes, adjoint, seeds):
-    """Add the derivatives of the seeded sum of totals to the adjoint, by reverse differentiation.
+    """Add to ``adjoint`` the derivatives of the sum of totals, seeded by (B,), by reverse differentiation.
 
-    :param vectors: after `inside_packed` with sums.
-    :param slopes: their adjoints, all zero before.
-    :param adjoint: that of the weights.
-    :param seeds: (B,).
+    ``vectors`` are those of `inside_packed` with sums; their adjoints ``slopes`` are zero before.
     """
     sums, slopes_of_sums = _sums(chart, weights), _sums(chart, weights)
     for sentence in range(len(seeds)):
@@ -505,9 +496,8 @@ def _decode(chart, weights, vectors, sentence, incoming_start, incoming, chances
 def decode_packed(chart, weights, vectors, totals, incoming_start, incoming, chances, semiring, choices):
     """Trees T with their T': drawn from their posterior, or the best of each sentence.
 
-    :param vectors: after `inside_packed` with the same semiring.
-    :param incoming_start: (H + 1,) where the items of each half start.
-    :param incoming: (I,) the items by their target.
+    :param incoming: (I,) the items by their target; ``incoming_start``, (H + 1,), where those of a half
+        start.
     :param chances: (draws, words, 5) draws from [0, 1).
     :param choices: (draws, I), -1 before, is filled with the choices of the items of each T.
     """

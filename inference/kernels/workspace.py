@@ -67,10 +67,8 @@ class Workspace(NamedTuple):
 
     :ivar first: the first node of the tree; it has number 0 in ``place`` and in ``scale``.
     :ivar place: (n,) a `PLACE` for each node.
-    :ivar values: the numbers.
-    :ivar top: where the result of applying the root starts.
+    :ivar top: where the result of applying the root starts in ``values``.
     :ivar scale: (n,) the greatest weight of the result of applying each node.
-    :ivar weights: the weights of the problem, `pyropunct.inference.kernels.structure.Weights`.
     """
 
     first: int
@@ -82,14 +80,10 @@ class Workspace(NamedTuple):
 
 
 class Workspaces(NamedTuple):
-    """The workspaces of some consecutive trees, and their results.
+    """The workspaces of some consecutive trees, one after another, and their results.
 
-    :ivar first_tree: the first of these trees.
-    :ivar place: a `PLACE` for each node of these trees.
     :ivar start: where the numbers of each tree start in ``values``.
-    :ivar values: the numbers of all trees.
     :ivar top: where the result of applying the root starts in the numbers of each tree.
-    :ivar scale: the scale of each node of these trees.
     :ivar total: the scaled total weight of each tree.
     """
 
@@ -106,13 +100,9 @@ class SumTable(NamedTuple):
     """The table of one side of a node, with the trie of its punctemes.
 
     :ivar slot: the slot at that side of the constituent.
-    :ivar states: how many states the slot has.
     :ivar place: where the table starts in the workspace.
-    :ivar entries: how many entries it has.
-    :ivar token: where the tokens of these entries start in the structure's numbers; see
-        `pyropunct.inference.inventory.Tries`.
-    :ivar parent: where their parents start there.
-    :ivar of_pair: where the entries of all pairs start there.
+    :ivar token: where the tokens of its entries start in the structure's numbers, ``parent`` their parents,
+        ``of_pair`` the entries of all pairs; see `pyropunct.inference.inventory.Tries`.
     """
 
     slot: int
@@ -158,10 +148,8 @@ def _lay_out(structure, tree, places):
 
 @inner
 def workspaces_of(structure, weights, first_tree, last_tree):
-    """Workspaces for some trees, laid out but not filled.
-
-    ``values`` need not be cleared: each number is written before it is read.  ``scale`` and ``total`` are
-    written when a node is applied and when its tree is complete.
+    """Workspaces for some trees, laid out but neither filled nor cleared: numbers are written before they are
+    read.
     """
     trees, first = last_tree - first_tree, structure.numbers[structure.at.node_start + first_tree]
     nodes = structure.numbers[structure.at.node_start + last_tree] - first
@@ -227,8 +215,7 @@ def entry_of(values, table, entry):
 def link_of(structure, work, node, side, number):
     """Where a node's chain of children on one side is before the child of that number is applied.
 
-    Child 0 is next to the word.  The chain goes from the vector of each child to that of the next one
-    outward, and behind the last child to entry 0 of the table on that side.
+    From child 0, next to the word, it goes outward by vectors, and ends in entry 0 of that side's table.
     """
     if number < num_children(structure, node, side):
         return place_of(work, child_of(structure, node, side, number)).vector

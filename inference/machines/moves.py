@@ -33,15 +33,12 @@ class MachineError(UserError, ValueError):
 
 
 class Move(NamedTuple):
-    """A step of a machine: it reads a token, writes tokens and changes its state.
+    """A step of a machine: it reads a token, writes tokens and changes its state, any hashable value.
 
-    Any value that can be a key of a dictionary can be a state.
-
-    :ivar source: the state in which the machine may make the move; of no meaning at `START`.
+    :ivar source: the state in which the machine may make the move; ignored at `START`.
     :ivar token: the token that it reads, or `START`, or `END`.
     :ivar weight: the weights whose product is the probability of the move, among all moves with the same
         source and token; ``()`` for 1.
-    :ivar written: the tokens that it writes.
     :ivar target: the state in which it goes on, or `HALT`.
     :ivar edit: the edit of two neighbouring tokens, in the order of reading, if the move is an edit.
     :ivar factor: a number by which the weight is multiplied.
@@ -57,10 +54,9 @@ class Move(NamedTuple):
 
 
 class Pass(NamedTuple):
-    """A machine that reads a string from one end to the other.
+    """A machine that reads and writes a string from one end to the other, ``from_right`` or from the left.
 
     :ivar moves: its moves.  Without moves at `START` it begins in the source of the first move.
-    :ivar from_right: whether it reads, and writes, from right to left.
     """
 
     moves: Sequence[Move]
@@ -71,7 +67,6 @@ class Branch(NamedTuple):
     """One way in which a channel may work: passes, each of which reads the output of the one before.
 
     :ivar weight: the weights whose product is the probability of this branch; ``()`` for 1.
-    :ivar name: tells it from other branches.
     """
 
     passes: tuple[Pass, ...]

@@ -172,9 +172,8 @@ def _run(
 def rewritten(
     machine: Sampler, string: Array, first: int, last: int, bits: np.uint64, out: Array, begin: int
 ) -> int:
-    """Write a surface string of ``string[first:last]`` into ``out`` from ``begin`` on.
-
-    :returns: where it ends, -1 if there is no room for it.
+    """Write a surface string of ``string[first:last]`` into ``out`` from ``begin``; its end, -1 if there is
+    no room.
     """
     branch = 0
     if len(machine.branch_total) > 1:
@@ -192,9 +191,9 @@ def rewritten(
 
 @compiled
 def rewrite_all(machine: Sampler, strings: Array, bits: Array) -> tuple[Array, Array]:
-    """Draw a surface string for each underlying string: their lengths, and the tokens of them all.
+    """The lengths and tokens of a surface string drawn for each of (S, U) token ids; negative ids are left
+    out.
 
-    :param strings: (S, U) token ids; numbers below zero are left out.
     :param bits: (S,) ``uint64`` random bits.
     """
     lengths, out, size = np.empty(len(strings), np.int64), np.empty(1024, np.int64), 0
@@ -215,10 +214,7 @@ def rewrite_all(machine: Sampler, strings: Array, bits: Array) -> tuple[Array, A
 
 
 def draw_strings(machine: Sampler, underlying: Tensor) -> list[list[int]]:
-    """Draw a surface string for each underlying string, by torch's generator.
-
-    :param underlying: (S, U) token ids; negative ids are skipped.
-    """
+    """Draw a surface string for each of (S, U) token ids by torch's generator; negative ids are skipped."""
     bits = torch.randint(-(2**63), 2**63 - 1, (len(underlying),)).numpy().view(np.uint64)
     lengths, tokens = rewrite_all(machine, np.ascontiguousarray(underlying.numpy()), bits)
     return [part.tolist() for part in np.split(tokens, np.cumsum(lengths)[:-1])]

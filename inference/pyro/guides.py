@@ -18,8 +18,6 @@ class Point(TorchDistribution):
     """All probability on one point; the log-density of that very tensor is defined as 0.
 
     `pyro.distributions.Delta` compares every element, which is slow for tens of millions of weights.
-
-    :param event_dim: the number of event dimensions.
     """
 
     arg_constraints: ClassVar[dict[str, Any]] = {}

@@ -44,10 +44,7 @@ class Latent(Protocol):
 
 
 class TreeOfWords(TorchDistribution):
-    """T given the words: batch shape (..., B).
-
-    :ivar latent: the trees that may be.
-    """
+    """T given the words: batch shape (..., B)."""
 
     arg_constraints: dict[str, Any] = {}  # noqa: RUF012, as Pyro has it
     support = constraints.integer
@@ -91,8 +88,5 @@ def kept(latent: Latent) -> Any:
 
 @effectful(type="grow")
 def grow(latent: Latent, growing: Growing = drawn) -> Any:
-    """Trees in the place of latent ones, unless handlers sum these out.
-
-    :param growing: what becomes of them; handlers choose it.
-    """
+    """Trees in the place of latent ones, by ``growing``, unless handlers sum these out."""
     return growing(latent)

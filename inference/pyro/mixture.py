@@ -31,9 +31,8 @@ from pyropunct.inference.pyro.told import Surface, Told
 
 
 class Mixed(TreeSite):
-    """x of sentences whose trees are summed out: batch shape (..., sentences).
-
-    :param log_weights: (..., B) log w_k of each tree.
+    """x of sentences whose trees are summed out, with (..., B) log w_k of each tree: batch shape (...,
+    sentences).
     """
 
     def __init__(self, told: Told, log_weights: Tensor, batch_shape: torch.Size) -> None:

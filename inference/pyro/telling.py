@@ -64,10 +64,7 @@ class TreeSite(TorchDistribution):
         return values.to(precision).expand(shape)
 
     def check(self, surface: Surface) -> None:
-        """Refuse strings other than those that the story was told with.
-
-        :raises ValueError: if these are others.
-        """
+        """Raises ValueError for strings other than those that the story was told with."""
         if not _are_equal(surface, self.told.known):
             raise ValueError(
                 f"site '{SURFACE}' has other strings than the story was told with: tell it again"
@@ -138,10 +135,7 @@ It returns the story of other trees, where it has decoded these.
 
 
 def forward(told: Told, surface: Surface | None) -> None:
-    """Draw T' and x bottom-up, unless one or both are given: `Sprouted`, then `Rewritten`.
-
-    :raises NotImplementedError: if x is given and T' is not.
-    """
+    """Draw T' and x bottom-up, unless given. Raises NotImplementedError if x is given and T' is not."""
     given, shown = given_values(told, surface)
     if given is None and shown is not None and not isinstance(shown, Intervention):
         raise NotImplementedError(
@@ -164,11 +158,8 @@ def forward(told: Told, surface: Surface | None) -> None:
 
 
 def given_values(told: Told, surface: Surface | None) -> tuple[Any, Any]:
-    """The values that handlers, or a guide, give to the two sites; None where there is none.
-
-    Each value is the site's, or an `Intervention` that holds it.
-
-    :param surface: x, if the model observes it.
+    """The values, or the `Intervention`, that handlers or a guide give to both sites; None where there is
+    none.
     """
     shown = value_from_handlers(SURFACE, Rewritten(told), surface)
     if shown is not None:
@@ -180,8 +171,6 @@ def given_values(told: Told, surface: Surface | None) -> tuple[Any, Any]:
 def tell(told: Told, surface: Surface | None = None, plate: Any = "trees", way: Way = forward) -> Told:
     """Make the two sites of a story, see the docstring of this module.
 
-    :param told: the story, of which nothing is told.
-    :param surface: x, or evidence about it; by default it is drawn.
     :param plate: the plate of the trees, or the name of a new one.
     :param way: how it is told; handlers such as `pyropunct.inference.pyro.collapse.collapse_trees` choose it.
     :raises ValueError: if the plate has another size than the number of trees, or another ``dim`` than -1.
@@ -203,10 +192,7 @@ def tell(told: Told, surface: Surface | None = None, plate: Any = "trees", way: 
 
 
 class TellMessenger(Messenger):
-    """A handler that changes how stories are told; of several handlers the outermost decides.
-
-    :param growing: how latent trees are handled.
-    """
+    """A handler that changes how stories are told, and latent trees handled; the outermost one decides."""
 
     def __init__(self, way: Way, growing: Growing = drawn) -> None:
         super().__init__()

@@ -120,10 +120,7 @@ class Told:
 
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        """Refuse to be a tensor, as `pyro.infer.Predictive` wants a model's return value to be.
-
-        :raises NotImplementedError: always.
-        """
+        """Raises NotImplementedError: `pyro.infer.Predictive` wants a model to return tensors."""
         raise NotImplementedError(
             f"{func.__name__} needs tensors, but what a story returns has trees, choices and a surface: take "
             f"the sites '{PAIRS}' and '{SURFACE}'"
@@ -141,10 +138,7 @@ class Told:
 
     @property
     def choices(self) -> Tensor:
-        """(..., N) T': the choice of each node from its relation's W_d.
-
-        :raises UndecidedError: if all choices are summed out.
-        """
+        """(..., N) T': each node's choice from its W_d. Raises UndecidedError if all are summed out."""
         if self._choices is None:
             raise UndecidedError(
                 "the choices of constituents are summed out over trees and have no values: use infer_trees "
@@ -170,10 +164,9 @@ class Told:
         return self.known if self._completed is None else self._completed
 
     def show(self, surface: Surface, is_drawn: bool = False) -> None:
-        """Let x be known, and with it p(l, r | w) of all constituents.
+        """Let x be known, and with it p(l, r | w). A NaN score raises a ValueError.
 
         :param is_drawn: whether x was drawn: then there may be several, and nothing is learned from them.
-        :raises ValueError: if a score is not a number.
         """
         self.known = surface
         if not is_drawn:
@@ -194,10 +187,7 @@ class Told:
         return self._completed
 
     def refuse_misfit(self, surface: Any) -> None:
-        """Refuse a value of the site "surface" that is not x of these trees.
-
-        :raises ValueError: if it is no tensor of one string for each slot, and no evidence either.
-        """
+        """Raises ValueError unless a surface is evidence, or a tensor of one string for each slot."""
         slots = self.forest.num_slots
         if not isinstance(surface, (Tensor, SlotEvidence)):
             raise ValueError(
@@ -245,10 +235,7 @@ class Told:
             )
 
     def of_pairs(self, cost: Cost) -> Tensor:
-        """(C,) the cost of each pair of each node, node after node.
-
-        :raises ValueError: if it has another shape.
-        """
+        """(C,) the cost of each pair of each node. Raises ValueError if it has another shape."""
         rows = choice_rows(self.inventory, self.trees.relation)
         if isinstance(cost, Tensor):
             wanted, found = (len(self.inventory.rows),), tuple(cost.shape)
@@ -310,9 +297,8 @@ class Told:
     def walk(self) -> None:
         """Draw T' and x bottom-up, one height of constituents at a time; in plates, for each element.
 
-        So a choice may depend on the "surface punctuation already added to w's subconstituents" (Li, Wang &
-        Eisner 2019, section 2.1, d).  Outside of the plate of trees: what scores are computed from is not of
-        each tree.
+        So a choice may depend on the marks inside (Li, Wang & Eisner 2019, section 2.1, d). Runs outside of
+        the plate of trees, for all trees together.
         """
         sizes = {frame.dim: frame.size for frame in get_plates() if frame.dim is not None}
         batch = torch.Size(sizes.get(dim, 1) for dim in range(min(sizes, default=-1), -1))

@@ -19,13 +19,9 @@ from pyropunct.inference.tensors.recording import Base, Patterns, Tape, lay_out,
 
 
 class Level(NamedTuple):
-    """Terms that are computed together, and results that are rescaled afterwards.
+    """Terms, first times second, added to their targets; and the results then complete, to be rescaled.
 
-    :ivar target: the number to which each term is added.
-    :ivar first: its first factor.
-    :ivar second: its second factor.
-    :ivar result: the numbers of results that are now complete.
-    :ivar node: the node to which each of these belongs.
+    :ivar result: the numbers of results that are now complete; ``node``, to which node each belongs.
     """
 
     target: Tensor
@@ -36,9 +32,8 @@ class Level(NamedTuple):
 
 
 class Circuit(NamedTuple):
-    """Algorithm 1 for all trees of a problem.
+    """Algorithm 1 for all trees of a problem, level by level.
 
-    :ivar levels: the terms, in the order in which they are computed.
     :ivar leaves: how many numbers each field of `Weights` has; they come first, and after them the number 1.
     :ivar totals: where the totals of all trees lie.
     :ivar size: how many numbers there are.

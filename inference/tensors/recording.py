@@ -61,10 +61,8 @@ class Patterns(NamedTuple):
 class Base(NamedTuple):
     """Where the blocks of the flat vector start.
 
-    :ivar pair: p(l, r | w); then the other leaves, as in `pyropunct.inference.kernels.structure.Weights`.
-    :ivar arc: the weights of arcs.
-    :ivar initial: the initial weights.
-    :ivar final: the final weights.
+    :ivar pair: p(l, r | w); then the leaves ``arc``, ``initial`` and ``final``, as in
+        `pyropunct.inference.kernels.structure.Weights`.
     :ivar one: the number 1.
     :ivar total: p(x | T) of each tree but for the scales.
     :ivar wall: the weights at the left end of each tree, past the token that stands outside, if any.
@@ -84,13 +82,10 @@ class Base(NamedTuple):
 class Tape(NamedTuple):
     """Where everything is and which groups have been recorded.
 
-    :ivar base: the blocks of the flat vector.
-    :ivar patterns: the patterns.
     :ivar groups: (groups, 6) level, pattern, length, target, first and second of each group.
     :ivar recorded: (1,) the number of groups so far.
     :ivar level: (numbers,) at the start of each vector and table entry, the level that completes it.
-    :ivar result: (N,) where the result of applying each node lies.
-    :ivar states: (N,) the length of that result.
+    :ivar result: (N,) where the result of applying each node lies; ``states``, (N,), its length.
     """
 
     base: Base
@@ -228,9 +223,8 @@ def lay_out(structure, weights, trees):
 
 @compiled
 def record(structure, tape, weights, spaces, walls):
-    """Record Algorithm 1 for all trees.
+    """Record Algorithm 1 for all trees, with workspaces placed in the flat vector.
 
-    :param spaces: workspaces, whose places are those in the flat vector.
     :param walls: (B,) where there is room for the weights at the left end of each tree.
     """
     for tree in range(len(walls)):

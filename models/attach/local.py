@@ -66,17 +66,11 @@ class OfArcs(Protocol):
     """An attach model whose scores are local to an arc: see `is_of_arcs`."""
 
     def scores_of_arcs(self, trees: LatentTrees, surface: Any) -> Tensor:
-        """(..., C) the scores of the pairs of all items.
-
-        :param surface: (S, L) the surface strings, or evidence about them.
-        """
+        """(..., C) the scores of the pairs of all items, given (S, L) strings, or evidence about them."""
 
 
 def is_of_arcs(attach: object) -> TypeGuard[OfArcs]:
-    """Whether an attach model scores arcs.
-
-    False for a class that overrides the scores of trees but inherits those of arcs.
-    """
+    """Whether an attach model scores arcs: false if it overrides only the scores of trees."""
     places: dict[str, int] = {}
     for place, kind in enumerate(type(attach).__mro__):
         for name in ("scores_of_arcs", "scores", "scorer"):
@@ -108,9 +102,8 @@ class LocalAttach(LogLinearAttach):
         return self.scores_of_contexts(trees.relation.numpy(), self.contexts_of_arcs(trees, surface))
 
     def count_uses(self, contexts: Sequence[Contexts]) -> None:
-        """Count each item of packed forests as a use of its contexts: see ``sparse``.
-
-        :param contexts: of the items of each training sentence.
+        """Count each item of the packed forest of each training sentence as a use of its contexts: see
+        ``sparse``.
         """
         uses = sum(np.bincount(some.number, minlength=len(self.kinds)) for some in contexts)
         self._nodes = np.maximum(uses, 1)
