@@ -51,11 +51,9 @@ PARSER_SCORES: tuple[Column[ParserResult], ...] = (
 class RestorationResults(Results):
     """All systems side by side.
 
-    :ivar dev: the treebank for early stopping and choices.
-    :ivar test: the treebank to measure on; None if that is ``dev``.
+    :ivar test: the treebank to measure on; None if that is ``dev``, the one for early stopping and choices.
     :ivar parsers: the parsers, the one with most training data last; empty if no system uses trees.
     :ivar systems: the systems; like the parsers, each with a result for every seed.
-    :ivar environment: the versions of software, and the number of threads.
     """
 
     conditions: Conditions

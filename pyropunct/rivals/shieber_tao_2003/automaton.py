@@ -42,11 +42,7 @@ MOST_CONSTITUENTS = 63
 
 
 class Alphabet:
-    """Numbers of symbols.
-
-    :param counts: how often each symbol was seen.
-    :param least: rarer symbols share the number of UNKNOWN.
-    """
+    """Numbers of symbols; those counted less than ``least`` times share the number of UNKNOWN."""
 
     def __init__(self, counts: Counter[str], least: int = 1) -> None:
         kept = [symbol for symbol, count in counts.items() if count >= least]

@@ -126,7 +126,7 @@ def rival_class(kind: object) -> type[Rival]:
 
 
 def load_rival(path: str | Path, pretrained: Pretrained | None = None) -> Rival:
-    """Read a rival that `Rival.save` wrote.  No code in the file is ever run.
+    """Read a rival that `Rival.save` wrote, without running code in the file.
 
     :param pretrained: gives the pretrained features of words that it reads, if any.
     :raises ModelFileError: if the file is missing or damaged, or does not hold a rival of this program.
@@ -149,11 +149,9 @@ def train_rival(
     device: str = "cpu",
     pretrained: Pretrained | None = None,
 ) -> Rival:
-    """Train a rival; keep its weights from the epoch with the highest likelihood of dev.
+    """Train a rival; keep its weights from the epoch with the highest likelihood of dev. Trees are ignored.
 
     :param kind: "crf" or "attention", or a class of rivals.
-    :param train: training sentences; their trees are ignored.
-    :param dev: sentences for early stopping.
     :param device: where the rival is trained, as torch names it; the returned rival is on the CPU.
     :param pretrained: gives features of words that it reads as well; they are computed once.
     :raises ValueError: if there is no such kind, or if one of the two treebanks is empty.

@@ -147,20 +147,13 @@ class RivalVocabulary:
 
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> Self:
-        """The vocabulary of a plain dictionary of its parts.
-
-        :raises ValueError: if a part is missing or damaged.
-        """
+        """The vocabulary of a dictionary of its parts. Raises ValueError if one is missing or damaged."""
         attributes = types("the list of attributes", plain["attributes"], UNKNOWNS)
         return cls(attributes, SlotVocabulary.from_json(plain["slots"]))
 
 
 class WordVectors(nn.Module):
-    """The vector of a word is the sum of the vectors of its attributes.
-
-    :param pretrained: the number of pretrained features of a word, a linear function of which is added; 0
-        without them.
-    """
+    """The sum of the vectors of a word's attributes, and of a linear function of its pretrained features."""
 
     def __init__(self, vocabulary: RivalVocabulary, recipe: RivalRecipe, pretrained: int = 0) -> None:
         super().__init__()

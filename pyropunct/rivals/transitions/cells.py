@@ -55,9 +55,8 @@ class ParserWorkspace(NamedTuple):
     :ivar trees: (T, 17) tree 0 is absent, the trees of the words follow.
     :ivar cells: (C, 5) cell 0 is the bottom of all stacks.
     :ivar states: (C, 8) the cell with the number of a state is new in it.
-    :ivar atoms: the atoms of one state.
-    :ivar keys: the keys of its features.
-    :ivar scores: (numbers,) the scores of its actions, or of their parts that have weights.
+    :ivar atoms: of one state; ``keys`` are those of its features, ``scores`` those of its actions or their
+        parts.
     """
 
     trees: Array
@@ -117,11 +116,7 @@ def head_of(work, cell):
 
 @inner
 def attach(work, head, child, relation, left, new):
-    """Write the tree of a head with a new outermost child in a new state; return the tree's number.
-
-    :param head: the number of the head's tree.
-    :param child: the number of the child's tree.
-    """
+    """Write the tree of a head with a new outermost child in a new state; return the tree's number."""
     trees = work.trees
     number = len(trees) - len(work.cells) + new
     tree, other, side = trees[number], trees[child], 0 if left else 1

@@ -58,12 +58,10 @@ class PerceptronWeights(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Weights as they are saved.
+    """The weights of F features as they are saved, feature by feature, keys ascending.
 
-    :ivar keys: (F,) the keys of the features, in ascending order.
     :ivar counts: (F,) the number of weights of each feature.
-    :ivar actions: (E,) the actions of the weights, feature by feature.
-    :ivar values: (E,) the weights, which are not zero.
+    :ivar actions: (E,) the actions of the weights ``values``, (E,), which are not zero.
     """
 
     keys: Array
@@ -94,10 +92,7 @@ def averaged(weights: PerceptronWeights, examples: int) -> Rows:
 
 
 def weights_of(rows: Rows, most: int) -> PerceptronWeights:
-    """Weights for use, without learning, for at most ``most`` actions.
-
-    :raises ValueError: if these are no rows of weights of such actions.
-    """
+    """Weights to use, not learn, for ``most`` actions at most. Raises ValueError for rows of others."""
     for name, array in rows._asdict().items():
         if array.dtype != np.int64 or array.ndim != 1:
             raise ValueError(f"{name} is no vector of whole numbers")
@@ -139,12 +134,9 @@ def _table(size: int, features: Array) -> Array:
 
 @inner
 def features_of(atoms, templates, keys):
-    """Write the keys of the features of atoms, and return the number of features.
+    """Write the keys of the features of atoms, and return their number; none for an absent first atom, 0.
 
-    A template gives no feature if its first atom is 0, that is, absent.
-
-    :param templates: (templates, 2 + atoms) the number of each template, the number of its atoms, and the
-        atoms.
+    :param templates: (templates, 2 + atoms) the number of each, the number of its atoms, and the atoms.
     """
     number = 0
     for template in range(len(templates)):

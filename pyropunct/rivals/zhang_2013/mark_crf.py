@@ -85,11 +85,8 @@ class MarkCRF:
 def train_mark_crf(
     some: Iterable[Stream], *, penalty: float = PENALTY, iterations: int = ITERATIONS, least: int = LEAST
 ) -> MarkCRF:
-    """Train a CRF on the marks of streams, by L-BFGS.
+    """Train a CRF on marks by L-BFGS: maximise log p(marks | words) - penalty / 2 |weights|^2, concave.
 
-    Maximises log p(marks | words) - penalty / 2 |weights|^2, which is concave.
-
-    :param iterations: the most steps.
     :param least: rarer features are ignored.
     :raises ValueError: if there is no word.
     """
