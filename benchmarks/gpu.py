@@ -48,11 +48,7 @@ Works = dict[str, Callable[[], object]]
 
 @dataclass(frozen=True)
 class Way:
-    """A way to compute: compiled, or with tensors on some device.
-
-    :ivar training: a training whose weights are on the device.
-    :ivar with_tensors: whether inference takes tensors even on the CPU.
-    """
+    """A way to compute: compiled, or with tensors (even on the CPU), and weights on some device."""
 
     training: Training
     with_tensors: bool = False

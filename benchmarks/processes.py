@@ -45,10 +45,7 @@ def main() -> None:
 
 
 def measured(command: list[str], processes: int) -> Cost:
-    """The cost of a command with so many processes; its output folder is deleted.
-
-    :raises CalledProcessError: if it fails.
-    """
+    """The cost of a command with so many processes; its output is deleted. A failure raises an error."""
     with tempfile.TemporaryDirectory() as folder:
         filled = [part.format(processes=processes, out=Path(folder) / "out") for part in command]
         before, start, cores = processor_seconds(), perf_counter(), core_times()

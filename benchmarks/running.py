@@ -56,11 +56,7 @@ COLUMNS = (
 
 
 class Text(NamedTuple):
-    """A document as running text.
-
-    :ivar surface: the tokens of the slots 0..n.
-    :ivar ends: for each word whether a sentence ends behind it.
-    """
+    """A document as running text: the slots 0..n, and for each word whether a sentence ends behind it."""
 
     words: tuple[str, ...]
     surface: list[tuple[str, ...]]

@@ -146,8 +146,7 @@ def tagged(
 ) -> Punctuator:
     """A model with a tagger, which reads the states of the parser, as they are in the package.
 
-    The story learns to read it on dev and on held-out text: on dev alone it would trust the tagger too much
-    on other kinds of text.
+    The story learns to read it on dev and other held-out text, so as not to trust it too much elsewhere.
     """
     if not texts:
         return fit_tagger(model, train, dev, recipe, seed=seed, checkpoint=Checkpoint(checkpoint))

@@ -154,11 +154,9 @@ def describe(bench: Bench) -> None:
 
 @dataclass(frozen=True)
 class Row:
-    """A system's speed.
+    """Sentences a second that a system trains on and evaluates.
 
     :ivar on: what was timed.
-    :ivar training: sentences a second.
-    :ivar evaluation: sentences a second.
     :ivar difference: of log p(x | T) from the compiled path, relative; NaN for that path itself.
     :ivar lengths: words in a sentence of those trained on, and of those evaluated.
     """

@@ -216,10 +216,7 @@ class Punctuator(FittedStory):
 
     @property
     def pretrained(self) -> Pretrained | None:
-        """The source of the features that parsers and attach model read, or else the reader.
-
-        :raises ValueError: if parsers and attach model have different sources.
-        """
+        """The source of features of parsers, attach model or reader. Different ones raise a ValueError."""
         parsers: tuple[object, ...] = self.parser, self.mark_parser
         networks = [one for one in parsers if isinstance(one, TrainedWordNetwork)]
         sources = [self.attach_pretrained, *(one.pretrained for one in networks)]

@@ -1,7 +1,6 @@
 """Random lines of raw text: restoration keeps words and white space.
 
-One line of `BY_MODEL` is restored by the English model of the package; the others get random marks, which are
-harder on the words than those of any model.
+One line of `BY_MODEL` is restored by the English model; the others get random marks, which are harder.
 """
 
 import random

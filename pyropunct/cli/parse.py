@@ -76,8 +76,8 @@ def parsed(
 class TreeReport(RestorationReport):
     """The trees, with the marks where the underlying tree has them.
 
-    In JSON each sentence has ``heads``, ``relations`` and ``tags`` of its words, and ``expected_wrong_heads``
-    instead of ``expected_edits``.
+    In JSON a sentence has ``heads``, ``relations``, ``tags``, and ``expected_wrong_heads`` for
+    ``expected_edits``.
     """
 
     expected = "expected_wrong_heads"

@@ -44,10 +44,9 @@ class ExperimentSettings:
 
 
 def names_of(registry: str, kind: str) -> Callable[[str], tuple[str, ...]]:
-    """A function that reads names separated by commas, for an option of the command line.
+    """A reader of names separated by commas, for an option; ``kind`` is for messages.
 
     :param registry: ``module:NAME`` of the collection of all names; the module is imported when needed.
-    :param kind: the kind of names, for messages.
     """
 
     def names(text: str) -> tuple[str, ...]:

@@ -76,9 +76,7 @@ def permutation_test(
         return found
 
     def gaps(flipped: Totals) -> Totals:
-        """The absolute difference between the systems after permutations, from (..., k) differences of
-        totals.
-        """
+        """The absolute difference between the systems, from (..., k) differences of totals."""
         return np.abs(compared((both + flipped) / 2) - compared((both - flipped) / 2))
 
     size = np.abs(compared(first.sum(0))) + np.abs(compared(second.sum(0)))

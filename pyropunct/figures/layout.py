@@ -25,10 +25,7 @@ WIDE, OTHER = 1.05, 0.65
 
 
 def text_width(text: str, size: float, *, bold: bool = False) -> float:
-    """The width of a text in pixels, given that of the font.
-
-    Combining marks have no width; the width of characters that DejaVu Serif lacks is estimated.
-    """
+    """The width of a text in pixels; combining marks have none, missing characters get an estimate."""
     return size * sum(_width(character, bold) for character in text)
 
 
@@ -102,13 +99,9 @@ class Stroke(NamedTuple):
 class Drawing:
     """The layout of a drawing, in pixels from the left and from the top.
 
-    A puncteme stands beside the head word of its constituent.  Below the tree are the underlying and the
-    surface string, with an arrow in each changed slot, and the edits in words.  In right-to-left scripts, the
+    A puncteme stands beside the head word of its constituent. Below the tree are the underlying and the
+    surface string, with an arrow in each changed slot, and the edits in words. In right-to-left scripts, the
     first word is at the right, and "start" and "end" of an anchor follow the same direction, as in SVG.
-
-    :ivar punctuated: the drawn sentence.
-    :ivar width: of the whole drawing.
-    :ivar height: of the whole drawing.
     """
 
     def __init__(self, punctuated: PunctuatedTree, width: float = WIDTH) -> None:
@@ -143,8 +136,7 @@ class _Columns:
 
     :ivar halves: half of the width of each word.
     :ivar slots: the width of each slot 0..n, the wider of its two strings.
-    :ivar left: the width of each word's text left of its middle in the tree.
-    :ivar right: the width right of its middle, with the slot behind it.
+    :ivar left: the width of each word's text left of its middle in the tree; ``right``, with the slot behind.
     :ivar steps: the distances between the middles of neighbouring words.
     """
 

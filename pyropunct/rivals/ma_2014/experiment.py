@@ -91,9 +91,7 @@ def _marks_as_tokens(results: Sequence[ParsingResult], row: int) -> int | None:
 
 
 class ParserExperiment(TableExperiment[ParsingResult]):
-    """Trains parsers on sentences of two words or more, measures them on others, and keeps them in
-    ``folder``.
-    """
+    """Trains parsers on sentences of two words or more, and measures them on others."""
 
     title = "Parsers"
     clock = staticmethod(time.process_time)

@@ -98,7 +98,7 @@ class CommaExperiment(TableExperiment[CommaResult]):
         self.seen = seen
 
     def rows(self) -> Iterator[CommaResult]:
-        """A row for each model with gold and parsed constituents, then the others. Raises ValueError without
+        """A row for each model with gold and parsed constituents, then ``others``; ValueError without
         sentences.
         """
         models = self.settings.models

@@ -123,9 +123,7 @@ MODELS: Mapping[str, CommaModel] = MappingProxyType(
 
 
 class TrainedModel:
-    """A model estimated from (N, 10) steps of restored strings; ``sizes``: the number of values of each
-    column.
-    """
+    """A model estimated from (N, 10) steps of restored strings; ``sizes`` are those of the columns."""
 
     def __init__(
         self, model: CommaModel, smoothing: type[HistoryLevel], true: Integers, sizes: Sequence[int]
