@@ -1,10 +1,8 @@
 """Compiles inner loops with numba, without Python's lock (GIL).
 
-Numba recompiles a `compiled` function only if its own file changes, but the function may call code in other
-files. So all compiled code is deleted whenever a file of this folder changes.
-
-In compiled functions, write a two-line loop rather than call NumPy. Assigning an array or a tuple to a slice
-costs two seconds of compilation, ``max`` one, and creating an array a tenth.
+All compiled code is deleted whenever a file of this folder changes, since numba checks only a function's own
+file. In compiled functions, write a two-line loop rather than call NumPy: assigning an array or a tuple to a
+slice costs two seconds of compilation, ``max`` one, and creating an array a tenth.
 """
 
 import _signal  # type: ignore[import-not-found]  # signal makes enumerations, for 20 microseconds a call

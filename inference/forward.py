@@ -1,11 +1,7 @@
 """Many forward runs of the story at once, compiled.
 
-A constituent's choice may depend on the surface punctuation strictly inside it (Li, Wang & Eisner 2019,
-section 2.1). Draws with equal strings inside form a *group*: the attach model is called once for each group,
-and each draw only picks a pair.
-
-Surface strings are numbered. `Tables` have a row for each node or slot and a column for each draw. They hold
-all random numbers, so results depend on neither the order of work nor the number of threads.
+Draws with equal strings inside a constituent form a *group*: the attach model is called once for each group.
+`Tables` hold all random numbers, so results depend on neither the order of work nor the number of threads.
 """
 
 from typing import Any, NamedTuple

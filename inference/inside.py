@@ -197,9 +197,8 @@ class _Inside(torch.autograd.Function):
 class _InsideGradients(torch.autograd.Function):
     """The reverse pass g = sum_b s_b grad log p(x_b | T_b) of seeds s, differentiable once itself.
 
-    Forward over reverse: with log p + DUAL i h for the log-probabilities, and h for the other leaves in the
-    same way, the imaginary part of log p(x | T) is DUAL times the slope in direction h, which is
-    d(h . g) / ds; and the imaginary part of g is DUAL times the Hessian by h, which is d(h . g) / d(leaves).
+    Forward over reverse: with DUAL i h added to the leaves, the imaginary part of log p(x | T) is DUAL times
+    d(h . g) / ds, and that of g is DUAL times the Hessian by h, d(h . g) / d(leaves).
     """
 
     @staticmethod

@@ -35,22 +35,16 @@ class PackedForest(SideBySide):
     """B sentences with S slots, I items and H halves: items are its nodes.
 
     The halves of a sentence come one after the other: two without dependents for each of its words, those of
-    the artificial word before the first slot, without dependents and with a root, then all others.  Items
-    are in an order in which every half is complete before it is part of another.
+    the artificial word before the first slot, without dependents and with a root, then all others.  Every
+    half is complete before an item has it as a part.
 
-    :ivar node_start: (B + 1,) the first word of each sentence.
-    :ivar slot_start: (B + 1,) the first slot of each sentence.
-    :ivar item_start: (B + 1,) the first item of each sentence.
-    :ivar half_start: (B + 1,) the first half of each sentence.
+    :ivar node_start: (B + 1,) the first word of each sentence; likewise ``slot_start``, ``item_start`` and
+        ``half_start``.
     :ivar tree: (I,) the sentence of each item.
-    :ivar word: (I,) the head word d of each item's constituent.
+    :ivar word: (I,) the head word d of each item's constituent, between the slots m and k.
     :ivar head: (I,) the word h to which it attaches, -1 for the root.
-    :ivar left_slot: (I,) the slot m.
-    :ivar right_slot: (I,) the slot k.
-    :ivar near: (I,) the half of d on the side of h.
-    :ivar far: (I,) the half of d on the other side.
-    :ivar source: (I,) the half of h that grows.
-    :ivar target: (I,) the half of h that it becomes.
+    :ivar near: (I,) the half of d on the side of h; ``far``, on the other side.
+    :ivar source: (I,) the half of h that grows; ``target``, the half that it becomes.
     :ivar half_slot: (H,) the slot where each half ends.
     :ivar on_left: (H,) 1 for a half on the left of its word.
     """

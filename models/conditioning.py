@@ -1,18 +1,11 @@
 """The posterior of surface strings given evidence, for any attach model: importance sampling.
 
-If no score depends on the marks inside a constituent, all sums over the strings that evidence allows are
-exact (`pyropunct.inference.machines.evidence`). Otherwise a *blind* story serves as the proposal: its
-constituents choose punctemes by fixed probabilities that ignore marks. Trees, punctemes and strings are drawn
-from the exact posterior of the blind story. The weight of a draw is::
+If no score depends on marks inside, sums are exact (`pyropunct.inference.machines.evidence`). Otherwise
+trees, punctemes and strings are drawn from the exact posterior of a *blind* story, whose probabilities ignore
+marks, with the weight p(x | T) / p_blind(x | T) (self-normalised importance sampling: Owen 2013, chapter 9).
 
-    p(x | T) / p_blind(x | T)
-
-Both are exact sums over T'. The weighted draws are those of self-normalised importance sampling (Owen 2013,
-"Monte Carlo theory, methods and examples", chapter 9); their mean weight estimates p(evidence).
-
-The first blind probabilities are those of the story, given that only the known marks are inside. After each
-round, they are the story's, averaged over the weighted draws of each tree. Adapted proposals keep the weights
-proper (Cappé and others 2004, "Population Monte Carlo").
+The blind probabilities are at first the story's given only known marks, then its averages over the draws so
+far, which keeps weights proper (Cappé and others 2004, "Population Monte Carlo").
 """
 
 from collections.abc import Sequence

@@ -1,16 +1,13 @@
 """Sums over all trees of packed forests (`pyropunct.inference.packed`), compiled: section 3 of the paper,
 with the tree T summed out besides T'.
 
-Algorithm 1 gives each constituent a matrix.  Between the two sides of a head it is an outer product, so the
-halves of a head are vectors: L[i, h] a column of N_i numbers, and R[h, k] a row of N_k.  With p(l, r) the
-weight of a pair of an item, times that of its arc, and M_i(v) the matrix of a puncteme in slot i::
+Halves of heads are vectors: L[i, h] a column of N_i numbers, R[h, k] a row of N_k. With p(l, r) the weight of
+a pair of an item, times that of its arc, and M_i(v) the matrix of a puncteme in slot i::
 
     R[h, k] += sum over l, r of  p(l, r)  (R[h, m] M_m(l) L[m, d])  R[d, k] M_k(r)
     L[m, h] += sum over l, r of  p(l, r)  (R[d, k] M_k(r) L[k, h])  M_m(l) L[m, d]
 
-The vectors M_m(l) L[m, d] and R[d, k] M_k(r) are the *grown* half of d: all heads h share them.  Punctemes
-are read token by token, as entries of two tries.  In an empty slot nothing but the empty puncteme can be
-read, so most items cost a few operations.
+The vectors M_m(l) L[m, d] and R[d, k] M_k(r) are the *grown* half of d: all heads h share them.
 """
 
 from typing import Any, NamedTuple
@@ -101,14 +98,13 @@ class Chart(NamedTuple):
     ``state_start`` to ``num_tokens`` those of `pyropunct.inference.machines.automata.Automata`.
 
     :ivar half_automaton: (H,) the automaton of each half's slot.
-    :ivar relation: (I,) the relation of each item.
-    :ivar choice_start: (I + 1,) where the pairs of each item start.
-    :ivar row_start: (D + 1,) where the rows of each relation start.
+    :ivar choice_start: (I + 1,) where the pairs of each item start; ``row_start``, (D + 1,), the rows of each
+        relation.
     :ivar entry: (2, R) the entries of the right and the left puncteme of each row, in their tries.
     :ivar token: (2, E) the last token that is read in each entry of either trie, outward.
     :ivar parent: (2, E) the entry of what is read before.
-    :ivar value_start: (H + 1,) where the vector of each half starts.
-    :ivar grown_start: (H + 1,) where its vectors behind each entry start.
+    :ivar value_start: (H + 1,) where the vector of each half starts; ``grown_start``, its vectors behind each
+        entry.
     """
 
     node_start: Array

@@ -23,10 +23,7 @@ class Structure(NamedTuple):
     ``state_start`` to ``num_tokens`` those of `pyropunct.inference.machines.automata.Automata`; then come
     those of the `pyropunct.inference.inventory.Inventory`, its tries by side.
 
-    :ivar relation: (N,) the relation of each node.
     :ivar slot_automaton: (S,) which automaton belongs to each slot.
-    :ivar start_token: the token at the left of the first slot of a tree, -1 for none.
-    :ivar end_token: the token at the right of the last slot of a tree, -1 for none.
     :ivar choice_start: (N + 1,) where each node's part of `Weights.pair` starts.
     """
 

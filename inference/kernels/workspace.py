@@ -9,31 +9,20 @@ N_i and N_k states, and where L and R punctemes (or parts of such) have weight, 
     s         max(L, R)       R sums, for a right child L
     t         max(L, R)       L sums, for a right child R
 
-and behind the nodes N_0 weights, the result of applying the root.  Of ``vector``, ``s`` and ``t`` only the
-first entries are used where w has fewer.
+and behind the nodes N_0 weights, the result of applying the root.
 
-Nodes are visited children first.  Every number is written once, and before it is read:
+Nodes are visited children first, and every number is written once, before it is read.  When w is visited, its
+children are applied from the word outward, which writes their ``vector``, ``s``, ``t`` and result; the result
+of the outermost child on a side is entry 0 of that table, from which the other entries follow.  The root is
+applied last.
 
-- When w is visited, ``vector`` of each child is written and the child applied, from the word outward.  The
-  innermost child's is made of the word's initial or final weights, every other child's is the result of its
-  inner neighbour.
-- Entry 0 of a table is the result of the outermost child, or the word's initial or final weights if w has no
-  child on that side.  The other entries follow, each from its parent.
-- ``vector`` of the root, the weights at the right end of the tree, comes when all nodes have been visited.
-- ``s``, ``t`` and the result, in this order, are written when w is applied: when its head is visited, or
-  last of all for the root.
-
-No number has to be zero beforehand: sums are cleared first.
-
-The result of applying a constituent is divided by its greatest weight, which is kept as the constituent's
-``scale``.  So no vector in the workspace overflows or vanishes, however long the tree.  Tables, ``s`` and
-``t`` are built from scaled results, and not scaled again.  log p(x | T) is the logarithm of the scaled
-total weight plus those of all scales.  A scale of 0 means that the surface string is impossible; then the
-total is 0 too, and the numbers mean nothing more.
+The result of applying a constituent is divided by its greatest weight, its ``scale``, so that no vector
+overflows or vanishes.  log p(x | T) is the logarithm of the scaled total weight plus those of all scales.  A
+scale of 0 means that the surface string is impossible.
 
 The reverse pass has its *adjoints*, seeded derivatives of log p(x | T), in a second stretch laid out in the
-same way, all zeros at first, for most adjoints are sums.  The pass visits nodes in the opposite order, so
-every adjoint is complete before it is read.
+same way, all zeros at first.  It visits nodes in the opposite order, so every adjoint is complete before it
+is read.
 """
 
 from typing import Any, NamedTuple

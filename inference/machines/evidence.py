@@ -1,7 +1,6 @@
-"""Evidence about the surface string of a slot: the whole string, or a part of it.
+"""Evidence about the surface string of a slot: a weighted acceptor of strings, in the simplest case of one.
 
-Evidence about a slot is a weighted acceptor of surface strings: p(evidence | u) is the sum, over the strings
-that it accepts, of p(string | u) times the string's weight.  One observed string is the special case.
+p(evidence | u) is the sum, over accepted strings, of p(string | u) times the string's weight.
 """
 
 from collections import defaultdict

@@ -3,12 +3,6 @@
 A machine begins in state 0.  It reads `START` once, then the tokens of a string, from the left or from the
 right, then `END` again and again, until a move halts it.  Each time it makes one of the moves that its state
 has for the token, with their probabilities, and writes the move's tokens.
-
-`Machine` has the moves sorted by state and token.  From it read
-
-- the automata of evidence, by composition (`pyropunct.inference.machines.composition`),
-- best ways, draws given evidence, and all outcomes of single strings (`pyropunct.inference.machines.paths`),
-- draws, compiled (`pyropunct.inference.machines.sampling`).
 """
 
 from collections.abc import Sequence

@@ -77,17 +77,15 @@ class Branch(NamedTuple):
 def claims(
     waiting: Sequence[tuple[int, Label]], move: Move
 ) -> tuple[list[Label | None], list[tuple[int, Label]]]:
-    """The labels of the tokens that a move writes, and the tokens that wait behind it.
+    """The labels of the tokens that a move writes, None for tokens that were not read; and those that still
+    wait.
 
-    A machine's moves name the tokens that it writes, not their origins.  A token that is written is taken to
-    be the first token read that equals it and is neither written nor absorbed yet; in a transposition the
-    last one.  If the move is an edit, it is an edit of the last two tokens that wait, and it writes the first
-    token of these two; all that it writes behind that token comes from nowhere.
+    A written token is taken to be the first token read that equals it and is neither written nor absorbed
+    yet; in a transposition the last one.  An edit is one of the last two tokens that wait, and writes the
+    first of these two; all that it writes behind that token comes from nowhere.
 
     :param waiting: the tokens that were read and are neither written nor absorbed yet, in the order of
         reading, each with a label.
-    :returns: a label for each token that the move writes, None for a token that was not read; and the tokens
-        that still wait.
     """
     waiting, labels = list(waiting), []
     edit = move.edit

@@ -28,19 +28,15 @@ _LOW_BITS = np.uint64(11)
 class Sampler(NamedTuple):
     """A `Transducer` with its weights, as arrays.
 
-    The *kinds* of moves are those of `pyropunct.inference.machines.machine.Machine`, of all machines in one
-    line: a state's kind for `START` and then those for `END` and for each token.  The moves of a kind stand
-    side by side.
+    A *kind* of moves belongs to a state (of all machines) and a token: `START`, `END`, then the others.
 
     :ivar branch_total: (branches,) the probability of a branch or one before it.
     :ivar pass_start: (branches + 1,) where the passes of each branch start.
-    :ivar begin: (passes,) the kind of each pass's start.
-    :ivar from_right: (passes,) whether it reads from right to left.
+    :ivar begin: (passes,) the kind of each pass's start; ``from_right``, whether it reads from right to left.
     :ivar move_start: (kinds + 1,) the first move of each kind.
     :ivar move_total: (M,) the probability of a move or one before it of the same kind.
     :ivar target: (M,) the kind of token 0 in the state to which a move leads, -1 if it halts.
-    :ivar written_start: (M + 1,) where the tokens that a move writes start.
-    :ivar written: the tokens.
+    :ivar written_start: (M + 1,) where the tokens that a move writes start in ``written``.
     """
 
     branch_total: Floats

@@ -1,14 +1,9 @@
-"""Channels as finite-state transducers, and what follows from their machines' moves.
+"""Channels as finite-state transducers (Li, Wang & Eisner 2019, section 2.2), made of machines' moves.
 
-A noisy channel is a probabilistic finite-state transducer (Li, Wang & Eisner 2019, section 2.2).  It is
-described once, by the moves of machines (`pyropunct.inference.machines.moves`).  From these follow
-
-- the automaton that accepts each underlying string u with weight p(x | u), for an observed surface string x
-  or for other evidence about it: `Transducer.automata`, by `pyropunct.inference.machines.composition`;
-- draws of x given u: `pyropunct.inference.machines.sampling`;
-- the best moves from u to x, draws of x given u and evidence, and the distribution of x given u:
-  `pyropunct.inference.machines.paths`;
-- how probable each edit is, and how often it is made: `Transducer.edit_table`, `Transducer.edit_counts`.
+From these follow the automata of u given evidence (`Transducer.automata`, by composition), draws
+(`pyropunct.inference.machines.sampling`), best moves and distributions of x
+(`pyropunct.inference.machines.paths`), and how probable and frequent edits are (`Transducer.edit_table`,
+`Transducer.edit_counts`).
 """
 
 from collections.abc import Iterable, Mapping, Sequence

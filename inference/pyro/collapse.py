@@ -1,8 +1,7 @@
 """Sums over the punctemes of whole trees: a story is told as p(x | T), in place of p(T', x | T).
 
-Under `collapse_trees` the site "surface" of a story has the probability of x with all punctemes summed out by
-the inside algorithm, and the site "pairs" is gone, unless it is given a value.  All else stays as it is: the
-name, the shape and the meaning of the site "surface", and what handlers inside and outside do to it.
+Under `collapse_trees` the site "surface" of a story has the probability of x with all punctemes summed out,
+and the site "pairs" is gone, unless it is given a value.  All else stays as it is.
 """
 
 from collections.abc import Callable

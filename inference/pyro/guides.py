@@ -63,12 +63,10 @@ class NormalInPart(PointEstimate):
     """A `PointEstimate`, but for some sites, whose elements are normal and independent.
 
     In the mean-field approximation of a normal posterior, the variance of an element is the inverse of its
-    diagonal entry in the precision matrix, whether other elements have a variance or not (Bishop 2006,
-    "Pattern Recognition and Machine Learning", section 10.1.2).  So as far as the posterior is normal, these
-    sites get the scales that `pyro.infer.autoguide.AutoNormal` over all sites would give them, while millions
-    of other weights stay points, with sparse gradients.
+    diagonal entry in the precision matrix (Bishop 2006, section 10.1.2).  So these sites get the scales of
+    `pyro.infer.autoguide.AutoNormal`, while millions of other weights stay points, with sparse gradients.
 
-    :param part: the part of it whose sites are normal, as the first part of their names.
+    :param part: the first part of the names of these sites.
     :param init_scale: the standard deviations at the start.
     """
 

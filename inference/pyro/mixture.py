@@ -1,14 +1,10 @@
-"""Mixtures over the trees of a sentence, for text without trees: an effect handler around a collapsed model.
+"""Mixtures over a few trees T_k of a sentence with weights w_k, for text without trees.
 
-The tree T of a sentence is latent in text.  A parser finds a few trees T_k of its words, and weights w_k:
-p(T_k | words) of the best trees, or 1 / K of K draws.  Under `mix_trees` the site "surface" has::
+Under `mix_trees`, around a collapsed model, the site "surface" has for each sentence::
 
     log p(x | words) = log sum_k w_k p(x | T_k)
 
-for each sentence, in place of one log p(x | T_k) for each tree.  Each tree then counts in gradients by its
-share of the sum, the posterior p(T_k | words, x).
-
-Example::
+so each tree counts in gradients by its posterior p(T_k | words, x).  Example::
 
     # trees 0 and 1 of the batch are of the first sentence, trees 2, 3 and 4 of the second
     weights = torch.tensor([0.6, 0.4, 0.5, 0.3, 0.2])

@@ -1,18 +1,14 @@
 """How a story is told: two Pyro sites for the punctemes T' of trees and for their surface strings x.
 
-A story is the joint probability p(T', x | T) of B trees.  `tell` makes its two sites, and `Told` is what it
-returns::
+`tell` makes the sites of the joint probability p(T', x | T) of B trees, and returns `Told`::
 
     pairs     T': the pair (l, r) that each constituent sprouts, as choices from W_d, (..., N)
     surface   x: the strings of all slots, (..., S, L), or evidence about them
 
-Their names, shapes and meaning are always the same.  They may be drawn, observed, conditioned, replayed or
-intervened upon.  Told forward, as here, the constituents sprout bottom-up, so that a choice may depend on the
-marks inside; then p(T' | T, x) is only the product of these choices.  `pyropunct.inference.pyro.collapse`
-tells p(x | T) instead, and `pyropunct.inference.pyro.decode` p(x | T) p(T' | T, x).
-
-A tree is an element of a plate with ``dim=-1``, which holds both sites; `pyropunct.inference.pyro.told` has
-the rule for dimensions.
+They may be drawn, observed, conditioned, replayed or intervened upon.  Told forward, the constituents sprout
+bottom-up.  `pyropunct.inference.pyro.collapse` tells p(x | T) instead, and `pyropunct.inference.pyro.decode`
+p(x | T) p(T' | T, x).  A tree is an element of a plate with ``dim=-1``, which holds both sites;
+`pyropunct.inference.pyro.told` has the rule for dimensions.
 """
 
 from collections.abc import Callable

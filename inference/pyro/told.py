@@ -1,11 +1,8 @@
 """A story of some trees, as far as it is told: what the sites of `pyropunct.inference.pyro.telling` say.
 
-**Dimensions.**  A tree is an element of a plate with ``dim=-1``, which holds both sites.  So the sites have
-log-probabilities of shape (..., B).  What the story is told with has a batch shape on the left, as everything
-in Pyro: scores are (*batch, C) and the channel's weights (*batch, P).  The last dimension of a batch shape is
-that of the trees: 1, or B for trees with weights of their own.  Those to its left are of plates around the
-story and of enumerated sites.  In values of the sites the nodes, or the slots, of all trees stand in the
-place of the trees.
+**Dimensions.**  A tree is an element of a plate with ``dim=-1``, so sites have log-probabilities (..., B).
+Scores are (*batch, C) and the channel's weights (*batch, P).  The last dimension of a batch shape is that of
+the trees: 1, or B for trees with weights of their own; plates and enumerated sites are to its left.
 """
 
 from collections.abc import Callable, Sequence

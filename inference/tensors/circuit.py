@@ -1,8 +1,7 @@
 """Algorithm 1 of Li, Wang & Eisner (2019) as a circuit of sums of products, for tensor operations.
 
-The groups of `pyropunct.inference.tensors.recording` are found on the CPU and grow into terms on the device.
-All groups of a level in all trees are computed at once, in any semiring.  So the number of calls to torch
-depends on how deep and broad the trees are, not on how many there are, and nothing is padded.
+All groups of a level of `pyropunct.inference.tensors.recording` in all trees are computed at once, in any
+semiring, so the number of calls to torch depends on the depth and breadth of trees, not on their number.
 """
 
 from typing import NamedTuple

@@ -1,16 +1,8 @@
 """The circuit of Algorithm 1, evaluated in a semiring and reversed, by tensor operations on any device.
 
-As in pytorch-struct (Rush 2020), the algorithm is written once and the semiring is an argument.  Forward, a
-semiring says how terms add up: to their sum, or to the greatest.  The reverse pass gives "gradients" of the
-total in the probabilities p(l, r | w):
-
-- of a sum, the posterior of each pair: every term hands the adjoint of its sum on to both its factors;
-- of a maximum, 1 for the pairs of the best derivation: only the greatest term does;
-- of draws, 1 for the pairs drawn: only one term does, drawn in proportion to the terms.
-
-Expectations come from dual numbers, as in the kernels: weights whose imaginary part is 1e-20 times a slope.
-
-Source: Li, Wang & Eisner (2019, section 3.1).
+As in pytorch-struct (Rush 2020), the semiring is an argument.  The "gradients" of the total in p(l, r | w)
+are the posterior of each pair for sums, 1 for the pairs of the best derivation for maxima, and 1 for the
+pairs drawn for draws.  Expectations come from dual numbers, as in the kernels.
 """
 
 from collections.abc import Callable

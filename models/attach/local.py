@@ -1,8 +1,7 @@
 """A log-linear ATTACH whose scores are local to an arc, so that sums over all trees are possible.
 
-`pyropunct.inference.packed` shares a constituent among all trees that have it. So features may look at its
-word, its head's word, its relation, its span, and the words and marks around and inside it, but not at other
-arcs.
+Features may look at a constituent's word, its head's word, its relation, its span, and the words and marks
+around and inside it, but not at other arcs.
 """
 
 from collections.abc import Sequence

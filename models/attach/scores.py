@@ -1,8 +1,7 @@
 """The scores theta . f(l, r, w) of a log-linear model, and the contexts that have weights, in compiled code.
 
-A *context* is a fact about a constituent w, such as "its tag is VERB". A feature combines a context with the
-value of a *part* of the pair (l, r), such as "the left puncteme is a comma". So a context has a block of
-consecutive weights, one for each value of one part.
+A feature combines a *context*, such as "its tag is VERB", with the value of a *part* of the pair (l, r), such
+as "the left puncteme is a comma". A context has a block of weights, one for each value of one part.
 """
 
 from collections.abc import Sequence
