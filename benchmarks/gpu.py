@@ -1,7 +1,5 @@
 """Compares a GPU with the compiled path on the cores of the same machine; prints tables.
 
-Usage::
-
     python benchmarks/gpu.py TRAIN.conllu DEV.conllu [--device cuda] [--sizes 64,256,1024,4096]
                              [--threads 16] [--seed 0] [--repeats 3] [--no-tests]
 

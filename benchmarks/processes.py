@@ -1,7 +1,5 @@
 """How much sooner a command is done by two processes than by one.
 
-Usage::
-
     python benchmarks/processes.py -- pyropunct corpus evaluate MODEL IN {out} --processes {processes}
 
 Runs the command with one and two processes, and again in the opposite order.  Prints wall-clock seconds,

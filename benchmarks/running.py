@@ -1,7 +1,5 @@
 """How well sentences, punctuation and capital letters of running text are restored, as Markdown tables.
 
-Usage::
-
     python benchmarks/running.py MODEL TRAIN.conllu DEV.conllu [DEV.conllu ...] [--tagger-epochs 4] [--seed 0]
 
 Joins the sentences of each document without punctuation, as written and lower-cased.  MODEL needs a parser.

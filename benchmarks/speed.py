@@ -1,7 +1,5 @@
 """Time training and evaluation against other ways to do the same, and print Markdown tables.
 
-Usage::
-
     python benchmarks/speed.py TRAIN.conllu DEV.conllu [--threads 1] [--seed 0] [--sentences 256]
                                [--naive 8] [--enumerated 6] [--tiny 2,4] [--words 2000] [--repeats 3]
                                [--tables systems,length,inventory,memory,floor] [--quick]

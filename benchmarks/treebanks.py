@@ -1,7 +1,5 @@
 """Fit and evaluate the model on the five treebanks of the paper, and write the table of results.
 
-Usage::
-
     python benchmarks/treebanks.py FOLDER [--only zh,en] [--systems "attach only"] [--seed 0] [--threads 2]
                                    [--out table.json] [--counts]
 

@@ -1,20 +1,9 @@
 """Inside sums, expectations, best derivations and posterior draws for whole forests.
 
-The observed surface punctuation x of a tree T leaves its punctemes T' latent.  With p(l, r | w) for every
-constituent w and one automaton per slot (`pyropunct.inference.machines.automata`), everything here is one
-log-partition function in a semiring, or a derivative of it:
-
-- `log_evidence`: log p(x | T), the sum over all T' (sum semiring);
-- `posterior_pairs`: its gradient, p(l, r | w, T, x), and `posterior_items`, that of T where trees are latent;
-- `expected_cost`: its slope in the direction of a cost, E[c(T')] under the posterior p(T' | T, x)
-  (first-order expectation semiring: dual numbers);
-- `best_derivation`: the T' of the single most probable derivation (max semiring);
-- `posterior_draws`: draws of T' from the posterior (sampling semiring).
-
-A `Solver` computes it: the compiled kernels on the CPU, or tensor operations on a GPU.
-
-Source: Li, Wang & Eisner (2019, section 3.1); the matrices of their Algorithm 1 are never formed, see
-`pyropunct.inference.kernels`.
+Surface punctuation x of a tree T leaves its punctemes T' latent.  With p(l, r | w) for every constituent w
+and one automaton per slot (`pyropunct.inference.machines.automata`), everything here is one log-partition
+function in a semiring, or a derivative of it (Li, Wang & Eisner 2019, section 3.1).  A `Solver` computes it:
+the compiled kernels on the CPU, or tensor operations on a GPU.
 """
 
 from collections.abc import Sequence

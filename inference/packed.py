@@ -1,20 +1,18 @@
 """Packed forests: all projective trees of some sentences that consist of given arcs, in at most O(n^4) items.
 
-A tree of the forest is a choice among alternatives that share what they have in common (Billot & Lang 1989,
-"The structure of shared forests in ambiguous parsing").  A head separates the words on its two sides, so its
-constituent has two *halves*::
+A tree is a choice among alternatives that share parts (Billot & Lang 1989, "The structure of shared forests
+in ambiguous parsing").  A head separates the words on its two sides, so its constituent has two *halves*::
 
     L[i, h]   all trees of what the head h has on its left, from slot i on
     R[h, k]   all trees of what it has on its right, up to slot k
 
-A half grows by one whole constituent at a time: by an *item* (h, d, m, k), the constituent of a dependent d
-from slot m to slot k, which is itself the two halves L[m, d] and R[d, k]::
+An *item* (h, d, m, k) adds the constituent of a dependent d from slot m to slot k, L[m, d] and R[d, k]::
 
     R[h, k]  from  R[h, m]  and the item (h, d, m, k)      dependents on the right
     L[m, h]  from  L[k, h]  and the item (h, d, m, k)      dependents on the left
 
-Each tree has one item for each of its words, and is found once.  The root of a sentence is a dependent, on
-the right, of an artificial word before the first.
+Each tree has one item for each word, and is found once.  The root is a right dependent of an artificial word
+before the first.
 """
 
 from collections.abc import Sequence

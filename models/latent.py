@@ -23,7 +23,6 @@ class LatentTrees:
     The probabilities may add up to less than 1: the rest belongs to trees that are left out.
 
     :ivar words: any trees of these words; only columns about words are read.
-    :ivar forest: the possible trees.
     :ivar relation: (I,) the relation of each item's constituent.
     :ivar log_arcs: (I,) the share of each item in log p(T | words).
     :ivar more: (I, ...) further columns about constituents, as in `TreeBatch.more`.

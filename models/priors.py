@@ -39,15 +39,12 @@ class IsotropicNormal(TorchDistribution):
 
         log p(theta) = - ||theta||^2 / (2 s^2) - size log(s sqrt(2 pi))
 
-    Equals ``Normal(0, s).expand([size]).to_event(1)``, but reads theta once: a log-linear model can have tens
-    of millions of weights.
+    Equals ``Normal(0, s).expand([size]).to_event(1)``, but reads theta once.
 
-    :param size: the number of variables.
     :param scale: s.
     :param like: a tensor on the device of the samples.
-    :param shares: sum log p only over the variables that these pick, times their shares. If the shares of
-        each variable are 1 on average, this is an unbiased estimate of the whole sum. The gradient is as
-        sparse as that of ``shares.pick``.
+    :param shares: sum log p only over the variables that these pick, times their shares: an unbiased estimate
+        if each is 1 on average. The gradient is as sparse as that of ``shares.pick``.
     """
 
     arg_constraints: ClassVar[dict[str, Any]] = {}

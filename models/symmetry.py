@@ -41,9 +41,8 @@ CLASSES = (
 def unmatched(left: Sequence[str], right: Sequence[str]) -> bool:
     """Whether a puncteme pair holds an unmatched symmetric token: c(l, r) of section 2.3.
 
-    Read the symmetric tokens of the left puncteme from left to right, and those of the right puncteme from
-    right to left. The k-th opener on the left must face a closer of its own kind, k-th on the right. All
-    other symmetric tokens are unmatched.
+    The k-th opener in l from the left must face a closer of its kind, the k-th in r from the right; all other
+    symmetric tokens are unmatched.
     """
     openers = [token for token in left if token in PAIRED]
     if any(token not in CLOSERS for token in openers):

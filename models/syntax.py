@@ -58,7 +58,8 @@ class Decisions(TorchDistribution):
 
 
 class HeadOutward(PyroModule):
-    """A generator of dependency trees: each head makes its dependents one by one, outward.
+    """A generator of dependency trees: each head makes its dependents one by one, outward (Eisner 1996, Model
+    C).
 
     The wall generates the root. Then each word, with tag h, generates its dependents on the left and on the
     right, the nearest first, until it decides to STOP::
@@ -67,19 +68,16 @@ class HeadOutward(PyroModule):
                    prod over words and sides s, over k = 1, 2, ...
                    p(relation, tag of the k-th dependent, or STOP | h, s, tag of dependent k - 1 or START)
 
-    A tree of n words has 3n decisions: n words and 2n times STOP. They are independent given their contexts,
-    so given trees are scored at once. New trees grow in waves: in each wave every word generates its next
-    dependent on both sides. A decision is relation * ``num_tags`` + tag; the last number is STOP.
+    The 3n decisions of n words are independent given their contexts. New trees grow in waves: in each wave
+    every word generates its next dependent on both sides. A decision is relation * ``num_tags`` + tag; the
+    last is STOP.
 
     :param words: writes the words of a tree; without it, drawn trees have form and shape 0, "unknown".
     :param max_words: a larger drawn tree is an error. It is not drawn again, since this would change the
-        probabilities of all other trees. Sizes vary more than in a treebank: fitted to Chinese trees of 21
-        words on average, 1 in 2000 draws has over 1000 words.
+        probabilities of all other trees.
 
     :ivar probabilities: (contexts, decisions) a buffer; before `fit_counts` every word stops with probability
         `BASE_STOP`, and all dependents have the same probability.
-
-    Source: Eisner (1996, Model C); Li, Wang & Eisner (2019, section 2).
     """
 
     def __init__(

@@ -99,9 +99,7 @@ class Words(nn.Module):
     """Writes each word of a tree: its form and its shape, given its relation and its tag.
 
     Contexts back off from relation and tag to the tag, then to no context. The site ``word`` in the plate
-    ``words`` has values form * `SHAPES` + shape. Form 0 stands for all forms outside the vocabulary. Before
-    `fit_counts` there is no site, and drawn trees have no words.
-
+    ``words`` has values form * `SHAPES` + shape; form 0 is unknown. Before `fit_counts` there is no site.
     This is not a PyroModule, so two stories may share it.
 
     :ivar seen: (K,) ``int64``, a buffer: (relation * tags + tag) * words + word for each combination in the

@@ -137,14 +137,10 @@ def pack(acceptor: Acceptor, num_tokens: int, log_scale: float = 0.0) -> Packed:
 class Automata(NamedTuple):
     """K automata side by side, with their weights.
 
-    :ivar num_tokens: the number of token types.
-    :ivar state_start: (K + 1,) the first state of each automaton in ``initial`` and ``final``.
+    :ivar state_start: (K + 1,) the first state of each automaton in ``initial`` and ``final``, (..., Q).
     :ivar arc_start: (K * num_tokens + 1,) the first arc of each automaton and token.
-    :ivar source: (A,) states where arcs begin, counted within their automaton.
-    :ivar target: (A,) states where arcs end, counted within their automaton.
+    :ivar source: (A,) states where arcs begin, counted within their automaton; ``target``, where they end.
     :ivar weight: (..., A) weights of the arcs.
-    :ivar initial: (..., Q) weight of starting in each state, of all automata together.
-    :ivar final: (..., Q) weight of ending in each state.
     :ivar log_scale: (K,) the logarithm of a factor that the weights of each automaton's strings have besides;
         see `pyropunct.inference.machines.transducers.scaled`.
     """

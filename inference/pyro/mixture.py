@@ -103,10 +103,9 @@ def mix_trees(model: Callable[..., Any], sizes: Sequence[int], log_weights: Tens
     plate "sentences" with ``dim=-1``.
 
     :param sizes: how many trees each sentence has; they stand one after another in the batch.
-    :param log_weights: (B,) log w_k of each tree, or (..., B) in plates or with values of enumerated sites.
-        The weights of a sentence need not add up to 1.  Gradients flow into them.
+    :param log_weights: (B,) log w_k of each tree, or (..., B) in plates or with enumerated sites,
+        differentiable.
     :raises ValueError: when called, if the trees do not fit, or nothing sums them out.
-    :raises NotImplementedError: when called, if the model asks for a `tree_expectation`, which is of each
-        tree alone.
+    :raises NotImplementedError: when called, if the model asks for a `tree_expectation`.
     """
     return MixMessenger(sizes, log_weights)(model)

@@ -20,7 +20,7 @@ from pyropunct.inference.machines.transducers import Transducer
 class Underlying:
     """The underlying strings u_i of slots, worked out on demand from (..., N) choices of punctemes.
 
-    :raises ValueError: when read, if a choice is outside of its W_d.
+    Reading them raises a ValueError if a choice is outside of its W_d.
     """
 
     forest: Forest

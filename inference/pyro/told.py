@@ -63,24 +63,18 @@ class Trees(Protocol):
 class Told:
     """A story of some trees, as far as it is told: p(T', x | T), and what is known of T' and x.
 
-    :param trees: the unpunctuated trees T.
-    :param inventory: the sets W_d.
     :param scores: (*batch, C) the scores of all pairs of all nodes; or a function that gives those of the
         pairs of some nodes, node after node, with the marks of a surface strictly inside them.
-    :param transducer: the channel that rewrites underlying strings.
-    :param weights: (*batch, P) the channel's weights, in one line.
+    :param transducer: the channel that rewrites underlying strings, with (*batch, P) its ``weights``.
     :param cost: a cost of punctemes: the story then is p(T', x | T) exp(-cost(T')).  It counts as a constant.
     :raises ValueError: if there are no trees, or if the shape of weights or costs does not fit them.
 
     :ivar known: x, or the evidence about it, when it is known.
     :ivar log_pairs: (..., C) log p(l, r | w) given the marks inside, when x is known.
     :ivar sum: the sum over T', a `pyropunct.inference.pyro.collapse.Sum`, where T' is summed out.
-    :ivar sentences: how many of the trees each sentence has, where these are mixed
-        (`pyropunct.inference.pyro.mixture`).
+    :ivar sentences: how many of the trees each sentence has, where these are mixed.
     :ivar walked: (..., N) T' and (..., S, L) x, as `walk` has drawn them.
-    :ivar plate: the plate of the trees.
     :ivar given: where trees are latent, a function from trees to the story of these.
-    :ivar cost: (C,) the cost of each pair of each node, if there is one.
     """
 
     def __init__(

@@ -1,14 +1,12 @@
 """Algorithm 1 of Li, Wang & Eisner (2019), recorded: the numbers that are multiplied and added, by level.
 
-The walk through the trees is the one of `pyropunct.inference.kernels.inside`, function by function, but no
-number is computed.  Each step is recorded as a *group* of terms ::
+Each step of `pyropunct.inference.kernels.inside` is recorded as a *group* of terms ::
 
     values[target + f] += values[first + g] * values[second + h]
 
 over the triples (f, g, h) of a *pattern*: the arcs of a token, the pairs of a relation, or the cells of a
-table.  All numbers of all trees lie in one flat vector: first the leaves (p(l, r | w), then the weights of
-arcs and ends), the totals of the trees, and then the workspaces of `pyropunct.inference.kernels.workspace`.
-Each group has a *level*, above the levels of both its factors.
+table.  All numbers of all trees lie in one flat vector: leaves, totals, then workspaces. Each group has a
+*level*, above the levels of both its factors.
 """
 
 from typing import NamedTuple

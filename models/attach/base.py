@@ -39,8 +39,6 @@ class Attach(PyroModule):
     Subclasses override `scores`, or `scorer` to share computations between many views of the same trees.
     `pyro.nn.PyroSample` attributes are weights with a prior; plain parameters are trained without one. A
     model is in training mode only while it is trained.
-
-    :param inventory: the sets W_d.
     """
 
     grown: ClassVar[frozenset[str]] = frozenset()

@@ -105,7 +105,6 @@ class LogLinearAttach(Attach):
     right puncteme, or for each class of symmetry. Only contexts seen in training have weights. theta has a
     normal prior: its standard deviation s gives the penalty ||theta||^2 / (2 s^2) of equation (5).
 
-    :param marks: the inventory's tokens, for their symmetry.
     :param families: the feature families to use, from `pyropunct.models.attach.templates.FAMILIES`.
     :param prior_scale: the standard deviation s.
     :param least: contexts seen at fewer nodes get no weights.

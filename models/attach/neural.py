@@ -307,12 +307,8 @@ class Network(nn.Module):
 
 
 class NeuralAttach(LogLinearAttach):
-    """The pool of the log-linear model and networks, see the docstring of this module.
+    """The pool of the log-linear model and networks; other parameters are those of `LogLinearAttach`.
 
-    :param families: feature families of the log-linear model, see
-        `pyropunct.models.attach.templates.FAMILIES`.
-    :param prior_scale: the standard deviation of the prior of its weights; networks have none.
-    :param least: contexts seen at fewer nodes get no weights.
     :param num_pretrained: how many pretrained features the networks read of each word.
     """
 

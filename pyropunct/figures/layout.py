@@ -1,8 +1,4 @@
-"""The layout of drawings, and the width of texts.
-
-The font in which a drawing will be shown is unknown, so texts are measured in DejaVu Serif, which comes with
-matplotlib and is wider than most fonts: nothing overlaps.
-"""
+"""The layout of drawings, and the width of texts, in DejaVu Serif, which is wider than most fonts."""
 
 import unicodedata
 from collections.abc import Iterator, Sequence
@@ -217,14 +213,12 @@ def _with_gap(width: float) -> float:
 
 
 class _Row:
-    """The layout of some words of a sentence, side by side.
+    """The layout of some words of a sentence, side by side, levels of the tree below each other.
 
-    The levels of the tree in the row are below each other.  An arc between words of two rows is cut in two,
-    and each half ends at the end of its row with the name of the other word.  Trees are projective, so at
-    most one head has arcs of a level that pass an end, and names do not collide.
+    An arc between words of two rows is cut in two, and each half ends with the name of the other word.  Trees
+    are projective, so at most one head has arcs of a level that pass an end, and names do not collide.
 
-    :ivar right: the right end of the words and marks.
-    :ivar bottom: where the next row may begin.
+    :ivar right: the right end of the words and marks; ``bottom``, where the next row may begin.
     """
 
     def __init__(self, columns: _Columns, words: range, top: float) -> None:

@@ -1,10 +1,9 @@
 """Four treatments of the marks of a sentence to parse (Ma, Zhang & Zhu 2014, section 3).
 
-Marks are tokens like words, are removed, or are *properties* of words beside them: a mark that opens a pair
-is a property of the word behind it, any other mark of the word before it.  Where the paper is silent, this
-follows the authors' program: an even number of dashes ``--`` in a sentence are pairs too; marks beside a mark
-of a pair are ignored; of several other marks on a word the last wins; and a mark that ends the sentence is no
-property.
+Marks are tokens, are removed, or are *properties* of words: of the next word if they open a pair, else of the
+word before.  Where the paper is silent, this follows the authors' program: an even number of dashes ``--``
+are pairs; marks beside a mark of a pair are ignored; of others on a word the last wins; and a final mark is
+no property.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,12 +1,8 @@
 """Sentences without their commas, and counts of the constituents that start and end between words.
 
-Shieber & Tao (2003, section 3) count at each position i of a string, behind word i::
-
-    sc_i = number of constituents whose left boundary is at i
-    ec_i = number of constituents whose right boundary is at i
-
-A word with its tag is a constituent too, as in their Figure 2.  The tree is that without commas: constituents
-on either side of a comma meet at the same position.
+Shieber & Tao (2003, section 3) count at each position i, behind word i, the constituents with their left
+boundary there (sc_i) and with their right boundary there (ec_i).  A word with its tag is a constituent too.
+The tree is that without commas: constituents on either side of a comma meet at the same position.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -68,16 +68,13 @@ class BiLSTMCRF(Rival):
 class AttentionNetwork(RivalNetwork):
     """BiGRU with attention: a recurrent network that looks at the whole sentence (Tilk & Alumäe 2016).
 
-    It has a bidirectional GRU over the words, a GRU over the slots that attends to it, and late fusion.
-
-    Slot t, in front of a word or of END, has the state s_t of a GRU that reads the bidirectional states
-    h_1 .. h_t.  The attention-weighted sum a_t of all h is combined with it by late fusion::
+    Slot t, in front of a word or of END, has the state s_t of a GRU that reads the bidirectional states h_1
+    .. h_t.  The attention-weighted sum a_t of all h is combined with it by late fusion::
 
         f_t = A a_t * sigmoid(B A a_t + C s_t + b) + s_t
         p(label of slot t | words) = softmax(D f_t + d)
 
-    The query of the attention is s_t, and its scores are scaled inner products.  In the original the query is
-    s_t-1, and the scores are additive.
+    The query is s_t, with scaled inner products; in the original it is s_t-1, and scores are additive.
     """
 
     cell = nn.GRU

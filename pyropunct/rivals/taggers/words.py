@@ -88,8 +88,7 @@ class SlotBatch(NamedTuple):
     :ivar words: (B, longest n + 2, 6) attributes of the words.
     :ivar slots: (B,) the number of slots n + 1 of each sentence, on the CPU.
     :ivar present: (B, longest n + 1) whether a slot is real and not padding.
-    :ivar features: (B, longest n + 2, size) pretrained features of the words, 0 in the padding; None without
-        them.
+    :ivar features: (B, longest n + 2, size) pretrained features, 0 in the padding; None without them.
     """
 
     words: Tensor

@@ -1,13 +1,11 @@
 """Trees and stacks that the states of a beam share, compiled.
 
-Configurations never change, so they share their common parts: a configuration is the topmost cell of its
-stack; a cell is a tree and the cell below; a tree is a row of numbers, and the words of a sentence have the
-first rows.
+A configuration is the topmost cell of its stack; a cell is a tree and the cell below; a tree is a row of
+numbers, and the words of a sentence have the first rows.
 
-*Properties* (Ma, Zhang & Zhu 2014, section 3): a tree has a set of pairs opened on its left, a set of pairs
-closed on its right, and a mark.  The head of an arc inherits the pairs opened on the left of a left child, or
-closed on the right of a right child.  Pairs in both sets leave both; if both are then empty, the mark becomes
-`PAIRED`.  The head inherits the mark of a right child, unless it has an open or a closed pair.
+*Properties* (Ma, Zhang & Zhu 2014, section 3): a tree has pairs opened on its left, pairs closed on its
+right, and a mark.  The head of an arc inherits those of a child on that side.  Pairs in both sets leave both;
+if both are then empty, the mark becomes `PAIRED`.  An open or a closed pair excludes the mark.
 """
 
 from typing import Any, NamedTuple

@@ -1,14 +1,9 @@
 """An averaged perceptron with sparse features and integer weights, compiled.
 
-The score of an action a with features F is the sum of the weights w(f, a), f in F (Collins 2002,
-"Discriminative training methods for hidden Markov models").  A feature is a template and the values of its
-atoms; its *key* is a hash of both in 64 bits.  Two features with equal keys count as one; among ten million
-features, this happens in one of 400,000 models.
-
-Features with weights other than zero are in a hash table with open addressing.  Each has a block of entries
-(action, weight), which moves to a place of twice the size when it is full.  Weights change by whole numbers,
-and so does their average over all T examples, times T.  A change by d at example t, counted from 0, counts in
-T - t terms of the average, so::
+The score of an action a with features F is the sum of the weights w(f, a), f in F (Collins 2002).  A feature
+is a template and the values of its atoms; its *key* is a hash of both in 64 bits.  Features with weights are
+in a hash table; each has a block of entries (action, weight), which moves to twice the size when it is full.
+A change by d at example t of T, counted from 0, counts in T - t terms of the average, so::
 
     T avg(w) = T w - sum of t d        the sum is the moment of w
 """
