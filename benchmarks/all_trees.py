@@ -1,7 +1,5 @@
 """How long sums over all trees take, and how much probability pruning leaves out.
 
-Usage::
-
     python benchmarks/all_trees.py MODEL PARSER DEV.conllu
 
 MODEL was fitted with ``--attach local``; PARSER is a model with a parser, such as ``en``.  Prints the rows of

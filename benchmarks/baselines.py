@@ -1,7 +1,5 @@
 """Trains the recurrent rivals in several sizes; their default recipe comes from this table.
 
-Usage::
-
     python benchmarks/baselines.py TRAIN.conllu DEV.conllu [--kinds crf,attention] [--seed 0] [--threads 1]
 
 Trains every recipe of `GRID` for each kind.  Prints dev perplexity per slot and, for both decoders, the

@@ -1,7 +1,5 @@
 """What could take the channel's place: dev perplexity with and without the channel, for several settings.
 
-Usage::
-
     python benchmarks/channel_worth.py TRAIN.conllu DEV.conllu [--only "no slip;flanking pairs"] [--every 3]
 
 Each setting takes away something that explains surface strings without the channel, and prints a row of a

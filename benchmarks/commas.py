@@ -1,7 +1,5 @@
 """Where commas stand in trees, and which kinds of commas models miss, as Markdown tables.
 
-Usage::
-
     python benchmarks/commas.py TRAIN.mrg DEV.mrg [--models 1,10c]
 
 The first table is Figure 3 of Shieber & Tao (2003): the percentages of positions in TRAIN, with and without a

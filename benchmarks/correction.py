@@ -1,7 +1,5 @@
 """How many errors are simulated in a treebank: the table of docs/reference/correction.md.
 
-Usage::
-
     python benchmarks/correction.py TRAIN.conllu [--errors 1] [--seed 0]
 
 Correctors are compared by ``pyropunct compare correction``.

@@ -1,7 +1,5 @@
 """Times draws of surface punctuation for the trees of a treebank; prints a Markdown table.
 
-Usage::
-
     python benchmarks/draws.py MODEL TREEBANK.conllu [--samples 1000] [--sentences 1000] [--threads 1,2]
                                [--seed 0] [--repeats 3] [--told 2]
 

@@ -1,8 +1,6 @@
 """What each feature family of the attach model brings: dev perplexity without it, or with one more.
 
-Usage::
-
-    python benchmarks/families.py TRAIN.conllu DEV.conllu [--direction left] [--epochs 5] [--seed 0]
+python benchmarks/families.py TRAIN.conllu DEV.conllu [--direction left] [--epochs 5] [--seed 0]
 """
 
 from dataclasses import replace

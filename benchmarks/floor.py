@@ -25,15 +25,12 @@ class Arithmetic(NamedTuple):
 
 
 def arithmetic(problem: Problem, features: Features) -> Arithmetic:
-    """Count the multiply-adds that the compiled path needs at least in one training step on a batch.
+    """Count the multiply-adds that a training step on a batch needs at least, as a lower bound.
 
-    - Attach: each weight of each context of each node is added to a score, and gets a part of the gradient: 2
-      additions, counted as multiply-adds.
-    - Inside: one multiply-add for each arc that is read for an entry of a trie, each number of a table, and
-      each possible pair of a node.  The reverse pass takes twice as many: 3 in all.
-
-    It is a lower bound: the second inside pass, scaling, logarithms, softmax, the channel's weights, the
-    update, indices, loads and Python are left out.
+    - Attach: each weight of each context of each node is added to a score, and gets a part of the gradient:
+      2.
+    - Inside: one for each arc that is read for an entry of a trie, each number of a table, and each possible
+      pair of a node.  The reverse pass takes twice as many: 3 in all.
     """
     return Arithmetic(2 * _weights_read(features), 3 * _inside_pass(problem))
 
@@ -79,11 +76,7 @@ def _multiply_add(x: NDArray[np.float64], y: NDArray[np.float64], factor: float,
 
 
 def multiply_adds_per_second(size: int, rounds: int, repeats: int = 5) -> float:
-    """How many y[i] += a x[i] this core does in a second, in double precision; the best of some trials.
-
-    :param size: the length of both arrays.
-    :param rounds: passes over them in each trial.
-    """
+    """How many y[i] += a x[i] this core does in a second, in double precision; the best of some trials."""
     x, y = np.ones(size), np.zeros(size)
     _multiply_add(x, y, 0.5, 1)
     times = []

@@ -1,7 +1,5 @@
 """Compares a GPU with the compiled path on the cores of the same machine; prints tables.
 
-Usage::
-
     python benchmarks/gpu.py TRAIN.conllu DEV.conllu [--device cuda] [--sizes 64,256,1024,4096]
                              [--threads 16] [--seed 0] [--repeats 3] [--no-tests]
 
@@ -48,11 +46,7 @@ Works = dict[str, Callable[[], object]]
 
 @dataclass(frozen=True)
 class Way:
-    """A way to compute: compiled, or with tensors on some device.
-
-    :ivar training: a training whose weights are on the device.
-    :ivar with_tensors: whether inference takes tensors even on the CPU.
-    """
+    """A way to compute: compiled, or with tensors (even on the CPU), and weights on some device."""
 
     training: Training
     with_tensors: bool = False

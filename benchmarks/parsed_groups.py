@@ -1,7 +1,5 @@
 """The UAS of words in groups of sentences, as Markdown tables.
 
-Usage::
-
     pyropunct compare parsers TRAIN.conllu DEV.conllu --marks tokens,away --beams 1 --out FOLDER
     python benchmarks/parsed_groups.py FOLDER DEV.conllu
 

@@ -1,7 +1,5 @@
 """How well and how fast words without punctuation are parsed, as a Markdown table.
 
-Usage::
-
     python benchmarks/parsing.py TRAIN.conllu DEV.conllu [TRAIN.conllu DEV.conllu ...] [--seed 0]
         [--encoder PLACE]
 

@@ -1,7 +1,5 @@
 """How often a period belongs to another constituent than the sentence, in the best underlying trees.
 
-Usage::
-
     python benchmarks/periods.py MODEL FILE.conllu [--relation advcl]
 
 Prints a row of the tables in docs/guide/rephrasing.md and docs/experiments/index.md: the sentences; those

@@ -1,7 +1,5 @@
 """How many planted wrong heads of marks `pyropunct underlying --format report` finds, and how early.
 
-Usage::
-
     python benchmarks/planted_heads.py MODEL FILE.conllu [--planted 200] [--seed 0]
 
 Gives random marks of FILE random heads.  Prints how many of the first lines of the report are planted, and

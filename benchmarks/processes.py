@@ -1,7 +1,5 @@
 """How much sooner a command is done by two processes than by one.
 
-Usage::
-
     python benchmarks/processes.py -- pyropunct corpus evaluate MODEL IN {out} --processes {processes}
 
 Runs the command with one and two processes, and again in the opposite order.  Prints wall-clock seconds,
@@ -45,10 +43,7 @@ def main() -> None:
 
 
 def measured(command: list[str], processes: int) -> Cost:
-    """The cost of a command with so many processes; its output folder is deleted.
-
-    :raises CalledProcessError: if it fails.
-    """
+    """The cost of a command with so many processes; its output is deleted. A failure raises an error."""
     with tempfile.TemporaryDirectory() as folder:
         filled = [part.format(processes=processes, out=Path(folder) / "out") for part in command]
         before, start, cores = processor_seconds(), perf_counter(), core_times()

@@ -1,7 +1,5 @@
 """How often marks have the same head in a treebank, by the model, and by another tool, as a Markdown table.
 
-Usage::
-
     python benchmarks/reattachment.py MODEL FILE.conllu [--other OTHER.conllu] [--name NAME]
 
 OTHER.conllu is what another tool made of FILE.conllu: the same sentences and tokens with other heads.  It is

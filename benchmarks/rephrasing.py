@@ -1,7 +1,5 @@
 """How natural three kinds of rephrased sentences are: Table 6 of Li, Wang & Eisner (2019), as Markdown.
 
-Usage::
-
     python benchmarks/rephrasing.py MODEL TRAIN.conllu [--sentences N] [--seed SEED]
 
 Rephrases TRAIN.conllu, the treebank of MODEL, in each way of `pyropunct.tasks.rephrase.permuting`, trains a

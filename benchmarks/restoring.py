@@ -1,7 +1,5 @@
 """How long restoration from raw words takes: in lists, and for one sentence from Python.
 
-Usage::
-
     python benchmarks/restoring.py en DEV.conllu
 
 Prints sentences a second, in lists of 100, for all sentences of DEV, and milliseconds of a call for one

@@ -1,7 +1,5 @@
 """How well sentences, punctuation and capital letters of running text are restored, as Markdown tables.
 
-Usage::
-
     python benchmarks/running.py MODEL TRAIN.conllu DEV.conllu [DEV.conllu ...] [--tagger-epochs 4] [--seed 0]
 
 Joins the sentences of each document without punctuation, as written and lower-cased.  MODEL needs a parser.
@@ -56,11 +54,7 @@ COLUMNS = (
 
 
 class Text(NamedTuple):
-    """A document as running text.
-
-    :ivar surface: the tokens of the slots 0..n.
-    :ivar ends: for each word whether a sentence ends behind it.
-    """
+    """A document as running text: the slots 0..n, and for each word whether a sentence ends behind it."""
 
     words: tuple[str, ...]
     surface: list[tuple[str, ...]]

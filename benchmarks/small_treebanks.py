@@ -1,7 +1,5 @@
 """Whether the rules that a small treebank teaches agree with what is expected in its sentences.
 
-Usage::
-
     python benchmarks/small_treebanks.py TRAIN.conllu DEV.conllu [--sentences 900] [--recipe rules]
         [--epochs N] [--direction right] [--seeds 0 1 2]
 

@@ -1,7 +1,5 @@
 """Punctuate running words without case, as a recogniser of speech gives them, and count marks.
 
-Usage::
-
     python benchmarks/speech.py MODEL words.tsv
     python benchmarks/speech.py --text words.tsv >words.txt
 

@@ -1,7 +1,5 @@
 """Time training and evaluation against other ways to do the same, and print Markdown tables.
 
-Usage::
-
     python benchmarks/speed.py TRAIN.conllu DEV.conllu [--threads 1] [--seed 0] [--sentences 256]
                                [--naive 8] [--enumerated 6] [--tiny 2,4] [--words 2000] [--repeats 3]
                                [--tables systems,length,inventory,memory,floor] [--quick]
@@ -154,11 +152,9 @@ def describe(bench: Bench) -> None:
 
 @dataclass(frozen=True)
 class Row:
-    """A system's speed.
+    """Sentences a second that a system trains on and evaluates.
 
     :ivar on: what was timed.
-    :ivar training: sentences a second.
-    :ivar evaluation: sentences a second.
     :ivar difference: of log p(x | T) from the compiled path, relative; NaN for that path itself.
     :ivar lengths: words in a sentence of those trained on, and of those evaluated.
     """

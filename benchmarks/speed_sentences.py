@@ -70,11 +70,10 @@ class Mimic:
 
 
 def sized(vocabulary: Vocabulary, sizes: Iterable[int], seed: int) -> Vocabulary:
-    """The vocabulary with smaller or larger sets W_d.
+    """The vocabulary with sets W_d of other sizes, for each relation.
 
-    :param sizes: the number of pairs of each relation.  A smaller set is a random part of the real one, with
-        the empty pair; a larger one also has random pairs of other relations, then random matches of
-        punctemes.
+    A smaller set is a random part with the empty pair; a larger one adds pairs of other relations, then
+    random ones.
     """
     random = Random(seed)
     everywhere = sorted({pair for some in vocabulary.pairs for pair in some})

@@ -1,7 +1,5 @@
 """What the posterior regulariser does to brackets and quotation marks, for several weights xi.
 
-Usage::
-
     python benchmarks/symmetry.py TRAIN.conllu DEV.conllu [--weights 0,1,10] [--direction right] [--seed 0]
 
 The first line says what the trees of DEV allow: how many pairs of brackets and quotation marks its sentences

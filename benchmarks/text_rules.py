@@ -1,7 +1,5 @@
 """Whether rules and relations learned from text alone are those learned from a treebank's trees.
 
-Usage::
-
     python benchmarks/text_rules.py TRAIN.conllu DEV.conllu [--sentences 4000] [--epochs 5] [--seed 0]
 
 The same sentences are fitted with ``--recipe rules`` three times: with the trees of the treebank, with

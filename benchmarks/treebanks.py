@@ -1,7 +1,5 @@
 """Fit and evaluate the model on the five treebanks of the paper, and write the table of results.
 
-Usage::
-
     python benchmarks/treebanks.py FOLDER [--only zh,en] [--systems "attach only"] [--seed 0] [--threads 2]
                                    [--out table.json] [--counts]
 
@@ -103,8 +101,8 @@ def markdown(results: list[Result]) -> str:
 def counts(folder: Path, languages: list[str]) -> Iterator[str]:
     """The paper's Table 2: tokens, share of marks and omitted sentences of both files, and types.
 
-    Tags tell what is punctuation.  Types are the marks seen five times or more in training, plus three given
-    ones: the sentence start, the abbreviation dot, and rare marks.
+    Types are the marks seen five times in training, and the sentence start, the abbreviation dot and rare
+    marks.
     """
     yield "| language | tokens | marks, % | omitted | types |\n|---|---|---|---|---|"
     for language in languages:

@@ -8,11 +8,7 @@ from pyropunct import Recipe, Sentence, read_treebank
 
 
 def parser(usage: str, direction: str) -> argparse.ArgumentParser:
-    """A command line with a training and a dev treebank, and the settings of a fit.
-
-    :param usage: the documentation of the benchmark.
-    :param direction: the channel's direction, if none is given.
-    """
+    """A command line of a documented benchmark: training and dev treebanks, and the settings of a fit."""
     made = argparse.ArgumentParser(description=usage.splitlines()[0])
     made.add_argument("train")
     made.add_argument("dev")

@@ -1,10 +1,8 @@
 """Compiles inner loops with numba, without Python's lock (GIL).
 
-Numba recompiles a `compiled` function only if its own file changes, but the function may call code in other
-files. So all compiled code is deleted whenever a file of this folder changes.
-
-In compiled functions, write a two-line loop rather than call NumPy. Assigning an array or a tuple to a slice
-costs two seconds of compilation, ``max`` one, and creating an array a tenth.
+All compiled code is deleted whenever a file of this folder changes, since numba checks only a function's own
+file. In compiled functions, write a two-line loop rather than call NumPy: assigning an array or a tuple to a
+slice costs two seconds of compilation, ``max`` one, and creating an array a tenth.
 """
 
 import _signal  # type: ignore[import-not-found]  # signal makes enumerations, for 20 microseconds a call
@@ -52,10 +50,7 @@ def forget_outdated(folder: Path) -> None:
 
 
 def is_compiled(folder: Path = FOLDER) -> bool:
-    """Whether compiled code of a folder exists; otherwise the first call of each function is slow.
-
-    Assumed true if numba is configured to keep it elsewhere.
-    """
+    """Whether compiled code of a folder exists, or numba keeps it elsewhere; else first calls are slow."""
     return bool(getattr(config, "CACHE_DIR", "")) or next(_kept(folder), None) is not None
 
 
@@ -100,10 +95,7 @@ def can_be_kept(function: Callable[..., Any]) -> bool:
 
 
 def _temporary_place() -> Path | None:
-    """A folder for compiled code of these sources that no other user can write to, None if there is none.
-
-    What is kept is run, so a folder that somebody else has made is left alone.
-    """
+    """A folder for compiled code that no other user can write to, since it is run; None if there is none."""
     if not hasattr(os, "getuid"):
         return None
     try:
@@ -151,10 +143,7 @@ def put_off() -> Iterator[None]:
 
 
 class _Compiled(CPUDispatcher):
-    """A compiled function that defers interruptions to the end of a call.
-
-    Python code may run while arguments are converted. If it raises there, numba can end the process.
-    """
+    """A compiled function that defers interruptions to its end; raised earlier, they can end the process."""
 
     def enable_caching(self) -> None:
         """Keep the code on disk."""

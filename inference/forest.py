@@ -14,11 +14,10 @@ from pyropunct.inference.ragged import Ints, runs, starts_of
 
 
 class Sprouting(NamedTuple):
-    """The punctemes that make up the underlying string of each slot, in the order of u(T').
+    """The punctemes of the underlying string of each slot, in the order of u(T').
 
     :ivar start: (S + 1,) where those of each slot start.
-    :ivar node: (2N,) the constituents, once for each of their punctemes.
-    :ivar on_left: (2N,) whether it is the left puncteme.
+    :ivar node: (2N,) the constituents, once for each of their punctemes; ``on_left`` tells which.
     """
 
     start: Ints
@@ -30,8 +29,7 @@ class Sprouting(NamedTuple):
 class SideBySide:
     """Trees, or sentences, whose nodes and slots are numbered through; every tensor is ``int64``.
 
-    :ivar node_start: (B + 1,) first word of each tree.
-    :ivar slot_start: (B + 1,) first slot of each tree.
+    :ivar node_start: (B + 1,) first word of each tree; ``slot_start``, its first slot.
     :ivar tree: (N,) the tree of each node.
     """
 
@@ -64,13 +62,10 @@ class SideBySide:
 class Forest(SideBySide):
     """Projective trees of different shapes, side by side.
 
-    A tree of n words has n nodes and n + 1 slots.  Node w stands for the constituent headed by
-    word w; slot i lies between words i and i + 1.  Nodes and slots are numbered through the whole
-    forest.  B trees, N nodes, S slots; every tensor is ``int64``.
+    A tree of n words has n nodes and n + 1 slots. Node w stands for the constituent headed by word w; slot i
+    lies between words i and i + 1. Nodes and slots are numbered through the whole forest. B trees, N nodes, S
+    slots; every tensor is ``int64``.
 
-    :ivar node_start: (B + 1,) first node of each tree.
-    :ivar slot_start: (B + 1,) first slot of each tree.
-    :ivar tree: (N,) the tree of each node.
     :ivar head: (N,) the head of each node, -1 for a root.
     :ivar root: (B,) the root of each tree.
     :ivar left_slot: (N,) the slot i at the left edge of the constituent.
@@ -83,9 +78,9 @@ class Forest(SideBySide):
     :ivar right_child_start: (N + 1,) where each node's part of ``right_child`` starts.
     :ivar right_child: right children of all nodes, each node's from left to right.
     :ivar bottom_up: (N,) the nodes tree by tree, every child before its head.
-    :ivar closing_height: (S,) the height of the smallest constituent that holds the slot strictly
-        inside, for the first and last slot of a tree one more than the root's height: when all
-        nodes below that height have their punctemes, the slot's underlying string is complete.
+    :ivar closing_height: (S,) the height of the smallest constituent that holds the slot strictly inside, for
+        the first and last slot of a tree one more than the root's height: when all nodes below that height
+        have their punctemes, the slot's underlying string is complete.
     """
 
     head: Tensor
@@ -116,8 +111,8 @@ class Forest(SideBySide):
     def sprouting(self) -> Sprouting:
         """The order of u(T') (Li, Wang & Eisner 2019, section 2.1).
 
-        A slot first has the right punctemes of the constituents that end there, inner ones before outer ones,
-        then the left punctemes of those that start there, outer ones before inner ones.
+        First the right punctemes of constituents that end in a slot, inner ones first; then the left ones,
+        outer first.
         """
         depth, nodes = self.depth.cpu().numpy(), np.arange(self.num_nodes)
         slot = np.concatenate([self.right_slot.cpu().numpy(), self.left_slot.cpu().numpy()])
@@ -127,10 +122,7 @@ class Forest(SideBySide):
         return Sprouting(start, np.concatenate([nodes, nodes])[order], on_left[order])
 
     def heights(self) -> Iterator[tuple[Tensor, Tensor]]:
-        """The nodes of each height, bottom-up, and the slots complete after them.
-
-        A slot is complete when all constituents that begin or end there have their punctemes.
-        """
+        """The nodes of each height, bottom-up, and the slots whose punctemes are all known after them."""
         for height in range(int(self.height.max()) + 1):
             nodes = (self.height == height).nonzero()[:, 0]
             yield nodes, (self.closing_height == height + 1).nonzero()[:, 0]
@@ -167,9 +159,8 @@ class Forest(SideBySide):
 
 
 def forest_of(heads: Sequence[Sequence[int]]) -> Forest:
-    """Make a forest of trees given by their heads.
+    """Make a forest of trees; ``heads`` are numbered from 1, 0 is the root.
 
-    :param heads: for each tree the head of each word; words are numbered from 1, 0 is the root.
     :raises ValueError: if a tree has no word, not exactly one root, a cycle, a head out of range, or a
         constituent that is not one span.
     """

@@ -1,11 +1,7 @@
 """Many forward runs of the story at once, compiled.
 
-A constituent's choice may depend on the surface punctuation strictly inside it (Li, Wang & Eisner 2019,
-section 2.1). Draws with equal strings inside form a *group*: the attach model is called once for each group,
-and each draw only picks a pair.
-
-Surface strings are numbered. `Tables` have a row for each node or slot and a column for each draw. They hold
-all random numbers, so results depend on neither the order of work nor the number of threads.
+Draws with equal strings inside a constituent form a *group*: the attach model is called once for each group.
+`Tables` hold all random numbers, so results depend on neither the order of work nor the number of threads.
 """
 
 from typing import Any, NamedTuple
@@ -26,13 +22,7 @@ _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 
 
 class TreeArrays(NamedTuple):
-    """A forest of N nodes and S slots as the kernels see it.
-
-    :ivar left_slot: (N,) the slot at the left edge of the constituent.
-    :ivar is_first: (S,) whether a slot is the first of its tree.
-    :ivar is_last: (S,) whether a slot is the last of its tree.
-    :ivar sprouting: the punctemes of each slot.
-    """
+    """A forest of N nodes and S slots as the kernels see it: see `pyropunct.inference.forest.Forest`."""
 
     left_slot: Ints
     right_slot: Ints
@@ -58,10 +48,9 @@ def trees_of(forest: Forest) -> TreeArrays:
 class Tables(NamedTuple):
     """The decisions at N nodes and S slots, with a column for each draw; see `tables_for`.
 
-    :ivar node_draws: (N,) the number of draws of each node; further columns are unused.
-    :ivar slot_draws: (S,) the number of draws of each slot.
-    :ivar uniform: (N, draws) random numbers in [0, 1).
-    :ivar bits: (S, draws) random bits.
+    :ivar node_draws: (N,) the number of draws of each node, (S,) ``slot_draws`` of each slot; further columns
+        are unused.
+    :ivar uniform: (N, draws) random numbers in [0, 1); ``bits``, (S, draws) random bits.
     :ivar rows: (N, draws) the inventory's rows of the puncteme pairs, which `choose` draws.
     :ivar numbers: (S, draws) the numbers of the surface strings.
     :ivar groups: (N, draws) the group of each draw, numbered by their first draws; see `group_draws`.
@@ -88,10 +77,8 @@ def tables_for(node_draws: Ints, slot_draws: Ints, uniform: Floats, bits: Array)
 class Punctemes(NamedTuple):
     """The left and right punctemes of the pairs of an inventory, row after row.
 
-    :ivar left_start: (rows + 1,) where the tokens of each left puncteme start.
-    :ivar left: the tokens of all left punctemes.
-    :ivar right_start: (rows + 1,) where the tokens of each right puncteme start.
-    :ivar right: the tokens of all right punctemes.
+    :ivar left_start: (rows + 1,) where the tokens of each left puncteme start in ``left``.
+    :ivar right_start: (rows + 1,) where the tokens of each right puncteme start in ``right``.
     :ivar longest: the number of tokens in the longest puncteme.
     :ivar start_token: the token at the left of the first slot of a tree, or -1.
     :ivar end_token: the token at the right of the last slot of a tree, or -1.
@@ -122,14 +109,7 @@ def punctemes_of(inventory: Inventory) -> Punctemes:
 
 
 class _Trie(NamedTuple):
-    """Strings as nodes of a trie, each linked to its first child and to its next sibling.
-
-    :ivar parent: the string without its last token.
-    :ivar token: the last token.
-    :ivar length: the number of tokens.
-    :ivar child: the first string that is one token longer, -1 if there is none.
-    :ivar sibling: the next string with the same parent, -1 if there is none.
-    """
+    """Strings as nodes of a trie: parent, last token, length, first child and next sibling, -1 for none."""
 
     parent: Array
     token: Array
@@ -150,10 +130,7 @@ class Strings:
         return self._size
 
     def number(self, lengths: Array, tokens: Array) -> Array:
-        """(R,) ``int32`` numbers of R strings.
-
-        :param tokens: the tokens of all strings, concatenated.
-        """
+        """(R,) ``int32`` numbers of R strings, whose tokens are concatenated."""
         lacking = self._size + len(tokens) - len(self._trie.token)
         if lacking > 0:
             room = np.full(max(lacking, self._size), NONE, np.int32)
@@ -171,9 +148,9 @@ class Strings:
         return tuple(string[::-1])
 
     def marks(self, trees: TreeArrays, numbers: Array, node: Array, draw: Array) -> tuple[Ints, Ints, Ints]:
-        """The tokens strictly inside V constituents, each in one draw.
+        """The tokens strictly inside V constituents, each in one draw; ``numbers``: (S, draws) strings of
+        slots.
 
-        :param numbers: (S, draws) the string of each slot.
         :returns: (V + 1,) where the tokens of each start, the tokens from left to right, and their slots.
         """
         start = starts_of(_count_marks(trees, numbers, node, draw, self._trie))
@@ -250,10 +227,7 @@ def _refine(group: Array, other: Array, keys: Array, values: Array) -> int:
 
 @compiled
 def group_draws(trees: TreeArrays, tables: Tables, nodes: Ints) -> None:
-    """Group the draws of the given nodes by the surface strings strictly inside their constituents.
-
-    The children must have been grouped, and the slots between them have their strings.
-    """
+    """Group draws by the strings strictly inside nodes; slots are drawn and children grouped before."""
     groups, sizes, numbers = tables.groups, tables.group_sizes, tables.numbers
     capacity = 2
     while capacity < 2 * groups.shape[1]:
@@ -358,10 +332,9 @@ def _underlying(
 def rewrite(
     trees: TreeArrays, punctemes: Punctemes, machine: Sampler, tables: Tables, slots: Ints
 ) -> tuple[Array, Array]:
-    """Draw the surface strings of the given slots, whose punctemes have been drawn.
+    """Draw the surface strings of slots whose punctemes are known.
 
-    :returns: the lengths of the strings, each slot's draws in turn, 0 in columns without a draw, and the
-        tokens of all strings.
+    :returns: the lengths, each slot's draws in turn, 0 in unused columns; and the tokens of all strings.
     """
     columns = tables.rows.shape[1]
     lengths, out, size = np.zeros(len(slots) * columns, np.int64), np.empty(1024, np.int32), 0
@@ -390,11 +363,7 @@ def rewrite(
 
 @compiled
 def renumber(numbers: Array, most: int) -> tuple[Array, Array]:
-    """Number strings by their first occurrences, draw after draw.
-
-    :param numbers: (slots, draws) numbers below ``most``.
-    :returns: (draws, slots) ``int32`` the new numbers, and the old number of each.
-    """
+    """(draws, slots) ``int32`` numbers by first occurrence, draw after draw; and the old number of each."""
     new, old, size = np.full(most, NONE, np.int32), np.empty(most, np.int64), 0
     slots, draws = numbers.shape
     result = np.empty((draws, slots), np.int32)

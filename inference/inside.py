@@ -1,20 +1,9 @@
 """Inside sums, expectations, best derivations and posterior draws for whole forests.
 
-The observed surface punctuation x of a tree T leaves its punctemes T' latent.  With p(l, r | w) for every
-constituent w and one automaton per slot (`pyropunct.inference.machines.automata`), everything here is one
-log-partition function in a semiring, or a derivative of it:
-
-- `log_evidence`: log p(x | T), the sum over all T' (sum semiring);
-- `posterior_pairs`: its gradient, p(l, r | w, T, x), and `posterior_items`, that of T where trees are latent;
-- `expected_cost`: its slope in the direction of a cost, E[c(T')] under the posterior p(T' | T, x)
-  (first-order expectation semiring: dual numbers);
-- `best_derivation`: the T' of the single most probable derivation (max semiring);
-- `posterior_draws`: draws of T' from the posterior (sampling semiring).
-
-A `Solver` computes it: the compiled kernels on the CPU, or tensor operations on a GPU.
-
-Source: Li, Wang & Eisner (2019, section 3.1); the matrices of their Algorithm 1 are never formed, see
-`pyropunct.inference.kernels`.
+Surface punctuation x of a tree T leaves its punctemes T' latent.  With p(l, r | w) for every constituent w
+and one automaton per slot (`pyropunct.inference.machines.automata`), everything here is one log-partition
+function in a semiring, or a derivative of it (Li, Wang & Eisner 2019, section 3.1).  A `Solver` computes it:
+the compiled kernels on the CPU, or tensor operations on a GPU.
 """
 
 from collections.abc import Sequence
@@ -51,10 +40,9 @@ def log_evidence(problem: Problem) -> Tensor:
 
         log p(x | T) = log sum_T' prod_w p(l_w, r_w | w) prod_i p(x_i | u_i(T'))
 
-    It is ``-inf`` where no T' explains x.  Differentiable twice, with respect to ``log_pairs``
-    and the weights of the automata; the gradient in ``log_pairs`` is the posterior of each pair.
-    Always computed in double precision, on the device of ``log_pairs``.  Higher derivatives raise a
-    `NotImplementedError`.
+    It is ``-inf`` where no T' explains x. Differentiable twice, with respect to ``log_pairs`` and the weights
+    of the automata; the gradient in ``log_pairs`` is the posterior of each pair. Always computed in double
+    precision, on the device of ``log_pairs``. Higher derivatives raise a `NotImplementedError`.
     """
     return problem.unscaled(_Inside.apply(problem, None, *_leaves(problem))[0])
 
@@ -74,10 +62,10 @@ def expected_cost(problem: Problem, cost: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def best_derivation(problem: Problem) -> Tensor:
-    """The choice of each node in the most probable derivation, (..., N); -1 if the surface is impossible.
+    """The choices of the most probable derivation (T' and its edits), (..., N); -1 if the surface is
+    impossible.
 
-    A derivation is T' with one path through each slot's automaton, so with its edits. On ties the kernels
-    take the first pair; tensor operations may take another.
+    On ties the kernels take the first pair; tensor operations may take another.
     """
     solver = solver_of(problem)
     batch, joint = _joint_weights(solver)
@@ -85,9 +73,8 @@ def best_derivation(problem: Problem) -> Tensor:
 
 
 def posterior_draws(problem: Problem, draws: int, generator: torch.Generator | None = None) -> Tensor:
-    """Independent draws of T' from p(T' | T, x), (..., draws, N); -1 if the surface is impossible.
-
-    :param generator: for draws on the CPU; by default torch's generator for the device of ``log_pairs``.
+    """Draws of T' from p(T' | T, x), (..., draws, N); -1 if the surface is impossible. The generator is the
+    CPU's.
     """
     solver = solver_of(problem)
     batch, joint = _joint_weights(solver)
@@ -102,9 +89,8 @@ def posterior_pairs(problem: Problem) -> Tensor:
 
 
 def posterior_items(problem: Problem) -> Tensor:
-    """The posterior probability that each item of a packed forest is part of T, (..., I).
-
-    Each tree has one item for each word, so those of a word are a distribution.
+    """(..., I) the posterior probability that an item of a packed forest is part of T; 1 in sum for each
+    word.
     """
     item = torch.repeat_interleave(torch.from_numpy(np.diff(problem.choice_start)))
     pairs = posterior_pairs(problem)
@@ -113,10 +99,7 @@ def posterior_items(problem: Problem) -> Tensor:
 
 
 def impossible_slot(problem: Problem, tree: int) -> int:
-    """The slot, counted within the tree, whose surface makes a tree impossible; -1 if there is no single one.
-
-    It is the first slot whose opening makes the tree possible.
-    """
+    """The first slot of a tree whose opening makes it possible; -1 if there is no single one."""
     for place, slot in enumerate(problem.forest.slots(tree)):
         if log_evidence(opened(problem, torch.tensor([slot])))[..., tree] > -torch.inf:
             return place
@@ -203,9 +186,8 @@ class _Inside(torch.autograd.Function):
 class _InsideGradients(torch.autograd.Function):
     """The reverse pass g = sum_b s_b grad log p(x_b | T_b) of seeds s, differentiable once itself.
 
-    Forward over reverse: with log p + DUAL i h for the log-probabilities, and h for the other leaves in the
-    same way, the imaginary part of log p(x | T) is DUAL times the slope in direction h, which is
-    d(h . g) / ds; and the imaginary part of g is DUAL times the Hessian by h, which is d(h . g) / d(leaves).
+    Forward over reverse: with DUAL i h added to the leaves, the imaginary part of log p(x | T) is DUAL times
+    d(h . g) / ds, and that of g is DUAL times the Hessian by h, d(h . g) / d(leaves).
     """
 
     @staticmethod
@@ -255,10 +237,8 @@ def _like_leaves(
 def last_derivatives(values: Sequence[Tensor], leaves: Sequence[Tensor], what: str) -> tuple[Tensor, ...]:
     """The same values, which raise an error if they are differentiated with respect to the leaves.
 
-    Call it at the end of a backward pass. `torch.autograd.function.once_differentiable` does not suffice:
-    where incoming gradients are constant, it returns zero.
-
-    :param what: the name of the missing derivatives, for the message.
+    For the end of a backward pass; `torch.autograd.function.once_differentiable` returns zero where incoming
+    gradients are constant. ``what`` names the derivatives in the message.
     """
     return _Last.apply(what, len(values), *values, *leaves)
 

@@ -38,9 +38,7 @@ class Inventory:
     The sets W_d of Li, Wang & Eisner (2019, section 2.1) for relations d = 0 .. D - 1, concatenated: a *row*
     is a place in this list, a *choice* a place in one W_d.
 
-    :param num_tokens: the number of token types; ids are 0 .. num_tokens - 1.
-    :param pairs: for each relation its puncteme pairs. The pair of empty punctemes is put first, the others
-        are sorted.
+    :param pairs: for each relation its puncteme pairs, sorted here, the pair of empty punctemes first.
     :param start_token: the token at the left of the first slot of every tree, if any.
     :param end_token: the token at the right of the last slot of every tree, if any.
     :raises ValueError: if a relation lacks the pair of empty punctemes.

@@ -1,20 +1,18 @@
 """Packed forests: all projective trees of some sentences that consist of given arcs, in at most O(n^4) items.
 
-A tree of the forest is a choice among alternatives that share what they have in common (Billot & Lang 1989,
-"The structure of shared forests in ambiguous parsing").  A head separates the words on its two sides, so its
-constituent has two *halves*::
+A tree is a choice among alternatives that share parts (Billot & Lang 1989, "The structure of shared forests
+in ambiguous parsing").  A head separates the words on its two sides, so its constituent has two *halves*::
 
     L[i, h]   all trees of what the head h has on its left, from slot i on
     R[h, k]   all trees of what it has on its right, up to slot k
 
-A half grows by one whole constituent at a time: by an *item* (h, d, m, k), the constituent of a dependent d
-from slot m to slot k, which is itself the two halves L[m, d] and R[d, k]::
+An *item* (h, d, m, k) adds the constituent of a dependent d from slot m to slot k, L[m, d] and R[d, k]::
 
     R[h, k]  from  R[h, m]  and the item (h, d, m, k)      dependents on the right
     L[m, h]  from  L[k, h]  and the item (h, d, m, k)      dependents on the left
 
-Each tree has one item for each of its words, and is found once.  The root of a sentence is a dependent, on
-the right, of an artificial word before the first.
+Each tree has one item for each word, and is found once.  The root is a right dependent of an artificial word
+before the first.
 """
 
 from collections.abc import Sequence
@@ -35,22 +33,16 @@ class PackedForest(SideBySide):
     """B sentences with S slots, I items and H halves: items are its nodes.
 
     The halves of a sentence come one after the other: two without dependents for each of its words, those of
-    the artificial word before the first slot, without dependents and with a root, then all others.  Items
-    are in an order in which every half is complete before it is part of another.
+    the artificial word before the first slot, without dependents and with a root, then all others.  Every
+    half is complete before an item has it as a part.
 
-    :ivar node_start: (B + 1,) the first word of each sentence.
-    :ivar slot_start: (B + 1,) the first slot of each sentence.
-    :ivar item_start: (B + 1,) the first item of each sentence.
-    :ivar half_start: (B + 1,) the first half of each sentence.
+    :ivar node_start: (B + 1,) the first word of each sentence; likewise ``slot_start``, ``item_start`` and
+        ``half_start``.
     :ivar tree: (I,) the sentence of each item.
-    :ivar word: (I,) the head word d of each item's constituent.
+    :ivar word: (I,) the head word d of each item's constituent, between the slots m and k.
     :ivar head: (I,) the word h to which it attaches, -1 for the root.
-    :ivar left_slot: (I,) the slot m.
-    :ivar right_slot: (I,) the slot k.
-    :ivar near: (I,) the half of d on the side of h.
-    :ivar far: (I,) the half of d on the other side.
-    :ivar source: (I,) the half of h that grows.
-    :ivar target: (I,) the half of h that it becomes.
+    :ivar near: (I,) the half of d on the side of h; ``far``, on the other side.
+    :ivar source: (I,) the half of h that grows; ``target``, the half that it becomes.
     :ivar half_slot: (H,) the slot where each half ends.
     :ivar on_left: (H,) 1 for a half on the left of its word.
     """
@@ -87,7 +79,7 @@ class PackedForest(SideBySide):
 
 
 def packed_forest(arcs: Sequence[NDArray[np.bool_]]) -> PackedForest:
-    """The forest of all projective trees with one root that consist of given arcs.
+    """All projective trees with one root that consist of allowed arcs.
 
     :param arcs: for each sentence, (n, n + 1): whether the arc to [word] from [head] is allowed; head 0 is
         the root.

@@ -1,11 +1,7 @@
 """Sums over all trees of a packed forest, over their punctemes and edits: equation 1 with T summed out.
 
-`PackedSolver` computes them by the kernels of `pyropunct.inference.kernels.packed`, so that all of
-`pyropunct.inference.inside` is there for latent trees too: sums, posteriors, expectations, the best, draws.
-Weights of pairs are multiplied by those of arcs and relations.
-
-Sources: Li, Wang & Eisner (2019, equation 1 and section 3); Eisner & Satta (1999, "Efficient parsing for
-bilexical context-free grammars and head automaton grammars") for the halves of heads.
+`PackedSolver` gives latent trees all of `pyropunct.inference.inside`. Sources: Li, Wang & Eisner (2019,
+section 3); Eisner & Satta (1999) for the halves of heads.
 """
 
 from functools import cached_property
@@ -36,9 +32,8 @@ Passed = tuple[Array, Vectors]
 
 
 class PackedSolver:
-    """A `pyropunct.inference.solvers.Solver` of problems whose trees are latent; on the CPU.
-
-    A choice of -1 says that an item is not part of T.
+    """A `pyropunct.inference.solvers.Solver` of latent trees, on the CPU; choice -1: an item is not part of
+    T.
     """
 
     def __init__(self, problem: Problem) -> None:

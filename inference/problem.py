@@ -24,14 +24,11 @@ class Problem:
 
     Leading dimensions "..." stand for any number of joint values of other sites; they broadcast.
 
-    :ivar forest: B trees with N nodes and S slots: a `pyropunct.inference.forest.Forest`; or, where trees are
-        latent, a `pyropunct.inference.packed.PackedForest`, whose items are the nodes.
-    :ivar inventory: the sets W_d.
+    :ivar forest: B trees with N nodes and S slots, or a `pyropunct.inference.packed.PackedForest`, whose
+        items are the nodes.
     :ivar relation: (N,) the relation of each node, an index into the inventory.
-    :ivar log_pairs: (..., C) log p(l, r | w): for each node in turn, one number for each pair of
-        its relation's W_d, so C is the sum of |W_d(w)| over the nodes.
-    :ivar automata: the automata of K surface strings.
-    :ivar slot_automaton: (S,) which of them belongs to each slot.
+    :ivar log_pairs: (..., C) log p(l, r | w): for each node in turn, one number for each pair of its W_d.
+    :ivar slot_automaton: (S,) which of the automata of K surface strings belongs to each slot.
     """
 
     forest: Any

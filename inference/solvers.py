@@ -21,10 +21,7 @@ TensorWeights = Weights[Tensor]
 
 
 class Solver(Protocol):
-    """Computes sums and maxima over all T' of a problem, for given weights without leading dimensions.
-
-    TensorWeights are double or complex, on the solver's device.  Complex weights are dual numbers.
-    """
+    """Computes sums and maxima over all T' of a problem, for double or complex (dual) weights."""
 
     problem: Problem
     device: torch.device
@@ -33,17 +30,13 @@ class Solver(Protocol):
         """log p(x | T) of each tree but for the scales of automata, (B,), and whatever `gradients` needs."""
 
     def gradients(self, weights: TensorWeights, passed: Any, seeds: Tensor) -> TensorWeights:
-        """Derivatives of the seeded sum of log totals, in log p(l, r | w) and in all other weights.
-
-        :param seeds: (B,) the factor of each tree; impossible surfaces have derivatives of zero.
-        """
+        """Derivatives in log p(l, r | w) and other weights of log totals times (B,) seeds."""
 
     def best(self, weights: TensorWeights) -> Tensor:
         """The choice of each node in the best derivation, (N,), -1 where the surface is impossible."""
 
     def draws(self, weights: TensorWeights, draws: int, generator: torch.Generator | None) -> Tensor:
-        """The choices of each node in draws from the posterior, (draws, N), -1 where the surface is
-        impossible."""
+        """(draws, N) the choices in draws from the posterior, -1 where the surface is impossible."""
 
 
 Passed = dict[int, Workspaces]

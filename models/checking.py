@@ -1,15 +1,12 @@
-"""Checks that an attach model or a channel keeps the rules of the story.
+"""Checks that an attach model or a channel keeps the rules of the story, with weights from the priors.
 
-`fit` runs these checks on a few sentences, for variants that are not the package's own. In a test::
+`fit` runs them on a few sentences, for variants that are not the package's own. In a test::
 
     from pyropunct.models.checking import check_attach, check_channel
 
     def test_my_variants():
         check_channel(MyChannel(3, "right"))
         check_attach(my_attach_model, vocabulary.encode_trees(trees))
-
-Weights are drawn from their priors. The checks use copies of the variant and leave the random state
-unchanged.
 """
 
 import copy
@@ -96,10 +93,7 @@ def check_attach(attach: Attach, trees: TreeBatch, seed: int = 0) -> None:
 
 
 def _check_training(model: Attach, trees: TreeBatch) -> None:
-    """Check that scores in training do not change with the words and marks of other trees.
-
-    Other trees keep their shapes: equal shapes take equal random numbers, so dropout changes nothing.
-    """
+    """Check that scores in training do not change with the words and marks of other trees of equal shapes."""
     model.train()
     both = trees.pick([*range(len(trees)), *range(len(trees))])
     words, slots = trees.forest.num_nodes, trees.forest.num_slots

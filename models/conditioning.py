@@ -1,18 +1,11 @@
 """The posterior of surface strings given evidence, for any attach model: importance sampling.
 
-If no score depends on the marks inside a constituent, all sums over the strings that evidence allows are
-exact (`pyropunct.inference.machines.evidence`). Otherwise a *blind* story serves as the proposal: its
-constituents choose punctemes by fixed probabilities that ignore marks. Trees, punctemes and strings are drawn
-from the exact posterior of the blind story. The weight of a draw is::
+If no score depends on marks inside, sums are exact (`pyropunct.inference.machines.evidence`). Otherwise
+trees, punctemes and strings are drawn from the exact posterior of a *blind* story, whose probabilities ignore
+marks, with the weight p(x | T) / p_blind(x | T) (self-normalised importance sampling: Owen 2013, chapter 9).
 
-    p(x | T) / p_blind(x | T)
-
-Both are exact sums over T'. The weighted draws are those of self-normalised importance sampling (Owen 2013,
-"Monte Carlo theory, methods and examples", chapter 9); their mean weight estimates p(evidence).
-
-The first blind probabilities are those of the story, given that only the known marks are inside. After each
-round, they are the story's, averaged over the weighted draws of each tree. Adapted proposals keep the weights
-proper (Cappé and others 2004, "Population Monte Carlo").
+The blind probabilities are at first the story's given only known marks, then its averages over the draws so
+far, which keeps weights proper (Cappé and others 2004, "Population Monte Carlo").
 """
 
 from collections.abc import Sequence
@@ -45,10 +38,8 @@ Numbers = NDArray[np.int32]
 
 
 class WeightedDraws(NamedTuple):
-    """M draws of a tree and of the surface strings of its S slots.
+    """M draws of a tree and of the surface strings of its S slots, by numbers: see `Conditioned.strings`.
 
-    :ivar tree: (M,) the tree of each draw.
-    :ivar numbers: (M, S) the numbers of the strings, see `Conditioned.strings`.
     :ivar log_weight: (M,) log weights; the mean weight estimates p(evidence).
     """
 
@@ -58,10 +49,7 @@ class WeightedDraws(NamedTuple):
 
 
 class Conditioner:
-    """The parts of a fitted story that depend on neither trees nor evidence, ready for conditioning.
-
-    :param story: the story; its weights are values without priors.
-    """
+    """The parts of a story with fixed weights that depend on neither trees nor evidence."""
 
     @torch.no_grad()
     def __init__(self, story: Story) -> None:
@@ -83,8 +71,6 @@ class Conditioned:
     :param weights: p(T) of each tree.
     :param evidence: of each of the slots 0..n.
     :raises ImpossibleSurfaceError: by `draw`, if no tree can explain the evidence.
-
-    :ivar strings: the surface strings of all draws so far, by their numbers.
     """
 
     @torch.no_grad()
@@ -195,11 +181,7 @@ class Conditioned:
     # Their probabilities in the story
 
     def _look(self, tree: Ints, numbers: Ints) -> tuple[Floats, Floats]:
-        """Log p(l, r | w, x) of all pairs, tree after tree, and (D,) log p(x | T) - log p_blind(x | T).
-
-        :param tree: (D,) the tree of each surface.
-        :param numbers: (D, S) the numbers of its strings.
-        """
+        """Log p(l, r | w, x) of all pairs, tree after tree, and (D,) log p(x | T) - log p_blind(x | T)."""
         trees, forest = self._trees.pick(tree.tolist()), self._trees.forest
         surface = padded([self.strings.tokens(number) for number in numbers.reshape(-1).tolist()])
         views = views_of(trees.forest, surface)
@@ -217,9 +199,7 @@ class Conditioned:
         return log_pairs, looking - blindly
 
     def _adapt(self, tree: Ints, log_pairs: Floats, weight: Floats, counts: Ints) -> None:
-        """Set the blind probabilities to the story's, averaged over draws; the first guess counts as a
-        draw.
-        """
+        """Set the blind probabilities to the story's, averaged over draws and the first guess."""
         blind, at = self._first.copy(), 0
         for which, first in enumerate(self._trees.forest.node_start.numpy()[:-1]):
             of_tree = weight[tree == which]

@@ -1,8 +1,6 @@
-"""Many draws of the story at once, for the same trees (Li, Wang & Eisner 2019, section 2).
+"""Many draws of the story at once, for the same trees (Li, Wang & Eisner 2019, section 2), compiled.
 
-The Pyro model `Story` makes one draw at a time, site by site. Here compiled code makes all draws of a height
-together (`pyropunct.inference.forward`), and the attach model scores a constituent once for all draws with
-the same marks inside it. The distribution is the same; the random numbers differ.
+The distribution is that of the Pyro model `Story`; the random numbers differ.
 """
 
 from collections.abc import Callable, Sequence
@@ -48,9 +46,7 @@ class ManyDraws:
 
 
 class DrawsOfTrees:
-    """Many draws for the same trees.
-
-    :param generators: the random generator of each tree.
+    """Many draws for the same trees, each with its own random generator.
 
     :ivar strings: the surface strings of all draws so far, by their numbers.
     """
@@ -63,9 +59,8 @@ class DrawsOfTrees:
         self._first_row, self._num_pairs = pair_start[relation], np.diff(pair_start)[relation]
 
     def draw(self, draws: Ints) -> Numbers:
-        """(S, columns) the numbers of the surface strings of all slots; each draw is a column.
-
-        :param draws: (trees,) the number of draws of each tree; unused columns are the last.
+        """(S, columns) the numbers of the surface strings, a column for each draw; unused columns are the
+        last.
         """
         tables = self._tables(draws)
         for nodes, slots in self._trees.forest.heights():

@@ -23,7 +23,6 @@ class LatentTrees:
     The probabilities may add up to less than 1: the rest belongs to trees that are left out.
 
     :ivar words: any trees of these words; only columns about words are read.
-    :ivar forest: the possible trees.
     :ivar relation: (I,) the relation of each item's constituent.
     :ivar log_arcs: (I,) the share of each item in log p(T | words).
     :ivar more: (I, ...) further columns about constituents, as in `TreeBatch.more`.
@@ -44,9 +43,8 @@ class LatentTrees:
     def of_scores(
         cls, words: TreeBatch, forest: PackedForest, relation: Tensor, scores: Tensor
     ) -> "LatentTrees":
-        """Trees with probabilities proportional to exp of the sum of their items' scores.
-
-        :param scores: (I,), differentiable.
+        """Trees with probabilities proportional to exp of the sum of their items' scores, (I,),
+        differentiable.
         """
         totals = log_evidence(without_marks(forest, scores))
         at_roots = torch.where(forest.head < 0, totals[forest.tree], 0.0)  # each tree has one root
@@ -58,11 +56,7 @@ class LatentTrees:
         return replace(self, more={**self.more, READING: at_edges})
 
     def trees(self, chosen: Tensor) -> TreeBatch:
-        """The trees that consist of chosen items.
-
-        :param chosen: (I,) 1 for chosen items, else 0.
-        :raises ValueError: if they are not one tree of each sentence.
-        """
+        """The trees of the items with (I,) 1. Raises ValueError unless they are one tree of each sentence."""
         forest, items = self.forest, chosen.nonzero()[:, 0]
         items = items[forest.word[items].argsort()]
         words = torch.arange(int(forest.node_start[-1]))

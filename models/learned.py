@@ -31,10 +31,10 @@ class Place(NamedTuple):
 def settle(
     module: nn.Module, values: Mapping[str, Tensor], scales: Mapping[str, Tensor] | None = None
 ) -> None:
-    """Replace all `PyroSample` attributes of a module and its submodules by tensors.
+    """Replace all `PyroSample` attributes of a module and its submodules by tensors; settled ones get new
+    values.
 
-    Attributes that are already settled get the new values. Sparse values stay sparse if the module lists the
-    attribute in ``may_be_sparse``.
+    Sparse values stay sparse if the module lists the attribute in ``may_be_sparse``.
 
     :param values: a value for each site, by its name in Pyro: the path of the attribute.
     :param scales: posterior standard deviations of some or all sites.
@@ -69,10 +69,7 @@ def learned_scales(module: nn.Module) -> dict[str, Tensor]:
 
 
 def require_like(name: str, tensor: Tensor, wanted: Tensor) -> None:
-    """Check that a saved tensor can replace another.
-
-    :raises ValueError: if the shape or the kind of numbers differs.
-    """
+    """Raises ValueError if a saved tensor differs from another in shape or kind of numbers."""
     if tensor.shape != wanted.shape:
         raise ValueError(f"{name} is of the shape {tuple(tensor.shape)}, not {tuple(wanted.shape)}")
     if tensor.dtype != wanted.dtype and not (tensor.is_floating_point() and wanted.is_floating_point()):
@@ -80,19 +77,13 @@ def require_like(name: str, tensor: Tensor, wanted: Tensor) -> None:
 
 
 def require_names(names: Iterable[str], wanted: Iterable[str]) -> None:
-    """Check that tensors have exactly the wanted names.
-
-    :raises ValueError: if a tensor is missing or superfluous.
-    """
+    """Raises ValueError if a wanted tensor is missing, or another is there."""
     for name in sorted(set(names) ^ set(wanted)):
         raise ValueError(f"the tensor {name} is missing or too many")
 
 
 def require_rows(name: str, probabilities: Tensor) -> None:
-    """Check that each row of a table is a distribution.
-
-    :raises ValueError: if a number is negative, or a row does not add up to 1.
-    """
+    """Raises ValueError if a row of a table is not a distribution."""
     if not bool((probabilities >= 0).all()) or bool(((probabilities.sum(-1) - 1).abs() > 1e-3).any()):
         raise ValueError(f"{name} has a row that is no distribution")
 
@@ -115,7 +106,6 @@ class _Unfilled(TorchFunctionMode):
 def filled(make: Callable[[], Made], tensors: Mapping[str, Tensor]) -> Made:
     """A module with saved tensors; sizes are compared before memory is allocated.
 
-    :param make: makes the module, with any numbers.
     :raises ValueError: if a tensor is missing, superfluous, or of a wrong size or type.
     """
     with torch.device("meta"), _Unfilled():
@@ -130,10 +120,7 @@ def filled(make: Callable[[], Made], tensors: Mapping[str, Tensor]) -> Made:
 
 
 def check_buffers(module: nn.Module) -> None:
-    """Call ``check_buffers`` of all submodules that have this method, to check saved buffers.
-
-    :raises ValueError: if training cannot have made these buffers.
-    """
+    """Call ``check_buffers`` of all submodules that have it; it raises ValueError for impossible buffers."""
     for part in module.modules():
         check = getattr(type(part), "check_buffers", None)
         if check is not None:
@@ -147,9 +134,8 @@ def fixed_names(module: nn.Module) -> set[str]:
 
 @contextmanager
 def other_values(module: nn.Module, values: Mapping[str, Tensor]) -> Iterator[None]:
-    """Give settled sites other values within a context.
+    """Give settled sites other values within a context; joint values have dimensions on the left.
 
-    :param values: new values; joint values have dimensions on the left.
     :raises KeyError: if a name is not a settled site.
     """
     settled = places(module)

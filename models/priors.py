@@ -18,18 +18,15 @@ Array = NDArray[Any]
 def normal_prior(mean: Tensor, scale: float) -> dist.Normal:
     """Independent normal variables whose mean is a copy of ``mean``.
 
-    A guide that starts at the prior's mean (`pyro.infer.autoguide.initialization.init_to_mean`) uses that
-    tensor as its parameter. Without the copy, training would change the prior too.
+    A guide that starts at the prior's mean trains that tensor; without the copy, the prior would change too.
     """
     return dist.Normal(mean.clone(), scale)
 
 
 class PriorShares(NamedTuple):
-    """The shares of variables in the prior of a mini-batch; other variables do not count.
+    """The shares (U,) of variables in the prior of a mini-batch; other variables do not count.
 
-    :ivar pick: picks these variables from all, as runs of equal shares.
-    :ivar share: (U,) the share of each variable of a run.
-    :ivar sizes: (U,) the length of each run.
+    :ivar pick: picks these variables from all, as runs of equal shares; ``sizes`` (U,) are their lengths.
     """
 
     pick: Callable[[Tensor], Tensor]
@@ -42,15 +39,12 @@ class IsotropicNormal(TorchDistribution):
 
         log p(theta) = - ||theta||^2 / (2 s^2) - size log(s sqrt(2 pi))
 
-    Equals ``Normal(0, s).expand([size]).to_event(1)``, but reads theta once: a log-linear model can have tens
-    of millions of weights.
+    Equals ``Normal(0, s).expand([size]).to_event(1)``, but reads theta once.
 
-    :param size: the number of variables.
     :param scale: s.
     :param like: a tensor on the device of the samples.
-    :param shares: sum log p only over the variables that these pick, times their shares. If the shares of
-        each variable are 1 on average, this is an unbiased estimate of the whole sum. The gradient is as
-        sparse as that of ``shares.pick``.
+    :param shares: sum log p only over the variables that these pick, times their shares: an unbiased estimate
+        if each is 1 on average. The gradient is as sparse as that of ``shares.pick``.
     """
 
     arg_constraints: ClassVar[dict[str, Any]] = {}
@@ -61,10 +55,7 @@ class IsotropicNormal(TorchDistribution):
         super().__init__(torch.Size(), torch.Size([size]), validate_args=False)
 
     def expand(self, batch_shape: torch.Size, _instance: Any = None) -> "IsotropicNormal":
-        """Return itself; batches are not supported.
-
-        :raises NotImplementedError: if a batch is asked for.
-        """
+        """Return itself; batches raise NotImplementedError."""
         if len(batch_shape):
             raise NotImplementedError("an IsotropicNormal has no batch")
         return self
@@ -96,15 +87,7 @@ class IsotropicNormal(TorchDistribution):
 
 
 class shared_prior(Messenger):  # noqa: N801  # handlers have small names in Pyro
-    """Replaces the prior at each `IsotropicNormal` site by that of a mini-batch.
-
-    Example::
-
-        with shared_prior(shares):
-            weights = self.weights
-
-    :param shares: how much each variable counts.
-    """
+    """Within ``with shared_prior(shares):``, each `IsotropicNormal` site has the prior of a mini-batch."""
 
     def __init__(self, shares: PriorShares) -> None:
         super().__init__()

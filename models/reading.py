@@ -1,15 +1,13 @@
-"""Reading: the predictions of a network that reads the words, as features of punctemes.
+"""Reading: the predictions of a network that reads the words without a tree, as features of punctemes.
 
-A network reads the words without a tree and says how probable each mark is in each slot. Let o_left(m) and
-o_right(m) be the log-odds of the mark m in the slots at the edges of w. Then the score of a pair, equation
-(3) of Li, Wang & Eisner (2019), becomes ::
+With o_left(m) and o_right(m) the network's log-odds of the mark m in the slots at the edges of w, the score
+of a pair, equation (3) of Li, Wang & Eisner (2019), becomes ::
 
     score(l, r, w)  =  a theta . f(l, r, w)  +  sum over marks m of l of  u_left(m) o_left(m) + v_left(m)
                                              +  sum over marks m of r of  u_right(m) o_right(m) + v_right(m)
 
-Both marks of a pair still come together, and the story can still be drawn forward. The weights learn how far
-to trust the network (u), how much the network and the tree model have in common (v), and how much is left to
-the tree model (a).
+The weights learn how far to trust the network (u), what it has in common with the tree model (v), and how
+much is left to the tree model (a).
 """
 
 from collections.abc import Sequence
@@ -47,9 +45,8 @@ class Trust(PyroModule):
         self.offset: Any = PyroSample(lambda module: normal_prior(0 * sides, SCALE).to_event(2))
 
     def scores(self, trees: TreeBatch | LatentTrees) -> Tensor:
-        """(..., C) a score for each pair of each node, to be added to that of the attach model.
-
-        :raises ValueError: if the trees carry no log-odds from a network.
+        """(..., C) scores of pairs to add to the attach model's. Raises ValueError without log-odds of a
+        network.
         """
         if READING not in trees.more:
             raise ValueError(f"the story reads what a network says of words: the trees have no {READING!r}")

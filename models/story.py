@@ -137,10 +137,7 @@ class Story(PyroModule):
 
     @pyro_method
     def joint(self, trees: TreeBatch, surface: Surface | None = None) -> Told:
-        """Tell the story of given trees, and score the trees too: p(T, T', x) rather than p(T', x | T).
-
-        :raises ValueError: if there is no syntax model.
-        """
+        """p(T, T', x) of given trees, rather than p(T', x | T). Raises ValueError without a syntax model."""
         return self(self._syntax("it cannot score trees jointly")(trees), surface)
 
     def _attach(

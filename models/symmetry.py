@@ -41,9 +41,8 @@ CLASSES = (
 def unmatched(left: Sequence[str], right: Sequence[str]) -> bool:
     """Whether a puncteme pair holds an unmatched symmetric token: c(l, r) of section 2.3.
 
-    Read the symmetric tokens of the left puncteme from left to right, and those of the right puncteme from
-    right to left. The k-th opener on the left must face a closer of its own kind, k-th on the right. All
-    other symmetric tokens are unmatched.
+    The k-th opener in l from the left must face a closer of its kind, the k-th in r from the right; all other
+    symmetric tokens are unmatched.
     """
     openers = [token for token in left if token in PAIRED]
     if any(token not in CLOSERS for token in openers):
@@ -90,10 +89,7 @@ def unmatched_rows(inventory: Inventory, marks: Sequence[str]) -> Tensor:
 
 
 def sprouted(left: Sequence[str], right: Sequence[str]) -> tuple[int, int, int]:
-    """The numbers of facing pairs of tokens, and of other tokens in l and in r.
-
-    A quotation mark or bracket faces the marks that close it; any other token faces its own kind.
-    """
+    """The numbers of facing pairs of tokens (equal, or opener and closer), and of others in l and in r."""
     alone, paired = list(right), 0
     for token in left:
         facing = next((one for one in alone if one in CLOSERS.get(token, (token,))), None)
@@ -140,12 +136,10 @@ class Economy:
     def cost(
         self, forest: Forest | PackedForest, weight: float = 1.0, *, balanced: bool = True
     ) -> Callable[[Tensor, Tensor], Tensor]:
-        """kappa n(T') as a cost of pairs, for `pyropunct.inference.pyro.collapse.tree_factor`.
+        """kappa n(T') as a cost of pairs, for `pyropunct.inference.pyro.collapse.tree_factor`; c only if
+        balanced.
 
         For latent trees, above_left and above_right are unknown and taken as 0.
-
-        :param weight: kappa.
-        :param balanced: whether c counts.
         """
         if isinstance(forest, PackedForest):
             above_left = above_right = torch.zeros(forest.num_nodes)
@@ -161,11 +155,8 @@ class Economy:
 
 
 def above(forest: Forest, edge: Tensor) -> Tensor:
-    """(N,) the number of larger constituents with the same edge as each constituent.
-
-    They are nested, so their depths are consecutive.
-
-    :param edge: (N,) the slots at the left edges of all constituents, or at the right edges.
+    """(N,) how many larger constituents share the edge of each; ``edge``: (N,) the slots at left or right
+    edges.
     """
     outermost = torch.full((forest.num_slots,), forest.num_nodes, device=edge.device)
     return forest.depth - outermost.scatter_reduce(0, edge, forest.depth, "amin")[edge]

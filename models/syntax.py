@@ -31,13 +31,9 @@ class OverlongTreeError(FailureError, RuntimeError):
 
 
 class Decisions(TorchDistribution):
-    """Independent draws from rows of one table of probabilities.
+    """Independent draws from rows of one (contexts, D) table of probabilities, which is not copied.
 
-    Like `Categorical`, but does not copy a large table for every draw. Batch shape of ``context``, event
-    shape ().
-
-    :param probabilities: (contexts, D), each row sums to 1.
-    :param context: the row of each draw.
+    Batch shape of ``context``, the row of each draw; event shape ().
     """
 
     arg_constraints: ClassVar[dict[str, Any]] = {"probabilities": constraints.simplex}
@@ -62,7 +58,8 @@ class Decisions(TorchDistribution):
 
 
 class HeadOutward(PyroModule):
-    """A generator of dependency trees: each head makes its dependents one by one, outward.
+    """A generator of dependency trees: each head makes its dependents one by one, outward (Eisner 1996, Model
+    C).
 
     The wall generates the root. Then each word, with tag h, generates its dependents on the left and on the
     right, the nearest first, until it decides to STOP::
@@ -71,19 +68,16 @@ class HeadOutward(PyroModule):
                    prod over words and sides s, over k = 1, 2, ...
                    p(relation, tag of the k-th dependent, or STOP | h, s, tag of dependent k - 1 or START)
 
-    A tree of n words has 3n decisions: n words and 2n times STOP. They are independent given their contexts,
-    so given trees are scored at once. New trees grow in waves: in each wave every word generates its next
-    dependent on both sides. A decision is relation * ``num_tags`` + tag; the last number is STOP.
+    The 3n decisions of n words are independent given their contexts. New trees grow in waves: in each wave
+    every word generates its next dependent on both sides. A decision is relation * ``num_tags`` + tag; the
+    last is STOP.
 
     :param words: writes the words of a tree; without it, drawn trees have form and shape 0, "unknown".
     :param max_words: a larger drawn tree is an error. It is not drawn again, since this would change the
-        probabilities of all other trees. Sizes vary more than in a treebank: fitted to Chinese trees of 21
-        words on average, 1 in 2000 draws has over 1000 words.
+        probabilities of all other trees.
 
     :ivar probabilities: (contexts, decisions) a buffer; before `fit_counts` every word stops with probability
         `BASE_STOP`, and all dependents have the same probability.
-
-    Source: Eisner (1996, Model C); Li, Wang & Eisner (2019, section 2).
     """
 
     def __init__(
@@ -103,10 +97,8 @@ class HeadOutward(PyroModule):
         return num_tags * 2 * (num_tags + 1) + 1, num_relations * num_tags + 1
 
     def forward(self, trees: TreeBatch | None = None, num_trees: int = 1) -> TreeBatch:
-        """Draw trees, or score given trees.
+        """Score given trees, or draw ``num_trees`` trees.
 
-        :param trees: observed trees.
-        :param num_trees: the number of trees to draw if ``trees`` is not given.
         :raises OverlongTreeError: if a drawn tree has more than ``max_words`` words.
         :raises ValueError: if a given tree has an unknown relation or tag.
         """
@@ -117,10 +109,7 @@ class HeadOutward(PyroModule):
 
     @torch.no_grad()
     def log_prob(self, trees: TreeBatch) -> Tensor:
-        """(trees,) log p_syn(T) of each tree: its relations and tags, not its words.
-
-        :raises ValueError: as `decisions` does.
-        """
+        """(trees,) log p_syn(T) of relations and tags, not words. Raises ValueError as `decisions` does."""
         forest, (contexts, decisions) = trees.forest, self.decisions(trees)
         logs = Decisions(self.probabilities, contexts).log_prob(decisions)
         sides = (forest.left_child_start, forest.right_child_start)
@@ -129,10 +118,7 @@ class HeadOutward(PyroModule):
         return logs.new_zeros(len(forest.root)).index_add_(0, tree, logs)
 
     def decisions(self, trees: TreeBatch) -> tuple[Tensor, Tensor]:
-        """The contexts and the decisions of trees: two tensors of shape (3N,).
-
-        :raises ValueError: if a tree has an unknown relation or tag.
-        """
+        """(3N,) the contexts and the decisions of trees. Raises ValueError for unknown relations or tags."""
         for name, known in (("relation", self.num_relations), ("tag", self.num_tags)):
             greatest = int(getattr(trees, name).max())
             if greatest >= known:
@@ -179,17 +165,14 @@ class HeadOutward(PyroModule):
             self.words.fit_counts(batches)
 
     def check_buffers(self) -> None:
-        """Check that the probabilities are distributions.
-
-        :raises ValueError: if a row is not a distribution.
-        """
+        """Check that the probabilities are distributions. Raises ValueError if a row is not."""
         require_rows("the syntax model", self.probabilities)
 
     def mean_length(self) -> float:
         """The expected number of words of a drawn tree, in closed form.
 
-        If words of tag h have M[h, t] dependents of tag t on average, their constituents have m[h] words on
-        average, where m = 1 + M m. The length is infinite if the largest eigenvalue of M is 1 or more.
+        If words of tag h have M[h, t] dependents of tag t on average, constituents have m = 1 + M m words;
+        infinitely many if the largest eigenvalue of M is 1 or more.
         """
         tags = self.num_tags
         by_tag = self.probabilities[:, : self.stop].unflatten(1, (self.num_relations, tags)).sum(1)

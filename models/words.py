@@ -1,7 +1,6 @@
 """WORDS: p(words | T), so that drawn trees can be read.
 
-The syntax model of the paper generates only parts of speech. Here each word is generated from its part of
-speech and its relation, independently of all others.
+Each word is generated from its part of speech and its relation, independently of all others.
 """
 
 from collections.abc import Iterable
@@ -22,9 +21,8 @@ SHAPES = 6
 
 
 class Tokens(NamedTuple):
-    """The words seen in each context, sorted by context and then by word.
+    """The K types of words seen in each context, sorted by context and then by word.
 
-    :ivar start: (contexts + 1,) where the types of each context start.
     :ivar key: (K,) context * number of words + word, ascending.
     :ivar end: (K + 1,) ``int64``, the number of tokens before each type, and of all.
     """
@@ -101,9 +99,7 @@ class Words(nn.Module):
     """Writes each word of a tree: its form and its shape, given its relation and its tag.
 
     Contexts back off from relation and tag to the tag, then to no context. The site ``word`` in the plate
-    ``words`` has values form * `SHAPES` + shape. Form 0 stands for all forms outside the vocabulary. Before
-    `fit_counts` there is no site, and drawn trees have no words.
-
+    ``words`` has values form * `SHAPES` + shape; form 0 is unknown. Before `fit_counts` there is no site.
     This is not a PyroModule, so two stories may share it.
 
     :ivar seen: (K,) ``int64``, a buffer: (relation * tags + tag) * words + word for each combination in the
@@ -141,10 +137,7 @@ class Words(nn.Module):
         self.seen, self.counts = torch.cat(keys).unique(return_counts=True)
 
     def check_buffers(self) -> None:
-        """Check that the buffers are counts of words of this vocabulary.
-
-        :raises ValueError: if they are not.
-        """
+        """Raises ValueError if the buffers are not counts of words of this vocabulary."""
         seen, counts = self.seen, self.counts
         contexts = self.num_relations * self.num_tags
         if seen.dim() != 1 or seen.shape != counts.shape or not bool((counts > 0).all()):

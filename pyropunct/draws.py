@@ -64,11 +64,7 @@ def draw_surfaces(
     seed: int,
     alike: bool = False,
 ) -> Iterator[Draws]:
-    """Draw from p(x | T) for each tree; see `pyropunct.Punctuator.draws`.
-
-    :param encode: makes a batch of some of the trees.
-    :param samples: the number of draws for each tree.
-    """
+    """``samples`` draws from p(x | T) for each tree, encoded in batches; see `pyropunct.Punctuator.draws`."""
     random = generators(trees, seed, alike)
     for some in _parts([len(tree) for tree in trees], min(DRAWS_AT_ONCE, max(samples, default=1))):
         batch = encode(some)
@@ -103,10 +99,7 @@ def _parts(sizes: Sequence[int], draws: int) -> Iterator[slice]:
 
 
 def generators(trees: Sequence[Tree], seed: int, alike: bool) -> Iterator[np.random.Generator]:
-    """A random generator for each tree, seeded by the tree itself.
-
-    :param alike: give equal trees equal random numbers, whatever comes before them.
-    """
+    """A random generator for each tree, seeded by the tree; if ``alike``, equal trees get equal numbers."""
     seen: Counter[Tree] = Counter()
     for tree in trees:
         # The draws of a tree should not depend on its treebank.

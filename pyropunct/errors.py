@@ -12,10 +12,7 @@ def installing(extra: str) -> str:
 
 
 class UserError(Exception):
-    """An error that a user can act on; its text is one line that names the place and a remedy.
-
-    :cvar exit_status: the exit status of the command.
-    """
+    """An error that a user can act on, with exit status; its one line names the place and a remedy."""
 
     exit_status = BAD_INPUT
 

@@ -48,10 +48,7 @@ def _finite(value: Any, here: tuple[str, ...], places: list[str]) -> Any:
 
 
 def texts(name: str, value: Any) -> tuple[str, ...]:
-    """Check a list of strings from an untrusted file.
-
-    :raises ValueError: if it is anything else; the message contains ``name``.
-    """
+    """Check a list of strings from an untrusted file; anything else raises a ValueError with ``name``."""
     if not isinstance(value, list | tuple) or not all(isinstance(text, str) for text in value):
         raise ValueError(f"{name} is no list of texts")
     try:
@@ -62,11 +59,7 @@ def texts(name: str, value: Any) -> tuple[str, ...]:
 
 
 def types(name: str, value: Any, first: Sequence[str] = ()) -> tuple[str, ...]:
-    """Check a list of distinct strings, which are numbered by position; see `texts`.
-
-    :param first: strings that the list must begin with.
-    :raises ValueError: if it is anything else.
-    """
+    """Check a list of distinct strings that begins with ``first``; see `texts`."""
     found = texts(name, value)
     if len(set(found)) < len(found) or found[: len(first)] != tuple(first):
         raise ValueError(f"{name} has a text twice, or does not begin with {list(first)}")
@@ -74,10 +67,7 @@ def types(name: str, value: Any, first: Sequence[str] = ()) -> tuple[str, ...]:
 
 
 def whole_numbers(name: str, value: Any, below: int = 1 << 53) -> tuple[int, ...]:
-    """Check a list of integers from 0 to ``below`` - 1 from an untrusted file.
-
-    :raises ValueError: if it is anything else; the message contains ``name``.
-    """
+    """Check integers below ``below`` from an untrusted file; others raise a ValueError with ``name``."""
     right = isinstance(value, list | tuple) and set(map(type, value)) <= {int}
     if not right or (value and not 0 <= min(value) <= max(value) < below):
         raise ValueError(f"{name} is no list of whole numbers from 0 to {below - 1}")
@@ -85,9 +75,8 @@ def whole_numbers(name: str, value: Any, below: int = 1 << 53) -> tuple[int, ...
 
 
 def numbers_like(usual: Mapping[str, int | float], value: Mapping[str, Any]) -> dict[str, Any]:
-    """Check numeric settings from an untrusted file.
+    """Check numeric settings from an untrusted file, given known names with numbers of the right types.
 
-    :param usual: the known names, with numbers of the right types.
     :raises ValueError: if a number has another type, is negative, or exceeds `LARGEST_SETTING`.
     """
     for name, number in usual.items():
@@ -150,10 +139,7 @@ def written_whole(path: Path) -> Iterator[BinaryIO]:
 
 
 def remove_unwritten(folder: Path, prefix: str) -> None:
-    """Delete unfinished files of killed processes, if the folder exists.
-
-    :param prefix: how the names of the finished files begin.
-    """
+    """Delete unfinished files of killed processes in a folder, whose names begin with ``prefix``."""
     for scratch in folder.glob(f".{escape(prefix[:100])}*{WRITING}"):
         with suppress(OSError), held(scratch) as alone:
             if alone:
@@ -161,10 +147,7 @@ def remove_unwritten(folder: Path, prefix: str) -> None:
 
 
 def digest_of(path: Path) -> str:
-    """A checksum of a file.
-
-    :raises OSError: if it cannot be read.
-    """
+    """A checksum of a file. Raises OSError if it cannot be read."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
@@ -182,10 +165,7 @@ def _mask() -> int:
 
 @contextmanager
 def held(path: Path) -> Iterator[bool]:
-    """Lock a file or folder; yields whether it succeeded.  The kernel unlocks it when the process ends.
-
-    :raises OSError: if it does not exist.
-    """
+    """Lock a file or folder until the process ends; yields whether it succeeded. OSError without a file."""
     descriptor, alone = os.open(path, os.O_RDONLY), fcntl is None
     try:
         with suppress(BlockingIOError):

@@ -82,12 +82,10 @@ Seed = Annotated[int, Range(0, 2**32 - 1), Help("Equal seeds give equal results.
 
 
 class Limits(NamedTuple):
-    """A parsed annotation.
+    """A parsed annotation, with annotations of the whole value and of each item of a tuple.
 
     :ivar kind: the plain type; for a tuple, that of its items.
     :ivar several: whether the value is a tuple of any length.
-    :ivar extras: annotations of the whole value.
-    :ivar item: annotations of each item of a tuple.
     """
 
     kind: Any

@@ -216,10 +216,7 @@ class Punctuator(FittedStory):
 
     @property
     def pretrained(self) -> Pretrained | None:
-        """The source of the features that parsers and attach model read, or else the reader.
-
-        :raises ValueError: if parsers and attach model have different sources.
-        """
+        """The source of features of parsers, attach model or reader. Different ones raise a ValueError."""
         parsers: tuple[object, ...] = self.parser, self.mark_parser
         networks = [one for one in parsers if isinstance(one, TrainedWordNetwork)]
         sources = [self.attach_pretrained, *(one.pretrained for one in networks)]
@@ -241,12 +238,10 @@ class Punctuator(FittedStory):
     def log_prob_over_trees(
         self, sentences: Sequence[Sentence], parses: Sequence[Sequence[WeightedTree]]
     ) -> Tensor:
-        """log p(x | words) of each sentence in natural logarithms, averaged over trees::
+        """(sentences,) log p(x | words), averaged over the trees of each sentence with weights p(T | words)::
 
             p(x | words) = sum over T of p(T | words) p(x | T)
 
-        :param parses: the trees of each sentence; their weights are p(T | words).
-        :returns: (sentences,) double precision.
         :raises ImpossibleSurfaceError: as `log_prob` does.
         """
         flat = [
@@ -337,10 +332,7 @@ class Punctuator(FittedStory):
 
     @classmethod
     def from_parts(cls, parts: SavedParts) -> Self:
-        """The model that `to_parts` took apart.
-
-        :raises ValueError: as `load` does.
-        """
+        """The model that `to_parts` took apart. Raises ValueError as `load` does."""
         return cls(**model_fields(parts))
 
 
@@ -351,9 +343,8 @@ def load(
     encoder: str | Path | None = None,
     **settings: Any,
 ) -> Punctuator:
-    """Load a model that punctuates text.
+    """Load a model that punctuates text: one of the package by its name, or a file.
 
-    :param model: the name of a model that comes with the package, or a path.
     :param variants: see `Punctuator.load`.
     :param encoder: see `Punctuator.load`.
     :param settings: defaults for restoring text, fields of `RestoreSettings`.

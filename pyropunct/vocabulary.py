@@ -43,16 +43,13 @@ class TooManyMarksError(UserError, ValueError):
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Numbers for the types of a training treebank, and the puncteme pairs of each relation.
+    """Numbers for the types of a training treebank, and the puncteme pairs W_d of each relation d.
 
-    :ivar tokens: punctuation tokens, beginning with `SPECIAL`.  A type with fewer than 5 tokens in training
-        is UNKNOWN (Li, Wang & Eisner 2019, section 4).
-    :ivar relations: dependency relations, beginning with `OTHER`.
-    :ivar tags: universal part-of-speech tags, beginning with `OTHER`.
-    :ivar forms: lower-cased words, beginning with `OTHER`.
-    :ivar pairs: the pairs of W_d for each relation d.
-    :ivar treebanks: sources of the examples, beginning with `MAIN_TREEBANK`, which also stands for
-        unknown ones.
+    Tokens begin with `SPECIAL`; those with fewer than 5 in training are UNKNOWN (Li, Wang & Eisner 2019,
+    section 4).  Relations, tags and forms (lower-cased words) begin with `OTHER`.
+
+    :ivar treebanks: sources of the examples, beginning with `MAIN_TREEBANK`, which also stands for unknown
+        ones.
     """
 
     tokens: tuple[str, ...]
@@ -87,12 +84,10 @@ class Vocabulary:
     def encode_trees(
         self, trees: Sequence[Tree], pretrained: Tensor | None = None, read: Sequence[Tensor] | None = None
     ) -> TreeBatch:
-        """A batch of trees, as vectors over all their N words.
+        """A batch of trees with the same columns of strings, as vectors over all their N words.
 
-        :param trees: trees with the same columns of strings (see `Tree.strings`).
-        :param pretrained: (N, size) features for attach models that read them, see
-            `pyropunct.nets.pretrained.features_of_words`.
-        :param read: for each tree of n words (n + 1, tokens) log-odds of tokens in its slots, see
+        :param pretrained: (N, size) features, see `pyropunct.nets.pretrained.features_of_words`.
+        :param read: for each tree of n words (n + 1, tokens) log-odds of tokens, see
             `pyropunct.models.reading`.
         """
         _, tags, forms = self._numbers
@@ -158,10 +153,7 @@ class Vocabulary:
 
     @classmethod
     def from_json(cls, plain: dict[str, Any]) -> "Vocabulary":
-        """The vocabulary that `to_json` wrote.
-
-        :raises ValueError: if it is damaged: compiled code indexes arrays by these numbers.
-        """
+        """The vocabulary that `to_json` wrote. Raises ValueError if damaged: compiled code indexes by it."""
         tokens = types("the list of tokens", plain["tokens"], SPECIAL)
         if not all(tokens):
             raise ValueError("there is a mark without a character")

@@ -22,10 +22,8 @@ OPTIONS = (
 
 @contextmanager
 def browser() -> Iterator[Browser]:
-    """Chromium or Chrome, with an empty profile of its own.
-
-    Where there is none, tests are skipped, unless PYROPUNCT_TEST_BROWSER is "required", as it is in
-    continuous integration; then they fail.
+    """Chromium or Chrome with an empty profile; without, tests skip, or fail if
+    PYROPUNCT_TEST_BROWSER=required.
     """
     path = next(filter(None, map(shutil.which, NAMES)), None)
     if path is None:
@@ -40,12 +38,7 @@ def browser() -> Iterator[Browser]:
 
 
 class Watched:
-    """A page, and all that a good one does not do.
-
-    :ivar page: the page.
-    :ivar said: messages on the console, errors, and dialogs.
-    :ivar asked: the addresses of all requests.
-    """
+    """A page, and what a good one does not do: say anything on the console, or request an address."""
 
     def __init__(self, page: Page) -> None:
         self.page = page

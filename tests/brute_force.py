@@ -1,7 +1,4 @@
-"""Everything by enumeration, in plain Python, from the definitions of Li, Wang & Eisner (2019, section 2).
-
-Shares no code with the package: no automata, no matrices, no forests.
-"""
+"""Everything by enumeration, from Li, Wang & Eisner (2019, section 2), without code of the package."""
 
 import itertools
 import math
@@ -43,12 +40,7 @@ def descendants(heads: Sequence[int], word: int) -> set[int]:
 def underlying_strings(
     heads: Sequence[int], pairs: Sequence[Pair], start: String = (), end: String = ()
 ) -> list[String]:
-    """The underlying string of each slot, by writing out the bracketed sentence from left to right.
-
-    :param pairs: the left and right puncteme of each word's constituent.
-    :param start: what stands at the left of the first slot.
-    :param end: what stands at the right of the last slot.
-    """
+    """The underlying string of each slot, by writing out the bracketed sentence from left to right."""
     slots: list[list[int]] = [list(start)]
 
     def write(word: int) -> None:
@@ -119,12 +111,7 @@ def identity(underlying: String, surface: String) -> list[float]:
 
 
 class Explanation(NamedTuple):
-    """Punctemes that explain a surface.
-
-    :ivar choices: which of its pairs each word has.
-    :ivar weight: the joint probability of these choices and the surface.
-    :ivar best: that of these choices, the surface, and the most probable edits.
-    """
+    """Choices of punctemes that explain a surface: their probability with it, and with the best edits."""
 
     choices: tuple[int, ...]
     weight: float
@@ -140,11 +127,7 @@ def explanations(
     start: String = (),
     end: String = (),
 ) -> list[Explanation]:
-    """All choices of punctemes that make the surface possible.
-
-    :param pairs: for each word the pairs that it may have.
-    :param chances: for each word their probabilities.
-    """
+    """All choices of punctemes that make the surface possible, from pairs of each word and their chances."""
     found = []
     for choices in itertools.product(*(range(len(some)) for some in pairs)):
         weight = best = math.prod(some[choice] for some, choice in zip(chances, choices, strict=True))
@@ -184,11 +167,7 @@ def expectation(found: Sequence[Explanation], cost: Sequence[Sequence[float]]) -
 
 
 def chi_square_is_plausible(counts: Sequence[int], chances: Sequence[float], draws: int) -> bool:
-    """Whether counts agree with probabilities, at a level of one in a million.
-
-    Outcomes expected fewer than 5 times count as one; what ``chances`` lack of 1, too.
-    The critical value is that of Wilson & Hilferty (1931).
-    """
+    """Whether counts agree with probabilities, at a level of one in a million (Wilson & Hilferty 1931)."""
     large = [(n, draws * p) for n, p in zip(counts, chances, strict=True) if draws * p >= 5]
     rest = draws - sum(n for n, _ in large), draws - sum(m for _, m in large)
     cells = [*large, rest] if rest[1] >= 5 else large

@@ -17,10 +17,7 @@ START = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def invoke(*arguments: object, given: bytes | None = None) -> Result:
-    """One call in this process.
-
-    :param given: what standard input has.
-    """
+    """One call in this process, with ``given`` as standard input."""
     called = [str(argument) for argument in arguments]
     return CliRunner().invoke(main, called, given, prog_name="pyropunct")
 

@@ -1,7 +1,4 @@
-"""Compile what most tests need, once, before they run in several processes.
-
-python tests/compile_first.py FOLDER    (an empty one, where treebanks and a model are written)
-"""
+"""Compile what most tests need, once, in an empty FOLDER: python tests/compile_first.py FOLDER"""
 
 import sys
 from pathlib import Path

@@ -28,10 +28,8 @@ settings.load_profile("tests")
 
 @pytest.hookimpl
 def pytest_configure(config: pytest.Config) -> None:
-    """Processes that compile the same function at the same time save it one after the other.
-
-    Numba replaces files as a whole, but a process that has not seen another's entry in the index of a
-    function takes the same file for another type of arguments.
+    """Processes that compile the same function save it in turn, since they overwrite each other's index of
+    it.
     """
     save = IndexDataCacheFile.save
 
@@ -81,10 +79,7 @@ def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path],
 
 @pytest.fixture(scope="session")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the small treebanks train.conllu and dev.conllu, and a model fitted to them.
-
-    Use it as it is; copy what a test changes.
-    """
+    """A folder, not to be changed, with train.conllu and dev.conllu, and a model fitted to them."""
     return made_once(tmp_path_factory, "small", make_small)
 
 

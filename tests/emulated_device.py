@@ -1,8 +1,4 @@
-"""A device that is not the CPU, emulated on it, for tests where there is no GPU.
-
-Its tensors hold their numbers on the CPU, but say that they are elsewhere, cannot be made NumPy arrays,
-and do not mix with tensors of the CPU where those of a GPU would not.
-"""
+"""A device that is not the CPU, emulated on it: its tensors do not mix with those of the CPU."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -12,10 +12,7 @@ from torch import Tensor
 
 
 class MadeUp:
-    """Features of words that depend on the word and on how long the sentence is.
-
-    :ivar asked: the sentences whose features were asked for, in order.
-    """
+    """Features that depend on the word and on how long the sentence is; ``asked`` are the sentences."""
 
     def __init__(self, size: int = 3) -> None:
         self.size = size
@@ -38,10 +35,7 @@ class MadeUp:
 
 
 def made_encoder(folder: Path, seed: int = 0, size: int = 16, others: str = "") -> Path:
-    """A small BERT with random weights, which reads words letter by letter.
-
-    :param others: letters that it knows besides.
-    """
+    """A small BERT with random weights, which reads words letter by letter, ``others`` besides."""
     transformers = pytest.importorskip("transformers")
     letters = [*string.ascii_lowercase, *string.digits, *".,'-", *others]
     pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *letters, *(f"##{one}" for one in letters)]

@@ -22,12 +22,7 @@ def made_up(
     logits: Tensor | None = None,
     scale: Tensor | None = None,
 ) -> Punctuator:
-    """A model that knows some tokens.
-
-    :param edits: for pairs of tokens the probabilities of named edits; other pairs are kept.
-    :param logits: instead of edits, the logits of all edits.
-    :param scale: their posterior standard deviations.
-    """
+    """A model that knows some tokens, with edits of pairs by name (others are kept), or logits and scale."""
     if logits is None:
         probabilities = torch.zeros(len(tokens), len(tokens), 4)
         probabilities[..., 0] = 1

@@ -1,9 +1,4 @@
-"""The sentences of the embedded treebank as bracketed trees in the style of the Penn Treebank.
-
-Auxiliaries head verb phrases around that of the verb, prepositions and conjunctions have phrases of their
-own, modifiers are adjoined, and subjects have function tags: an analysis other than that of Universal
-Dependencies, of the same words and marks.
-"""
+"""The sentences of the embedded treebank as bracketed trees in the style of the Penn Treebank."""
 
 from collections.abc import Iterator, Sequence
 

@@ -1,7 +1,4 @@
-"""Algorithm 1 of Li, Wang & Eisner (2019) as printed, one tree at a time, with its matrices.
-
-Slow and plain, in differentiable tensor operations: what the fast kernels are measured against.
-"""
+"""Algorithm 1 of Li, Wang & Eisner (2019) as printed, with its matrices: slow, plain, differentiable."""
 
 import torch
 from torch import Tensor
@@ -10,10 +7,7 @@ from pyropunct.inference.problem import Problem
 
 
 def log_evidence_by_matrices(problem: Problem) -> Tensor:
-    """log p(x | T) of each tree, (B,): the same as `pyropunct.inference.inside.log_evidence`.
-
-    For problems without leading dimensions.  Differentiable to any order.
-    """
+    """(B,) log p(x | T), without leading dimensions, differentiable to any order."""
     return torch.stack([_total(problem, tree) for tree in range(problem.forest.num_trees)])
 
 

@@ -200,10 +200,7 @@ class Table(PairFrequencies):
 
 
 def tiny_story(channel: Channel, **weights: float) -> Story:
-    """A story of three marks: the sentence start, an opening and a closing bracket.
-
-    :param weights: of its regularisers.
-    """
+    """A story of three marks, the sentence start and brackets; ``weights`` are of its regularisers."""
     some = inventory()
     return Story(some, Table(some), channel, marks=("^", "(", ")"), **weights)
 

@@ -51,10 +51,7 @@ def clara() -> PunctuatedTree:
 
 
 def french(*, parted: bool = False) -> PunctuatedTree:
-    """L'UE du Nord vote.
-
-    :param parted: with punctemes between the words that are written together.
-    """
+    """L'UE du Nord vote; ``parted`` by punctemes between words that are written together."""
     none: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
     full = {"surface": (".",), "origins": (0,)}
     punctemes = [none, none, none, none, none, ((), (".",))]

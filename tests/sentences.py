@@ -9,11 +9,7 @@ from pyropunct.treebank.sentence import Sentence
 
 
 def sentence(words: str, *slots: str) -> Sentence:
-    """A sentence of words without punctuation in its tree, and the punctuation of its slots.
-
-    :param words: separated by spaces.
-    :param slots: the marks of the slots 0..n, separated by spaces; without them there are no marks.
-    """
+    """A sentence of words separated by spaces, and the marks of its slots 0..n, by default none."""
     lines = [
         f"{number}\t{word}\t_\tX\t_\t_\t{number - 1}\t{'dep' if number > 1 else 'root'}\t_\t_"
         for number, word in enumerate(words.split(), 1)

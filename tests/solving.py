@@ -68,8 +68,7 @@ def curvature(problem: Problem) -> list[Tensor]:
 
 
 def assert_same(ours: list[Tensor], theirs: list[Tensor], part: float = 1e-9) -> None:
-    """Up to a part of the greatest number, or of 1: where something is all but impossible, the derivative
-    in the weight of a way out of it is greater than others by many orders."""
+    """Equal up to a part of the greatest number, or of 1: the weights of rare arcs have huge derivatives."""
     for one, other in zip(ours, theirs, strict=True):
         finite = other[other.isfinite()].abs()
         near = part * max(1.0, float(finite.max()) if len(finite) else 0.0)

@@ -171,11 +171,7 @@ def comparing() -> Transducer:
 def sets_of_classes(
     heads: Sequence[int], passed: Sequence[Sequence[float]], marked: Sequence[float]
 ) -> list[dict[tuple[String, String], float]]:
-    """For each word its pairs and their weights: sums over p(class, mark | class of the head).
-
-    A word writes the class of its head where it meets a sibling or the head's edge, and its own class at each
-    edge where it meets a child.
-    """
+    """For each word its pairs and weights, p(class, mark | head's class), by the classes at its edges."""
     found = []
     for word, head in enumerate(heads, 1):
         below = [child for child, of in enumerate(heads, 1) if of == word]

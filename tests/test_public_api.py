@@ -1,8 +1,4 @@
-"""The public names and what they take: those that `pyropunct` and `pyropunct.pyro` export.
-
-A change of this list is a change for everybody who imports them: CONTRIBUTING.md says when it may be made.
-``python tests/test_public_api.py`` writes it anew.
-"""
+"""The public names and their parameters; ``python tests/test_public_api.py`` writes the list anew."""
 
 import inspect
 from collections.abc import Iterator

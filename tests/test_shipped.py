@@ -1,8 +1,6 @@
-"""The English model that comes with the package is the one that the documents tell of, and does as they say.
+"""The English model of the package is the one that the documents tell of.
 
-Its numbers are on a treebank that is not in the repository.  The table in docs/reference/results.md has the
-checksum of the model that ``benchmarks/shipped.py`` measured; with PYROPUNCT_EWT_DEV set to the dev part of
-UD_English-EWT 2.16, all of it is computed again.
+With PYROPUNCT_EWT_DEV set to the dev part of UD_English-EWT 2.16, its numbers are computed again.
 """
 
 import hashlib

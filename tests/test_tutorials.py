@@ -1,7 +1,4 @@
-"""The notebooks of tutorials/: what they show is there, and all that they claim still holds.
-
-Every notebook has assertions of its own, such as that sums by hand are those of the package.
-"""
+"""The notebooks of tutorials/: what they show is there, and their assertions hold."""
 
 import importlib.util
 import re

@@ -47,10 +47,7 @@ def _node_line(
 
 @st.composite
 def sentences(draw: st.DrawFn, tagged_quotes: bool = False) -> Written:
-    """A sentence with at least one word, whose punctuation has no dependents.
-
-    :param tagged_quotes: whether each straight quotation mark has a tag that gives its direction.
-    """
+    """A sentence with words, whose punctuation has no dependents; tags may direct straight quotes."""
     is_mark = draw(st.lists(st.booleans(), min_size=1, max_size=12).filter(lambda kinds: not all(kinds)))
     words = [number for number, mark in enumerate(is_mark, 1) if not mark]
     heads = iter(draw(head_lists(len(words))))

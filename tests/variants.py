@@ -20,10 +20,7 @@ from pyropunct.models.trees import TreeBatch
 
 
 class TagNetwork(Attach):
-    """A network of plain layers that looks at the tag alone, and leaves features out in training.
-
-    It counts the tags that it is trained with, in a buffer.
-    """
+    """Plain layers with dropout that look at the tag alone, and count those of training in a buffer."""
 
     def __init__(self, inventory: Inventory, marks: Sequence[str], num_tags: int) -> None:
         super().__init__(inventory)

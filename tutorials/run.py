@@ -46,14 +46,12 @@ def read(path: Path) -> NotebookNode:
 def execute(
     notebook: NotebookNode, folder: Path, *, quick: bool = False, kernel: AsyncKernelManager | None = None
 ) -> NotebookNode:
-    """Run all cells in place, by default in a new kernel, and strip what would differ from run to run.
+    """Run all cells in place, by default in a new kernel with one thread, and strip what differs from run to
+    run.
 
-    The kernel has one thread.  Pictures of equal content are equal files, if the folder has the
-    ``matplotlibrc`` that stands beside the notebooks.
-
-    :param folder: where the kernel runs.
+    :param folder: where the kernel runs; with ``matplotlibrc``, equal pictures are equal files.
     :param quick: less data and fewer epochs.
-    :param kernel: one that goes on when the notebook has been run; it is started here if it has not been.
+    :param kernel: one that goes on when the notebook has been run.
     :raises CellExecutionError: if a cell fails; it tells which, and why.
     """
     environment = {

@@ -1,7 +1,7 @@
 """Fits that are killed, at a random time or when they touch a file, and then continued.
 
-The model must equal that of an uninterrupted fit, bit by bit. No other file may be left.  Every fourth
-fit is of a corrector, which keeps no checkpoints and starts again.
+The model must equal that of an uninterrupted fit, and no other file may be left.  Every fourth fit is of a
+corrector, which starts again.
 """
 
 import os
@@ -69,11 +69,9 @@ def attack(tries: int, seed: int) -> Row:
 
 
 class Fits:
-    """Fits of the same model or corrector, each in a process of its own.
+    """Fits of the same model or corrector, each in a process of its own, with ``arguments`` of the command.
 
-    :param arguments: of the command, without ``--out``; ``TREEBANK`` stands for the treebank.
-    :ivar seconds: the time of an uninterrupted fit.
-    :ivar events: how often it touches files.
+    :ivar seconds: the time of an uninterrupted fit, which touches files ``events`` times.
     """
 
     def __init__(self, place: Path, arguments: list[str]) -> None:

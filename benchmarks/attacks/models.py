@@ -78,9 +78,8 @@ def attack(tries: int, seed: int) -> Row:
 
 
 class Material:
-    """Models of every kind, and how each is used.
+    """Models of every kind in a folder, and how each is used.
 
-    :ivar folder: where they are.
     :ivar uses: for each model what to do with a copy of it; it raises what a user would see.
     """
 

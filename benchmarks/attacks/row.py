@@ -22,10 +22,8 @@ class RefusedError(Exception):
 
 
 class Row(NamedTuple):
-    """The outcome of an attack.
+    """The outcome of an attack: how often each allowed outcome, such as "refused", was seen.
 
-    :ivar name: what was attacked, and how.
-    :ivar outcomes: how often each allowed outcome was seen, such as "refused".
     :ivar failures: one line for each try with any other outcome.
     """
 
@@ -40,11 +38,7 @@ class Row(NamedTuple):
 
 
 def outcome(attempt: Callable[[], None], place: Path) -> str:
-    """The outcome of an attempt in a process of its own: `DONE`, `REFUSED`, a signal, or a traceback.
-
-    :param attempt: raises `RefusedError` if its input is refused.
-    :param place: a folder for messages of the process.
-    """
+    """The outcome of an attempt in a process of its own: `DONE`, `REFUSED`, a signal, or a traceback."""
     told = place / "told"
     told.write_text("")
     child = os.fork()

@@ -1,7 +1,4 @@
-"""Mutated CoNLL-U files: the reader accepts them, or refuses them in one line.
-
-An accepted file can be written again: unchanged, or with other punctuation and the same words.
-"""
+"""Mutated CoNLL-U files: the reader accepts and writes them again, or refuses them in one line."""
 
 import random
 import signal

@@ -36,10 +36,7 @@ def random_line(chance: random.Random) -> str:
 def problem(line: str, restored: str, *, kept: bool) -> str | None:
     """What restoration has lost or changed, apart from capital letters; None if nothing.
 
-    All characters but white space and marks of prose must stay in order, and so must white space; new marks
-    may stand beside it, with a space of their own.
-
-    :param kept: whether marks stay too.
+    All but white space and marks must stay in order, and so must white space and, if ``kept``, marks.
     """
     before, after = list(_taken_apart(line)), list(_taken_apart(restored))
     if [character for _, character in before] != [character for _, character in after]:

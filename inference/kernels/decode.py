@@ -29,12 +29,11 @@ class Decoded(NamedTuple):
     """The decisions about a tree of n words, and the random numbers behind them.
 
     :ivar semiring: `MAX` for the best derivation, `SUM` for a draw.
-    :ivar choice: (n,) the choice of each node, known once its head's children are decided.
-    :ivar left_state: (n,) the state at the left edge of each constituent, known at the same time.
-    :ivar right_state: (n,) the state at its right edge, known at the same time.
+    :ivar choice: (n,) the choice of each node, known once its head's children are decided, with the states at
+        its edges, ``left_state`` and ``right_state``.
     :ivar uniform: (n, 3 + twice the longest puncteme) random numbers for each node: for its choice; for the
-        state at the edge that its vector enters; for one arc of each token of its left puncteme, then of
-        its right one; the root's last, for the state at the start of the sentence.
+        state at the edge that its vector enters; for one arc of each token of its left puncteme, then of its
+        right one; the root's last, for the state at the start of the sentence.
     :ivar terms: room for the terms of the longest sum.
     """
 

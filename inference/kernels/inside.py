@@ -78,12 +78,9 @@ def _fill_table(structure, work, node, side, semiring):
 
 @spliced
 def pairs_of(structure, work, pair, node, enter, leave):
-    """The pairs of a node that may have weight: p(l, r | w), and their entries in both tables.
+    """The pairs of a node that may have weight: p(l, r | w), and their entries in the tables at both sides.
 
-    A pair has weight only if both tables have its entries.
-
-    :param enter: the table at the side where the node's vector enters.
-    :param leave: the table at the side where it leaves.
+    A pair has weight only if both tables have its entries. The node's vector enters at ``enter``.
     """
     row, choices = choices_of(structure, work, node)
     start = structure.numbers[structure.at.choice_start + node]

@@ -28,11 +28,10 @@ Array = NDArray[Any]
 
 
 class Adjoints(NamedTuple):
-    """Derivatives with respect to the numbers that the inside pass read and wrote.
+    """Derivatives in the ``values`` of a tree's workspace, all zeros at first, and in the `Weights`.
 
-    :ivar values: derivatives in the numbers of a tree's workspace; all zeros at first.
-    :ivar weights: derivatives in `pyropunct.inference.kernels.structure.Weights`.  For ``pair`` these are
-        derivatives in log p(l, r | w), and each tree writes those of its nodes.  All trees add to the others.
+    For ``pair`` these are derivatives in log p(l, r | w), and each tree writes those of its nodes.  All trees
+    add to the others.
     """
 
     values: Array
@@ -157,9 +156,7 @@ def add_gradients(structure, weights, spaces, last_tree, seeds, gradients):
     """Add to ``gradients`` the derivatives of sum_b seeds[b] log p(x_b | T_b) over some trees.
 
     :param spaces: the result of `pyropunct.inference.kernels.inside.inside_pass` for the same trees.
-    :param seeds: (B,) real or complex, as the weights are.
-    :param gradients: `Weights`; ``pair`` takes derivatives in log p(l, r | w) and must be zero before, the
-        other fields take derivatives in the weights themselves.
+    :param gradients: `Weights`; ``pair`` takes derivatives in log p(l, r | w) and must be zero before.
     """
     for tree in range(spaces.first_tree, last_tree):
         total = spaces.total[tree - spaces.first_tree]

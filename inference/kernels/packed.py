@@ -1,16 +1,13 @@
 """Sums over all trees of packed forests (`pyropunct.inference.packed`), compiled: section 3 of the paper,
 with the tree T summed out besides T'.
 
-Algorithm 1 gives each constituent a matrix.  Between the two sides of a head it is an outer product, so the
-halves of a head are vectors: L[i, h] a column of N_i numbers, and R[h, k] a row of N_k.  With p(l, r) the
-weight of a pair of an item, times that of its arc, and M_i(v) the matrix of a puncteme in slot i::
+Halves of heads are vectors: L[i, h] a column of N_i numbers, R[h, k] a row of N_k. With p(l, r) the weight of
+a pair of an item, times that of its arc, and M_i(v) the matrix of a puncteme in slot i::
 
     R[h, k] += sum over l, r of  p(l, r)  (R[h, m] M_m(l) L[m, d])  R[d, k] M_k(r)
     L[m, h] += sum over l, r of  p(l, r)  (R[d, k] M_k(r) L[k, h])  M_m(l) L[m, d]
 
-The vectors M_m(l) L[m, d] and R[d, k] M_k(r) are the *grown* half of d: all heads h share them.  Punctemes
-are read token by token, as entries of two tries.  In an empty slot nothing but the empty puncteme can be
-read, so most items cost a few operations.
+The vectors M_m(l) L[m, d] and R[d, k] M_k(r) are the *grown* half of d: all heads h share them.
 """
 
 from typing import Any, NamedTuple
@@ -87,11 +84,9 @@ def count_items(arcs):
 
 @compiled
 def list_items(arcs, table, half):
-    """The items and the halves of all projective trees of a sentence, in an order for sums.
+    """Fill (items, 8) ``table`` with the `ITEM` columns of all projective trees, and (halves, 2) ``half``.
 
-    :param arcs: (n, n + 1) whether the arc to [word] from [head] may be, head 0 being the artificial root.
-    :param table: (items, 8) is filled with the columns `ITEM`.
-    :param half: (halves, 2) is filled with the slot of each half, and whether it is on the left.
+    Items are in an order for sums; a half has a slot and a side; arcs: (n, n + 1), head 0 is the root.
     """
     _fill(arcs, table, half)
 
@@ -103,14 +98,13 @@ class Chart(NamedTuple):
     ``state_start`` to ``num_tokens`` those of `pyropunct.inference.machines.automata.Automata`.
 
     :ivar half_automaton: (H,) the automaton of each half's slot.
-    :ivar relation: (I,) the relation of each item.
-    :ivar choice_start: (I + 1,) where the pairs of each item start.
-    :ivar row_start: (D + 1,) where the rows of each relation start.
+    :ivar choice_start: (I + 1,) where the pairs of each item start; ``row_start``, (D + 1,), the rows of each
+        relation.
     :ivar entry: (2, R) the entries of the right and the left puncteme of each row, in their tries.
     :ivar token: (2, E) the last token that is read in each entry of either trie, outward.
     :ivar parent: (2, E) the entry of what is read before.
-    :ivar value_start: (H + 1,) where the vector of each half starts.
-    :ivar grown_start: (H + 1,) where its vectors behind each entry start.
+    :ivar value_start: (H + 1,) where the vector of each half starts; ``grown_start``, its vectors behind each
+        entry.
     """
 
     node_start: Array
@@ -141,11 +135,10 @@ class Chart(NamedTuple):
 
 
 class Vectors(NamedTuple):
-    """The vectors of all halves, or their adjoints.
+    """The vectors (N_i,) of all halves, or their adjoints.
 
-    :ivar value: of each half, (N_i,), half after half.
-    :ivar grown: of each half behind each entry, (entries, N_i), likewise.
-    :ivar is_grown: (H,) whether these have been computed.
+    :ivar grown: of each half behind each entry, (entries, N_i); ``is_grown`` tells whether these are
+        computed.
     """
 
     value: Array
@@ -307,10 +300,7 @@ def _sums(chart, weights):
 
 @compiled
 def inside_packed(chart, weights, vectors, totals, semiring):
-    """Fill all vectors, which are zero, and write the total weight of each sentence's trees.
-
-    :param weights: the `Weights`; those of pairs are multiplied by those of arcs and relations.
-    """
+    """Fill all vectors, which are zero, and write the total weight of each sentence's trees."""
     sums = _sums(chart, weights)
     for sentence in range(len(totals)):
         totals[sentence] = _inside(chart, weights, vectors, sentence, semiring, sums)
@@ -385,12 +375,9 @@ def _uproot(chart, weights, slopes, adjoint, half, is_top):
 
 @compiled
 def outside_packed(chart, weights, vectors, slopes, adjoint, seeds):
-    """Add the derivatives of the seeded sum of totals to the adjoint, by reverse differentiation.
+    """Add to ``adjoint`` the derivatives of the sum of totals, seeded by (B,), by reverse differentiation.
 
-    :param vectors: after `inside_packed` with sums.
-    :param slopes: their adjoints, all zero before.
-    :param adjoint: that of the weights.
-    :param seeds: (B,).
+    ``vectors`` are those of `inside_packed` with sums; their adjoints ``slopes`` are zero before.
     """
     sums, slopes_of_sums = _sums(chart, weights), _sums(chart, weights)
     for sentence in range(len(seeds)):
@@ -505,9 +492,8 @@ def _decode(chart, weights, vectors, sentence, incoming_start, incoming, chances
 def decode_packed(chart, weights, vectors, totals, incoming_start, incoming, chances, semiring, choices):
     """Trees T with their T': drawn from their posterior, or the best of each sentence.
 
-    :param vectors: after `inside_packed` with the same semiring.
-    :param incoming_start: (H + 1,) where the items of each half start.
-    :param incoming: (I,) the items by their target.
+    :param incoming: (I,) the items by their target; ``incoming_start``, (H + 1,), where those of a half
+        start.
     :param chances: (draws, words, 5) draws from [0, 1).
     :param choices: (draws, I), -1 before, is filled with the choices of the items of each T.
     """

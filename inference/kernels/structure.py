@@ -23,10 +23,7 @@ class Structure(NamedTuple):
     ``state_start`` to ``num_tokens`` those of `pyropunct.inference.machines.automata.Automata`; then come
     those of the `pyropunct.inference.inventory.Inventory`, its tries by side.
 
-    :ivar relation: (N,) the relation of each node.
     :ivar slot_automaton: (S,) which automaton belongs to each slot.
-    :ivar start_token: the token at the left of the first slot of a tree, -1 for none.
-    :ivar end_token: the token at the right of the last slot of a tree, -1 for none.
     :ivar choice_start: (N + 1,) where each node's part of `Weights.pair` starts.
     """
 
@@ -73,14 +70,9 @@ PLACES = np.dtype(
 
 
 class FlatStructure(NamedTuple):
-    """A `Structure` as the kernels read it: all its arrays in one, one behind the other.
+    """A `Structure` with all its arrays in one, ``numbers``; ``at`` has the `PLACES` where these start.
 
-    Numba hands each array of a tuple from function to function as seven numbers, and takes twice as long to
-    compile that for thirty arrays.
-
-    :ivar numbers: the numbers of all arrays.
-    :ivar at: the `PLACES` where these start.
-    :ivar num_tokens: as in `Structure`, as all that follow.
+    Numba passes each array as seven numbers: thirty arrays take twice as long to compile.
     """
 
     numbers: Array
@@ -108,8 +100,7 @@ class Weights(NamedTuple, Generic[Numbers]):
 
     :ivar pair: p(l, r | w), for each node in turn one number for each pair of its relation.
     :ivar arc: the weights of the arcs of all automata: the elements of the matrices M_i.
-    :ivar initial: the initial weights of their states, the vectors lambda_i.
-    :ivar final: the final weights of their states, the vectors rho_i.
+    :ivar initial: the vectors lambda_i; ``final``, the vectors rho_i.
     """
 
     pair: Numbers
@@ -158,8 +149,6 @@ def arcs_of(structure, arc, slot, token, toward):
 
     A step leftward multiplies a column by M_i(token): it reads at the target of each arc and writes at its
     source.  A step rightward multiplies a row.  All three are slices, whose loops compile to better code.
-
-    :param arc: `Weights.arc`, or anything else of its length.
     """
     block = structure.numbers[structure.at.slot_automaton + slot] * structure.num_tokens + token
     begin, end = run_of(structure, structure.at.arc_start, block)

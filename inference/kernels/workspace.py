@@ -9,31 +9,20 @@ N_i and N_k states, and where L and R punctemes (or parts of such) have weight, 
     s         max(L, R)       R sums, for a right child L
     t         max(L, R)       L sums, for a right child R
 
-and behind the nodes N_0 weights, the result of applying the root.  Of ``vector``, ``s`` and ``t`` only the
-first entries are used where w has fewer.
+and behind the nodes N_0 weights, the result of applying the root.
 
-Nodes are visited children first.  Every number is written once, and before it is read:
+Nodes are visited children first, and every number is written once, before it is read.  When w is visited, its
+children are applied from the word outward, which writes their ``vector``, ``s``, ``t`` and result; the result
+of the outermost child on a side is entry 0 of that table, from which the other entries follow.  The root is
+applied last.
 
-- When w is visited, ``vector`` of each child is written and the child applied, from the word outward.  The
-  innermost child's is made of the word's initial or final weights, every other child's is the result of its
-  inner neighbour.
-- Entry 0 of a table is the result of the outermost child, or the word's initial or final weights if w has no
-  child on that side.  The other entries follow, each from its parent.
-- ``vector`` of the root, the weights at the right end of the tree, comes when all nodes have been visited.
-- ``s``, ``t`` and the result, in this order, are written when w is applied: when its head is visited, or
-  last of all for the root.
-
-No number has to be zero beforehand: sums are cleared first.
-
-The result of applying a constituent is divided by its greatest weight, which is kept as the constituent's
-``scale``.  So no vector in the workspace overflows or vanishes, however long the tree.  Tables, ``s`` and
-``t`` are built from scaled results, and not scaled again.  log p(x | T) is the logarithm of the scaled
-total weight plus those of all scales.  A scale of 0 means that the surface string is impossible; then the
-total is 0 too, and the numbers mean nothing more.
+The result of applying a constituent is divided by its greatest weight, its ``scale``, so that no vector
+overflows or vanishes.  log p(x | T) is the logarithm of the scaled total weight plus those of all scales.  A
+scale of 0 means that the surface string is impossible.
 
 The reverse pass has its *adjoints*, seeded derivatives of log p(x | T), in a second stretch laid out in the
-same way, all zeros at first, for most adjoints are sums.  The pass visits nodes in the opposite order, so
-every adjoint is complete before it is read.
+same way, all zeros at first.  It visits nodes in the opposite order, so every adjoint is complete before it
+is read.
 """
 
 from typing import Any, NamedTuple
@@ -67,10 +56,8 @@ class Workspace(NamedTuple):
 
     :ivar first: the first node of the tree; it has number 0 in ``place`` and in ``scale``.
     :ivar place: (n,) a `PLACE` for each node.
-    :ivar values: the numbers.
-    :ivar top: where the result of applying the root starts.
+    :ivar top: where the result of applying the root starts in ``values``.
     :ivar scale: (n,) the greatest weight of the result of applying each node.
-    :ivar weights: the weights of the problem, `pyropunct.inference.kernels.structure.Weights`.
     """
 
     first: int
@@ -82,14 +69,10 @@ class Workspace(NamedTuple):
 
 
 class Workspaces(NamedTuple):
-    """The workspaces of some consecutive trees, and their results.
+    """The workspaces of some consecutive trees, one after another, and their results.
 
-    :ivar first_tree: the first of these trees.
-    :ivar place: a `PLACE` for each node of these trees.
     :ivar start: where the numbers of each tree start in ``values``.
-    :ivar values: the numbers of all trees.
     :ivar top: where the result of applying the root starts in the numbers of each tree.
-    :ivar scale: the scale of each node of these trees.
     :ivar total: the scaled total weight of each tree.
     """
 
@@ -106,13 +89,9 @@ class SumTable(NamedTuple):
     """The table of one side of a node, with the trie of its punctemes.
 
     :ivar slot: the slot at that side of the constituent.
-    :ivar states: how many states the slot has.
     :ivar place: where the table starts in the workspace.
-    :ivar entries: how many entries it has.
-    :ivar token: where the tokens of these entries start in the structure's numbers; see
-        `pyropunct.inference.inventory.Tries`.
-    :ivar parent: where their parents start there.
-    :ivar of_pair: where the entries of all pairs start there.
+    :ivar token: where the tokens of its entries start in the structure's numbers, ``parent`` their parents,
+        ``of_pair`` the entries of all pairs; see `pyropunct.inference.inventory.Tries`.
     """
 
     slot: int
@@ -158,10 +137,8 @@ def _lay_out(structure, tree, places):
 
 @inner
 def workspaces_of(structure, weights, first_tree, last_tree):
-    """Workspaces for some trees, laid out but not filled.
-
-    ``values`` need not be cleared: each number is written before it is read.  ``scale`` and ``total`` are
-    written when a node is applied and when its tree is complete.
+    """Workspaces for some trees, laid out but neither filled nor cleared: numbers are written before they are
+    read.
     """
     trees, first = last_tree - first_tree, structure.numbers[structure.at.node_start + first_tree]
     nodes = structure.numbers[structure.at.node_start + last_tree] - first
@@ -227,8 +204,7 @@ def entry_of(values, table, entry):
 def link_of(structure, work, node, side, number):
     """Where a node's chain of children on one side is before the child of that number is applied.
 
-    Child 0 is next to the word.  The chain goes from the vector of each child to that of the next one
-    outward, and behind the last child to entry 0 of the table on that side.
+    From child 0, next to the word, it goes outward by vectors, and ends in entry 0 of that side's table.
     """
     if number < num_children(structure, node, side):
         return place_of(work, child_of(structure, node, side, number)).vector

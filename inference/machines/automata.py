@@ -13,13 +13,9 @@ from pyropunct.inference.ragged import Floats, Ints, runs, starts_of
 
 
 class Arcs(NamedTuple):
-    """The arcs of an acceptor.
+    """The arcs of an acceptor, from state to state, each with the token that it reads.
 
-    :ivar token: (A,) the tokens that they read.
-    :ivar source: (A,) the states where they begin.
-    :ivar target: (A,) the states to which they lead.
-    :ivar product: (A,) their products of a channel's weights; see
-        `pyropunct.inference.machines.products.Products`.
+    :ivar product: (A,) products of a channel's weights; see `pyropunct.inference.machines.products.Products`.
     :ivar factor: (A,) the numbers by which these are multiplied.
     """
 
@@ -31,11 +27,9 @@ class Arcs(NamedTuple):
 
 
 class Ends(NamedTuple):
-    """States where paths may start or end.
+    """States where paths may start or end; weights of repeated states add up.
 
-    :ivar state: the states; weights of repeated states add up.
-    :ivar product: the products of a channel's weights for starting, or ending, there.
-    :ivar factor: the numbers by which these are multiplied.
+    :ivar product: the products of a channel's weights for starting, or ending, there, times ``factor``.
     """
 
     state: Ints
@@ -46,13 +40,8 @@ class Ends(NamedTuple):
 class Acceptor(NamedTuple):
     """A weighted automaton over strings of tokens.
 
-    Its weights are products of named weights, so one acceptor serves for every value of a channel's
-    parameters.
-
-    :ivar num_states: states are numbered 0 .. num_states - 1.
-    :ivar initial: where paths start.
-    :ivar final: where paths end.
-    :ivar arcs: all arcs; several may join the same two states, their weights then add up.
+    Its weights are products of named weights, so one acceptor serves all values of a channel's parameters.
+    States are numbers from 0. Several arcs may join the same two states; their weights then add up.
     """
 
     num_states: int
@@ -103,10 +92,7 @@ def reached(num_states: int, first: Ints, source: Ints, target: Ints) -> NDArray
 
 
 def unite(parts: Sequence[tuple[int, Acceptor]], products: Products) -> Acceptor:
-    """The union of acceptors; weights of equal strings add up.
-
-    :param parts: acceptors, each with the product of weights for starting in it.
-    """
+    """The union of acceptors, each with a product of weights for starting in it; equal strings add up."""
     shifts = starts_of([acceptor.num_states for _, acceptor in parts]).tolist()
     initial, final, arcs = [], [], []
     for shift, (product, part) in zip(shifts, parts, strict=False):
@@ -123,9 +109,8 @@ def _joined(parts: Sequence[Columns]) -> Columns:
 
 
 class Packed(NamedTuple):
-    """An `Acceptor` with its arcs sorted by token.
+    """An `Acceptor` with its arcs sorted by token; those of each start at ``arc_start``, (num_tokens + 1,).
 
-    :ivar arc_start: (num_tokens + 1,) where the arcs of each token start.
     :ivar fixed: whether all arcs have the factor 1.
     :ivar log_scale: the logarithm of a factor that the weight of every string has besides.
     """
@@ -152,14 +137,10 @@ def pack(acceptor: Acceptor, num_tokens: int, log_scale: float = 0.0) -> Packed:
 class Automata(NamedTuple):
     """K automata side by side, with their weights.
 
-    :ivar num_tokens: the number of token types.
-    :ivar state_start: (K + 1,) the first state of each automaton in ``initial`` and ``final``.
+    :ivar state_start: (K + 1,) the first state of each automaton in ``initial`` and ``final``, (..., Q).
     :ivar arc_start: (K * num_tokens + 1,) the first arc of each automaton and token.
-    :ivar source: (A,) states where arcs begin, counted within their automaton.
-    :ivar target: (A,) states where arcs end, counted within their automaton.
+    :ivar source: (A,) states where arcs begin, counted within their automaton; ``target``, where they end.
     :ivar weight: (..., A) weights of the arcs.
-    :ivar initial: (..., Q) weight of starting in each state, of all automata together.
-    :ivar final: (..., Q) weight of ending in each state.
     :ivar log_scale: (K,) the logarithm of a factor that the weights of each automaton's strings have besides;
         see `pyropunct.inference.machines.transducers.scaled`.
     """
@@ -175,10 +156,7 @@ class Automata(NamedTuple):
     log_scale: Floats
 
     def matrices(self) -> Tensor:
-        """Every token's matrix of every automaton, padded with zeros to the same number of states.
-
-        :returns: (..., K, num_tokens, Q, Q), Q the greatest number of states of one automaton.
-        """
+        """(..., K, num_tokens, Q, Q) the matrices of all tokens, padded with zeros to the most states Q."""
         states = int(np.diff(self.state_start).max())
         automata = len(self.state_start) - 1
         block = np.repeat(np.arange(automata * self.num_tokens), np.diff(self.arc_start))
@@ -202,10 +180,7 @@ class Automata(NamedTuple):
 
 
 def join_automata(packed: Sequence[Packed], values: Tensor) -> Automata:
-    """Put automata side by side and look up their weights.
-
-    :param values: (..., P) the values of the products to which the automata refer.
-    """
+    """Automata side by side, with weights from (..., P) the values of products."""
     acceptors = [each.acceptor for each in packed]
     arcs = _joined([acceptor.arcs for acceptor in acceptors])
     state_start = starts_of([each.num_states for each in packed])

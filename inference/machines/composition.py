@@ -33,12 +33,9 @@ class Lattice(NamedTuple):
     acceptor has S states.  The machine begins at the places e, since its first state is 0.  It has halted at
     the places below zero, e - S.
 
-    :ivar machine: the machine.
     :ivar after: the acceptor, in the order in which the machine writes.
     :ivar start: (M + 1,) where the arcs of each of the machine's moves start.
-    :ivar move: (A,) the move on each arc.
-    :ivar source: (A,) the places where arcs begin.
-    :ivar target: (A,) the places to which they lead.
+    :ivar move: (A,) the move on each arc, from place ``source`` to ``target``.
     :ivar product: (A,) the products of weights of the moves, and of the acceptor's arcs for what they write.
     :ivar factor: (A,) the numbers by which these are multiplied.
     """
@@ -64,9 +61,8 @@ class Lattice(NamedTuple):
 
 
 def compose(machine: Machine, after: Acceptor, products: Products) -> Lattice:
-    """A machine and an acceptor of strings on the page, run together.
-
-    Source: Mohri (2009, "Weighted automata algorithms", composition).
+    """A machine and an acceptor of strings on the page, run together (Mohri 2009, "Weighted automata
+    algorithms").
     """
     after = reverse(after) if machine.from_right else after
     ways = _ways(machine.strings, after, products)
@@ -87,9 +83,8 @@ def compose(machine: Machine, after: Acceptor, products: Products) -> Lattice:
 
 
 def preimage(lattice: Lattice, products: Products) -> Acceptor:
-    """All strings on the page that the machine may have read to write a string that the acceptor accepts.
-
-    The weight of a string u is the sum over strings v of p(v | u) times the weight of v.
+    """An acceptor of strings u, weighted by the sum over accepted strings v of p(v | u) times the weight of
+    v.
 
     :raises ValueError: if, behind the last token, the machine writes tokens with learned weights.
     """
@@ -127,10 +122,7 @@ def _matches(left: Ints, right: Ints) -> tuple[Ints, Ints]:
 
 
 class _Ways(NamedTuple):
-    """The ways of an acceptor from state to state by which it reads strings, string after string.
-
-    :ivar start: where those of each string start.
-    """
+    """The ways of an acceptor from state to state by which it reads strings, string after string."""
 
     start: Ints
     source: Ints
@@ -162,10 +154,8 @@ def _ways(strings: Sequence[String], after: Acceptor, products: Products) -> _Wa
 
 
 def _behind_the_end(final: Ends, source: Ints, target: Ints, product: Ints, factor: Floats) -> Ends:
-    """Final weights, when moves behind the last token may come before the one that halts.
-
-    With C[s, t] the chances of these moves and F[t] the weights of halting, the sum of all ways is
-    F + C F + C C F + ... = (1 - C)^-1 F, for each product of learned weights.
+    """(1 - C)^-1 F for each product of learned weights, with C the chances of moves after the last token, F
+    of halting.
     """
     if product.any():
         raise ValueError(
@@ -185,10 +175,7 @@ def _behind_the_end(final: Ends, source: Ints, target: Ints, product: Ints, fact
 
 
 def _closed(weights: Floats, begin: Ints, end: Ints, factor: Floats) -> Floats:
-    """(1 - C)^-1 F: by adding up its terms, which end if no way leads back to where it began.
-
-    Where none of the ways halts, the sum is zero; the chances of all others die out.
-    """
+    """(1 - C)^-1 F by adding up its terms, which end if no way leads back; zero where no way halts."""
     total, term = weights.copy(), weights
     for _ in range(len(weights)):
         term = np.bincount(begin, factor * term[end], len(weights)).astype(np.float64)

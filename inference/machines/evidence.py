@@ -1,7 +1,6 @@
-"""Evidence about the surface string of a slot: the whole string, or a part of it.
+"""Evidence about the surface string of a slot: a weighted acceptor of strings, in the simplest case of one.
 
-Evidence about a slot is a weighted acceptor of surface strings: p(evidence | u) is the sum, over the strings
-that it accepts, of p(string | u) times the string's weight.  One observed string is the special case.
+p(evidence | u) is the sum, over accepted strings, of p(string | u) times the string's weight.
 """
 
 from collections import defaultdict
@@ -31,9 +30,7 @@ class Step(NamedTuple):
 class Evidence(NamedTuple):
     """A weighted acceptor of surface strings, as `exactly`, `with_hidden`, `any_over` and `one_of` make them.
 
-    :ivar num_states: states are numbered 0 .. num_states - 1.
-    :ivar initial: where paths start, each state with a weight; weights of a state that is there twice add up.
-    :ivar final: where paths end, with weights in the same way.
+    :ivar initial: where paths start, with weights; those of a repeated state add up. Likewise ``final``.
     :ivar steps: the steps of paths.  The weight of a string is the sum of its paths' products.
     :ivar string: the string, if the evidence is that string and nothing else.
     """
@@ -50,10 +47,7 @@ class Evidence(NamedTuple):
         return [weight for *_, weight in (*self.initial, *self.final, *self.steps)]
 
     def check(self) -> None:
-        """Check the weights.
-
-        :raises ValueError: if one is negative or not finite.
-        """
+        """Check the weights. Raises ValueError if one is negative or not finite."""
         if refused := _refused(self.weights):
             raise ValueError(f"evidence has the weights {refused}: they must be finite, and none below zero")
 
@@ -100,9 +94,8 @@ def exactly(string: Sequence[int]) -> Evidence:
 
 
 def with_hidden(string: Sequence[int], hidden: Iterable[int]) -> Evidence:
-    """Any string that equals this one when the hidden tokens are removed.
+    """Any string that equals this one when the hidden tokens, such as commas to restore, are removed.
 
-    :param hidden: tokens that may occur anywhere, any number of times: commas, if they are to be restored.
     :raises ValueError: if the string itself holds one of them.
     """
     unseen = sorted(set(hidden))
@@ -119,7 +112,7 @@ def any_over(tokens: Iterable[int]) -> Evidence:
 
 
 def one_of(strings: Iterable[tuple[Sequence[int], float]]) -> Evidence:
-    """Each of several strings, weighted by the probability of the observation given the string.
+    """Strings weighted by the probability of the observation given each.
 
     :raises ValueError: if a weight is negative or not finite, or none is positive.
     """
@@ -147,9 +140,7 @@ class SlotEvidence:
 
     :param slots: for each slot its evidence, or its string.
     :raises ValueError: if a weight of evidence is negative or not finite.
-
-    :ivar place: (S,) which of the distinct evidence each slot has.
-    :ivar distinct: the distinct evidence.
+    :ivar place: (S,) which of the ``distinct`` evidence each slot has.
     """
 
     def __init__(self, slots: Iterable[Evidence | Sequence[int]]) -> None:

@@ -3,12 +3,6 @@
 A machine begins in state 0.  It reads `START` once, then the tokens of a string, from the left or from the
 right, then `END` again and again, until a move halts it.  Each time it makes one of the moves that its state
 has for the token, with their probabilities, and writes the move's tokens.
-
-`Machine` has the moves sorted by state and token.  From it read
-
-- the automata of evidence, by composition (`pyropunct.inference.machines.composition`),
-- best ways, draws given evidence, and all outcomes of single strings (`pyropunct.inference.machines.paths`),
-- draws, compiled (`pyropunct.inference.machines.sampling`).
 """
 
 from collections.abc import Sequence
@@ -31,17 +25,12 @@ TOLERANCE = 1e-4
 class Machine:
     """The M moves of a `Pass`, sorted by the state where they begin and by the token that they read.
 
-    :ivar num_tokens: the number V of token types.
     :ivar states: the names of the states; state 0 is the one before `START`.
-    :ivar moves: the moves.
     :ivar first: (states * (V + 2) + 1,) where the moves of each state and token begin; see `at`.
-    :ivar source: (M,) the states where moves begin.
-    :ivar token: (M,) the tokens that they read.
     :ivar target: (M,) the states to which they lead, -1 if they halt.
-    :ivar product: (M,) their products of weights.
-    :ivar factor: (M,) the numbers by which these are multiplied.
-    :ivar written: (M,) which of ``strings`` they write.
-    :ivar strings: the distinct strings that the moves write, and all their beginnings, shorter ones first.
+    :ivar product: (M,) their products of weights, times ``factor``.
+    :ivar written: (M,) which of ``strings`` they write: all strings that moves write, and all their
+        beginnings, shorter ones first.
     :ivar edits: (M,) their edits as seen on the page.
     :ivar from_right: whether the machine reads, and writes, from right to left.
     """
@@ -75,9 +64,8 @@ class Machine:
 
 
 def machine_of(one: Pass, num_tokens: int, products: Products) -> Machine:
-    """The machine that makes the moves of a pass.
-
-    :raises MachineError: see `pyropunct.inference.machines.transducers.Transducer`.
+    """The machine of a pass; raises MachineError as `pyropunct.inference.machines.transducers.Transducer`
+    does.
     """
     moves = list(one.moves)
     if not moves:
@@ -150,7 +138,6 @@ def _check_complete(names: Sequence[object], sizes: Ints) -> None:
 def check_sums(machine: Machine, values: Tensor, tolerance: float) -> None:
     """Check that the probabilities of the moves of each state and token add up to 1.
 
-    :param values: (..., number of products) the values of all products of weights.
     :raises MachineError: with the state and the token.
     """
     product = torch.from_numpy(machine.product).to(values.device)

@@ -33,15 +33,12 @@ class MachineError(UserError, ValueError):
 
 
 class Move(NamedTuple):
-    """A step of a machine: it reads a token, writes tokens and changes its state.
+    """A step of a machine: it reads a token, writes tokens and changes its state, any hashable value.
 
-    Any value that can be a key of a dictionary can be a state.
-
-    :ivar source: the state in which the machine may make the move; of no meaning at `START`.
+    :ivar source: the state in which the machine may make the move; ignored at `START`.
     :ivar token: the token that it reads, or `START`, or `END`.
     :ivar weight: the weights whose product is the probability of the move, among all moves with the same
         source and token; ``()`` for 1.
-    :ivar written: the tokens that it writes.
     :ivar target: the state in which it goes on, or `HALT`.
     :ivar edit: the edit of two neighbouring tokens, in the order of reading, if the move is an edit.
     :ivar factor: a number by which the weight is multiplied.
@@ -57,10 +54,9 @@ class Move(NamedTuple):
 
 
 class Pass(NamedTuple):
-    """A machine that reads a string from one end to the other.
+    """A machine that reads and writes a string from one end to the other, ``from_right`` or from the left.
 
     :ivar moves: its moves.  Without moves at `START` it begins in the source of the first move.
-    :ivar from_right: whether it reads, and writes, from right to left.
     """
 
     moves: Sequence[Move]
@@ -71,7 +67,6 @@ class Branch(NamedTuple):
     """One way in which a channel may work: passes, each of which reads the output of the one before.
 
     :ivar weight: the weights whose product is the probability of this branch; ``()`` for 1.
-    :ivar name: tells it from other branches.
     """
 
     passes: tuple[Pass, ...]
@@ -82,17 +77,15 @@ class Branch(NamedTuple):
 def claims(
     waiting: Sequence[tuple[int, Label]], move: Move
 ) -> tuple[list[Label | None], list[tuple[int, Label]]]:
-    """The labels of the tokens that a move writes, and the tokens that wait behind it.
+    """The labels of the tokens that a move writes, None for tokens that were not read; and those that still
+    wait.
 
-    A machine's moves name the tokens that it writes, not their origins.  A token that is written is taken to
-    be the first token read that equals it and is neither written nor absorbed yet; in a transposition the
-    last one.  If the move is an edit, it is an edit of the last two tokens that wait, and it writes the first
-    token of these two; all that it writes behind that token comes from nowhere.
+    A written token is taken to be the first token read that equals it and is neither written nor absorbed
+    yet; in a transposition the last one.  An edit is one of the last two tokens that wait, and writes the
+    first of these two; all that it writes behind that token comes from nowhere.
 
     :param waiting: the tokens that were read and are neither written nor absorbed yet, in the order of
         reading, each with a label.
-    :returns: a label for each token that the move writes, None for a token that was not read; and the tokens
-        that still wait.
     """
     waiting, labels = list(waiting), []
     edit = move.edit

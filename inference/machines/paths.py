@@ -29,8 +29,6 @@ class Path(NamedTuple):
     """How a surface string came from an underlying string u.
 
     :ivar probability: the product of the probabilities of all moves, and the weight of the evidence.
-    :ivar branch: the name of the branch that was taken.
-    :ivar surface: the surface string, as on the page.
     :ivar origins: for each token of the surface string the place in u of the token that it is, or None.
     :ivar edits: the edits, in the order in which they were made.
     """
@@ -43,11 +41,7 @@ class Path(NamedTuple):
 
 
 class Made(NamedTuple):
-    """An edit that was made.
-
-    :ivar edit: the edit, as seen on the page.
-    :ivar places: the places in u of its two tokens, None for inserted tokens.
-    """
+    """An edit, as seen on the page, and the places in u of its two tokens, None for inserted tokens."""
 
     edit: TokenEdit
     places: tuple[int | None, int | None]
@@ -68,16 +62,11 @@ class Ways:
     def draw(
         self, underlying: Sequence[int], evidence: Evidence, generator: np.random.Generator
     ) -> Path | None:
-        """A path drawn from the posterior, so that its surface follows p(x | u, evidence); None if
-        impossible.
-        """
+        """A path drawn from the posterior: its surface follows p(x | u, evidence); None if impossible."""
         return self._path(underlying, evidence, generator)
 
     def outcomes(self, underlying: Sequence[int], leaving_out: Sequence[str] = ()) -> dict[String, float]:
-        """p(x | u) of each surface string x, if u is not too long; see `MOST_STRINGS`.
-
-        :param leaving_out: names of branches to exclude.
-        """
+        """p(x | u) of each surface string x, without some branches, if u is short: see `MOST_STRINGS`."""
         outcomes: defaultdict[String, float] = defaultdict(float)
         for branch in self._transducer.branches:
             if branch.name in leaving_out:
@@ -301,12 +290,7 @@ def _through(places: Iterable[int | None], origins: Sequence[int | None]) -> tup
 def _told(
     machine: Machine, string: String, steps: Iterable[tuple[int, int]]
 ) -> tuple[String, tuple[int | None, ...], list[Made]]:
-    """What a pass wrote, as on the page, which token of its string each token is, and the edits that it made.
-
-    See `pyropunct.inference.machines.moves.claims`.
-
-    :param steps: the tokens that the machine read, each with its move.
-    """
+    """The string that a pass wrote, as on the page, the origin of each token, and the edits: see `claims`."""
     places = iter(range(len(string))[::-1] if machine.from_right else range(len(string)))
     waiting: list[tuple[int, int]] = []
     written: list[tuple[int, int | None]] = []

@@ -28,10 +28,7 @@ _FROM_RIGHT = (KEEP, RIGHT_ABSORPTION, LEFT_ABSORPTION, TRANSPOSITION)
 
 
 class TokenEdit(NamedTuple):
-    """What happens to two neighbouring tokens a b (Li, Wang & Eisner 2019, section 2.2).
-
-    :ivar kind: `KEEP`, `LEFT_ABSORPTION`, `RIGHT_ABSORPTION` or `TRANSPOSITION`.
-    """
+    """What happens to two neighbouring tokens a b (Li, Wang & Eisner 2019, section 2.2); see `EDITS`."""
 
     first: int
     second: int
@@ -56,10 +53,7 @@ class Places:
         self.size = int(start[-1])
 
     def of(self, name: Name) -> int:
-        """The place of a weight.
-
-        :raises ValueError: if there is no such weight.
-        """
+        """The place of a weight. Raises ValueError if there is no such weight."""
         tensor, *named = name
         shape = self.shapes.get(str(tensor))
         if shape is None:
@@ -92,8 +86,7 @@ class Places:
 class Products:
     """Products of weights, numbered from 0; `ONE` is the empty product.
 
-    A product may carry edits: those of the moves with this weight. The same weights with other edits have
-    another number.
+    A product may carry edits, those of its moves; with other edits it has another number.
     """
 
     def __init__(self, places: Places) -> None:
@@ -108,9 +101,8 @@ class Products:
         return len(self._columns)
 
     def named(self, weights: Sequence[tuple[Sequence[Name], TokenEdit | None]]) -> Ints:
-        """The numbers of products of named weights, each with an edit or None.
-
-        :raises ValueError: if a name is unknown.
+        """The numbers of products of named weights, each with an edit or None. Unknown names raise
+        ValueError.
         """
         known = {name: self.places.of(name) for names, _ in weights for name in names}
         numbers = np.empty(len(weights), np.int64)

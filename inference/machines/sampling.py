@@ -28,19 +28,15 @@ _LOW_BITS = np.uint64(11)
 class Sampler(NamedTuple):
     """A `Transducer` with its weights, as arrays.
 
-    The *kinds* of moves are those of `pyropunct.inference.machines.machine.Machine`, of all machines in one
-    line: a state's kind for `START` and then those for `END` and for each token.  The moves of a kind stand
-    side by side.
+    A *kind* of moves belongs to a state (of all machines) and a token: `START`, `END`, then the others.
 
     :ivar branch_total: (branches,) the probability of a branch or one before it.
     :ivar pass_start: (branches + 1,) where the passes of each branch start.
-    :ivar begin: (passes,) the kind of each pass's start.
-    :ivar from_right: (passes,) whether it reads from right to left.
+    :ivar begin: (passes,) the kind of each pass's start; ``from_right``, whether it reads from right to left.
     :ivar move_start: (kinds + 1,) the first move of each kind.
     :ivar move_total: (M,) the probability of a move or one before it of the same kind.
     :ivar target: (M,) the kind of token 0 in the state to which a move leads, -1 if it halts.
-    :ivar written_start: (M + 1,) where the tokens that a move writes start.
-    :ivar written: the tokens.
+    :ivar written_start: (M + 1,) where the tokens that a move writes start in ``written``.
     """
 
     branch_total: Floats
@@ -172,9 +168,8 @@ def _run(
 def rewritten(
     machine: Sampler, string: Array, first: int, last: int, bits: np.uint64, out: Array, begin: int
 ) -> int:
-    """Write a surface string of ``string[first:last]`` into ``out`` from ``begin`` on.
-
-    :returns: where it ends, -1 if there is no room for it.
+    """Write a surface string of ``string[first:last]`` into ``out`` from ``begin``; its end, -1 if there is
+    no room.
     """
     branch = 0
     if len(machine.branch_total) > 1:
@@ -192,9 +187,9 @@ def rewritten(
 
 @compiled
 def rewrite_all(machine: Sampler, strings: Array, bits: Array) -> tuple[Array, Array]:
-    """Draw a surface string for each underlying string: their lengths, and the tokens of them all.
+    """The lengths and tokens of a surface string drawn for each of (S, U) token ids; negative ids are left
+    out.
 
-    :param strings: (S, U) token ids; numbers below zero are left out.
     :param bits: (S,) ``uint64`` random bits.
     """
     lengths, out, size = np.empty(len(strings), np.int64), np.empty(1024, np.int64), 0
@@ -215,10 +210,7 @@ def rewrite_all(machine: Sampler, strings: Array, bits: Array) -> tuple[Array, A
 
 
 def draw_strings(machine: Sampler, underlying: Tensor) -> list[list[int]]:
-    """Draw a surface string for each underlying string, by torch's generator.
-
-    :param underlying: (S, U) token ids; negative ids are skipped.
-    """
+    """Draw a surface string for each of (S, U) token ids by torch's generator; negative ids are skipped."""
     bits = torch.randint(-(2**63), 2**63 - 1, (len(underlying),)).numpy().view(np.uint64)
     lengths, tokens = rewrite_all(machine, np.ascontiguousarray(underlying.numpy()), bits)
     return [part.tolist() for part in np.split(tokens, np.cumsum(lengths)[:-1])]

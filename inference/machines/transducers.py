@@ -1,14 +1,9 @@
-"""Channels as finite-state transducers, and what follows from their machines' moves.
+"""Channels as finite-state transducers (Li, Wang & Eisner 2019, section 2.2), made of machines' moves.
 
-A noisy channel is a probabilistic finite-state transducer (Li, Wang & Eisner 2019, section 2.2).  It is
-described once, by the moves of machines (`pyropunct.inference.machines.moves`).  From these follow
-
-- the automaton that accepts each underlying string u with weight p(x | u), for an observed surface string x
-  or for other evidence about it: `Transducer.automata`, by `pyropunct.inference.machines.composition`;
-- draws of x given u: `pyropunct.inference.machines.sampling`;
-- the best moves from u to x, draws of x given u and evidence, and the distribution of x given u:
-  `pyropunct.inference.machines.paths`;
-- how probable each edit is, and how often it is made: `Transducer.edit_table`, `Transducer.edit_counts`.
+From these follow the automata of u given evidence (`Transducer.automata`, by composition), draws
+(`pyropunct.inference.machines.sampling`), best moves and distributions of x
+(`pyropunct.inference.machines.paths`), and how probable and frequent edits are (`Transducer.edit_table`,
+`Transducer.edit_counts`).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -89,10 +84,8 @@ class Transducer:
             check_sums(machine, values, tolerance)
 
     def lattices(self, evidence: Evidence, branch: Cascade) -> tuple[list[Lattice], Acceptor]:
-        """Each pass of a branch, run together with what the passes behind it may read given the evidence.
-
-        :returns: the lattices, that of the first pass first; and the acceptor of the strings on the page that
-            the first pass may read, without the branch's weight.
+        """The lattice of each pass of a branch with what later passes may read given the evidence, first pass
+        first; and the acceptor of strings that the first pass may read, without the branch's weight.
         """
         acceptor, lattices = as_acceptor(evidence), []
         for machine in reversed(branch.machines):
@@ -111,10 +104,8 @@ class Transducer:
         return join_automata(packed, self.products.values(weights))
 
     def automata_with(self, evidence: Sequence[Evidence], values: Tensor) -> Automata:
-        """`automata`, given the values of all products: their gradients tell how often each was used.
-
-        :param values: (..., number of products) what ``products.values`` returns, behind a call of `automata`
-            with the same evidence.
+        """`automata`, given (..., products) values of all products, after a call of `automata` with this
+        evidence.
         """
         return join_automata([self._packed(of_slot) for of_slot in evidence], values)
 
@@ -158,9 +149,8 @@ SHORT = 16
 def scaled(evidence: Evidence, machines: Iterable[Machine]) -> tuple[Evidence, float]:
     """Scales evidence of one long string, so that its probability does not underflow.
 
-    Each token of a long string gets a weight above 1, about the inverse of its probability. All paths to the
-    string get the same factor, the product of these weights, which is subtracted as a logarithm. Other
-    evidence stays as it is.
+    Each token gets a weight above 1, about the inverse of its probability, so all paths to the string get the
+    same factor. Other evidence stays as it is.
 
     :returns: the evidence, and the logarithm that restores the weights of the string.
     """
@@ -176,10 +166,7 @@ def scaled(evidence: Evidence, machines: Iterable[Machine]) -> tuple[Evidence, f
 
 
 def _costs(string: String, machine: Machine) -> Floats:
-    """(L,) what each token costs in the best way to write the string behind the end, as -log probability.
-
-    Infinite if the machine does not write it there token by token.
-    """
+    """(L,) -log probability of each token, written in the best way after the end; infinite if impossible."""
     moves, size = _moves_by_token(machine), len(machine.states)
     best, table = np.zeros(len(string) + 1), np.zeros(size)
     for place, token in reversed(list(enumerate(string[::-1] if machine.from_right else string))):

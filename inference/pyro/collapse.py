@@ -1,8 +1,7 @@
 """Sums over the punctemes of whole trees: a story is told as p(x | T), in place of p(T', x | T).
 
-Under `collapse_trees` the site "surface" of a story has the probability of x with all punctemes summed out by
-the inside algorithm, and the site "pairs" is gone, unless it is given a value.  All else stays as it is: the
-name, the shape and the meaning of the site "surface", and what handlers inside and outside do to it.
+Under `collapse_trees` the site "surface" of a story has the probability of x with all punctemes summed out,
+and the site "pairs" is gone, unless it is given a value.  All else stays as it is.
 """
 
 from collections.abc import Callable
@@ -32,9 +31,8 @@ class ImpossibleSurfaceError(UserError, ValueError):
 
 
 class Sum:
-    """The sum over all T' of a story whose x is known: one inside pass, run on first use.
-
-    :param told: the story, which owns this sum. The reference is weak: a cycle would keep tables in memory.
+    """The sum over all T' of a story whose x is known, run on first use; refers weakly to the story that owns
+    it.
     """
 
     def __init__(self, told: Told) -> None:
@@ -63,10 +61,7 @@ class Sum:
         return track_provenance(expectation, sites | get_provenance(cost))
 
     def refuse_impossible(self) -> None:
-        """Refuse an x that no T' explains.
-
-        :raises ImpossibleSurfaceError: with the tree and the slot.
-        """
+        """Refuse an x that no T' explains. Raises ImpossibleSurfaceError with the tree and the slot."""
         sizes, evidence = self._told.sentences, self.log_evidence
         if sizes is not None:
             evidence = torch.stack([trees.amax(-1) for trees in evidence.split(list(sizes), -1)], -1)
@@ -97,10 +92,7 @@ class Summed(TreeSite):
 
 
 def summed(told: Told, surface: Surface | None) -> None:
-    """x alone, by `Summed`; or `forward` if T' is given.
-
-    :raises NotImplementedError: where `pyro.poutine.do` gives x: then there is nothing to sum.
-    """
+    """x alone, by `Summed`, or `forward` if T' is given. Raises NotImplementedError where `do` gives x."""
     given, shown = given_values(told, surface)
     if given is not None:
         return forward(told, surface)
@@ -123,10 +115,8 @@ def summed(told: Told, surface: Surface | None) -> None:
 
 
 class CollapseMessenger(TellMessenger):
-    """Tells stories as p(x | T), and checks the sums after the model has run.
-
-    :param allow_impossible: see `collapse_trees`.
-    :ivar told: the stories of the last run.
+    """Tells stories as p(x | T), and checks the sums of ``told`` after the model has run: see
+    `collapse_trees`.
     """
 
     def __init__(self, allow_impossible: bool = False) -> None:
@@ -175,9 +165,8 @@ def collapse_trees(model: Callable[..., Any], allow_impossible: bool = False) ->
 
 
 def told_story(model: Callable[..., Any], *args: Any, **kwargs: Any) -> Told:
-    """The one story that a call of the model tells as p(x | T).
-
-    :raises ValueError: if there is not exactly one, or if its T' is given.
+    """The one story that a call tells as p(x | T). Raises ValueError if there is another number, or T' is
+    given.
     """
     with poutine.block(), CollapseMessenger(allow_impossible=True) as collapse:
         model(*args, **kwargs)
@@ -194,12 +183,10 @@ def tree_problem(model: Callable[..., Any], *args: Any, **kwargs: Any) -> Proble
 
 
 def expected_uses(model: Callable[..., Any], *args: Any, **kwargs: Any) -> Tensor:
-    """How often the channel's products of weights are used, in expectation under the posterior.
+    """(products,) how often the channel's products of weights are used, in expectation under the posterior.
 
-    The derivative of log p(x | T) with respect to the logarithm of each product: the counts of an E-step.
-    See `pyropunct.inference.machines.transducers.Transducer.edit_counts`.
-
-    :returns: (number of products,) in the order of the channel's ``transducer.products``.
+    The derivative of log p(x | T) in the logarithm of each product of ``transducer.products``: the counts of
+    an E-step. See `pyropunct.inference.machines.transducers.Transducer.edit_counts`.
     """
     told = told_story(model, *args, **kwargs)
     evidence = evidence_of(told.known)

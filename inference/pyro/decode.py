@@ -34,7 +34,7 @@ class TreePosterior(_Decoding):
     """T' given x: p(T' | T, x) = p(T', x | T) / p(x | T)."""
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
-        """A draw of T' from the posterior, or the T' of the best derivation, (..., N).
+        """(..., N) a draw of T' from the posterior, or the T' of the best derivation.
 
         :raises ImpossibleSurfaceError: if no T' explains the surface of some tree.
         """
@@ -50,10 +50,7 @@ class TreePosterior(_Decoding):
         return choices.to(self.told.trees.relation.device)
 
     def log_prob(self, value: Tensor) -> Tensor:
-        """log p(T' | T, x) of each tree, (..., B).
-
-        It has no gradient: `pyro.infer.SVI` and HMC would take T' for a draw from its prior.
-        """
+        """(..., B) log p(T' | T, x) without gradient: SVI and HMC would take T' for a draw from its prior."""
         told, problem = self.told, self.told.sum.problem
         sprouted = told.forest.per_tree(of_choices(problem.log_pairs, value, told.start))
         log_posterior = sprouted + log_rewritten(told, value, told.known) - told.sum.log_evidence
@@ -84,10 +81,7 @@ class Completed(_Decoding):
 
 
 class TreeOfText(TreeOfWords):
-    """T given words and x: p(T | words, x) = p(T | words) p(x | T) / p(x | words).
-
-    :param temperature: 1 for draws, 0 for the T of the best derivation.
-    """
+    """T given words and x, p(T | words) p(x | T) / p(x | words): drawn (temperature 1) or the best (0)."""
 
     def __init__(self, told: Told, temperature: int, batch_shape: torch.Size | None = None) -> None:
         super().__init__(told.trees, batch_shape)
@@ -131,10 +125,7 @@ def _with_trees(told: Told, chosen: Tensor) -> Told:
 
 
 def decoded(told: Told, surface: Surface | None, temperature: int) -> Told | None:
-    """x by `Summed`, then T' given x by `TreePosterior`; or `forward` if T' is given.
-
-    Latent trees are decoded between the two, by `TreeOfText`.
-    """
+    """x by `Summed`, latent trees by `TreeOfText`, T' by `TreePosterior`; or `forward` if T' is given."""
     summed(told, surface)
     if told.is_decided:
         return None
@@ -152,12 +143,12 @@ def decoded(told: Told, surface: Surface | None, temperature: int) -> Told | Non
 def infer_trees(model: Callable[..., Any], temperature: int = 1) -> Callable[..., Any]:
     """The model with T' decoded from x, as `pyro.infer.infer_discrete` decodes other sites.
 
-    Its stories are told as p(x | T) p(T' | T, x): the site "surface" comes first, then "pairs".  Where
-    evidence (`pyropunct.inference.machines.evidence.SlotEvidence`) leaves surface strings open, these are
-    decoded too: they are the site "completed", and the ``surface`` of what the story returns.
+    Its stories are told as p(x | T) p(T' | T, x): the site "surface" comes first, then "pairs".  Surface
+    strings that evidence (`pyropunct.inference.machines.evidence.SlotEvidence`) leaves open are decoded too:
+    they are the site "completed", and the ``surface`` of what the story returns.
 
-    :param temperature: 1 for a draw from the posterior p(T', x | T, evidence), 0 for the best derivation.
-    :raises ValueError: for any other temperature.
+    :param temperature: 1 for a draw from p(T', x | T, evidence), 0 for the best derivation; else a
+        ValueError.
     """
     if temperature not in (0, 1):
         raise ValueError(f"the temperature of infer_trees is 0 or 1, not {temperature}")
@@ -165,7 +156,7 @@ def infer_trees(model: Callable[..., Any], temperature: int = 1) -> Callable[...
 
 
 def marginals(told: Told) -> dist.TorchDistribution:
-    """The posterior of each choice alone, given x: a distribution of (N,) choices.
+    """The posterior of each choice, given x: a distribution of (N,) choices.
 
     :raises NotImplementedError: if the posterior depends on other sites that are summed out too.
     """

@@ -50,10 +50,7 @@ class TreeTrace_ELBO(OfPreparedModels, Trace_ELBO):  # noqa: N801, likewise
 
 
 def tree_elbo(model: Model, guide: Model, *args: Any) -> TraceEnum_ELBO | Trace_ELBO:
-    """The faster ELBO that suffices for a model with at most one plate around any site.
-
-    Runs guide and model once, to see whether sites other than those of trees are enumerated.
-    """
+    """The faster ELBO that suffices with at most one plate around any site; runs guide and model once."""
     guide_trace = poutine.trace(guide).get_trace(*args)
     model_trace = poutine.trace(poutine.replay(collapse_trees(model), trace=guide_trace)).get_trace(*args)
     sites = [*guide_trace.nodes.values(), *model_trace.nodes.values()]

@@ -18,8 +18,6 @@ class Point(TorchDistribution):
     """All probability on one point; the log-density of that very tensor is defined as 0.
 
     `pyro.distributions.Delta` compares every element, which is slow for tens of millions of weights.
-
-    :param event_dim: the number of event dimensions.
     """
 
     arg_constraints: ClassVar[dict[str, Any]] = {}
@@ -40,10 +38,7 @@ class Point(TorchDistribution):
         return self.value.expand(torch.Size((*sample_shape, *self.value.shape)))
 
     def log_prob(self, value: Tensor) -> Tensor:
-        """0, for the point itself.
-
-        :raises ValueError: for any other tensor.
-        """
+        """0, for the point itself. Raises ValueError for any other tensor."""
         if value is not self.value and value.data_ptr() != self.value.data_ptr():
             raise ValueError("a Point knows only its own value")
         return self.value.new_zeros(self.batch_shape)
@@ -68,12 +63,10 @@ class NormalInPart(PointEstimate):
     """A `PointEstimate`, but for some sites, whose elements are normal and independent.
 
     In the mean-field approximation of a normal posterior, the variance of an element is the inverse of its
-    diagonal entry in the precision matrix, whether other elements have a variance or not (Bishop 2006,
-    "Pattern Recognition and Machine Learning", section 10.1.2).  So as far as the posterior is normal, these
-    sites get the scales that `pyro.infer.autoguide.AutoNormal` over all sites would give them, while millions
-    of other weights stay points, with sparse gradients.
+    diagonal entry in the precision matrix (Bishop 2006, section 10.1.2).  So these sites get the scales of
+    `pyro.infer.autoguide.AutoNormal`, while millions of other weights stay points, with sparse gradients.
 
-    :param part: the part of it whose sites are normal, as the first part of their names.
+    :param part: the first part of the names of these sites.
     :param init_scale: the standard deviations at the start.
     """
 

@@ -1,12 +1,11 @@
-"""The site of latent trees: T is drawn, or summed out together with its punctemes.
-
-A story whose trees are latent (`pyropunct.models.latent.LatentTrees`) has a third site::
+"""The site of latent trees (`pyropunct.models.latent.LatentTrees`): T is drawn, or summed out with its
+punctemes::
 
     tree     T: (..., I) of each item of the packed forest whether it is part of T, 1 or 0
 
-Told forward, T comes first, from p(T | words).  Under `pyropunct.inference.pyro.collapse.collapse_trees` the
-site is gone, unless it is given a value, and "surface" has p(x | words): equation 1 of the paper.  Under
-`pyropunct.inference.pyro.decode.infer_trees` it comes after "surface", as p(T | words, x).
+It comes first, from p(T | words).  Under `pyropunct.inference.pyro.collapse.collapse_trees` it is gone,
+unless given, and "surface" has p(x | words).  Under `pyropunct.inference.pyro.decode.infer_trees` it comes
+after "surface", as p(T | words, x).
 """
 
 from collections.abc import Callable
@@ -44,10 +43,7 @@ class Latent(Protocol):
 
 
 class TreeOfWords(TorchDistribution):
-    """T given the words: batch shape (..., B).
-
-    :ivar latent: the trees that may be.
-    """
+    """T given the words: batch shape (..., B)."""
 
     arg_constraints: dict[str, Any] = {}  # noqa: RUF012, as Pyro has it
     support = constraints.integer
@@ -91,8 +87,5 @@ def kept(latent: Latent) -> Any:
 
 @effectful(type="grow")
 def grow(latent: Latent, growing: Growing = drawn) -> Any:
-    """Trees in the place of latent ones, unless handlers sum these out.
-
-    :param growing: what becomes of them; handlers choose it.
-    """
+    """Trees in the place of latent ones, by ``growing``, unless handlers sum these out."""
     return growing(latent)

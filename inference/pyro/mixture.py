@@ -1,14 +1,10 @@
-"""Mixtures over the trees of a sentence, for text without trees: an effect handler around a collapsed model.
+"""Mixtures over a few trees T_k of a sentence with weights w_k, for text without trees.
 
-The tree T of a sentence is latent in text.  A parser finds a few trees T_k of its words, and weights w_k:
-p(T_k | words) of the best trees, or 1 / K of K draws.  Under `mix_trees` the site "surface" has::
+Under `mix_trees`, around a collapsed model, the site "surface" has for each sentence::
 
     log p(x | words) = log sum_k w_k p(x | T_k)
 
-for each sentence, in place of one log p(x | T_k) for each tree.  Each tree then counts in gradients by its
-share of the sum, the posterior p(T_k | words, x).
-
-Example::
+so each tree counts in gradients by its posterior p(T_k | words, x).  Example::
 
     # trees 0 and 1 of the batch are of the first sentence, trees 2, 3 and 4 of the second
     weights = torch.tensor([0.6, 0.4, 0.5, 0.3, 0.2])
@@ -31,9 +27,8 @@ from pyropunct.inference.pyro.told import Surface, Told
 
 
 class Mixed(TreeSite):
-    """x of sentences whose trees are summed out: batch shape (..., sentences).
-
-    :param log_weights: (..., B) log w_k of each tree.
+    """x of sentences whose trees are summed out, with (..., B) log w_k of each tree: batch shape (...,
+    sentences).
     """
 
     def __init__(self, told: Told, log_weights: Tensor, batch_shape: torch.Size) -> None:
@@ -108,10 +103,9 @@ def mix_trees(model: Callable[..., Any], sizes: Sequence[int], log_weights: Tens
     plate "sentences" with ``dim=-1``.
 
     :param sizes: how many trees each sentence has; they stand one after another in the batch.
-    :param log_weights: (B,) log w_k of each tree, or (..., B) in plates or with values of enumerated sites.
-        The weights of a sentence need not add up to 1.  Gradients flow into them.
+    :param log_weights: (B,) log w_k of each tree, or (..., B) in plates or with enumerated sites,
+        differentiable.
     :raises ValueError: when called, if the trees do not fit, or nothing sums them out.
-    :raises NotImplementedError: when called, if the model asks for a `tree_expectation`, which is of each
-        tree alone.
+    :raises NotImplementedError: when called, if the model asks for a `tree_expectation`.
     """
     return MixMessenger(sizes, log_weights)(model)

@@ -16,10 +16,7 @@ Array = NDArray[Any]
 
 
 def log_probabilities(scores: Tensor, start: Tensor) -> Tensor:
-    """log p(l, r | w): scores less the logarithm of the sum of their exponentials over each node's set.
-
-    Source: Li, Wang & Eisner (2019, equations 3 and 4).
-    """
+    """log p(l, r | w), normalised over each node's set (Li, Wang & Eisner 2019, equations 3 and 4)."""
     if scores.device.type == "cpu":  # by NumPy, which does not pass on the sites that the scores depend on
         values, sites = extract_provenance(scores)
         return track_provenance(_LogSoftmax.apply(values, start), sites)
@@ -37,10 +34,7 @@ def _by_tensors(scores: Tensor, start: Tensor) -> Tensor:
 
 @torch.no_grad()
 def draw_choices(log_pairs: Tensor, start: Tensor) -> Tensor:
-    """(..., N) a choice of each node, drawn by the Gumbel-max trick, on the device of ``start``.
-
-    :param log_pairs: (..., C) log-probabilities, normalised or not.
-    """
+    """(..., N) choices from (..., C) log-probabilities, normalised or not, by the Gumbel-max trick."""
     node = _nodes(start, log_pairs.device)
     noisy = log_pairs - torch.empty_like(log_pairs).exponential_().log()
     best = _maxima(noisy, node, start)[..., node]
@@ -51,9 +45,8 @@ def draw_choices(log_pairs: Tensor, start: Tensor) -> Tensor:
 
 
 def of_choices(values: Tensor, choices: Tensor, start: Tensor) -> Tensor:
-    """(..., N) the value of each node's choice; dimensions on the left broadcast.
+    """(..., N) the value of each node's choice, from (..., C); dimensions on the left broadcast.
 
-    :param values: (..., C) a value for each pair of each node.
     :raises ValueError: if a choice is outside of its node's set.
     """
     index = choices + start[:-1]

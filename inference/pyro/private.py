@@ -96,10 +96,7 @@ class PointGuide(AutoDelta):
     """`pyro.infer.autoguide.AutoDelta` in steps that classes derived from it may override."""
 
     def know_sites(self, *args: Any, **kwargs: Any) -> None:
-        """Run the model once, if it has not been run, to see which sites it has.
-
-        Arguments are those of the model.
-        """
+        """Run the model once, if it has not been run, to see which sites it has."""
         if self.prototype_trace is None:
             self._setup_prototype(*args, **kwargs)
 
@@ -117,10 +114,7 @@ def belongs_to(part: PyroModule, whole: PyroModule) -> bool:
 
 
 def refuse_transforms(values: torch.Tensor) -> None:
-    """Refuse tensors of `torch.func`, whose values compiled code cannot read.
-
-    :raises NotImplementedError: if it is one.
-    """
+    """Raises NotImplementedError for tensors of `torch.func`, whose values compiled code cannot read."""
     if torch._C._functorch.is_functorch_wrapped_tensor(values):
         raise NotImplementedError(
             "sums over trees are compiled, and cannot be transformed by torch.func: use torch.autograd"

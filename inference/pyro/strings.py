@@ -18,14 +18,9 @@ from pyropunct.inference.machines.transducers import Transducer
 
 @dataclass(frozen=True)
 class Underlying:
-    """The underlying strings u_i of slots: a function of the punctemes, worked out only on demand.
+    """The underlying strings u_i of slots, worked out on demand from (..., N) choices of punctemes.
 
-    :ivar forest: the trees.
-    :ivar inventory: the sets W_d.
-    :ivar relation: (N,) the relation of each node.
-    :ivar choices: (..., N) each node's choice from its W_d.
-    :ivar slots: the slots i.
-    :raises ValueError: when read, if a choice is outside of its W_d.
+    Reading them raises a ValueError if a choice is outside of its W_d.
     """
 
     forest: Forest
@@ -36,10 +31,10 @@ class Underlying:
 
     @cached_property
     def tokens(self) -> Tensor:
-        """(..., slots, U) token ids, left to right, -1 where there is none.
+        """(..., slots, U) token ids, left to right, -1 where there is none, in the order of
+        `Forest.sprouting`.
 
-        The punctemes stand in the order of `Forest.sprouting`, the start and end tokens of the inventory
-        around each sentence.
+        The start and end tokens of the inventory stand around each sentence.
         """
         start = torch.from_numpy(self.inventory.pair_start)
         row = self.choices + start[self.relation]
@@ -73,13 +68,11 @@ class Underlying:
 
 
 class SurfaceStrings:
-    """p(x | u) = prod_i p(x_i | u_i) over slots i.
+    """p(x | u) = prod_i p(x_i | u_i) over slots i, given (..., P) the channel's weights.
 
-    Strings are (..., slots, L) token ids, filled up with -1.  What is known of them may also be evidence,
-    `pyropunct.inference.machines.evidence.SlotEvidence`: its probability is the sum over all strings that the
-    evidence allows.
-
-    :param weights: (..., P) the channel's weights, in one line.
+    Strings are (..., slots, L) token ids, filled up with -1, or
+    `pyropunct.inference.machines.evidence.SlotEvidence`, whose probability is the sum over all strings that
+    it allows.
     """
 
     def __init__(self, underlying: Underlying, transducer: Transducer, weights: Tensor) -> None:
@@ -111,7 +104,7 @@ class SurfaceStrings:
 
     @torch.no_grad()
     def sample(self) -> Tensor:
-        """Draw surface strings, as wide as an underlying string can be here, wider only for a long slip.
+        """Draw surface strings, as wide as underlying strings, wider only for a long slip.
 
         :raises NotImplementedError: if there are several values of the weights.
         """
@@ -127,12 +120,9 @@ class SurfaceStrings:
 
     @torch.no_grad()
     def complete(self, evidence: SlotEvidence, best: bool = False) -> Tensor:
-        """Surface strings that agree with evidence, given the underlying strings of slots, (..., slots, L).
+        """(..., slots, L) surface strings that agree with evidence: draws, or those of the channel's best
+        ways.
 
-        As wide as an underlying string can be here, wider only for a long slip.
-
-        :param best: the strings of the most probable ways of the channel, rather than draws from
-            p(x_i | u_i, evidence).
         :raises ValueError: if the evidence of a slot rules out all strings that its underlying string may
             become.
         """

@@ -1,18 +1,14 @@
 """How a story is told: two Pyro sites for the punctemes T' of trees and for their surface strings x.
 
-A story is the joint probability p(T', x | T) of B trees.  `tell` makes its two sites, and `Told` is what it
-returns::
+`tell` makes the sites of the joint probability p(T', x | T) of B trees, and returns `Told`::
 
     pairs     T': the pair (l, r) that each constituent sprouts, as choices from W_d, (..., N)
     surface   x: the strings of all slots, (..., S, L), or evidence about them
 
-Their names, shapes and meaning are always the same.  They may be drawn, observed, conditioned, replayed or
-intervened upon.  Told forward, as here, the constituents sprout bottom-up, so that a choice may depend on the
-marks inside; then p(T' | T, x) is only the product of these choices.  `pyropunct.inference.pyro.collapse`
-tells p(x | T) instead, and `pyropunct.inference.pyro.decode` p(x | T) p(T' | T, x).
-
-A tree is an element of a plate with ``dim=-1``, which holds both sites; `pyropunct.inference.pyro.told` has
-the rule for dimensions.
+They may be drawn, observed, conditioned, replayed or intervened upon.  Told forward, the constituents sprout
+bottom-up.  `pyropunct.inference.pyro.collapse` tells p(x | T) instead, and `pyropunct.inference.pyro.decode`
+p(x | T) p(T' | T, x).  A tree is an element of a plate with ``dim=-1``, which holds both sites;
+`pyropunct.inference.pyro.told` has the rule for dimensions.
 """
 
 from collections.abc import Callable
@@ -64,10 +60,7 @@ class TreeSite(TorchDistribution):
         return values.to(precision).expand(shape)
 
     def check(self, surface: Surface) -> None:
-        """Refuse strings other than those that the story was told with.
-
-        :raises ValueError: if these are others.
-        """
+        """Raises ValueError for strings other than those that the story was told with."""
         if not _are_equal(surface, self.told.known):
             raise ValueError(
                 f"site '{SURFACE}' has other strings than the story was told with: tell it again"
@@ -114,10 +107,7 @@ class Rewritten(TreeSite):
 
 
 def log_rewritten(told: Told, choices: Tensor, surface: Surface) -> Tensor:
-    """(..., B) log p(x | u(T')) of each tree.
-
-    :raises NotImplementedError: if there are several surfaces.
-    """
+    """(..., B) log p(x | u(T')) of each tree. Raises NotImplementedError if there are several surfaces."""
     if isinstance(surface, Tensor) and surface.dim() > 2:
         raise NotImplementedError(
             f"{surface.shape[:-2].numel()} surfaces were drawn at once: score them one after the other"
@@ -141,10 +131,7 @@ It returns the story of other trees, where it has decoded these.
 
 
 def forward(told: Told, surface: Surface | None) -> None:
-    """Draw T' and x bottom-up, unless one or both are given: `Sprouted`, then `Rewritten`.
-
-    :raises NotImplementedError: if x is given and T' is not.
-    """
+    """Draw T' and x bottom-up, unless given. Raises NotImplementedError if x is given and T' is not."""
     given, shown = given_values(told, surface)
     if given is None and shown is not None and not isinstance(shown, Intervention):
         raise NotImplementedError(
@@ -167,11 +154,8 @@ def forward(told: Told, surface: Surface | None) -> None:
 
 
 def given_values(told: Told, surface: Surface | None) -> tuple[Any, Any]:
-    """The values that handlers, or a guide, give to the two sites; None where there is none.
-
-    Each value is the site's, or an `Intervention` that holds it.
-
-    :param surface: x, if the model observes it.
+    """The values, or the `Intervention`, that handlers or a guide give to both sites; None where there is
+    none.
     """
     shown = value_from_handlers(SURFACE, Rewritten(told), surface)
     if shown is not None:
@@ -183,8 +167,6 @@ def given_values(told: Told, surface: Surface | None) -> tuple[Any, Any]:
 def tell(told: Told, surface: Surface | None = None, plate: Any = "trees", way: Way = forward) -> Told:
     """Make the two sites of a story, see the docstring of this module.
 
-    :param told: the story, of which nothing is told.
-    :param surface: x, or evidence about it; by default it is drawn.
     :param plate: the plate of the trees, or the name of a new one.
     :param way: how it is told; handlers such as `pyropunct.inference.pyro.collapse.collapse_trees` choose it.
     :raises ValueError: if the plate has another size than the number of trees, or another ``dim`` than -1.
@@ -206,10 +188,7 @@ def tell(told: Told, surface: Surface | None = None, plate: Any = "trees", way: 
 
 
 class TellMessenger(Messenger):
-    """A handler that changes how stories are told; of several handlers the outermost decides.
-
-    :param growing: how latent trees are handled.
-    """
+    """A handler that changes how stories are told, and latent trees handled; the outermost one decides."""
 
     def __init__(self, way: Way, growing: Growing = drawn) -> None:
         super().__init__()

@@ -1,11 +1,8 @@
 """A story of some trees, as far as it is told: what the sites of `pyropunct.inference.pyro.telling` say.
 
-**Dimensions.**  A tree is an element of a plate with ``dim=-1``, which holds both sites.  So the sites have
-log-probabilities of shape (..., B).  What the story is told with has a batch shape on the left, as everything
-in Pyro: scores are (*batch, C) and the channel's weights (*batch, P).  The last dimension of a batch shape is
-that of the trees: 1, or B for trees with weights of their own.  Those to its left are of plates around the
-story and of enumerated sites.  In values of the sites the nodes, or the slots, of all trees stand in the
-place of the trees.
+**Dimensions.**  A tree is an element of a plate with ``dim=-1``, so sites have log-probabilities (..., B).
+Scores are (*batch, C) and the channel's weights (*batch, P).  The last dimension of a batch shape is that of
+the trees: 1, or B for trees with weights of their own; plates and enumerated sites are to its left.
 """
 
 from collections.abc import Callable, Sequence
@@ -66,24 +63,18 @@ class Trees(Protocol):
 class Told:
     """A story of some trees, as far as it is told: p(T', x | T), and what is known of T' and x.
 
-    :param trees: the unpunctuated trees T.
-    :param inventory: the sets W_d.
     :param scores: (*batch, C) the scores of all pairs of all nodes; or a function that gives those of the
         pairs of some nodes, node after node, with the marks of a surface strictly inside them.
-    :param transducer: the channel that rewrites underlying strings.
-    :param weights: (*batch, P) the channel's weights, in one line.
+    :param transducer: the channel that rewrites underlying strings, with (*batch, P) its ``weights``.
     :param cost: a cost of punctemes: the story then is p(T', x | T) exp(-cost(T')).  It counts as a constant.
     :raises ValueError: if there are no trees, or if the shape of weights or costs does not fit them.
 
     :ivar known: x, or the evidence about it, when it is known.
     :ivar log_pairs: (..., C) log p(l, r | w) given the marks inside, when x is known.
     :ivar sum: the sum over T', a `pyropunct.inference.pyro.collapse.Sum`, where T' is summed out.
-    :ivar sentences: how many of the trees each sentence has, where these are mixed
-        (`pyropunct.inference.pyro.mixture`).
+    :ivar sentences: how many of the trees each sentence has, where these are mixed.
     :ivar walked: (..., N) T' and (..., S, L) x, as `walk` has drawn them.
-    :ivar plate: the plate of the trees.
     :ivar given: where trees are latent, a function from trees to the story of these.
-    :ivar cost: (C,) the cost of each pair of each node, if there is one.
     """
 
     def __init__(
@@ -120,10 +111,7 @@ class Told:
 
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        """Refuse to be a tensor, as `pyro.infer.Predictive` wants a model's return value to be.
-
-        :raises NotImplementedError: always.
-        """
+        """Raises NotImplementedError: `pyro.infer.Predictive` wants a model to return tensors."""
         raise NotImplementedError(
             f"{func.__name__} needs tensors, but what a story returns has trees, choices and a surface: take "
             f"the sites '{PAIRS}' and '{SURFACE}'"
@@ -141,10 +129,7 @@ class Told:
 
     @property
     def choices(self) -> Tensor:
-        """(..., N) T': the choice of each node from its relation's W_d.
-
-        :raises UndecidedError: if all choices are summed out.
-        """
+        """(..., N) T': each node's choice from its W_d. Raises UndecidedError if all are summed out."""
         if self._choices is None:
             raise UndecidedError(
                 "the choices of constituents are summed out over trees and have no values: use infer_trees "
@@ -158,10 +143,7 @@ class Told:
         return self._choices is not None
 
     def decide(self, choices: Tensor) -> None:
-        """Let T' have a value.
-
-        :raises ValueError: if it has another number of nodes than the trees.
-        """
+        """Let T' have a value. Raises ValueError if it has another number of nodes than the trees."""
         nodes = self.forest.num_nodes
         if choices.shape[-1:] != (nodes,):
             raise ValueError(f"site '{PAIRS}' has values of shape {tuple(choices.shape)} for {nodes} nodes")
@@ -173,10 +155,9 @@ class Told:
         return self.known if self._completed is None else self._completed
 
     def show(self, surface: Surface, is_drawn: bool = False) -> None:
-        """Let x be known, and with it p(l, r | w) of all constituents.
+        """Let x be known, and with it p(l, r | w). A NaN score raises a ValueError.
 
         :param is_drawn: whether x was drawn: then there may be several, and nothing is learned from them.
-        :raises ValueError: if a score is not a number.
         """
         self.known = surface
         if not is_drawn:
@@ -197,10 +178,7 @@ class Told:
         return self._completed
 
     def refuse_misfit(self, surface: Any) -> None:
-        """Refuse a value of the site "surface" that is not x of these trees.
-
-        :raises ValueError: if it is no tensor of one string for each slot, and no evidence either.
-        """
+        """Raises ValueError unless a surface is evidence, or a tensor of one string for each slot."""
         slots = self.forest.num_slots
         if not isinstance(surface, (Tensor, SlotEvidence)):
             raise ValueError(
@@ -248,10 +226,7 @@ class Told:
             )
 
     def of_pairs(self, cost: Cost) -> Tensor:
-        """(C,) the cost of each pair of each node, node after node.
-
-        :raises ValueError: if it has another shape.
-        """
+        """(C,) the cost of each pair of each node. Raises ValueError if it has another shape."""
         rows = choice_rows(self.inventory, self.trees.relation)
         if isinstance(cost, Tensor):
             wanted, found = (len(self.inventory.rows),), tuple(cost.shape)
@@ -313,9 +288,8 @@ class Told:
     def walk(self) -> None:
         """Draw T' and x bottom-up, one height of constituents at a time; in plates, for each element.
 
-        So a choice may depend on the "surface punctuation already added to w's subconstituents" (Li, Wang &
-        Eisner 2019, section 2.1, d).  Outside of the plate of trees: what scores are computed from is not of
-        each tree.
+        So a choice may depend on the marks inside (Li, Wang & Eisner 2019, section 2.1, d). Runs outside of
+        the plate of trees, for all trees together.
         """
         sizes = {frame.dim: frame.size for frame in get_plates() if frame.dim is not None}
         batch = torch.Size(sizes.get(dim, 1) for dim in range(min(sizes, default=-1), -1))

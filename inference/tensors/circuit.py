@@ -1,8 +1,7 @@
 """Algorithm 1 of Li, Wang & Eisner (2019) as a circuit of sums of products, for tensor operations.
 
-The groups of `pyropunct.inference.tensors.recording` are found on the CPU and grow into terms on the device.
-All groups of a level in all trees are computed at once, in any semiring.  So the number of calls to torch
-depends on how deep and broad the trees are, not on how many there are, and nothing is padded.
+All groups of a level of `pyropunct.inference.tensors.recording` in all trees are computed at once, in any
+semiring, so the number of calls to torch depends on the depth and breadth of trees, not on their number.
 """
 
 from typing import NamedTuple
@@ -19,13 +18,9 @@ from pyropunct.inference.tensors.recording import Base, Patterns, Tape, lay_out,
 
 
 class Level(NamedTuple):
-    """Terms that are computed together, and results that are rescaled afterwards.
+    """Terms, first times second, added to their targets; and the results then complete, to be rescaled.
 
-    :ivar target: the number to which each term is added.
-    :ivar first: its first factor.
-    :ivar second: its second factor.
-    :ivar result: the numbers of results that are now complete.
-    :ivar node: the node to which each of these belongs.
+    :ivar result: the numbers of results that are now complete; ``node``, to which node each belongs.
     """
 
     target: Tensor
@@ -36,9 +31,8 @@ class Level(NamedTuple):
 
 
 class Circuit(NamedTuple):
-    """Algorithm 1 for all trees of a problem.
+    """Algorithm 1 for all trees of a problem, level by level.
 
-    :ivar levels: the terms, in the order in which they are computed.
     :ivar leaves: how many numbers each field of `Weights` has; they come first, and after them the number 1.
     :ivar totals: where the totals of all trees lie.
     :ivar size: how many numbers there are.

@@ -1,14 +1,12 @@
 """Algorithm 1 of Li, Wang & Eisner (2019), recorded: the numbers that are multiplied and added, by level.
 
-The walk through the trees is the one of `pyropunct.inference.kernels.inside`, function by function, but no
-number is computed.  Each step is recorded as a *group* of terms ::
+Each step of `pyropunct.inference.kernels.inside` is recorded as a *group* of terms ::
 
     values[target + f] += values[first + g] * values[second + h]
 
 over the triples (f, g, h) of a *pattern*: the arcs of a token, the pairs of a relation, or the cells of a
-table.  All numbers of all trees lie in one flat vector: first the leaves (p(l, r | w), then the weights of
-arcs and ends), the totals of the trees, and then the workspaces of `pyropunct.inference.kernels.workspace`.
-Each group has a *level*, above the levels of both its factors.
+table.  All numbers of all trees lie in one flat vector: leaves, totals, then workspaces. Each group has a
+*level*, above the levels of both its factors.
 """
 
 from typing import NamedTuple
@@ -61,10 +59,8 @@ class Patterns(NamedTuple):
 class Base(NamedTuple):
     """Where the blocks of the flat vector start.
 
-    :ivar pair: p(l, r | w); then the other leaves, as in `pyropunct.inference.kernels.structure.Weights`.
-    :ivar arc: the weights of arcs.
-    :ivar initial: the initial weights.
-    :ivar final: the final weights.
+    :ivar pair: p(l, r | w); then the leaves ``arc``, ``initial`` and ``final``, as in
+        `pyropunct.inference.kernels.structure.Weights`.
     :ivar one: the number 1.
     :ivar total: p(x | T) of each tree but for the scales.
     :ivar wall: the weights at the left end of each tree, past the token that stands outside, if any.
@@ -84,13 +80,10 @@ class Base(NamedTuple):
 class Tape(NamedTuple):
     """Where everything is and which groups have been recorded.
 
-    :ivar base: the blocks of the flat vector.
-    :ivar patterns: the patterns.
     :ivar groups: (groups, 6) level, pattern, length, target, first and second of each group.
     :ivar recorded: (1,) the number of groups so far.
     :ivar level: (numbers,) at the start of each vector and table entry, the level that completes it.
-    :ivar result: (N,) where the result of applying each node lies.
-    :ivar states: (N,) the length of that result.
+    :ivar result: (N,) where the result of applying each node lies; ``states``, (N,), its length.
     """
 
     base: Base
@@ -228,9 +221,8 @@ def lay_out(structure, weights, trees):
 
 @compiled
 def record(structure, tape, weights, spaces, walls):
-    """Record Algorithm 1 for all trees.
+    """Record Algorithm 1 for all trees, with workspaces placed in the flat vector.
 
-    :param spaces: workspaces, whose places are those in the flat vector.
     :param walls: (B,) where there is room for the weights at the left end of each tree.
     """
     for tree in range(len(walls)):

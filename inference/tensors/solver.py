@@ -1,16 +1,8 @@
 """The circuit of Algorithm 1, evaluated in a semiring and reversed, by tensor operations on any device.
 
-As in pytorch-struct (Rush 2020), the algorithm is written once and the semiring is an argument.  Forward, a
-semiring says how terms add up: to their sum, or to the greatest.  The reverse pass gives "gradients" of the
-total in the probabilities p(l, r | w):
-
-- of a sum, the posterior of each pair: every term hands the adjoint of its sum on to both its factors;
-- of a maximum, 1 for the pairs of the best derivation: only the greatest term does;
-- of draws, 1 for the pairs drawn: only one term does, drawn in proportion to the terms.
-
-Expectations come from dual numbers, as in the kernels: weights whose imaginary part is 1e-20 times a slope.
-
-Source: Li, Wang & Eisner (2019, section 3.1).
+As in pytorch-struct (Rush 2020), the semiring is an argument.  The "gradients" of the total in p(l, r | w)
+are the posterior of each pair for sums, 1 for the pairs of the best derivation for maxima, and 1 for the
+pairs drawn for draws.  Expectations come from dual numbers, as in the kernels.
 """
 
 from collections.abc import Callable
@@ -49,10 +41,7 @@ class Values(NamedTuple):
 
 
 def evaluate(circuit: Circuit, weights: TensorWeights, add: Add) -> Values:
-    """Compute all numbers, level by level.
-
-    :param add: the semiring, `total` or `greatest`.
-    """
+    """Compute all numbers, level by level, in the semiring `total` or `greatest`."""
     leaves = torch.cat([*weights, weights.pair.new_ones(1)])
     numbers = leaves.new_zeros(circuit.size)
     numbers[: len(leaves)] = leaves
@@ -68,10 +57,7 @@ def evaluate(circuit: Circuit, weights: TensorWeights, add: Add) -> Values:
 
 
 def reverse(circuit: Circuit, values: Values, seeds: Tensor) -> Tensor:
-    """The adjoints of all numbers, from those of the totals.
-
-    Scales count as constants: p(x | T) does not depend on them.
-    """
+    """The adjoints of all numbers, from those of the totals; scales count as constants."""
     numbers, scale = values
     adjoint = torch.zeros_like(numbers)
     adjoint[circuit.totals] = seeds
@@ -86,10 +72,7 @@ def reverse(circuit: Circuit, values: Values, seeds: Tensor) -> Tensor:
 
 
 def derivations(circuit: Circuit, numbers: Tensor, count: int, noisy: Callable[[Tensor], Tensor]) -> Tensor:
-    """The derivations that use each number, as bits: from the totals down, one term of each number used.
-
-    :param noisy: what is done with the weights of terms before the greatest is taken.
-    """
+    """The derivations that use each number, as bits; ``noisy`` changes weights before the maximum."""
     used = torch.zeros_like(numbers, dtype=torch.long)
     used[circuit.totals] = (numbers[circuit.totals] > 0) * ((1 << count) - 1)
     for level in reversed(circuit.levels):
@@ -128,8 +111,7 @@ def _over_noise(weight: Tensor) -> Tensor:
 class TensorSolver:
     """A `pyropunct.inference.solvers.Solver` by tensor operations on the device of ``problem.log_pairs``.
 
-    On a GPU the order of additions, hence the last digit, may change from call to call, unless torch is told
-    to be deterministic.
+    On a GPU the last digit may differ between calls, unless torch is told to be deterministic.
     """
 
     def __init__(self, problem: Problem) -> None:

@@ -95,11 +95,7 @@ class Attributes:
         self.last_word = self.right_slot - 1 - self.tree
 
     def single(self, name: str) -> Ints:
-        """(N,) the values of an attribute that has one value.
-
-        :param name: a place in `PLACES` and a column, as in ``"head tag"`` or ``"tag"``. Columns are those in
-            `COLUMNS` and in `TreeBatch.more`.
-        """
+        """(N,) an attribute, named by a place in `PLACES` and a column of `COLUMNS` or `TreeBatch.more`."""
         if name not in self._single:
             place, _, column = name.rpartition(" ")
             self._single[name] = PLACES[place](self, self.column(column))
@@ -249,10 +245,7 @@ Only the constituent itself has them: the marks inside its head's constituent ar
 
 
 class ViewAttributes:
-    """Columns of integers about V views.
-
-    :param of_nodes: the attributes of all nodes of the batch.
-    """
+    """Columns of integers about V views."""
 
     def __init__(self, of_nodes: Attributes, views: Views) -> None:
         self._of_nodes, self._single = of_nodes, dict[str, Ints]()

@@ -23,11 +23,7 @@ class ScoresError(ValueError):
 
 
 class Pairs(NamedTuple):
-    """The puncteme pairs of V views, view after view: those in W_d for the relation d of the node.
-
-    :ivar view: (C,) the view of each pair.
-    :ivar row: (C,) the row of each pair in the inventory.
-    """
+    """(C,) the view and the inventory row of each pair in W_d of V views, view after view."""
 
     view: Tensor
     row: Tensor
@@ -43,8 +39,6 @@ class Attach(PyroModule):
     Subclasses override `scores`, or `scorer` to share computations between many views of the same trees.
     `pyro.nn.PyroSample` attributes are weights with a prior; plain parameters are trained without one. A
     model is in training mode only while it is trained.
-
-    :param inventory: the sets W_d.
     """
 
     grown: ClassVar[frozenset[str]] = frozenset()
@@ -77,10 +71,7 @@ class Attach(PyroModule):
         return lambda views: self.flat(self.scores(there, views.to(device)), trees, views)
 
     def flat(self, scores: Tensor, trees: TreeBatch, views: Views) -> Tensor:
-        """(..., C) the scores of pairs, view after view, from any shape that `scores` may return.
-
-        :raises ScoresError: if the shape is none of these.
-        """
+        """(..., C) scores of pairs from any shape of `scores`. Raises ScoresError for other shapes."""
         relation = trees.relation.cpu()[views.node]
         rows, start = len(self.inventory.rows), torch.from_numpy(self.inventory.pair_start)
         largest, wanted = int(start.diff().max()), int(start.diff()[relation].sum())
@@ -99,10 +90,7 @@ class Attach(PyroModule):
         )
 
     def observed(self, trees: TreeBatch, views: Views) -> Tensor:
-        """The scores of all nodes, when x is observed.
-
-        Override this method to add a `pyro.factor` in training mode.
-        """
+        """The scores of all nodes, when x is observed; override it to add a `pyro.factor` in training."""
         return self.scorer(trees)(views)
 
     @property
@@ -111,10 +99,7 @@ class Attach(PyroModule):
         return True
 
     def learn(self, treebank: Iterable[tuple[TreeBatch, Views]]) -> None:
-        """Read the training treebank before training begins.
-
-        :param treebank: large batches of trees, with the views of all their nodes.
-        """
+        """Read large batches of the training treebank, with views of all nodes, before training begins."""
 
     def contexts(self, trees: TreeBatch, views: Views) -> Contexts | None:
         """The contexts of views, for models that look them up once rather than in each epoch."""

@@ -20,7 +20,6 @@ class PairFrequencies(Attach):
 
         p(l, r | w) is in proportion to exp table[d, l, r]
 
-    :param marks: the tokens of the inventory; not used.
     :param prior_scale: the standard deviation of the normal prior of the table.
     """
 

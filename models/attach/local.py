@@ -1,8 +1,7 @@
 """A log-linear ATTACH whose scores are local to an arc, so that sums over all trees are possible.
 
-`pyropunct.inference.packed` shares a constituent among all trees that have it. So features may look at its
-word, its head's word, its relation, its span, and the words and marks around and inside it, but not at other
-arcs.
+Features may look at a constituent's word, its head's word, its relation, its span, and the words and marks
+around and inside it, but not at other arcs.
 """
 
 from collections.abc import Sequence
@@ -47,10 +46,7 @@ class ArcAttributes(Attributes):
         self.last_word = self.right_slot - 1 - self.tree
 
     def single(self, name: str) -> Ints:
-        """(I,) the values of an attribute.
-
-        :raises KeyError: if it is not local.
-        """
+        """(I,) the values of an attribute. Raises KeyError if it is not local."""
         if name not in LOCAL:
             raise KeyError(f"{name} is not local to an arc")
         if name not in self._single:
@@ -69,17 +65,11 @@ class OfArcs(Protocol):
     """An attach model whose scores are local to an arc: see `is_of_arcs`."""
 
     def scores_of_arcs(self, trees: LatentTrees, surface: Any) -> Tensor:
-        """(..., C) the scores of the pairs of all items.
-
-        :param surface: (S, L) the surface strings, or evidence about them.
-        """
+        """(..., C) the scores of the pairs of all items, given (S, L) strings, or evidence about them."""
 
 
 def is_of_arcs(attach: object) -> TypeGuard[OfArcs]:
-    """Whether an attach model scores arcs.
-
-    False for a class that overrides the scores of trees but inherits those of arcs.
-    """
+    """Whether an attach model scores arcs: false if it overrides only the scores of trees."""
     places: dict[str, int] = {}
     for place, kind in enumerate(type(attach).__mro__):
         for name in ("scores_of_arcs", "scores", "scorer"):
@@ -103,10 +93,7 @@ class LocalAttach(LogLinearAttach):
         return self._known(ViewAttributes(ArcAttributes(trees), views), range(len(self.templates)))
 
     def scores_of_arcs(self, trees: LatentTrees, surface: Any) -> Tensor:
-        """(C,) see `OfArcs`.
-
-        :raises ValueError: if slots inside constituents are open.
-        """
+        """(C,) see `OfArcs`. Raises ValueError if slots inside constituents are open."""
         if not isinstance(surface, Tensor):
             raise ValueError("trees cannot be summed out where evidence leaves the punctuation open")
         if trees.contexts is not None:
@@ -114,9 +101,8 @@ class LocalAttach(LogLinearAttach):
         return self.scores_of_contexts(trees.relation.numpy(), self.contexts_of_arcs(trees, surface))
 
     def count_uses(self, contexts: Sequence[Contexts]) -> None:
-        """Count each item of packed forests as a use of its contexts: see ``sparse``.
-
-        :param contexts: of the items of each training sentence.
+        """Count each item of the packed forest of each training sentence as a use of its contexts: see
+        ``sparse``.
         """
         uses = sum(np.bincount(some.number, minlength=len(self.kinds)) for some in contexts)
         self._nodes = np.maximum(uses, 1)

@@ -79,9 +79,8 @@ class _TemplateContexts(NamedTuple):
 
 
 class _Single(NamedTuple):
-    """The templates whose attributes all have one value.
-
-    :ivar table: (templates, width) the attributes of each, as places among the names, padded with -1.
+    """Templates of single values; ``table``: (templates, width) attributes as places among names, padded with
+    -1.
     """
 
     templates: Sequence[int]
@@ -106,7 +105,6 @@ class LogLinearAttach(Attach):
     right puncteme, or for each class of symmetry. Only contexts seen in training have weights. theta has a
     normal prior: its standard deviation s gives the penalty ||theta||^2 / (2 s^2) of equation (5).
 
-    :param marks: the inventory's tokens, for their symmetry.
     :param families: the feature families to use, from `pyropunct.models.attach.templates.FAMILIES`.
     :param prior_scale: the standard deviation s.
     :param least: contexts seen at fewer nodes get no weights.
@@ -173,12 +171,10 @@ class LogLinearAttach(Attach):
         return self._known(ViewAttributes(Attributes(trees), views), range(len(self.templates)))
 
     def starting_point(self, empty: float = 5.0) -> dict[str, Tensor]:
-        """Initial weights: all zero, but every node prefers the empty pair.
+        """Initial weights: all zero, but the empty pair of every node scores higher by ``empty``.
 
         From equal weights, training falls into a local optimum: several constituents explain one final
         period, and the channel absorbs all but one.
-
-        :param empty: by how much the score of the empty pair exceeds the others.
         """
         weights = torch.zeros(int(self.starts[-1]))
         [place] = self._places(EVERYWHERE, np.zeros((0, 1), np.int64))
@@ -202,11 +198,7 @@ class LogLinearAttach(Attach):
         return frozenset({"weights"})
 
     def check_buffers(self) -> None:
-        """Check that the contexts and the weights of a saved model belong together.
-
-        :raises ValueError: if their numbers differ, contexts are unsorted, or a context has a wrong number of
-            weights.
-        """
+        """Raises ValueError if the contexts and the weights of a saved model do not belong together."""
         keys, kinds, starts = (tensor.cpu().numpy() for tensor in (self.keys, self.kinds, self.starts))
         if [array.dtype for array in (keys, kinds, starts)] != [np.int64, np.int8, np.int64]:
             raise ValueError("the contexts are not stored as whole numbers")
@@ -240,10 +232,7 @@ class LogLinearAttach(Attach):
         return _LogLinearScorer(self, trees)
 
     def scores_of_contexts(self, relation: Ints, contexts: Contexts) -> Tensor:
-        """(C,) theta . f(l, r, w) of the pairs of views.
-
-        :param relation: (V,) the relations of the views' nodes.
-        """
+        """(C,) theta . f(l, r, w) of the pairs of views, given (V,) the relations of their nodes."""
         weights: Any = self.weights
         if weights.is_sparse:
             few, version = self._few, weights._version
@@ -254,10 +243,7 @@ class LogLinearAttach(Attach):
         return scores.to(self.weights.device)
 
     def scores_of_treebank(self, trees: int, relation: Ints, contexts: Contexts) -> Tensor:
-        """`scores_of_contexts` for views of the training treebank, with their share of the prior if sparse.
-
-        :param trees: the number of trees.
-        """
+        """`scores_of_contexts` for views of the training treebank, with their share of a sparse prior."""
         if not self.sparse:
             return self.scores_of_contexts(relation, contexts)
         in_use = WeightsInUse(self._blocks, contexts)
@@ -331,10 +317,9 @@ class LogLinearAttach(Attach):
 
 
 class _LogLinearScorer:
-    """The scores of views of trees.
+    """The scores of views.
 
-    For views without contexts it computes two tables of all nodes once: the part of the scores that depends
-    on the trees alone, and the scores of constituents without marks inside (most views).
+    The scores of the trees alone, and of constituents without marks inside (most views), are computed once.
     """
 
     def __init__(self, attach: LogLinearAttach, trees: TreeBatch) -> None:

@@ -1,17 +1,14 @@
-"""A neural ATTACH: networks that read the words of the sentence, pooled with the log-linear model.
-
-The model is a logarithmic opinion pool of the log-linear model p_0 and networks p_1, ..., p_K (Hinton 1999,
-"Products of experts"; Li, Wang & Eisner 2019, equation 4, has p_0 alone)::
+"""A neural ATTACH: a logarithmic opinion pool of the log-linear model p_0 and networks p_1, ..., p_K (Hinton
+1999, "Products of experts"; Li, Wang & Eisner 2019, equation 4, has p_0 alone)::
 
     p(l, r | w) is in proportion to  p_0(l, r | w)^(1 - s)  prod_k p_k(l, r | w)^(s / K)
 
-The members are trained apart, so that their errors differ. But they must agree on underlying punctuation. So
-p_0 and the channel are trained first, as if alone, and network k learns their posterior, as in an M-step. It
-maximises::
+p_0 and the channel are trained first, as if alone.  Then each network learns their posterior, as in an
+M-step::
 
-    sum over constituents w and pairs (l, r) in W_d of  p_0(l, r | w, x, T) log p_k(l, r | w)
+    maximise  sum over constituents w and pairs (l, r) in W_d of  p_0(l, r | w, x, T) log p_k(l, r | w)
 
-A network sees the whole unpunctuated tree and the surface punctuation strictly inside the constituent.
+So the errors of the members differ, but they agree on underlying punctuation.
 """
 
 from collections.abc import Sequence
@@ -96,7 +93,6 @@ class EmbeddedAttributes(nn.Module):
     """The sum of a vector for the value of each attribute.
 
     :param sizes: the number of values of each large kind; the kind is the last word of an attribute's name.
-    :param size: features of a vector.
     """
 
     def __init__(self, names: Sequence[str], sizes: dict[str, int], size: int) -> None:
@@ -116,10 +112,9 @@ class EmbeddedAttributes(nn.Module):
 
 
 class WordsInContext(nn.Module):
-    """Words in context: a bidirectional LSTM over forms, tags, relations and shapes.
+    """A bidirectional LSTM over forms, tags, relations and shapes of words.
 
-    Pretrained features are standardised and added after a linear map. They are 0 in trees without words, such
-    as the model of trees draws.
+    Pretrained features are standardised and added after a linear map; they are 0 in trees without words.
     """
 
     def __init__(self, sizes: Sizes) -> None:
@@ -166,9 +161,8 @@ def _word_by_word(sizes: Ints) -> tuple[Tensor, Tensor]:
 class Constituents(nn.Module):
     """A vector for each constituent, from the whole unpunctuated tree.
 
-    The first layer reads embedded attributes and words in context: the head word, its head, its siblings, and
-    the words at the edges of the constituent and next to them. The second layer reads the first layer's
-    vectors of the constituent, its head, siblings and children.
+    The first layer reads attributes and words in context; the second reads the first layer's vectors of the
+    constituent, its head, siblings and children.
     """
 
     def __init__(self, sizes: Sizes) -> None:
@@ -202,10 +196,9 @@ def _at(vectors: Tensor, places: Sequence[Ints]) -> Tensor:
 
 
 class MarksInside(nn.Module):
-    """A vector for the surface punctuation strictly inside a constituent: a sum over marks.
+    """A vector for the surface marks strictly inside a constituent: a sum over marks with their places.
 
-    Each mark is read with its place, and with the constituent that has an edge there on the side of its head.
-    Between any two words of a tree there is exactly one such constituent.
+    Each mark is read with the one constituent that has an edge there on the side of its head.
     """
 
     def __init__(self, num_tokens: int) -> None:
@@ -220,10 +213,7 @@ class MarksInside(nn.Module):
         self.sum = nn.Linear(SIZE, SIZE)
 
     def forward(self, constituents: Tensor, nodes: Attributes, views: Views) -> Tensor:
-        """(V, SIZE).
-
-        :param constituents: (N, SIZE) from `Constituents`.
-        """
+        """(V, SIZE), from the (N, SIZE) vectors of `Constituents`."""
         seen, device = ViewAttributes(nodes, views), constituents.device
         view, slot = views.view, views.slot.numpy()
         edge = _edges(nodes)[slot]
@@ -249,11 +239,8 @@ def _edges(nodes: Attributes) -> Ints:
 
 
 def _places(nodes: Attributes, outer: Ints, edge: Ints, slot: Ints, rank: Ints) -> Ints:
-    """(M, 6) the places of marks inside constituents.
-
-    :param outer: (M,) these constituents.
-    :param edge: (M,) the constituents with an edge at the marks.
-    :param rank: (M,) how many marks inside the same constituent come before each.
+    """(M, 6) the places of marks, given (M,) the constituents around and with an edge at them, and their
+    ranks.
     """
     depth = nodes.forest.depth.cpu().numpy()
     side = slot >= nodes.forest.word_slot.cpu().numpy()[outer]
@@ -270,10 +257,7 @@ def _places(nodes: Attributes, outer: Ints, edge: Ints, slot: Ints, rank: Ints) 
 
 
 class PairScores(nn.Module):
-    """Scores of puncteme pairs from a vector h of each node, where d is the relation of the node.
-
-    They are score(l, r) = h . (e(l) + e(r) + e(symmetry of l and r)) + b(d, l, r).
-    """
+    """score(l, r) = h . (e(l) + e(r) + e(symmetry of l and r)) + b(d, l, r), from a vector h of each node."""
 
     values: Tensor
 
@@ -315,10 +299,7 @@ class Network(nn.Module):
         self.pairs = PairScores(inventory, marks)
 
     def forward(self, constituents: Tensor, nodes: Attributes, views: Views) -> Tensor:
-        """(C,) the scores of the pairs, view after view.
-
-        :param constituents: (N, SIZE) from ``self.constituents``.
-        """
+        """(C,) the scores of pairs, view after view, from the (N, SIZE) vectors of ``self.constituents``."""
         vectors = constituents[views.node.to(constituents.device)]
         vectors = torch.relu(vectors + self.inside(constituents, nodes, views))
         vectors = vectors + torch.relu(self.deep(vectors))
@@ -326,12 +307,8 @@ class Network(nn.Module):
 
 
 class NeuralAttach(LogLinearAttach):
-    """The pool of the log-linear model and networks, see the docstring of this module.
+    """The pool of the log-linear model and networks; other parameters are those of `LogLinearAttach`.
 
-    :param families: feature families of the log-linear model, see
-        `pyropunct.models.attach.templates.FAMILIES`.
-    :param prior_scale: the standard deviation of the prior of its weights; networks have none.
-    :param least: contexts seen at fewer nodes get no weights.
     :param num_pretrained: how many pretrained features the networks read of each word.
     """
 

@@ -1,8 +1,7 @@
 """The log-linear model without weights near zero.
 
-In each context every pair of W_d has exactly one weight, so adding a number to all weights of a context
-changes no probability. Training lowers the weights of unseen pairs alike, so they can be moved to zero
-together.
+Adding a number to all weights of a context changes no probability, since each pair of W_d has one of them. So
+the weights of unseen pairs can be moved to zero together.
 """
 
 from typing import Any, NamedTuple
@@ -29,12 +28,10 @@ have weights with a probability of K / 2^40."""
 
 
 class Pruned(NamedTuple):
-    """The remaining tensors of a `LogLinearAttach`, by their names there.
+    """The K remaining contexts and their weights in a `LogLinearAttach`, by their names there.
 
-    :ivar keys: (K,) the remaining contexts, in their order.
     :ivar kinds: (K,) the part of the pair that the weights of each context are about.
     :ivar starts: (K + 1,) where the weights of each context start.
-    :ivar weights: the weights; each is zero or has at least the least absolute value.
     """
 
     keys: Tensor
@@ -44,23 +41,20 @@ class Pruned(NamedTuple):
 
 
 def pruned(attach: LogLinearAttach, least: float = LEAST) -> Pruned:
-    """Removes weights near zero, and contexts that have no other weights, from a fitted model.
+    """Removes weights below ``least`` in absolute value, and contexts that have no other weights.
 
     First shifts the weights of each context so that as many as possible are near zero. Then rounds the others
     to half precision, a relative change of 1 / 2048 at most.
-
-    :param least: weights below this absolute value are removed.
     """
     moved = _without_the_least(attach, least)
     return _with_weights(moved, moved.weights.half().to(moved.weights.dtype))
 
 
 def rounded(attach: LogLinearAttach, step: float = STEP) -> Pruned:
-    """`pruned`, but weights are multiples of a step, and keys are shortened: their last bits are zero.
+    """`pruned`, but weights are multiples of ``step``, a power of two; weights below half of it are removed.
 
-    Keys keep their first `KEY_BITS` bits, and more if two of them would otherwise be equal.
-
-    :param step: a power of two; weights below half of it are removed.
+    Keys keep their first `KEY_BITS` bits, and more if two of them would otherwise be equal; other bits are
+    zero.
     """
     moved = _without_the_least(attach, step / 2)
     multiples = (moved.weights / step).round() * step
@@ -99,10 +93,10 @@ def _with_weights(contexts: Pruned, weights: Tensor) -> Pruned:
 
 @compiled
 def _move(weights: Array, starts: Array, least: float, room: Array, result: Array) -> None:
-    """Subtract, in each context, the mean of its largest cluster of weights; the cluster becomes zero.
+    """Subtract, in each context, the mean of its largest cluster of weights (``2 * least`` wide at most).
 
-    The weights of a cluster are at most ``2 * least`` apart. Other shifted weights below ``least`` become
-    zero too. A context that has a zero weight, and no other below ``least``, stays as it is.
+    Cluster and weights then below ``least`` become zero. A context with a zero and no other such weight
+    stays.
     """
     for context in range(len(starts) - 1):
         given = weights[starts[context] : starts[context + 1]]

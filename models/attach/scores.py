@@ -1,8 +1,7 @@
 """The scores theta . f(l, r, w) of a log-linear model, and the contexts that have weights, in compiled code.
 
-A *context* is a fact about a constituent w, such as "its tag is VERB". A feature combines a context with the
-value of a *part* of the pair (l, r), such as "the left puncteme is a comma". So a context has a block of
-consecutive weights, one for each value of one part.
+A feature combines a *context*, such as "its tag is VERB", with the value of a *part* of the pair (l, r), such
+as "the left puncteme is a comma". A context has a block of weights, one for each value of one part.
 """
 
 from collections.abc import Sequence
@@ -55,10 +54,9 @@ OF_RELATION = (Part.PAIR, Part.LEFT, Part.RIGHT)
 
 
 class PairParts(NamedTuple):
-    """The values of all parts of all pairs of an inventory, numbered from 0.
+    """The values of the 6 parts of all pairs of an inventory, numbered from 0.
 
     :ivar pair_start: (D + 1,) the first row of each relation's pairs, as in the inventory.
-    :ivar value: (rows, 6) the value of each part of each pair.
     :ivar sizes: (D, 6) how many values each part has at a node of each relation.
     """
 
@@ -97,11 +95,7 @@ def _numbered(groups: Any, repeats: int = 1) -> tuple[Array, Array]:
 
 
 class WeightBlocks(NamedTuple):
-    """The places of the weights of K contexts.
-
-    :ivar part: (K,) ``int8``, the `Part` of each context's features.
-    :ivar start: (K + 1,) where each context's block starts in the flat tensor of weights.
-    """
+    """(K,) ``int8`` the `Part` of each context's features, and (K + 1,) where its block of weights starts."""
 
     part: Array
     start: Array
@@ -110,10 +104,8 @@ class WeightBlocks(NamedTuple):
 class ContextWeights(NamedTuple):
     """The weights of K contexts: whole blocks, and single weights that are not zero.
 
-    :ivar blocks: the blocks, concatenated.
     :ivar block: (K,) where the block of each context starts; -1 if it has only single weights.
-    :ivar values: (F,) the single weights.
-    :ivar places: (F,) where these are among all weights.
+    :ivar places: (F,) where the single weights ``values`` are among all weights.
     :ivar first: (K + 1,) the first single weight of each context that has no block.
     """
 
@@ -132,10 +124,7 @@ def all_weights(weights: Tensor, start: Array) -> ContextWeights:
 
 
 def sparse_weights(weights: Tensor, start: Array) -> ContextWeights:
-    """The weights of a sparse tensor; contexts with many of them get blocks, which are faster to read.
-
-    :param start: see `all_weights`.
-    """
+    """The weights of a sparse tensor; contexts with many of them get blocks, which are faster to read."""
     places, values = weights._indices()[0].cpu().numpy(), weights._values().detach().cpu().numpy()
     first = np.searchsorted(places, start)
     sizes = np.diff(start)
@@ -161,7 +150,6 @@ def _fill_blocks(weights, start):
 class Features(NamedTuple):
     """The features of the pairs of V views.
 
-    :ivar relation: (V,) the relation of each view's node.
     :ivar score_start: (V + 1,) where each view's pairs start in the scores.
     """
 
@@ -179,10 +167,7 @@ def features_of(parts: PairParts, blocks: WeightBlocks, relation: Array, context
 
 
 def linear_scores(weights: Tensor | ContextWeights, features: Features) -> Tensor:
-    """(C,) the score theta . f(l, r, w) of each pair of each view, in double precision.
-
-    :param weights: (P,) theta, or weights without a gradient.
-    """
+    """(C,) the score theta . f(l, r, w) of each pair of each view, in double precision."""
     if isinstance(weights, ContextWeights):
         return torch.from_numpy(_scores(weights, features))
     return _LinearScores.apply(weights, features)
@@ -276,13 +261,9 @@ def _add_gradients(features, gradient, first, last, sums, weight_gradient):
 
 
 class WeightsInUse:
-    """The weights of the contexts of a batch of views, side by side.
+    """The weights of the U contexts of a batch of views, side by side.
 
-    A batch touches a few percent of all weights. A training step reads and updates only these, so its time
-    does not depend on the number of all weights.
-
-    :param blocks: where the weights of all contexts are.
-    :param contexts: the contexts of the views.
+    A training step reads and updates only these, a few percent of all weights.
 
     :ivar context: (U,) the contexts in use, sorted.
     :ivar uses: (U,) the number of views that have each.
@@ -305,7 +286,7 @@ class WeightsInUse:
     def pick(self, weights: Tensor) -> Tensor:
         """(M,) the weights in use; the gradient in all weights is sparse.
 
-        A second call with the same tensor returns the same result, so that the gradients of both uses add up
+        Repeated calls with the same tensor return the same result, so that gradients of all uses add up
         first.
         """
         if self._latest is None or self._latest[0] is not weights:
@@ -360,12 +341,7 @@ def _copy_runs(source, starts, sizes, target):
 
 
 def gather_contexts(view: Array, number: Array, views: int) -> Contexts:
-    """Sort contexts by view; contexts numbered -1 are removed.
-
-    :param view: the view of each context, in any order.
-    :param number: ``int32``, the number of each context.
-    :param views: the number of views.
-    """
+    """Sort ``int32`` contexts by view; contexts numbered -1 are removed."""
     sizes = np.zeros(views, np.int64)
     _count_known(view, number, sizes)
     start = starts_of(sizes)
@@ -391,8 +367,7 @@ def _gather(view: Array, number: Array, end: Array, result: Array) -> None:
 class Index(NamedTuple):
     """An index of sorted 64-bit keys by their first bits; assumes that keys are evenly spread.
 
-    :ivar keys: the keys, as the model keeps them.
-    :ivar known: the same keys, unsigned.
+    :ivar known: the keys, unsigned.
     :ivar first: for each value of the first bits, the first key with this value or a greater one.
     :ivar shift: the right shift that leaves the first bits of a key.
     :ivar compared: the bits to compare; the last bits of shortened keys are zero and ignored.

@@ -12,10 +12,8 @@ class Template(NamedTuple):
 
     These templates are our own: the paper lists its templates in an appendix that was not available.
 
-    :ivar part: the part of the pair; for `Part.PAIR`, `Part.LEFT` and `Part.RIGHT` the context always
-        includes the relation of the constituent.
-    :ivar attributes: the attributes that make up the context (see `pyropunct.models.attach.attributes`); at
-        most one may have several values.
+    :ivar part: of the pair; `Part.PAIR`, `Part.LEFT` and `Part.RIGHT` include the constituent's relation.
+    :ivar attributes: see `pyropunct.models.attach.attributes`; at most one may have several values.
     """
 
     part: Part
@@ -23,10 +21,7 @@ class Template(NamedTuple):
 
 
 def templates(parts: Iterable[Part], *contexts: str) -> list[Template]:
-    """A template for each combination of a part and a context.
-
-    :param contexts: names of attributes, joined by " + "; the empty string is true of every constituent.
-    """
+    """A template for each part and context: names joined by " + ", or "" for every constituent."""
     return [
         Template(part, tuple(context.split(" + ")) if context else ())
         for part in parts

@@ -17,10 +17,9 @@ from pyropunct.inference.ragged import Ints, runs, starts_of
 
 
 class Contexts(NamedTuple):
-    """The contexts of V views that have weights in a `LogLinearAttach`, view after view.
+    """The contexts of V views that have weights in a `LogLinearAttach`.
 
-    :ivar start: (V + 1,) where the contexts of each view start.
-    :ivar number: ``int32``, the numbers of the contexts.
+    :ivar start: (V + 1,) where the contexts of each view start in ``number``, which is ``int32``.
     """
 
     start: Ints
@@ -42,12 +41,10 @@ def join_contexts(parts: Sequence[Contexts]) -> Contexts:
 class Views(NamedTuple):
     """V constituents of a batch of trees, each with the surface punctuation strictly inside it.
 
-    A node may occur several times with different punctuation, for example in several draws.
+    A node may occur several times with different punctuation, for example in several draws. ``int64``.
 
-    :ivar node: (V,) ``int64``, the node of each view.
-    :ivar start: (V + 1,) ``int64``, where the marks of each view start.
-    :ivar token: (M,) ``int64``, the marks, view after view, from left to right.
-    :ivar slot: (M,) ``int64``, the slot of each mark.
+    :ivar start: (V + 1,) where the marks of each view start.
+    :ivar token: (M,) the marks, view after view, from left to right; ``slot``, (M,), their slots.
     :ivar contexts: the contexts, if a log-linear model has looked them up.
     """
 
@@ -81,22 +78,14 @@ def join_views(parts: Sequence[Views]) -> Views:
 
 
 def views_of(forest: Forest, surface: Tensor, nodes: Tensor | None = None) -> Views:
-    """Views of nodes, given the surface strings.
-
-    :param surface: (S, L) surface strings, padded with -1. Only slots strictly inside the constituents are
-        read.
-    :param nodes: the nodes; by default all N.
-    """
+    """Views of nodes, by default of all; (S, L) surface strings are padded with -1."""
     nodes = torch.arange(forest.num_nodes) if nodes is None else nodes
     left_slot, right_slot = (slots.cpu()[nodes] for slots in (forest.left_slot, forest.right_slot))
     return views_between(left_slot, right_slot, surface)._replace(node=nodes)
 
 
 def views_between(left_slot: Tensor, right_slot: Tensor, surface: Tensor) -> Views:
-    """Views of V constituents, numbered from 0, between (V,) left and (V,) right slots.
-
-    :param surface: see `views_of`.
-    """
+    """Views of V constituents, numbered from 0, between (V,) left and (V,) right slots; see `views_of`."""
     strings = surface.cpu().numpy()
     slot, column = np.nonzero(strings >= 0)
     start = np.searchsorted(slot, np.arange(len(strings) + 1))

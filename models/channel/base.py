@@ -34,10 +34,8 @@ class Channel(PyroModule):
         self._transducer: Transducer | None = None
 
     def weights(self) -> Mapping[str, Tensor]:
-        """The weights that the moves name, computed from `PyroSample` sites: probabilities, or factors of
-        them.
-
-        Dimensions on the left are joint values of other sites.
+        """The weights that the moves name, from `PyroSample` sites; joint values of other sites are on the
+        left.
         """
         raise NotImplementedError
 
@@ -46,20 +44,15 @@ class Channel(PyroModule):
         raise NotImplementedError
 
     def branches(self) -> Sequence[Branch]:
-        """The ways in which the channel may work: by default one pass of the machine.
-
-        Override it for channels made of several passes, or for mixtures of channels.
-        """
+        """The ways in which the channel may work: by default one pass; override it for several."""
         moves = self.moves()
         if not isinstance(moves, Iterable):
             raise MachineError(f"moves() gave {moves!r}, not moves")
         return [Branch((Pass(tuple(moves), self.direction == "right"),))]
 
     def normal_site(self, name: str, mean: Tensor, scale: float) -> Any:
-        """A sample site with a normal prior; as an attribute of the channel, it is a tensor when read.
-
-        :param name: the name of the buffer that holds the mean, which moves with the module.
-        :param scale: the standard deviation.
+        """A site with a normal prior; ``name`` is the buffer of the mean. Read as an attribute, it is a
+        tensor.
         """
         self.register_buffer(name, mean)
         return PyroSample(lambda channel: normal_prior(getattr(channel, name), scale).to_event(mean.dim()))
@@ -70,9 +63,8 @@ class Channel(PyroModule):
         return type(self).__name__
 
     def probabilities(self) -> Tensor:
-        """(..., P) the weights in one line, as the `transducer` reads them.
-
-        :raises MachineError: at the first call, if the moves do not make a probabilistic machine.
+        """(..., P) the weights in one line. The first call raises MachineError if the machine is not
+        probabilistic.
         """
         weights = self.weights()
         if self._transducer is not None:
@@ -91,8 +83,6 @@ class Channel(PyroModule):
     def check(self) -> None:
         """Check, with weights from the prior, that the moves make a probabilistic machine.
 
-        Leaves the random state unchanged.
-
         :raises MachineError: with the state and the token.
         """
         with torch.random.fork_rng(devices=[]), torch.no_grad():
@@ -107,9 +97,8 @@ class Channel(PyroModule):
         return self._transducer
 
     def edit_table(self) -> Tensor | None:
-        """(..., tokens, tokens, 4) how a is edited before b, if the moves of one machine are edits.
-
-        The edits are those in `pyropunct.inference.machines.products.EDITS`.
+        """(..., tokens, tokens, 4) how a is edited before b (`EDITS`); None if moves of one machine are not
+        edits.
         """
         weights = self.probabilities()
         return self.transducer.edit_table(weights)

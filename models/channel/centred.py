@@ -8,16 +8,14 @@ from pyropunct.models.channel.window import SlidingWindow
 class CentredWindow(SlidingWindow):
     """A `SlidingWindow` whose logits have a normal prior around given logits.
 
-    In correction, phi is regularised towards the channel of the model of correct text (Li, Wang & Eisner
-    2019, section 6.2). Until `centre` is called, it is a `SlidingWindow`.
+    In correction, they are those of the channel of correct text (Li, Wang & Eisner 2019, section 6.2).
     """
 
     _prior_mean: Tensor
 
     def centre(self, logits: Tensor) -> None:
-        """Set the mean of the prior.
+        """Set the prior's mean to (tokens, tokens, 4) logits of a `SlidingWindow` of the same direction.
 
-        :param logits: (tokens, tokens, 4) the logits of a `SlidingWindow` that reads in the same direction.
         :raises ValueError: if the shape differs.
         """
         if logits.shape != self._prior_mean.shape:

@@ -11,14 +11,14 @@ class Pooled(Window):
     """A `Window` with partial pooling: the edits of a pair borrow from other pairs with the same marks.
 
     Most pairs of marks are rare or unseen in a treebank. The footnote of the paper suggests sharing
-    parameters between pairs. Here the logits of phi[a, b] are sums over levels, as in an analysis of variance
-    with two factors::
+    parameters between pairs. Here the logits of phi[a, b] are sums over levels, as in an analysis of
+    variance::
 
         phi[a, b] = softmax over the edits e of  all[e] + left[a, e] + right[b, e] + pair[a, b, e]
 
     All four levels are normal a priori: left[a] is for a before any mark, right[b] for b after any mark. A
-    frequent pair follows its own data; an unseen pair behaves as its marks do elsewhere. `Strength` is a
-    special case, but here a mark may absorb its left neighbour and not its right one, as brackets do.
+    frequent pair follows its own data; an unseen pair behaves as its marks do elsewhere. Unlike in
+    `Strength`, a mark may absorb its left neighbour and not its right one, as brackets do.
 
     :param prior_scale: the standard deviation of the priors of all levels. Greater values pool less.
     :param prior_keep: the mean of the prior of all[keep]; all other means are zero.

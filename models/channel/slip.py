@@ -27,7 +27,6 @@ class TokenBigrams(torch.nn.Module):
     The start token is an exception: it comes first if the underlying string has it, and nowhere else.
 
     :param strings: the non-empty surface strings of a training treebank.
-    :param start_token: the token at the left of every sentence, if any.
     :param smoothing: the number added to the count of every bigram.
     """
 
@@ -52,10 +51,7 @@ class TokenBigrams(torch.nn.Module):
         self.register_buffer("probabilities", torch.from_numpy(counts / counts.sum(-1, keepdims=True)))
 
     def check_buffers(self) -> None:
-        """Check that the tables are distributions.
-
-        :raises ValueError: if one is not.
-        """
+        """Check that the tables are distributions. Raises ValueError if one is not."""
         require_rows("the bigram model", self.probabilities)
 
     def _steps(self, string: Sequence[int], stop: int) -> Iterable[tuple[int, int]]:
@@ -63,10 +59,9 @@ class TokenBigrams(torch.nn.Module):
         return zip(tokens, [*tokens[1:], stop], strict=True)
 
     def moves(self) -> Iterator[Move]:
-        """A machine that writes a string of the model, whatever it reads.
+        """A machine that copies the start token, and writes a string of the model after `END`.
 
-        States: "silent", and a when a was the last token written. It copies the start token when it reads it,
-        and writes everything else after `END`.
+        States: "silent", and a when a was the last token written.
         """
         tokens, stop = range(len(self.probabilities) - 1), len(self.probabilities) - 1
         for token in tokens:
@@ -81,13 +76,11 @@ class TokenBigrams(torch.nn.Module):
 
 
 class Slip(Channel):
-    """Another channel with slips: a slot may ignore u and show an unrelated string.
+    """Another channel with slips: with a small learned probability, a slot shows an unrelated string.
 
-    With a small learned probability, the same for every slot, the surface is drawn from `TokenBigrams`
-    instead. So every sentence has a positive probability. A slip never writes an empty string.
+    A slip draws a non-empty surface from `TokenBigrams`, so every sentence has a positive probability.
 
     :param channel: the channel of slots that do not slip.
-    :param bigrams: the distribution of the strings of slips.
     :param prior_mean: the mean of the normal prior of the slip's log-odds.
     :param prior_scale: its standard deviation.
     """

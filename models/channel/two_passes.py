@@ -16,12 +16,9 @@ class TwoPasses(Channel):
 
         p(x | u) = sum over v of p_1(v | u) p_2(reversed x | reversed v)
 
-    Li, Wang & Eisner (2019, footnote 6) suggest at least one pass in each direction for all languages alike.
-    ``direction`` is that of the first pass. Each pass has its own phi[a, b], where a is in the window and b
-    is read next: a is on the left of b in one pass and on the right in the other.
-
-    A slot of m > 0 tokens has about m V^2 states and 6 m V^3 arcs, against m V and 2 m V^2 for one pass, so
-    training is much slower.
+    Li, Wang & Eisner (2019, footnote 6) suggest a pass in each direction. Each has its own phi[a, b], where a
+    is in the window and b is read next; ``direction`` is that of the first. A slot of m > 0 tokens has about
+    m V^2 states and 6 m V^3 arcs, so training is much slower than with one pass.
 
     :param prior_scale: the standard deviation of the normal prior of the logits of both passes' phi.
     :param prior_keep: the mean of that prior for keep; it is zero for the other edits.

@@ -43,8 +43,7 @@ REQUIRED = inspect.Parameter.empty
 class Group:
     """The fields of a settings class, each of which is an option.
 
-    :ivar changed: the names of fields that can be changed, without defaults; by default all fields are
-        options, and make new settings.
+    :ivar changed: the fields that can be changed, without defaults; by default all make new settings.
     """
 
     settings: Any
@@ -122,8 +121,7 @@ InputKind = Annotated[
 class TextCommand(Command):
     """A command for a file, which `pyropunct corpus` runs on many files too.
 
-    :param function: loads a model, its first parameter, and returns the work on a text.  If the parameter has
-        a default, the user may omit the model.
+    Its function loads a model, the first parameter, and returns the work on a text.
     """
 
     def __init__(self, function: "Callable[..., Work]") -> None:
@@ -170,11 +168,7 @@ def _argument(name: str, limit: Limits, default: Any) -> click.Argument:
 
 
 def option(name: str, annotation: Any, default: Any, text: str | None) -> click.Option:
-    """The option of a field or a parameter.
-
-    :param default: `REQUIRED` if it has none.
-    :param text: its help; by default the `Help` in the annotation.
-    """
+    """The option of a field or parameter, whose help is ``text`` or the `Help` in the annotation."""
     limit = limits(annotation)
     dashed = f"--{name.replace('_', '-')}"
     flag = limit.kind is bool

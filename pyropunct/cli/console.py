@@ -27,10 +27,7 @@ LONGEST_TOLD = 2000
 
 
 def prepare_output() -> None:
-    """Print results as UTF-8 if the encoding is ASCII, and bytes of the input as they were read.
-
-    Python discards output if standard output was closed from the start; here that is an error.
-    """
+    """Print UTF-8 if the encoding is ASCII, and bytes of the input as they were; fail if output is closed."""
     if sys.stdout is None:
         sys.stdout = _Closed()
     if isinstance(sys.stdout, io.TextIOWrapper):
@@ -90,10 +87,7 @@ def reading_bar(path: str) -> Iterator[Callable[[int, int], None]]:
 
 @contextmanager
 def stream_bar(stream: BinaryIO, name: str) -> Iterator[Callable[[], None]]:
-    """A progress bar for reading a stream, on a terminal that shows no results.
-
-    Yields a function to call after each part of the stream.
-    """
+    """A progress bar for a stream, on a terminal that shows no results; call its value after each part."""
     if name == "<stdin>" or not stream.seekable() or sys.stdout.isatty():
         yield lambda: None
         return

@@ -30,13 +30,10 @@ if TYPE_CHECKING:
 
 
 class Corpus(NamedTuple):
-    """How a command works on a corpus.
+    """How a command works on a corpus; ``work``: its module and the function that returns a `Work`.
 
-    :ivar work: the module of the command line, and its function that returns a
-        `pyropunct.corpus.shards.Work`.
     :ivar endings: of the names of shards, by the values of --format that allow shards.
     :ivar without: options that make no sense for a corpus.
-    :ivar conllu: whether it reads only CoNLL-U.
     """
 
     work: str

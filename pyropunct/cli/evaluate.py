@@ -82,10 +82,7 @@ def work(model: str, *, use: ModelUse) -> "Work":
 def measured(
     model: "Punctuator", part: TextPart, advance: Callable[[], None], reject: "Reject | None" = None
 ) -> "tuple[EvaluationSums, Items, list[ImpossibleSentenceError]]":
-    """The sums over a text, what was left out, and the errors of impossible sentences.
-
-    :param reject: takes errors; by default the first one is raised.
-    """
+    """The sums over a text, what was left out, and errors of impossible sentences, for ``reject`` to take."""
     from pyropunct.cli.sources import Items
 
     items = Items(part, model, reject)
@@ -105,9 +102,8 @@ def measured(
 
 
 class EvaluationReport(Report):
-    """How well a model predicts a text.
+    """How well a model predicts a text, with the numbers of sentences left out, by reason.
 
-    :param left_out: the numbers of sentences left out, by reason.
     :param told: these sentences in JSON; by default their numbers.
     """
 
@@ -123,10 +119,7 @@ class EvaluationReport(Report):
 
     @classmethod
     def merged(cls, name: str, parts: Iterable[str]) -> "EvaluationReport":
-        """The report on a corpus, from the lines that `work` wrote.
-
-        :raises TreebankError: if no sentence was evaluated.
-        """
+        """The report on a corpus, from the lines of `work`. Raises TreebankError if nothing was evaluated."""
         from pyropunct.fitted.evaluation import EvaluationSums
 
         sums, left_out = EvaluationSums(), dict.fromkeys(("omitted", "malformed", "impossible"), 0)

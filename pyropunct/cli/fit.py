@@ -188,12 +188,7 @@ def _check(options: FitOptions, recipe: Recipe) -> None:
 def changed_recipe(
     name: str, settings: Sequence[str], changes: dict[str, Any], elsewhere: Collection[str]
 ) -> Recipe:
-    """A recipe with changes.
-
-    :param settings: those of ``--set``.
-    :param changes: values of settings that have options, by name.
-    :param elsewhere: the names of all settings that have options.
-    """
+    """A recipe with the settings of ``--set``, and changes by options; ``elsewhere`` names all options."""
     from pyropunct.models.attach.templates import FAMILIES
 
     of_variants = [text for text in settings if "." in text.partition("=")[0]]
@@ -214,9 +209,7 @@ def changed_recipe(
 def read_treebanks(train: Sequence[str], dev: str | None) -> tuple[list[Treebank], Treebank | None]:
     """Training treebanks, the main one first, and the dev treebank if there is one.
 
-    Trees of all other training treebanks have the name of their file.
-
-    :raises UserError: if a training treebank is given twice.
+    Trees of all but the main one have the name of their file. Raises UserError for a repeated treebank.
     """
     if not train:
         train, dev = [str(embedded_treebank_path("train"))], dev or str(embedded_treebank_path("dev"))
@@ -260,7 +253,7 @@ DECISIVE = {"parser": "las", "mark_parser": "las", "reader": "lower_f1"}
 class FitReport(Report):
     """How training went, and the edits that the channel has learned.
 
-    :param treebanks: the training treebanks, the main one first, and the dev treebank if there is one.
+    :param treebanks: those of training, the main one first, and dev if there is one.
     :param merged: whether edits that differ only in their context are merged.
     """
 

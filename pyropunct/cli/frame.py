@@ -68,10 +68,7 @@ def _meant(error: click.NoSuchOption) -> list[str]:
 
 
 def polite(command: Callable[..., None]) -> Callable[..., None]:
-    """Turn errors of a command into one line and an exit status.
-
-    An interruption may say what is kept, after the word "interrupted".
-    """
+    """Turn errors of a command into one line and an exit status; "interrupted" says what is kept."""
 
     @wraps(command)
     def run(*args: Any, **kwargs: Any) -> None:

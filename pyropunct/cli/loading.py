@@ -83,10 +83,7 @@ class ModelUse(Hardware):
 
     @_rarely_collected()
     def load(self, model: str) -> "Punctuator":
-        """Load a model.
-
-        :raises UserError: if there is no model, or it names an untrusted variant outside the package.
-        """
+        """Load a model. Raises UserError if there is none, or it names an untrusted variant."""
         from pyropunct.punctuator import Punctuator
 
         self.start()
@@ -111,11 +108,7 @@ class SeededUse(ModelUse):
 
 
 def read_file(path: str, *, tell: bool = False) -> "Treebank":
-    """Read a CoNLL-U file with a progress bar.
-
-    :param tell: whether to say which sentences are left out.
-    :raises TreebankError: if it cannot be read.
-    """
+    """Read a CoNLL-U file with a progress bar; ``tell`` of left out sentences. Raises TreebankError."""
     from pyropunct.treebank.reading import read_treebank
 
     with console.reading_bar(path) as progress:
@@ -144,10 +137,7 @@ def tell_language(name: str, model: "FittedStory", file: str, sentences: "Iterab
 
 
 def check_device(device: str) -> None:
-    """Check that torch can use a device.
-
-    :raises UserError: if it cannot.
-    """
+    """Check that torch can use a device. Raises UserError if it cannot."""
     import torch
 
     try:
@@ -163,11 +153,7 @@ HEAD = 1 << 16
 
 
 class Kind(NamedTuple):
-    """A kind of file.
-
-    :ivar name: for messages.
-    :ivar is_one: recognises a file by its first bytes.
-    """
+    """A kind of file, with a name for messages; ``is_one`` recognises a file by its first bytes."""
 
     name: str
     is_one: Callable[[bytes], bool]
@@ -178,12 +164,7 @@ CONLLU = Kind("CoNLL-U", lambda head: any(line.count(b"\t") == 9 for line in hea
 
 
 def check_output(out: str | None, kind: Kind, inputs: Iterable[str | None]) -> None:
-    """Check at the start of a command that an output file can be written, and that nothing is lost.
-
-    :param out: the file, if there is one.
-    :param inputs: the files that the command reads.
-    :raises UserError: if the file is an input or in one, is of another kind, or cannot be written.
-    """
+    """Raises UserError if an output file is an input or in one, is of another kind, or cannot be written."""
     if out is None:
         return
     path = real(Path(out))

@@ -76,8 +76,8 @@ def parsed(
 class TreeReport(RestorationReport):
     """The trees, with the marks where the underlying tree has them.
 
-    In JSON each sentence has ``heads``, ``relations`` and ``tags`` of its words, and ``expected_wrong_heads``
-    instead of ``expected_edits``.
+    In JSON a sentence has ``heads``, ``relations``, ``tags``, and ``expected_wrong_heads`` for
+    ``expected_edits``.
     """
 
     expected = "expected_wrong_heads"
@@ -134,10 +134,7 @@ class TreeScoreReport(ScoreReport):
             self._right.append(source.tree)
 
     def finish(self, omitted: Sequence[Omission]) -> None:
-        """Print the scores.
-
-        :raises TreebankError: if there was no tree to compare with.
-        """
+        """Print the scores. Raises TreebankError if there was no tree to compare with."""
         if not self._right:
             raise TreebankError(self.name, "there is no tree to compare with: --score takes CoNLL-U")
         super().finish(omitted)

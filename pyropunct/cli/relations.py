@@ -79,11 +79,7 @@ def relations(
 
 
 class RelationReport(LearnedReport):
-    """The punctemes that relations sprout.
-
-    :param most: how many pairs of each relation are shown.
-    :param about: first entries of JSON.
-    """
+    """The punctemes that relations sprout: the ``most`` pairs of each; ``about`` comes first in JSON."""
 
     def __init__(self, learned: "Sequence[RelationPunctemes]", most: int, about: dict[str, Any]) -> None:
         from pyropunct.compare.table import cells_table

@@ -28,21 +28,14 @@ CHUNK = 100
 
 
 class Relocation(NamedTuple):
-    """A move that ``--move`` requests.
-
-    :ivar relation: constituents with this relation are moved.
-    :ivar place: one of `pyropunct.tasks.settings.PLACES`.
-    """
+    """A move that ``--move`` requests: of constituents with a relation to one of `PLACES`."""
 
     relation: str
     place: str
 
 
 def move_of(text: str) -> Relocation:
-    """The move that a text requests; its relation may contain a colon itself.
-
-    :raises ValueError: if it lacks a relation or a place.
-    """
+    """The move of a text; a relation may contain a colon. Raises ValueError without relation or place."""
     move = Relocation(*text.rpartition(":")[::2])
     if not move.relation or move.place not in PLACES:
         raise ValueError(" or ".join(f"RELATION:{place}" for place in PLACES) + " is needed")

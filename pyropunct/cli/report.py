@@ -54,11 +54,7 @@ class Report:
         raise NotImplementedError
 
     def show(self, form: str) -> None:
-        """Print the result.
-
-        :param form: "json"; "table" or "text" for people; "tsv" or "csv" for programs; or "markdown" or
-            "latex" for the tables for people.
-        """
+        """Print as "json"; "table" or "text", for people; "tsv" or "csv"; or "markdown" or "latex"."""
         if form == "json":
             console.print_json(self.plain())
         elif form in ("table", "text"):
@@ -75,12 +71,11 @@ class Report:
 
 
 class Learned(NamedTuple):
-    """Something learned, shown in a row for programs.
+    """Something learned, with its row (``cells``) for programs.
 
     :ivar key: its key among the examples.
     :ivar title: the line above its examples.
     :ivar expected: the expected number of places in the sentences.
-    :ivar cells: its row.
     """
 
     key: Hashable
@@ -99,10 +94,8 @@ class Learned(NamedTuple):
 class LearnedReport(Report):
     """Everything learned, with places in sentences as examples.
 
-    :ivar columns: of the table for programs.
-    :ivar learned: its rows.
-    :ivar whole: everything in plain JSON types.
-    :ivar parts: the part of it about each row.
+    :ivar columns: of the table for programs, ``learned`` are its rows.
+    :ivar whole: everything in plain JSON types, ``parts`` are those of each row.
     :ivar tables: tables for people, and lines between them.
     :ivar prominent: the rows whose examples people see.
     :ivar examples: by their keys; None if they were not requested.
@@ -161,11 +154,8 @@ class LearnedReport(Report):
 
 
 class SentenceReport(Report):
-    """Results of sentences, each shown at once.
+    """Results of sentences, each shown at once: as `text`, as `conllu`, or as an `entry` of JSON.
 
-    A subclass formats a result of a sentence as `text`, as `conllu`, and as an `entry` of JSON.
-
-    :param form: "conllu", "json", or another format, which is text.
     :param out: a stream to write to piece by piece.  The default is standard output, where JSON is printed as
         a whole, and characters that it lacks become escapes.
     """
@@ -255,11 +245,7 @@ def show_each(
     items: "Sequence[Sentence | Omission]",
     results: Iterable[Sequence[Any]],
 ) -> None:
-    """Show the results of the sentences of a treebank, with a progress bar.
-
-    :param items: the sentences that have results, and those left out.
-    :param results: those of each sentence.
-    """
+    """Show the results of the items of a treebank, with a progress bar; items may be left out sentences."""
     from pyropunct.treebank.reading import Omission
 
     rest = iter(results)
@@ -282,10 +268,7 @@ def numbered(blocks: Sequence[str], identifier: str) -> str:
 
 
 def in_order(treebank: "Treebank", identifier: str | None, shape: str) -> "Sequence[Sentence | Omission]":
-    """The sentences with an identifier; without one all of a file, and omissions are reported.
-
-    :raises UserError: if there is no such sentence.
-    """
+    """The sentences with an identifier, or all of a file and its omissions. No such sentence: UserError."""
     if identifier is None:
         if shape != "html":  # as the page tells it
             console.tell_omitted(treebank.path, treebank.omitted, kept=shape == "conllu")

@@ -207,10 +207,7 @@ class RestorationScoreReport(ScoreReport):
             self._scores.add(restored.surface, source.surface)
 
     def finish(self, omitted: Sequence[Omission]) -> None:
-        """Print the scores.
-
-        :raises TreebankError: if there was no punctuation to compare with.
-        """
+        """Print the scores. Raises TreebankError if there was no punctuation to compare with."""
         if not self._scores.gold:
             raise TreebankError(self.name, "there is no punctuation to compare with")
         super().finish(omitted)

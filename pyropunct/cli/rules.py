@@ -100,11 +100,7 @@ def _learned(
     settings: RuleSettings,
     nunberg: bool | None,
 ) -> "LearnedRules":
-    """The rules of a model.
-
-    :param name: the model's, for errors.
-    :raises UserError: if its channel has no edits.
-    """
+    """The rules of the model of that name. Raises UserError if its channel has no edits."""
     from pyropunct.tasks.explain.learned import learned_rules
     from pyropunct.tasks.explain.nunberg import is_english
     from pyropunct.tasks.explain.rules import NoEditsError
@@ -181,11 +177,7 @@ COLUMNS = (
 
 
 class RuleReport(LearnedReport):
-    """The learned rules of a model.
-
-    :param shown: the pairs that people see.
-    :param about: what JSON says first.
-    """
+    """The learned rules of a model, with the pairs that people see, and what JSON says first."""
 
     def __init__(
         self, learned: "LearnedRules", shown: "Sequence[LearnedPair]", about: dict[str, Any]
@@ -255,10 +247,7 @@ def _probability(cell: "tuple[LearnedPair, PairOutcome] | None") -> str:
 
 
 def disagreement(outcomes: int) -> str:
-    """A note on probabilities that disagree with their shares.
-
-    :param outcomes: how many.
-    """
+    """A note on the number of probabilities that disagree with their shares."""
     from pyropunct.tasks.explain.rules import COUNTED, GAP
 
     of = f"of pairs expected {COUNTED:g} times or more"
@@ -307,12 +296,7 @@ Outcomes with less than {LEAST_SHOWN:g} in all models are left out."""
 
 
 class SideBySideReport(LearnedReport):
-    """The learned rules of several models.
-
-    :param several: by the names of the models.
-    :param most: how many pairs people see.
-    :param about: what JSON says besides.
-    """
+    """The learned rules of several models, by their names; people see the ``most`` pairs."""
 
     def __init__(self, several: "Mapping[str, LearnedRules]", most: int, about: dict[str, Any]) -> None:
         from pyropunct.tasks.explain.learned import side_by_side
@@ -373,11 +357,7 @@ count    how often the weight is used in FILE, in expectation"""
 
 
 class WeightReport(LearnedReport):
-    """The learned weights of a channel that has no edits.
-
-    :param most: how many people see.
-    :param about: what JSON says first.
-    """
+    """The learned weights of a channel that has no edits; people see the ``most`` of them."""
 
     def __init__(self, weights: "Sequence[LearnedWeight]", most: int, about: dict[str, Any]) -> None:
         from pyropunct.compare.table import cells_table

@@ -67,8 +67,7 @@ class Items:
     :param reject: takes errors of lines and sentences, omitted ones too; by default they are reported.
     :param restorer: reads the text, which may be running text; by default each line is a sentence.
     :param quiet: do not report that punctuation is removed.
-    :ivar omitted: sentences of a treebank that cannot be used, without their lines.
-    :ivar failed: the number of lines or sentences left unchanged because of errors.
+    :ivar omitted: sentences that cannot be used, without their lines; ``failed`` counts unchanged ones.
     """
 
     def __init__(
@@ -165,12 +164,10 @@ class Items:
         self.failed += 1
 
     def conclude(self, doubtful: int, first: Restored | None, *, kept: bool) -> None:
-        """Report at the end, unless errors are taken elsewhere.
+        """Report at the end, unless errors are taken elsewhere. Raises UserError if something is unchanged.
 
-        :param doubtful: the number of sentences with few effective draws.
-        :param first: the first of these.
+        :param doubtful: the number of sentences with few effective draws, with the first of them.
         :param kept: whether omitted sentences were written unchanged.
-        :raises UserError: if something was left unchanged.
         """
         if self._reject is not None:
             return

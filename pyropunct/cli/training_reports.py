@@ -36,11 +36,7 @@ epoch; and the scores on a dev treebank."""
 
 @contextmanager
 def training_watch(part: str = "story", folds: int = 0) -> Iterator[Callable[..., None]]:
-    """Yields the ``watch`` argument of a training.
-
-    :param part: a name in `TRAININGS`.
-    :param folds: the number of parsers in "folds".
-    """
+    """Yields the ``watch`` argument of a training, a part in `TRAININGS`, with ``folds`` parsers."""
     trained, title, minimised, unit, scores = TRAININGS[part]
     preparing, before = f"preparing {trained}".rstrip(), 0.0
     with _shown(preparing, preparing) as show:
@@ -176,10 +172,8 @@ def _shown(
 
 
 class Checkpoints:
-    """The checkpoints of a fit: one for each training that has begun.
+    """The checkpoints of a fit: one for each training that has begun, in a folder until it is saved.
 
-    :param folder: where they are kept until the model is saved.
-    :param resume: whether to continue from existing checkpoints.
     :param alone: whether this is the only fit of a command; if not, others may be finished.
     :ivar first: the checkpoint of the story; the others have endings.
     :ivar resume: whether there is something to resume.

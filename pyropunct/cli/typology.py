@@ -120,11 +120,7 @@ def _counts(
 
 
 class TypologyReport(LearnedReport):
-    """Languages side by side.
-
-    :param most: how many rows people see of each table.
-    :ivar prominent_rows: these rows.
-    """
+    """Languages side by side; people see the ``most`` rows of each table."""
 
     def __init__(
         self,
@@ -157,9 +153,8 @@ class TypologyReport(LearnedReport):
     def add_pooled(
         self, counts: "Sequence[LanguageCounts]", unseen: "Sequence[LanguageCounts]", least: float
     ) -> None:
-        """Show pooled shares after the other tables, and how well they predict unseen sentences.
+        """Show pooled shares last, and how well they predict counts in other treebanks.
 
-        :param unseen: counts in other treebanks; empty without them.
         :param least: leave out pairs with a smaller total expected count.
         """
         from pyropunct.compare.table import cells_table

@@ -139,7 +139,7 @@ def check_attach(attach: bool, shape: str) -> None:
 
 
 class UnderlyingReport(SentenceReport):
-    """Underlying trees, in brackets, as drawings in text, or collected for one SVG file or one page.
+    """Underlying trees, in brackets, as text drawings, or collected for one SVG file or page.
 
     :param attach: whether marks depend on the constituents that sprouted them.
     """
@@ -179,11 +179,7 @@ class UnderlyingReport(SentenceReport):
         return {"forms": list(source.tree.forms), "trees": plain}
 
     def draw(self, treebank: Treebank, model: str, width: float | None) -> None:
-        """Print the SVG file or the page, if this is the format.
-
-        :param model: its name.
-        :param width: of a drawing in pixels; None for the usual one.
-        """
+        """Print the SVG file, of a width in pixels, or the page, if this is the format."""
         from pyropunct.figures.layout import WIDTH
         from pyropunct.figures.page import page_html
         from pyropunct.figures.svg import drawn_svg
@@ -207,10 +203,7 @@ class WrittenReport(SentenceReport):
 
 
 class DoubtReport(Report):
-    """The marks whose head is less probable than another, by patterns, the most certain of each first.
-
-    :param marks: these marks alone; by default all.
-    """
+    """The marks, or some, whose head is less probable than another, by patterns, most certain first."""
 
     def __init__(
         self, model: "Punctuator", sentences: Sequence[Sentence], marks: Collection[str] = ()

@@ -84,9 +84,8 @@ def save_parts(model: ExperimentParts, place: Path) -> None:
 
 
 def load_parts(place: Path, from_parts: Callable[..., Model], *more: Any) -> Model:
-    """Read back a model that `save_parts` wrote.
+    """Read back a model that `save_parts` wrote, by ``from_parts(plain, tensors, *more)``.
 
-    :param from_parts: makes the model from its plain types, its tensors, and ``more``.
     :raises ModelFileError: if the file is damaged, or holds another kind of model.
     """
     parts = read_model_file(place)
@@ -97,10 +96,7 @@ def load_parts(place: Path, from_parts: Callable[..., Model], *more: Any) -> Mod
 
 
 def timed(read: Callable[[Sequence[Text]], Found], texts: Sequence[Text]) -> tuple[Found, float]:
-    """The result of a system for some texts, and its processor time in seconds.
-
-    The first text is read before, which compiles code and warms caches.
-    """
+    """A system's result and its seconds of processor time; the first text is read before, to warm caches."""
     read(texts[:1])
     began = time.process_time()
     found = read(texts)
@@ -170,11 +166,9 @@ class Results(ABC):
 
 @dataclass(frozen=True)
 class TableResults(Results):
-    """Results that are in their tables.
+    """Results that are in their tables, which are named by their rows for programs.
 
-    :ivar named: the tables, by the names of their rows for programs.
-    :ivar data: settings and facts about the data, in plain JSON types; the name of a table overrides its
-        rows.
+    :ivar data: settings and facts about the data, in plain JSON types; a table overrides its name.
     """
 
     named: Mapping[str, Table[Any]]
@@ -194,10 +188,9 @@ class TableResults(Results):
 class Experiment(ABC):
     """Trains parts of systems, or loads them from a folder, and measures them.
 
-    The folder has each part in ``parts``; ``comparison.json``, with the data, the settings, the seconds of
-    training and in the end the results; and the files of the results for people.
+    The folder, if any, has each part in ``parts``; ``comparison.json``, with the data, the settings, the
+    seconds of training and in the end the results; and the files of the results for people.
 
-    :param folder: created if it does not exist; None to keep nothing.
     :cvar clock: gives the time in seconds, for the duration of training.
     """
 
@@ -239,10 +232,7 @@ class Experiment(ABC):
 
     @contextmanager
     def opened(self) -> Iterator[None]:
-        """Lock the folder against other processes.
-
-        :raises ComparisonFolderError: as `run` does.
-        """
+        """Lock the folder against other processes. Raises ComparisonFolderError as `run` does."""
         with ExitStack() as stack:
             if self.path is not None:
                 try:
@@ -302,9 +292,8 @@ class Experiment(ABC):
     ) -> Trained[Model]:
         """A part, loaded if it was trained before, otherwise trained now.
 
-        It is always saved and loaded, even if nothing is kept, since saving may round weights.
+        It is always saved and loaded, since saving may round weights; its file in ``parts`` has its name.
 
-        :param name: its name, and that of its file in ``parts``.
         :raises ComparisonFolderError: if a saved part is damaged.
         """
         if name not in self._trained:
@@ -331,10 +320,7 @@ class Experiment(ABC):
         return self.trained(name, train, save_parts, lambda place: load_parts(place, from_parts, *more))
 
     def write(self, results: Results) -> None:
-        """Write the results into the folder, if there is one.
-
-        :raises ComparisonFolderError: if they cannot be written.
-        """
+        """Write the results into the folder, if there is one; failures raise ComparisonFolderError."""
         if self.path is not None:
             for name, content in results.files().items():
                 self._replace(self.path / name, content)
@@ -360,9 +346,8 @@ class Experiment(ABC):
 
 
 class TableExperiment(Experiment, Generic[Row]):
-    """An experiment whose results are the rows of one table.
+    """An experiment whose results are the rows of one table, called ``key`` for programs.
 
-    :cvar key: the name of the rows for programs.
     :cvar baseline: the row against which each row is tested; None to mark the best of each column.
     """
 

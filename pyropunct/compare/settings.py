@@ -44,10 +44,9 @@ class ExperimentSettings:
 
 
 def names_of(registry: str, kind: str) -> Callable[[str], tuple[str, ...]]:
-    """A function that reads names separated by commas, for an option of the command line.
+    """A reader of names separated by commas, for an option; ``kind`` is for messages.
 
     :param registry: ``module:NAME`` of the collection of all names; the module is imported when needed.
-    :param kind: the kind of names, for messages.
     """
 
     def names(text: str) -> tuple[str, ...]:
@@ -57,10 +56,7 @@ def names_of(registry: str, kind: str) -> Callable[[str], tuple[str, ...]]:
 
 
 def chosen(names: "list[str] | tuple[str, ...]", known: tuple[str, ...], kind: str) -> tuple[str, ...]:
-    """The names without duplicates.
-
-    :raises ComparisonError: if a name is unknown, or there is no name.
-    """
+    """The names without duplicates. Raises ComparisonError if a name is unknown, or there is no name."""
     for name in names or ("",):
         if name not in known:
             raise ComparisonError(f"there is no {kind} {name!r}; there are {', '.join(known)}")

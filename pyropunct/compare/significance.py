@@ -46,17 +46,16 @@ def permutation_test(
     """The two-sided p-value of a difference between two systems measured on the same sentences.
 
     A permutation swaps the results of the systems in a random set of sentences; p is the share of
-    permutations after which the systems differ at least as much as observed.  For the sum of one quantity
-    with differences d_i between the systems, a permutation is a vector of signs s_i::
+    permutations after which the systems differ at least as much as observed. For the sum of one quantity with
+    differences d_i between the systems, a permutation is a vector of signs s_i::
 
         p = (1 + number of permutations with |sum of s_i d_i| >= |sum of d_i|) / (1 + permutations)
 
-    where the observed result counts as one permutation (Phipson & Smyth 2010).  If at most 14 of the d_i are
-    not zero, all their signs are enumerated, and p is exact.  The test is symmetric in the two systems.
+    where the observed result counts as one permutation (Phipson & Smyth 2010). If at most 14 of the d_i are
+    not zero, all their signs are enumerated, and p is exact. The test is symmetric in the two systems.
 
     :param one: (sentences,) a quantity of each sentence, or (sentences, k) several.
     :param other: the same of the other system.
-    :param permutations: the number of draws, unless all are enumerated.
     :param statistic: computes the compared value from the totals; by default the total of one quantity.
     :raises ValueError: if the shapes differ, or if a number or a statistic is infinite or not a number.
     """
@@ -76,9 +75,7 @@ def permutation_test(
         return found
 
     def gaps(flipped: Totals) -> Totals:
-        """The absolute difference between the systems after permutations, from (..., k) differences of
-        totals.
-        """
+        """The absolute difference between the systems, from (..., k) differences of totals."""
         return np.abs(compared((both + flipped) / 2) - compared((both - flipped) / 2))
 
     size = np.abs(compared(first.sum(0))) + np.abs(compared(second.sum(0)))

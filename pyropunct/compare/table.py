@@ -50,11 +50,9 @@ Value = str | int | float | bool | None
 class Column(Generic[Row]):
     """A column of a table, and how its values are tested.
 
-    :ivar key: its name for programs.
-    :ivar title: its name for people.
-    :ivar value: gives the value of a row; None if the row has no value.
+    :ivar key: its name for programs; ``title`` for people.
+    :ivar value: gives the value of a row, None without one; ``spread``, its standard deviation.
     :ivar decimals: how many decimals people see; None for whole numbers and text.
-    :ivar spread: gives the standard deviation of the value.
     :ivar shown: gives the cell for people if `value` and `decimals` do not suffice.
     :ivar evidence: gives (sentences,) or (sentences, k) quantities of each sentence, which the test permutes;
         None for a column without test, or a row without quantities.
@@ -89,9 +87,8 @@ class Column(Generic[Row]):
 
 
 class Baseline(NamedTuple):
-    """The row against which each row is tested.
+    """The row against which each row is tested, named for people as in "the row above".
 
-    :ivar name: its name for people: "the row above".
     :ivar of: gives its index, from all rows and the index of the tested row; None to leave the row untested.
     """
 
@@ -101,14 +98,11 @@ class Baseline(NamedTuple):
 
 @dataclass(frozen=True)
 class Table(Generic[Row]):
-    """Rows and typed columns.
+    """Rows and typed columns, the first of which names the rows; ``notes`` are lines below.
 
     Marks the best value of each tested column, and all values that are not significantly worse; or, with a
     baseline, shows the p-value of the difference from the baseline after each tested column.
 
-    :ivar title: the line above the table.
-    :ivar columns: the first one names the rows.
-    :ivar notes: lines below the table.
     :ivar permutations: the number of permutations of each test.
     :ivar details: gives further values of a row for programs.
     """

@@ -24,11 +24,7 @@ NOTHING = "∅"
 
 @dataclass(frozen=True)
 class PunctuatedTree:
-    """A sentence with everything that a drawing shows.
-
-    :ivar punctemes: T': the left and right puncteme of each word's constituent.
-    :ivar derivations: of the slots 0..n, see `pyropunct.tasks.explain.derivations.Derivations.of`.
-    """
+    """A sentence with everything that a drawing shows: T', the punctemes of each word, and derivations."""
 
     sentence: Sentence
     punctemes: Sequence[tuple[Puncteme, Puncteme]]
@@ -85,10 +81,9 @@ def edit_lines(derivations: Sequence[SlotDerivation]) -> list[str]:
 
 
 def drawn_text(punctuated: PunctuatedTree) -> str:
-    """The tree with a line for each word, the underlying and surface strings, and the edits.
+    """The tree with a line for each word between its punctemes, underlying and surface strings, and edits.
 
-    Each line has the word between the punctemes of its constituent, then its relation.  In the surface
-    string, ``{u ⇒ x}`` is a changed slot, and ``∅`` is an empty string.
+    In the surface string, ``{u ⇒ x}`` is a changed slot, and ``∅`` is an empty string.
     """
     derivations = punctuated.derivations
     changed = [

@@ -1,8 +1,4 @@
-"""The layout of drawings, and the width of texts.
-
-The font in which a drawing will be shown is unknown, so texts are measured in DejaVu Serif, which comes with
-matplotlib and is wider than most fonts: nothing overlaps.
-"""
+"""The layout of drawings, and the width of texts, in DejaVu Serif, which is wider than most fonts."""
 
 import unicodedata
 from collections.abc import Iterator, Sequence
@@ -25,10 +21,7 @@ WIDE, OTHER = 1.05, 0.65
 
 
 def text_width(text: str, size: float, *, bold: bool = False) -> float:
-    """The width of a text in pixels, given that of the font.
-
-    Combining marks have no width; the width of characters that DejaVu Serif lacks is estimated.
-    """
+    """The width of a text in pixels; combining marks have none, missing characters get an estimate."""
     return size * sum(_width(character, bold) for character in text)
 
 
@@ -102,13 +95,9 @@ class Stroke(NamedTuple):
 class Drawing:
     """The layout of a drawing, in pixels from the left and from the top.
 
-    A puncteme stands beside the head word of its constituent.  Below the tree are the underlying and the
-    surface string, with an arrow in each changed slot, and the edits in words.  In right-to-left scripts, the
+    A puncteme stands beside the head word of its constituent. Below the tree are the underlying and the
+    surface string, with an arrow in each changed slot, and the edits in words. In right-to-left scripts, the
     first word is at the right, and "start" and "end" of an anchor follow the same direction, as in SVG.
-
-    :ivar punctuated: the drawn sentence.
-    :ivar width: of the whole drawing.
-    :ivar height: of the whole drawing.
     """
 
     def __init__(self, punctuated: PunctuatedTree, width: float = WIDTH) -> None:
@@ -143,8 +132,7 @@ class _Columns:
 
     :ivar halves: half of the width of each word.
     :ivar slots: the width of each slot 0..n, the wider of its two strings.
-    :ivar left: the width of each word's text left of its middle in the tree.
-    :ivar right: the width right of its middle, with the slot behind it.
+    :ivar left: the width of each word's text left of its middle in the tree; ``right``, with the slot behind.
     :ivar steps: the distances between the middles of neighbouring words.
     """
 
@@ -225,14 +213,12 @@ def _with_gap(width: float) -> float:
 
 
 class _Row:
-    """The layout of some words of a sentence, side by side.
+    """The layout of some words of a sentence, side by side, levels of the tree below each other.
 
-    The levels of the tree in the row are below each other.  An arc between words of two rows is cut in two,
-    and each half ends at the end of its row with the name of the other word.  Trees are projective, so at
-    most one head has arcs of a level that pass an end, and names do not collide.
+    An arc between words of two rows is cut in two, and each half ends with the name of the other word.  Trees
+    are projective, so at most one head has arcs of a level that pass an end, and names do not collide.
 
-    :ivar right: the right end of the words and marks.
-    :ivar bottom: where the next row may begin.
+    :ivar right: the right end of the words and marks; ``bottom``, where the next row may begin.
     """
 
     def __init__(self, columns: _Columns, words: range, top: float) -> None:

@@ -114,8 +114,6 @@ def page_html(treebank: Treebank, trees: Sequence[PunctuatedTree], model: str, r
 
     :param treebank: the source of the trees; the page lists its omitted sentences.
     :param trees: the trees to show; several trees of one sentence are posterior draws.
-    :param model: the name of the model.
-    :param recipe: of the model.
     """
     style, script = _part("page.css"), _part("page.js")
     data = {"about": _about(treebank, model, recipe), **_data(trees)}

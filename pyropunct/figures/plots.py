@@ -1,7 +1,4 @@
-"""Plots: punctemes of each relation and outcomes of edits (Li, Wang & Eisner 2019, section 5).
-
-Languages side by side too.
-"""
+"""Plots: punctemes of relations, outcomes of edits (Li, Wang & Eisner 2019, section 5), and languages."""
 
 import io
 import math
@@ -27,21 +24,13 @@ STYLE: dict[str, Any] = {"svg.hashsalt": "pyropunct", "svg.fonttype": "none", "f
 
 
 def label(text: str) -> str:
-    """A text from a treebank for a plot, without the control characters that no SVG file may have.
-
-    Give ``parse_math=False`` with it: dollar signs are marks, not TeX.
-    """
+    """A text for a plot, without control characters that SVG forbids; give ``parse_math=False`` with it."""
     controls = {one for one in text if unicodedata.category(one) in ("Cc", "Cs") or one in "\ufffe\uffff"}
     return text.translate(dict.fromkeys(map(ord, controls), "\N{REPLACEMENT CHARACTER}"))
 
 
 def svg(draw: Callable[[Figure], None], width: float, height: float) -> bytes:
-    """A plot as an SVG file; equal plots give equal files.
-
-    :param draw: puts the plot into a figure.
-    :param width: in inches.
-    :param height: in inches.
-    """
+    """A plot of some inches, put into a figure by ``draw``, as an SVG file; equal plots give equal files."""
     with style.context(["default", STYLE]), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing")  # whoever shows the text has fonts of his own
         figure = Figure(figsize=(width, height), layout="constrained")
@@ -113,10 +102,9 @@ BY_NUNBERG, OTHER = "0.25", "0.9"
 def rules_svg(pairs: Sequence[LearnedPair]) -> bytes:
     """A panel with a bar for each outcome of each pair, as an SVG file; equal pairs give equal files.
 
-    The dark bar is the outcome under Nunberg's rules; a pair that he does not consider has no dark bar.
-    Lines on the bars are credible intervals.  The legend names the outcomes that occur.  The bar of outcome k
-    of pair i, both counted from 0, is the element ``pair-i-outcome-k``.  A pair whose expected number is less
-    than `OFTEN` is left out.
+    Dark bars are outcomes under Nunberg's rules, if he considers the pair; lines are credible intervals. The
+    bar of outcome k of pair i, counted from 0, is the element ``pair-i-outcome-k``.  Pairs expected less than
+    `OFTEN` are left out.
     """
     pairs = [pair for pair in pairs if pair.count is None or pair.count >= OFTEN]
     rows = max(1, math.ceil(len(pairs) / COLUMNS))

@@ -46,11 +46,7 @@ STYLES: dict[str, dict[str, str]] = {
 
 
 def drawn_svg(punctuated_trees: Sequence[PunctuatedTree], width: float = WIDTH) -> str:
-    """Trees, one below the other, as a self-contained SVG file; equal trees give equal files.
-
-    See `pyropunct.figures.layout.Drawing` for the layout; sentences wider than ``width`` pixels are cut into
-    rows.
-    """
+    """Trees, one below the other, as an SVG file cut at ``width`` pixels; equal trees give equal files."""
     drawings = [Drawing(punctuated, width) for punctuated in punctuated_trees]
     tops = list(accumulate((drawing.height for drawing in drawings), initial=0.0))
     widest = max((drawing.width for drawing in drawings), default=0.0)

@@ -47,10 +47,7 @@ def test_garbage_is_looked_for_rarely_only_while_a_model_is_read(monkeypatch: py
 
 
 def test_help_is_quick() -> None:
-    """Nothing that takes long to import is imported for it; a command is imported alone.
-
-    Choices come from registries, but none of them takes torch.
-    """
+    """Nothing that takes long to import is imported for it; a command is imported alone."""
     script = (
         "import sys\n"
         "from pyropunct.cli.main import main\n"

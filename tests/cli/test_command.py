@@ -17,8 +17,7 @@ COLOURS = {"red": 1, "green": 2}
 class Basis:
     """A base.
 
-    :ivar seed: of all draws,
-        even these.
+    :ivar seed: of all draws, even these.
     """
 
     seed: Seed = 7

@@ -112,10 +112,7 @@ def joined(out: Path, ending: str) -> str:
 
 
 def plain(folder: Path, scratch: Path, *arguments: object) -> str:
-    """What a command prints for each file of a folder by itself.
-
-    :param arguments: its name and the model, then options.
-    """
+    """What a command prints for each file of a folder by itself."""
     task, model, *options = arguments
     found = ""
     for file in sorted(folder.iterdir()):

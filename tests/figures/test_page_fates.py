@@ -34,10 +34,7 @@ def fates(derivation: SlotDerivation) -> list[str]:
 
 
 def slide(underlying: str, names: Sequence[str]) -> tuple[list[int], list[SlotEdit], dict[int, str]]:
-    """The window of section 2.2 from left to right, making the edits that it is told.
-
-    :returns: the origins of the surface tokens, the edits that change something, and the fates of all tokens.
-    """
+    """The window of section 2.2 from left to right, told its edits: origins, edits with effect, and fates."""
     window, page, edits = 0, [], []
     fate = dict.fromkeys(range(len(underlying)), KEEP)
     for new, name in enumerate(names, 1):

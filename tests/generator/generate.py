@@ -1,10 +1,7 @@
-"""Writes the treebank that ships inside the package.
+"""Writes the treebank that ships inside the package: ``PYTHONPATH=tests python -m generator.generate``.
 
-Run as ``PYTHONPATH=tests python -m generator.generate``.  The same seed gives the same files, byte for byte.
-
-Every word keeps its underlying punctuation in the MISC column, so that an analysis can be compared
-with the truth: ``PunctLeft=`` and ``PunctRight=`` hold the punctemes of the constituent that the
-word heads, where they are not empty, with their tokens joined by ``+``.
+The same seed gives the same files.  Words keep the punctemes of their constituents in MISC: ``PunctLeft=``
+and ``PunctRight=``, joined by ``+``.
 """
 
 import argparse
@@ -42,11 +39,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class PunctuatedSentence:
-    """A sentence with the whole of its punctuation.
-
-    :ivar pairs: the punctemes (left, right) of each of the n words.
-    :ivar slots: the marks that each of the slots 0..n shows.
-    """
+    """A sentence with the punctemes of its n words, and the marks that the slots 0..n show."""
 
     tree: Tree
     pairs: tuple[Pair, ...]
@@ -72,10 +65,7 @@ def punctuate(tree: Tree, random: Random) -> PunctuatedSentence:
 
 
 def sample_survivors(underlying: Sequence[str], edits: Edits, random: Random) -> list[int]:
-    """Draw a surface string for an underlying string.
-
-    :return: the positions in the underlying string of the tokens that remain, in surface order.
-    """
+    """Draw a surface string: the positions in the underlying string of its tokens, in surface order."""
     if not underlying:
         return []
     held, finished = len(underlying) - 1, list[int]()
@@ -93,11 +83,7 @@ def _draw(distribution: dict[Pair, float], random: Random) -> Pair:
 
 
 def underlying_marks(tree: Tree, pairs: Sequence[Pair]) -> list[list[Mark]]:
-    """The underlying string of each slot 0..n.
-
-    A slot holds the right punctemes of the constituents that end there, inner ones first, then the
-    left punctemes of those that start there, outer ones first.
-    """
+    """The underlying string of each slot 0..n: right punctemes, inner first, then left ones, outer first."""
     slots: list[list[Mark]] = [[] for _ in range(len(tree) + 1)]
     slots[0].append(Mark(START, 0))
     constituents = sorted((Constituent(tree, word) for word in range(1, len(tree) + 1)), key=_size)
@@ -115,11 +101,7 @@ def _size(constituent: Constituent) -> int:
 
 
 def _with_sources(underlying: Sequence[Mark], survivors: Sequence[int], tree: Tree) -> tuple[Mark, ...]:
-    """The marks that remain, each with the word that it shall hang on.
-
-    Marks that the channel has transposed would hang on crossing arcs.  They share the lowest word
-    that dominates the sources of all marks of the slot.
-    """
+    """The marks that remain, each with its word; transposed ones, which would cross, with a common head."""
     marks = [underlying[position] for position in survivors]
     if list(survivors) == sorted(survivors):
         return tuple(marks)

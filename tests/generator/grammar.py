@@ -1,9 +1,4 @@
-"""A hand-written grammar of English sentences, as dependency trees without punctuation.
-
-The analyses follow Universal Dependencies version 2.  Every tree is built head outwards from
-:class:`~generator.nodes.Node`, so it has one root and is projective by
-construction.  The trees have no punctuation; :mod:`pyropunct.embedded.rules` adds it.
-"""
+"""A hand-written grammar of English, as projective UD 2 trees without punctuation, built head outwards."""
 
 from collections.abc import Callable, Sequence
 
@@ -30,10 +25,7 @@ ENDINGS = {
 
 
 class Grammar(Phrases):
-    """Draws sentences.
-
-    :param random: the only source of chance, so that the same state gives the same sentences.
-    """
+    """Draws sentences; equal states of ``random`` give equal sentences."""
 
     def sentence(self) -> Tree:
         """One sentence."""
@@ -86,11 +78,7 @@ class Grammar(Phrases):
     # Verb phrases
 
     def _verb_phrase(self, form: str, plain: bool) -> Node:
-        """A verb in one of its forms with its objects.
-
-        :param form: a field of :class:`~generator.lexicon.Verb`.
-        :param plain: leave out titles and relative clauses, which direct speech does without.
-        """
+        """A verb in a form of `Verb` with its objects; ``plain`` has no titles and relative clauses."""
         kinds = {"thing": 6.0, "food": 4, "person": 3, "place": 2.5, "goal": 3, "gift": 3, "wish": 2}
         if not plain:
             kinds |= {"work": 5, "described thing": 3}
@@ -135,11 +123,7 @@ class Grammar(Phrases):
     # Clauses
 
     def _finite(self, tense: str, subject: Node, plain: bool, middle: Sequence[Node] = ()) -> Node:
-        """A statement with a verb.
-
-        :param tense: simple, perfect, progressive or modal.
-        :param middle: what stands between the subject and the auxiliary; each node knows its relation.
-        """
+        """A statement in a simple, perfect, progressive or modal tense; ``middle`` follows the subject."""
         auxiliary, form = self._auxiliary(tense, subject)
         clause = self._verb_phrase(form, plain)
         if self._chance(0.1):
@@ -206,10 +190,7 @@ class Grammar(Phrases):
         return remark.before("advmod", self._sentence_adverb()) if self._chance(0.3) else remark
 
     def _statement(self, kind: str) -> Node:
-        """A statement that nothing opens or ends.
-
-        :param kind: active, copular, passive or institutional.
-        """
+        """An active, copular, passive or institutional statement that nothing opens or ends."""
         if kind == "passive":
             return self._passive()
         if kind == "institutional":

@@ -1,8 +1,4 @@
-"""The words of the embedded treebank, by the part that they can play in a sentence.
-
-Words of one list can stand for each other everywhere in the grammar, so that a sentence stays
-sensible whichever of them is drawn.
-"""
+"""The words of the embedded treebank; those of one list can stand for each other everywhere."""
 
 from typing import NamedTuple
 

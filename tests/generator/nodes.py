@@ -11,10 +11,7 @@ FUNCTION_TAGS = frozenset({"ADP", "DET", "PART", "CCONJ"})
 
 @dataclass
 class Node:
-    """A word with its dependents on either side, in reading order.
-
-    :ivar opens: the constituent begins with a capital letter, as direct speech does.
-    """
+    """A word with its dependents on either side, in reading order; direct speech ``opens`` in capitals."""
 
     form: str
     tag: str

@@ -11,10 +11,7 @@ T = TypeVar("T")
 
 
 class Phrases:
-    """Draws noun phrases and adjuncts.
-
-    :param random: the only source of chance, so that the same state gives the same sentences.
-    """
+    """Draws noun phrases and adjuncts; equal states of ``random`` give equal ones."""
 
     def __init__(self, random: Random) -> None:
         self.random = random

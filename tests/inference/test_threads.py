@@ -1,8 +1,4 @@
-"""How far results depend on the number of threads: what belongs to one node or tree not at all.
-
-Gradients of shared weights are sums over all nodes; each thread adds up its own part of them, so that
-another number of threads adds in another order.
-"""
+"""Results do not depend on the number of threads, but for the order of sums in shared gradients."""
 
 from pathlib import Path
 

@@ -33,11 +33,9 @@ FITTED = "noisy channel, fitted to learners"
 
 
 class CorrectionResult(NamedTuple):
-    """The result of a system.
+    """The edits of a system, (sentences,) and their scores, compared with the right punctuation.
 
     :ivar trees: the source of its trees: ``gold``, ``predicted``, or empty if it reads none.
-    :ivar edits: (sentences,) the edits between the corrected and the right punctuation.
-    :ivar scores: its edits compared with those of the right punctuation.
     """
 
     system: str
@@ -97,9 +95,8 @@ def _best(results: Sequence[CorrectionResult], row: int) -> int | None:
 class CorrectionExperiment(Experiment):
     """Fits correctors to sentences with simulated errors, and measures them.
 
-    :param train: the sentences to which the model was fitted.
+    :param train: the sentences to which ``model``, the model of right text, was fitted.
     :param dev: sentences to measure on, with errors of another seed.
-    :param model: the model of right text.
     :param learners: sentences of learners with corrections; their words are parsed.
     """
 
@@ -117,10 +114,7 @@ class CorrectionExperiment(Experiment):
         self.model, self.learners = model, learners
 
     def results(self) -> TableResults:
-        """A table for each kind of errors, and one of the curve.
-
-        :raises NoParserError: if there are learners, and the model has no parser.
-        """
+        """A table for each kind of errors, and one of the curve. Learners without a parser: NoParserError."""
         settings, model, dev, learners = self.settings, self.model, self.dev, self.learners
         with self.watch("fitting systems", len(settings.systems)) as advance:
             systems = {}
@@ -252,10 +246,7 @@ def folds_by_sentence(learners: Sequence[Corrected], seed: int) -> list[int]:
 
 
 def closest_corrections(learners: Sequence[Corrected], corrected: Sequence[Surface]) -> list[int]:
-    """For each sentence the index of the correction with the fewest edits from a system's result.
-
-    Ties go to the correction with the most right edits.
-    """
+    """For each sentence the correction with the fewest edits from a result; on ties, the most right edits."""
     best: dict[str, tuple[tuple[int, int], int]] = {}
     for index, (one, surface) in enumerate(zip(learners, corrected, strict=True)):
         right = edit_scores([one.wrong], [surface], [one.right]).right

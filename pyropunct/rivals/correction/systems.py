@@ -37,11 +37,7 @@ def fitted(
     model: Punctuator,
     settings: CorrectionSettings,
 ) -> Corrector:
-    """A system, fitted to sentences with simulated errors.
-
-    :param name: one of `pyropunct.rivals.settings.CORRECTORS`.
-    :param model: the model of right text.
-    """
+    """A system (`CORRECTORS`), fitted to sentences with simulated errors, given a model of right text."""
     rates, copies, seed = ErrorRates(), settings.copies, settings.seed
     if name == RESTORATION:
         draws = settings.samples

@@ -42,10 +42,8 @@ def _counts(parsed: ParsedSentence, gold: MarkedSentence) -> list[int]:
 
 
 class ParsingResult(NamedTuple):
-    """The result of a parser.
+    """The result of a parser with a treatment of marks; ``counts``: see `word_counts`.
 
-    :ivar treatment: of marks.
-    :ivar counts: see `word_counts`.
     :ivar training_seconds: processor time.
     :ivar speed: sentences of dev a second of processor time.
     """
@@ -93,11 +91,7 @@ def _marks_as_tokens(results: Sequence[ParsingResult], row: int) -> int | None:
 
 
 class ParserExperiment(TableExperiment[ParsingResult]):
-    """Trains parsers on some sentences and measures them on others.
-
-    :param train: training sentences of two words or more.
-    :param folder: trained parsers are saved there, and loaded if the experiment is repeated.
-    """
+    """Trains parsers on sentences of two words or more, and measures them on others."""
 
     title = "Parsers"
     clock = staticmethod(time.process_time)
@@ -114,10 +108,7 @@ class ParserExperiment(TableExperiment[ParsingResult]):
         super().__init__(train, dev, settings or ParserSettings(), folder, watch)
 
     def rows(self) -> Iterator[ParsingResult]:
-        """A row for each beam and treatment of marks.
-
-        :raises ValueError: if there are too few training sentences.
-        """
+        """A row for each beam and treatment of marks. Raises ValueError for too few sentences."""
         self._compile()
         settings = self.settings
         recipes = [

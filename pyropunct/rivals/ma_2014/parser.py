@@ -104,10 +104,9 @@ class ArcStandardRecipe:
 
 
 class ParsedSentence(NamedTuple):
-    """The m tokens of a sentence with a tree from a parser.
+    """The m tokens of a sentence with a tree from a parser: heads from 1, 0 for the root, and relations.
 
-    :ivar heads: the head of each token from 1, 0 for the root, None for a mark that is not parsed.
-    :ivar relations: the relation of each token to its head, None for a mark that is not parsed.
+    Both are None for a mark that is not parsed.
     """
 
     heads: tuple[int | None, ...]
@@ -128,9 +127,8 @@ class ArcStandardParser(TransitionParser):
         return Actions(ARC_STANDARD, moves_of(actions), templates_of(recipe.treatment))
 
     def parse(self, sentences: Iterable[MarkedSentence]) -> list[ParsedSentence]:
-        """The tree of each sentence: projective, with one root.  Trees of the sentences are ignored.
-
-        :raises ValueError: if a sentence has no token to parse.
+        """The projective tree of each sentence with one root. Raises ValueError if there is no token to
+        parse.
         """
         return [self._parse(sentence) for sentence in sentences]
 
@@ -158,11 +156,9 @@ def templates_of(treatment: Treatment) -> Array:
 
 
 def transitions_to(heads: Sequence[int], relations: Sequence[str]) -> list[tuple[int, str]]:
-    """The transitions that lead to a projective tree, with their relations, empty for a shift.
+    """The transitions to a projective tree, heads from 1, with their relations, empty for a shift.
 
     An arc is made as soon as its dependent has all dependents; left arcs first.
-
-    :param heads: the head of each word, from 1; 0 for the root.
     """
     waiting = [0] * (len(heads) + 1)
     for head in heads:

@@ -1,10 +1,9 @@
 """Four treatments of the marks of a sentence to parse (Ma, Zhang & Zhu 2014, section 3).
 
-Marks are tokens like words, are removed, or are *properties* of words beside them: a mark that opens a pair
-is a property of the word behind it, any other mark of the word before it.  Where the paper is silent, this
-follows the authors' program: an even number of dashes ``--`` in a sentence are pairs too; marks beside a mark
-of a pair are ignored; of several other marks on a word the last wins; and a mark that ends the sentence is no
-property.
+Marks are tokens, are removed, or are *properties* of words: of the next word if they open a pair, else of the
+word before.  Where the paper is silent, this follows the authors' program: an even number of dashes ``--``
+are pairs; marks beside a mark of a pair are ignored; of others on a word the last wins; and a final mark is
+no property.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -26,11 +25,7 @@ _OPENERS = (*CLOSERS, DASH)
 
 @dataclass(frozen=True, slots=True)
 class MarkedSentence:
-    """The m tokens of a sentence, words and marks, as in its treebank.
-
-    :ivar marks: whether each token is a mark.
-    :ivar heads: the head of each token from 1, 0 for the root; no head is a mark.
-    """
+    """The m tokens of a sentence, words and marks; heads from 1, 0 for the root; no head is a mark."""
 
     forms: tuple[str, ...]
     tags: tuple[str, ...]
@@ -41,11 +36,9 @@ class MarkedSentence:
 
 @dataclass(frozen=True, slots=True)
 class TreatedSentence:
-    """The n tokens of a sentence to parse.
+    """The n tokens of a sentence to parse, by their numbers in the sentence, from 1.
 
-    :ivar tokens: their numbers in the sentence, from 1.
-    :ivar opened: the kinds of pairs that are opened before each token, as bits.
-    :ivar closed: the kinds of pairs that are closed behind it.
+    :ivar opened: the kinds of pairs that are opened before each token, as bits; ``closed``, closed behind it.
     :ivar beside: the tag of another mark behind it, empty if there is none.
     """
 
@@ -119,8 +112,8 @@ def _set_pairs(sides: Sequence[int], first: int, last: int, opened: list[int], c
 def pair_sides(sentence: MarkedSentence) -> list[int]:
     """For each token the number of the kind of pair that it opens, the negative number if it closes it, or 0.
 
-    Straight quotation marks are directed by their tags, or alternate.  A mark that can open one kind of pair
-    and close another closes the pair opened last, if it can.
+    Tags direct straight quotation marks, or they alternate. A mark that can do both closes the last pair if
+    it can.
     """
     places = [place for place, mark in enumerate(sentence.marks) if mark]
     forms, tags = [sentence.forms[place] for place in places], [sentence.tags[place] for place in places]
@@ -142,10 +135,8 @@ def pair_sides(sentence: MarkedSentence) -> list[int]:
 
 
 class ProjectiveTree(NamedTuple):
-    """A tree over some tokens of a sentence.
-
-    :ivar heads: numbered among these tokens from 1, 0 for the root.
-    :ivar lifted: how many tokens got another head by projectivisation.
+    """A tree over some tokens of a sentence, heads from 1; ``lifted`` counts heads changed by
+    projectivisation.
     """
 
     heads: tuple[int, ...]

@@ -21,9 +21,7 @@ QUICK_SAMPLES = 50
 class Conditions(RestorationSettings):
     """The settings of a comparison, and the recipes of everything that is trained.
 
-    :ivar recipe: of the models of latent punctuation.
-    :ivar rival_recipe: of the taggers of words.
-    :ivar parser_recipe: of the parsers.
+    :ivar recipe: of the models of latent punctuation; ``rival_recipe``, of the taggers of words.
     :ivar slot_tagger_recipe: of the tagger that is mixed with the model.
     """
 
@@ -57,10 +55,7 @@ class Conditions(RestorationSettings):
 
     @property
     def pretrained(self) -> Kept | None:
-        """The encoder whose features are kept, opened once; None without encoder.
-
-        :raises PretrainedError: if it cannot be opened.
-        """
+        """The encoder, opened once, with its features kept; None without one. Else raises PretrainedError."""
         return None if self.encoder is None else _opened(self.encoder)
 
 

@@ -41,12 +41,8 @@ from pyropunct.treebank.sentence import Sentence
 class RestorationExperiment(Experiment):
     """Systems that restore punctuation: Table 3 and Figure 4 of the paper.
 
-    :param train: training sentences.
-    :param dev: sentences for early stopping and the choice of the direction; also measured on without
-        ``test``.
-    :param conditions: by default ``Conditions()``.
-    :param folder: each part is saved there when it is trained, and loaded if the experiment is repeated; the
-        results are written there at the end.
+    :param dev: sentences for early stopping and the direction; without ``test``, also measured on.
+    :param folder: keeps each trained part for resuming, and the results at the end.
     :param test: the sentences to measure on, which decide nothing.
     :raises CorpusError: if a text of the conditions cannot be read.
     :raises ValueError: if a treebank has no sentence.
@@ -85,10 +81,7 @@ class RestorationExperiment(Experiment):
         return TreebankSize(path, checksum(self.texts(sentences)), len(sentences), words, omitted)
 
     def results(self) -> RestorationResults:
-        """The results with each seed.
-
-        :raises TextError: if too little can be learned from the texts.
-        """
+        """The results with each seed. Raises TextError if too little can be learned from the texts."""
         treebanks = Treebanks(self.train, self.dev)
         runs = [
             Run(treebanks, self.measured, run, self, self.learned_texts).results()
@@ -111,9 +104,7 @@ def _environment() -> dict[str, Any]:
 
 
 class LearnedTexts(NamedTuple):
-    """Files of text to learn from besides the treebank, and a checksum of their contents, empty without
-    files.
-    """
+    """Files of text to learn from besides the treebank, and a checksum of them, empty without files."""
 
     files: Sequence[str] = ()
     checksum: str = ""
@@ -133,11 +124,7 @@ NO_TEXTS = LearnedTexts()
 
 
 class _Source(NamedTuple):
-    """The trees of the measured sentences from one source.
-
-    :ivar name: `GOLD`, `PREDICTED` or `NONE`.
-    :ivar parser: the results of the parser, if the trees are predicted.
-    """
+    """`GOLD`, `PREDICTED` or `NONE` trees of the measured sentences, with the results of their parser."""
 
     name: str
     parses: Parses
@@ -146,11 +133,8 @@ class _Source(NamedTuple):
 
 @dataclass(frozen=True)
 class Run:
-    """Trains everything with one seed, then measures it.
+    """Trains everything with one seed of the conditions, then measures it.
 
-    :ivar measured: the sentences to measure on.
-    :ivar conditions: what is compared, with this seed.
-    :ivar experiment: trains or loads parts, and gets reports of progress.
     :ivar texts: texts to learn from besides.
     :ivar marks: whether parsers read marks too.
     """

@@ -36,13 +36,11 @@ MARGIN = 0.08
 
 
 class _Line(NamedTuple):
-    """The line of a system.
+    """The line of a system; ``look``: its marker and dashes.
 
-    :ivar title: its label.
-    :ivar look: its marker and dashes.
-    :ivar scores: the labelled attachment scores of its trees in percent, ascending; both ends of the axis for
-        a system without trees.  These and the distances are means over seeds.
-    :ivar distances: its average edit distance at each score.
+    :ivar scores: the labelled attachment scores of its trees in percent, ascending, means over seeds; both
+        ends of the axis for a system without trees.
+    :ivar distances: its average edit distance at each score, likewise.
     """
 
     title: str
@@ -52,9 +50,9 @@ class _Line(NamedTuple):
 
 
 def svg(parsers: Sequence[Runs[ParserResult]], systems: Sequence[Runs[SystemResult]]) -> bytes:
-    """An SVG plot of the average edit distance of each system at each parser and with gold trees (LAS 100).
+    """An SVG plot of average edit distance by parser LAS, 100 for gold trees; equal comparisons, equal files.
 
-    Systems without trees are horizontal lines.  Equal comparisons give equal files.
+    Systems without trees are horizontal lines.
     """
     scores = [result.scores.las for parser in parsers for result in parser.results]
     first = min(scores, default=90.0)
@@ -100,10 +98,9 @@ def _label(axes: Axes, lines: Sequence[_Line]) -> None:
 
 
 def spread(places: Sequence[float], least: float) -> list[float]:
-    """Move places, in any order, as little as possible to keep a least distance between them.
+    """Move places as little as possible to keep a least distance between them.
 
-    Places that are too close form a group, which is spread around its mean; groups that are too close are
-    merged.
+    Close places form a group, spread around its mean; groups that are too close are merged.
     """
     groups: list[list[int]] = []
     for number in sorted(range(len(places)), key=places.__getitem__):

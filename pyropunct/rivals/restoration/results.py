@@ -21,12 +21,7 @@ GOLD, PREDICTED, NONE = "gold", "predicted", "none"
 
 
 class TreebankSize(NamedTuple):
-    """The size of a treebank.
-
-    :ivar path: its file, if known.
-    :ivar checksum: of its sentences.
-    :ivar omitted: the sentences that were left out.
-    """
+    """The size of a treebank, with a checksum of its sentences; ``omitted`` were left out."""
 
     path: str | None
     checksum: str
@@ -50,14 +45,11 @@ class TreebankSize(NamedTuple):
 
 
 class ParserResult(NamedTuple):
-    """The results of a parser, or those of gold trees, where ``share`` is 0 and ``sentences`` and seconds are
-    None.
+    """The results of a parser, or of gold trees (``share`` 0, ``sentences`` and seconds None).
 
-    :ivar share: the percentage of the training sentences that it was trained on.
-    :ivar sentences: their number.
+    :ivar share: the percentage of the training sentences that it was trained on, ``sentences`` their number.
     :ivar scores: of its best trees of the measured sentences.
-    :ivar training_seconds: the time of its training.
-    :ivar parsing_seconds: the time to parse the measured sentences.
+    :ivar training_seconds: of training; ``parsing_seconds``, to parse the measured sentences.
     :ivar report: what happened in training.
     """
 
@@ -160,11 +152,9 @@ def _mark_json(score: MarkScore) -> dict[str, Any]:
 class SystemResult(NamedTuple):
     """The results of a system.
 
-    :ivar name: on the command line.
-    :ivar title: in tables.
+    :ivar name: on the command line; ``title`` in tables.
     :ivar outcomes: with gold trees and with those of each parser; a single one for a system without trees.
-    :ivar training_seconds: the time of its training, without that of parsers.
-    :ivar report: what happened in training.
+    :ivar training_seconds: the time of its training, without that of parsers; ``report`` says how it went.
     """
 
     name: str

@@ -35,14 +35,13 @@ Parses = Sequence[Sequence[WeightedTree]]
 
 
 class Treebanks(NamedTuple):
-    """The data for training.
+    """The data for training, and for early stopping (``dev``).
 
-    :ivar dev: the treebank for early stopping.
     :ivar parses: for each sentence of either treebank the trees of a parser that has not seen it; None to
         train on gold trees alone.
     :ivar model: the model with the parser of the table, for systems that extend one.
-    :ivar text: sentences of text to learn from besides, once for each tree of the parser.
-    :ivar text_once: the same, each once, for systems that learn from words and marks.
+    :ivar text: sentences of text to learn from besides, once for each tree of the parser; ``text_once``, each
+        once.
     """
 
     train: tuple[Sentence, ...]
@@ -55,9 +54,8 @@ class Treebanks(NamedTuple):
 
 @dataclass(frozen=True)
 class System(ABC, Generic[Model]):
-    """How a system is trained, saved and used.
+    """How a system is trained, saved and used; ``title``: its name in tables.
 
-    :ivar title: its name in tables.
     :cvar uses_trees: whether it punctuates trees; otherwise it punctuates their words.
     :cvar built_on: the name of the system whose trained model it extends, with a parser; None for most.
     """
@@ -76,10 +74,7 @@ class System(ABC, Generic[Model]):
 
     @abstractmethod
     def load(self, place: Path, conditions: Conditions) -> Model:
-        """Read back a model that was trained under these conditions.
-
-        :raises ValueError: if the file is damaged; the message is one line and names it.
-        """
+        """Read a model trained under these conditions. A damaged file raises a ValueError that names it."""
 
     @abstractmethod
     def restore(self, model: Model, parses: Parses, conditions: Conditions) -> Iterable[Surface]:
@@ -152,9 +147,8 @@ class RivalSystem(System[Rival]):
 
 @dataclass(frozen=True)
 class TreeSystem(System[Punctuator]):
-    """A model of latent punctuation.
+    """A model of latent punctuation, with changes to the recipe.
 
-    :ivar changes: changes to the recipe of the conditions.
     :ivar direction: where its channel starts to read; "auto" for the better direction on dev.
     """
 
@@ -262,11 +256,9 @@ def parser_of(
     *,
     marks: bool = False,
 ) -> BiaffineParser:
-    """Train a parser.
+    """Train a parser, which reads marks if ``marks``.
 
     :param dev: chooses the epoch; None for the parser of a fold.
-    :param purpose: for reports of progress.
-    :param marks: whether it reads marks too.
     """
     recipe = conditions.parser_recipe if dev is not None else fold_recipe(conditions.parser_recipe)
     words = sum(len(sentence.tree) for sentence in train)
@@ -280,9 +272,7 @@ def parser_of(
 def final_mark(train: Iterable[Sentence]) -> tuple[str, ...]:
     """The most frequent last token of slot n (Li, Wang & Eisner 2019, section 6.1), empty if there is none.
 
-    Ties go to the lowest code point.  An abbreviation dot belongs to its word and does not count.
-
-    :raises ValueError: if there is no sentence.
+    On ties the lowest code point; abbreviation dots belong to words. Raises ValueError without sentences.
     """
     ends = [sentence.surface[-1][-1:] for sentence in train]
     if not ends:

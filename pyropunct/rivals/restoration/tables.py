@@ -51,11 +51,9 @@ PARSER_SCORES: tuple[Column[ParserResult], ...] = (
 class RestorationResults(Results):
     """All systems side by side.
 
-    :ivar dev: the treebank for early stopping and choices.
-    :ivar test: the treebank to measure on; None if that is ``dev``.
+    :ivar test: the treebank to measure on; None if that is ``dev``, the one for early stopping and choices.
     :ivar parsers: the parsers, the one with most training data last; empty if no system uses trees.
     :ivar systems: the systems; like the parsers, each with a result for every seed.
-    :ivar environment: the versions of software, and the number of threads.
     """
 
     conditions: Conditions
@@ -163,10 +161,7 @@ class RestorationResults(Results):
         return svg(self.parsers, self.systems)
 
     def plot(self, path: str | Path) -> None:
-        """Write the plot to an SVG file.
-
-        :raises OSError: if it cannot be written.
-        """
+        """Write the plot to an SVG file. Raises OSError if it cannot be written."""
         with written_whole(Path(path)) as stream:
             stream.write(self.to_svg())
 

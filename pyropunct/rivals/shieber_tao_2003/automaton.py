@@ -1,14 +1,9 @@
 """The automaton whose paths are the ways to put commas into a sentence (Shieber & Tao 2003, Figure 1).
 
-Its states tell where commas stand around the last word x_i: ALONE, no comma before or behind x_i (the first
-state); FOLLOWED, a comma behind x_i; PRECEDED, a comma before x_i and none behind it.
-
-A path traverses the restored string y.  The step of a symbol y_i depends on y_{i-2} and y_{i-1}: that of a
-word x_i on the state before it, that of a comma behind x_i on whether a comma stands before x_i.  So each
-word has three possible steps and two of a comma behind it: the columns :data:`AFTER_ALONE`,
-:data:`AFTER_FOLLOWED`, :data:`AFTER_PRECEDED`, :data:`COMMA_FIRST` and :data:`COMMA_AGAIN` of a table (n, 5).
-A model scores each step; the Viterbi algorithm finds the best path.  The paper has no factor for the end of
-y, so no path gains by a comma behind the last word.
+States tell where commas stand around the last word: ALONE, none (the first state); FOLLOWED, behind it;
+PRECEDED, before it alone.  Each word has three possible steps and two of a comma behind it, the columns of a
+table (n, 5): :data:`AFTER_ALONE`, :data:`AFTER_FOLLOWED`, :data:`AFTER_PRECEDED`, :data:`COMMA_FIRST` and
+:data:`COMMA_AGAIN`.  The Viterbi algorithm finds the best path.  The end of y has no factor, as in the paper.
 """
 
 import math
@@ -42,11 +37,7 @@ MOST_CONSTITUENTS = 63
 
 
 class Alphabet:
-    """Numbers of symbols.
-
-    :param counts: how often each symbol was seen.
-    :param least: rarer symbols share the number of UNKNOWN.
-    """
+    """Numbers of symbols; those counted less than ``least`` times share the number of UNKNOWN."""
 
     def __init__(self, counts: Counter[str], least: int = 1) -> None:
         kept = [symbol for symbol, count in counts.items() if count >= least]

@@ -73,8 +73,6 @@ def columns(baseline: CommaScores | None) -> tuple[Column[CommaResult], ...]:
 class CommaExperiment(TableExperiment[CommaResult]):
     """Trains models of commas on some sentences and measures them on others.
 
-    :param train: training sentences with commas.
-    :param settings: by default all models.
     :param parser: finds trees for the models of :data:`ON_PARSED_TREES`, which are skipped without it.
     :param others: results of further systems on the same sentences.
     :param parser_of_train: finds the trees of the training sentences; by default the same parser does.
@@ -100,9 +98,8 @@ class CommaExperiment(TableExperiment[CommaResult]):
         self.seen = seen
 
     def rows(self) -> Iterator[CommaResult]:
-        """A row for each model, with constituents of the treebank and of a parser; then the others.
-
-        :raises ValueError: if there is no training sentence.
+        """A row for each model with gold and parsed constituents, then ``others``; ValueError without
+        sentences.
         """
         models = self.settings.models
         on_parsed = {} if self.parser is None else {n: m for n, m in ON_PARSED_TREES.items() if m in models}
@@ -163,11 +160,7 @@ class CommaExperiment(TableExperiment[CommaResult]):
 
 @dataclass(frozen=True)
 class KnownTrees:
-    """A parser that knows the trees of some sentences.
-
-    :ivar known: their trees, by their words.
-    :ivar parser: parses all other sentences.
-    """
+    """A parser that knows the trees of some sentences, by their words, and parses all others."""
 
     known: Mapping[tuple[str, ...], list[WeightedTree]]
     parser: Parser
@@ -187,9 +180,8 @@ class FittedCommaExperiment(Experiment):
     Both learn from the converted trees, with early stopping on dev.  A parser knows its training sentences
     too well, so their trees come from parsers trained on the others, see `pyropunct.nets.jackknife`.
 
-    :param train: file of phrase-structure trees to learn from.
-    :param dev: file of those to measure on.
-    :param folder: trained parts are saved there, and loaded if the experiment is repeated.
+    :param train: file of phrase-structure trees, like ``dev``.
+    :param folder: keeps trained parts, so that a repeated experiment loads them.
     :raises TreebankError: if a file cannot be read, or there is too little to learn from.
     """
 

@@ -77,9 +77,8 @@ BIGRAMS: Conditional = (ONE_BACK, SYMBOL)
 
 @dataclass(frozen=True)
 class CommaModel:
-    """A product of conditional probabilities.
+    """A product of conditional probabilities, with its title in tables.
 
-    :ivar title: its name in tables.
     :ivar omission_penalty: whether 1 - p(, | y_{i-2} y_{i-1}) is a factor of each word.
     """
 
@@ -124,11 +123,7 @@ MODELS: Mapping[str, CommaModel] = MappingProxyType(
 
 
 class TrainedModel:
-    """A model with its estimated distributions.
-
-    :param true: (N, 10) the steps of the restored strings of training.
-    :param sizes: how many values each column may have.
-    """
+    """A model estimated from (N, 10) steps of restored strings; ``sizes`` are those of the columns."""
 
     def __init__(
         self, model: CommaModel, smoothing: type[HistoryLevel], true: Integers, sizes: Sequence[int]
@@ -160,9 +155,8 @@ class TrainedModel:
 
 
 class CommaSystem:
-    """A model trained on sentences, which restores commas.
+    """A model of :data:`MODELS`, trained on sentences, which restores commas.
 
-    :param model: the name of a model in :data:`MODELS`.
     :param smoothing: ``witten-bell`` or ``katz``.
     :param least: words that are rarer in training count as one unknown word.
     :raises KeyError: if there is no such model or smoothing.

@@ -16,9 +16,8 @@ and positions with a wrong decision; and 1 for a sentence in which all is right.
 
 
 def counts(restored: NDArray[np.bool_], gold: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """(6,) the counts of one sentence, given (n + 1,) whether commas were restored and whether they are gold.
-
-    A comma before the first word counts as a gold comma, but is not decided.
+    """(6,) the counts of one sentence, from (n + 1,) commas; one before the first word is gold, but not
+    decided.
     """
     wrong = int((restored != gold)[1:].sum())
     right = int((restored & gold).sum())
@@ -82,10 +81,8 @@ class CommaScores:
 
 
 class CommaResult(NamedTuple):
-    """The result of a system.
+    """The result of a model; ``title``: what it uses.
 
-    :ivar name: the name of its model.
-    :ivar title: what the model uses.
     :ivar trees: the source of its constituents: ``gold`` or ``parsed``, empty if it uses none.
     """
 

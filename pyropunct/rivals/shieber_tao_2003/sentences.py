@@ -1,12 +1,8 @@
 """Sentences without their commas, and counts of the constituents that start and end between words.
 
-Shieber & Tao (2003, section 3) count at each position i of a string, behind word i::
-
-    sc_i = number of constituents whose left boundary is at i
-    ec_i = number of constituents whose right boundary is at i
-
-A word with its tag is a constituent too, as in their Figure 2.  The tree is that without commas: constituents
-on either side of a comma meet at the same position.
+Shieber & Tao (2003, section 3) count at each position i, behind word i, the constituents with their left
+boundary there (sc_i) and with their right boundary there (ec_i).  A word with its tag is a constituent too.
+The tree is that without commas: constituents on either side of a comma meet at the same position.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -32,13 +28,10 @@ COMMA = ","
 
 @dataclass(frozen=True, slots=True)
 class CommaSentence:
-    """A sentence x_1 .. x_n, its tree, and the places of its commas.
+    """A sentence of words (and marks other than commas) with tags, and the places of its commas.
 
-    :ivar words: x_1 .. x_n, words and marks other than commas.
-    :ivar tags: X_1 .. X_n, their parts of speech.
     :ivar commas: (n + 1,) whether one or several commas stand at each position.
-    :ivar starts: (n + 1,) sc_i.
-    :ivar ends: (n + 1,) ec_i.
+    :ivar starts: (n + 1,) sc_i; ``ends``, (n + 1,) ec_i.
     :ivar number: the number of its tree in the file, from 1; 0 without a file.
     """
 
@@ -55,8 +48,7 @@ def read_comma_sentences(path: str | Path) -> list[CommaSentence]:
 
     Trees of commas and empty elements alone are left out.
 
-    :raises TreebankError: if the file cannot be read, is not UTF-8, has something that is not a tree, or has
-        no tree with a word.
+    :raises TreebankError: if the file cannot be read, is not UTF-8, or has no tree, or something else.
     """
     with opened(str(path)) as (stream, name):
         sentences = list(comma_sentences(read_phrase_trees(read_lines(stream, name), name)))
@@ -66,11 +58,7 @@ def read_comma_sentences(path: str | Path) -> list[CommaSentence]:
 
 
 def require_commas(sentences: Iterable[CommaSentence], name: str) -> None:
-    """Check that there is a comma to learn from.
-
-    :param name: the name of the file, for the error.
-    :raises TreebankError: if there is no comma.
-    """
+    """Raises TreebankError, which names the file, if there is no comma to learn from."""
     if not any(sentence.commas.any() for sentence in sentences):
         raise TreebankError(name, "there is no comma in the file, so nothing to learn from")
 
@@ -133,10 +121,7 @@ def _count(tree: PhraseTree, start: int, starts: NDArray[np.int64], ends: NDArra
 
 
 def parsed(sentences: Sequence[CommaSentence], parser: Parser) -> list[CommaSentence]:
-    """Sentences with the constituents and tags of the parser's best trees.
-
-    A sentence of marks alone keeps its tags, and its only constituents are its marks.
-    """
+    """Sentences with the constituents and tags of the parser's best trees; those of marks alone keep tags."""
     places = [
         [place for place, tag in enumerate(one.tags) if universal_tag(tag) != "PUNCT"] for one in sentences
     ]  # the positions before the words that are no marks

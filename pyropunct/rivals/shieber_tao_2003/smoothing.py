@@ -37,11 +37,10 @@ LEAST_SAVED = 1e-9
 
 
 class HistoryLevel(ABC):
-    """The smoothed distributions of the contexts of one length.
+    """The smoothed distributions of the contexts of one length, over V = ``number`` outcomes.
 
     :param keys: (events,) the number h V + y of each seen event, ascending: outcome y in context number h.
     :param counts: (events,) c(h y).
-    :param number: V.
     :param shorter: (events,) p(y | h').
     """
 
@@ -132,9 +131,8 @@ SMOOTHINGS: Mapping[str, type[HistoryLevel]] = MappingProxyType({"witten-bell": 
 
 
 class Backoff:
-    """p(y | h_1 .. h_k), estimated from N events.
+    """p(y | h_1 .. h_k), estimated from N events, (N, k + 1) numbers from 0.
 
-    :param events: (N, k + 1) h_1 .. h_k and y of each, numbers from 0.
     :param sizes: (k + 1) the number of values of each part; V is the last.
     :raises ValueError: if a number is not below its size, or if different events may exceed 63 bits.
     """
@@ -148,10 +146,7 @@ class Backoff:
             self._levels.append(smoothing(seen, counts, self._sizes[-1], self._probability(seen)))
 
     def probability(self, events: Integers) -> Floats:
-        """(M,) p(y | h), given (M, k + 1) h_1 .. h_k and y.
-
-        :raises ValueError: if a number is not below its size.
-        """
+        """(M,) p(y | h), given (M, k + 1) h_1 .. h_k and y. Raises ValueError if a number is too large."""
         return self._probability(self._keys(events))
 
     def _keys(self, events: Integers) -> Integers:

@@ -32,10 +32,8 @@ def story_results(
 ) -> list[CommaResult]:
     """How well a model of latent punctuation restores the commas of a file of phrase-structure trees.
 
-    It is measured on the converted trees if it was trained on such trees, and on the trees of its parser if
-    it has one.
+    Measured on converted trees if it was trained on such trees, and on trees of its parser if it has one.
 
-    :param settings: the number of posterior draws of each sentence, and their seed.
     :raises ValueError: if the model has no comma.
     """
     converted = read_brackets(path)
@@ -65,13 +63,10 @@ def story_commas(
 ) -> Iterator[NDArray[np.bool_]]:
     """For each sentence (n + 1,) where the decision of least expected edit distance puts commas.
 
-    Two kinds of sentences get no comma: those without words, which are not converted, and those in which a
-    comma is tagged as a word, so that it cannot be hidden.
+    Sentences without words, and those with a comma tagged as a word, get none.
 
-    :param sentences: sentences of a file of phrase-structure trees.
-    :param converted: the same as dependency trees, see `pyropunct.treebank.brackets.read_brackets`.
+    :param converted: dependency trees of the sentences, see `pyropunct.treebank.brackets.read_brackets`.
     :param parse: find trees with the model's parser instead of taking the converted ones.
-    :param settings: the number of posterior draws of each sentence, and their seed.
     :raises ValueError: if the model has no comma.
     """
     by_number = {int(one.identifier.rpartition("-")[2]): one for one in converted}

@@ -30,10 +30,7 @@ class PunctuatedWords(tuple[str, ...]):
     surface: Surface
 
     def __new__(cls, words: Sequence[str], surface: Surface) -> "PunctuatedWords":
-        """The words with a surface.
-
-        :raises ValueError: if there are not n + 1 slots.
-        """
+        """The words with a surface. Raises ValueError if there are not n + 1 slots."""
         if len(surface) != len(words) + 1:
             raise ValueError(f"{len(words)} words have {len(words) + 1} slots, not {len(surface)}")
         punctuated = super().__new__(cls, words)
@@ -45,11 +42,9 @@ class PunctuatedVocabulary(RivalVocabulary):
     """Numbers for the attributes of words, and for the slot strings after them."""
 
     def encode_words(self, words: Sequence[str]) -> Tensor:
-        """(n + 2, 10) the numbers of each word of `PunctuatedWords`, and four numbers of the slot string
-        after it.
+        """(n + 2, 10) the numbers of each word of `PunctuatedWords`, and of its label and first three marks.
 
-        Slot 0 follows BEGIN; END has no slot.  The numbers of a string are its label and its first three
-        marks, all from 1; 0 stands for a missing one.
+        Slot 0 follows BEGIN; END has no slot. 0 stands for a missing label or mark.
         """
         assert isinstance(words, PunctuatedWords)
         labels = self.slots.labels
@@ -62,9 +57,8 @@ class PunctuatedVocabulary(RivalVocabulary):
 
 
 class CorrectingNetwork(CRFNetwork):
-    """A `CRFNetwork` whose LSTM reads, at step i, the vectors of word i and of the string in slot i.
-
-    The vector of a string is the sum of the vectors of the whole string and of its first `MARKS_READ` marks.
+    """A `CRFNetwork` whose LSTM reads vectors of word i and slot i: those of the string and `MARKS_READ`
+    marks.
     """
 
     def __init__(self, vocabulary: RivalVocabulary, recipe: RivalRecipe, pretrained: int = 0) -> None:
@@ -89,10 +83,7 @@ class CorrectingCRF(Rival):
     kinds = (PunctuatedVocabulary, RivalRecipe, CorrectingNetwork)
 
     def correct(self, sentences: Sequence[Sequence[str]], wrong: Sequence[Surface]) -> list[Surface]:
-        """Correct the punctuation of sentences, given their words and wrong punctuation.
-
-        Strings without a label and abbreviation dots are unchanged.
-        """
+        """Correct the punctuation of words; strings without a label and abbreviation dots are unchanged."""
         words = [PunctuatedWords(*both) for both in zip(sentences, wrong, strict=True)]
         return [self._kept(*both) for both in zip(self.restore(words), wrong, strict=True)]
 

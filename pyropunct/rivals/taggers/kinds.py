@@ -68,16 +68,13 @@ class BiLSTMCRF(Rival):
 class AttentionNetwork(RivalNetwork):
     """BiGRU with attention: a recurrent network that looks at the whole sentence (Tilk & Alumäe 2016).
 
-    It has a bidirectional GRU over the words, a GRU over the slots that attends to it, and late fusion.
-
-    Slot t, in front of a word or of END, has the state s_t of a GRU that reads the bidirectional states
-    h_1 .. h_t.  The attention-weighted sum a_t of all h is combined with it by late fusion::
+    Slot t, in front of a word or of END, has the state s_t of a GRU that reads the bidirectional states h_1
+    .. h_t.  The attention-weighted sum a_t of all h is combined with it by late fusion::
 
         f_t = A a_t * sigmoid(B A a_t + C s_t + b) + s_t
         p(label of slot t | words) = softmax(D f_t + d)
 
-    The query of the attention is s_t, and its scores are scaled inner products.  In the original the query is
-    s_t-1, and the scores are additive.
+    The query is s_t, with scaled inner products; in the original it is s_t-1, and scores are additive.
     """
 
     cell = nn.GRU
@@ -119,17 +116,14 @@ RIVALS: dict[str, type[Rival]] = {rival.kind: rival for rival in (BiLSTMCRF, BiG
 
 
 def rival_class(kind: object) -> type[Rival]:
-    """The class of a kind of rival.
-
-    :raises ValueError: if there is no such kind.
-    """
+    """The class of a kind of rival. Raises ValueError if there is no such kind."""
     if not isinstance(kind, str) or kind not in RIVALS:
         raise ValueError(f"no rival is called {kind!r}: take {' or '.join(sorted(RIVALS))}")
     return RIVALS[kind]
 
 
 def load_rival(path: str | Path, pretrained: Pretrained | None = None) -> Rival:
-    """Read a rival that `Rival.save` wrote.  No code in the file is ever run.
+    """Read a rival that `Rival.save` wrote, without running code in the file.
 
     :param pretrained: gives the pretrained features of words that it reads, if any.
     :raises ModelFileError: if the file is missing or damaged, or does not hold a rival of this program.
@@ -152,11 +146,9 @@ def train_rival(
     device: str = "cpu",
     pretrained: Pretrained | None = None,
 ) -> Rival:
-    """Train a rival; keep its weights from the epoch with the highest likelihood of dev.
+    """Train a rival; keep its weights from the epoch with the highest likelihood of dev. Trees are ignored.
 
     :param kind: "crf" or "attention", or a class of rivals.
-    :param train: training sentences; their trees are ignored.
-    :param dev: sentences for early stopping.
     :param device: where the rival is trained, as torch names it; the returned rival is on the CPU.
     :param pretrained: gives features of words that it reads as well; they are computed once.
     :raises ValueError: if there is no such kind, or if one of the two treebanks is empty.

@@ -26,10 +26,9 @@ BATCH_SLOTS = 4000
 
 
 class RivalNetwork(nn.Module):
-    """Word vectors, and bidirectional recurrent layers over them; a subclass defines `forward`.
+    """Word vectors, and bidirectional layers of ``cell`` over them; a subclass defines `forward`.
 
     :param pretrained: the number of pretrained features of a word.
-    :cvar cell: the kind of the layers.
     """
 
     cell: ClassVar[type[nn.LSTM] | type[nn.GRU]]
@@ -87,12 +86,9 @@ class Rival(TrainedWordNetwork[RivalVocabulary, RivalRecipe, RivalNetwork], ABC)
 
     @torch.no_grad()
     def restore(self, sentences: Sequence[Sequence[str]]) -> list[Surface]:
-        """Punctuate words with strings that have a label and consist of known marks.
+        """The slots 0..n of each sentence with strings that have a label and consist of known marks.
 
-        Each slot gets the string with the least expected edit distance under its marginal distribution.
-
-        :returns: for each sentence of n words the tokens of the slots 0..n.
-        :raises ValueError: if a sentence has no word.
+        Each string has the least expected edit distance under its marginal. No words: ValueError.
         """
         labels, restored = self.vocabulary.slots.labels, dict[int, Surface]()
         printable = torch.tensor(labels.printable, device=self.device)
@@ -127,8 +123,5 @@ class Rival(TrainedWordNetwork[RivalVocabulary, RivalRecipe, RivalNetwork], ABC)
         return plain, tensors
 
     def save(self, path: str | Path) -> None:
-        """Write the rival to a model file, whole or not at all.
-
-        :raises ModelFileError: if something else is there, or it cannot be written.
-        """
+        """Write the rival to a model file, whole or not at all; failures raise ModelFileError."""
         write_model_file(Path(path), *self.to_parts())

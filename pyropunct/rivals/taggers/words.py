@@ -88,8 +88,7 @@ class SlotBatch(NamedTuple):
     :ivar words: (B, longest n + 2, 6) attributes of the words.
     :ivar slots: (B,) the number of slots n + 1 of each sentence, on the CPU.
     :ivar present: (B, longest n + 1) whether a slot is real and not padding.
-    :ivar features: (B, longest n + 2, size) pretrained features of the words, 0 in the padding; None without
-        them.
+    :ivar features: (B, longest n + 2, size) pretrained features, 0 in the padding; None without them.
     """
 
     words: Tensor
@@ -147,20 +146,13 @@ class RivalVocabulary:
 
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> Self:
-        """The vocabulary of a plain dictionary of its parts.
-
-        :raises ValueError: if a part is missing or damaged.
-        """
+        """The vocabulary of a dictionary of its parts. Raises ValueError if one is missing or damaged."""
         attributes = types("the list of attributes", plain["attributes"], UNKNOWNS)
         return cls(attributes, SlotVocabulary.from_json(plain["slots"]))
 
 
 class WordVectors(nn.Module):
-    """The vector of a word is the sum of the vectors of its attributes.
-
-    :param pretrained: the number of pretrained features of a word, a linear function of which is added; 0
-        without them.
-    """
+    """The sum of the vectors of a word's attributes, and of a linear function of its pretrained features."""
 
     def __init__(self, vocabulary: RivalVocabulary, recipe: RivalRecipe, pretrained: int = 0) -> None:
         super().__init__()

@@ -6,8 +6,7 @@ A configuration is a stack of trees and a buffer of waiting words::
     left(d)     s1 becomes the leftmost child of s0, with relation d
     right(d)    s0 becomes the rightmost child of s1, with relation d
 
-A sentence of n words starts with an empty stack and ends, after 2 n - 1 transitions, with one tree.
-Compiled.
+A sentence of n words starts with an empty stack and ends, after 2 n - 1 transitions, with one tree. Compiled.
 """
 
 from pyropunct.inference.compiling import inner

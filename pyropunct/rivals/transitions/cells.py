@@ -1,13 +1,11 @@
 """Trees and stacks that the states of a beam share, compiled.
 
-Configurations never change, so they share their common parts: a configuration is the topmost cell of its
-stack; a cell is a tree and the cell below; a tree is a row of numbers, and the words of a sentence have the
-first rows.
+A configuration is the topmost cell of its stack; a cell is a tree and the cell below; a tree is a row of
+numbers, and the words of a sentence have the first rows.
 
-*Properties* (Ma, Zhang & Zhu 2014, section 3): a tree has a set of pairs opened on its left, a set of pairs
-closed on its right, and a mark.  The head of an arc inherits the pairs opened on the left of a left child, or
-closed on the right of a right child.  Pairs in both sets leave both; if both are then empty, the mark becomes
-`PAIRED`.  The head inherits the mark of a right child, unless it has an open or a closed pair.
+*Properties* (Ma, Zhang & Zhu 2014, section 3): a tree has pairs opened on its left, pairs closed on its
+right, and a mark.  The head of an arc inherits those of a child on that side.  Pairs in both sets leave both;
+if both are then empty, the mark becomes `PAIRED`.  An open or a closed pair excludes the mark.
 """
 
 from typing import Any, NamedTuple
@@ -55,9 +53,8 @@ class ParserWorkspace(NamedTuple):
     :ivar trees: (T, 17) tree 0 is absent, the trees of the words follow.
     :ivar cells: (C, 5) cell 0 is the bottom of all stacks.
     :ivar states: (C, 8) the cell with the number of a state is new in it.
-    :ivar atoms: the atoms of one state.
-    :ivar keys: the keys of its features.
-    :ivar scores: (numbers,) the scores of its actions, or of their parts that have weights.
+    :ivar atoms: of one state; ``keys`` are those of its features, ``scores`` those of its actions or their
+        parts.
     """
 
     trees: Array
@@ -117,11 +114,7 @@ def head_of(work, cell):
 
 @inner
 def attach(work, head, child, relation, left, new):
-    """Write the tree of a head with a new outermost child in a new state; return the tree's number.
-
-    :param head: the number of the head's tree.
-    :param child: the number of the child's tree.
-    """
+    """Write the tree of a head with a new outermost child in a new state; return the tree's number."""
     trees = work.trees
     number = len(trees) - len(work.cells) + new
     tree, other, side = trees[number], trees[child], 0 if left else 1

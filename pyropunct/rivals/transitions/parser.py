@@ -34,12 +34,7 @@ UNKNOWN = np.zeros(0, np.int64)
 
 
 class Actions(NamedTuple):
-    """The actions of a parser, as `pyropunct.rivals.transitions.search.search` reads them.
-
-    :ivar system: the number of a system of transitions.
-    :ivar moves: the actions.
-    :ivar table: the templates.
-    """
+    """The moves and templates of a system, as `pyropunct.rivals.transitions.search.search` reads them."""
 
     system: int
     moves: Array
@@ -86,16 +81,13 @@ def _recipe_of(kind: type[Any], plain: Mapping[str, Any]) -> Any:
 
 @dataclass(frozen=True)
 class TransitionParser(ABC):
-    """A trained parser with transitions and a perceptron.
+    """A trained parser with transitions and averaged perceptron weights, ``rows``.
 
-    :ivar actions: the transitions that it knows.
     :ivar root: the relation of roots.
-    :ivar rows: the averaged weights.
     :ivar report: what happened in training, in plain JSON types.
     :cvar what: its name in messages.
     :cvar recipe_kind: the class of its recipe.
-    :cvar kinds: the kinds of transitions of its system.
-    :cvar needed: the kinds that are needed to parse every sentence.
+    :cvar kinds: the kinds of transitions of its system; ``needed`` are needed to parse every sentence.
     """
 
     recipe: Any
@@ -115,10 +107,7 @@ class TransitionParser(ABC):
 
     @classmethod
     def check(cls, actions: Sequence[Action]) -> None:
-        """Check that actions are distinct transitions with which any sentence can be parsed.
-
-        :raises ValueError: if they are not.
-        """
+        """Raises ValueError unless actions are distinct transitions with which any sentence can be parsed."""
         right = all(type(kind) is int and isinstance(relation, str) for kind, relation in actions)
         if not right or len(set(actions)) < len(actions):
             raise ValueError("an action is not a transition, or is there twice")
@@ -147,10 +136,7 @@ class TransitionParser(ABC):
 
     @classmethod
     def from_parts(cls, plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Self:
-        """The parser that `to_parts` took apart.
-
-        :raises ValueError: if these are not the parts of such a parser.
-        """
+        """The parser that `to_parts` took apart. Raises ValueError if these are not its parts."""
         try:
             vocabulary = plain["vocabulary"]
             actions = tuple((kind, relation) for kind, relation in vocabulary["actions"])
@@ -167,12 +153,7 @@ class TransitionParser(ABC):
 
 
 class Rest(NamedTuple):
-    """A sentence and everything behind it in its example.
-
-    :ivar words: see `matrix_of`.
-    :ivar gold: the numbers of the right actions.
-    :ivar own: how many of these belong to the sentence itself.
-    """
+    """A sentence and everything behind it in its example: `matrix_of` words, gold actions, ``own`` ones."""
 
     words: Array
     gold: Array
@@ -184,9 +165,7 @@ def learned(
 ) -> tuple[Rows, list[int]]:
     """The averaged weights after all iterations, and the number of examples that changed them in each.
 
-    :param examples: each split into `Rest`, one from each of its sentences on.
-    :param recipe: the beam, the number of iterations, and the seed of the order of examples, which changes in
-        each iteration.
+    :param examples: each split into `Rest`, one from each of its sentences on; in a new order each time.
     """
     system, moves, table = known
     weights, random, number = no_weights(), np.random.default_rng(recipe.seed), 0

@@ -1,14 +1,9 @@
 """An averaged perceptron with sparse features and integer weights, compiled.
 
-The score of an action a with features F is the sum of the weights w(f, a), f in F (Collins 2002,
-"Discriminative training methods for hidden Markov models").  A feature is a template and the values of its
-atoms; its *key* is a hash of both in 64 bits.  Two features with equal keys count as one; among ten million
-features, this happens in one of 400,000 models.
-
-Features with weights other than zero are in a hash table with open addressing.  Each has a block of entries
-(action, weight), which moves to a place of twice the size when it is full.  Weights change by whole numbers,
-and so does their average over all T examples, times T.  A change by d at example t, counted from 0, counts in
-T - t terms of the average, so::
+The score of an action a with features F is the sum of the weights w(f, a), f in F (Collins 2002).  A feature
+is a template and the values of its atoms; its *key* is a hash of both in 64 bits.  Features with weights are
+in a hash table; each has a block of entries (action, weight), which moves to twice the size when it is full.
+A change by d at example t of T, counted from 0, counts in T - t terms of the average, so::
 
     T avg(w) = T w - sum of t d        the sum is the moment of w
 """
@@ -58,12 +53,10 @@ class PerceptronWeights(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Weights as they are saved.
+    """The weights of F features as they are saved, feature by feature, keys ascending.
 
-    :ivar keys: (F,) the keys of the features, in ascending order.
     :ivar counts: (F,) the number of weights of each feature.
-    :ivar actions: (E,) the actions of the weights, feature by feature.
-    :ivar values: (E,) the weights, which are not zero.
+    :ivar actions: (E,) the actions of the weights ``values``, (E,), which are not zero.
     """
 
     keys: Array
@@ -94,10 +87,7 @@ def averaged(weights: PerceptronWeights, examples: int) -> Rows:
 
 
 def weights_of(rows: Rows, most: int) -> PerceptronWeights:
-    """Weights for use, without learning, for at most ``most`` actions.
-
-    :raises ValueError: if these are no rows of weights of such actions.
-    """
+    """Weights to use, not learn, for ``most`` actions at most. Raises ValueError for rows of others."""
     for name, array in rows._asdict().items():
         if array.dtype != np.int64 or array.ndim != 1:
             raise ValueError(f"{name} is no vector of whole numbers")
@@ -139,12 +129,9 @@ def _table(size: int, features: Array) -> Array:
 
 @inner
 def features_of(atoms, templates, keys):
-    """Write the keys of the features of atoms, and return the number of features.
+    """Write the keys of the features of atoms, and return their number; none for an absent first atom, 0.
 
-    A template gives no feature if its first atom is 0, that is, absent.
-
-    :param templates: (templates, 2 + atoms) the number of each template, the number of its atoms, and the
-        atoms.
+    :param templates: (templates, 2 + atoms) the number of each, the number of its atoms, and the atoms.
     """
     number = 0
     for template in range(len(templates)):

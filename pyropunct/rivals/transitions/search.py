@@ -165,14 +165,9 @@ def learn(
     by: int,
     example: int,
 ) -> PerceptronWeights:
-    """The weights after those of actions were changed in the states of a sequence of transitions.
+    """The weights after those of actions changed by ``by`` from state ``first`` on; use the old ones no more.
 
-    The old weights must not be used any more.  See `search` for the first four parameters.
-
-    :param actions: the actions from the start of the sentence.
-    :param first: the first state whose weights change.
-    :param by: the change.
-    :param example: the number of the example.
+    See `search` for the first four parameters; ``actions`` start with the sentence.
     """
     numbers = weights_in(moves)
     work = workspace_of(sentence, len(actions), _ATOMS, len(templates), numbers)

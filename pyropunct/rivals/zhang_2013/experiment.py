@@ -45,10 +45,7 @@ TREES = {"uas": "UAS", "las": "LAS"}
 
 
 def mark_counts(readings: Sequence[SlotReading], gold: Sequence[Stream]) -> Numbers:
-    """(streams, 4, 3) for each of `MARKS` the numbers of gold, predicted and rightly predicted places.
-
-    The end of a stream does not count.
-    """
+    """(streams, 4, 3) gold, predicted and right places of each of `MARKS`, but for the stream's end."""
     return np.array([_mark_counts(*pair) for pair in zip(readings, gold, strict=True)], np.int64)
 
 
@@ -76,13 +73,10 @@ def tree_counts(readings: Sequence[SlotReading], gold: Sequence[Stream]) -> Numb
 
 
 class JointResult(NamedTuple):
-    """The result of a system on streams of one size.
+    """The result of a system on streams of ``size`` sentences.
 
-    :ivar size: how many sentences the streams have.
-    :ivar marks: see `mark_counts`.
-    :ivar trees: see `tree_counts`.
-    :ivar training_seconds: the processor time of its training, with that of the systems that it reads; None
-        if it was not trained here.
+    :ivar marks: see `mark_counts`; ``trees``: see `tree_counts`.
+    :ivar training_seconds: processor time, with that of systems that it reads; None if not trained here.
     :ivar speed: words a second of processor time.
     """
 
@@ -151,8 +145,7 @@ class JointExperiment(TableExperiment[JointResult]):
 
     :param dev: the streams to measure on, by their numbers of sentences.
     :param model: restores running text, if that is compared.
-    :param folder: the CRF and each parser are saved there when they are trained, and loaded if the experiment
-        is repeated.
+    :param folder: keeps each trained part, so that a repeated experiment loads it.
     :raises NoReaderError: if the model has no reader of running text.
     """
 
@@ -179,10 +172,7 @@ class JointExperiment(TableExperiment[JointResult]):
         return [repr(data)] if isinstance(data, Mapping) else map(repr, data)
 
     def rows(self) -> Iterator[JointResult]:
-        """A row for each system and size of streams, size by size.
-
-        :raises ValueError: if there are too few streams for training.
-        """
+        """A row for each system and size of streams, size by size. Too few streams raise a ValueError."""
         names = [one for one in self.settings.systems if one != RESTORATION or self.restoration is not None]
         systems = {name: self._system(name) for name in names}
         with self.watch("measuring", len(systems) * len(self.dev)) as advance:

@@ -72,10 +72,7 @@ class MarkCRF:
 
     @classmethod
     def from_parts(cls, plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Self:
-        """The CRF that `to_parts` took apart.
-
-        :raises ValueError: if these are not the parts of such a CRF.
-        """
+        """The CRF that `to_parts` took apart. Raises ValueError if these are not the parts of such a CRF."""
         shapes = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
         size = len(tensors.get("keys", ()))
         if shapes != {"keys": (size,), "weights": (1 + size, MARKS), "transitions": (MARKS, MARKS)}:
@@ -88,11 +85,8 @@ class MarkCRF:
 def train_mark_crf(
     some: Iterable[Stream], *, penalty: float = PENALTY, iterations: int = ITERATIONS, least: int = LEAST
 ) -> MarkCRF:
-    """Train a CRF on the marks of streams, by L-BFGS.
+    """Train a CRF on marks by L-BFGS: maximise log p(marks | words) - penalty / 2 |weights|^2, concave.
 
-    Maximises log p(marks | words) - penalty / 2 |weights|^2, which is concave.
-
-    :param iterations: the most steps.
     :param least: rarer features are ignored.
     :raises ValueError: if there is no word.
     """

@@ -67,11 +67,7 @@ UNSPECIFIED = "dep"
 
 
 class ParsedStream(NamedTuple):
-    """The n words of a stream with marks and trees from a parser.
-
-    :ivar marks: the mark behind each word: see `pyropunct.rivals.transitions.arc_eager.NONE`.
-    :ivar heads: the head of each word from 1, 0 for roots.
-    """
+    """The n words of a stream with marks behind them (see `NONE`) and heads from 1, 0 for roots."""
 
     marks: tuple[int, ...]
     heads: tuple[int, ...]
@@ -79,10 +75,8 @@ class ParsedStream(NamedTuple):
 
 
 def transitions_to(heads: Sequence[int], relations: Sequence[str], marks: Sequence[int]) -> list[Action]:
-    """The transitions that lead to a sentence, with their relations; a word leaves the stack as late as it
-    can.
+    """The transitions to a sentence with a projective tree; a word leaves the stack as late as it can.
 
-    :param heads: of a projective tree, from 1; 0 for the root.
     :param marks: a full stop behind the last word, and nowhere else.
     """
     stack: list[int] = []
@@ -151,8 +145,7 @@ class ArcEagerParser(TransitionParser):
     def parse(self, streams: Iterable[Stream], found: Sequence[Marks] | None = None) -> list[ParsedStream]:
         """The marks and trees of streams, whose own marks and trees are ignored.
 
-        :param found: the marks of each stream from another system, for a parser that reads them.
-        :raises ValueError: if there are marks, and the parser reads no marks, or the other way round.
+        :param found: marks of another system, for a parser that reads them, and only then: else a ValueError.
         """
         streams = list(streams)
         if self.recipe.reads_marks != (found is not None):
@@ -171,11 +164,7 @@ def encoded(stream: Stream, found: Marks = (), first: int = 0) -> Array:
 
 
 def moves_of(actions: Sequence[Action]) -> Array:
-    """(actions, 4) actions for `pyropunct.rivals.transitions.search.search`.
-
-    The score of an arc is that of the transition with its mark plus that of the arc with its relation, so
-    that a mark has the same weights for all relations.
-    """
+    """(actions, 4) actions for `search`; arcs score mark plus relation, so marks share weights."""
     numbers = relation_numbers(actions)
     arcs = [(side, relation) for side in (LEFT, RIGHT) for relation in sorted(numbers)]
     rows = []
@@ -201,8 +190,7 @@ def train_arc_eager(
 ) -> ArcEagerParser:
     """Train a parser on streams.
 
-    If the right transitions leave the beam, the rest of the sentence is skipped, and the search goes on with
-    the next sentence of the stream.
+    If the right transitions leave the beam, the rest of the sentence is skipped.
 
     :param found: the marks of each stream that another system predicted, if the parser reads them.
     :raises ValueError: if there is no sentence, or there are thousands of relations.

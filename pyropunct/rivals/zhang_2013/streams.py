@@ -24,11 +24,9 @@ SENTENCES = 10
 
 @dataclass(frozen=True)
 class Stream:
-    """The n words of some sentences, with marks and trees to predict.
+    """The n lower-case words of some sentences, with marks and projective trees to predict.
 
-    :ivar forms: the words in lower case.
-    :ivar marks: the mark behind each word.
-    :ivar heads: the head of each word from 1, 0 for the root of each sentence; projective.
+    :ivar heads: the head of each word from 1, 0 for the root of each sentence.
     :ivar sizes: how many words each sentence has.
     :ivar lifted: how many words got another head by projectivisation.
     """
@@ -48,11 +46,7 @@ class Stream:
 
     @cached_property
     def targets(self) -> tuple[int, ...]:
-        """For each word the mark to predict: a full stop behind the last word of a sentence, and nowhere
-        else.
-
-        Sentences without a final mark have a full stop too, and a full stop inside is a middle pause.
-        """
+        """The mark to predict behind each word: full stops end sentences, and inside are middle pauses."""
         return tuple(
             FULL if end else MIDDLE if mark != NONE else NONE
             for mark, end in zip(self.marks, self.ends, strict=True)
@@ -70,9 +64,8 @@ def _mark(slot: Sequence[str]) -> int:
 
 
 def streams(sentences: Iterable[Sentence], size: int = SENTENCES, *, universal: bool = False) -> list[Stream]:
-    """The sentences of a treebank as streams, which end at the end of a document.
+    """The sentences of a treebank as streams of at most ``size``, which end with a document.
 
-    :param size: the most sentences of each stream.
     :param universal: use the universal tags instead of those of the language.
     """
     column = UPOS if universal else XPOS
@@ -86,8 +79,7 @@ def streams(sentences: Iterable[Sentence], size: int = SENTENCES, *, universal: 
 def misheard(streams: Sequence[Stream], train: Iterable[Stream], percent: int, seed: int = 0) -> list[Stream]:
     """Streams with simulated errors of a speech recogniser; marks and trees are unchanged.
 
-    :param train: wrong words are drawn, with their tags, from all words of these streams.
-    :param percent: the probability that a word is wrong.
+    A word is wrong with ``percent``; then it is drawn, with its tag, from all words of ``train``.
     """
     generator = np.random.default_rng(seed)
     known = [word for stream in train for word in zip(stream.forms, stream.tags, strict=True)]

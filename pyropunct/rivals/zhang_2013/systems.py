@@ -19,10 +19,8 @@ Streams = Sequence[Stream]
 
 
 class SlotReading(NamedTuple):
-    """The marks, ends and trees that a system predicts for the n words of a stream.
+    """The marks and ends that a system predicts behind the n words of a stream, and the tree.
 
-    :ivar marks: the mark behind each word.
-    :ivar ends: whether a sentence ends behind each word.
     :ivar heads: the head of each word from 1, 0 for roots; None without trees.
     """
 
@@ -58,10 +56,7 @@ def _ended(
 
 
 def restoration_system(model: Punctuator, settings: JointSettings) -> Reader:
-    """Restoration of running text: the model finds sentences, parses and punctuates them.
-
-    :raises NoReaderError: if the model has no reader of running text.
-    """
+    """Restoration of running text by a model. Raises NoReaderError if it has no reader of it."""
     options = RestoreSettings(
         decoder="mbr",
         running=True,

@@ -1,8 +1,4 @@
-"""Compiled kernels, tensor operations and Algorithm 1 as printed against enumeration, on random automata.
-
-What is enumerated: all choices of punctemes, and for each slot all paths that read its underlying string.
-Everything is differentiated from there, so that no gradient is taken on trust.
-"""
+"""Compiled kernels, tensor operations and Algorithm 1 as printed against enumeration of all paths."""
 
 import itertools
 import math
@@ -187,13 +183,7 @@ def paths(topology: Topology, string: String) -> list[tuple[float, list[int]]]:
 
 
 class Enumerated(NamedTuple):
-    """All explanations of an example.
-
-    :ivar choices: the choices of its nodes.
-    :ivar weight: how probable each explanation is, all paths together.
-    :ivar best: how probable it is with the best path of each slot.
-    :ivar cost: the cost of its choices.
-    """
+    """All explanations of an example: choices, probability, that of the best paths, and cost."""
 
     choices: list[tuple[int, ...]]
     weight: Tensor

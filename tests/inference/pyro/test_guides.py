@@ -22,10 +22,7 @@ def model() -> None:
 
 
 def test_scales_are_those_of_the_mean_field_posterior(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the means, and the inverse of the precision matrix's diagonal as variances, the ELBO is greatest.
-
-    Noise of all signs has the moments of normal noise that a quadratic log-density looks at.
-    """
+    """The ELBO is greatest with the inverse of the precision matrix's diagonal as variances."""
     guide = NormalInPart(model, part="channel")
     guide()
     precision = torch.tensor([[5.0, 0, 4], [0, 13, 12], [4, 12, 17]])  # 1 + 4 n on the diagonal

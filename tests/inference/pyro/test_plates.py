@@ -1,7 +1,4 @@
-"""Dimensions: classes of trees, of all trees, plates, particles and subsampling, alone and together.
-
-What a model should have is worked out here from log p(x | T) of each tree with fixed weights.
-"""
+"""Classes of trees, plates, particles and subsampling, against log p(x | T) of each tree."""
 
 import itertools
 import math

@@ -1,7 +1,4 @@
-"""Inference where numbers are not on the CPU: on a GPU, if there is one, and on an emulated device.
-
-Trees and strings are on the CPU, or with the numbers; results are with the numbers.
-"""
+"""Inference where numbers are not on the CPU: on a GPU, if there is one, and on an emulated device."""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -356,10 +356,7 @@ TREE = Tree((2, 0, 4, 2), ("a", "b", "a", "b"), ("X", "Y", "Y", "X"), ("one", "t
 
 
 def model_of(direction: str, size: int = 0) -> Punctuator:
-    """A model with random weights.
-
-    :param size: how many pretrained features of words it reads.
-    """
+    """A model with random weights, which reads ``size`` pretrained features."""
     trees = VOCABULARY.encode_trees([TREE])
     torch.manual_seed(5)
     families = ("symmetry", "inside")

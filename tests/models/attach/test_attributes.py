@@ -19,10 +19,7 @@ SHOWN = [(9,), (), (1, 2), (3,), (), (4, 5), (6,), (8,), (2,), (7, 7)]
 
 
 def trees() -> TreeBatch:
-    """Words 1 to 6 with the heads 2 0 5 5 2 5, and words 7 and 8 with the heads 0 1.
-
-    Constituents of several words: 2 from 1 to 6, 5 from 3 to 6, and 7 from 7 to 8.
-    """
+    """Words 1 to 6 with the heads 2 0 5 5 2 5, and words 7 and 8 with the heads 0 1."""
     return tree_batch(
         [[2, 0, 5, 5, 2, 5], [0, 1]],
         [11, 12, 13, 14, 15, 16, 17, 18],

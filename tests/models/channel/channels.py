@@ -26,12 +26,7 @@ SEEN: list[String] = [(0,), (0, 1), (1,), (1, 2), (2,), (2, 1, 1), (1,)]
 
 
 class Variant(NamedTuple):
-    """A channel and what is true about it.
-
-    :ivar make: a new channel, with its parameters latent.
-    :ivar rewritings: p(x | u) by brute force, for a channel whose parameters are known.
-    :ivar longer: the probability of all surfaces longer than some length, given u; None if nobody knows.
-    """
+    """A channel with latent parameters, its p(x | u) by brute force, and p(longer surfaces) if known."""
 
     make: Callable[[str], Channel]
     rewritings: Callable[[Channel], Rewritings]

@@ -20,12 +20,7 @@ Weights = Mapping[tuple[int, int], int]
 
 @dataclass(frozen=True)
 class Node:
-    """A tree of the stack, or a word of the buffer.
-
-    :ivar left: its children to the left with their relations, the outermost last.
-    :ivar right: likewise.
-    :ivar mark: the tag of a mark, or `PAIRED`, or nothing.
-    """
+    """A tree of the stack, or a word of the buffer; children go outward, ``mark`` is a tag or `PAIRED`."""
 
     word: int
     form: str
@@ -135,11 +130,7 @@ def last_word(state: State) -> int:
 
 @dataclass
 class SlowParser:
-    """A parser that can be trained.
-
-    :ivar actions: the transitions, by their numbers.
-    :ivar total: the sum of the weights after each example.
-    """
+    """A parser that can be trained; ``total`` sums the weights after each example."""
 
     recipe: ArcStandardRecipe
     actions: Sequence[Action]

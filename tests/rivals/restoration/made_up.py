@@ -61,11 +61,7 @@ def comparison(
 def repeated(
     systems: Sequence[Sequence[SystemResult]], parsers: Sequence[Sequence[ParserResult]] = (), **settings: Any
 ) -> RestorationResults:
-    """A comparison measured on dev.
-
-    :param systems: for each seed the results of the systems.
-    :param parsers: for each seed the results of the parsers.
-    """
+    """A comparison measured on dev, with the results of systems and parsers for each seed."""
     size = TreebankSize("made-up.conllu", "0", SENTENCES, SENTENCES * WORDS)
     of_systems, of_parsers = (tuple(map(Runs, zip(*results, strict=True))) for results in (systems, parsers))
     every = Conditions(seeds=len(systems), **settings)
@@ -73,10 +69,7 @@ def repeated(
 
 
 def four_systems(seconds: float = 20.0) -> RestorationResults:
-    """One that restores badly, one well without trees; one better and one as good as this with trees.
-
-    The difference of the last two is in two sentences alone.
-    """
+    """A bad one, a good one without trees, and two good ones with trees that differ in two sentences."""
     parsers = parser(20, 60.0), parser(100, 80.0)
     worse, better = [2] * SENTENCES, [1] * SENTENCES
     almost = [1, 1, *[0] * (SENTENCES - 2)]

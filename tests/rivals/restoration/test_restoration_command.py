@@ -60,10 +60,7 @@ def kept(out: Path) -> dict[str, int]:
 
 @pytest.fixture(scope="module")
 def whole(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The folder of a comparison, with what it printed beside it.
-
-    Use it as it is; copy what a test changes.
-    """
+    """The folder of a comparison, not to be changed, with what it printed beside it."""
     folder = tmp_path_factory.mktemp("compared")
     default = torch.get_default_dtype()
     torch.set_default_dtype(torch.float)

@@ -25,10 +25,7 @@ def p_values(found: RestorationResults, key: str) -> dict[tuple[str, ...], float
 
 
 def test_one_sentence_by_hand() -> None:
-    """A comma is missing, and instead of a period there are an exclamation mark and a quotation mark.
-
-    So there are 1 + 2 edits in 4 slots.  Of 3 true marks, 1 of 3 restored ones is right.
-    """
+    """A missing comma and two wrong marks: 1 + 2 edits in 4 slots; of 3 restored marks, 1 is right."""
     gold = [(START,), (",", "("), (), (".",)]
     restored = [(START,), ("(",), (), ("!", "”")]
     one = Outcome(NONE, None, [restored], [gold], 1.0, -math.log(2) * outcome([3]).edits[:, 0])

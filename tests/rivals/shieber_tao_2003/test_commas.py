@@ -66,10 +66,7 @@ def test_models_on_parsed_trees_are_models() -> None:
 
 
 class Parser:
-    """Three words are a chain if the third is one of some words; all others depend on the first word.
-
-    :param ends: these words.
-    """
+    """Three words are a chain if the third is in ``ends``; all others depend on the first word."""
 
     def __init__(self, ends: str) -> None:
         self.ends = ends

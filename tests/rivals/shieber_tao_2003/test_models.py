@@ -60,10 +60,7 @@ def test_models_are_products() -> None:
 
 
 def test_ends_that_training_lacks_leave_the_symbol_before() -> None:
-    """The probability p(y | y' ec) of model 8c is then its divisor p(y | y').
-
-    Model 8a drops them and keeps both symbols; model 8b, which keeps them longest, is left with p(y).
-    """
+    """Model 8c has p(y | y') then, model 8a keeps both symbols, and model 8b is left with p(y)."""
     new = ASKED.copy()
     new[:, ENDS] = 9
     trained = [TrainedModel(MODELS[name], WittenBell, TRUE, SIZES) for name in ("1", "8c", "8a", "8b")]
@@ -80,10 +77,7 @@ def test_the_thresholds_differ_in_what_they_see() -> None:
 
 
 def told_by_constituents(words: int, seed: int) -> list[CommaSentence]:
-    """Sentences with a comma wherever three or more constituents end, of words that tell nothing.
-
-    None is behind the last word: no model puts one there, as nothing comes after it that could be improbable.
-    """
+    """Sentences with commas, but for the end, wherever three or more constituents end."""
     generator = np.random.default_rng(seed)
     found = []
     for _ in range(60):

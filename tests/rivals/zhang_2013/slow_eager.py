@@ -16,11 +16,7 @@ Weights = Mapping[tuple[int, int], int]
 
 @dataclass(eq=False)
 class Word:
-    """A word with its dependents so far.
-
-    :ivar left: its children to the left, the outermost last, and so on.
-    :ivar mark: what was found behind it before, as the number of a property.
-    """
+    """A word with its dependents so far, going outward, and the mark found behind it before."""
 
     place: int
     form: str
