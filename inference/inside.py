@@ -2,8 +2,15 @@
 
 Surface punctuation x of a tree T leaves its punctemes T' latent.  With p(l, r | w) for every constituent w
 and one automaton per slot (`pyropunct.inference.machines.automata`), everything here is one log-partition
-function in a semiring, or a derivative of it (Li, Wang & Eisner 2019, section 3.1).  A `Solver` computes it:
-the compiled kernels on the CPU, or tensor operations on a GPU.
+function in a semiring, or a derivative of it (Li, Wang & Eisner 2019, section 3.1):
+
+- `log_evidence`: log p(x | T), the sum over all T' (sum semiring);
+- `posterior_pairs`: its gradient, p(l, r | w, T, x), and `posterior_items`, that of T where trees are latent;
+- `expected_cost`: its slope in the direction of a cost, E[c(T')] under p(T' | T, x) (dual numbers);
+- `best_derivation`: the T' of the single most probable derivation (max semiring);
+- `posterior_draws`: draws of T' from p(T' | T, x) (sampling semiring).
+
+A `Solver` computes it: the compiled kernels on the CPU, or tensor operations on a GPU.
 """
 
 from collections.abc import Sequence
@@ -73,8 +80,9 @@ def best_derivation(problem: Problem) -> Tensor:
 
 
 def posterior_draws(problem: Problem, draws: int, generator: torch.Generator | None = None) -> Tensor:
-    """Draws of T' from p(T' | T, x), (..., draws, N); -1 if the surface is impossible. The generator is the
-    CPU's.
+    """Draws of T' from p(T' | T, x), (..., draws, N); -1 if the surface is impossible.
+
+    :param generator: for draws on the CPU; by default torch's generator for the device of ``log_pairs``.
     """
     solver = solver_of(problem)
     batch, joint = _joint_weights(solver)
