@@ -79,7 +79,7 @@ def require_like(name: str, tensor: Tensor, wanted: Tensor) -> None:
 def require_names(names: Iterable[str], wanted: Iterable[str]) -> None:
     """Raises ValueError if a wanted tensor is missing, or another is there."""
     for name in sorted(set(names) ^ set(wanted)):
-        raise ValueError(f"the tensor {name} is missing or too many")
+        raise ValueError(f"the tensor {name} is missing, or is not expected")
 
 
 def require_rows(name: str, probabilities: Tensor) -> None:

@@ -154,7 +154,7 @@ def _model_and_file(places: Sequence[str]) -> tuple[str, str]:
     place = place_of(file)
     if not model and (place.is_dir() or place.suffix == MODEL_SUFFIX):
         kind = "folder" if place.is_dir() else "model"
-        raise UserError(f"{file}: is no text but a {kind}: give MODEL and FILE, or FILE alone")
+        raise UserError(f"{file}: is a {kind}, not text: give MODEL and FILE, or FILE alone")
     return (model or [DEFAULT])[0], file
 
 

@@ -202,7 +202,7 @@ def _loaded(job: Job) -> Work:
     torch.set_num_threads(job.threads)
     found = file_checksum(place_of(job.model))
     if found != job.model_checksum:
-        raise CorpusError(f"{job.model}: is another model here than where the corpus is looked after")
+        raise CorpusError(f"{job.model}: differs from the model of the process that began this run")
     return load_work(job.work, job.model, dict(job.settings))
 
 

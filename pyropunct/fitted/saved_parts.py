@@ -118,7 +118,7 @@ def model_fields(parts: SavedParts) -> dict[str, Any]:
         require_trusted(parts.path, named, parts.variants)
         for part in sorted({name.partition("/")[0] for name in tensors} - STORY):
             if part not in PARTS or part not in plain:
-                raise ValueError(f"there are tensors of the part {part!r}, but not the part")
+                raise ValueError(f"there are tensors of {part!r}, but no description of it")
         pretrained = pretrained_from(plain.get("pretrained"), inside("pretrained", tensors), parts.encoder)
         if pretrained is not None and "attach" in plain:
             pretrained = remembered(pretrained)  # parser and attach model read the same sentences
@@ -148,7 +148,7 @@ def model_fields(parts: SavedParts) -> dict[str, Any]:
         raise
     except (KeyError, IndexError, TypeError, ValueError, AttributeError, RuntimeError) as error:
         kind = type(error).__name__
-        raise ModelFileError(f"{parts.path}: cannot be made a model again: {kind}: {error}") from error
+        raise ModelFileError(f"{parts.path}: its parts do not make a model: {kind}: {error}") from error
 
 
 def story_tensors(story: Story, small: bool) -> dict[str, Tensor]:

@@ -69,7 +69,7 @@ def test_a_file_of_the_name_is_meant_first(file: Path) -> None:
 @pytest.mark.parametrize(("name", "kind"), [("en", "model"), (".", "folder")])
 def test_a_model_without_a_file(installed: Path, name: str, kind: str) -> None:
     told = complaint(BAD_INPUT, "restore", name)
-    assert told == f"{name}: is no text but a {kind}: give MODEL and FILE, or FILE alone"
+    assert told == f"{name}: is a {kind}, not text: give MODEL and FILE, or FILE alone"
 
 
 def test_more_than_a_model_and_a_file(installed: Path) -> None:

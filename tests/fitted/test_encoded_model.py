@@ -207,5 +207,5 @@ def test_damaged_descriptions(files: Path, tmp_path: Path) -> None:
     for broken, weights, problem in problems:
         write_model_file(tmp_path / "model", broken, weights)
         told = complaint(2, "restore", tmp_path / "model", files / "words.txt")
-        assert told.startswith(f"{tmp_path / 'model'}: cannot be made a model again")
+        assert told.startswith(f"{tmp_path / 'model'}: its parts do not make a model")
         assert problem in told

@@ -316,7 +316,7 @@ def test_crafted_files(tmp_path: Path, content: bytes, problem: str) -> None:
 
 def test_an_empty_description(tmp_path: Path) -> None:
     write_model_file(tmp_path / "m", {}, {})
-    with pytest.raises(ModelFileError, match="cannot be made a model again: KeyError: 'recipe'"):
+    with pytest.raises(ModelFileError, match="its parts do not make a model: KeyError: 'recipe'"):
         Punctuator.load(tmp_path / "m")
 
 
@@ -409,7 +409,7 @@ def test_forms_that_do_not_fit(model: Path, change: Callable[[dict[str, Any]], o
         (put("story/attach.kinds", lambda one: one + 100), "contexts of an unknown kind"),
         (lambda tensors: tensors.pop(WEIGHTS), "the site attach.weights has no value"),
         (lambda tensors: tensors.update({"story/more": torch.ones(1)}), "more cannot be kept"),
-        (lambda tensors: tensors.update({"pets/cat": torch.ones(1)}), "there are tensors of the part 'pets'"),
+        (lambda tensors: tensors.update({"pets/cat": torch.ones(1)}), "there are tensors of 'pets'"),
         (put(PRIOR, half), "channel.channel._prior_mean is of the shape"),
         (put(PRIOR, torch.Tensor.long), "_prior_mean has numbers of the type"),
         (put(BIGRAMS, torch.neg), "the bigram model has a row that is no distribution"),
@@ -520,7 +520,7 @@ def test_no_module_is_imported_because_a_model_names_it(
 )
 def test_parts_of_another_kind(model: Path, part: str, changes: dict[str, object]) -> None:
     change(model, part, **changes)
-    with pytest.raises(ModelFileError, match="cannot be made a model again"):
+    with pytest.raises(ModelFileError, match="its parts do not make a model"):
         Punctuator.load(model)
 
 
@@ -532,7 +532,7 @@ def test_the_model_for_parsed_trees_is_looked_at_too(
 ) -> None:
     path = copied(model_with_parser, tmp_path / "model")
     change(path, "parsed", **changes)
-    with pytest.raises(ModelFileError, match="cannot be made a model again"):
+    with pytest.raises(ModelFileError, match="its parts do not make a model"):
         Punctuator.load(path)
 
 
@@ -540,14 +540,14 @@ def test_tensors_without_their_part(model_with_parser: Path, tmp_path: Path) -> 
     path = copied(model_with_parser, tmp_path / "model")
     with changed(path) as (description, _):
         del description["parsed"]
-    with pytest.raises(ModelFileError, match="there are tensors of the part 'parsed', but not the part"):
+    with pytest.raises(ModelFileError, match="there are tensors of 'parsed', but no description of it"):
         Punctuator.load(path)
 
 
 def test_missing_settings(model: Path) -> None:
     with changed(model) as (description, _):
         del description["recipe"]["channel"]
-    with pytest.raises(ModelFileError, match="cannot be made a model again: KeyError: 'channel'"):
+    with pytest.raises(ModelFileError, match="its parts do not make a model: KeyError: 'channel'"):
         Punctuator.load(model)
 
 
@@ -647,7 +647,7 @@ MAKE: dict[str, Callable[..., object]] = {
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        (lambda tensors, name: tensors.pop(name), "the tensor {} is missing or too many"),
+        (lambda tensors, name: tensors.pop(name), "the tensor {} is missing, or is not expected"),
         (lambda tensors, name: tensors.update({name: tensors[name][:1]}), "{} is of the shape"),
         (lambda tensors, name: tensors.update({name: tensors[name].long()}), "{} has numbers of the type"),
     ],

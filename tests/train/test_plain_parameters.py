@@ -218,7 +218,7 @@ def test_models_with_other_parameters_are_refused(
     change(tensors)
     write_model_file(tmp_path / "m", plain, tensors)
     with pytest.raises(
-        ModelFileError, match=r"cannot be made a model again: ValueError: (the tensor )?attach\."
+        ModelFileError, match=r"its parts do not make a model: ValueError: (the tensor )?attach\."
     ):
         Punctuator.load(tmp_path / "m", variants=[VARIANT])
 

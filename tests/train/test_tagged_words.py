@@ -118,7 +118,7 @@ def test_a_parser_of_another_tagger_is_not_saved(model: Punctuator, tmp_path: Pa
             lambda plain: plain["tagger"]["vocabulary"]["labels"]["marks"].append("★"),
             "the tagger does not have the marks of the model",
         ),
-        (lambda plain: plain.pop("tagger"), "there are tensors of the part 'tagger', but not the part"),
+        (lambda plain: plain.pop("tagger"), "there are tensors of 'tagger', but no description of it"),
     ],
 )
 def test_models_with_another_tagger(

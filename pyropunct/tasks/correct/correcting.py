@@ -227,13 +227,13 @@ class NoisyChannel(Correcting):
         path, plain = parts[:2]
         if "errors" not in plain:
             fit = "`pyropunct fit-correction TRAIN --model MODEL`"
-            raise ModelFileError(f"{path}: is no corrector, but a model without errors: {fit}")
+            raise ModelFileError(f"{path}: is a model, not a corrector: make one by {fit}")
         model = Punctuator.from_parts(parts)
         try:
             errors, tokens = ErrorChannel.from_json(plain["errors"]), plain["errors"]["tokens"]
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             reason = f"{type(error).__name__}: {error}".splitlines()[0]
-            raise ModelFileError(f"{path}: cannot be made an error channel again: {reason}") from error
+            raise ModelFileError(f"{path}: its parts do not make an error channel: {reason}") from error
         if tokens != list(model.vocabulary.tokens):
             raise ModelFileError(f"{path}: its errors are those of other marks than its model knows")
         return cls(model, errors)

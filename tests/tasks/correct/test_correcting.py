@@ -331,7 +331,7 @@ def test_a_loaded_writer_reads_error_trees(
 def test_files_that_are_no_correctors(corrector: TreeCorrector, small: Path, tmp_path: Path) -> None:
     with pytest.raises(ModelFileError, match="no such model"):
         load_corrector(tmp_path / "none")
-    with pytest.raises(ModelFileError, match="is no corrector"):
+    with pytest.raises(ModelFileError, match="is a model, not a corrector"):
         load_corrector(small / "model")
     replace(corrector, writer=corrector.model).save(tmp_path / "two")
     with pytest.raises(ModelFileError, match="its writer is not the model of a corrector"):

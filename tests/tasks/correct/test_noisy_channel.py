@@ -272,7 +272,7 @@ def test_a_saved_corrector_is_read_again_and_is_a_model(corrector: NoisyChannel,
 
 
 def test_a_model_without_errors_is_no_corrector(small: Path) -> None:
-    with pytest.raises(ModelFileError, match="is no corrector, but a model without errors"):
+    with pytest.raises(ModelFileError, match="is a model, not a corrector"):
         load_corrector(small / "model")
 
 
@@ -280,8 +280,8 @@ def test_a_model_without_errors_is_no_corrector(small: Path) -> None:
     ("change", "problem"),
     [
         ({"tokens": [","]}, "its errors are those of other marks than its model knows"),
-        ({"errors": 3}, "cannot be made an error channel again"),
-        ({"weights": []}, "cannot be made an error channel again"),
+        ({"errors": 3}, "its parts do not make an error channel"),
+        ({"weights": []}, "its parts do not make an error channel"),
     ],
 )
 def test_parts_that_do_not_belong_together_are_refused(
