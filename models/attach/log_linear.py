@@ -237,7 +237,7 @@ class LogLinearAttach(Attach):
         if weights.is_sparse:
             few, version = self._few, weights._version
             if few is None or few[0] is not weights or few[1] != version:
-                few = self._few = weights, version, sparse_weights(weights, self._blocks.start)
+                few = self._few = weights, version, sparse_weights(weights, self._blocks)
             weights = few[2]
         scores = linear_scores(weights, features_of(self._parts, self._blocks, relation, contexts))
         return scores.to(self.weights.device)

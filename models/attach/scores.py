@@ -104,47 +104,41 @@ class WeightBlocks(NamedTuple):
 class ContextWeights(NamedTuple):
     """The weights of K contexts: whole blocks, and single weights that are not zero.
 
-    :ivar block: (K,) where the block of each context starts; -1 if it has only single weights.
-    :ivar places: (F,) where the single weights ``values`` are among all weights.
-    :ivar first: (K + 1,) the first single weight of each context that has no block.
+    :ivar table: (K, 4) for each context its `Part`, whether it has a block, and where its weights begin and
+        end in ``blocks`` or ``values``.  They stand together because memory is slow to find.
+    :ivar blocks: the blocks, concatenated.
+    :ivar values: (F,) the single weights.
+    :ivar places: (F,) where these are within the blocks that their contexts would have.
     """
 
+    table: Array
     blocks: Array
-    block: Array
     values: Array
     places: Array
-    first: Array
 
 
-def all_weights(weights: Tensor, start: Array) -> ContextWeights:
-    """All weights as blocks, which start at (K + 1,) ``start``."""
-    none = np.zeros(0, np.int64)
-    values = weights.detach().cpu().numpy()
-    return ContextWeights(values, start[:-1], values[:0], none, none)
+def all_weights(weights: Tensor, blocks: WeightBlocks) -> ContextWeights:
+    """All weights as blocks."""
+    values, none = weights.detach().cpu().numpy(), np.zeros(0, np.int32)
+    start = blocks.start
+    table = np.stack([blocks.part, np.ones_like(start[1:]), start[:-1], start[1:]], 1)
+    return ContextWeights(table, values, values[:0], none)
 
 
-def sparse_weights(weights: Tensor, start: Array) -> ContextWeights:
+def sparse_weights(weights: Tensor, blocks: WeightBlocks) -> ContextWeights:
     """The weights of a sparse tensor; contexts with many of them get blocks, which are faster to read."""
     places, values = weights._indices()[0].cpu().numpy(), weights._values().detach().cpu().numpy()
-    first = np.searchsorted(places, start)
-    sizes = np.diff(start)
-    in_blocks = np.diff(first) > MANY * sizes
-    ends = np.cumsum(sizes * in_blocks)
-    blocks = np.zeros(ends[-1] if len(ends) else 0, values.dtype)
-    block = np.where(in_blocks, ends - sizes, -1)
-    found = ContextWeights(blocks, block, values, places, first)
-    _fill_blocks(found, start)
-    return found
-
-
-@compiled
-def _fill_blocks(weights, start):
-    """Copy the single weights of contexts that have blocks into these."""
-    for context in range(len(weights.block)):
-        at = weights.block[context] - start[context]
-        if weights.block[context] >= 0:
-            for number in range(weights.first[context], weights.first[context + 1]):
-                weights.blocks[at + weights.places[number]] = weights.values[number]
+    first, sizes = np.searchsorted(places, blocks.start), np.diff(blocks.start)
+    singles = np.diff(first)
+    in_block = singles > MANY * sizes
+    ends = np.cumsum(sizes * in_block)
+    begins = np.where(in_block, ends - sizes, first[:-1])
+    table = np.stack([blocks.part, in_block, begins, np.where(in_block, ends, first[1:])], 1)
+    within = (places - np.repeat(blocks.start[:-1], singles)).astype(np.int32)
+    of_blocks = np.zeros(ends[-1] if len(ends) else 0, values.dtype)
+    moved = np.repeat(in_block, singles)
+    of_blocks[np.repeat(begins, singles)[moved] + within[moved]] = values[moved]
+    return ContextWeights(table, of_blocks, values, within)
 
 
 class Features(NamedTuple):
@@ -189,7 +183,7 @@ class _LinearScores(torch.autograd.Function):
     def forward(ctx: Any, weights: Tensor, features: Features) -> Tensor:
         ctx.features = features
         ctx.weights = weights.shape, weights.dtype, weights.device
-        scores = _scores(all_weights(weights, features.blocks.start), features)
+        scores = _scores(all_weights(weights, features.blocks), features)
         return torch.from_numpy(scores).to(weights.device)
 
     @staticmethod
@@ -213,27 +207,25 @@ class _LinearScores(torch.autograd.Function):
 @compiled
 def _add_scores(features, weights, first, last, sums, scores):
     """Add the scores of the views ``first`` to ``last``: block sums per part, then six parts per pair."""
-    parts, blocks, relation, score_start, contexts = features
+    parts, _, relation, score_start, contexts = features
     for view in range(first, last):
         if contexts.start[view] == contexts.start[view + 1]:
             continue
         d = relation[view]
         sums[:] = 0
         for use in range(contexts.start[view], contexts.start[view + 1]):
-            context = contexts.number[use]
-            part, start = blocks.part[context], blocks.start[context]
-            # A damaged file may give a context fewer weights than its relation has values.
-            size = min(parts.sizes[d, part], blocks.start[context + 1] - start)
-            total, at = sums[part], weights.block[context]
-            if at >= 0:
-                block = weights.blocks[at : at + size]
-                for value in range(size):
+            part, has_block, begin, end = weights.table[contexts.number[use]]
+            size, total = parts.sizes[d, part], sums[part]
+            if has_block:
+                # A damaged file may give a context fewer weights than its relation has values.
+                block = weights.blocks[begin : min(begin + size, end)]
+                for value in range(len(block)):
                     total[value] += block[value]
             else:
-                for number in range(weights.first[context], weights.first[context + 1]):
-                    value = weights.places[number] - start
-                    if value < size:
-                        total[value] += weights.values[number]
+                places, values = weights.places[begin:end], weights.values[begin:end]
+                for number in range(len(places)):
+                    if places[number] < size:
+                        total[places[number]] += values[number]
         row = parts.pair_start[d] - score_start[view]
         for place in range(score_start[view], score_start[view + 1]):
             for part in range(6):
