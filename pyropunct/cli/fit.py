@@ -226,7 +226,7 @@ def read_treebanks(train: Sequence[str], dev: str | None) -> tuple[list[Treebank
 
 EDITS_SHOWN = 20
 
-STILL_NEAR_PRIOR = "the channel is still near its prior, and more epochs help"
+STILL_NEAR_PRIOR = "the channel is still near its prior there: train on a larger treebank"
 
 _TREES = "{name} on dev: UAS {uas:.2f}, LAS {las:.2f}, tags {upos:.2f}"
 _OF_TREES = {"uas": ("dev UAS", 2), "las": ("dev LAS", 2), "upos": ("dev tags", 2)}

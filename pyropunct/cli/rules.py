@@ -157,8 +157,8 @@ Without FILE it is not known which pairs occur.  A pair that never does has the
 probabilities of its prior: give the training treebank to tell them apart."""
 
 NEAR_PRIOR = """\
-If FILE is the training treebank, the channel is still near its prior: more
-epochs help."""
+If FILE is the training treebank, the channel is still near its prior there: use
+the shares, or train on a larger treebank."""
 
 OUTCOMES = ("a b", "b", "a", "b a")
 
