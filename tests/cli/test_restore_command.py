@@ -4,12 +4,14 @@ import json
 import os
 import re
 import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from command_line import answer, command, complaint, environment, invoke, printed
 
+from pyropunct.embedded import embedded_treebank_path
 from pyropunct.inference.machines.evidence import Evidence
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.posterior import evidence_of_marks
@@ -555,3 +557,21 @@ def test_running_text_and_cases_that_cannot_be(model: Path, without_reader: Path
     assert "is CoNLL-U" in complaint(BAD_INPUT, "restore", model, file, "--running")
     file.write_text("")
     assert printed("restore", model, file, "--running") == ""
+
+
+def test_memory_does_not_grow_with_the_number_of_lines(model: Path, file: Path) -> None:
+    """A fresh process restores one chunk of short punctuated lines, then three."""
+    texts = [sentence.text() for sentence in read_treebank(embedded_treebank_path("train"))]
+    lines = [text.rstrip(".!?") + "\n" for text in texts if "," in text and len(text) < 60][: 3 * CHUNK]
+    few, many = write(file, "".join(lines[:CHUNK])), write(file.with_name("many"), "".join(lines))
+    script = (
+        "import resource\n"
+        "from pyropunct.cli.main import main\n"
+        f"for file in {[str(few), str(many)]}:\n"
+        f"    main(['restore', '{model}', file, '--samples', '5'], standalone_mode=False)\n"
+        "    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=environment())
+    first, then = (int(line) for line in done.stdout.splitlines() if line.isdigit())
+    assert done.stdout.count("\n") == 4 * CHUNK + 2
+    assert then < 1.2 * first
