@@ -373,6 +373,7 @@ def _changed(
     known = [*others, *(one.name for one in fields(defaults))]
     for name in settings:
         if name not in known:
-            [near] = get_close_matches(name, known, 1, 0.0)
-            raise TypeError(f"{call}() has no setting {name!r} (the nearest is {near!r})")
+            near = get_close_matches(name, known, 1)
+            hint = f"the nearest is {near[0]!r}" if near else f"it has {', '.join(known)}"
+            raise TypeError(f"{call}() has no setting {name!r} ({hint})")
     return replace(defaults, **settings)

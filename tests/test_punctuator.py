@@ -206,6 +206,8 @@ def test_an_unknown_setting_is_named_beside_the_nearest(model: Punctuator, small
         model.details(["a b"], mark=",")
     with pytest.raises(TypeError, match=r"^load\(\) has no setting 'encodr' \(the nearest is 'encoder'\)$"):
         load(small / "model", encodr="folder")
+    with pytest.raises(TypeError, match=r"^punctuator\(\) has no setting 'anew' \(it has .*, keep, .*\)$"):
+        model("a b", anew=True)
     assert load(small / "model", keep=False).settings.keep is False
 
 
