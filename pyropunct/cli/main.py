@@ -35,6 +35,7 @@ COMMANDS = (
 ELSEWHERE = {"fit-correction": "correct"}
 """The modules of commands that stand beside others."""
 
+
 @contextmanager
 def _ended_as_interrupted() -> Iterator[None]:
     """Treat SIGTERM like Ctrl-C, so that no files are left."""
