@@ -1,7 +1,8 @@
 """A fitted model that punctuates text: the object that users hold."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self, overload
@@ -100,7 +101,7 @@ class Punctuator(FittedStory):
         :raises NoReaderError: if running text or case needs a reader and the model has none.
         :raises MarkError: if ``marks`` or ``hidden`` contains a mark that the model does not know.
         """
-        restorer = Restorer(self, replace(self.settings, **settings), self.raw_reader)
+        restorer = Restorer(self, _changed("punctuator", self.settings, settings), self.raw_reader)
         if isinstance(text, str):
             return restorer.text(text)
         restored = restorer.texts(text)
@@ -127,7 +128,7 @@ class Punctuator(FittedStory):
 
         :returns: the words of a text; several texts give a list of lists, an iterator an iterator of lists.
         """
-        restorer = Restorer(self, replace(self.settings, **settings), self.raw_reader)
+        restorer = Restorer(self, _changed("details", self.settings, settings), self.raw_reader)
         if isinstance(text, str):
             return next(restorer.details([text]))
         found = restorer.details(text)
@@ -349,7 +350,21 @@ def load(
     :param encoder: see `Punctuator.load`.
     :param settings: defaults for restoring text, fields of `RestoreSettings`.
     :raises ModelFileError: if there is no such model, or it is damaged.
+    :raises TypeError: if a setting is unknown.
+    :raises DecisionSettingError: as `Punctuator.__call__` does.
     """
-    return replace(
-        Punctuator.load(model, variants=variants, encoder=encoder), settings=RestoreSettings(**settings)
-    )
+    chosen = _changed("load", RestoreSettings(), settings, ("variants", "encoder"))
+    return replace(Punctuator.load(model, variants=variants, encoder=encoder), settings=chosen)
+
+
+def _changed(
+    call: str, defaults: RestoreSettings, settings: Mapping[str, Any], others: Sequence[str] = ()
+) -> RestoreSettings:
+    """Settings of a call; `others` are its other parameters.  Unknown ones raise `TypeError`."""
+    known = [*others, *(one.name for one in fields(defaults))]
+    for name in settings:
+        if name not in known:
+            near = get_close_matches(name, known, 1)
+            hint = f"the nearest is {near[0]!r}" if near else f"it has {', '.join(known)}"
+            raise TypeError(f"{call}() has no setting {name!r} ({hint})")
+    return replace(defaults, **settings)

@@ -14,7 +14,7 @@ from pyropunct.fitted.story import BATCH_SIZE
 from pyropunct.inference.machines.products import EDITS
 from pyropunct.inference.pyro.collapse import ImpossibleSurfaceError
 from pyropunct.models.trees import TreeBatch
-from pyropunct.punctuator import Punctuator
+from pyropunct.punctuator import Punctuator, load
 from pyropunct.tasks.explain.brackets import bracketed
 from pyropunct.text.marks import Surface, unpaired
 from pyropunct.train.fitting import fit
@@ -192,6 +192,23 @@ def test_punctuation_that_cannot_be_is_an_error_that_names_the_sentence(model: P
     place = "<string>:1: sentence '#1'"
     with pytest.raises(ImpossibleSurfaceError, match=f"^{place}: .*; most marks, 40, are in slot 1$"):
         model.log_prob([absurd])
+
+
+# Settings
+
+
+def test_an_unknown_setting_is_named_beside_the_nearest(model: Punctuator, small: Path) -> None:
+    with pytest.raises(
+        TypeError, match=r"^punctuator\(\) has no setting 'runing' \(the nearest is 'running'\)$"
+    ):
+        model("a b", runing=True)
+    with pytest.raises(TypeError, match=r"^details\(\) has no setting 'mark' \(the nearest is 'marks'\)$"):
+        model.details(["a b"], mark=",")
+    with pytest.raises(TypeError, match=r"^load\(\) has no setting 'encodr' \(the nearest is 'encoder'\)$"):
+        load(small / "model", encodr="folder")
+    with pytest.raises(TypeError, match=r"^punctuator\(\) has no setting 'anew' \(it has .*, keep, .*\)$"):
+        model("a b", anew=True)
+    assert load(small / "model", keep=False).settings.keep is False
 
 
 # Underlying and surface punctuation

@@ -118,7 +118,6 @@ def test_the_example_of_the_guide(punctuator: pyropunct.Punctuator) -> None:
     assert punctuator(shown[0]) == shown[1]
 
 
-@WITHOUT_ENCODER
 def test_the_examples_of_the_readme() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     examples = re.findall(
@@ -148,12 +147,11 @@ def test_it_leaves_what_is_right(line: str) -> None:
     assert (result.exit_code, result.stdout) == (0, "")
 
 
-@WITHOUT_ENCODER
 def test_it_corrects_as_the_guide_shows() -> None:
     guide = (ROOT / "docs" / "guide" / "correcting.md").read_text(encoding="utf-8")
-    example = r'^    \$ echo "(.+)" \| pyropunct correct - --format edits\n((?:    .+\n)+)'
+    example = r'^    \$ echo "(.+)" \| pyropunct correct en - --format edits\n((?:    .+\n)+)'
     shown = re.search(example, guide, re.MULTILINE)
     assert shown is not None
-    result = CliRunner().invoke(main, ["correct", "-", "--format", "edits"], input=shown[1] + "\n")
+    result = CliRunner().invoke(main, ["correct", "en", "-", "--format", "edits"], input=shown[1] + "\n")
     assert result.exit_code == 0
     assert result.output.split() == shown[2].split()

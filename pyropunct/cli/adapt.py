@@ -119,6 +119,7 @@ class AdaptationReport(Report):
         for name, title in (("ends", "F1 of sentence ends, %"), ("lower_ends", "the same in lower case, %")):
             rows.append((title, before[name], after[name]))
         yield cells_table("Scores", {"held-out text": None, "before": 4, "after": 4}, rows)
-        learned = ", ".join(PARTS[name] for name in text["new"]) or "nothing: no part has become better"
-        yield f"new parts: {learned}"
+        yield f"new parts: {', '.join(PARTS[name] for name in text['new']) or 'none'}"
+        if no_better := [title for name, title in PARTS.items() if name not in text["new"]]:
+            yield f"unchanged, because no better: {', '.join(no_better)}"
         yield f"model written to {self._file}"

@@ -51,9 +51,9 @@ def correct(
 ) -> "Work":
     """Correct the punctuation of FILE: raw text, one sentence a line, or CoNLL-U.
 
-    MODEL is a file written by `pyropunct fit-correction`, by default the English one of the package.  FILE
-    may be - for standard input.  CoNLL-U has trees; raw text needs a MODEL with a parser.  Lines that need no
-    correction are unchanged.
+    MODEL is a file written by `pyropunct fit-correction`.  The default is the English en-encoder where its
+    encoder is installed, else the English en.  FILE may be - for standard input.  CoNLL-U has trees; raw text
+    needs a MODEL with a parser.  Lines that need no correction are unchanged.
 
     :param format: print corrected sentences, or only the edits: each with its probability, and the
         constituent that sprouts the new mark.

@@ -39,8 +39,8 @@ def parse(
     """Find the trees of FILE from its words and punctuation, and the head of each mark.
 
     FILE is raw text, one sentence a line with spaces between words, or CoNLL-U, whose trees are ignored; - is
-    standard input.  MODEL is the English one of the package by default; others must be fitted with --parser,
-    and find better trees if fitted with --mark-parser too.
+    standard input.  The default MODEL is the English en-encoder where its encoder is installed, else the
+    English en; others must be fitted with --parser, and find better trees if fitted with --mark-parser too.
 
     :param draws: trees that the parser draws for each sentence, to be weighted by their marks.
     :param strength: weight of the probability of the marks given a tree: 1 as in Bayes' rule, 0 to ignore it.

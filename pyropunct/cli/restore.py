@@ -45,9 +45,10 @@ def restore(
     """Punctuate FILE: raw text, one sentence a line with spaces between words, or CoNLL-U.
 
     A line that is too long for a sentence, or contains marks that end sentences, is running text, as with
-    --running, if MODEL supports it.  FILE may be - for standard input.  MODEL is the English one of the
-    package by default.  CoNLL-U has trees; raw words need a MODEL fitted with --parser.  Existing punctuation
-    of raw text stays, unless --anew is given.  Empty lines are kept.
+    --running, if MODEL supports it.  FILE may be - for standard input.  The default MODEL is the English
+    en-encoder where its encoder is installed, else the English en.  CoNLL-U has trees; raw words need a MODEL
+    fitted with --parser.  Existing punctuation of raw text stays, unless --anew is given.  Empty lines are
+    kept.
 
     :param score: compare with the punctuation of FILE, and print only the scores.
     """

@@ -3,6 +3,7 @@
 Such a file cannot contain code.  It is written atomically, and a checksum covers its content.
 """
 
+import codecs
 import hashlib
 import json
 import math
@@ -126,9 +127,8 @@ def read_tensors(path: Path, file_format: str) -> tuple[dict[str, Any], dict[str
                     raise ModelFileError(f"{path}: is damaged: {name} has numbers of the foreign type {kind}")
             tensors = {name: file.get_tensor(name).clone() for name in names}
     except SafetensorError as error:
-        raise ModelFileError(
-            f"{path}: is damaged, or not the file of a {file_format}: {_line(error)}"
-        ) from error
+        problem = "this looks like text: MODEL comes before FILE" if _is_text(path) else _line(error)
+        raise ModelFileError(f"{path}: is damaged, or not the file of a {file_format}: {problem}") from error
     except OSError as error:
         raise ModelFileError(f"{path}: cannot be read: {error.strerror or _line(error)}") from error
     description = header["description"]
@@ -172,6 +172,17 @@ def _is_model(path: Path) -> bool:
             return MODEL in (file.metadata() or {})
     except (SafetensorError, ModelFileError):
         return False
+
+
+def _is_text(path: Path) -> bool:
+    """Whether a file begins as UTF-8 text does; a safetensors file has zeros in its first eight bytes."""
+    with path.open("rb") as stream:
+        start = stream.read(4096)
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(start)  # may end inside a character
+    except UnicodeDecodeError:
+        return False
+    return start != b"" and b"\0" not in start
 
 
 def _check_numbers(path: Path, tensors: Mapping[str, Tensor]) -> None:

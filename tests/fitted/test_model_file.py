@@ -256,10 +256,21 @@ def described(text: str, file_format: str = MODEL) -> bytes:
 TENSOR = b'{"a": {"dtype": "F32", "shape": [%b], "data_offsets": [0, %b]}}'
 
 CRAFTED = {
-    "empty": (b"", "is damaged, or not the file"),
+    "empty": (b"", "is damaged, or not the file of a pyropunct model: (?!this looks like text)"),
+    "a word": (b"word", "pyropunct model: this looks like text: MODEL comes before FILE$"),
+    "a comment of a treebank": (
+        ("#" + "é" * 9999).encode(),
+        "pyropunct model: this looks like text: MODEL comes before FILE$",
+    ),
     "short": (b"\x10\0\0", "is damaged, or not the file"),
-    "pickle": (b"\x80\x04cos\nsystem\n(S'true'\ntR.", "is damaged, or not the file"),
-    "zip": (b"PK\x03\x04" + bytes(100), "is damaged, or not the file"),
+    "pickle": (
+        b"\x80\x04cos\nsystem\n(S'true'\ntR.",
+        "is damaged, or not the file of a pyropunct model: (?!this looks like text)",
+    ),
+    "zip": (
+        b"PK\x03\x04" + bytes(100),
+        "is damaged, or not the file of a pyropunct model: (?!this looks like text)",
+    ),
     "header longer than the file": (header(b"{}", 1000), "is damaged, or not the file"),
     "header of 2^63 bytes": (header(b"{}", 2**63), "is damaged, or not the file"),
     "header of many bytes": (

@@ -12,6 +12,7 @@ import torch
 from command_line import answer, complaint, printed
 
 import pyropunct
+from pyropunct.cli.adapt import AdaptationReport
 from pyropunct.fitted.evaluation import Evaluation
 from pyropunct.fitted.recipes import Recipe, TextSettings
 from pyropunct.nets.encoder import Encoder
@@ -239,6 +240,12 @@ def test_the_command(model_with_parser: Path, text: str, tmp_path: Path) -> None
     report = answer("adapt", model_with_parser, folder, "--out", tmp_path / "out", "--threads", 1)
     assert report["model"] == str(tmp_path / "out.safetensors")
     assert math.isfinite(report["after"]["perplexity"])
+    model = Punctuator.load(tmp_path / "out")
+    one = replace(model, report={"text": {**model.report["text"], "new": ["reader"]}})
+    assert list(AdaptationReport(one, tmp_path / "out").told())[-3:-1] == [
+        "new parts: reader of running text",
+        "unchanged, because no better: weights for parsed trees, tagger",
+    ]
     assert not (tmp_path / "out.unfinished").exists()
     assert printed("restore", tmp_path / "out", lines_of(tmp_path / "words.txt", ["the harbor was closed"]))
 
