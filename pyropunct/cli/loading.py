@@ -66,7 +66,7 @@ class Hardware:
         if self.threads is not None:
             torch.set_num_threads(self.threads)
         if console.shows_bars() and not is_compiled():
-            console.tell("compiling the inner loops, this once: it takes half a minute")
+            console.tell("compiling the inner loops, this once: it takes 15 to 30 seconds")
 
 
 @dataclass(frozen=True, kw_only=True)
