@@ -618,29 +618,30 @@ USES: dict[str, Callable[[], object]] = {
     "`TraceGraph_ELBO`, `get_dependencies`": followed,
     "`JitTrace_ELBO`": jit,
     "`torch.func.grad`, `torch.func.vmap`": vectorised,
-    "weights in half precision": half_precision,
+    "weights in half precision, `copy.deepcopy`": lambda: (half_precision(), copied()),
     "scores that are NaN, or bfloat16": no_numbers,
     "no trees, or a surface with other slots, with a batch dimension, or as a list": odd_batches,
-    "`copy.deepcopy`": copied,
-    "`NUTS`, `Importance`": lambda: (nuts(), importance()),
-    "`Predictive`, also `parallel=True`, of surfaces": lambda: (predictive(), predictive(parallel=True)),
-    "`Predictive`, also `parallel=True`, of T'": lambda: (
+    "`NUTS`, `Importance` of `collapse_trees(model)`": lambda: (nuts(), importance()),
+    "`Predictive` of surfaces, also `parallel=True`": lambda: (
+        predictive(),
+        predictive(parallel=True),
+        predictive_given_pairs(),
+    ),
+    "`Predictive` of `infer_trees(model)`, also `parallel=True`": lambda: (
         predictive_of_trees(),
         predictive_of_trees_in_parallel(),
     ),
-    "`Predictive` of surfaces given T'": predictive_given_pairs,
     "`Predictive`, `WeighedPredictive` of a collapsed model": predictive_of_a_collapsed_model,
     "`Predictive`, `WeighedPredictive` of a plain story with an observed surface": (
         predictive_of_an_observed_surface
     ),
     '`Predictive(..., return_sites=["_RETURN"])`': returned,
-    "`infer_trees(model)` in a plate": decoded_in_a_plate,
-    "`infer_discrete`": inferred_discrete,
+    "`infer_discrete` of `collapse_trees(model)`": inferred_discrete,
     "`Trace_ELBO`, `TraceEnum_ELBO`, `TraceGraph_ELBO` of a plain story": plain_elbos,
-    "`TraceEnum_ELBO`": compared,
+    "`TraceEnum_ELBO` of `one_by_one(model)`": compared,
     "a guide that samples the punctemes": guided_pairs,
     "`poutine.condition`, `poutine.do` of all punctemes": conditioned,
-    "`poutine.condition` of some punctemes": conditioned_in_part,
+    "`poutine.condition` of some punctemes, in `one_by_one(model)`": conditioned_in_part,
     "`poutine.condition`, `poutine.replay` of the surface": conditioned_surface,
     "`poutine.replay` of a trace made with learned weights": replayed,
     "`poutine.do` of the surface of a collapsed model": surface_intervened,
@@ -648,20 +649,23 @@ USES: dict[str, Callable[[], object]] = {
     "choices that are summed out": looked_at,
     "a site for each tree, enumerated in parallel": lambda: (genres(), genres("authors")),
     "weights with other dimensions on the left": strange_dimensions,
-    "`sample_posterior`, `compute_marginals`": sampled_posterior,
+    "`sample_posterior`, `compute_marginals` of `TreeEnum_ELBO`": sampled_posterior,
     "`poutine.scale`, `poutine.mask`": lambda: (scaled(), masked()),
     "a scale or a mask of slots or nodes": of_slots,
     "`mix_trees` of a collapsed model": mixture,
     "`mix_trees` of a model that is drawn or decoded": lambda: mixed(infer_trees(story()))(TREES, SURFACE),
     "`mix_trees` where the model has a `tree_expectation`, or a scale for each tree": mixture_of_expectations,
-    "`collapse_trees`, SVI, of a story of `LatentTrees`": trained_on_latent_trees,
-    "`infer_trees` of a story of `LatentTrees`": lambda: infer_trees(story())(latent(), SURFACE),
-    '`condition`, `replay` of `"tree"`': latent_trees_given,
+    "`collapse_trees`, SVI, `condition`, `replay` with `LatentTrees`": lambda: (
+        latent_trees_given(),
+        trained_on_latent_trees(),
+    ),
+    "`infer_trees` with `LatentTrees`": lambda: infer_trees(story())(latent(), SURFACE),
     "`mix_trees` of `LatentTrees`, draws of x from a collapsed story of them": nothing_to_mix,
     "`LatentTrees` with an attach model of more than one arc": lambda: collapse_trees(
         Story(story().inventory, LooksAround(story().inventory), window("left"))
     )(latent(), SURFACE),
-    "a plate around or within the model, also with subsampling": lambda: (
+    "a plate around or within the model or `infer_trees(model)`, also with subsampling": lambda: (
+        decoded_in_a_plate(),
         languages(),
         subsampled(),
         plates_between(),
@@ -676,8 +680,10 @@ USES: dict[str, Callable[[], object]] = {
 def rows() -> dict[str, str]:
     """What the reference says of each use."""
     text = Path("docs/reference/pyro.md").read_text(encoding="utf-8")
-    tables = re.findall(r"^\| (works|refused) \| \w+ \|\n\|---\|---\|\n((?:\|.+\n)+)", text, re.MULTILINE)
-    return {use: kind for kind, table in tables for use in re.findall(r"^\| (.+?) \|", table, re.MULTILINE)}
+    lists = re.findall(r"^(Works|Refused).*:\n\n((?:- .+\n)+)", text, re.MULTILINE)
+    return {
+        use: kind.lower() for kind, uses in lists for use in re.findall(r"^- (.+?)(?:: .+)?$", uses, re.M)
+    }
 
 
 @pytest.mark.parametrize("use", USES)
