@@ -2,10 +2,10 @@
 
     python benchmarks/all_trees.py MODEL PARSER DEV.conllu
 
-MODEL was fitted with ``--attach local``; PARSER is a model with a parser, such as ``en``.  Prints the rows of
-docs/guide/all-trees.md: items a word, the mean and least share of p(T | words) that is kept, and the median
-milliseconds of processor time, on one thread, to find the possible trees, to score them, and of log p(x |
-words) with its gradient.
+MODEL was fitted with ``--attach local``; PARSER is a model with a parser, such as ``en``.  Prints what
+docs/guide/all-trees.md quotes: items a word, the mean and least share of p(T | words) that is kept, and the
+median milliseconds of processor time, on one thread, to find the possible trees, to score them, and of log
+p(x | words) with its gradient.
 """
 
 import argparse

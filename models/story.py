@@ -102,6 +102,7 @@ class Story(PyroModule):
         :param views: all nodes with the marks of ``surface`` inside them; computed by default. Training
             passes views with contexts already looked up.
         :param plate: the plate of the trees, ``dim=-1``, or the name of a new one.
+        :raises TypeError: if the trees are not encoded, see `pyropunct.vocabulary.Vocabulary.encode_trees`.
         :raises ValueError: if trees are to be drawn without a syntax model; if views are given without a
             surface; if the attach model reads marks that the evidence leaves open; or if a part with sites or
             parameters has been given to another module.
@@ -110,6 +111,11 @@ class Story(PyroModule):
         self._refuse_parts_of_others()
         if trees is None:
             trees = self._syntax("give it trees")()
+        if not isinstance(trees, TreeBatch | LatentTrees):
+            raise TypeError(
+                f"a story takes a batch of trees, not {type(trees).__name__!r}: make one with "
+                "vocabulary.encode_trees([tree])"
+            )
         if isinstance(trees, LatentTrees):
             trees = grow(trees)
         if views is not None and surface is None:

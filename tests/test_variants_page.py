@@ -1,24 +1,25 @@
 """The examples of docs/guide/variants.md."""
 
-import importlib
-import itertools
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-import torch
-from by_hand import chances
 from command_line import answer, complaint
-from problems import strings_up_to
 
 PAGE = Path(__file__).parents[1] / "docs" / "guide" / "variants.md"
+
+
+def blocks() -> list[str]:
+    return re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
 
 
 @pytest.fixture
 def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """The name of the channel's module; that of the attach model, tagging, is in the same folder."""
-    blocks = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
-    for name, block in zip(("dropping", "tagging"), blocks, strict=True):
+    for name, block in zip(("dropping", "tagging"), blocks()[::2], strict=True):
         (tmp_path / f"{name}.py").write_text(block, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     return "dropping"
@@ -37,19 +38,13 @@ def test_the_examples_are_fitted(small: Path, tmp_path: Path, module: str, varia
     assert "if you trust that, load it with --trust-variants" in complaint(2, "evaluate", out, dev)
 
 
-@pytest.mark.parametrize("direction", ["left", "right"])
-def test_the_example_has_the_probabilities_that_the_page_states(module: str, direction: str) -> None:
-    """All choices of tokens to drop, one after the other."""
-    channel = importlib.import_module(module).Dropping(3, direction)
-    channel.logits = torch.randn(3)
-    underlying, delta = (0, 2, 1, 1), channel.logits.sigmoid().tolist()
-    surfaces = strings_up_to(4, range(3))
-    expected = dict.fromkeys(surfaces, 0.0)
-    for kept in itertools.product([False, True], repeat=4):
-        left = tuple(t for t, stays in zip(underlying, kept, strict=True) if stays)
-        chance = 1.0
-        for t, stays in zip(underlying, kept, strict=True):
-            chance *= 1 - delta[t] if stays else delta[t]
-        expected[left] += chance
-    found = chances(channel, surfaces, underlying).tolist()
-    assert found == pytest.approx(list(expected.values()), rel=1e-12, abs=1e-300)
+def test_the_channel_passes_the_test_that_the_page_gives(module: str, tmp_path: Path) -> None:
+    """The page says to append it to a file of the tests: here to a copy."""
+    copied = tmp_path / "tests"
+    shutil.copytree(Path(__file__).parent, copied, ignore=shutil.ignore_patterns("__pycache__"))
+    with (copied / "models" / "channel" / "channels.py").open("a", encoding="utf-8") as channels:
+        channels.write(blocks()[1])
+    command = [sys.executable, "-m", "pytest", copied / "models" / "channel", "-k", module, "-q"]
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stdout
+    assert int(re.findall(r"(\d+) passed", ran.stdout)[-1]) > 10

@@ -121,7 +121,8 @@ def _shapes(weights: Mapping[str, Tensor], branches: Sequence[Branch]) -> dict[s
     dims = {str(name): len(index) for name, *index in named}
     for name, values in weights.items():
         if name not in dims:
-            raise MachineError(f"no move has the weight {name!r}")
+            known = ", ".join(map(repr, dims)) or "none"
+            raise MachineError(f"no move has the weight {name!r}: the moves name {known}")
         if values.dim() < dims[name]:
             raise MachineError(
                 f"the weights {name!r} have {values.dim()} dimensions, moves name {dims[name]}"

@@ -33,6 +33,7 @@ from pyropunct.models.channel.window import SlidingWindow
 from pyropunct.models.drawing import ManyDraws
 from pyropunct.models.story import Story
 from pyropunct.models.trees import TreeBatch, join_surfaces
+from pyropunct.treebank.tree import Tree
 
 DIRECTIONS = pytest.mark.parametrize("direction", ["left", "right"])
 MARKS = (",", "(")
@@ -179,6 +180,13 @@ def test_trees_of_a_syntax_model() -> None:
     trace = poutine.trace(dreaming).get_trace()
     assert "kind" in trace.nodes
     assert trace.nodes["_RETURN"]["value"].trees is trees
+
+
+def test_trees_that_are_not_encoded() -> None:
+    tree = Tree((2, 0), ("nsubj", "root"), ("PRON", "VERB"), ("he", "sings"))
+    for trees in (tree, [tree]):
+        with pytest.raises(TypeError, match=rf"not '{type(trees).__name__}': .*encode_trees\(\[tree\]\)$"):
+            tiny_story(window("left"))(trees)  # type: ignore[arg-type]
 
 
 def test_the_score_of_empty_pairs() -> None:

@@ -149,7 +149,7 @@ def predictive_given_pairs() -> None:
 
 
 def nuts() -> None:
-    kernel = NUTS(collapse_trees(story(), allow_impossible=True))
+    kernel = NUTS(collapse_trees(story()))
     chain = MCMC(kernel, num_samples=3, warmup_steps=2, disable_progbar=True)
     chain.run(TREES, SURFACE)
     assert chain.get_samples()["attach.table"].shape == (3, 9)
@@ -294,7 +294,7 @@ def half_precision() -> None:
     torch.testing.assert_close(half, whole, rtol=1e-2, atol=0)
 
 
-def listed_twice() -> None:
+def test_evidence_may_list_a_state_twice() -> None:
     some = story()
     some.attach.table = torch.randn(9)
 
@@ -337,10 +337,6 @@ def plain_elbos() -> None:
     for elbo in (TraceEnum_ELBO(max_plate_nesting=1), TraceGraph_ELBO(), Trace_ELBO()):
         error = refusal(partial(elbo.loss, some, lambda *args: None, TREES, SURFACE))
     raise error
-
-
-def inferred_discrete_uncollapsed() -> None:
-    infer_discrete(story(), first_available_dim=-2)(TREES, SURFACE)
 
 
 def guided_pairs() -> None:
@@ -407,6 +403,19 @@ def conditioned_surface() -> None:
     torch.testing.assert_close(replayed.log_prob_sum(), drawn.log_prob_sum())
 
 
+def replayed() -> None:
+    """Replay leaves out what a handler has observed, so the weights must be observed again."""
+    some = story()
+    guide = AutoDelta(collapse_trees(some))
+    guide(TREES, SURFACE)
+    fitted = poutine.condition(some, data=guide.median())
+    trace = poutine.trace(fitted).get_trace(TREES)
+    again = poutine.trace(poutine.replay(fitted, trace)).get_trace(TREES)
+    torch.testing.assert_close(again.log_prob_sum(), trace.log_prob_sum())
+    with pytest.raises(RuntimeError, match="must be sampled in trace"):
+        poutine.replay(some, trace)(TREES)
+
+
 def surface_intervened() -> None:
     some = story()
     told = poutine.trace(poutine.do(some, {"surface": SURFACE})).get_trace(TREES)
@@ -467,7 +476,8 @@ def genres(name: str = "trees") -> None:
     assert math.isfinite(TreeEnum_ELBO(max_plate_nesting=1).loss(model, lambda: None))
 
 
-def odd_surfaces() -> None:
+def odd_batches() -> None:
+    refusal(partial(collapse_trees(story()), TREES.pick([]), SURFACE[:0]))
     for surface in (SURFACE[:-1], SURFACE[None], SURFACE.tolist()):
         error = refusal(partial(collapse_trees(story()), TREES, surface))
     raise error
@@ -479,10 +489,6 @@ def no_numbers() -> None:
         some.attach.table = table
         error = refusal(partial(collapse_trees(some), TREES, SURFACE))
     raise error
-
-
-def no_trees() -> None:
-    collapse_trees(story())(TREES.pick([]), SURFACE[:0])
 
 
 def copied() -> None:
@@ -603,69 +609,70 @@ def mixture_of_expectations() -> None:
     mixed(collapse_trees(tiny_story(window("left"), symmetry_weight=1.0)))(TREES, SURFACE)
 
 
-USES: dict[str, Callable[[], None]] = {
-    "`SVI` with `AutoDelta`": lambda: guided(AutoDelta),
+USES: dict[str, Callable[[], object]] = {
+    "`SVI` with `AutoDelta`, `AutoLaplaceApproximation`": lambda: (guided(AutoDelta), laplace()),
     "`SVI` with `AutoNormal`": lambda: guided(AutoNormal),
     "`SVI` with `AutoMultivariateNormal`": lambda: guided(AutoMultivariateNormal),
     "`SVI` of `infer_trees(model)`": trained_while_decoding,
-    "`AutoLaplaceApproximation`": laplace,
     "`vectorize_particles=True`": particles,
     "`TraceGraph_ELBO`, `get_dependencies`": followed,
     "`JitTrace_ELBO`": jit,
     "`torch.func.grad`, `torch.func.vmap`": vectorised,
-    "weights in half precision": half_precision,
+    "weights in half precision, `copy.deepcopy`": lambda: (half_precision(), copied()),
     "scores that are NaN, or bfloat16": no_numbers,
-    "evidence that lists a state twice": listed_twice,
-    "a surface with other slots, with a batch dimension, or as a list": odd_surfaces,
-    "no trees": no_trees,
-    "`copy.deepcopy`": copied,
-    "`NUTS`": nuts,
-    "`Importance`": importance,
-    "`Predictive`, also `parallel=True`, of surfaces": lambda: (predictive(), predictive(parallel=True)),
-    "`Predictive`, also `parallel=True`, of T'": lambda: (
+    "no trees, or a surface with other slots, with a batch dimension, or as a list": odd_batches,
+    "`NUTS`, `Importance` of `collapse_trees(model)`": lambda: (nuts(), importance()),
+    "`Predictive` of surfaces, also `parallel=True`": lambda: (
+        predictive(),
+        predictive(parallel=True),
+        predictive_given_pairs(),
+    ),
+    "`Predictive` of `infer_trees(model)`, also `parallel=True`": lambda: (
         predictive_of_trees(),
         predictive_of_trees_in_parallel(),
     ),
-    "`Predictive` of surfaces given T'": predictive_given_pairs,
     "`Predictive`, `WeighedPredictive` of a collapsed model": predictive_of_a_collapsed_model,
     "`Predictive`, `WeighedPredictive` of a plain story with an observed surface": (
         predictive_of_an_observed_surface
     ),
     '`Predictive(..., return_sites=["_RETURN"])`': returned,
-    "`infer_trees(model)` in a plate": decoded_in_a_plate,
-    "`infer_discrete`": inferred_discrete,
-    "`Trace_ELBO`, `TraceEnum_ELBO`, `TraceGraph_ELBO` without `collapse_trees`": plain_elbos,
+    "`infer_discrete` of `collapse_trees(model)`": inferred_discrete,
+    "`Trace_ELBO`, `TraceEnum_ELBO`, `TraceGraph_ELBO` of a plain story": plain_elbos,
     "`TraceEnum_ELBO` of `one_by_one(model)`": compared,
     "a guide that samples the punctemes": guided_pairs,
     "`poutine.condition`, `poutine.do` of all punctemes": conditioned,
-    "`poutine.condition` of some punctemes": conditioned_in_part,
+    "`poutine.condition` of some punctemes, in `one_by_one(model)`": conditioned_in_part,
     "`poutine.condition`, `poutine.replay` of the surface": conditioned_surface,
-    "`poutine.do` of the surface": surface_intervened,
-    "`infer_trees(collapse_trees(model))`, `collapse_trees(infer_trees(model))`": twice_told,
+    "`poutine.replay` of a trace made with learned weights": replayed,
+    "`poutine.do` of the surface of a collapsed model": surface_intervened,
+    "`collapse_trees` around `infer_trees`, or the reverse": twice_told,
     "choices that are summed out": looked_at,
-    "a site for each tree, enumerated in parallel": genres,
-    "the same in a plate of another name": lambda: genres("authors"),
+    "a site for each tree, enumerated in parallel": lambda: (genres(), genres("authors")),
     "weights with other dimensions on the left": strange_dimensions,
-    "`sample_posterior`, `compute_marginals`": sampled_posterior,
-    "`poutine.scale`": scaled,
-    "`poutine.mask`": masked,
+    "`sample_posterior`, `compute_marginals` of `TreeEnum_ELBO`": sampled_posterior,
+    "`poutine.scale`, `poutine.mask`": lambda: (scaled(), masked()),
     "a scale or a mask of slots or nodes": of_slots,
     "`mix_trees` of a collapsed model": mixture,
     "`mix_trees` of a model that is drawn or decoded": lambda: mixed(infer_trees(story()))(TREES, SURFACE),
     "`mix_trees` where the model has a `tree_expectation`, or a scale for each tree": mixture_of_expectations,
-    "`collapse_trees`, SVI, of a story of `LatentTrees`": trained_on_latent_trees,
-    "`infer_trees` of it": lambda: infer_trees(story())(latent(), SURFACE),
-    '`condition`, `replay` of `"tree"`': latent_trees_given,
-    "`mix_trees` of it, draws of x from a collapsed one": nothing_to_mix,
-    "an attach model that looks at more than one arc": lambda: collapse_trees(
+    "`collapse_trees`, SVI, `condition`, `replay` with `LatentTrees`": lambda: (
+        latent_trees_given(),
+        trained_on_latent_trees(),
+    ),
+    "`infer_trees` with `LatentTrees`": lambda: infer_trees(story())(latent(), SURFACE),
+    "`mix_trees` of `LatentTrees`, draws of x from a collapsed story of them": nothing_to_mix,
+    "`LatentTrees` with an attach model of more than one arc": lambda: collapse_trees(
         Story(story().inventory, LooksAround(story().inventory), window("left"))
     )(latent(), SURFACE),
-    "a plate around the model": languages,
-    "a plate with subsampling around the model": subsampled,
-    "a plate within the model": plates_between,
+    "a plate around or within the model or `infer_trees(model)`, also with subsampling": lambda: (
+        decoded_in_a_plate(),
+        languages(),
+        subsampled(),
+        plates_between(),
+    ),
     "two stories in one `collapse_trees`, or each in one": two_stories,
-    "two stories with one channel, or one attach model": sharing_alone,
-    "the same as attributes of one `PyroModule`": sharing_together,
+    "two stories that share a part, but no `PyroModule`": sharing_alone,
+    "two stories that share a channel or attach model": sharing_together,
     "two collapsed stories with a prior in common": shared_prior,
 }
 
@@ -673,7 +680,10 @@ USES: dict[str, Callable[[], None]] = {
 def rows() -> dict[str, str]:
     """What the reference says of each use."""
     text = Path("docs/reference/pyro.md").read_text(encoding="utf-8")
-    return dict(re.findall(r"^\| (.+?) \| (works|refused) \|", text, re.MULTILINE))
+    lists = re.findall(r"^(Works|Refused).*:\n\n((?:- .+\n)+)", text, re.MULTILINE)
+    return {
+        use: kind.lower() for kind, uses in lists for use in re.findall(r"^- (.+?)(?:: .+)?$", uses, re.M)
+    }
 
 
 @pytest.mark.parametrize("use", USES)
@@ -687,3 +697,15 @@ def test_uses_are_as_the_reference_says(use: str) -> None:
 
 def test_the_reference_has_all_uses() -> None:
     assert rows().keys() == USES.keys()
+
+
+@pytest.mark.usefixtures("single_precision", "fresh_pyro")
+def test_the_snippets_run_one_after_the_other() -> None:
+    """Behind the fit of the first program."""
+    names: dict[str, object] = {}
+    for page, number in (("guide/first-pyro-program.md", 1), ("reference/pyro.md", None)):
+        text = Path("docs", page).read_text(encoding="utf-8")
+        blocks = re.findall(r"^```python\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+        for block in blocks[:number]:
+            exec(block.replace("range(200)", "range(2)"), names)
+    assert names["latent"].forest.num_nodes > 1  # type: ignore[attr-defined]

@@ -276,7 +276,12 @@ def test_probabilities_in_half_precision() -> None:
             {"w": torch.ones(2, 2)},
             r"have the shape \(2, 2\): there is no \(0,\)",
         ),
-        ([ZERO, ONE, HALT], {"w": HALF}, "no move has the weight 'w'"),
+        ([ZERO, ONE, HALT], {"w": HALF}, "no move has the weight 'w': the moves name none"),
+        (
+            [ZERO._replace(weight=(("kept", 0),)), ONE._replace(weight=(("v", 1),)), HALT],
+            {"w": HALF, "v": HALF},
+            "no move has the weight 'w': the moves name 'kept', 'v'",
+        ),
         ([ZERO, ONE._replace(weight=(("w", 0, 0),)), HALT], {"w": HALF}, "have 1 dimensions, moves name 2"),
         (
             [ZERO, ONE._replace(weight=W0), ONE._replace(weight=W1), HALT],
