@@ -104,6 +104,27 @@ def test_a_notebook_shows_what_it_computed(path: Path) -> None:
 
 
 @each_notebook
+def test_a_notebook_says_at_the_top_how_long_it_runs(path: Path) -> None:
+    table = (FOLDER / "README.md").read_text(encoding="utf-8")
+    [seconds] = re.findall(rf"\({re.escape(path.name)}\).* (\d+) \|$", table, re.M)
+    assert (
+        f"\n\n*Runs in {seconds} seconds on one core.*\n\n"
+        in nbformat.read(path, as_version=4).cells[0].source
+    )
+
+
+@each_notebook
+def test_a_notebook_has_a_picture_near_its_top(path: Path) -> None:
+    cells = nbformat.read(path, as_version=4).cells[:7]
+    shown = any(
+        "image/svg+xml" in output.get("data", {}) for cell in cells for output in cell.get("outputs", [])
+    )
+    linked = [name for cell in cells for name in re.findall(r"!\[[^]]*\]\(([^)]+)\)", cell.source)]
+    assert shown or linked
+    assert all((FOLDER / name).exists() for name in linked)
+
+
+@each_notebook
 def test_a_notebook_is_small_and_the_same_on_all_machines(path: Path, run: ModuleType) -> None:
     text = path.read_text(encoding="utf-8")
     assert len(text.encode()) < LARGEST
