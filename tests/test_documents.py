@@ -91,6 +91,23 @@ def test_all_commands_are_in_the_reference() -> None:
     assert {name.split()[0] for name, _ in commands(text)} >= set(main.list_commands(click.Context(main)))
 
 
+def rows(page: str) -> list[list[str]]:
+    """The cells of all tables of a page."""
+    lines = (ROOT / page).read_text(encoding="utf-8").splitlines()
+    return [[cell.strip(" *") for cell in line.split("|")[1:-1]] for line in lines if line.startswith("| ")]
+
+
+def test_the_numbers_of_the_readme_are_those_of_the_results() -> None:
+    edits, language = dict[tuple[str, str], str](), ""
+    for first, system, *numbers in (row for row in rows("docs/reference/results.md") if len(row) == 6):
+        language = first or language
+        edits[language, system] = numbers[2]
+    told = {name.split()[0]: numbers for name, *numbers in rows("README.md") if len(numbers) == 2}
+    assert told.pop("treebank,") == ["BiLSTM-CRF", "pyropunct"]
+    assert len(told) == 5
+    assert told == {one: [edits[one, "BiLSTM-CRF"], edits[one, "full model and tagger"]] for one in told}
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_the_imports_of_a_page_work(page: str) -> None:
     for line in IMPORT.findall((ROOT / page).read_text(encoding="utf-8")):
