@@ -202,7 +202,7 @@ def test_sentences_that_cannot_be_used_are_told(corrector: Path, file: Path) -> 
 def test_bad_input(corrector: Path, small: Path, file: Path, tmp_path: Path) -> None:
     assert complaint(BAD_INPUT, "correct", tmp_path / "none", file).endswith("no such model")
     told = complaint(BAD_INPUT, "correct", small / "model", file)
-    assert told.endswith("but a model without errors: `pyropunct fit-correction TRAIN --model MODEL`")
+    assert told.endswith("make one by `pyropunct fit-correction TRAIN --model MODEL`")
     assert complaint(BAD_INPUT, "correct", corrector, file) == f"{file}: there is no such file"
     file.write_bytes(b"caf\xe9\n")
     result = invoke("correct", corrector, file)

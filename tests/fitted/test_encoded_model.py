@@ -52,6 +52,7 @@ def fit_quickly(folder: Path, out: str, *more: object, key: str = "encoder") -> 
             SlotTaggerRecipe(epochs=1, least_steps=0, slot_size=8),
         )
         patch.setattr("pyropunct.train.fitting.NetworkRecipes", lambda: networks)
+        patch.setattr("pyropunct.train.fitting.ADAPTING", networks.reader)
         torch.set_default_dtype(torch.float)
         options = ("--direction", "right", "--epochs", 1, "--threads", 1, "--parser", "--folds", 2)
         fitted = ("--encoder", folder / "encoder", "--out", folder / out)
