@@ -57,7 +57,7 @@ class Recipe:
         "channel" for one over the channel's weights, with a point estimate of all others.
     :ivar epochs: passes over the data (or samples of it, see ``sentences_per_epoch``), unless
         ``least_steps`` needs more.
-    :ivar least_steps: minimum number of steps, for small treebanks.
+    :ivar least_steps: minimum number of steps, for small treebanks; dev chooses no epoch before half of them.
     :ivar sentences_per_epoch: the number of sentences drawn for each epoch; 0 for all.
     :ivar batch_size: the number of sentences in a step.
     :ivar optimiser: "adagrad" for sparse updates of the weights of a log-linear attach model; or "adam" for

@@ -136,6 +136,11 @@ class Trainer(ABC):
     def keep(self) -> None:
         """Keep the current weights as the best."""
 
+    @property
+    def is_early(self) -> bool:
+        """Whether the next epoch replaces this one, whatever their merits."""
+        return False
+
     def taken(self, number: int, batch: Sequence[int], done: int) -> float:
         """Take a step on a batch, and return the sum of its losses; ``number`` counts batches from 0."""
         return self.step(batch, done) * self.size_of(batch)
@@ -167,11 +172,11 @@ class Trainer(ABC):
         seconds = time.monotonic() - began + (self.epochs[-1].seconds if self.epochs else 0.0)
         of_dev = None if scores is None else scores._asdict()
         self.epochs.append(Epoch(len(self.epochs) + 1, loss, of_dev, seconds))
-        if scores is None or scores.merit > self.share * self.best_merit:
+        if scores is None or self.is_early or scores.merit > self.share * self.best_merit:
             self.chosen = len(self.epochs)
             self.keep()
         if scores is not None:
-            self.best_merit = max(self.best_merit, scores.merit)
+            self.best_merit = 0.0 if self.is_early else max(self.best_merit, scores.merit)
 
     def _progress(self, epoch: int, done: int) -> Progress:
         last = self.epochs[-1] if self.epochs else None

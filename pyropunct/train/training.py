@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from math import isfinite, nan
+from math import ceil, isfinite, nan
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
@@ -220,6 +220,12 @@ class Training(Trainer):
     def size_of(self, batch: Sequence[int]) -> int:
         """The number of sentences."""
         return len(batch)
+
+    @property
+    def is_early(self) -> bool:
+        """Whether less than half of ``least_steps`` have been taken: edits are still near their prior."""
+        steps = len(self.epochs) * ceil(self.size / self.recipe.batch_size)
+        return 2 * steps < self.recipe.least_steps
 
     def keep(self) -> None:
         """Keep a copy of the current values as the best."""

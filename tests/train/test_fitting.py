@@ -199,6 +199,25 @@ def test_going_on_from_a_checkpoint(
         assert resumed.report["directions"] == whole.report["directions"]
 
 
+@pytest.mark.parametrize(("least_steps", "chosen"), [(0, 1), (4, 3), (7, 4)])
+def test_dev_chooses_no_epoch_before_half_of_the_least_steps(
+    train: tuple[Sentence, ...],
+    dev: tuple[Sentence, ...],
+    monkeypatch: pytest.MonkeyPatch,
+    least_steps: int,
+    chosen: int,
+) -> None:
+    """An epoch is one step here."""
+    scores = [1.5, 2.0, 1.8, 1.9]
+    monkeypatch.setattr(Training, "measured", lambda training: Perplexity(scores[len(training.epochs)]))
+    vocabulary = build_vocabulary([(sentence.tree, sentence.surface) for sentence in train])
+    recipe = Recipe(epochs=4, families=("symmetry",), batch_size=len(train), least_steps=least_steps)
+    training = Training(vocabulary, train, dev, recipe, 0, "cpu")
+    for _ in scores:
+        training.run_epoch()
+    assert training.chosen == chosen
+
+
 def test_dev_chooses_the_epoch(
     train: tuple[Sentence, ...], dev: tuple[Sentence, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
