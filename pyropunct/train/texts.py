@@ -57,10 +57,10 @@ NOWHERE = Layout(Block("", "", 0, (), (), (), ()), (), (), ())
 
 REASONS = {
     "long": f"of more than {LONGEST} words",
-    "words": "of numbers and symbols for the most part, or with more marks than words",
+    "words": "mostly of numbers, symbols or marks",
     "unmarked": f"of more than {TITLE} words without any mark",
     "foreign": "of which the parser knows less than half of the words",
-    "repeated": "that stood there before",
+    "repeated": "repeated",
 }
 """Why sentences are left out."""
 
