@@ -124,7 +124,10 @@ class Vocabulary:
         return found
 
     def encode_surface(self, surface: Surface) -> Tensor:
-        """(n + 1, L) token numbers of the slot strings of a sentence, padded with -1 to the longest."""
+        """(n + 1, L) token numbers of the slot strings of a sentence, padded with -1 to the longest.
+
+        :raises TypeError: if a slot string is not a sequence of marks but a string.
+        """
         return self.encode_surfaces([surface])
 
     def encode_surfaces(self, surfaces: Sequence[Surface]) -> Tensor:
@@ -132,7 +135,9 @@ class Vocabulary:
         return padded([string for surface in surfaces for string in self._strings(surface)])
 
     def encode_string(self, marks: Sequence[str]) -> list[int]:
-        """The token numbers of the marks of one slot."""
+        """The token numbers of the marks of one slot; raises `TypeError` as `encode_surface` does."""
+        if isinstance(marks, str):
+            raise TypeError(f"a surface is a tuple of marks for each slot, such as (',',), not {marks!r}")
         known, unknown = self.token_number, self.token_number[UNKNOWN]
         return [known.get(token, unknown) for token in marks]
 

@@ -27,6 +27,14 @@ def test_marks_seen_five_times_are_types() -> None:
     assert found.encode_surface(rare).tolist() == [[0], [2], [EMPTY], [2]]
 
 
+@pytest.mark.parametrize("surface", ["Hello, x.", ("", ",", ".")])
+def test_a_slot_has_a_tuple_of_marks(surface: Surface) -> None:
+    found = vocabulary()
+    for encode in (found.encode_surface, lambda one: found.encode_surfaces([one])):
+        with pytest.raises(TypeError, match=r"^a surface is a tuple of marks for each slot, .* not '[H,]'$"):
+            encode(surface)
+
+
 def test_two_hundred_kinds_of_marks_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pyropunct.vocabulary.MOST_MARKS", 2)
     more = (START,), ("!",), ("(",), (")",)

@@ -29,6 +29,8 @@ model     1 if each slot were certain; k as if choosing among k equal strings
 unigram   of a model without trees: the string of each slot is drawn by itself as
           in the training treebank, where last slots are counted apart"""
 
+WITH_TREES = "with trees: of heads, relations, tags and punctuation together, per slot"
+
 BALANCE = """\
 unmatched   in the best T': without the partner on the constituent's other side;
             expected: under the posterior"""
@@ -156,7 +158,8 @@ class EvaluationReport(Report):
         if with_trees is not None:
             values["perplexity with trees"] = with_trees.perplexity
         whole = [(name.replace("_", " "), value) for name, value in values.items()]
-        yield cells_table(self._name, {" ": None, "value": _shown}, whole)
+        notes = [] if with_trees is None else [WITH_TREES]
+        yield cells_table(self._name, {" ": None, "value": _shown}, whole, notes)
         if balance.bearing:
             counted = {"constituents with one": 0, "unmatched": 0, "unmatched, expected": 1}
             yield cells_table("Brackets and quotation marks", counted, [balance], [BALANCE])

@@ -335,8 +335,10 @@ class FitReport(Report):
     def _scores(self) -> Iterator[str]:
         """Lines about the scores of all parts on dev, and about pretrained features."""
         model = self._model
-        tried = ", ".join(f"{name} {value:.4f}" for name, value in model.report["directions"].items())
-        yield f"dev perplexity per slot by direction: {tried}"
+        directions = model.report["directions"]
+        tried = ", ".join(f"{name} {value:.4f}" for name, value in directions.items())
+        kept = f"; {model.recipe.direction} is kept" if len(directions) > 1 else ""
+        yield f"dev perplexity per slot by direction: {tried}{kept}"
         chosen, epochs = model.report["chosen"], len(model.report["epochs"])
         if chosen < epochs:
             yield f"dev chose epoch {chosen} of {epochs}"

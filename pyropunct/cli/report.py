@@ -278,7 +278,10 @@ def in_order(treebank: "Treebank", identifier: str | None, shape: str) -> "Seque
         omitted = {one.identifier: one.reason for one in treebank.omitted}
         near = get_close_matches(identifier, [sentence.identifier for sentence in treebank], 1, 0.0)
         why = f"is omitted: {omitted[identifier]}" if identifier in omitted else "is not there"
-        why += f" (the nearest is {near[0]!r})" if near and identifier not in omitted else ""
+        if near and identifier not in omitted:
+            by_number = re.fullmatch("#[0-9]+", identifier) and not near[0].startswith("#")
+            why += f" (the nearest is {near[0]!r}"
+            why += "; only sentences without a sent_id have a number)" if by_number else ")"
         raise UserError(f"{treebank.path}: sentence {identifier!r} {why}")
     return found
 

@@ -251,6 +251,8 @@ def disagreement(outcomes: int) -> str:
     from pyropunct.tasks.explain.rules import COUNTED, GAP
 
     of = f"of pairs expected {COUNTED:g} times or more"
+    if outcomes == 1:
+        return f"1 probability differs by over {GAP:g} from its share, {of}"
     return f"{outcomes} probabilities differ by over {GAP:g} from their shares, {of}"
 
 

@@ -225,7 +225,7 @@ class DoubtReport(Report):
             for doubt in doubts:
                 file, line, sentence, token, _, *heads, before, mark, after, _ = _doubt_cells(doubt)
                 yield (
-                    f"{file}:{line}: {sentence}: {token} {before}⟦{mark}⟧{after}: "
+                    f"{file}:{line}: {sentence}: token {token}: {before}⟦{mark}⟧{after}: "
                     "hangs on {} {}, {} ({:.3f}), better on {} {}, {} ({:.3f})".format(*heads)
                 )
 

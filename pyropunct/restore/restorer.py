@@ -102,7 +102,7 @@ class Restorer:
         if not isinstance(texts, Iterable):
             raise TypeError(f"a text is a string, or several are, not of the type {type(texts).__name__}")
         batch, size = list[list[RawSentence]](), 1
-        for text in texts:
+        for text in [texts] if isinstance(texts, bytes) else texts:  # bytes are numbers to a loop
             with WHOLE:
                 batch.append(list(self.sentences(self._lines(text))))
             if sum(map(len, batch)) >= size:
@@ -111,6 +111,8 @@ class Restorer:
         yield from self._together(batch)
 
     def _lines(self, text: str) -> Iterator[RawSentence]:
+        if isinstance(text, bytes):
+            raise TypeError("a text is a string, not bytes: decode it")
         if not isinstance(text, str):
             raise TypeError(
                 f"a text is a string, not of the type {type(text).__name__}: {reprlib.repr(text)}"

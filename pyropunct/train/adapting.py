@@ -14,15 +14,17 @@ all marks is not.  The weight of the tagger in the story is learned again on thi
 
 Example::
 
+    from pathlib import Path
+
     import pyropunct
 
-    model = pyropunct.adapt(pyropunct.load("en"), [open("letters.txt").read()])
+    model = pyropunct.adapt(pyropunct.load("en"), [Path("letters.txt")])
     print(model.report["text"]["after"])
 """
 
+import reprlib
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from io import BytesIO
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -52,7 +54,7 @@ from pyropunct.train.parts import (
     unwatched,
     with_tagger,
 )
-from pyropunct.train.texts import Texts, collected, documents_of, with_parses
+from pyropunct.train.texts import Texts, collected, documents_of, parts_of_texts, with_parses
 from pyropunct.treebank.conventions import learn_capitals
 from pyropunct.treebank.sentence import Sentence
 
@@ -69,6 +71,8 @@ SHOWN = 10
 class LearnedText:
     """Texts as training examples, parsed by the model's parser, and held-out sentences, with best trees.
 
+    Raises the errors of `pyropunct.train.texts.parts_of_texts` too.
+
     :raises TextError: as `pyropunct.train.texts.collected` does.
     :raises NoParserError: if there is no parser of the package's kind.
     """
@@ -76,7 +80,7 @@ class LearnedText:
     def __init__(
         self,
         model: Punctuator,
-        texts: Iterable[TextPart | str],
+        texts: Iterable[TextPart | Path | str],
         settings: TextSettings | None = None,
         watching: Watching = unwatched,
     ) -> None:
@@ -114,19 +118,19 @@ class LearnedText:
         return documents_of(self.found.dev)
 
 
-def _read(model: Punctuator, texts: Iterable[TextPart | str], running: bool) -> Iterator[Iterable[Item]]:
+def _read(
+    model: Punctuator, texts: Iterable[TextPart | Path | str], running: bool
+) -> Iterator[Iterable[Item]]:
     """The sentences of each text, as restoration reads them; lower-cased ones get capital letters."""
     restorer = Restorer(model, RestoreSettings(running=running))
-    for number, text in enumerate(texts, 1):
-        if isinstance(text, str):
-            text = TextPart(BytesIO(text.encode(errors="surrogateescape")), f"text {number}", "text")
-        stream = restorer.read(text, tolerant=True)
+    for part in parts_of_texts(texts):
+        stream = restorer.read(part, tolerant=True)
         yield chain.from_iterable(map(restorer.in_their_cases, chunks(stream, stream)))
 
 
 def adapt(
     model: Punctuator,
-    texts: Iterable[TextPart | str],
+    texts: Iterable[TextPart | Path | str],
     treebank: Iterable[Sentence] = (),
     settings: TextSettings | None = None,
     *,
@@ -144,7 +148,9 @@ def adapt(
     and ``after`` on dev, see `HeldOut.scores`, and lists the ``new`` parts.  Raises the other errors of
     `pyropunct.fit` too.
 
-    :param texts: files, or texts themselves: one sentence a line, paragraphs, or running text.
+    :param model: a loaded model, such as ``pyropunct.load("en")``.
+    :param texts: a list of texts (strings: one sentence a line, paragraphs, or running text) and of files,
+        folders or patterns (`Path`, raw text or CoNLL-U).
     :param encoder: train a new reader of running text together with a copy of this encoder, which becomes
         part of the model.
     :param checkpoint: save the state of each training after every epoch, in files named after this path.
@@ -152,7 +158,14 @@ def adapt(
     :raises TextError: if there are too few sentences, they have no punctuation, or they are in another
         language than the model.
     :raises NoParserError: if the model has no parser of the package's kind.
+    :raises TypeError: if the model is not loaded, the texts are not a list, or one of them is neither a text
+        nor a `Path`, or is a file's name.
+    :raises CorpusError: if a file is missing or cannot be read.
     """
+    if not isinstance(model, Punctuator):
+        raise TypeError(
+            f'adapt takes a loaded model, such as pyropunct.load("en"), not {reprlib.repr(model)}'
+        )
     settings, treebank = TextSettings() if settings is None else settings, tuple(treebank)
     parts = PartTrainings(seed, checkpoint, watching)
     reading = _reading(model, encoder)

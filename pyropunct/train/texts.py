@@ -4,18 +4,24 @@ Text is read as restoration reads it: a line is a sentence, unless marks inside 
 code, other languages and repeated sentences are skipped, and the reasons counted.
 """
 
+import os
+import reprlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from io import BytesIO
 from itertools import islice
+from pathlib import Path
 from typing import NamedTuple
 
+from pyropunct.corpus.inputs import files_of_several, parts_of
 from pyropunct.errors import UserError
 from pyropunct.nets.parser import Parser
 from pyropunct.nets.running_text import Document, joined
 from pyropunct.restore.cases import loses_case
 from pyropunct.restore.reading import Item
 from pyropunct.restore.restoring import words_of
+from pyropunct.text.lines import TextPart
 from pyropunct.text.marks import ABBREVIATION_DOT, START
 from pyropunct.text.raw_sentence import RawSentence
 from pyropunct.treebank.conllu_block import Block
@@ -51,10 +57,10 @@ NOWHERE = Layout(Block("", "", 0, (), (), (), ()), (), (), ())
 
 REASONS = {
     "long": f"of more than {LONGEST} words",
-    "words": "of numbers and symbols for the most part, or with more marks than words",
+    "words": "mostly of numbers, symbols or marks",
     "unmarked": f"of more than {TITLE} words without any mark",
     "foreign": "of which the parser knows less than half of the words",
-    "repeated": "that stood there before",
+    "repeated": "repeated",
 }
 """Why sentences are left out."""
 
@@ -93,6 +99,28 @@ class Texts:
         """The numbers, in plain JSON types."""
         sizes = {name: sum(map(len, getattr(self, name))) for name in ("train", "dev")}
         return {"read": self.read, "left_out": dict(self.left_out), **sizes, "every": self.every}
+
+
+def parts_of_texts(texts: Iterable[TextPart | Path | str]) -> Iterator[TextPart]:
+    """Texts, and the files of each path (a file, folder or pattern), opened one at a time.
+
+    :raises TypeError: if the texts are not a list, or one of them is neither a string nor a `Path`, or is the
+        name of a file.
+    :raises CorpusError: if a file is missing or cannot be read.
+    """
+    if isinstance(texts, str | bytes | Path):
+        raise TypeError(f"the texts are a list, such as [text], not one text or file: {reprlib.repr(texts)}")
+    for number, text in enumerate(texts, 1):
+        if isinstance(text, TextPart):
+            yield text
+        elif isinstance(text, Path):
+            yield from parts_of(files_of_several([str(text)]))
+        elif not isinstance(text, str):
+            raise TypeError(f"text {number} is {reprlib.repr(text)}: give a string, or the Path of a file")
+        elif "\n" not in text and os.path.isfile(text):
+            raise TypeError(f"{text!r} is the name of a file, not a text: give Path({text!r})")
+        else:
+            yield TextPart(BytesIO(text.encode(errors="surrogateescape")), f"text {number}", "text")
 
 
 def collected(

@@ -15,6 +15,7 @@ import torch
 from command_line import answer, complaint, environment, invoke, printed
 
 from pyropunct.cli.console import treebank_lines
+from pyropunct.cli.fit import FitReport
 from pyropunct.cli.loading import COLLECTED_AFTER, ModelUse
 from pyropunct.cli.main import COMMANDS, main
 from pyropunct.fitted.recipes import RECIPES
@@ -107,6 +108,18 @@ def test_fit_prints_tables_and_says_that_the_channel_has_hardly_learned(small: P
     assert text.endswith(f"model written to {tmp_path}/m.safetensors\n")
     [line] = (line for line in text.splitlines() if "near its prior" in line)
     assert " probabilities differ by over 0.25 from their shares, of pairs expected 5 times or more" in line
+
+
+def test_fit_tells_which_of_equal_directions_is_kept(small: Path, tmp_path: Path) -> None:
+    model, dev = Punctuator.load(small / "model"), read_treebank(small / "dev.conllu")
+    assert model.recipe.direction == "right"
+    for directions, line in (
+        ({"left": 1.14641, "right": 1.1464}, "left 1.1464, right 1.1464; right is kept"),
+        ({"right": 1.1464}, "right 1.1464"),
+    ):
+        tried = replace(model, report={**model.report, "directions": directions})
+        told = [*FitReport(tried, [dev], tmp_path / "m", merged=True).told()]
+        assert f"dev perplexity per slot by direction: {line}" in told
 
 
 def test_lines_with_the_time_tell_how_far_a_fit_is(
@@ -272,6 +285,7 @@ def test_evaluate_prints_the_same_numbers_in_a_table(small: Path) -> None:
         assert found is not None
         assert len(re.sub(r"[^\d]", "", found[1])) <= 4
         assert float(found[1].replace(",", "")) == pytest.approx(value[name.replace(" ", "_")], rel=1e-3)
+    assert "with trees: of heads, relations, tags and punctuation together, per slot\n" in text
 
 
 def test_evaluate_tells_what_the_perplexity_means(small: Path) -> None:

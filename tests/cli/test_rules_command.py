@@ -9,7 +9,7 @@ import torch
 from command_line import answer, complaint, invoke, printed
 from made_up_rules import TOKENS, made_up
 
-from pyropunct.cli.rules import RuleReport, SideBySideReport
+from pyropunct.cli.rules import RuleReport, SideBySideReport, disagreement
 from pyropunct.compare.table import Table
 from pyropunct.models.learned import settle
 from pyropunct.punctuator import Punctuator
@@ -75,7 +75,8 @@ def test_probabilities_that_disagree_with_their_shares() -> None:
     assert isinstance(table, Table)
     assert table.cells(str)[1][0][2:4] == ["0.900 / 0.17 !", "0.100 / 0.83 !"]
     assert table.cells(str)[1][1][2:4] == ["1.000 / 0.20", "0.000 / 0.80"]
-    assert "! 2 probabilities differ by over 0.25" in table.text()
+    assert "! 2 probabilities differ by over 0.25 from their shares" in table.text()
+    assert disagreement(1).startswith("1 probability differs by over 0.25 from its share, ")
 
 
 def test_marks_that_the_model_lacks_are_told(small: Path) -> None:

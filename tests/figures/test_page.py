@@ -151,3 +151,5 @@ def test_bad_input(small: Path) -> None:
     assert "sentence 'nobody' is not there (the nearest is '" in told
     one = read_treebank(arguments[2])[0].identifier
     assert complaint(2, *arguments, "--sentence", one + "x").endswith(f"(the nearest is {one!r})")
+    told = complaint(2, *arguments, "--sentence", "#3")
+    assert told.endswith("; only sentences without a sent_id have a number)")

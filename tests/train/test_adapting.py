@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -13,6 +14,7 @@ from command_line import answer, complaint, printed
 
 import pyropunct
 from pyropunct.cli.adapt import AdaptationReport
+from pyropunct.corpus.inputs import CorpusError
 from pyropunct.fitted.evaluation import Evaluation
 from pyropunct.fitted.recipes import Recipe, TextSettings
 from pyropunct.nets.encoder import Encoder
@@ -121,6 +123,30 @@ def test_errors(model: Punctuator, text: str) -> None:
     lines = "".join(foreign.replace("alten", f"alt{number}en") for number in range(200))
     with pytest.raises(TextError, match="another language"):
         adapt(model, [lines])
+
+
+def test_what_is_neither_a_model_nor_a_text_is_told(model: Punctuator, text: str, tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match=r"""a loaded model, .*load\("en"\), not 'some-model'$"""):
+        adapt("some-model", [text])  # type: ignore[arg-type]
+    file = lines_of(tmp_path / "a.txt", ["It rained."])
+    wrong: list[tuple[Any, str]] = [
+        *((one, r"^the texts are a list, such as \[text\], not one ") for one in (text, text.encode(), file)),
+        ([text, b"It rained."], "^text 2 is b'It rained.': give a string, or the Path of a file$"),
+        ([str(file)], "^'.*a.txt' is the name of a file, not a text: give Path"),
+    ]
+    for texts, problem in wrong:
+        with pytest.raises(TypeError, match=problem):
+            adapt(model, texts)
+
+
+def test_a_path_is_read(model: Punctuator, text: str, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text(text, encoding="utf-8")
+    (tmp_path / "b.txt.gz").write_bytes(gzip.compress(text.encode()))
+    expected = LearnedText(model, [text] * 2).found
+    for paths in ([tmp_path], [tmp_path / "a.txt", tmp_path / "b.txt.gz"]):
+        assert LearnedText(model, paths).found == expected
+    with pytest.raises(CorpusError, match="there is no file of this name"):
+        LearnedText(model, [tmp_path / "c.txt"])
 
 
 def test_a_reader_begins_with_another(model: Punctuator, train: list[Sentence], dev: list[Sentence]) -> None:

@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -32,7 +33,7 @@ DRAWS = 200
 """Draws from the posterior of a sentence, from which the probabilities of heads are estimated."""
 
 NEAR, LONGEST = 5, 40
-"""Words of the context of a mark, on either side, and characters, as not all scripts have spaces."""
+"""The most words of the context of a mark, on either side, and characters, as not all scripts have spaces."""
 
 _WORD = re.compile(r"\s*\S+\s*$|\s*\S+")
 
@@ -229,7 +230,8 @@ class Doubt(NamedTuple):
     def context(self) -> tuple[str, str, str]:
         """The text of a few words before the mark, of the mark, and of a few words behind it."""
         before, mark, after = self.sentence.passage({self.mark}, 0)
-        left, right = _WORD.findall(before)[-NEAR:], _WORD.findall(after)[:NEAR]
+        left, right = _WORD.findall(before)[::-1], _WORD.findall(after)
+        left, right = left[: _near(left)][::-1], right[: _near(right)]
         return "".join(left)[-LONGEST:].lstrip(), mark, "".join(right)[:LONGEST].rstrip()
 
     @property
@@ -250,6 +252,12 @@ class Doubt(NamedTuple):
         """The line of the mark in the file, counted from 1."""
         block = self.sentence.layout.block
         return block.first_line + block.tokens[self.mark - 1].row
+
+
+def _near(words: Sequence[str]) -> int:
+    """How many words of a context, counted from the mark, are shown: at least one, even if it is cut."""
+    ends = accumulate(map(len, words[:NEAR]))
+    return max(1, sum(end <= LONGEST for end in ends))
 
 
 def doubts(

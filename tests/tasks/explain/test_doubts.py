@@ -210,7 +210,7 @@ def test_the_report(small: Path, model: Punctuator, dev: list[Sentence]) -> None
             near = cells["before"] + cells["text"] + cells["after"]
             assert near in doubt.sentence.text()
             assert line == (
-                f"{file}:{cells['line']}: {cells['sentence']}: {cells['token']} "
+                f"{file}:{cells['line']}: {cells['sentence']}: token {cells['token']}: "
                 f"{cells['before']}⟦{cells['mark']}⟧{cells['after']}: hangs on {cells['head']} "
                 f"{cells['head_form']}, {cells['head_relation']} ({doubt.probability:.3f}), better on "
                 f"{cells['proposed']} {cells['proposed_form']}, {cells['proposed_relation']} "
@@ -222,6 +222,30 @@ def test_the_report(small: Path, model: Punctuator, dev: list[Sentence]) -> None
     one = printed("underlying", small / "model", file, "--format", "report", "--sentence", identifier)
     lines = [line for group in printed_groups for line in group.split("\n") if f": {identifier}: " in line]
     assert sorted(line for line in one.split("\n") if line.startswith(str(file))) == sorted(lines)
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        ([9] * 3, [9] * 3),
+        ([2] * 6, [2] * 5),
+        ([8] * 5, [8] * 4),
+        ([9, 30], [9]),
+        ([50, 9], [39]),
+    ],
+)
+def test_context_ends_between_words(words: list[int], shown: list[int]) -> None:
+    """Unless the word beside the mark alone is too long, as where a script has no spaces."""
+    forms = [chr(ord("a") + place) * length for place, length in enumerate(words)]
+    tokens = [*forms[::-1], ",", *forms]
+    comma = len(forms) + 1
+    rows = [
+        f"{number}\t{form}\t_\t{'PUNCT' if form == ',' else 'X'}\t_\t_\t{number > 1:d}\t_\t_\t_"
+        for number, form in enumerate(tokens, 1)
+    ]
+    before, mark, after = Doubt(read_text("\n".join(rows))[0], comma, 1, 0.0, 2, 1.0).context
+    near = [form[:length] for form, length in zip(forms, shown, strict=False)]
+    assert (before.split(), mark, after.split()) == (near[::-1], ",", near)
 
 
 def test_large_groups_come_first_and_quotation_marks_last(dev: list[Sentence]) -> None:
