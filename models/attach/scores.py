@@ -104,11 +104,12 @@ class WeightBlocks(NamedTuple):
 class ContextWeights(NamedTuple):
     """The weights of K contexts: whole blocks, and single weights that are not zero.
 
-    :ivar table: (K, 4) for each context its `Part`, whether it has a block, and where its weights begin and
-        end in ``blocks`` or ``values``.  They stand together because memory is slow to find.
+    :ivar table: (K, 5) for each context its `Part`, whether it has a block, where its weights begin and end
+        in ``blocks`` or ``values``, and where they start among all weights.  Memory is slow to find, so these
+        stand together.
     :ivar blocks: the blocks, concatenated.
     :ivar values: (F,) the single weights.
-    :ivar places: (F,) where these are within the blocks that their contexts would have.
+    :ivar places: (F,) where these are among all weights.
     """
 
     table: Array
@@ -119,10 +120,9 @@ class ContextWeights(NamedTuple):
 
 def all_weights(weights: Tensor, blocks: WeightBlocks) -> ContextWeights:
     """All weights as blocks."""
-    values, none = weights.detach().cpu().numpy(), np.zeros(0, np.int32)
-    start = blocks.start
-    table = np.stack([blocks.part, np.ones_like(start[1:]), start[:-1], start[1:]], 1)
-    return ContextWeights(table, values, values[:0], none)
+    values, start = weights.detach().cpu().numpy(), blocks.start
+    table = _table(blocks, np.ones_like(blocks.part), start[:-1], start[1:])
+    return ContextWeights(table, values, values[:0], np.zeros(0, np.int64))
 
 
 def sparse_weights(weights: Tensor, blocks: WeightBlocks) -> ContextWeights:
@@ -133,12 +133,19 @@ def sparse_weights(weights: Tensor, blocks: WeightBlocks) -> ContextWeights:
     in_block = singles > MANY * sizes
     ends = np.cumsum(sizes * in_block)
     begins = np.where(in_block, ends - sizes, first[:-1])
-    table = np.stack([blocks.part, in_block, begins, np.where(in_block, ends, first[1:])], 1)
-    within = (places - np.repeat(blocks.start[:-1], singles)).astype(np.int32)
+    moved, shifts = np.repeat(in_block, singles), (begins - blocks.start[:-1])[in_block]
     of_blocks = np.zeros(ends[-1] if len(ends) else 0, values.dtype)
-    moved = np.repeat(in_block, singles)
-    of_blocks[np.repeat(begins, singles)[moved] + within[moved]] = values[moved]
-    return ContextWeights(table, of_blocks, values, within)
+    of_blocks[places[moved] + np.repeat(shifts, singles[in_block])] = values[moved]
+    table = _table(blocks, in_block, begins, np.where(in_block, ends, first[1:]))
+    return ContextWeights(table, of_blocks, values, places)
+
+
+def _table(blocks: WeightBlocks, has_block: Array, begins: Array, ends: Array) -> Array:
+    """`ContextWeights.table`; small numbers are read faster."""
+    table = np.empty((len(begins), 5), np.int32 if blocks.start[-1] < 2**31 else np.int64)
+    for place, column in enumerate((blocks.part, has_block, begins, ends, blocks.start[:-1])):
+        table[:, place] = column
+    return table
 
 
 class Features(NamedTuple):
@@ -214,7 +221,7 @@ def _add_scores(features, weights, first, last, sums, scores):
         d = relation[view]
         sums[:] = 0
         for use in range(contexts.start[view], contexts.start[view + 1]):
-            part, has_block, begin, end = weights.table[contexts.number[use]]
+            part, has_block, begin, end, start = weights.table[contexts.number[use]]
             size, total = parts.sizes[d, part], sums[part]
             if has_block:
                 # A damaged file may give a context fewer weights than its relation has values.
@@ -224,8 +231,9 @@ def _add_scores(features, weights, first, last, sums, scores):
             else:
                 places, values = weights.places[begin:end], weights.values[begin:end]
                 for number in range(len(places)):
-                    if places[number] < size:
-                        total[places[number]] += values[number]
+                    value = places[number] - start
+                    if value < size:
+                        total[value] += values[number]
         row = parts.pair_start[d] - score_start[view]
         for place in range(score_start[view], score_start[view + 1]):
             for part in range(6):

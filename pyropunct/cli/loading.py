@@ -32,19 +32,23 @@ SentenceId = Annotated[str | None, Placeholder("ID"), Help("Only the sentence wi
 Json = Annotated[bool, Help("Print one JSON object and nothing else.")]
 
 
+USUAL = gc.get_threshold()
 COLLECTED_AFTER = 100_000
 """While modules and models are read, Python looks for garbage after so many new objects, not after 700."""
 
 
 @contextmanager
-def _rarely_collected() -> Iterator[None]:
-    """Collect garbage rarely while many objects are made that stay; it would take a quarter of a start."""
-    before = gc.get_threshold()
-    gc.set_threshold(COLLECTED_AFTER, *before[1:])
+def rarely_collected() -> Iterator[None]:
+    """Collect garbage rarely while many objects are made that stay, and do not look at these afterwards.
+
+    It would take a quarter of a start.
+    """
+    gc.set_threshold(COLLECTED_AFTER, *USUAL[1:])
     try:
         yield
     finally:
-        gc.set_threshold(*before)
+        gc.freeze()
+        gc.set_threshold(*USUAL)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +60,7 @@ class Hardware:
 
     threads: Threads | None = None
 
-    @_rarely_collected()
+    @rarely_collected()
     def start(self) -> None:
         """Use these threads from now on; tell users on a terminal if compilation comes first."""
         import torch
@@ -81,13 +85,13 @@ class ModelUse(Hardware):
     encoder: Annotated[str | None, Placeholder("PLACE")] = None
     trust_variants: bool = False
 
-    @_rarely_collected()
     def load(self, model: str) -> "Punctuator":
         """Load a model. Raises UserError if there is none, or it names an untrusted variant."""
         from pyropunct.punctuator import Punctuator
 
         self.start()
-        return Punctuator.load(model, variants=self.trust_variants, encoder=self.encoder)
+        with rarely_collected():
+            return Punctuator.load(model, variants=self.trust_variants, encoder=self.encoder)
 
 
 @dataclass(frozen=True, kw_only=True)

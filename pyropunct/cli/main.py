@@ -1,5 +1,6 @@
 """The command line: modules of commands are imported on demand, see `pyropunct.cli.command`."""
 
+import gc
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ import click
 
 from pyropunct.cli import console
 from pyropunct.cli.frame import misuse_in_one_line
+from pyropunct.cli.loading import COLLECTED_AFTER, USUAL
 
 COMMANDS = (
     "adapt",
@@ -65,7 +67,12 @@ class _Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Call a command."""
         with _ended_as_interrupted(), misuse_in_one_line():
-            return super().invoke(ctx)
+            try:
+                gc.set_threshold(COLLECTED_AFTER)  # until hardware or a model has been loaded
+                return super().invoke(ctx)
+            finally:
+                gc.unfreeze()
+                gc.set_threshold(*USUAL)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names of all commands."""

@@ -38,13 +38,21 @@ def test_help_of_the_program_names_every_command() -> None:
     assert all(re.search(rf"^  {name} ", text, re.MULTILINE) for name in COMMANDS)
 
 
-def test_garbage_is_looked_for_rarely_only_while_a_model_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[tuple[int, int, int]] = []
-    monkeypatch.setattr(Punctuator, "load", lambda *_, **__: seen.append(gc.get_threshold()))
+def test_garbage_is_looked_for_rarely_until_a_model_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[int] = []
+
+    def call() -> None:
+        seen.append(gc.get_threshold()[0])
+        ModelUse().load("en")
+        seen.append(gc.get_threshold()[0])
+
+    monkeypatch.setattr("pyropunct.cli.relations.relations", click.Command("relations", callback=call))
+    monkeypatch.setattr(Punctuator, "load", lambda *_, **__: seen.append(gc.get_threshold()[0]))
     before = gc.get_threshold()
-    ModelUse().load("en")
-    assert seen == [(COLLECTED_AFTER, *before[1:])]
+    printed("relations")
+    assert seen == [COLLECTED_AFTER, COLLECTED_AFTER, before[0]]
     assert gc.get_threshold() == before
+    assert gc.get_freeze_count() == 0
 
 
 def test_help_is_quick() -> None:
