@@ -74,7 +74,7 @@ def stage(model_with_parser: Path, small: Path, tmp_path_factory: pytest.TempPat
             (folder / word).write_text("(S (NP (DT The) (NN cat)) (VP (VBZ sleeps)) (. .))\n")
         elif word.endswith(".txt"):
             (folder / word).write_text("however the meeting ended without a vote\n")
-        elif re.fullmatch(r"my-\w+|[A-Z]|MODEL|(?!en)[a-z]{2}(-rules)?", word):
+        elif re.fullmatch(r"my-[\w-]+|[A-Z]|MODEL|(?!en)[a-z]{2}(-rules)?", word):
             copied(model_with_parser, folder / word)
     return folder
 
