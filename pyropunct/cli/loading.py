@@ -33,8 +33,9 @@ Json = Annotated[bool, Help("Print one JSON object and nothing else.")]
 
 
 USUAL = gc.get_threshold()
-COLLECTED_AFTER = 100_000
-"""While modules and models are read, Python looks for garbage after so many new objects, not after 700."""
+WHILE_READING, AFTERWARDS = 100_000, 7_000
+"""Python looks for garbage after so many new objects, not after 700: first while modules and models are read,
+then in loops, where circles of references may hold large tensors."""
 
 
 @contextmanager
@@ -43,12 +44,12 @@ def rarely_collected() -> Iterator[None]:
 
     It would take a quarter of a start.
     """
-    gc.set_threshold(COLLECTED_AFTER, *USUAL[1:])
+    gc.set_threshold(WHILE_READING, *USUAL[1:])
     try:
         yield
     finally:
         gc.freeze()
-        gc.set_threshold(*USUAL)
+        gc.set_threshold(AFTERWARDS, *USUAL[1:])
 
 
 @dataclass(frozen=True, kw_only=True)

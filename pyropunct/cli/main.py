@@ -12,7 +12,7 @@ import click
 
 from pyropunct.cli import console
 from pyropunct.cli.frame import misuse_in_one_line
-from pyropunct.cli.loading import COLLECTED_AFTER, USUAL
+from pyropunct.cli.loading import USUAL, WHILE_READING
 
 COMMANDS = (
     "adapt",
@@ -68,7 +68,7 @@ class _Commands(click.Group):
         """Call a command."""
         with _ended_as_interrupted(), misuse_in_one_line():
             try:
-                gc.set_threshold(COLLECTED_AFTER)  # until hardware or a model has been loaded
+                gc.set_threshold(WHILE_READING)  # until hardware or a model has been loaded
                 return super().invoke(ctx)
             finally:
                 gc.unfreeze()

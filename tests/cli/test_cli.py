@@ -16,7 +16,7 @@ from command_line import answer, complaint, environment, invoke, printed
 
 from pyropunct.cli.console import treebank_lines
 from pyropunct.cli.fit import FitReport
-from pyropunct.cli.loading import COLLECTED_AFTER, ModelUse
+from pyropunct.cli.loading import AFTERWARDS, WHILE_READING, ModelUse
 from pyropunct.cli.main import COMMANDS, main
 from pyropunct.fitted.recipes import RECIPES
 from pyropunct.punctuator import Punctuator
@@ -50,7 +50,7 @@ def test_garbage_is_looked_for_rarely_until_a_model_is_read(monkeypatch: pytest.
     monkeypatch.setattr(Punctuator, "load", lambda *_, **__: seen.append(gc.get_threshold()[0]))
     before = gc.get_threshold()
     printed("relations")
-    assert seen == [COLLECTED_AFTER, COLLECTED_AFTER, before[0]]
+    assert seen == [WHILE_READING, WHILE_READING, AFTERWARDS]
     assert gc.get_threshold() == before
     assert gc.get_freeze_count() == 0
 
