@@ -3,8 +3,9 @@
     python benchmarks/draws.py MODEL TREEBANK.conllu [--samples 1000] [--sentences 1000] [--threads 1,2]
                                [--seed 0] [--repeats 3] [--told 2]
 
-A row for each number of threads has the best time of some runs of `Punctuator.draws`; the last row runs the
-story forward as a Pyro model, a few draws for each of 100 sentences.  Processor time is that of all threads.
+Each row has a number of threads and the best time of several runs of `Punctuator.draws`.  In the last row,
+Pyro runs the story forward: it makes a few draws for each of 100 sentences.  Processor time is the sum over
+all threads.
 """
 
 import argparse

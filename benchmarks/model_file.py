@@ -1,4 +1,4 @@
-"""The size of a model file, and what it costs to leave weights out of it.
+"""How large a model file is, and how much worse a model predicts without some of its weights.
 
     python benchmarks/model_file.py TRAIN.conllu DEV.conllu [--direction left] [--epochs 5] [--seed 0]
 

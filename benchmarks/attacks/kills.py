@@ -1,7 +1,7 @@
 """Fits that are killed, at a random time or when they touch a file, and then continued.
 
-The model must equal that of an uninterrupted fit, and no other file may be left.  Every fourth fit is of a
-corrector, which starts again.
+A continued fit must write the same model as an uninterrupted fit, and leave no other file.  Every fourth fit
+trains a corrector, which starts again from the beginning.
 """
 
 import os

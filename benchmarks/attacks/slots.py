@@ -5,11 +5,14 @@ import random
 import subprocess
 import tempfile
 from collections import Counter
-from itertools import zip_longest
 from pathlib import Path
 
 from row import DONE, REFUSED, Row
 from surroundings import BAD_INPUT, COMMAND
+
+from pyropunct.treebank.conllu_writer import print_conllu
+from pyropunct.treebank.repunctuate import USUAL
+from pyropunct.treebank.tree import Tree
 
 MOST = 2_000
 """The greatest memory of a command, in MB."""
@@ -60,7 +63,7 @@ def _try(chance: random.Random, file: Path) -> tuple[str, str]:
 
 
 def _judged(arguments: list[str], folder: Path, command: str) -> str:
-    """`DONE` or `REFUSED` if a command is as it should be, else what is wrong."""
+    """`DONE` or `REFUSED` if a command behaves as it should; otherwise what went wrong."""
     with (folder / "answer").open("w") as answer, (folder / "told").open("w") as told:
         process = subprocess.Popen([*COMMAND, *arguments], stdout=answer, stderr=told)
         _, status, used = os.wait4(process.pid, 0)
@@ -76,18 +79,16 @@ def _judged(arguments: list[str], folder: Path, command: str) -> str:
 
 
 def _block(words: str, slots: list[str]) -> str:
-    """A sentence in CoNLL-U: each word but the last depends on the last; marks depend on it too."""
-    tokens = list[tuple[str, bool]]()
-    for marks, word in zip_longest(slots, words.split(), fillvalue=""):
-        tokens += [(mark, False) for mark in marks.split()] + [(word, True)] * bool(word)
-    head = max(number for number, (_, is_word) in enumerate(tokens, 1) if is_word)
-    rows = []
-    for number, (form, is_word) in enumerate(tokens, 1):
-        kind = "VERB" if number == head else "NOUN" if is_word else "PUNCT"
-        relation = "root" if number == head else "nsubj" if is_word else "punct"
-        above = 0 if number == head else head
-        rows.append(f"{number}\t{form}\t_\t{kind}\t_\t_\t{above}\t{relation}\t_\t_")
-    return "\n".join(rows) + "\n\n"
+    """A sentence in CoNLL-U; each word but the last depends on the last."""
+    forms = tuple(words.split())
+    others = len(forms) - 1
+    tree = Tree(
+        (len(forms),) * others + (0,),
+        ("nsubj",) * others + ("root",),
+        ("NOUN",) * others + ("VERB",),
+        forms,
+    )
+    return print_conllu(tree, [tuple(slot.split()) for slot in slots], USUAL, words)
 
 
 def _slots(chance: random.Random) -> list[str]:
