@@ -7,7 +7,7 @@ its left and right edges, by p_theta. Third, the punctuated tree T' yields the u
 which a noisy channel p_phi edits, slot by slot, into the surface string x.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -29,9 +29,10 @@ from pyropunct.models.attach.base import Attach, Scorer
 from pyropunct.models.attach.local import is_of_arcs
 from pyropunct.models.attach.views import Views, views_of
 from pyropunct.models.channel.base import Channel
+from pyropunct.models.economy import Economy
 from pyropunct.models.latent import LatentTrees
 from pyropunct.models.reading import Trust
-from pyropunct.models.symmetry import Economy, unmatched_rows
+from pyropunct.models.symmetry import unmatched_rows
 from pyropunct.models.trees import TreeBatch
 
 Syntax = Callable[..., TreeBatch]
@@ -49,9 +50,9 @@ class Story(PyroModule):
     :param channel: p_phi(x_i | u_i), see `pyropunct.models.channel.base`.
     :param syntax: p_syn(T), see `pyropunct.models.syntax`; needed only to draw or score trees.
     :param marks: the tokens of the inventory, for symmetry and economy.
+    :param functions: their functions, see `pyropunct.treebank.functions`, for economy.
     :param symmetry_weight: xi of equation (5), the weight of the posterior regulariser.
-    :param economy_weight: kappa, the weight of `pyropunct.models.symmetry.Economy`, used only in training
-        mode.
+    :param economy_weight: kappa, the weight of `pyropunct.models.economy.Economy`.
     :param empty_score: added to the score of every empty pair, since most constituents sprout nothing.
         Without it, training falls into a local optimum: several constituents explain one final period, and
         the channel absorbs all but one.
@@ -71,19 +72,20 @@ class Story(PyroModule):
         empty_score: float = 0.0,
         economy_weight: float = 0.0,
         reading: Trust | None = None,
+        functions: Sequence[str] = (),
     ) -> None:
         super().__init__()
         self.inventory, self.empty_score = inventory, empty_score
         self.symmetry_weight, self.economy_weight = symmetry_weight, economy_weight
         self.attach, self.channel, self.syntax, self.reading = attach, channel, syntax, reading
         self._unmatched = unmatched_rows(inventory, marks) if symmetry_weight else None
-        self._marks = marks
+        self._marks, self._functions = marks, functions
         self.is_settled = True
 
     @cached_property
     def _economy(self) -> Economy:
         """The counts behind n(T'), made when training first needs them: loading a model need not wait."""
-        return Economy(self.inventory, self._marks)
+        return Economy(self.inventory, self._marks, self._functions)
 
     def forward(
         self,
@@ -91,17 +93,19 @@ class Story(PyroModule):
         surface: Surface | None = None,
         views: Views | None = None,
         plate: Any = "trees",
+        regularised: bool | None = None,
     ) -> Told:
         """Tell the story: p(T, T', x), or p(T', x | T) if trees are given.
 
-        Symmetry multiplies by exp(-xi E[c(T')]^2) (section 2.3); economy, in training, by exp(-kappa n(T')),
-        see `pyropunct.models.symmetry.Economy`. E is under the posterior with the economy factor.
+        Symmetry multiplies by exp(-xi E[c(T')]^2) (section 2.3); economy, if regularised, by
+        exp(-kappa n(T')), see `pyropunct.models.economy.Economy`. E is under the posterior with this factor.
 
         :param trees: T, or latent trees; by default drawn from the syntax model.
         :param surface: (S, L) x, or evidence about it; drawn by default.
         :param views: all nodes with the marks of ``surface`` inside them; computed by default. Training
             passes views with contexts already looked up.
         :param plate: the plate of the trees, ``dim=-1``, or the name of a new one.
+        :param regularised: whether T' follows the posterior that economy regularises; by default in training.
         :raises TypeError: if the trees are not encoded, see `pyropunct.vocabulary.Vocabulary.encode_trees`.
         :raises ValueError: if trees are to be drawn without a syntax model; if views are given without a
             surface; if the attach model reads marks that the evidence leaves open; or if a part with sites or
@@ -120,7 +124,8 @@ class Story(PyroModule):
             trees = grow(trees)
         if views is not None and surface is None:
             raise ValueError("these are views of a surface that is not given")
-        told = tell(self._told(trees, surface, views, self.channel.probabilities()), surface, plate)
+        weights = self.channel.probabilities()
+        told = tell(self._told(trees, surface, views, weights, regularised), surface, plate)
         if self._unmatched is not None:
             expected = tree_expectation(told, self._unmatched)
             with told.plate:
@@ -128,17 +133,22 @@ class Story(PyroModule):
         return told
 
     def _told(
-        self, trees: TreeBatch | LatentTrees, surface: Surface | None, views: Views | None, weights: Tensor
+        self,
+        trees: TreeBatch | LatentTrees,
+        surface: Surface | None,
+        views: Views | None,
+        weights: Tensor,
+        regularised: bool | None,
     ) -> Told:
         """The story before it is told."""
         scores = self._attach(trees, surface, views)
-        counts = self.economy_weight and self.training
         cost = None
-        if counts:
-            cost = self._economy.cost(trees.forest, self.economy_weight, balanced=self.is_settled)
+        if self.economy_weight and (self.training if regularised is None else regularised):
+            balanced = self.is_settled or not self.training
+            cost = self._economy.cost(trees.forest, surface, self.economy_weight, balanced=balanced)
         told = Told(trees, self.inventory, scores, self.channel.transducer, weights, cost)
         if told.is_latent:
-            told.given = lambda given: self._told(given, surface, None, weights)
+            told.given = lambda given: self._told(given, surface, None, weights, regularised)
         return told
 
     @pyro_method

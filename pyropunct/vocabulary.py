@@ -2,7 +2,7 @@
 
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
@@ -11,12 +11,14 @@ import torch
 from torch import Tensor
 
 from pyropunct.errors import UserError
-from pyropunct.files import types, whole_numbers
+from pyropunct.files import texts, types, whole_numbers
 from pyropunct.inference.forest import forest_of
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.machines.evidence import EMPTY, padded
+from pyropunct.models.symmetry import CLOSERS
 from pyropunct.models.trees import PRETRAINED, READING, TREEBANK, TreeBatch, string_number
-from pyropunct.text.marks import SPECIAL, START, UNKNOWN, Surface
+from pyropunct.text.marks import ABBREVIATION_DOT, SPECIAL, START, UNKNOWN, Surface
+from pyropunct.treebank.functions import DELIMITING, FINAL, FUNCTIONS, SEPARATING, mark_functions
 from pyropunct.treebank.tree import MAIN_TREEBANK, Tree
 
 Pair = tuple[tuple[int, ...], tuple[int, ...]]
@@ -50,6 +52,7 @@ class Vocabulary:
 
     :ivar treebanks: sources of the examples, beginning with `MAIN_TREEBANK`, which also stands for unknown
         ones.
+    :ivar functions: what each token does: see `pyropunct.treebank.functions`
     """
 
     tokens: tuple[str, ...]
@@ -58,6 +61,7 @@ class Vocabulary:
     forms: tuple[str, ...]
     pairs: tuple[tuple[Pair, ...], ...]
     treebanks: tuple[str, ...] = (MAIN_TREEBANK,)
+    functions: tuple[str, ...] = ()
 
     @cached_property
     def inventory(self) -> Inventory:
@@ -141,6 +145,10 @@ class Vocabulary:
         known, unknown = self.token_number, self.token_number[UNKNOWN]
         return [known.get(token, unknown) for token in marks]
 
+    def with_function(self, function: str) -> list[int]:
+        """The numbers of the tokens with a function; none in files of earlier versions."""
+        return [number for number, one in enumerate(self.functions) if one == function]
+
     def _strings(self, surface: Surface) -> list[list[int]]:
         return [self.encode_string(marks) if marks else [] for marks in surface]  # most slots are empty
 
@@ -178,10 +186,14 @@ class Vocabulary:
         pairs = tuple(
             tuple((puncteme(left), puncteme(right)) for left, right in some) for some in plain["pairs"]
         )
+        functions = texts("the functions of tokens", plain.get("functions", ()))
+        if len(functions) not in (0, len(tokens)) or not set(functions) <= set(FUNCTIONS):
+            raise ValueError(f"the functions of tokens are not one of {', '.join(FUNCTIONS)} for each")
         return cls(
             tokens,
             **names,
             pairs=pairs,
+            functions=functions,
             treebanks=types("the list of treebanks", treebanks, (MAIN_TREEBANK,)),
         )
 
@@ -209,8 +221,10 @@ def in_shape(form: str, shape: int) -> str:
 def build_vocabulary(examples: Sequence[tuple[Tree, Surface]]) -> Vocabulary:
     """Collect the types of a training treebank (Li, Wang & Eisner 2019, section 4).
 
-    W_d holds every pair of slot strings seen around a constituent with relation d; each of those
-    strings alone on its side; every single token alone on either side; and the empty pair.
+    W_d holds every pair of slot strings seen around a constituent with relation d, also without the final
+    marks and the abbreviation dot on the right, which may belong to others; each of these strings alone on
+    its side; every single token alone on either side; every delimiting token on both sides; every opening
+    token with each that closes it; and the empty pair.
     `OTHER`, for unseen relations, has the pairs of the rare relations.
     START stands outside all constituents and is part of no puncteme.
 
@@ -231,7 +245,9 @@ def build_vocabulary(examples: Sequence[tuple[Tree, Surface]]) -> Vocabulary:
     words = Counter(form.lower() for tree, _ in examples for form in tree.forms)
     forms = (OTHER, *sorted(word for word, count in words.items() if count >= FORM_COUNT))
     treebanks = dict.fromkeys([MAIN_TREEBANK, *(tree.treebank for tree, _ in examples)])
-    vocabulary = Vocabulary(tokens, relations, tags, forms, (), tuple(treebanks))
+    function = mark_functions(examples)
+    functions = tuple(function.get(mark, SEPARATING) for mark in tokens)
+    vocabulary = Vocabulary(tokens, relations, tags, forms, (), tuple(treebanks), functions)
     return with_pairs_of(vocabulary, examples)
 
 
@@ -240,15 +256,33 @@ def with_pairs_of(vocabulary: Vocabulary, examples: Sequence[tuple[Tree, Surface
     singles = [(number,) for number in range(1, len(vocabulary.tokens))]
     always: set[Pair] = {((), ())} | {(one, ()) for one in singles} | {((), one) for one in singles}
     pairs = [set(always) for _ in vocabulary.relations]
+    seen = Counter[Pair]()
     forest = forest_of([tree.heads for tree, _ in examples])
     strings = [
         tuple(number for number in string if number > 0)  # without START
         for _, surface in examples
         for string in vocabulary._strings(surface)
     ]
+    of_others = {*vocabulary.with_function(FINAL), vocabulary.token_number[ABBREVIATION_DOT]}
+    enclosing = [tuple(number for number in string if number not in of_others) for string in strings]
     relations = [vocabulary.relation_number(relation) for tree, _ in examples for relation in tree.relations]
     edges = zip(relations, forest.left_slot.tolist(), forest.right_slot.tolist(), strict=True)
     for relation, left_slot, right_slot in edges:
-        left, right = strings[left_slot], strings[right_slot]
-        pairs[relation] |= {(left, right), (left, ()), ((), right)}
-    return replace(vocabulary, pairs=tuple(tuple(sorted(some)) for some in pairs))
+        left, right, inner = strings[left_slot], strings[right_slot], enclosing[right_slot]
+        pairs[relation] |= {(left, right), (left, inner), (left, ()), ((), right), ((), inner)}
+        seen[left, right] += 1
+    balanced = set(_balanced_pairs(vocabulary, seen))
+    return replace(vocabulary, pairs=tuple(tuple(sorted(some | balanced)) for some in pairs))
+
+
+def _balanced_pairs(vocabulary: Vocabulary, seen: Mapping[Pair, int]) -> Iterator[Pair]:
+    """Two delimiting tokens, and an opening with a closing token; if both may do both, seen often."""
+    number = vocabulary.token_number
+    for delimiting in vocabulary.with_function(DELIMITING):
+        yield (delimiting,), (delimiting,)
+    for opening, closers in CLOSERS.items():
+        for closing in closers:
+            if opening in number and closing in number:
+                pair = (number[opening],), (number[closing],)
+                if opening not in CLOSERS.get(closing, ()) or seen[pair] >= MARK_COUNT:
+                    yield pair

@@ -35,8 +35,8 @@ TELLING = ("adapt", "fit", "fit-correction", "compare", "underlying")
 
 
 def without_log(text: str) -> str:
-    """What a command says on standard error besides lines with the time, and numbers of constituents."""
-    log = r"^(\d\d:\d\d:\d\d|pyropunct: \d+ constituents) .*\n"
+    """What a command says on standard error besides lines with the time, and numbers of what it counted."""
+    log = r"^(\d\d:\d\d:\d\d|pyropunct: \d+ (constituents|slots)) .*\n"
     return re.sub(log, "", text, flags=re.MULTILINE)
 
 

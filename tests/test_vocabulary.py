@@ -83,7 +83,7 @@ def test_pairs_are_those_around_a_constituent_and_their_halves() -> None:
     tokens = (ABBREVIATION_DOT, UNKNOWN, ",", ".")
     always = {("", ""), *((token, "") for token in tokens), *(("", token) for token in tokens)}
     assert pairs_of(found, "never") == always
-    assert pairs_of(found, "root") == always | {(",", ". ,"), ("", ". ,")}
+    assert pairs_of(found, "root") == always | {(",", ". ,"), ("", ". ,"), (",", ",")}  # and without "."
     assert pairs_of(found, "nsubj") == always
     assert pairs_of(found, "obj:x") == always | {("", ". ,")}
     assert all(list(pairs) == sorted(set(pairs)) for pairs in found.pairs)
@@ -138,3 +138,19 @@ def test_batches_side_by_side() -> None:
 )
 def test_word_shape(form: str, shape: int) -> None:
     assert word_shape(form) == shape
+
+
+def test_every_relation_may_sprout_balanced_pairs() -> None:
+    """Delimiting marks on both sides, and brackets, though they were seen around other relations only."""
+    tree = Tree((0, 1, 1, 1), ("root", "appos", "obj:x", "nsubj"), ("X",) * 4, ("a", "b", "c", "d"))
+    appositions = [(tree, ((START,), (",",), (",",), (), (".",)))] * 5
+    brackets = [(tree, ((START,), ("(",), (")",), (), (".",)))] * 5
+    found = vocabulary(*appositions, *brackets)
+    number = found.token_number
+    assert dict(zip(found.tokens, found.functions, strict=True))[","] == "delimiting"
+    for pairs in found.pairs:
+        assert {((number[","],), (number[","],)), ((number["("],), (number[")"],))} <= set(pairs)
+        assert ((number["."],), (number["."],)) not in pairs
+    assert Vocabulary.from_json(json.loads(json.dumps(found.to_json()))) == found
+    with pytest.raises(ValueError, match=r"^the functions of tokens are not one of delimiting, "):
+        Vocabulary.from_json(json.loads(json.dumps(found.to_json())) | {"functions": ["no"] * len(number)})

@@ -48,7 +48,7 @@ def relations(
     """List the punctemes that each relation sprouts in FILE, a CoNLL-U file, according to MODEL.
 
     Relations are sorted by the share of symmetric punctemes: the same on both sides, or matching brackets or
-    quotation marks.  Shares are expectations under p(T' | T, x).
+    quotation marks.  Shares are expectations under q(T').
 
     :param least: leave out relations with fewer constituents.
     :param pairs: puncteme pairs to list for each relation.

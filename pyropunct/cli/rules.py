@@ -152,6 +152,10 @@ rank         of his outcome among the probabilities; 1 is the greatest"""
 
 NOT_ENGLISH = "Nunberg's rules are of English: --nunberg shows them."
 
+ERASED = """\
+†            a or b is absorbed more often than it stands in FILE: the model
+             invents it, believe nothing of this row"""
+
 NOT_COUNTED = """\
 Without FILE it is not known which pairs occur.  A pair that never does has the
 probabilities of its prior: give the training treebank to tell them apart."""
@@ -213,7 +217,8 @@ def _pairs(learned: "LearnedRules", shown: "Sequence[LearnedPair]") -> "Table[An
     counted = [NOT_COUNTED] if learned.sentences is None else [_occurring(learned, shown)]
     if learned.disagreeing:
         counted.append(f"! {disagreement(learned.disagreeing)}.\n{NEAR_PRIOR}")
-    notes = [LEGEND, NUNBERG_LEGEND if learned.nunberg else NOT_ENGLISH, *counted]
+    erased = [ERASED] if any(not learned.erased.isdisjoint(pair.before) for pair in shown) else []
+    notes = [LEGEND, *erased, NUNBERG_LEGEND if learned.nunberg else NOT_ENGLISH, *counted]
     nunberg = {"Nunberg": None, "rank": _rank} if learned.nunberg else {}
     columns = {"underlying": None, "count": 1, **nunberg, **dict.fromkeys(OUTCOMES, _probability)}
     rows = []
@@ -222,7 +227,8 @@ def _pairs(learned: "LearnedRules", shown: "Sequence[LearnedPair]") -> "Table[An
         compared = (by_nunberg, pair.rank) if learned.nunberg else ()
         outcomes = [(pair, outcome) for outcome in pair.outcomes]
         none = [None] * (len(OUTCOMES) - len(outcomes))
-        rows.append((displayed_string(pair.before), pair.count, *compared, *outcomes, *none))
+        note = "" if learned.erased.isdisjoint(pair.before) else " †"
+        rows.append((f"{displayed_string(pair.before)}{note}", pair.count, *compared, *outcomes, *none))
     return cells_table("Learned edits of a b", columns, rows, notes)
 
 

@@ -65,7 +65,7 @@ def typology(
     Marks are aligned by function: they open, close, end the sentence, are commas, dashes, colons or others.
     Shows outcomes of neighbouring underlying marks, how often each relation sprouts commas, brackets or
     quotation marks, and how many final marks the root sprouts, with intervals.  All counts are expectations
-    under p(T' | T, x).  Each language is named after the file of its model.
+    under q(T').  Each language is named after the file of its model.
 
     :param rows: rows of each table and of the plot; tables for programs have all.
     :param pool: also show the shares of outcomes of neighbours under a hierarchical model, in which a

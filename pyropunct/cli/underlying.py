@@ -11,7 +11,7 @@ from pyropunct.cli.loading import Json, ModelUse, SeededUse, SentenceId, read_fi
 from pyropunct.cli.report import Report, SentenceReport, in_order, show_each, usable
 from pyropunct.errors import UserError
 from pyropunct.limits import Count, NotNegative, Placeholder
-from pyropunct.text.marks import display
+from pyropunct.text.marks import display, displayed
 from pyropunct.treebank.reading import Treebank
 from pyropunct.treebank.sentence import Sentence
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pyropunct.corpus.shards import Work
     from pyropunct.figures.drawing import PunctuatedTree
     from pyropunct.punctuator import Punctuator
+    from pyropunct.tasks.explain.derivations import SlotDerivation
     from pyropunct.tasks.explain.reattaching import Doubt
 
 # Modules that need torch are imported inside the functions, so that --help answers at once.
@@ -88,6 +89,10 @@ def underlying(
     report = UnderlyingReport(shape, None, punctuator, attach_punctuation)
     show_each("underlying", report, treebank, items, punctuator.underlying(sentences, samples))
     report.draw(treebank, model, width)
+    if report.num_slips:
+        console.tell(
+            f"pyropunct: {report.num_slips} slots have marks that T' does not give (the channel slips)"
+        )
     balance = punctuator.balance(sentences)
     if balance.bearing:
         console.tell(
@@ -150,15 +155,17 @@ class UnderlyingReport(SentenceReport):
         super().__init__(form, out)
         self._model, self._attach, self._derivations = model, attach, Derivations(model)
         self._drawings: list[PunctuatedTree] = []
+        self.num_slips = 0
 
     def text(self, source: Sentence, tree: Any) -> str | None:
         """The tree in brackets or as a drawing; None if it is drawn later."""
-        from pyropunct.figures.drawing import PunctuatedTree, drawn_text
+        from pyropunct.figures.drawing import PunctuatedTree, drawn_text, slip_notes
         from pyropunct.tasks.explain.brackets import bracketed
 
+        derivations = self._slot_derivations(source, tree)
         if self.form == "brackets":
-            return bracketed(source, tree)
-        drawing = PunctuatedTree(source, tree, self._derivations.of(source, tree))
+            return "  ".join([bracketed(source, tree), *slip_notes(derivations)])
+        drawing = PunctuatedTree(source, tree, derivations)
         if self.form == "text":
             return drawn_text(drawing)
         self._drawings.append(drawing)
@@ -169,14 +176,29 @@ class UnderlyingReport(SentenceReport):
         from pyropunct.tasks.explain.brackets import misc_entries
         from pyropunct.tasks.explain.reattaching import mark_attachments, reattached
 
+        derivations = self._slot_derivations(source, tree)
         if self._attach:
-            source = reattached(source, mark_attachments(source, self._derivations.of(source, tree)))
+            source = reattached(source, mark_attachments(source, derivations))
         return source.conllu(misc_entries(tree))
 
     def entry(self, source: Sentence, *trees: Any) -> dict[str, Any]:
-        """The words, and the punctemes on either side of each in each tree."""
+        """The words; for each tree the punctemes of each word, and the slots that T' does not give."""
         plain = [[[[display(token) for token in side] for side in pair] for pair in tree] for tree in trees]
-        return {"forms": list(source.tree.forms), "trees": plain}
+        slips = [
+            [
+                {"slot": number, "surface": displayed(slot.surface)}
+                for number, slot in enumerate(self._slot_derivations(source, tree))
+                if slot.slipped
+            ]
+            for tree in trees
+        ]
+        return {"forms": list(source.tree.forms), "trees": plain, "slips": slips}
+
+    def _slot_derivations(self, source: Sentence, tree: Any) -> "list[SlotDerivation]":
+        """The derivations of a sentence's slots; counts those where the channel slipped."""
+        derivations = self._derivations.of(source, tree)
+        self.num_slips += sum(slot.slipped for slot in derivations)
+        return derivations
 
     def draw(self, treebank: Treebank, model: str, width: float | None) -> None:
         """Print the SVG file, of a width in pixels, or the page, if this is the format."""

@@ -80,6 +80,16 @@ def edit_lines(derivations: Sequence[SlotDerivation]) -> list[str]:
     return lines
 
 
+def slip_notes(derivations: Sequence[SlotDerivation]) -> list[str]:
+    """``{3: u ⇒ x}`` for each slot, here slot 3, where the channel ignored u and showed x."""
+    return [
+        f"{{{number}: {_shown([sprouted.token for sprouted in slot.underlying]) or NOTHING} ⇒ "
+        f"{_shown(slot.surface) or NOTHING}}}"
+        for number, slot in enumerate(derivations)
+        if slot.slipped
+    ]
+
+
 def drawn_text(punctuated: PunctuatedTree) -> str:
     """The tree with a line for each word between its punctemes, underlying and surface strings, and edits.
 

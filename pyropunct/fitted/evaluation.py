@@ -94,7 +94,7 @@ class Balance(NamedTuple):
     """Constituents that sprout a bracket or quotation mark, and those without its partner (section 2.3).
 
     :ivar bearing: the constituents that sprout such a mark in the best T'.
-    :ivar expected: the expected number of unmatched constituents, under p(T' | T, x).
+    :ivar expected: the expected number of unmatched constituents, under q(T').
     """
 
     bearing: int

@@ -49,7 +49,7 @@ class Recipe:
     :ivar prior_keep: the mean of the prior of the logits of keeping two tokens as they are.
     :ivar symmetry_weight: xi of equation (5), the weight of the penalty on unbalanced punctemes.
     :ivar economy_weight: kappa, the weight of the penalty on marks that explain nothing or sit further inside
-        than need be; see `pyropunct.models.symmetry.Economy`.
+        than need be; see `pyropunct.models.economy.Economy`.
     :ivar empty_score: added to the score of the empty pair, for an attach model that does not start by
         preferring it.
     :ivar random_start: start from draws of N(0, 1) instead of the priors' means.
@@ -170,7 +170,7 @@ RECIPES: dict[str, Recipe] = {
     "default": Recipe(),
     "neural": Recipe(attach="neural", epochs=10, network_weight_decay=1.0, network_share=0.5),
     "rules": Recipe(
-        channel="pooled", edit_prior_scale=1.0, prior_keep=-4.0, edit_learning_rate=0.03, least_steps=300
+        channel="pooled", edit_prior_scale=1.0, prior_keep=0.0, edit_learning_rate=0.03, least_steps=300
     ),
     "own": Recipe(empty_score=5.0, learning_rate=0.2, network_learning_rate=0.01),
     "paper": Recipe(

@@ -42,12 +42,16 @@ def build_story(
         return Story(
             inventory,
             made("attach", recipe, inventory, tokens, **sizes),
-            Slip(made("channel", recipe, len(tokens), recipe.direction), bigrams),
+            Slip(
+                made("channel", recipe, len(tokens), recipe.direction),
+                bigrams,
+            ),
             syntax=syntax,
             marks=tokens,
             symmetry_weight=recipe.symmetry_weight,
             empty_score=recipe.empty_score,
             economy_weight=recipe.economy_weight,
+            functions=vocabulary.functions,
         )
 
 

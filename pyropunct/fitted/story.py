@@ -117,7 +117,7 @@ class FittedStory:
 
     def log_prob(self, sentences: Sequence[Sentence]) -> Tensor:
         """(sentences,) log p(x | T), scaled in long slots; raises `ImpossibleSurfaceError` for zero."""
-        return torch.cat([_possible(part, problem) for part, problem in self.problems(sentences)])
+        return torch.cat([_possible(part, problem) for part, _, problem in self._encoded(sentences)])
 
     def log_prob_of_marks(self, trees: Sequence[Tree], surfaces: Sequence[Surface]) -> Tensor:
         """(trees,) log p(x | T), maybe minus infinity; a tree that is given repeatedly is encoded once."""
@@ -137,7 +137,7 @@ class FittedStory:
     def evaluate(self, sentences: Iterable[Sentence]) -> Evaluation:
         """Evaluate on one or more sentences, a batch in memory at a time; raises the errors of `log_prob`."""
         slots, parts = 0, []
-        for part, problem in self.problems(sentences):
+        for part, _, problem in self._encoded(sentences):
             slots += sum(len(sentence.surface) for sentence in part)
             parts.append(_possible(part, problem))
         found = torch.cat(parts)
@@ -178,7 +178,7 @@ class FittedStory:
     ) -> Iterator[list[list[tuple[Puncteme, Puncteme]]]]:
         """The underlying trees T' of each sentence.
 
-        :param samples: the number of draws from the posterior p(T' | T, x); 0 for the most probable T'.
+        :param samples: the number of draws from the posterior q(T'); 0 for the best T'.
         :returns: for each sentence its underlying trees, each with the left and right puncteme of every
             word's constituent.
         :raises ImpossibleSurfaceError: if a sentence has probability zero.
@@ -310,11 +310,11 @@ class FittedStory:
         return sorted(edits, key=lambda edit: -edit.count)
 
     def edit_counts(self, sentences: Sequence[Sentence]) -> Tensor | None:
-        """(tokens, tokens, 4) expected counts of edits under p(T' | T, x), if there are any."""
+        """(tokens, tokens, 4) expected counts of edits under q(T'), if there are any."""
         return self._counts(sentences, self.story.channel.transducer.edit_counts)
 
     def weight_counts(self, sentences: Sequence[Sentence]) -> Tensor | None:
-        """(P,) expected uses of each channel weight under p(T' | T, x); None without sentences."""
+        """(P,) expected uses of each channel weight under q(T'); None without sentences."""
         return self._counts(sentences, self.story.channel.transducer.products.by_weight)
 
     def _counts(
@@ -323,7 +323,7 @@ class FittedStory:
         """The sum over sentences of what ``counted`` makes of the uses of products."""
         total: Tensor | None = None
         for part in _parts(sentences):
-            counts = counted(expected_uses(self.story, *self._encode(part)))
+            counts = counted(expected_uses(self.story, *self._encode(part), regularised=True))
             if counts is None:
                 return None
             total = counts if total is None else total + counts
@@ -335,16 +335,19 @@ class FittedStory:
             return self.story.channel.edit_table()
 
     def problems(self, sentences: Iterable[Sentence]) -> Iterator[tuple[Sequence[Sentence], Problem]]:
-        """Sentences in batches, one in memory at a time, each as input of `pyropunct.inference.inside`."""
-        return ((part, problem) for part, _, problem in self._encoded(sentences))
+        """Sentences in batches, one in memory at a time, each as input of `pyropunct.inference.inside`.
+
+        T' follows the posterior q that training prefers, see `pyropunct.models.economy.Economy`.
+        """
+        return ((part, problem) for part, _, problem in self._encoded(sentences, regularised=True))
 
     def _encoded(
-        self, sentences: Iterable[Sentence]
+        self, sentences: Iterable[Sentence], regularised: bool = False
     ) -> Iterator[tuple[Sequence[Sentence], TreeBatch, Problem]]:
         for part in _parts(sentences):
             trees, surfaces = self._encode(part)
             with torch.no_grad():
-                problem = tree_problem(self.story, trees, surfaces)
+                problem = tree_problem(self.story, trees, surfaces, regularised=regularised)
             yield part, trees, problem
 
     def _encode(self, sentences: Sequence[Sentence]) -> tuple[TreeBatch, Tensor]:

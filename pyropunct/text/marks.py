@@ -76,40 +76,34 @@ STRAIGHT |= {"&#39;&#39;": DOUBLE}  # two apostrophes, written as HTML
 The Russian treebank of UD has HTML entities.
 """
 
-_OPENING_TAGS = {"``", "`"}
-TWO_APOSTROPHES = "''"
-_CLOSING_TAGS = {TWO_APOSTROPHES}
+QUOTE_TAGS = ("``", "''")
+"""The language-specific tags of an opening and a closing quotation mark, as in English treebanks."""
+
+_OPENING_TAGS, _CLOSING_TAGS = {QUOTE_TAGS[0], "`"}, {QUOTE_TAGS[1]}
 
 
-def direct_quotes(forms: Sequence[str], tags: Sequence[str], heads: Sequence[int]) -> list[str]:
-    """Replace straight quotation marks (:data:`STRAIGHT`) by directed ones, given language-specific tags.
+def direct_quotes(forms: Sequence[str], tags: Sequence[str]) -> list[str]:
+    """Replace straight quotation marks (:data:`STRAIGHT`) by directed ones.
 
-    A language-specific tag of one or two backticks, as in English treebanks, or a form of backticks makes a
-    mark opening; a tag of two apostrophes makes it closing.  Any other mark closes the last open mark of the
-    same kind (double or single) and head, and makes that one opening.  Two apostrophes also close a mark with
-    another head that backticks have made opening.  A mark without a partner is unchanged.
+    A tag of one or two backticks, as in English treebanks, or a form of backticks makes a mark opening. A tag
+    of two apostrophes makes it closing. Any other mark closes the last open mark of its kind (double or
+    single), or opens if there is none. A mark of unknown direction without a partner is unchanged.
     """
     directed = list(forms)
-    waiting: dict[tuple[int, tuple[str, str]], list[int]] = {}
-    open_marks = {DOUBLE: 0, SINGLE: 0}  # less those closed
-    for index, (form, tag, head) in enumerate(zip(forms, tags, heads, strict=True)):
+    open_marks: dict[tuple[str, str], list[int]] = {DOUBLE: [], SINGLE: []}
+    for index, (form, tag) in enumerate(zip(forms, tags, strict=True)):
         if form not in STRAIGHT:
             continue
         opening, closing = pair = STRAIGHT[form]
-        partners = waiting.setdefault((head, pair), [])
         if tag in _OPENING_TAGS or (form in _OPENING_TAGS and tag not in _CLOSING_TAGS):
             directed[index] = opening
-            partners.append(index)
-            open_marks[pair] += 1
-        elif partners:
-            partner = partners.pop()
-            open_marks[pair] -= directed[partner] == opening
-            directed[partner], directed[index] = opening, closing
-        elif tag in _CLOSING_TAGS or (form == TWO_APOSTROPHES and open_marks[pair] > 0):
+            open_marks[pair].append(index)
+        elif open_marks[pair]:
+            directed[open_marks[pair].pop()], directed[index] = opening, closing
+        elif tag in _CLOSING_TAGS:
             directed[index] = closing
-            open_marks[pair] -= 1
         else:
-            partners.append(index)
+            open_marks[pair].append(index)
     return directed
 
 

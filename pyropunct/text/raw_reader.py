@@ -208,7 +208,7 @@ class RawReader:
         """The marks of each slot, quotation marks directed."""
         marks = [mark for slot in slots for mark in slot]
         forms = [self._marks.narrow.get(mark.form, mark.form) for mark in marks]
-        directed = iter(direct_quotes(forms, [mark.tag for mark in marks], [0] * len(marks)))
+        directed = iter(direct_quotes(forms, [mark.tag for mark in marks]))
         for slot in slots:
             tokens = islice(directed, len(slot))
             yield tuple(

@@ -158,8 +158,9 @@ def fit_parsed(
         "unparsed_perplexity": perplexity_over_trees(replace(model, parsed=None), *of_unseen),
     }
     parsed.story.syntax = model.story.syntax  # the typology of trees is not to be learned from a parser
-    # A folder has one recipe, so a reloaded model reports the same.
-    of_parsed = replace(parsed, recipe=model.recipe, report=report, attach_pretrained=model.attach_pretrained)
+    # A file has one recipe, so a reloaded model reports the same.
+    kept_recipe = model.recipe.changed(economy_weight=0.0)
+    of_parsed = replace(parsed, recipe=kept_recipe, report=report, attach_pretrained=model.attach_pretrained)
     return replace(model, parsed=of_parsed)
 
 

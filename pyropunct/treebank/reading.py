@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, overload
 
 from pyropunct.text.lines import BEGINNING, NO_SENTENCE, Start, TreebankError, opened, read_lines
-from pyropunct.text.marks import ABBREVIATION_DOT, START, direct_quotes
-from pyropunct.treebank.conllu_block import DEPREL, FORM, UPOS, XPOS, Block, Token
+from pyropunct.text.marks import ABBREVIATION_DOT, DOUBLE, QUOTE_TAGS, START, STRAIGHT, direct_quotes
+from pyropunct.treebank.conllu_block import DEPREL, FORM, UPOS, XPOS, Block, Token, has_space_after
 from pyropunct.treebank.conllu_reader import blocks_or_errors
 from pyropunct.treebank.conllu_writer import as_written
 from pyropunct.treebank.repunctuate import Layout
@@ -216,14 +216,9 @@ def _layout(block: Block, words: list[int]) -> Layout:
     """Collect the marks between the words, direct the quotation marks and add the special tokens."""
     borders = zip([0, *words], [*words, len(block.tokens) + 1], strict=True)
     marks = tuple(tuple(range(left + 1, right)) for left, right in borders)
-    tokens = [block.tokens[token - 1] for slot in marks for token in slot]
-    directed = iter(
-        direct_quotes(
-            [token.columns[FORM] for token in tokens],
-            [token.columns[XPOS] for token in tokens],
-            [token.head for token in tokens],
-        )
-    )
+    numbers = [token for slot in marks for token in slot]
+    forms = [block.tokens[token - 1].columns[FORM] for token in numbers]
+    directed = iter(direct_quotes(forms, [_quote_tag(block, token) for token in numbers]))
     surface = [[next(directed) for _ in slot] for slot in marks]
     surface[0].insert(0, START)
     for slot, word in enumerate(words, start=1):
@@ -232,6 +227,17 @@ def _layout(block: Block, words: list[int]) -> Layout:
         if len(form) > 1 and form.endswith(".") and not form.endswith(".."):
             surface[slot].insert(0, ABBREVIATION_DOT)
     return Layout(block, tuple(words), marks, tuple(map(tuple, surface)))
+
+
+def _quote_tag(block: Block, token: int) -> str:
+    """The tag of a mark; if a double quotation mark has none, that which the spaces beside it suggest."""
+    columns = block.tokens[token - 1].columns
+    if columns[XPOS] in QUOTE_TAGS or STRAIGHT.get(columns[FORM]) != DOUBLE:
+        return columns[XPOS]
+    before = token == 1 or has_space_after(block.tokens[token - 2].columns)
+    behind = token == len(block.tokens) or has_space_after(columns)
+    opening, closing = QUOTE_TAGS
+    return columns[XPOS] if before == behind else opening if before else closing
 
 
 def _sentence(layout: Layout) -> Sentence:

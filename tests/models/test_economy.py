@@ -5,35 +5,47 @@ from collections.abc import Sequence
 
 import pytest
 from brute_force import descendants, total
-from problems import Case, batch_of, evidence_of_trees, expected, story_case, tiny_story
+from problems import Case, Table, batch_of, evidence_of_trees, expected, inventory, story_case
 
 from pyropunct.inference.forest import forest_of
 from pyropunct.inference.pyro.decode import infer_trees
 from pyropunct.models.channel.window import SlidingWindow
-from pyropunct.models.symmetry import above, sprouted, unmatched
+from pyropunct.models.economy import above, facing
+from pyropunct.models.story import Story
+from pyropunct.models.symmetry import unmatched_sides
+from pyropunct.treebank.functions import CLOSING, DELIMITING, FINAL, OPENING, SEPARATING
 
-MARKS = ("^", "(", ")")
 SHAPES = [[2, 0, 2], [0, 1, 4, 2], [2, 0]]
+BRACKETS = {"^": FINAL, "(": OPENING, ")": CLOSING}
+COMMAS = {"^": FINAL, ",": DELIMITING, ";": SEPARATING}
+MARKS = pytest.mark.parametrize("marks", [BRACKETS, COMMAS], ids=["brackets", "commas"])
+
+Functions = dict[str, str]
+
+
+def story_of(marks: Functions, direction: str, weight: float) -> Story:
+    some = inventory()
+    channel = SlidingWindow(3, direction)
+    functions = tuple(marks.values())
+    return Story(some, Table(some), channel, marks=tuple(marks), functions=functions, economy_weight=weight)
 
 
 @pytest.mark.parametrize(
-    ("left", "right", "counts"),
+    ("left", "right", "found"),
     [
-        ("", "", (0, 0, 0)),
-        ("", ".", (0, 0, 1)),
-        (",", ",", (1, 0, 0)),
-        (",", "", (0, 1, 0)),
-        (",", ".", (0, 1, 1)),
-        ("“", "”", (1, 0, 0)),
-        ("“", ". ”", (1, 0, 1)),
-        ("”", "“", (0, 1, 1)),
-        ("( “", "” )", (2, 0, 0)),
-        (", ,", ",", (1, 1, 0)),
-        ("¿", "? !", (1, 0, 1)),
+        ("", "", ("", "", "")),
+        ("", ".", ("", "", ".")),
+        (",", ",", (",", "", "")),
+        (",", ".", ("", ",", ".")),
+        ("“", ". ”", ("“", "", ".")),
+        ("”", "“", ("", "”", "“")),
+        ("( “", "” )", ("( “", "", "")),
+        (", ,", ",", (",", ",", "")),
+        ("¿", "? !", ("¿", "", "!")),
     ],
 )
-def test_tokens_that_face_each_other_count_once(left: str, right: str, counts: tuple[int, int, int]) -> None:
-    assert sprouted(left.split(), right.split()) == counts
+def test_tokens_that_face_each_other(left: str, right: str, found: tuple[str, str, str]) -> None:
+    assert facing(left.split(), right.split()) == tuple(tokens.split() for tokens in found)
 
 
 def test_larger_constituents_with_the_same_edge() -> None:
@@ -44,44 +56,70 @@ def test_larger_constituents_with_the_same_edge() -> None:
     assert right.tolist() == [0, 0, 1, 0, 1, 2, 3]
 
 
-def n_of(case: Case, choices: Sequence[int], balanced: bool = True) -> int:
+def lone_slots(marks: Functions, surface: Sequence[Sequence[int]]) -> set[int]:
+    """The slots with a bracket without partner: what is left when neighbouring pairs are deleted."""
+    names = list(marks)
+    left = [(names[token], slot) for slot, string in enumerate(surface) for token in string]
+    left = [(mark, slot) for mark, slot in left if mark in "()"]
+    place = 0
+    while place + 1 < len(left):
+        if left[place][0] == "(" and left[place + 1][0] == ")":
+            del left[place : place + 2]
+            place = 0
+        else:
+            place += 1
+    return {slot for _, slot in left}
+
+
+def n_of(marks: Functions, case: Case, choices: Sequence[int], balanced: bool = True) -> float:
     """n(T') by its definition, one constituent after the other."""
+    names, lone = list(marks), lone_slots(marks, case.surface)
     spans = [sorted(descendants(case.heads, word)) for word in range(1, len(case.heads) + 1)]
-    total = 0
+    total = 0.0
     for span, pairs, choice in zip(spans, case.pairs, choices, strict=True):
-        sides = [[MARKS[t] for t in side] for side in pairs[choice]]
-        paired, *alone = sprouted(*sides)
-        total += paired + balanced * 30 * unmatched(*sides)
-        for edge, number in zip((0, -1), alone, strict=True):
+        sides = [[names[t] for t in side] for side in pairs[choice]]
+        paired, *alone = facing(*sides)
+        total += sum({DELIMITING: 1, FINAL: 2}.get(marks[mark], 10) for mark in paired)
+        edges = (0, -1), (span[0] - 1, span[-1]), alone, unmatched_sides(*sides)
+        for edge, slot, others, is_unmatched in zip(*edges, strict=True):
             larger = [one for one in spans if len(one) > len(span) and one[edge] == span[edge]]
-            total += number * (1 + len(larger))
+            for mark in others:
+                total += len(larger) * (5 if marks[mark] == FINAL else 1)
+                total += {DELIMITING: 3, FINAL: 1}.get(marks[mark], 5)
+            total += balanced * 30 * (is_unmatched and slot not in lone)
     return total
 
 
+@MARKS
 @pytest.mark.parametrize("settled", [True, False])
 @pytest.mark.parametrize("direction", ["left", "right"])
-def test_objective_against_brute_force(direction: str, settled: bool) -> None:
-    """log sum over T' of p(T', x | T) exp(-kappa n(T')) in training; otherwise log p(x | T)."""
-    story = tiny_story(SlidingWindow(3, direction), economy_weight=0.7)
+def test_objective_against_brute_force(marks: Functions, direction: str, settled: bool) -> None:
+    """log sum over T' of p(T', x | T) exp(-kappa n(T')) if regularised, otherwise log p(x | T)."""
+    story = story_of(marks, direction, 0.07)
     story.is_settled = settled
     cases = [story_case(story, heads, 6) for heads in SHAPES]
     found = [expected(case, story.channel, story.inventory)[0] for case in cases]
     weights = [
-        math.fsum(one.weight * math.exp(-0.7 * n_of(case, one.choices, settled)) for one in some)
+        math.fsum(one.weight * math.exp(-0.07 * n_of(marks, case, one.choices, settled)) for one in some)
         for case, some in zip(cases, found, strict=True)
     ]
-    for mode, values in ((True, weights), (False, map(total, found))):
-        evidence = evidence_of_trees(story.train(mode), *batch_of(cases))
+    for is_training, regularised, values in (
+        (True, None, weights),
+        (False, None, map(total, found)),
+        (True, False, map(total, found)),
+    ):
+        evidence = evidence_of_trees(story.train(is_training), *batch_of(cases), regularised=regularised)
         assert evidence.exp().tolist() == pytest.approx(list(values), rel=1e-12)
 
 
-def test_the_best_economical_tree() -> None:
-    """With a large kappa the fewest sproutings that explain the surface."""
-    story = tiny_story(SlidingWindow(3), economy_weight=15.0)
+@MARKS
+def test_the_best_economical_tree(marks: Functions) -> None:
+    """With a large kappa the T' with the smallest n(T') that explains the surface."""
+    story = story_of(marks, "left", 4.0).eval()
     cases = [story_case(story, heads, 6) for heads in SHAPES]
-    told = infer_trees(story, 0)(*batch_of(cases))
+    told = infer_trees(story, 0)(*batch_of(cases), regularised=True)
     choices = told.choices.tolist()
     for case in cases:
         own, choices = choices[: len(case.heads)], choices[len(case.heads) :]
         found = expected(case, story.channel, story.inventory)[0]
-        assert n_of(case, own) == min(n_of(case, one.choices) for one in found)
+        assert n_of(marks, case, own) == min(n_of(marks, case, one.choices) for one in found)

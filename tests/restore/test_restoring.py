@@ -262,7 +262,7 @@ def test_kept_marks_are_evidence(model: Punctuator) -> None:
     settings = {"samples": 200, "seed": 0, "trees": 2}
     (found,) = Restorer(model, RestoreSettings(keep=True, **settings)).restore([source])  # type: ignore[arg-type]
     (free,) = Restorer(model, RestoreSettings(keep=False, **settings)).restore([source])  # type: ignore[arg-type]
-    assert found.surface == model.posterior(source.words, evidence, **settings).best()  # type: ignore[arg-type]
+    assert found.surface == model.posterior(source.words, evidence, **settings).best("f1")  # type: ignore[arg-type]
     assert found.surface[1] == (",",)
     assert (found.effective_draws is None, free.effective_draws is None) == (False, True)
 

@@ -15,7 +15,7 @@ from pyropunct.fitted.recipes import Recipe, named_recipe
 from pyropunct.fitted.variants import UnknownVariantError
 from pyropunct.inference.inside import expected_cost
 from pyropunct.inference.problem import Problem, choice_rows
-from pyropunct.models.symmetry import Economy
+from pyropunct.models.economy import Economy
 from pyropunct.nets.recipes import ParserRecipe, ReaderRecipe, SlotTaggerRecipe
 from pyropunct.nets.training import Progress
 from pyropunct.nets.words import with_marks
@@ -125,7 +125,7 @@ def test_economical_trees(train: tuple[Sentence, ...], dev: tuple[Sentence, ...]
     plain, economical = (
         fit(train, dev, Recipe(epochs=3, economy_weight=weight), direction="left") for weight in (0.0, 0.5)
     )
-    economy = Economy(plain.vocabulary.inventory, plain.vocabulary.tokens)
+    economy = Economy(plain.vocabulary.inventory, plain.vocabulary.tokens, plain.vocabulary.functions)
 
     def number(problem: Problem) -> float:
         sizes = torch.from_numpy(problem.choice_start).diff()

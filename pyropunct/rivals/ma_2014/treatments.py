@@ -119,7 +119,7 @@ def pair_sides(sentence: MarkedSentence) -> list[int]:
     forms, tags = [sentence.forms[place] for place in places], [sentence.tags[place] for place in places]
     dashes, seen = forms.count(DASH) % 2 == 0, 0
     sides, open_kinds = [0] * len(sentence.forms), list[int]()
-    for place, mark in zip(places, direct_quotes(forms, tags, [0] * len(places)), strict=True):
+    for place, mark in zip(places, direct_quotes(forms, tags), strict=True):
         kind = 1 + _OPENERS.index(mark) if mark in CLOSERS else 0
         if mark == DASH and dashes:
             seen += 1

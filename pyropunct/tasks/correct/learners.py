@@ -100,7 +100,7 @@ def _directed(surface: Surface) -> tuple[String, ...]:
     """A surface with directed quotation marks, and the sentence start."""
     flat = [mark for slot in surface for mark in slot]
     tags = [mark if mark in ("``", "''") else "" for mark in flat]  # these show their direction
-    marks = direct_quotes(flat, tags, [0] * len(flat))
+    marks = direct_quotes(flat, tags)
     # A mark that is left without a partner opens, like the first of two.
     opened = (STRAIGHT.get(mark, (mark,))[0] for mark in marks)
     slots = [tuple(next(opened) for _ in slot) for slot in surface]

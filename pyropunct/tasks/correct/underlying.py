@@ -36,12 +36,13 @@ class ErrorTree(Tree):
 
 
 def read_errors(model: FittedStory, trees: Sequence[Tree], surfaces: Sequence[Surface]) -> list[ErrorTree]:
-    """Reconstruct T'_e of sentences: argmax of p(T' | T, x_e) under a model of wrong punctuation."""
+    """Reconstruct T'_e of sentences: the best T' given x_e, under a model of wrong punctuation."""
     error_trees = []
     for first in range(0, len(trees), BATCH_SIZE):
         part = slice(first, first + BATCH_SIZE)
         batch = model.encode_trees(trees[part])
-        problem = tree_problem(model.story, batch, model.vocabulary.encode_surfaces(surfaces[part]))
+        encoded = model.vocabulary.encode_surfaces(surfaces[part])
+        problem = tree_problem(model.story, batch, encoded, regularised=True)
         best = model.sprouted(problem, best_derivation(problem))
         for tree, surface, punctemes in zip(trees[part], surfaces[part], best, strict=True):
             given = {field.name: getattr(tree, field.name) for field in fields(Tree)}

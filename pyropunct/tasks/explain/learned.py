@@ -1,6 +1,7 @@
 """The rules and weights that channels have learned, and the rules of several models side by side."""
 
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -47,7 +48,7 @@ def learned_rules(
 ) -> LearnedRules:
     """The learned distribution of each pair of tokens, compared with Nunberg's rules.
 
-    :param sentences: count the edits in them, in expectation under p(T' | T, x).  The paper counts in the
+    :param sentences: count the edits in them, in expectation under q(T').  The paper counts in the
         training treebank, in the best T'.
     :param level: the probability of the credible intervals, which a model trained with a normal guide has.
     :raises NoEditsError: if the model's channel has no edits.
@@ -73,6 +74,8 @@ def learned_rules(
             outcomes.append(PairOutcome(after, float(probabilities[cell]), interval, count))
         pairs.append(LearnedPair(before, tuple(outcomes), listed.issuperset(before), rules.get(before)))
     pairs.sort(key=lambda pair: -(pair.count or 0))
+    surfaces = (model.vocabulary.known_surface(sentence.surface) for sentence in sentences or ())
+    shown = Counter(mark for surface in surfaces for slot in surface for mark in slot)
     return LearnedRules(
         tuple(pairs),
         nunberg,
@@ -81,6 +84,7 @@ def learned_rules(
         least,
         None if intervals is None else level,
         None if sentences is None else len(sentences),
+        shown,
     )
 
 
@@ -160,7 +164,7 @@ class LearnedWeight(NamedTuple):
 def learned_weights(
     model: FittedStory, sentences: Sequence[Sentence] | None = None, advance: Advance = lambda done: None
 ) -> list[LearnedWeight]:
-    """The weights of a channel: most used under p(T' | T, x), or without sentences the greatest."""
+    """The weights of a channel: most used under q(T'), or without sentences the greatest."""
     channel, tokens = model.story.channel, model.vocabulary.tokens
     with torch.no_grad():
         line = channel.probabilities()

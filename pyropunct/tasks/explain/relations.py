@@ -99,7 +99,7 @@ class RelationPunctemes:
 def relation_punctemes(
     model: FittedStory, sentences: Sequence[Sentence], *, least: int = 1, advance: Advance = lambda done: None
 ) -> list[RelationPunctemes]:
-    """The expected puncteme pairs of relations under p(T' | T, x), those with the most symmetric pairs
+    """The expected puncteme pairs of relations under q(T'), those with the most symmetric pairs
     first::
 
         share of (l, r) for d = mean over the constituents w with relation d of p(l_w = l, r_w = r | T, x)
@@ -125,7 +125,7 @@ def relation_punctemes(
 def expected_pairs(
     model: FittedStory, sentences: Sequence[Sentence], advance: Advance = lambda done: None
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """(rows,) expected counts of puncteme pairs under p(T' | T, x), and (relations,) constituents."""
+    """(rows,) expected counts of puncteme pairs under q(T'), and (relations,) constituents."""
     inventory = model.vocabulary.inventory
     expected = np.zeros(len(inventory.rows))
     counts = np.zeros(inventory.num_relations, dtype=np.int64)

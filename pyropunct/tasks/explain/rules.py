@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -130,6 +130,7 @@ class LearnedRules:
 
     :ivar pairs: every two tokens that can be neighbours; the most frequent first, if they are counted.
     :ivar unlearned: Nunberg's rules with a mark that the model lacks; not in `recall`.
+    :ivar shown: how often each mark stands on the page, if sentences are counted.
     """
 
     pairs: tuple[LearnedPair, ...]
@@ -139,6 +140,19 @@ class LearnedRules:
     least: float = RuleSettings.least
     level: float | None = None
     sentences: int | None = None
+    shown: Mapping[str, int] = field(default_factory=dict)
+
+    @cached_property
+    def erased(self) -> frozenset[str]:
+        """The marks that are absorbed more often than they stand on the page: most are invented."""
+        absorbed = Counter[str]()
+        for pair in self.pairs:
+            for outcome in pair.outcomes:
+                for mark in (Counter(pair.before) - Counter(outcome.after)).elements():
+                    absorbed[mark] += outcome.count or 0.0  # type: ignore[assignment]  # expected counts
+        return frozenset(
+            mark for mark, count in absorbed.items() if count > max(self.shown.get(mark, 0), OCCURRING)
+        )
 
     @property
     def ruled(self) -> tuple[LearnedPair, ...]:
@@ -211,6 +225,7 @@ class LearnedRules:
         return {
             **{name: getattr(self, name) for name in settings},
             **(compared if self.nunberg else dict.fromkeys(compared)),
+            "erased": sorted(map(display, self.erased)),
             "occurring": self.occurring,
             "disagreeing": self.disagreeing,
             "pairs": [

@@ -1,6 +1,6 @@
 """Punctuation of several languages side by side: marks are aligned by what they do, not by their characters.
 
-Each model counts in a treebank of its language, in expectation under p(T' | T, x).  Compared are the outcomes
+Each model counts in a treebank of its language, in expectation under q(T').  Compared are the outcomes
 of neighbouring marks and what each relation sprouts.
 """
 
@@ -96,7 +96,7 @@ def language_counts(
     advance: Advance = lambda done: None,
     known: Mapping[str, str] | None = None,
 ) -> LanguageCounts:
-    """Count what happens to neighbouring marks, and what relations sprout, under p(T' | T, x).
+    """Count what happens to neighbouring marks, and what relations sprout, under q(T').
 
     :param advance: gets each sentence twice.
     :raises NoEditsError: if the model's channel has no edits.

@@ -1,0 +1,146 @@
+"""The economy of underlying trees: which T' training prefers among those that explain the page."""
+
+from collections.abc import Callable, Sequence
+from itertools import chain, groupby
+
+import torch
+from torch import Tensor
+
+from pyropunct.inference.forest import Forest
+from pyropunct.inference.inventory import Inventory
+from pyropunct.inference.packed import PackedForest
+from pyropunct.models.symmetry import CLOSERS, PAIRED, as_marks, unmatched_sides
+from pyropunct.treebank.functions import DELIMITING, FINAL, SEPARATING
+
+
+def facing(left: Sequence[str], right: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
+    """The tokens of l that face a token of r, equal or its closer, and the other tokens of l and of r."""
+    paired, others, alone = list[str](), list(right), list[str]()
+    for token in left:
+        partner = next((one for one in others if one in CLOSERS.get(token, (token,))), None)
+        if partner is None:
+            alone.append(token)
+        else:
+            others.remove(partner)
+            paired.append(token)
+    return paired, alone, others
+
+
+COSTS = {DELIMITING: (1.0, 3.0, 1.0), FINAL: (2.0, 1.0, 5.0), SEPARATING: (10.0, 5.0, 1.0)}
+"""How many marks two facing marks, one alone, and one alone a level deeper count as in `Economy`."""
+
+UNMATCHED = 30.0
+"""How many marks an unmatched side of a constituent counts as in `Economy`."""
+
+
+class Economy:
+    """n(T') of trees: how many marks they sprout, how far inside, and how unbalanced.
+
+    Likelihood decides neither whether an inner clause sprouts a period that the channel absorbs, nor whether
+    an initial clause sprouts a comma that the beginning of the sentence absorbs. n(T') does::
+
+        n(T') = sum over w of  cost(l, r) + above_left(w) depth(l) + above_right(w) depth(r) + 30 c(l, r)
+
+    *cost* adds, by the function of marks (`pyropunct.treebank.functions`):
+
+    - 1 for two delimiting marks that face each other, and 3 for one that stands alone
+    - 1 for a final mark
+    - 5 for any other mark
+
+    *depth* adds 5 for each final mark and 1 for each other mark that faces no mark on the other side: no
+    equal one, no closer. above_left(w) is the number of larger constituents that start where w starts;
+    above_right(w), those that end where w ends.
+
+    So a constituent has commas on both sides or none; a mark that stands alone belongs to the largest
+    constituent, as in Universal Dependencies; and marks that do not reach the page are commas, dashes and
+    final marks. c(l, r) counts the sides with a bracket or quotation mark that lacks its partner, except at
+    slots where the page has such a mark too.
+
+    Training with the weight kappa maximises, for each tree::
+
+        log sum over T' of p(T', x | T) exp(-kappa n(T'))
+            = max over q of  log p(x | T) - KL(q || p(T' | T, x)) - kappa E_q[n(T')]
+
+    so the posterior q prefers economical trees. This is posterior regularisation with a linear penalty
+    (Ganchev, Graça, Gillenwater & Taskar 2010, "Posterior Regularization for Structured Latent Variable
+    Models", JMLR 11, section 2). n is a sum over nodes, so the left side costs the same as log p(x | T).
+
+    :param marks: the tokens of the inventory.
+    :param functions: their functions, one for each; without them, each mark counts as 1.
+    """
+
+    def __init__(self, inventory: Inventory, marks: Sequence[str], functions: Sequence[str] = ()) -> None:
+        self._closers = {
+            number: {other for other, closer in enumerate(marks) if closer in CLOSERS.get(mark, ())}
+            for number, mark in enumerate(marks)
+            if mark in PAIRED
+        }
+        by_mark = zip(marks, functions or [FINAL] * len(marks), strict=True)
+        costs = {mark: COSTS.get(function, COSTS[SEPARATING]) for mark, function in by_mark}
+        rows = []
+        for left, right in as_marks(inventory, marks):
+            paired, *alone = facing(left, right)
+            cost = sum(costs[mark][0] for mark in paired) + sum(costs[mark][1] for mark in chain(*alone))
+            deeper = (sum(costs[mark][2] for mark in side) for side in alone)
+            rows.append((cost, *deeper, *unmatched_sides(left, right)))
+        self._rows = torch.tensor(rows, dtype=torch.double)
+
+    def cost(
+        self,
+        forest: Forest | PackedForest,
+        surface: object = None,
+        weight: float = 1.0,
+        *,
+        balanced: bool = True,
+    ) -> Callable[[Tensor, Tensor], Tensor]:
+        """kappa n(T') as a cost of pairs, for `pyropunct.inference.pyro.collapse.tree_factor`.
+
+        For latent trees, above_left and above_right are unknown and taken as 0.
+
+        :param surface: (S, L) the page; if it is something else, no mark is known to lack its partner there.
+        :param balanced: whether c counts.
+        """
+        if isinstance(forest, PackedForest):
+            nothing = torch.zeros(forest.num_nodes)
+            above_left, above_right, lone_left, lone_right = (nothing,) * 4
+        else:
+            above_left, above_right = above(forest, forest.left_slot), above(forest, forest.right_slot)
+            lone = torch.zeros(forest.num_slots)
+            if isinstance(surface, Tensor):
+                lone = self._lone(surface.cpu(), forest.slot_tree.tolist())
+            lone_left, lone_right = lone[forest.left_slot], lone[forest.right_slot]
+
+        def numbers(node: Tensor, row: Tensor) -> Tensor:
+            cost, left, right, unmatched_left, unmatched_right = self._rows[row].unbind(-1)
+            inside = above_left[node] * left + above_right[node] * right
+            unmatched = unmatched_left * (1 - lone_left[node]) + unmatched_right * (1 - lone_right[node])
+            return weight * (cost + inside + balanced * UNMATCHED * unmatched)
+
+        return numbers
+
+    def _lone(self, surface: Tensor, slot_tree: Sequence[int]) -> Tensor:
+        """(S,) 1 for slots with a bracket or quotation mark whose partner the sentence lacks, else 0."""
+        lone = torch.zeros(len(surface))
+        is_paired = torch.isin(surface, torch.tensor([*self._closers], dtype=torch.long))
+        marks = zip(is_paired.nonzero()[:, 0].tolist(), surface[is_paired].tolist(), strict=True)
+        for _, of_tree in groupby(marks, key=lambda found: slot_tree[found[0]]):
+            waiting: list[tuple[int, int]] = []
+            for slot, mark in of_tree:
+                opened = [rank for rank, (_, opener) in enumerate(waiting) if mark in self._closers[opener]]
+                if opened:
+                    lone[[other for other, _ in waiting[opened[-1] + 1 :]]] = 1
+                    del waiting[opened[-1] :]
+                elif self._closers[mark]:
+                    waiting.append((slot, mark))
+                else:
+                    lone[slot] = 1
+            lone[[slot for slot, _ in waiting]] = 1
+        return lone
+
+
+def above(forest: Forest, edge: Tensor) -> Tensor:
+    """(N,) how many larger constituents share the edge of each; ``edge``: (N,) the slots at left or right
+    edges.
+    """
+    outermost = torch.full((forest.num_slots,), forest.num_nodes, device=edge.device)
+    return forest.depth - outermost.scatter_reduce(0, edge, forest.depth, "amin")[edge]

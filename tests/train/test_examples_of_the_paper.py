@@ -1,0 +1,85 @@
+"""The examples of the paper (Li, Wang & Eisner 2019): what stands behind them is the best T' of a model.
+
+The model is fitted to the embedded treebank, which has other words.
+"""
+
+import pytest
+import torch
+
+from pyropunct.embedded import embedded_treebank_path
+from pyropunct.fitted.recipes import Recipe
+from pyropunct.punctuator import Punctuator
+from pyropunct.tasks.explain.brackets import bracketed
+from pyropunct.tasks.rephrase.rephrasing import Rephraser
+from pyropunct.train.fitting import fit
+from pyropunct.treebank.reading import read_text, read_treebank
+from pyropunct.treebank.sentence import Sentence
+
+pytestmark = pytest.mark.usefixtures("single_precision")
+
+DALE = "“ Dale/PROPN/means/nsubj ” means/VERB//root “ river/NOUN/valley/compound valley/NOUN/means/obj . ”"
+CLARA = (
+    "Clara/PROPN/sings/nsubj , my/PRON/neighbor/nmod:poss neighbor/NOUN/Clara/appos , sings/VERB//root "
+    "“ Yesterday/PROPN/sings/obj . ”"
+)
+KERRY = (
+    "Earlier/ADV/said/advmod , Kerry/PROPN/said/nsubj said/VERB//root , "
+    "“ voters/NOUN/answer/nsubj answer/VERB/said/ccomp the/DET/question/det question/NOUN/answer/obj . ”"
+)
+CAPER = (
+    "If/SCONJ/true/mark true/ADJ/failed/advcl , the/DET/caper/det caper/NOUN/failed/nsubj failed/VERB//root ."
+)
+LATER = (
+    "The/DET/caper/det caper/NOUN/failed/nsubj failed/VERB//root , if/SCONJ/true/mark true/ADJ/failed/advcl ."
+)
+
+
+def sentence(written: str) -> Sentence:
+    """A sentence of marks, and of words with their tags, heads and relations; no word occurs twice."""
+    cells = [token.split("/") for token in written.split()]
+    place = {form: number for number, (form, *rest) in enumerate(cells, 1) if rest} | {"": 0}
+    root = next(place[form] for form, *rest in cells if rest[-1:] == ["root"])
+    lines = []
+    for number, (form, *rest) in enumerate(cells, 1):
+        tag, head, relation = (rest[0], place[rest[1]], rest[2]) if rest else ("PUNCT", root, "punct")
+        lines.append(f"{number}\t{form}\t_\t{tag}\t_\t_\t{head}\t{relation}\t_\t_")
+    return read_text("\n".join(lines) + "\n\n").sentences[0]
+
+
+@pytest.fixture(scope="module")
+def model() -> Punctuator:
+    torch.set_num_threads(1)
+    train, dev = (list(read_treebank(embedded_treebank_path(split))) for split in ("train", "dev"))
+    return fit(train, dev, Recipe(epochs=4), direction="right")
+
+
+@pytest.mark.parametrize(
+    ("written", "underlying"),
+    [
+        # figure 1: the period has moved inside
+        (DALE, "root[nsubj[“ Dale ”] means obj[“ river valley ”] .]"),
+        (CLARA, "root[Clara appos[, my neighbor ,] sings obj[“ Yesterday ”] .]"),
+        # section 5.2: the beginning has absorbed a comma; speech has a comma on the left
+        (KERRY, "root[advmod[, Earlier ,] Kerry said ccomp[, “ voters answer the question ”] .]"),
+        # section 6.3: the beginning or the period has absorbed a comma
+        (CAPER, "root[advcl[, If true ,] the caper failed .]"),
+        (LATER, "root[The caper failed advcl[, if true ,] .]"),
+    ],
+)
+def test_the_best_underlying_tree(model: Punctuator, written: str, underlying: str) -> None:
+    given = sentence(written)
+    (((best),),) = model.underlying([given])
+    assert bracketed(given, best) == underlying
+
+
+@pytest.mark.parametrize("written", [CAPER, LATER])
+def test_a_moved_clause_brings_its_commas(model: Punctuator, written: str) -> None:
+    """Section 6.3."""
+    rephraser = Rephraser(model)
+    (tree,) = rephraser.underlying([sentence(written)])
+    last, first = (
+        rephraser.best(tree.moved(tree.with_relation("advcl"), place)) for place in ("last", "first")
+    )
+    assert last.surface[3:] == ((",",), (), (".",))
+    assert first.surface[2] == (",",)
+    assert (last.tree.forms[0], first.tree.forms[0]) == ("The", "If")
