@@ -10,7 +10,8 @@ parsed trees and the reader of running text learn from both.  The tagger learns 
 With ``--encoder`` a second model gets the story of the first, and networks that read this encoder through
 adapters.  The folder ``--work`` keeps what is trained.  The same command goes on from there after an
 interruption; delete the folder at the end.  ``--measure`` trains nothing and measures the model that is
-there.  ``--folds 0`` trains on the trees of the treebank alone.
+there.  ``--story`` trains the story for given trees alone, and keeps all other parts of both models.
+``--folds 0`` trains on the trees of the treebank alone.
 """
 
 import argparse
@@ -37,7 +38,7 @@ from pyropunct.restore.parses import weighted_trees
 from pyropunct.restore.scores import RestorationScores
 from pyropunct.shipped import FOLDER
 from pyropunct.tasks.correct.channel_fitting import fit_channel, simulated_pairs
-from pyropunct.tasks.correct.correcting import NoisyChannel
+from pyropunct.tasks.correct.correcting import NoisyChannel, load_corrector
 from pyropunct.tasks.correct.fitting import COPIES
 from pyropunct.text.marks import Surface
 from pyropunct.train.adapting import LearnedText
@@ -88,10 +89,13 @@ def main() -> None:
     parser.add_argument("--folds", type=int, default=4)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--measure", action="store_true")
+    parser.add_argument("--story", action="store_true")
     options = parser.parse_args()
     torch.set_num_threads(1)
     dev = list(read_treebank(options.dev))
-    if not options.measure:
+    if options.story:
+        write_with_story(options, list(read_treebank(options.train)), dev)
+    elif not options.measure:
         options.work.mkdir(parents=True, exist_ok=True)
         train = list(read_treebank(options.train))
         model = trained(train, dev, options.text, options.work, options.folds, options.seed)
@@ -152,6 +156,23 @@ def tagged(
     both = [*dev, *text.dev]
     more = [*train, *text.once]
     return fit_tagger(model, train, both, recipe, text=more, seed=seed, checkpoint=Checkpoint(checkpoint))
+
+
+def write_with_story(
+    options: argparse.Namespace, train: Sequence[Sentence], dev: Sequence[Sentence]
+) -> None:
+    """Write the model with a new story, and the model with an encoder that shares it."""
+    corrector = load_corrector(options.out)
+    assert isinstance(corrector, NoisyChannel)
+    model, story = corrector.model, fit(train, dev, direction="left", seed=options.seed)
+    known = replace(story.vocabulary, pairs=(), functions=())
+    assert known == replace(model.vocabulary, pairs=(), functions=()), "another treebank has other types"
+    names = ("vocabulary", "recipe", "story", "report", "slot_strings", "conventions")
+    model = replace(model, **{name: getattr(story, name) for name in names})
+    replace(corrector, model=model).save(options.out, small=True)
+    further = options.out.with_name("en-encoder.safetensors")
+    plain, tensors = read_model_file(further)
+    write_model_file(further, {**plain, "base_checksum": digest_of(options.out)}, tensors)
 
 
 def write_with_encoder(

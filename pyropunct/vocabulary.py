@@ -145,7 +145,7 @@ class Vocabulary:
         known, unknown = self.token_number, self.token_number[UNKNOWN]
         return [known.get(token, unknown) for token in marks]
 
-    def with_function(self, function: str) -> list[int]:
+    def _with_function(self, function: str) -> list[int]:
         """The numbers of the tokens with a function; none in files of earlier versions."""
         return [number for number, one in enumerate(self.functions) if one == function]
 
@@ -263,7 +263,7 @@ def with_pairs_of(vocabulary: Vocabulary, examples: Sequence[tuple[Tree, Surface
         for _, surface in examples
         for string in vocabulary._strings(surface)
     ]
-    of_others = {*vocabulary.with_function(FINAL), vocabulary.token_number[ABBREVIATION_DOT]}
+    of_others = {*vocabulary._with_function(FINAL), vocabulary.token_number[ABBREVIATION_DOT]}
     enclosing = [tuple(number for number in string if number not in of_others) for string in strings]
     relations = [vocabulary.relation_number(relation) for tree, _ in examples for relation in tree.relations]
     edges = zip(relations, forest.left_slot.tolist(), forest.right_slot.tolist(), strict=True)
@@ -278,7 +278,7 @@ def with_pairs_of(vocabulary: Vocabulary, examples: Sequence[tuple[Tree, Surface
 def _balanced_pairs(vocabulary: Vocabulary, seen: Mapping[Pair, int]) -> Iterator[Pair]:
     """Two delimiting tokens, and an opening with a closing token; if both may do both, seen often."""
     number = vocabulary.token_number
-    for delimiting in vocabulary.with_function(DELIMITING):
+    for delimiting in vocabulary._with_function(DELIMITING):
         yield (delimiting,), (delimiting,)
     for opening, closers in CLOSERS.items():
         for closing in closers:

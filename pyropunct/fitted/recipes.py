@@ -170,7 +170,7 @@ RECIPES: dict[str, Recipe] = {
     "default": Recipe(),
     "neural": Recipe(attach="neural", epochs=10, network_weight_decay=1.0, network_share=0.5),
     "rules": Recipe(
-        channel="pooled", edit_prior_scale=1.0, prior_keep=0.0, edit_learning_rate=0.03, least_steps=300
+        channel="pooled", edit_prior_scale=1.0, prior_keep=-1.0, edit_learning_rate=0.03, least_steps=300
     ),
     "own": Recipe(empty_score=5.0, learning_rate=0.2, network_learning_rate=0.01),
     "paper": Recipe(
