@@ -158,9 +158,7 @@ def tagged(
     return fit_tagger(model, train, both, recipe, text=more, seed=seed, checkpoint=Checkpoint(checkpoint))
 
 
-def write_with_story(
-    options: argparse.Namespace, train: Sequence[Sentence], dev: Sequence[Sentence]
-) -> None:
+def write_with_story(options: argparse.Namespace, train: Sequence[Sentence], dev: Sequence[Sentence]) -> None:
     """Write the model with a new story, and the model with an encoder that shares it."""
     corrector = load_corrector(options.out)
     assert isinstance(corrector, NoisyChannel)

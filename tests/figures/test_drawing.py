@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from punctuated import arabic, clara, french
 from treebank_strategies import Written, sentences
 
-from pyropunct.figures.drawing import PunctuatedTree, drawn_text, edit_lines
+from pyropunct.figures.drawing import PunctuatedTree, drawn_text, edit_lines, slip_notes
 from pyropunct.figures.svg import drawn_svg
 from pyropunct.tasks.explain.derivations import SlotDerivation, underlying_strings
 from pyropunct.treebank.reading import read_text, read_treebank
@@ -52,6 +52,7 @@ def test_a_slip_in_words() -> None:
     slipped = drawing.derivations[1]._replace(surface=("!",), origins=(None,), slipped=True)
     nothing = drawing.derivations[-1]._replace(underlying=(), surface=("?",), edits=(), slipped=True)
     assert edit_lines([slipped, nothing]) == [", becomes ! (slip)", "∅ becomes ? (slip)"]
+    assert slip_notes([drawing.derivations[0], slipped, nothing]) == ["{1: , ⇒ !}", "{2: ∅ ⇒ ?}"]
 
 
 def test_svg() -> None:

@@ -22,6 +22,7 @@ from pyropunct.tasks.explain.learned import learned_rules
 from pyropunct.tasks.explain.nunberg import EQUAL_STRENGTH, NunbergRule, nunberg_rules
 from pyropunct.tasks.explain.rules import (
     LearnedPair,
+    LearnedRules,
     NoEditsError,
     PairOutcome,
     Precision,
@@ -51,6 +52,18 @@ def learned(model: Punctuator, a: str, b: str) -> dict[tuple[str, ...], float]:
     """The probability of each outcome of a pair."""
     (pair,) = (pair for pair in learned_rules(model).pairs if pair.before == (a, b))
     return {outcome.after: outcome.probability for outcome in pair.outcomes}
+
+
+def test_marks_that_hardly_reach_the_page() -> None:
+    """A mark is erased if it is absorbed more often than shown; of two equal marks one is."""
+    absorbed = LearnedPair(
+        (";", "."), (PairOutcome((";", "."), 0.1, count=1.0), PairOutcome((".",), 0.9, count=9.0))
+    )
+    twice = LearnedPair(
+        (",", ","), (PairOutcome((",", ","), 0.0, count=0.0), PairOutcome((",",), 1.0, count=9.0))
+    )
+    for shown, erased in (({";": 8, ",": 9}, {";"}), ({";": 9, ",": 8}, {","})):
+        assert LearnedRules((absorbed, twice), shown=shown).erased == erased
 
 
 # Both directions
