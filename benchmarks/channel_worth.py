@@ -19,6 +19,7 @@ from pyropunct.fitted.recipes import PAPER_FAMILIES, RECIPES
 from pyropunct.inference.forest import forest_of
 from pyropunct.models.channel.slip import Slip
 from pyropunct.text.marks import Surface
+from pyropunct.treebank.functions import DELIMITING
 from pyropunct.treebank.tree import Tree
 from pyropunct.vocabulary import Vocabulary, build_vocabulary
 
@@ -26,15 +27,20 @@ NO_SLIP = partial(Slip, prior_mean=-20.0, prior_scale=0.01)
 """A slip that costs 20 nats: without any, sentences that nothing else explains would have probability 0."""
 
 PAPER, SLIP, PAIRS = "the paper's families", "no slip", "flanking pairs"
+BOTH = "delimiting marks on both sides"
 SETTINGS: dict[str, tuple[str, ...]] = {
     "default": (),
     SLIP: (SLIP,),
     PAIRS: (PAIRS,),
     PAPER: (PAPER,),
+    BOTH: (BOTH,),
     "no slip, flanking pairs": (SLIP, PAIRS),
     "all three": (SLIP, PAIRS, PAPER),
 }
 """The parts of the model that each row lacks."""
+
+SEPARATED = ("conj", "cc", "list", "root")
+"""Relations whose constituents may have a delimiting mark on one side."""
 
 
 def main() -> None:
@@ -65,12 +71,27 @@ def main() -> None:
 def without(setting: Sequence[str]) -> Iterator[None]:
     """Stories are made without a slip, or with smaller sets W_d."""
     slip = NO_SLIP if SLIP in setting else Slip
-    vocabulary = flanking if PAIRS in setting else build_vocabulary
+    vocabulary = flanking if PAIRS in setting else delimited if BOTH in setting else build_vocabulary
     with (
         patch("pyropunct.fitted.stories.Slip", slip),
         patch("pyropunct.train.fitting.build_vocabulary", vocabulary),
     ):
         yield
+
+
+def delimited(examples: Sequence[tuple[Tree, Surface]]) -> Vocabulary:
+    """A vocabulary whose relations, but for `SEPARATED`, have delimiting marks on both sides or none."""
+    vocabulary = build_vocabulary(examples)
+    delimiting = {number for number, function in enumerate(vocabulary.functions) if function == DELIMITING}
+    pairs = tuple(
+        tuple(
+            (left, right)
+            for left, right in of_relation
+            if relation in SEPARATED or delimiting.intersection(left) == delimiting.intersection(right)
+        )
+        for relation, of_relation in zip(vocabulary.relations, vocabulary.pairs, strict=True)
+    )
+    return replace(vocabulary, pairs=pairs)
 
 
 def flanking(examples: Sequence[tuple[Tree, Surface]]) -> Vocabulary:

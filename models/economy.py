@@ -1,6 +1,6 @@
 """The economy of underlying trees: which T' training prefers among those that explain the page."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain, groupby
 
 import torch
@@ -29,8 +29,18 @@ def facing(left: Sequence[str], right: Sequence[str]) -> tuple[list[str], list[s
 COSTS = {DELIMITING: (1.0, 3.0, 1.0), FINAL: (2.0, 1.0, 5.0), SEPARATING: (10.0, 5.0, 1.0)}
 """How many marks two facing marks, one alone, and one alone a level deeper count as in `Economy`."""
 
+INSIDE = 5.0
+"""How many marks more a delimiting mark counts as inside a bracket or quotation mark of its puncteme."""
+
 UNMATCHED = 30.0
 """How many marks an unmatched side of a constituent counts as in `Economy`."""
+
+
+def _inside(puncteme: Sequence[str], function: Mapping[str, str]) -> int:
+    """How many delimiting marks of a puncteme, from the outside, follow a bracket or quotation mark."""
+    brackets = [rank for rank, mark in enumerate(puncteme) if mark in PAIRED]
+    within = puncteme[brackets[0] + 1 :] if brackets else ()
+    return sum(function[mark] == DELIMITING for mark in within)
 
 
 class Economy:
@@ -46,6 +56,7 @@ class Economy:
     - 1 for two delimiting marks that face each other, and 3 for one that stands alone
     - 1 for a final mark
     - 5 for any other mark
+    - 5 more for a delimiting mark inside a bracket or quotation mark of the same puncteme
 
     *depth* adds 5 for each final mark and 1 for each other mark that faces no mark on the other side: no
     equal one, no closer. above_left(w) is the number of larger constituents that start where w starts;
@@ -75,12 +86,13 @@ class Economy:
             for number, mark in enumerate(marks)
             if mark in PAIRED
         }
-        by_mark = zip(marks, functions or [FINAL] * len(marks), strict=True)
-        costs = {mark: COSTS.get(function, COSTS[SEPARATING]) for mark, function in by_mark}
+        function = dict(zip(marks, functions or [FINAL] * len(marks), strict=True))
+        costs = {mark: COSTS.get(function[mark], COSTS[SEPARATING]) for mark in marks}
         rows = []
         for left, right in as_marks(inventory, marks):
             paired, *alone = facing(left, right)
             cost = sum(costs[mark][0] for mark in paired) + sum(costs[mark][1] for mark in chain(*alone))
+            cost += INSIDE * (_inside(left, function) + _inside(right[::-1], function))
             deeper = (sum(costs[mark][2] for mark in side) for side in alone)
             rows.append((cost, *deeper, *unmatched_sides(left, right)))
         self._rows = torch.tensor(rows, dtype=torch.double)

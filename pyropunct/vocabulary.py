@@ -18,7 +18,7 @@ from pyropunct.inference.machines.evidence import EMPTY, padded
 from pyropunct.models.symmetry import CLOSERS
 from pyropunct.models.trees import PRETRAINED, READING, TREEBANK, TreeBatch, string_number
 from pyropunct.text.marks import ABBREVIATION_DOT, SPECIAL, START, UNKNOWN, Surface
-from pyropunct.treebank.functions import DELIMITING, FINAL, FUNCTIONS, SEPARATING, mark_functions
+from pyropunct.treebank.functions import CLOSING, DELIMITING, FINAL, FUNCTIONS, SEPARATING, mark_functions
 from pyropunct.treebank.tree import MAIN_TREEBANK, Tree
 
 Pair = tuple[tuple[int, ...], tuple[int, ...]]
@@ -222,9 +222,10 @@ def build_vocabulary(examples: Sequence[tuple[Tree, Surface]]) -> Vocabulary:
     """Collect the types of a training treebank (Li, Wang & Eisner 2019, section 4).
 
     W_d holds every pair of slot strings seen around a constituent with relation d, also without the final
-    marks and the abbreviation dot on the right, which may belong to others; each of these strings alone on
-    its side; every single token alone on either side; every delimiting token on both sides; every opening
-    token with each that closes it; and the empty pair.
+    marks and the abbreviation dot on the right, which may belong to others, and with its delimiting marks
+    behind the closing ones, where the channel may have moved them from; each of these strings alone on its
+    side; every single token alone on either side; every delimiting token on both sides; every opening token
+    with each that closes it; and the empty pair.
     `OTHER`, for unseen relations, has the pairs of the rare relations.
     START stands outside all constituents and is part of no puncteme.
 
@@ -265,11 +266,17 @@ def with_pairs_of(vocabulary: Vocabulary, examples: Sequence[tuple[Tree, Surface
     ]
     of_others = {*vocabulary._with_function(FINAL), vocabulary.token_number[ABBREVIATION_DOT]}
     enclosing = [tuple(number for number in string if number not in of_others) for string in strings]
+    closing, delimiting = set(vocabulary._with_function(CLOSING)), set(vocabulary._with_function(DELIMITING))
+    moved = [
+        tuple(sorted(string, key=lambda number: number in delimiting)) if closing & set(string) else string
+        for string in enclosing
+    ]
     relations = [vocabulary.relation_number(relation) for tree, _ in examples for relation in tree.relations]
     edges = zip(relations, forest.left_slot.tolist(), forest.right_slot.tolist(), strict=True)
     for relation, left_slot, right_slot in edges:
-        left, right, inner = strings[left_slot], strings[right_slot], enclosing[right_slot]
-        pairs[relation] |= {(left, right), (left, inner), (left, ()), ((), right), ((), inner)}
+        left, right = strings[left_slot], strings[right_slot]
+        for one in (right, enclosing[right_slot], moved[right_slot]):
+            pairs[relation] |= {(left, one), (left, ()), ((), one)}
         seen[left, right] += 1
     balanced = set(_balanced_pairs(vocabulary, seen))
     return replace(vocabulary, pairs=tuple(tuple(sorted(some | balanced)) for some in pairs))

@@ -18,7 +18,8 @@ from pyropunct.treebank.functions import CLOSING, DELIMITING, FINAL, OPENING, SE
 SHAPES = [[2, 0, 2], [0, 1, 4, 2], [2, 0]]
 BRACKETS = {"^": FINAL, "(": OPENING, ")": CLOSING}
 COMMAS = {"^": FINAL, ",": DELIMITING, ";": SEPARATING}
-MARKS = pytest.mark.parametrize("marks", [BRACKETS, COMMAS], ids=["brackets", "commas"])
+BOTH = {"^": FINAL, ")": CLOSING, ",": DELIMITING}
+MARKS = pytest.mark.parametrize("marks", [BRACKETS, COMMAS, BOTH], ids=["brackets", "commas", "both"])
 
 Functions = dict[str, str]
 
@@ -79,6 +80,9 @@ def n_of(marks: Functions, case: Case, choices: Sequence[int], balanced: bool = 
     for span, pairs, choice in zip(spans, case.pairs, choices, strict=True):
         sides = [[names[t] for t in side] for side in pairs[choice]]
         paired, *alone = facing(*sides)
+        inside = [(mark, sides[0][:place]) for place, mark in enumerate(sides[0])]
+        inside += [(mark, sides[1][place + 1 :]) for place, mark in enumerate(sides[1])]
+        total += 5 * sum(mark == "," and not {"(", ")"}.isdisjoint(others) for mark, others in inside)
         total += sum({DELIMITING: 1, FINAL: 2}.get(marks[mark], 10) for mark in paired)
         edges = (0, -1), (span[0] - 1, span[-1]), alone, unmatched_sides(*sides)
         for edge, slot, others, is_unmatched in zip(*edges, strict=True):
