@@ -61,16 +61,23 @@ class Transducer:
         """The machines of all passes of all branches."""
         return [machine for branch in self.branches for machine in branch.machines]
 
-    def check(self, weights: Tensor) -> None:
+    def check(self, weights: Tensor, *, sums: bool = True) -> None:
         """Check that the machines are probabilistic with these weights.
 
-        :raises MachineError: if a weight is negative or NaN, or if the probabilities of the moves of a state
-            and token, of the starts or of the branches, do not add up to 1.
+        :param sums: whether to check that probabilities add up to 1, which takes longer.
+        :raises MachineError: if there is another number of weights, if one is negative or NaN, or if the
+            probabilities of the moves of a state and token, of the starts or of the branches, do not add up
+            to 1.
         """
+        size = self.products.places.size
+        if weights.shape[-1:] != (size,):
+            raise MachineError(f"the channel has {size} weights, not the shape {tuple(weights.shape)}")
         possible = weights >= 0  # NaN is not
         if not possible.all():
             name = self.products.places.name(int((~possible).nonzero()[0, -1]))
             raise MachineError(f"the channel's weight {name} is {float(weights[~possible][0])}")
+        if not sums:
+            return
         values = self.products.values(weights.detach().double())
         products = torch.tensor([branch.product for branch in self.branches], device=values.device)
         total = values[..., products].sum(-1)

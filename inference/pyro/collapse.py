@@ -4,7 +4,7 @@ Under `collapse_trees` the site "surface" of a story has the probability of x wi
 and the site "pairs" is gone, unless it is given a value.  All else stays as it is.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, Self
@@ -18,7 +18,8 @@ from torch import Tensor
 
 from pyropunct.errors import UserError
 from pyropunct.inference import inside
-from pyropunct.inference.machines.evidence import evidence_of
+from pyropunct.inference.machines.automata import Automata
+from pyropunct.inference.machines.evidence import Evidence
 from pyropunct.inference.problem import Problem
 from pyropunct.inference.pyro.latent import kept
 from pyropunct.inference.pyro.private import Intervention
@@ -189,14 +190,19 @@ def expected_uses(model: Callable[..., Any], *args: Any, **kwargs: Any) -> Tenso
     an E-step. See `pyropunct.inference.machines.transducers.Transducer.edit_counts`.
     """
     told = told_story(model, *args, **kwargs)
-    evidence = evidence_of(told.known)
     problem = told.problem  # whose automata name all products that there are values for
-    values = told.transducer.products.values(told.weights.detach()).requires_grad_()
+    values: list[Tensor] = []
+
+    def automata(evidence: Sequence[Evidence], weights: Tensor) -> Automata:
+        values.append(told.transducer.products.values(weights.detach()).requires_grad_())
+        return told.transducer.automata_with(evidence, values[-1])
+
     with torch.enable_grad():
-        automata = told.transducer.automata_with(evidence.distinct, values)
-        total = inside.log_evidence(replace(problem, automata=automata)).sum()
-        (gradient,) = torch.autograd.grad(total, values)
-    return gradient * values.detach()
+        valued = replace(problem, automata=told.problem_with(automata).automata)
+        total = inside.log_evidence(valued).sum()
+        gradients = torch.autograd.grad(total, values)
+    uses = (slope * value.detach() for slope, value in zip(gradients, values, strict=True))
+    return torch.stack(list(uses)).sum(0)
 
 
 # Costs of punctemes

@@ -158,6 +158,9 @@ def infer_trees(model: Callable[..., Any], temperature: int = 1) -> Callable[...
 def marginals(told: Told) -> dist.TorchDistribution:
     """The posterior of each choice, given x: a distribution of (N,) choices.
 
+    Where trees are latent, nodes are items of a packed forest. The last category then says that an item is no
+    part of the tree; the others add up to the probability of the item.
+
     :raises NotImplementedError: if the posterior depends on other sites that are summed out too.
     """
     posterior = inside.posterior_pairs(told.problem)
@@ -169,4 +172,7 @@ def marginals(told: Told) -> dist.TorchDistribution:
     table = posterior.new_zeros(len(sizes), int(sizes.max()))
     node = torch.repeat_interleave(sizes)
     table[node, torch.arange(len(node)) - told.start[node]] = posterior
+    if told.is_latent:
+        absent = (1 - table.sum(-1, keepdim=True)).clamp(min=0)
+        table = torch.cat([table, absent], -1)
     return dist.Categorical(probs=table)

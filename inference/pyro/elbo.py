@@ -66,6 +66,11 @@ class _ScaleLikelihoodMessenger(Messenger):
     def _pyro_sample(self, msg: Any) -> None:
         if msg["is_observed"] or msg["infer"].get("enumerate"):
             msg["scale"] = msg["scale"] * self._scale
+        elif self._scale != 1 and any(frame.dim == -1 for frame in msg["cond_indep_stack"]):
+            raise NotImplementedError(
+                f"site '{msg['name']}' is latent for each tree, and scale_likelihood scales no guide: give "
+                "the plate of trees a subsample_size instead"
+            )
 
 
 def scale_likelihood(model: Model, scale: float) -> Model:
@@ -75,5 +80,7 @@ def scale_likelihood(model: Model, scale: float) -> Model:
     subsampling scales only the sites of the story.
 
     :param scale: trees in the treebank / trees in a call.
+    :raises NotImplementedError: when called, if a site that is not enumerated is latent for each tree: the
+        guide's factor would have to be scaled, too.
     """
     return _ScaleLikelihoodMessenger(scale)(model)

@@ -10,13 +10,14 @@ from typing import Any, Protocol
 
 import numpy as np
 import torch
+from pyro.infer.util import is_validation_enabled
 from pyro.ops.provenance import detach_provenance, get_provenance
 from pyro.poutine.runtime import get_plates
 from torch import Tensor
 
 from pyropunct.inference.inventory import Inventory
-from pyropunct.inference.machines.automata import side_by_side
-from pyropunct.inference.machines.evidence import EMPTY, SlotEvidence, as_wide, evidence_of
+from pyropunct.inference.machines.automata import Automata, side_by_side
+from pyropunct.inference.machines.evidence import EMPTY, Evidence, SlotEvidence, as_wide, evidence_of
 from pyropunct.inference.machines.transducers import Transducer
 from pyropunct.inference.packed import PackedForest
 from pyropunct.inference.problem import Problem, choice_rows, choice_start
@@ -67,7 +68,9 @@ class Told:
         pairs of some nodes, node after node, with the marks of a surface strictly inside them.
     :param transducer: the channel that rewrites underlying strings, with (*batch, P) its ``weights``.
     :param cost: a cost of punctemes: the story then is p(T', x | T) exp(-cost(T')).  It counts as a constant.
-    :raises ValueError: if there are no trees, or if the shape of weights or costs does not fit them.
+    :raises ValueError: if there are no trees, or if the shape of weights or costs does not fit them; if the
+        channel has other tokens than the inventory; or, as `MachineError`, if the weights are not
+        probabilities. That they add up to 1 is checked only while Pyro validates.
 
     :ivar known: x, or the evidence about it, when it is known.
     :ivar log_pairs: (..., C) log p(l, r | w) given the marks inside, when x is known.
@@ -89,6 +92,14 @@ class Told:
         if not trees.forest.num_trees:
             raise ValueError("there are no trees to tell the story of")
         refuse_transforms(weights)
+        if transducer.num_tokens != inventory.num_tokens:
+            raise ValueError(
+                f"the channel has {transducer.num_tokens} tokens, the inventory {inventory.num_tokens}: make "
+                "both for the same vocabulary"
+            )
+        if len(trees.relation) != trees.forest.num_nodes:
+            raise ValueError(f"there are {len(trees.relation)} relations for {trees.forest.num_nodes} nodes")
+        transducer.check(weights, sums=is_validation_enabled())
         self.trees: Any = trees  # whatever else they have
         self.inventory = inventory
         self.start = torch.from_numpy(choice_start(inventory, trees.relation))
@@ -208,8 +219,9 @@ class Told:
         refuse_transforms(scores)
         if scores.dtype == torch.bfloat16:
             raise ValueError(f"site '{PAIRS}': sums over trees do not take scores in bfloat16, use float32")
-        if scores.isnan().any():
-            raise ValueError(f"site '{PAIRS}': {int(scores.isnan().sum())} scores of pairs are NaN")
+        impossible = scores.isnan() | scores.isposinf()
+        if impossible.any():
+            raise ValueError(f"site '{PAIRS}': {int(impossible.sum())} scores of pairs are NaN or infinite")
         if scores.dim() > 1 and scores.shape[-2] == 1:
             scores = scores.squeeze(-2)
         elif scores.dim() > 1:
@@ -261,11 +273,15 @@ class Told:
     @property
     def problem(self) -> Problem:
         """The inference problem that x poses: which T' may have produced it?"""
+        return self.problem_with(self.transducer.automata)
+
+    def problem_with(self, automata_of: Callable[[Sequence[Evidence], Tensor], Automata]) -> Problem:
+        """The problem, given the automata of pieces of evidence under one joint value of the weights."""
         evidence, slots = evidence_of(self.known), torch.arange(self.forest.num_slots)
         automata, place, count = [], torch.empty_like(evidence.place), 0
         for weights, some in self.channels(slots):
             known = evidence.of(some) if self._is_by_tree else evidence
-            automata.append(self.transducer.automata(known.distinct, detach_provenance(weights)))
+            automata.append(automata_of(known.distinct, detach_provenance(weights)))
             place[some] = known.place + count
             count += len(known.distinct)
         log_pairs = detach_provenance(self.log_pairs)

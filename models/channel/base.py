@@ -32,6 +32,11 @@ class Channel(PyroModule):
             raise ValueError(f'a channel\'s direction is "left" or "right", not {direction!r}')
         self.num_tokens, self.direction = num_tokens, direction
         self._transducer: Transducer | None = None
+        self.register_load_state_dict_post_hook(Channel._forget_machine)
+
+    def _forget_machine(self, _: object) -> None:
+        """Make the machine anew: its fixed factors may come from buffers that have been loaded."""
+        self._transducer = None
 
     def weights(self) -> Mapping[str, Tensor]:
         """The weights that the moves name, from `PyroSample` sites; joint values of other sites are on the
@@ -64,11 +69,19 @@ class Channel(PyroModule):
 
     def probabilities(self) -> Tensor:
         """(..., P) the weights in one line. The first call raises MachineError if the machine is not
-        probabilistic.
+        probabilistic, later ones if the weights have other shapes.
         """
         weights = self.weights()
         if self._transducer is not None:
-            return _in_line(weights, self._transducer.products.places.shapes)
+            shapes = self._transducer.products.places.shapes
+            for name, shape in shapes.items():
+                found = tuple(weights[name].shape) if name in weights else None
+                if found is None or found[len(found) - len(shape) :] != tuple(shape):
+                    raise MachineError(
+                        f"the channel {self.kind}: the weights {name!r} had the shape {tuple(shape)}, now "
+                        f"they have {found}"
+                    )
+            return _in_line(weights, shapes)
         try:
             branches = self.branches()
             shapes = _shapes(weights, branches)

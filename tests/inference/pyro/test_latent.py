@@ -1,6 +1,7 @@
 """The site of latent trees against the definition of the joint probability, tree by tree."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,8 +15,8 @@ from torch import Tensor
 
 from pyropunct.inference.forest import forest_of
 from pyropunct.inference.packed import packed_forest
-from pyropunct.inference.pyro.collapse import collapse_trees
-from pyropunct.inference.pyro.decode import infer_trees
+from pyropunct.inference.pyro.collapse import collapse_trees, told_story
+from pyropunct.inference.pyro.decode import infer_trees, marginals
 from pyropunct.inference.pyro.mixture import mix_trees
 from pyropunct.models.attach.base import Attach
 from pyropunct.models.latent import LatentTrees
@@ -103,6 +104,27 @@ def test_decoded_trees_are_drawn_from_their_posterior(story: Story) -> None:
     told = first.nodes["_RETURN"]["value"]
     assert told.trees.forest.num_nodes == WORDS
     assert told.choices.shape == (WORDS,)
+
+
+def test_marginals_of_items(story: Story) -> None:
+    """Of each word, the probabilities of the items and of their pairs; the last category is absence."""
+    trees = latent()
+    trees = replace(trees, log_arcs=trees.log_arcs.clone())
+    trees.log_arcs[0] = -torch.inf
+    table = marginals(told_story(story, trees, SURFACE)).probs
+    possible = [mask for mask in masks(trees) if trees.log_arcs[mask > 0].isfinite().all()]
+    by_tree = torch.tensor(
+        [
+            float(trees.log_arcs[mask > 0].sum())
+            + log_probs(collapse_trees(story), trees.trees(mask), SURFACE)["surface"]
+            for mask in possible
+        ]
+    )
+    present = (by_tree.softmax(0).unsqueeze(-1) * torch.stack(possible)).sum(0)
+    torch.testing.assert_close(table[:, :-1].sum(-1), present)
+    torch.testing.assert_close(table.sum(-1), torch.ones(trees.forest.num_nodes))
+    words = torch.zeros(WORDS).index_add(0, torch.as_tensor(trees.forest.word), table[:, :-1].sum(-1))
+    torch.testing.assert_close(words, torch.ones(WORDS))
 
 
 def test_told_forward_the_tree_comes_first_and_a_trace_replays(story: Story) -> None:

@@ -485,7 +485,10 @@ def odd_batches() -> None:
 
 def no_numbers() -> None:
     some = story()
-    for table in (torch.full((9,), torch.nan), torch.zeros(9, dtype=torch.bfloat16)):
+    for table in (
+        *(torch.full((9,), value) for value in (torch.nan, torch.inf)),
+        torch.zeros(9, dtype=torch.bfloat16),
+    ):
         some.attach.table = table
         error = refusal(partial(collapse_trees(some), TREES, SURFACE))
     raise error

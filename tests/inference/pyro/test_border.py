@@ -1,0 +1,134 @@
+"""What does not fit together is refused in one line, and what is asked for each tree is exact for each."""
+
+from collections.abc import Sequence
+from copy import deepcopy
+from dataclasses import replace
+
+import pyro
+import pyro.distributions as dist
+import pytest
+import torch
+from problems import Table, batch_of, evidence_of_trees, inventory, story_case, tiny_story, window
+from torch import Tensor
+
+from pyropunct.inference.machines.moves import MachineError
+from pyropunct.inference.pyro.collapse import collapse_trees, expected_uses
+from pyropunct.inference.pyro.elbo import scale_likelihood
+from pyropunct.inference.pyro.told import Told
+from pyropunct.models.channel.base import Channel
+from pyropunct.models.channel.slip import Slip, TokenBigrams
+from pyropunct.models.channel.window import SlidingWindow
+from pyropunct.models.story import Story
+
+HEADS = ([2, 0, 2], [0, 1, 4, 2])
+CASES = [story_case(tiny_story(window("left")), heads, 2) for heads in HEADS]
+TREES, SURFACE = batch_of(CASES)
+PRECISIONS = pytest.mark.parametrize("precision", [torch.float, torch.double], ids=["float32", "float64"])
+
+
+def story(channel: Channel, edit_logits: Tensor) -> Story:
+    """A story with fixed weights."""
+    some = tiny_story(channel)
+    some.attach.table = torch.linspace(-1, 1, len(some.inventory.rows))
+    channel.edit_logits = edit_logits
+    return some
+
+
+def told(weights: Tensor, relation: Tensor | None = None) -> Told:
+    """A story told from its parts."""
+    some = tiny_story(SlidingWindow(3))
+    trees = TREES if relation is None else replace(TREES, relation=relation)
+    size = sum(len(some.inventory.pairs[relation]) for relation in TREES.relation.tolist())
+    return Told(trees, some.inventory, torch.zeros(size), some.channel.transducer, weights)
+
+
+@PRECISIONS
+def test_uses_of_weights_for_each_tree(precision: torch.dtype) -> None:
+    """They are the sums of those of single trees, each with its weights."""
+    torch.set_default_dtype(precision)
+    logits = torch.randn(2, 3, 3, 4)
+    both = story(SlidingWindow(3), logits)
+    found = both.channel.transducer.edit_counts(expected_uses(both, TREES, SURFACE))
+    single = []
+    for case, of_tree in zip(CASES, logits, strict=True):
+        one = story(SlidingWindow(3), of_tree)
+        single.append(one.channel.transducer.edit_counts(expected_uses(one, *batch_of([case]))))
+    assert found.sum() > 1
+    torch.testing.assert_close(found, single[0] + single[1])
+
+
+def test_another_number_of_tokens() -> None:
+    some = inventory()
+    with pytest.raises(
+        ValueError, match=r"^the channel has 4 tokens, the inventory 3: make both for the same"
+    ):
+        Story(some, Table(some), SlidingWindow(4))(TREES, SURFACE)
+
+
+def test_weights_of_another_shape_than_at_first() -> None:
+    some = story(SlidingWindow(3), torch.randn(3, 3, 4))
+    some(TREES)
+    for shape in ((3, 4, 4), (4, 4)):
+        some.channel.edit_logits = torch.randn(shape)
+        with pytest.raises(
+            MachineError, match=r"the weights 'edit' had the shape \(3, 3, 4\), now they have"
+        ):
+            some(TREES)
+
+
+@pytest.mark.parametrize(
+    ("weights", "problem"),
+    [
+        (torch.full((37,), 0.25), r"^the channel has 36 weights, not the shape \(37,\)"),
+        (torch.full((35,), 0.25), r"^the channel has 36 weights, not the shape \(35,\)"),
+        (torch.full((36,), -0.25), r"^the channel's weight .*edit.* is -0\.25"),
+        (torch.full((36,), 0.35), r"add up to 1\.4"),
+    ],
+)
+def test_weights_that_are_no_probabilities(weights: Tensor, problem: str) -> None:
+    told(torch.full((36,), 0.25))
+    with pytest.raises(MachineError, match=problem):
+        told(weights)
+
+
+def test_another_number_of_relations() -> None:
+    with pytest.raises(ValueError, match=r"^there are 6 relations for 7 nodes$"):
+        told(torch.full((36,), 0.25), TREES.relation[:-1])
+
+
+def test_a_scale_for_sites_that_are_latent_for_each_tree() -> None:
+    """The guide's factor of such a site would have to be scaled as well."""
+    some = tiny_story(SlidingWindow(3))
+
+    def model() -> None:
+        plate = pyro.plate("texts", 2, dim=-1)
+        with plate:
+            pyro.sample("style", dist.Normal(0.0, 1.0))
+        some(TREES, SURFACE, plate=plate)
+
+    scale_likelihood(collapse_trees(model), 1.0)()
+    with pytest.raises(
+        NotImplementedError, match=r"^site 'style' is latent for each tree, and scale_likelihood"
+    ):
+        scale_likelihood(collapse_trees(model), 2.0)()
+
+
+def slipping(strings: Sequence[tuple[int, ...]]) -> Story:
+    """A story whose channel slips to strings."""
+    channel = Slip(SlidingWindow(3), TokenBigrams(strings, 3, 0), prior_mean=0.0)
+    some = story(channel.channel, torch.zeros(3, 3, 4))
+    made = Story(some.inventory, some.attach, channel)
+    made.channel.slip_logit = torch.tensor(0.0)
+    return made
+
+
+def test_a_machine_follows_the_state_that_is_loaded() -> None:
+    """Also where it has been used before."""
+    one, other = slipping([(1,), (1, 1)]), slipping([(2,), (2, 1)])
+    before = evidence_of_trees(one, TREES, SURFACE)
+    fresh = deepcopy(other)
+    one.load_state_dict(other.state_dict())
+    assert not torch.allclose(evidence_of_trees(one, TREES, SURFACE), before)
+    torch.testing.assert_close(
+        evidence_of_trees(one, TREES, SURFACE), evidence_of_trees(fresh, TREES, SURFACE)
+    )
