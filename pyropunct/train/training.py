@@ -234,16 +234,17 @@ class Training(Trainer):
     def measured(self) -> Perplexity:
         """The perplexity of dev; raises `DivergedError` if it or a weight is not finite or very large."""
         self._settle(self._current)
+        weights = {**learned_values(self._current), **dict(self._current.named_parameters())}
+        for name, weight in weights.items():
+            if problem := strange(weight):
+                raise self._diverged(f"at its end, {name} {problem}")
         try:
             with np.errstate(invalid="ignore"):  # overflow is checked below
                 perplexity = self.perplexity_of(self._punctuator(self._current))
         except ImpossibleSurfaceError as error:
             raise self._diverged(f"on dev, {error}") from error
-        weights = {**learned_values(self._current), **dict(self._current.named_parameters())}
-        problems = [f"{name} {problem}" for name, weight in weights.items() if (problem := strange(weight))]
-        if problems or not isfinite(perplexity):
-            problem = problems[0] if problems else f"the perplexity of dev is {perplexity}"
-            raise self._diverged(f"at its end, {problem}")
+        if not isfinite(perplexity):
+            raise self._diverged(f"at its end, the perplexity of dev is {perplexity}")
         return Perplexity(perplexity)
 
     def perplexity_of(self, model: Punctuator) -> float:
