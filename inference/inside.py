@@ -13,7 +13,7 @@ function in a semiring, or a derivative of it (Li, Wang & Eisner 2019, section 3
 A `Solver` computes it: the compiled kernels on the CPU, or tensor operations on a GPU.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -35,6 +35,38 @@ DUAL = 1e-20
 """The imaginary unit of the dual numbers: small enough for its square to vanish beside 1."""
 
 
+SAFE = -600.0
+"""Scores below this may underflow where they are multiplied: exp(-745) is zero."""
+
+
+def _has_low_scores(problem: Problem) -> bool:
+    """Whether a finite score is below `SAFE`."""
+    scores = problem.log_pairs.detach()
+    return bool(scores.amin() < SAFE) and bool((scores.isfinite() & (scores < SAFE)).any())
+
+
+def _in_range(problem: Problem) -> tuple[Problem, Tensor]:
+    """The problem with scores that do not underflow, and (..., B) what log p(x | T) of each tree lacks then.
+
+    The greatest score of each word that may explain the surface is subtracted from all its scores. Scores of
+    pairs that explain nothing become minus infinity. A word has one pair of punctemes, and where trees are
+    latent, one item; so the sums of these numbers are missing.
+    """
+    scores, forest = problem.log_pairs, problem.forest
+    is_latent = isinstance(forest, PackedForest)
+    of_nodes = forest.word if is_latent else torch.arange(forest.num_nodes)
+    sizes = torch.from_numpy(np.diff(problem.choice_start))
+    word = torch.as_tensor(of_nodes).repeat_interleave(sizes).to(scores.device)
+    explains = posterior_pairs(replace(problem, log_pairs=torch.zeros_like(scores))) > 0
+    kept = scores.masked_fill(~(explains & scores.detach().isfinite()), -torch.inf)
+    best = scores.new_full((*kept.shape[:-1], int(forest.node_start[-1])), -torch.inf)
+    best = best.scatter_reduce(-1, word.expand(kept.shape), kept.detach(), "amax")
+    best = best.masked_fill(best.isinf(), 0.0)
+    tree = torch.repeat_interleave(forest.node_start.diff()).to(best.device)
+    lacking = best.new_zeros((*best.shape[:-1], forest.num_trees)).index_add(-1, tree, best)
+    return replace(problem, log_pairs=kept - best[..., word]), lacking
+
+
 def solver_of(problem: Problem) -> Solver:
     """The compiled kernels for numbers on the CPU, tensor operations for numbers elsewhere."""
     if isinstance(problem.forest, PackedForest):
@@ -51,7 +83,7 @@ def log_evidence(problem: Problem) -> Tensor:
     of the automata; the gradient in ``log_pairs`` is the posterior of each pair. Always computed in double
     precision, on the device of ``log_pairs``. Higher derivatives raise a `NotImplementedError`.
     """
-    return problem.unscaled(_Inside.apply(problem, None, *_leaves(problem))[0])
+    return _summed(problem, None)[0]
 
 
 def expected_cost(problem: Problem, cost: Tensor) -> tuple[Tensor, Tensor]:
@@ -64,8 +96,20 @@ def expected_cost(problem: Problem, cost: Tensor) -> tuple[Tensor, Tensor]:
     Source: Li, Wang & Eisner (2019, section 2.3): E = d/de log p(x | T) at e = 0, when every
     log p(l, r | w) becomes log p(l, r | w) + e cost(w, l, r).
     """
+    return _summed(problem, cost)
+
+
+def _summed(problem: Problem, cost: Tensor | None) -> tuple[Tensor, Tensor]:
+    """`expected_cost`, from scores that do not underflow."""
+    lacking: Tensor | float = 0.0
+    if _has_low_scores(problem):
+        problem, lacking = _in_range(problem)
     log_total, expectation = _Inside.apply(problem, cost, *_leaves(problem))
-    return problem.unscaled(log_total), expectation
+    if isinstance(problem.forest, PackedForest) and (log_total.detach() < SAFE).any():
+        problem, more = _in_range(problem)  # of many words, the product is too small
+        lacking = lacking + more
+        log_total, expectation = _Inside.apply(problem, cost, *_leaves(problem))
+    return problem.unscaled(log_total) + lacking, expectation
 
 
 def best_derivation(problem: Problem) -> Tensor:
@@ -74,9 +118,7 @@ def best_derivation(problem: Problem) -> Tensor:
 
     On ties the kernels take the first pair; tensor operations may take another.
     """
-    solver = solver_of(problem)
-    batch, joint = _joint_weights(solver)
-    return _stacked([solver.best(weights) for weights in joint], batch, problem)
+    return _decoded(problem, lambda solver, weights: solver.best(weights))
 
 
 def posterior_draws(problem: Problem, draws: int, generator: torch.Generator | None = None) -> Tensor:
@@ -84,9 +126,21 @@ def posterior_draws(problem: Problem, draws: int, generator: torch.Generator | N
 
     :param generator: for draws on the CPU; by default torch's generator for the device of ``log_pairs``.
     """
-    solver = solver_of(problem)
-    batch, joint = _joint_weights(solver)
-    return _stacked([solver.draws(weights, draws, generator) for weights in joint], batch, problem)
+    return _decoded(problem, lambda solver, weights: solver.draws(weights, draws, generator))
+
+
+def _decoded(problem: Problem, decode: Callable[[Solver, TensorWeights], Tensor]) -> Tensor:
+    """The choices that a solver decodes, from scores that do not underflow."""
+    if _has_low_scores(problem):
+        problem, _ = _in_range(problem)
+    for again in (isinstance(problem.forest, PackedForest), False):
+        solver = solver_of(problem)
+        batch, joint = _joint_weights(solver)
+        choices = _stacked([decode(solver, weights) for weights in joint], batch, problem)
+        if not (again and (problem.forest.per_tree((choices >= 0).long()) == 0).any()):
+            break
+        problem, _ = _in_range(problem)  # of many words, the product is too small
+    return choices
 
 
 def posterior_pairs(problem: Problem) -> Tensor:

@@ -27,6 +27,7 @@ from pyropunct.inference.inside import (
     best_derivation,
     expected_cost,
     log_evidence,
+    posterior_draws,
     posterior_pairs,
 )
 from pyropunct.inference.inventory import Inventory
@@ -59,6 +60,29 @@ def leaves_of(problem: Problem) -> dict[str, Tensor]:
     """The problem's numbers, ready to be differentiated by."""
     tensors = {"log_pairs": problem.log_pairs} | problem.automata._asdict()
     return {name: tensors[name].detach().clone().requires_grad_() for name in LEAVES}
+
+
+@DIRECTIONS
+@pytest.mark.parametrize("far", [-743.0, -900.0, -1e5])
+def test_scores_that_would_underflow(direction: str, far: float) -> None:
+    """The pairs that explain the surface are far less probable than others: only what is impossible is."""
+    cases = some_cases(direction)
+    near = problem_of(cases, window(direction), inventory())
+    node = torch.repeat_interleave(torch.from_numpy(near.choice_start).diff())
+    useful = posterior_pairs(near) > 0
+    lowered = near.log_pairs + torch.where(useful & (node % 2 == 0), far, 0.0)
+    leaf = lowered.requires_grad_()
+    there = replace(near, log_pairs=leaf)
+    lacking = near.forest.per_tree(far * (torch.arange(near.forest.num_nodes) % 2 == 0))
+    evidence, expectation = expected_cost(there, cost_of(cases))
+    torch.testing.assert_close(evidence, log_evidence(near) + lacking)
+    torch.testing.assert_close(log_evidence(there), log_evidence(near) + lacking)
+    torch.testing.assert_close(expectation, expected_cost(near, cost_of(cases))[1])
+    (gradient,) = torch.autograd.grad(log_evidence(there).sum(), leaf)
+    torch.testing.assert_close(gradient, posterior_pairs(near))
+    assert torch.equal(best_derivation(there), best_derivation(near))
+    draws = (posterior_draws(one, 20, torch.Generator().manual_seed(0)) for one in (there, near))
+    assert torch.equal(*draws)
 
 
 @DIRECTIONS

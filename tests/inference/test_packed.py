@@ -1,6 +1,7 @@
 """Sums over all trees against the sum of `log_evidence` over each tree by itself."""
 
 import itertools
+import math
 from collections import Counter
 from dataclasses import replace
 
@@ -59,6 +60,31 @@ def packed_problem(words: int, channel: Channel, some: tuple[int | None, int | N
     automata = channel.transducer.automata(known.distinct, channel.probabilities().detach())
     log_pairs = log_probabilities(scores, start) + of_items
     return Problem(forest, inventory_, relation, log_pairs, automata, known.place)
+
+
+@pytest.mark.parametrize("name", CHANNELS)
+def test_scores_that_would_underflow(name: str) -> None:
+    """Each word has one item, so a number that is added to all items of a word is added to the total."""
+    near = packed_problem(3, CHANNELS[name](), WALLS[0], 1)
+    of_words = torch.tensor([-800.0, -14.0, -1e4])
+    sizes = torch.from_numpy(near.choice_start).diff()
+    more = of_words[torch.as_tensor(near.forest.word)].repeat_interleave(sizes)
+    there = replace(near, log_pairs=near.log_pairs + more)
+    torch.testing.assert_close(log_evidence(there), log_evidence(near) + of_words.sum())
+    torch.testing.assert_close(posterior_pairs(there), posterior_pairs(near))
+    assert torch.equal(best_derivation(there), best_derivation(near))
+
+
+def test_long_sentences_of_improbable_items() -> None:
+    """The total alone is too small: there are Catalan numbers of trees with one score."""
+    words = 60
+    forest = packed_forest([np.ones((words, words + 1), np.bool_)])
+    scores = torch.full((forest.num_nodes,), -14.0, dtype=torch.double)
+    trees = math.lgamma(3 * words - 1) - math.lgamma(words + 1) - math.lgamma(2 * words)
+    found = log_evidence(without_marks(forest, scores))
+    assert float(found) == pytest.approx(-14 * words + trees, rel=1e-12)
+    chosen = best_derivation(without_marks(forest, scores)) >= 0
+    assert torch.equal(torch.as_tensor(forest.word)[chosen].sort().values, torch.arange(words))
 
 
 def trees_of(problem: Problem) -> list[list[int]]:
