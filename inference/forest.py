@@ -164,7 +164,7 @@ def forest_of(heads: Sequence[Sequence[int]]) -> Forest:
     :raises ValueError: if a tree has no word, not exactly one root, a cycle, a head out of range, or a
         constituent that is not one span.
     """
-    sizes = np.array([len(tree) for tree in heads])
+    sizes = np.array([len(tree) for tree in heads], np.int64)
     flat = np.array([head for tree in heads for head in tree], np.int64) - 1
     tree = np.repeat(np.arange(len(heads)), sizes)
     odd = np.bincount(tree[flat == -1], minlength=len(heads)) != 1

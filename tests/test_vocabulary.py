@@ -154,3 +154,8 @@ def test_every_relation_may_sprout_balanced_pairs() -> None:
     assert Vocabulary.from_json(json.loads(json.dumps(found.to_json()))) == found
     with pytest.raises(ValueError, match=r"^the functions of tokens are not one of delimiting, "):
         Vocabulary.from_json(json.loads(json.dumps(found.to_json())) | {"functions": ["no"] * len(number)})
+
+
+def test_no_trees() -> None:
+    batch = vocabulary().encode_trees([])
+    assert (len(batch.relation), batch.forest.num_trees, batch.forest.num_slots) == (0, 0, 0)

@@ -21,6 +21,7 @@ from pyro.poutine.indep_messenger import CondIndepStackFrame
 from pyro.poutine.messenger import Messenger
 from torch import Tensor
 
+from pyropunct.inference.machines.evidence import evidence_of
 from pyropunct.inference.pyro.collapse import Summed
 from pyropunct.inference.pyro.telling import TreeSite
 from pyropunct.inference.pyro.told import Surface, Told
@@ -68,7 +69,7 @@ class MixMessenger(Messenger):
                 f"site '{msg['name']}': mix_trees goes around collapse_trees(model), with a surface that is "
                 "given: it neither draws nor decodes"
             )
-        self._check(fn.told)
+        self._check(fn.told, msg["value"])
         fn.told.sentences = self._sizes
         shape = torch.Size((*fn.batch_shape[:-1], len(self._sizes)))
         msg["fn"] = Mixed(fn.told, self._log_weights, shape)
@@ -77,7 +78,7 @@ class MixMessenger(Messenger):
             sentences if frame.dim == -1 else frame for frame in msg["cond_indep_stack"]
         )
 
-    def _check(self, told: Told) -> None:
+    def _check(self, told: Told, surface: Surface) -> None:
         if told.is_latent:
             raise ValueError("mix_trees is given latent trees, all of which are summed out: leave it out")
         trees, sizes = told.forest.num_trees, self._sizes
@@ -87,11 +88,19 @@ class MixMessenger(Messenger):
                 f"{tuple(self._log_weights.shape)}, but the batch has {trees} trees: each sentence needs one "
                 "or more, and each tree one weight"
             )
-        for sentence, slots in enumerate(told.forest.slot_start.diff().split(sizes)):
+        all_slots = told.forest.slot_start.diff()
+        strings = evidence_of(surface).place.split(all_slots.tolist())
+        trees_of = torch.arange(trees).split(sizes)
+        for sentence, (slots, some) in enumerate(zip(all_slots.split(sizes), trees_of, strict=True)):
             if (slots != slots[0]).any():
                 raise ValueError(
                     f"the trees of sentence {sentence} in mix_trees have {slots.tolist()} slots, so they are "
                     "not of the same words: put the trees of a sentence next to each other"
+                )
+            if any(not torch.equal(strings[tree], strings[some[0]]) for tree in some.tolist()):
+                raise ValueError(
+                    f"the trees of sentence {sentence} in mix_trees have different surfaces: give each the "
+                    "surface of the sentence"
                 )
 
 

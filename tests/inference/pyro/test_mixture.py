@@ -269,6 +269,15 @@ def test_what_cannot_be_mixed(model: Mixed, message: str) -> None:
         model(*batch_of(cases))
 
 
+def test_trees_of_one_sentence_with_different_surfaces() -> None:
+    story = tiny_story(window("left"))
+    cases, _ = sentences(story)
+    assert cases[1].surface[1] != (2, 1)
+    cases[1] = cases[1]._replace(surface=[cases[1].surface[0], (2, 1), *cases[1].surface[2:]])
+    with pytest.raises(ValueError, match=r"^the trees of sentence 0 in mix_trees have different surfaces"):
+        mix_trees(collapse_trees(story), SIZES, EQUAL)(*batch_of(cases))
+
+
 @pytest.mark.usefixtures("single_precision")
 def test_the_example_of_the_reference() -> None:
     """It is what `log_prob_over_trees` says of the same trees."""
