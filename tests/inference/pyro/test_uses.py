@@ -622,7 +622,7 @@ USES: dict[str, Callable[[], object]] = {
     "`JitTrace_ELBO`": jit,
     "`torch.func.grad`, `torch.func.vmap`": vectorised,
     "weights in half precision, `copy.deepcopy`": lambda: (half_precision(), copied()),
-    "scores that are NaN, or bfloat16": no_numbers,
+    "scores that are NaN, infinite, or bfloat16": no_numbers,
     "no trees, or a surface with other slots, with a batch dimension, or as a list": odd_batches,
     "`NUTS`, `Importance` of `collapse_trees(model)`": lambda: (nuts(), importance()),
     "`Predictive` of surfaces, also `parallel=True`": lambda: (
