@@ -156,9 +156,11 @@ class SentenceFinder:
             return number
         if number - self._begun + 1 < LONGEST_SENTENCE:
             return None
-        first = self._begun + LEAST_CUT - 1
-        open_places = [place for place in range(first, number + 1) if not self._is_closed(place)]
-        return max(open_places, key=lambda place: self._judged[place].end, default=None)
+        places = range(self._begun + LEAST_CUT - 1, number + 1)
+        open_places = [place for place in places if not self._is_closed(place)]
+        # Where all words touch, as in "we—met—we—met", a sentence ends between touching words.
+        candidates = open_places or [place for place in places if not self._words[place].closed]
+        return max(candidates, key=lambda place: self._judged[place].end, default=None)
 
     def _ends(self, number: int) -> bool:
         word = self._words[number]

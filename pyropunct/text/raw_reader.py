@@ -49,6 +49,9 @@ _ENDING = frozenset(".?!…:”’\"'")
 REMEMBERED = 1 << 14
 """Different tokens whose pieces are remembered."""
 
+LONGEST_REMEMBERED = 100
+"""Longer tokens are not remembered, for they take much memory and hardly come again."""
+
 _OPEN, _CLOSED = "``", "''"
 """Tags that make a quotation mark opening or closing; see `direct_quotes`."""
 
@@ -219,6 +222,8 @@ class RawReader:
             )
 
     def _pieces_of(self, token: str) -> Sequence[_Piece]:
+        if len(token) > LONGEST_REMEMBERED:
+            return tuple(self._pieces(token))
         if token not in self._remembered:
             if len(self._remembered) == REMEMBERED:
                 self._remembered.clear()

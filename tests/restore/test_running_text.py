@@ -134,6 +134,15 @@ def test_a_text_without_ends_is_cut() -> None:
     assert all(LEAST_CUT <= size <= LONGEST_SENTENCE for size in sizes[:-1])
 
 
+def test_a_text_whose_words_all_touch_is_cut() -> None:
+    """The work for a word would else grow with the words before it."""
+    text = "we," * 1000
+    sentences = found(text)
+    sizes = [len(sentence.words) for sentence in sentences]
+    assert all(LEAST_CUT <= size <= LONGEST_SENTENCE for size in sizes[:-1])
+    assert "".join(texts(sentences)) == text
+
+
 def test_words_are_let_go_of() -> None:
     finder = SentenceFinder(TOLD)
     for number in range(300):
