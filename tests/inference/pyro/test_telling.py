@@ -15,7 +15,8 @@ from pyropunct.inference.pyro.mixture import mix_trees
 from pyropunct.inference.pyro.telling import one_by_one
 from pyropunct.models.story import Story
 
-TREES, SURFACE = batch_of([story_case(tiny_story(window("left")), heads, 3) for heads in ([2, 0], [0, 1])])
+CASES = [story_case(tiny_story(window("left")), heads, 3) for heads in ([2, 0], [0, 1])]
+TREES, SURFACE = batch_of(CASES)
 
 
 def known_story() -> Story:
@@ -88,13 +89,14 @@ def test_a_plate_within_a_mixture() -> None:
     """Each language has its own scores, and each sentence of it a mixture of the same trees."""
     story, tables = known_story(), torch.randn(2, 9)
     log_weights = torch.tensor([0.4, 0.6]).log()
+    _, surface = batch_of([case._replace(surface=CASES[0].surface) for case in CASES])
     each = []
     for table in tables:
         story.attach.table = table
-        each.append((evidence_of_trees(story, TREES, SURFACE) + log_weights).logsumexp(0))
+        each.append((evidence_of_trees(story, TREES, surface) + log_weights).logsumexp(0))
     story.attach.table = tables[:, None]
     languages = pyro.plate("languages", 2, dim=-2)
     mixed = mix_trees(collapse_trees(languages(story)), [2], log_weights)
-    trace = poutine.trace(mixed).get_trace(TREES, SURFACE)
+    trace = poutine.trace(mixed).get_trace(TREES, surface)
     torch.testing.assert_close(trace.log_prob_sum(), torch.stack(each).sum())
     assert trace.nodes["surface"]["fn"].batch_shape == (2, 1)

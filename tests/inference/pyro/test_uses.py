@@ -48,6 +48,8 @@ from pyropunct.models.story import Story
 
 CASES = [story_case(tiny_story(window("left")), heads, 3) for heads in ([2, 0], [0, 1])]
 TREES, SURFACE = batch_of(CASES)
+SAME_SURFACE = batch_of([CASES[0], CASES[1]._replace(surface=CASES[0].surface)])[1]
+"""Both trees are of the same words."""
 
 
 def story() -> Story:
@@ -600,7 +602,7 @@ def mixture() -> None:
     some = story()
     some.attach.table = torch.randn(9)
     around, inside = (
-        poutine.trace(model).get_trace(TREES, SURFACE).log_prob_sum()
+        poutine.trace(model).get_trace(TREES, SAME_SURFACE).log_prob_sum()
         for model in (mixed(collapse_trees(some)), collapse_trees(mixed(some)))
     )
     torch.testing.assert_close(around, inside)
@@ -608,8 +610,9 @@ def mixture() -> None:
 
 def mixture_of_expectations() -> None:
     some = story()
-    refusal(partial(mixed(collapse_trees(poutine.scale(some, torch.ones(2)))), TREES, SURFACE))
-    mixed(collapse_trees(tiny_story(window("left"), symmetry_weight=1.0)))(TREES, SURFACE)
+    scaled = poutine.scale(some, torch.ones(2))
+    assert "scale" in str(refusal(partial(mixed(collapse_trees(scaled)), TREES, SAME_SURFACE)))
+    mixed(collapse_trees(tiny_story(window("left"), symmetry_weight=1.0)))(TREES, SAME_SURFACE)
 
 
 USES: dict[str, Callable[[], object]] = {
@@ -656,7 +659,9 @@ USES: dict[str, Callable[[], object]] = {
     "`poutine.scale`, `poutine.mask`": lambda: (scaled(), masked()),
     "a scale or a mask of slots or nodes": of_slots,
     "`mix_trees` of a collapsed model": mixture,
-    "`mix_trees` of a model that is drawn or decoded": lambda: mixed(infer_trees(story()))(TREES, SURFACE),
+    "`mix_trees` of a model that is drawn or decoded": lambda: mixed(infer_trees(story()))(
+        TREES, SAME_SURFACE
+    ),
     "`mix_trees` where the model has a `tree_expectation`, or a scale for each tree": mixture_of_expectations,
     "`collapse_trees`, SVI, `condition`, `replay` with `LatentTrees`": lambda: (
         latent_trees_given(),
