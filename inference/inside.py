@@ -131,15 +131,17 @@ def posterior_draws(problem: Problem, draws: int, generator: torch.Generator | N
 
 def _decoded(problem: Problem, decode: Callable[[Solver, TensorWeights], Tensor]) -> Tensor:
     """The choices that a solver decodes, from scores that do not underflow."""
-    if _has_low_scores(problem):
-        problem, _ = _in_range(problem)
-    for again in (isinstance(problem.forest, PackedForest), False):
-        solver = solver_of(problem)
+
+    def decoded(some: Problem) -> Tensor:
+        solver = solver_of(some)
         batch, joint = _joint_weights(solver)
-        choices = _stacked([decode(solver, weights) for weights in joint], batch, problem)
-        if not (again and (problem.forest.per_tree((choices >= 0).long()) == 0).any()):
-            break
-        problem, _ = _in_range(problem)  # of many words, the product is too small
+        return _stacked([decode(solver, weights) for weights in joint], batch, some)
+
+    if _has_low_scores(problem):
+        return decoded(_in_range(problem)[0])
+    choices, forest = decoded(problem), problem.forest
+    if isinstance(forest, PackedForest) and (forest.per_tree((choices >= 0).long()) == 0).any():
+        return decoded(_in_range(problem)[0])  # of many words, the product is too small
     return choices
 
 

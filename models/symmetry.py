@@ -23,6 +23,9 @@ MAY_STAND_ALONE = frozenset("?!")
 PAIRED = frozenset(CLOSERS).union(*CLOSERS.values()) - MAY_STAND_ALONE
 """Brackets, quotation marks and inverted marks: tokens that need partners."""
 
+ONLY_CLOSING = PAIRED - CLOSERS.keys()
+"""Those that never open."""
+
 CLASSES = (
     "none",
     "left only",
@@ -49,7 +52,7 @@ def unmatched_sides(left: Sequence[str], right: Sequence[str]) -> tuple[bool, bo
             rank += 1
         elif token in PAIRED:
             alone = True
-    return rank < len(openers) or any(token in PAIRED - CLOSERS.keys() for token in left), alone
+    return rank < len(openers) or not ONLY_CLOSING.isdisjoint(left), alone
 
 
 def unmatched(left: Sequence[str], right: Sequence[str]) -> bool:

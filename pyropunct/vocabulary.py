@@ -52,7 +52,8 @@ class Vocabulary:
 
     :ivar treebanks: sources of the examples, beginning with `MAIN_TREEBANK`, which also stands for unknown
         ones.
-    :ivar functions: what each token does: see `pyropunct.treebank.functions`
+    :ivar functions: what each token does, see `pyropunct.treebank.functions`; empty in files of earlier
+        versions.
     """
 
     tokens: tuple[str, ...]
@@ -146,7 +147,7 @@ class Vocabulary:
         return [known.get(token, unknown) for token in marks]
 
     def _with_function(self, function: str) -> list[int]:
-        """The numbers of the tokens with a function; none in files of earlier versions."""
+        """The numbers of the tokens with a function."""
         return [number for number, one in enumerate(self.functions) if one == function]
 
     def _strings(self, surface: Surface) -> list[list[int]]:

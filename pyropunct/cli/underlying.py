@@ -126,7 +126,7 @@ def work(model: str, *, format: str = "brackets", attach_punctuation: bool = Fal
 
     check_attach(attach_punctuation, format)
     punctuator = use.load(model)
-    report = UnderlyingReport(format, None, punctuator, attach_punctuation)
+    report = UnderlyingReport(format, None, punctuator, attach_punctuation, counts_slips=False)
     shown = report.conllu if format == "conllu" else report.text
 
     def texts(sentences: Sequence[Sentence]) -> Iterator[str | None]:
@@ -147,12 +147,16 @@ class UnderlyingReport(SentenceReport):
     """Underlying trees, in brackets, as text drawings, or collected for one SVG file or page.
 
     :param attach: whether marks depend on the constituents that sprouted them.
+    :param counts_slips: whether to count slips in CoNLL-U, too, where nothing else needs them.
     """
 
-    def __init__(self, form: str, out: TextIO | None, model: "Punctuator", attach: bool) -> None:
+    def __init__(
+        self, form: str, out: TextIO | None, model: "Punctuator", attach: bool, counts_slips: bool = True
+    ) -> None:
         from pyropunct.tasks.explain.derivations import Derivations
 
         super().__init__(form, out)
+        self._counts_slips = counts_slips
         self._model, self._attach, self._derivations = model, attach, Derivations(model)
         self._drawings: list[PunctuatedTree] = []
         self.num_slips = 0
@@ -176,7 +180,8 @@ class UnderlyingReport(SentenceReport):
         from pyropunct.tasks.explain.brackets import misc_entries
         from pyropunct.tasks.explain.reattaching import mark_attachments, reattached
 
-        derivations = self._slot_derivations(source, tree)
+        if self._attach or self._counts_slips:
+            derivations = self._slot_derivations(source, tree)
         if self._attach:
             source = reattached(source, mark_attachments(source, derivations))
         return source.conllu(misc_entries(tree))

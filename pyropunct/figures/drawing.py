@@ -75,16 +75,19 @@ def edit_lines(derivations: Sequence[SlotDerivation]) -> list[str]:
             before, after = (displayed_string(tokens) for tokens in (edit.before, edit.after))
             lines.append(f"{before} becomes {after} ({edit.name})")
         if slot.slipped:
-            ignored = _shown([sprouted.token for sprouted in slot.underlying]) or NOTHING
-            lines.append(f"{ignored} becomes {_shown(slot.surface)} (slip)")
+            lines.append(f"{_ignored(slot)} becomes {_shown(slot.surface)} (slip)")
     return lines
+
+
+def _ignored(slot: SlotDerivation) -> str:
+    """The underlying string of a slot where the channel slipped."""
+    return _shown([sprouted.token for sprouted in slot.underlying]) or NOTHING
 
 
 def slip_notes(derivations: Sequence[SlotDerivation]) -> list[str]:
     """``{3: u ⇒ x}`` for each slot, here slot 3, where the channel ignored u and showed x."""
     return [
-        f"{{{number}: {_shown([sprouted.token for sprouted in slot.underlying]) or NOTHING} ⇒ "
-        f"{_shown(slot.surface) or NOTHING}}}"
+        f"{{{number}: {_ignored(slot)} ⇒ {_shown(slot.surface) or NOTHING}}}"
         for number, slot in enumerate(derivations)
         if slot.slipped
     ]

@@ -87,7 +87,7 @@ def direct_quotes(forms: Sequence[str], tags: Sequence[str]) -> list[str]:
 
     A tag of one or two backticks, as in English treebanks, or a form of backticks makes a mark opening. A tag
     of two apostrophes makes it closing. Any other mark closes the last open mark of its kind (double or
-    single), or opens if there is none. A mark of unknown direction without a partner is unchanged.
+    single). If no mark is open, it waits for a mark that closes it, and stays straight if none comes.
     """
     directed = list(forms)
     open_marks: dict[tuple[str, str], list[int]] = {DOUBLE: [], SINGLE: []}

@@ -65,7 +65,7 @@ def leaves_of(problem: Problem) -> dict[str, Tensor]:
 @DIRECTIONS
 @pytest.mark.parametrize("far", [-743.0, -900.0, -1e5])
 def test_scores_that_would_underflow(direction: str, far: float) -> None:
-    """The pairs that explain the surface are far less probable than others: only what is impossible is."""
+    """The pairs that explain the surface have much lower scores than others, but are not impossible."""
     cases = some_cases(direction)
     near = problem_of(cases, window(direction), inventory())
     node = torch.repeat_interleave(torch.from_numpy(near.choice_start).diff())

@@ -58,7 +58,7 @@ def test_larger_constituents_with_the_same_edge() -> None:
 
 
 def lone_slots(marks: Functions, surface: Sequence[Sequence[int]]) -> set[int]:
-    """The slots with a bracket without partner: what is left when neighbouring pairs are deleted."""
+    """The slots of brackets that remain after neighbouring pairs are deleted again and again."""
     names = list(marks)
     left = [(names[token], slot) for slot, string in enumerate(surface) for token in string]
     left = [(mark, slot) for mark, slot in left if mark in "()"]

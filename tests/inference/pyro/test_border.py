@@ -1,4 +1,4 @@
-"""What does not fit together is refused in one line, and what is asked for each tree is exact for each."""
+"""Parts that do not fit together raise an error of one line; weights for each tree give exact results."""
 
 from collections.abc import Sequence
 from copy import deepcopy
