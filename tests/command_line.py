@@ -36,7 +36,7 @@ TELLING = ("adapt", "fit", "fit-correction", "compare", "underlying")
 
 def without_log(text: str) -> str:
     """Standard error without lines that begin with the time, and without counts of constituents or slots."""
-    log = r"^(\d\d:\d\d:\d\d|pyropunct: \d+ (constituents|slots)) .*\n"
+    log = r"^(\d\d:\d\d:\d\d|pyropunct: \d+ (constituents|slots?)) .*\n"
     return re.sub(log, "", text, flags=re.MULTILINE)
 
 

@@ -90,9 +90,8 @@ def underlying(
     show_each("underlying", report, treebank, items, punctuator.underlying(sentences, samples))
     report.draw(treebank, model, width)
     if report.num_slips:
-        console.tell(
-            f"pyropunct: {report.num_slips} slots have marks that T' does not give (the channel slips)"
-        )
+        slots = "1 slot has" if report.num_slips == 1 else f"{report.num_slips} slots have"
+        console.tell(f"pyropunct: {slots} marks that T' does not give (the channel slips)")
     balance = punctuator.balance(sentences)
     if balance.bearing:
         console.tell(
