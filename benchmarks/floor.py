@@ -7,6 +7,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from pyropunct.inference.chart import chart_of, recorded
+from pyropunct.inference.circuit.tape import RESCALE, SPARSE
 from pyropunct.inference.problem import Problem
 from pyropunct.models.attach.scores import Features
 
@@ -29,8 +31,7 @@ def arithmetic(problem: Problem, features: Features) -> Arithmetic:
 
     - Attach: each weight of each context of each node is added to a score, and gets a part of the gradient:
       2.
-    - Inside: one for each arc that is read for an entry of a trie, each number of a table, and each possible
-      pair of a node.  The reverse pass takes twice as many: 3 in all.
+    - Inside: one for each product of a step of Algorithm 1.  The reverse pass takes twice as many: 3 in all.
     """
     return Arithmetic(2 * _weights_read(features), 3 * _inside_pass(problem))
 
@@ -42,30 +43,10 @@ def _weights_read(features: Features) -> int:
 
 
 def _inside_pass(problem: Problem) -> int:
-    one = problem.structure
-    arcs = np.diff(one.arc_start).reshape(-1, one.num_tokens)
-    states = np.diff(one.state_start)
-    total = 0
-    for node, relation in enumerate(one.relation):
-        open_sides = []
-        for slot, start, token in (
-            (one.left_slot[node], one.left_start, one.left_token),
-            (one.right_slot[node], one.right_start, one.right_token),
-        ):
-            automaton = one.slot_automaton[slot]
-            first, last = start[relation], start[relation + 1]
-            open_sides.append(arcs[automaton].any())
-            entries = last - first if open_sides[-1] else 1
-            total += entries * states[automaton]
-            total += arcs[automaton, token[first + 1 : last]].sum()
-        total += _possible_pairs(problem, relation, *open_sides)
-    return int(total)
-
-
-def _possible_pairs(problem: Problem, relation: int, left_open: bool, right_open: bool) -> int:
-    """How many pairs are empty on every side where nothing stands in the slot."""
-    pairs = problem.inventory.pairs[relation]
-    return sum((left_open or not left) and (right_open or not right) for left, right in pairs)
+    steps = recorded(problem, chart_of(problem), 0, problem.forest.num_trees).tape.steps.astype(np.int64)
+    kind, count, width = steps[:, 0], steps[:, 1], steps[:, 2]
+    terms = np.where(kind == SPARSE, count, count * width)
+    return int(terms[kind != RESCALE].sum())
 
 
 @njit(error_model="numpy")

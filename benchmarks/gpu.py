@@ -26,7 +26,7 @@ from torch.profiler import ProfilerActivity, profile
 from pyropunct import Recipe, Sentence, read_treebank
 from pyropunct.inference import inside
 from pyropunct.inference.problem import Problem
-from pyropunct.inference.tensors.solver import TensorSolver
+from pyropunct.inference.solvers import TensorSolver
 from pyropunct.train.training import Training
 from pyropunct.vocabulary import build_vocabulary
 

@@ -20,8 +20,7 @@ from pyropunct.inference.problem import Problem
 from pyropunct.inference.pyro.collapse import tree_problem
 from pyropunct.inference.pyro.elbo import TreeEnum_ELBO
 from pyropunct.inference.pyro.telling import one_by_one
-from pyropunct.inference.solvers import Solver
-from pyropunct.inference.tensors.solver import TensorSolver
+from pyropunct.inference.solvers import Solver, TensorSolver
 from pyropunct.models.trees import TreeBatch, join_surfaces
 from pyropunct.train.training import Training
 
@@ -50,7 +49,7 @@ def best_seconds(work: Callable[[], object], repeats: int) -> float:
 
 
 def by_matrices(problem: Problem) -> Tensor:
-    """Algorithm 1 as printed, in double precision as the compiled kernels."""
+    """Algorithm 1 as printed, in double precision as the compiled loops."""
     automata = problem.automata
     numbers = {name: getattr(automata, name).double() for name in ("weight", "initial", "final")}
     return log_evidence_by_matrices(
@@ -66,7 +65,7 @@ def by_tensors(problem: Problem) -> Tensor:
 
 @contextmanager
 def solved_by(solver: Callable[[Problem], Solver]) -> Iterator[None]:
-    """All inference by kernels, or all by tensor operations, on any device."""
+    """All inference by compiled loops, or all by tensor operations, on any device."""
     with patch.object(inside, "solver_of", solver):
         yield
 

@@ -157,6 +157,8 @@ class _Compiled(CPUDispatcher):
 
 def compiled(function: Callable[..., Any]) -> Any:
     """For functions that Python calls; kept on disk where this can be done."""
+    if getattr(config, "DISABLE_JIT", False):
+        return function
     dispatcher = njit(**_OPTIONS)(function)
     dispatcher.__class__ = _Compiled
     if _KEEPS:

@@ -10,7 +10,7 @@ function in a semiring, or a derivative of it (Li, Wang & Eisner 2019, section 3
 - `best_derivation`: the T' of the single most probable derivation (max semiring);
 - `posterior_draws`: draws of T' from p(T' | T, x) (sampling semiring).
 
-A `Solver` computes it: the compiled kernels on the CPU, or tensor operations on a GPU.
+A `Solver` computes it: compiled loops on the CPU, or tensor operations on a GPU.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,32 +21,31 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from pyropunct.inference.kernels.structure import Weights
 from pyropunct.inference.machines.automata import join_automata, pack, side_by_side
 from pyropunct.inference.machines.composition import as_acceptor
 from pyropunct.inference.machines.evidence import any_over
 from pyropunct.inference.packed import PackedForest
-from pyropunct.inference.packed_solver import PackedSolver
-from pyropunct.inference.problem import Problem
-from pyropunct.inference.solvers import KernelSolver, Solver, TensorWeights
-from pyropunct.inference.tensors.solver import TensorSolver
+from pyropunct.inference.problem import Problem, Weights
+from pyropunct.inference.solvers import CircuitSolver, Solver, TensorSolver, TensorWeights
 
 DUAL = 1e-20
 """The imaginary unit of the dual numbers: small enough for its square to vanish beside 1."""
 
 
-SAFE = -600.0
-"""Scores below this may underflow where they are multiplied: exp(-745) is zero."""
+SAFE = 600.0
+"""exp(-745) is zero, and exp(710) infinite: so far from 0 are no scores whose exponentials are multiplied."""
 
 
-def _has_low_scores(problem: Problem) -> bool:
-    """Whether a finite score is below `SAFE`."""
-    scores = problem.log_pairs.detach()
-    return bool(scores.amin() < SAFE) and bool((scores.isfinite() & (scores < SAFE)).any())
+def _are_far(scores: Tensor) -> bool:
+    """Whether a finite score is not within `SAFE`."""
+    least, greatest = scores.detach().aminmax()
+    if least >= -SAFE and greatest <= SAFE:
+        return False
+    return bool((scores.isfinite() & (scores.abs() > SAFE)).any())
 
 
 def _in_range(problem: Problem) -> tuple[Problem, Tensor]:
-    """The problem with scores that do not underflow, and (..., B) what log p(x | T) of each tree lacks then.
+    """The problem with scores within range, and (..., B) what log p(x | T) of each tree lacks then.
 
     The greatest score of each word that may explain the surface is subtracted from all its scores. Scores of
     pairs that explain nothing become minus infinity. A word has one pair of punctemes, and where trees are
@@ -68,10 +67,9 @@ def _in_range(problem: Problem) -> tuple[Problem, Tensor]:
 
 
 def solver_of(problem: Problem) -> Solver:
-    """The compiled kernels for numbers on the CPU, tensor operations for numbers elsewhere."""
-    if isinstance(problem.forest, PackedForest):
-        return PackedSolver(problem)
-    return KernelSolver(problem) if problem.log_pairs.device.type == "cpu" else TensorSolver(problem)
+    """Compiled loops for numbers on the CPU and packed forests, tensor operations for numbers elsewhere."""
+    is_here = problem.log_pairs.device.type == "cpu" or isinstance(problem.forest, PackedForest)
+    return CircuitSolver(problem) if is_here else TensorSolver(problem)
 
 
 def log_evidence(problem: Problem) -> Tensor:
@@ -100,23 +98,17 @@ def expected_cost(problem: Problem, cost: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _summed(problem: Problem, cost: Tensor | None) -> tuple[Tensor, Tensor]:
-    """`expected_cost`, from scores that do not underflow."""
+    """`expected_cost`, from scores within range."""
     lacking: Tensor | float = 0.0
-    if _has_low_scores(problem):
+    if _are_far(problem.log_pairs):
         problem, lacking = _in_range(problem)
     log_total, expectation = _Inside.apply(problem, cost, *_leaves(problem))
-    if isinstance(problem.forest, PackedForest) and (log_total.detach() < SAFE).any():
-        problem, more = _in_range(problem)  # of many words, the product is too small
-        lacking = lacking + more
-        log_total, expectation = _Inside.apply(problem, cost, *_leaves(problem))
     return problem.unscaled(log_total) + lacking, expectation
 
 
 def best_derivation(problem: Problem) -> Tensor:
     """The choices of the most probable derivation (T' and its edits), (..., N); -1 if the surface is
     impossible.
-
-    On ties the kernels take the first pair; tensor operations may take another.
     """
     return _decoded(problem, lambda solver, weights: solver.best(weights))
 
@@ -130,19 +122,10 @@ def posterior_draws(problem: Problem, draws: int, generator: torch.Generator | N
 
 
 def _decoded(problem: Problem, decode: Callable[[Solver, TensorWeights], Tensor]) -> Tensor:
-    """The choices that a solver decodes, from scores that do not underflow."""
-
-    def decoded(some: Problem) -> Tensor:
-        solver = solver_of(some)
-        batch, joint = _joint_weights(solver)
-        return _stacked([decode(solver, weights) for weights in joint], batch, some)
-
-    if _has_low_scores(problem):
-        return decoded(_in_range(problem)[0])
-    choices, forest = decoded(problem), problem.forest
-    if isinstance(forest, PackedForest) and (forest.per_tree((choices >= 0).long()) == 0).any():
-        return decoded(_in_range(problem)[0])  # of many words, the product is too small
-    return choices
+    """The choices that a solver decodes, from scores within range."""
+    solver = solver_of(_in_range(problem)[0] if _are_far(problem.log_pairs) else problem)
+    batch, joint = _joint_weights(solver)
+    return _stacked([decode(solver, weights) for weights in joint], batch, problem)
 
 
 def posterior_pairs(problem: Problem) -> Tensor:

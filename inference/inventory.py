@@ -58,7 +58,7 @@ class Inventory:
         self.start_token = start_token
         self.end_token = end_token
         # The empty tuple sorts first, which puts the pair of empty punctemes at choice 0 and
-        # all pairs with an empty left puncteme at the head of the list: the kernels rely on it.
+        # all pairs with an empty left puncteme at the head of the list: Algorithm 1 relies on it.
         self.pairs = [sorted(set(some)) for some in pairs]
 
     @property

@@ -24,7 +24,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pyropunct.inference.forest import SideBySide
-from pyropunct.inference.kernels.packed import ITEM, count_items, list_items
+from pyropunct.inference.inventory import Inventory
+from pyropunct.inference.items import ITEM, count_items, list_items
+from pyropunct.inference.machines.automata import Automata
+from pyropunct.inference.problem import Problem
 from pyropunct.inference.ragged import starts_of
 
 
@@ -43,6 +46,7 @@ class PackedForest(SideBySide):
     :ivar head: (I,) the word h to which it attaches, -1 for the root.
     :ivar near: (I,) the half of d on the side of h; ``far``, on the other side.
     :ivar source: (I,) the half of h that grows; ``target``, the half that it becomes.
+    :ivar meeting: (I,) items with the same source and near half have the same number.
     :ivar half_slot: (H,) the slot where each half ends.
     :ivar on_left: (H,) 1 for a half on the left of its word.
     """
@@ -57,6 +61,7 @@ class PackedForest(SideBySide):
     far: Tensor
     source: Tensor
     target: Tensor
+    meeting: Tensor
     half_slot: Tensor
     on_left: Tensor
 
@@ -111,6 +116,7 @@ COUNTED = {
     "far": "half_start",
     "source": "half_start",
     "target": "half_start",
+    "meeting": "item_start",
     "half_slot": "slot_start",
 }
 """The columns that hold numbers, each with the column that says where these start."""
@@ -136,3 +142,11 @@ def _end(forest: PackedForest, name: str) -> int:
     if name == "tree":
         return forest.num_trees
     return int(getattr(forest, COUNTED[name])[-1]) if name in COUNTED else 0
+
+
+def without_marks(forest: PackedForest, log_weights: Tensor) -> Problem:
+    """The problem of trees alone, without punctuation, given (I,) log weights of items."""
+    one, states = torch.ones(1, dtype=torch.double), np.array([0, 1])
+    nothing = Automata(1, states, states * 0, states[:0], states[:0], one[:0], one, one, np.zeros(1))
+    items, slots = (torch.zeros(size, dtype=torch.long) for size in (forest.num_nodes, forest.num_slots))
+    return Problem(forest, Inventory(1, [[((), ())]]), items, log_weights, nothing, slots)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import torch
@@ -10,12 +10,25 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pyropunct.inference.inventory import Inventory
-from pyropunct.inference.kernels.structure import FlatStructure, Structure, flattened
 from pyropunct.inference.machines.automata import Automata
 from pyropunct.inference.ragged import starts_of
 
-OF_FOREST = Structure._fields[: Structure._fields.index("relation")]
-"""The fields of a `Structure` that are those of its forest."""
+Numbers = TypeVar("Numbers")
+"""A column of numbers: an array, or a tensor."""
+
+
+class Weights(NamedTuple, Generic[Numbers]):
+    """The numbers of a problem, all real or all complex; also the shape of their adjoints.
+
+    :ivar pair: p(l, r | w), for each node in turn one number for each pair of its relation.
+    :ivar arc: the weights of the arcs of all automata: the elements of the matrices M_i.
+    :ivar initial: the vectors lambda_i; ``final``, the vectors rho_i.
+    """
+
+    pair: Numbers
+    arc: Numbers
+    initial: Numbers
+    final: Numbers
 
 
 @dataclass(frozen=True)
@@ -51,33 +64,6 @@ class Problem:
         of_slots = log_scale[self.slot_automaton.cpu().numpy()]
         of_trees = np.add.reduceat(of_slots, self.forest.slot_start[:-1].cpu().numpy())
         return log_totals + torch.from_numpy(of_trees).to(log_totals)
-
-    @cached_property
-    def structure(self) -> Structure:
-        """All that has no weight, as arrays for the kernels."""
-        forest, inventory, automata = self.forest, self.inventory, self.automata
-        columns = {
-            **{name: getattr(forest, name).cpu().numpy() for name in OF_FOREST},
-            **{name: getattr(automata, name) for name in ("state_start", "arc_start", "source", "target")},
-            **{f"left_{name}": column for name, column in inventory.left_tries._asdict().items()},
-            **{f"right_{name}": column for name, column in inventory.right_tries._asdict().items()},
-        }
-        return Structure(
-            **columns,
-            relation=self.relation.cpu().numpy(),
-            slot_automaton=self.slot_automaton.cpu().numpy(),
-            num_tokens=automata.num_tokens,
-            start_token=-1 if inventory.start_token is None else inventory.start_token,
-            end_token=-1 if inventory.end_token is None else inventory.end_token,
-            pair_start=inventory.pair_start,
-            empty_left=inventory.empty_left,
-            choice_start=self.choice_start,
-        )
-
-    @cached_property
-    def flat_structure(self) -> FlatStructure:
-        """`structure` as the kernels read it."""
-        return flattened(self.structure)
 
 
 def choice_start(inventory: Inventory, relation: Tensor) -> NDArray[np.int64]:

@@ -9,8 +9,7 @@ from torch import Tensor
 
 from pyropunct.inference.forest import forest_of
 from pyropunct.inference.inside import log_evidence
-from pyropunct.inference.packed import PackedForest
-from pyropunct.inference.packed_solver import without_marks
+from pyropunct.inference.packed import PackedForest, without_marks
 from pyropunct.models.trees import COLUMNS, READING, TreeBatch
 
 

@@ -10,7 +10,7 @@ SENTENCES = 40
 
 
 def calls(folder: Path) -> list[list[object]]:
-    """Calls of commands that compile the kernels: of training, of its second derivatives, of all else."""
+    """Calls of commands that compile code: of training, of its second derivatives, of all else."""
     train, model = folder / "train.conllu", folder / "model"
     text = embedded_treebank_path("train").read_text(encoding="utf-8")
     train.write_text("\n\n".join(text.split("\n\n")[:SENTENCES]) + "\n\n", encoding="utf-8")

@@ -16,7 +16,7 @@ from pyropunct.inference.forest import forest_of
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.machines.evidence import exactly
 from pyropunct.inference.problem import Problem
-from pyropunct.inference.tensors.solver import TensorSolver
+from pyropunct.inference.solvers import TensorSolver
 from pyropunct.models.channel.slip import Slip, TokenBigrams
 
 LEAVES = ("log_pairs", "weight", "initial", "final")

@@ -19,8 +19,7 @@ from pyro.poutine.runtime import effectful
 from torch import Tensor
 
 from pyropunct.inference import inside
-from pyropunct.inference.packed import PackedForest
-from pyropunct.inference.packed_solver import without_marks
+from pyropunct.inference.packed import PackedForest, without_marks
 from pyropunct.inference.pyro.private import value_from_handlers
 
 TREE = "tree"

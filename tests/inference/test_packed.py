@@ -23,8 +23,7 @@ from pyropunct.inference.inside import (
 )
 from pyropunct.inference.machines.automata import side_by_side
 from pyropunct.inference.machines.evidence import evidence_of
-from pyropunct.inference.packed import PackedForest, joined, packed_forest
-from pyropunct.inference.packed_solver import without_marks
+from pyropunct.inference.packed import PackedForest, joined, packed_forest, without_marks
 from pyropunct.inference.problem import Problem, choice_start
 from pyropunct.inference.pyro.pairs import log_probabilities
 from pyropunct.models.channel.base import Channel

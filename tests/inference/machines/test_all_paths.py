@@ -1,4 +1,4 @@
-"""Compiled kernels, tensor operations and Algorithm 1 as printed against enumeration of all paths."""
+"""Compiled loops, tensor operations and Algorithm 1 as printed against enumeration of all paths."""
 
 import itertools
 import math
@@ -71,7 +71,7 @@ LAST_TOKEN_ONLY = Topology(2, (End(0, 1),), (End(0, 2), End(1, 3)), (Arc(2, 0, 1
 
 @pytest.fixture(params=["compiled", "tensors"])
 def path(request: pytest.FixtureRequest) -> Iterator[str]:
-    """How `pyropunct.inference.inside` computes: by kernels, or by tensor operations as on a GPU."""
+    """How `pyropunct.inference.inside` computes: by compiled loops, or by tensor operations as on a GPU."""
     with by_tensors() if request.param == "tensors" else nullcontext():
         yield request.param
 

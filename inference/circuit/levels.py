@@ -1,0 +1,197 @@
+"""A program by tensor operations on any device: all steps that can be done at the same time, at once.
+
+Each step has a *level*, above those of both its factors, so the number of calls to torch depends on the depth
+and breadth of trees, not on their number.  As in pytorch-struct (Rush 2020), the semiring is an argument.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from pyropunct.inference.circuit.program import Program
+from pyropunct.inference.circuit.tape import ADDED, CELLS, DENSE, RESCALE, SPARSE
+from pyropunct.inference.compiling import compiled
+from pyropunct.inference.ragged import runs, starts_of
+
+Array = NDArray[Any]
+Add = Callable[[Tensor, Tensor, Tensor], object]
+"""Adds terms to the numbers at their places, in place."""
+
+
+def total(numbers: Tensor, place: Tensor, terms: Tensor) -> None:
+    """The sum semiring: of real or of dual numbers."""
+    numbers.index_add_(0, place, terms)
+
+
+def greatest(numbers: Tensor, place: Tensor, terms: Tensor) -> None:
+    """The max semiring."""
+    numbers.scatter_reduce_(0, place.long(), terms, "amax")
+
+
+class Level(NamedTuple):
+    """Terms, first times second, added to their targets; and the vectors then complete, to be rescaled.
+
+    :ivar complete: the numbers of these vectors; ``vector``, to which each belongs.
+    """
+
+    target: Tensor
+    first: Tensor
+    second: Tensor
+    complete: Tensor
+    vector: Tensor
+
+
+class Circuit(NamedTuple):
+    """A program, level by level.
+
+    :ivar size: how many numbers there are; ``vectors``, how many vectors are rescaled.
+    :ivar results: where the results lie.
+    """
+
+    levels: list[Level]
+    size: int
+    vectors: int
+    results: Tensor
+
+
+class Numbers(NamedTuple):
+    """All numbers of a circuit, and the scale of each vector: it has been divided by that."""
+
+    numbers: Tensor
+    scale: Tensor
+
+
+@compiled
+def _find_levels(steps, level, of_step):
+    """The level of each step; ``level``, zeros, takes the one that completes each vector."""
+    for number in range(len(steps)):
+        kind, count, width, target, matrix = steps[number, :5]
+        last = max(level[matrix], level[steps[number, 5]])
+        if kind == RESCALE:
+            of_step[number] = last
+            continue
+        if kind != SPARSE:
+            for place in range(count):
+                last = max(last, level[matrix + place * width])
+        of_step[number] = last + 1
+        level[target] = max(last + 1, level[target]) if kind == ADDED else last + 1
+
+
+def circuit_of(program: Program, device: torch.device) -> Circuit:
+    """The circuit of a program each of whose results needs all of its rescaled vectors."""
+    steps, size = program.tape.steps, int(program.tape.used[CELLS])
+    level, of_step = np.zeros(size, np.int32), np.empty(len(steps), np.int32)
+    _find_levels(steps, level, of_step)
+    ends = np.flatnonzero(steps[:, 0] == RESCALE)
+    at = np.argsort(of_step[ends], kind="stable")
+    states, cells = steps[ends[at], 2], steps[ends[at], 3]
+    complete = torch.from_numpy(np.stack([runs(cells, states), np.repeat(at, states)])).to(device)
+    products = np.flatnonzero(steps[:, 0] != RESCALE)
+    order = products[np.argsort(of_step[products], kind="stable")]
+    lengths = np.where(steps[order, 0] == SPARSE, steps[order, 1], steps[order, 1] * steps[order, 2])
+    terms = _terms(program, steps[order], lengths, device)
+    last = np.arange(1, of_step.max() + 1)
+    columns = [
+        *_split(terms, of_step[order], lengths, last),
+        *_split(list(complete), of_step[ends[at]], states, last),
+    ]
+    levels = [Level(*some) for some in zip(*columns, strict=True)]
+    return Circuit(levels, size, len(ends), torch.from_numpy(program.results).to(device))
+
+
+def _split(columns: list[Tensor], level: Array, length: Array, last: Array) -> list[tuple[Tensor, ...]]:
+    """Cut columns into levels; they come in runs of a length and of a level each."""
+    ends = starts_of(length)[np.searchsorted(level, last, "right")]
+    return [column.split(np.diff(ends, prepend=0).tolist()) for column in columns]
+
+
+def _terms(program: Program, steps: Array, lengths: Array, device: torch.device) -> list[Tensor]:
+    """Targets, first and second factors of all terms, (terms,) each; expanded on the device."""
+    start = starts_of(lengths)
+    columns = torch.from_numpy(np.concatenate([steps.T, start[None, :-1]])).to(device, torch.int32)
+    step = torch.repeat_interleave(torch.from_numpy(lengths).to(device), output_size=int(start[-1]))
+    kind, _, width, target, first, second, begin = (column.index_select(0, step) for column in columns)
+    number = torch.arange(len(step), dtype=torch.int32, device=device) - begin
+    places = [torch.from_numpy(column).to(device) for column in (program.tape.row, program.tape.column)]
+    is_sparse, is_dense = kind == SPARSE, kind == DENSE
+    row, column = (place.index_select(0, (width + number).where(is_sparse, 0)) for place in places)
+    width = width.where(~is_sparse, 1)
+    long, short = number // width, number % width
+    target += row.where(is_sparse, long.where(is_dense, short))
+    second += column.where(is_sparse, short.where(is_dense, long))
+    return [target, first + number, second]
+
+
+def evaluate(circuit: Circuit, given: Tensor, weights: Tensor, leaf: Tensor, add: Add) -> Numbers:
+    """Compute all numbers, level by level, in the semiring `total` or `greatest`.
+
+    :param leaf: (leaves, 2) the cell and the place in ``weights`` of each leaf.
+    """
+    numbers = given.new_zeros(circuit.size)
+    numbers[: len(given)] = given
+    numbers[leaf[:, 0]] = weights[leaf[:, 1]]
+    scale = given.real.new_full((circuit.vectors,), torch.finfo(torch.double).tiny)
+    for level in circuit.levels:
+        terms = numbers.index_select(0, level.first).mul_(numbers.index_select(0, level.second))
+        add(numbers, level.target, terms)
+        if len(level.vector):
+            result = numbers.index_select(0, level.complete)
+            scale.scatter_reduce_(0, level.vector, result.real, "amax")
+            numbers.index_copy_(0, level.complete, result / scale.index_select(0, level.vector))
+    return Numbers(numbers, scale)
+
+
+def reverse(circuit: Circuit, values: Numbers, seeds: Tensor) -> Tensor:
+    """The adjoints of all numbers, from those of the results; scales count as constants."""
+    numbers, scale = values
+    adjoint = torch.zeros_like(numbers)
+    adjoint[circuit.results] = seeds
+    for level in reversed(circuit.levels):
+        if len(level.vector):
+            flow = adjoint.index_select(0, level.complete) / scale.index_select(0, level.vector)
+            adjoint.index_copy_(0, level.complete, flow)
+        flow = adjoint.index_select(0, level.target)
+        adjoint.index_add_(0, level.first, flow * numbers.index_select(0, level.second))
+        adjoint.index_add_(0, level.second, flow * numbers.index_select(0, level.first))
+    return adjoint
+
+
+def derivations(circuit: Circuit, numbers: Tensor, count: int, noisy: Callable[[Tensor], Tensor]) -> Tensor:
+    """The derivations that use each number, as bits; ``noisy`` changes weights before the maximum."""
+    used = torch.zeros_like(numbers, dtype=torch.long)
+    used[circuit.results] = (numbers[circuit.results] > 0) * ((1 << count) - 1)
+    for level in reversed(circuit.levels):
+        term, bit = bits(used.index_select(0, level.target), count)
+        target, first, second = (column[term] for column in level[:3])
+        weight = noisy(numbers[first] * numbers[second])
+        chosen = _first_of_greatest(weight, target.long() * count + bit)
+        bit = 1 << bit[chosen]
+        # A derivation uses each number once, except for given ones, which nobody asks for.
+        used.index_add_(0, first[chosen], bit)
+        used.index_add_(0, second[chosen], bit)
+    return used
+
+
+def bits(numbers: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """The bits that are set, up to a count: the places of their numbers, and which bits."""
+    place = numbers.nonzero()[:, 0]
+    each = numbers[place][:, None] >> torch.arange(count, device=numbers.device)
+    row, bit = (each & 1).nonzero().unbind(1)
+    return place[row], bit
+
+
+def _first_of_greatest(weight: Tensor, group: Tensor) -> Tensor:
+    """The place of the greatest weight in each group, of several the first."""
+    groups, group = torch.unique(group, return_inverse=True)
+    best = weight.new_zeros(len(groups)).scatter_reduce_(0, group, weight, "amax")
+    place = torch.arange(len(weight), device=weight.device).where(weight == best[group], len(weight))
+    return place.new_full((len(groups),), len(weight)).scatter_reduce_(0, group, place, "amin")
+
+
+def over_noise(weight: Tensor) -> Tensor:
+    """Weights whose greatest is a draw in proportion to them: w_i / e_i for exponential noise e."""
+    return weight / torch.empty_like(weight).exponential_()

@@ -1,0 +1,118 @@
+"""The sum over all derivations of a program, or its greatest derivation: the steps in order, in a semiring.
+
+Both semirings multiply as numbers do.  A dual number is as great as its real part.
+"""
+
+import math
+
+import numpy as np
+
+from pyropunct.inference.circuit.tape import ADDED, DENSE, RESCALE, SPARSE
+from pyropunct.inference.compiling import compiled, spliced
+
+# NumPy's booleans: of a function that is called with Python's, numba compiles one version for each.
+SUM, MAX = np.bool_(False), np.bool_(True)
+
+FAR = 250
+"""A complete vector is rescaled if its greatest number is not between 2^-250 and 2^250."""
+
+
+@spliced
+def plus(x, y, semiring):
+    """What the semiring adds x and y up to; of two equals, max takes the first."""
+    if semiring == MAX:
+        return y if y.real > x.real else x
+    return x + y
+
+
+@spliced
+def dot(x, y, semiring):
+    """The inner product of two vectors of the same length, which is not 0."""
+    total = x[0] * y[0]
+    for place in range(1, len(x)):
+        total = plus(total, x[place] * y[place], semiring)
+    return total
+
+
+@spliced
+def power(exponent):
+    """A power of two."""
+    return np.ldexp(1.0, exponent)
+
+
+@spliced
+def scale_of(step, exponent):
+    """The power of two by which products of a step's cells count in its target."""
+    return exponent[step[4]] + exponent[step[5]] - exponent[step[3]]
+
+
+@spliced
+def _multiply(vector, factor):
+    for place in range(len(vector)):
+        vector[place] *= factor
+
+
+@spliced
+def _is_zero(vector):
+    is_zero = True
+    for place in range(len(vector)):
+        is_zero = is_zero and vector[place] == 0
+    return is_zero
+
+
+@spliced
+def _rescale(vector):
+    """Divide a vector by a power of two if it needs it, and return the exponent."""
+    greatest = 0.0
+    for place in range(len(vector)):
+        greatest = max(greatest, vector[place].real)
+    if greatest == 0 or 2.0**-FAR < greatest < 2.0**FAR:
+        return 0
+    exponent = min(max(math.frexp(greatest)[1], -1000), 1000)
+    _multiply(vector, power(-exponent))
+    return exponent
+
+
+@compiled
+def evaluate(steps, row, column, values, exponent, semiring):
+    """Fill all cells.
+
+    :param values: (cells,) real, or dual (complex); zero but for what is given.
+    :param exponent: (cells,) zeros; takes, for the first cell of a vector, the power of two by which its
+        numbers are to be multiplied.
+    """
+    for number in range(len(steps)):
+        step = steps[number]
+        kind, count, width, target, matrix = step[0], step[1], step[2], step[3], step[4]
+        if kind == RESCALE:
+            exponent[target] += _rescale(values[target : target + width])
+            continue
+        scale, factor = scale_of(step, exponent), 1.0
+        if kind == SPARSE:
+            rows, columns = row[width : width + count], column[width : width + count]
+            weights, vector, result = values[matrix : matrix + count], values[step[5] :], values[target:]
+            for cell in range(count):
+                product = weights[cell] * vector[columns[cell]]
+                result[rows[cell]] = plus(result[rows[cell]], product, semiring)
+        elif kind == DENSE:
+            vector = values[step[5] : step[5] + width]
+            for place in range(count):
+                begin = matrix + place * width
+                values[target + place] = dot(values[begin : begin + width], vector, semiring)
+        else:
+            result = values[target : target + width]
+            if kind == ADDED and scale != 0 and not _is_zero(result):
+                if _is_zero(values[step[5] : step[5] + count]):
+                    continue
+                if scale < 0:
+                    scale, factor = 0, power(scale)
+                else:
+                    _multiply(result, power(-scale))
+            for place in range(count):
+                begin, multiple = matrix + place * width, factor * values[step[5] + place]
+                vector = values[begin : begin + width]
+                if multiple != 0:
+                    for at in range(width):
+                        result[at] = plus(result[at], multiple * vector[at], semiring)
+        if scale != 0:
+            exponent[target] += scale
