@@ -26,6 +26,7 @@ from pyropunct.tasks.rephrase.underlying_tree import UnderlyingTree
 from pyropunct.tasks.settings import FIRST
 from pyropunct.text.marks import SPECIAL, display
 from pyropunct.treebank.functions import DELIMITING, FINAL
+from pyropunct.treebank.sprouts import part_of
 
 
 class Counts:
@@ -42,6 +43,10 @@ class Counts:
         """Count a sentence."""
         page = Counter(mark for slot in tree.sentence.surface for mark in slot)
         below = Counter(mark for pair in tree.punctemes for side in pair for mark in side)
+        parts = [part for part in map(part_of, tree.punctemes) if part]
+        below.update(mark for part in parts for mark in part[:2])
+        for counted in (self.seen, self.kept):
+            counted["bracket or quotation mark"] += len(parts)
         self.erased.update({mark: n for mark, n in (below - page).items() if mark not in SPECIAL})
         heads = tree.sentence.tree.heads
         for head, (left, right), kind in zip(heads, tree.punctemes, self._kinds(tree), strict=True):

@@ -27,10 +27,11 @@ from pyropunct.inference.circuit.tape import (
     TRANSPOSED,
     new_vector,
     record,
+    record_align,
     record_leaf,
     record_rescale,
 )
-from pyropunct.inference.compiling import compiled, spliced
+from pyropunct.inference.compiling import compiled, inner, spliced
 
 Array = NDArray[Any]
 
@@ -47,13 +48,17 @@ class Chart(NamedTuple):
     :ivar meeting: (I,) items with the same source and near half have the same number.
     :ivar node: (I,) the number of an item in a `pyropunct.inference.problem.Problem`; ``pair_place``, (I,),
         where its weights start there.
-    :ivar relation: (I,) whose pairs the item has.
     :ivar automaton: (H,) the automaton of the slot where each half ends; ``on_left``, its side of the word.
     :ivar trie: (H,) which trie of punctemes is read at each half, -1 for none.
     :ivar trie_start: (2, tries + 1) where the entries of each trie start, first at the right, then at the
-        left; likewise the ``token`` and the ``parent`` of each entry, and ``of_pair``, the entry of each row.
-    :ivar pair_start: (D + 1,) the first row of each relation; ``empty_left``, (D,), how many of its rows have
-        no left puncteme.
+        left; likewise the ``token`` and the ``parent`` of each entry; ``of_pair``, the entry of each pair,
+        with `LABEL` times its label added.
+    :ivar pair_first: (I,) where the pairs of an item start in ``of_pair``; ``pair_count``, (I,), how many it
+        has; ``empty_left``, (I,), how many of them have no left puncteme: these are the first.
+    :ivar label_start: (H + 1,) the first mark of each half around a part of the constituent, see
+        `pyropunct.inference.parts`; ``label_token``, the mark; ``label_out``, how many dependents stand
+        outside.
+    :ivar made_by: (H,) the item whose target a half is; used where there are labels, of given trees.
     :ivar state_start: see `pyropunct.inference.machines.automata.Automata`, as for ``arc_start``.
     :ivar arcs: how many arcs there are.  Their weights are the first cells; then come initial and final
         weights, and the number 1.
@@ -69,7 +74,6 @@ class Chart(NamedTuple):
     meeting: Array
     node: Array
     pair_place: Array
-    relation: Array
     automaton: Array
     on_left: Array
     trie: Array
@@ -77,8 +81,13 @@ class Chart(NamedTuple):
     token: Array
     parent: Array
     of_pair: Array
-    pair_start: Array
+    pair_first: Array
+    pair_count: Array
     empty_left: Array
+    label_start: Array
+    label_token: Array
+    label_out: Array
+    made_by: Array
     state_start: Array
     arc_start: Array
     arcs: int
@@ -90,16 +99,29 @@ class Chart(NamedTuple):
 class Tables(NamedTuple):
     """Where the vectors of halves lie.
 
-    :ivar cell: (H,) the table of each half; entry 0, for the empty puncteme, is the half itself.
-    :ivar entries: (H,) how many entries it has; where nothing can be read, one.
-    :ivar is_grown: (H,) whether the table is recorded.
+    :ivar cell: (H,) the table of each half; entry 0, for the empty puncteme, is the half itself.  Behind it
+        is a table for each label.
+    :ivar entries: (H,) how many entries a table has; where nothing can be read, one.
+    :ivar is_grown: (H,) whether the tables are recorded.
     :ivar met: for each meeting, where s lies, -1 before.
+    :ivar pairs: (I, 3) the cell, the number and the place of the pairs of each item.
     """
 
     cell: Array
     entries: Array
     is_grown: Array
     met: Array
+    pairs: Array
+
+
+LABEL = 1 << 16
+"""A pair whose puncteme has entry e behind label k has the number e + k LABEL."""
+
+
+@spliced
+def _rows(chart, tables, half):
+    """How many rows the tables of a half have together."""
+    return tables.entries[half] * (1 + chart.label_start[half + 1] - chart.label_start[half])
 
 
 @spliced
@@ -132,40 +154,79 @@ def _record_token(chart, tape, automaton, token, on_left, before, after):
 def _leaf(chart, tape, tables, half):
     """A half without dependents: final weights at the left of a word, initial ones at the right."""
     states, ends = _states(chart, half), _ends(chart, half, chart.on_left[half])
-    if tables.entries[half] == 1:
+    if _rows(chart, tables, half) == 1:
         tables.cell[half] = ends
     else:
-        tables.cell[half] = new_vector(tape, tables.entries[half] * states)
+        tables.cell[half] = new_vector(tape, _rows(chart, tables, half) * states)
         record(tape, TRANSPOSED, 1, states, tables.cell[half], ends, _one(chart))
 
 
 @spliced
-def _grow(chart, tape, tables, half):
-    """The table of a half: M_i(l) Mleft for each l, or Mright M_k(r) for each r."""
-    side, states, cell = chart.on_left[half], _states(chart, half), tables.cell[half]
-    first = chart.trie_start[side, chart.trie[half]]
+def _read_trie(chart, tape, tables, half, cell):
+    """The table behind its entry 0: M_i(l) v for each l at the left of a word, v M_i(r) at the right."""
+    side, states, first = chart.on_left[half], _states(chart, half), 0
+    if tables.entries[half] > 1:
+        first = chart.trie_start[side, chart.trie[half]]
     for entry in range(1, tables.entries[half]):
         token, parent = chart.token[side, first + entry], chart.parent[side, first + entry]
         before, after = cell + parent * states, cell + entry * states
         _record_token(chart, tape, chart.automaton[half], token, side, before, after)
+
+
+@inner
+def _label(chart, tape, tables, half, label, cell):
+    """Record a half with a mark inside, so that its outermost dependents stand outside of the mark."""
+    side, outside, source = chart.on_left[half], chart.label_out[label], half
+    for _ in range(outside):
+        source = chart.source[chart.made_by[source]]
+    vector = cell if outside == 0 else new_vector(tape, _states(chart, source))
+    automaton = chart.automaton[source]
+    _record_token(chart, tape, automaton, chart.label_token[label], side, tables.cell[source], vector)
+    for number in range(outside - 1, -1, -1):
+        target = half
+        for _ in range(number):
+            target = chart.source[chart.made_by[target]]
+        item, states = chart.made_by[target], _states(chart, target)
+        near, far = chart.near[item], chart.far[item]
+        s, t = new_vector(tape, _rows(chart, tables, near)), new_vector(tape, _rows(chart, tables, far))
+        out = cell if number == 0 else new_vector(tape, states)
+        pairs = tables.pairs[item]
+        record(tape, DENSE, _rows(chart, tables, near), _states(chart, near), s, tables.cell[near], vector)
+        record(tape, SPARSE, pairs[1], pairs[2], t, pairs[0], s)
+        record(tape, TRANSPOSED, _rows(chart, tables, far), states, out, tables.cell[far], t)
+        record_align(tape, out, states, tables.cell[target])
+        vector = out
+
+
+@spliced
+def _grow(chart, tape, tables, half):
+    """The tables of a half."""
+    size = tables.entries[half] * _states(chart, half)
+    _read_trie(chart, tape, tables, half, tables.cell[half])
+    for number in range(chart.label_start[half + 1] - chart.label_start[half]):
+        cell = tables.cell[half] + (number + 1) * size
+        _label(chart, tape, tables, half, chart.label_start[half] + number, cell)
+        _read_trie(chart, tape, tables, half, cell)
     tables.is_grown[half] = True
 
 
 @spliced
 def _pairs(chart, tape, tables, item):
     """p(l, r | d) for all pairs that can be read: a sparse matrix from near to far punctemes."""
-    near, far, relation = chart.near[item], chart.far[item], chart.relation[item]
-    on_left, first = chart.on_left[near], chart.pair_start[relation]
-    nears, fars = tables.entries[near], tables.entries[far]
-    rows = chart.pair_start[relation + 1] - first
-    if (nears if on_left else fars) == 1:
-        rows = 1 if nears == fars else chart.empty_left[relation]
-    cell, count = tape.used[CELLS], tape.used[LEAVES]
-    for row in range(first, first + rows):
-        x, y = chart.of_pair[on_left, row], chart.of_pair[1 - on_left, row]
-        if x < nears and y < fars:
-            record_leaf(tape, y, x, chart.pair_place[item] + row - first, chart.node[item])
-    return cell, tape.used[LEAVES] - count
+    near, far, first = chart.near[item], chart.far[item], chart.pair_first[item]
+    on_left, nears, fars = chart.on_left[near], tables.entries[near], tables.entries[far]
+    count, cell, leaves = chart.pair_count[item], tape.used[CELLS], tape.used[LEAVES]
+    has_labels = _rows(chart, tables, near) > nears or _rows(chart, tables, far) > fars
+    if not has_labels and (nears if on_left else fars) == 1:
+        count = 1 if nears == fars else chart.empty_left[item]
+    for choice in range(count):
+        x, y = chart.of_pair[on_left, first + choice], chart.of_pair[1 - on_left, first + choice]
+        if x % LABEL < nears and y % LABEL < fars:
+            row, column = y // LABEL * fars + y % LABEL, x // LABEL * nears + x % LABEL
+            record_leaf(tape, row, column, chart.pair_place[item] + choice, chart.node[item])
+    pairs = tables.pairs[item]
+    pairs[0], pairs[1], pairs[2] = cell, tape.used[LEAVES] - leaves, tape.leaf_place + leaves
+    return pairs
 
 
 @spliced
@@ -175,22 +236,19 @@ def _attach(chart, tape, tables, item):
     for half in (near, far):
         if not tables.is_grown[half]:
             _grow(chart, tape, tables, half)
+    nears, fars, states = _rows(chart, tables, near), _rows(chart, tables, far), _states(chart, far)
     s = tables.met[chart.meeting[item]]
     if s < 0:
-        s = new_vector(tape, tables.entries[near])
+        s = new_vector(tape, nears)
         tables.met[chart.meeting[item]] = s
-        record(
-            tape, DENSE, tables.entries[near], _states(chart, near), s, tables.cell[near], tables.cell[source]
-        )
-    place = tape.leaf_place + tape.used[LEAVES]
-    pairs, count = _pairs(chart, tape, tables, item)
-    t = new_vector(tape, tables.entries[far])
-    record(tape, SPARSE, count, place, t, pairs, s)
+        record(tape, DENSE, nears, _states(chart, near), s, tables.cell[near], tables.cell[source])
+    pairs, t = _pairs(chart, tape, tables, item), new_vector(tape, fars)
+    record(tape, SPARSE, pairs[1], pairs[2], t, pairs[0], s)
     kind = ADDED
     if tables.cell[target] < 0:
         kind = TRANSPOSED
-        tables.cell[target] = new_vector(tape, tables.entries[target] * _states(chart, target))
-    record(tape, kind, tables.entries[far], _states(chart, far), tables.cell[target], tables.cell[far], t)
+        tables.cell[target] = new_vector(tape, _rows(chart, tables, target) * _states(chart, target))
+    record(tape, kind, fars, states, tables.cell[target], tables.cell[far], t)
 
 
 @spliced

@@ -5,11 +5,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pyropunct.inference.algorithm import Chart, Tables, record_trees
+from pyropunct.inference.algorithm import LABEL, Chart, Tables, record_trees
 from pyropunct.inference.circuit.program import Program, finished, room
 from pyropunct.inference.inventory import Tries
 from pyropunct.inference.items import OF_FOREST, list_halves
 from pyropunct.inference.packed import PackedForest
+from pyropunct.inference.parts import Parts
 from pyropunct.inference.problem import Problem
 
 Array = NDArray[Any]
@@ -29,14 +30,14 @@ def chart_of(problem: Problem) -> Chart:
         columns, tries = _of_trees(problem.forest, relation), (inventory.left_tries, inventory.right_tries)
     node, half_slot = columns["node"], columns.pop("half_slot")
     left, right = tries
+    of_pair, pairs = np.stack([right.of_pair, left.of_pair]), _pairs(problem, relation, node)
+    labels = _labels(problem.parts, columns, of_pair, pairs)
     return Chart(
         **columns,
-        pair_place=problem.choice_start[node],
-        relation=relation[node],
+        **pairs,
+        **labels,
         automaton=slots[half_slot],
         **_side_by_side(right, left),
-        pair_start=inventory.pair_start,
-        empty_left=inventory.empty_left,
         state_start=automata.state_start,
         arc_start=automata.arc_start,
         arcs=len(automata.source),
@@ -74,6 +75,59 @@ def _of_trees(forest: Any, relation: Array) -> dict[str, Array]:
     }
 
 
+def _pairs(problem: Problem, relation: Array, node: Array) -> dict[str, Array]:
+    """Where the pairs of items are: those of their relations, without parts."""
+    inventory, of_items = problem.inventory, relation[node]
+    return {
+        "pair_place": problem.choice_start[node],
+        "pair_first": inventory.pair_start[of_items],
+        "pair_count": np.diff(inventory.pair_start)[of_items],
+        "empty_left": inventory.empty_left[of_items],
+    }
+
+
+def _labels(
+    parts: Parts | None, columns: dict[str, Array], of_pair: Array, pairs: dict[str, Array]
+) -> dict[str, Array]:
+    """The labels of halves, and ``of_pair`` with the pairs of nodes that may have parts behind all others.
+
+    The places and numbers of these nodes' pairs are changed.
+    """
+    halves, items = len(columns["on_left"]), len(columns["node"])
+    made_by = np.full(halves, -1)
+    made_by[columns["target"]] = np.arange(items)
+    label = np.zeros((0, 3), np.int64)
+    if parts is not None and len(parts.node):
+        item = np.argsort(columns["node"])
+        near, far = (columns[name][item][parts.node.numpy()] for name in ("near", "far"))
+        is_near = columns["on_left"][near] == 1
+        marks, outs = (
+            parts.marks.numpy()[parts.kind.numpy()],
+            (parts.left_out.numpy(), parts.right_out.numpy()),
+        )
+        sides = (
+            [np.where(is_near, near, far), marks[:, 0], outs[0]],
+            [np.where(is_near, far, near), marks[:, 1], outs[1]],
+        )
+        label, place = np.unique(np.concatenate(sides, 1).T, axis=0, return_inverse=True)
+        number = 1 + place - np.searchsorted(label[:, 0], label[place, 0])
+        at_left, at_right = number.reshape(2, -1)
+        for node, own in parts.of_node.items():
+            first, size = pairs["pair_first"][item[node]], pairs["pair_count"][item[node]]
+            more = np.stack([at_right[own], at_left[own]]) * LABEL
+            blocks = of_pair[:, None, first : first + size] + np.pad(more, ((0, 0), (1, 0)))[:, :, None]
+            pairs["pair_first"][item[node]] = of_pair.shape[1]
+            pairs["pair_count"][item[node]] = blocks[0].size
+            of_pair = np.concatenate([of_pair, blocks.reshape(2, -1)], axis=1)
+    return {
+        "label_start": np.searchsorted(label[:, 0], np.arange(halves + 1)),
+        "label_token": label[:, 1],
+        "label_out": label[:, 2],
+        "made_by": made_by,
+        "of_pair": of_pair,
+    }
+
+
 def _side_by_side(*tries: Tries) -> dict[str, Array]:
     """The tries of both sides as the fields of a `Chart`."""
 
@@ -85,7 +139,6 @@ def _side_by_side(*tries: Tries) -> dict[str, Array]:
         "trie_start": np.stack([trie.start for trie in tries]),
         "token": stacked([trie.token for trie in tries]),
         "parent": stacked([trie.parent for trie in tries]),
-        "of_pair": np.stack([trie.of_pair for trie in tries]),
     }
 
 
@@ -96,14 +149,19 @@ def recorded(problem: Problem, chart: Chart, first: int, last: int) -> Program:
     length = chart.trie_start[chart.on_left, chart.trie + 1] - chart.trie_start[chart.on_left, chart.trie]
     is_read = np.diff(chart.arc_start[:: chart.num_tokens]) > 0
     entries = np.where(is_read[chart.automaton] & (chart.trie >= 0), length, 1)
-    near, far = entries[chart.near[items]], entries[chart.far[items]]
-    pairs = np.where((near > 1) | (far > 1), np.diff(chart.pair_start)[chart.relation[items]], 1)
-    # A step for each entry of a table, four to attach a dependent, four to begin and end a tree.
-    steps = int(entries[halves].sum()) + 4 * len(near) + 4 * (last - first)
-    rows, columns = (automata.source, automata.target), (automata.target, automata.source)
-    tape = room(steps, int(pairs.sum()), np.concatenate(rows), np.concatenate(columns))
+    labels = np.diff(chart.label_start)
+    rows = entries * (1 + labels)
+    near, far = rows[chart.near[items]], rows[chart.far[items]]
+    pairs = np.where((near > 1) | (far > 1), chart.pair_count[items], 1)
+    # A step for each row of a table, four to attach a dependent, four to begin and end a tree.
+    steps = int(rows[halves].sum()) + 4 * len(near) + 4 * (last - first)
+    of_labels = chart.label_out[slice(*chart.label_start[[halves.start, halves.stop]])]
+    steps += int((1 + 4 * of_labels).sum())
+    forward, backward = (automata.source, automata.target), (automata.target, automata.source)
+    tape = room(steps, int(pairs.sum()), np.concatenate(forward), np.concatenate(backward))
     count = len(entries)
-    none = np.full(count, -1), entries, np.zeros(count, np.bool_), np.full(int(chart.meeting.max()) + 1, -1)
+    met, of_items = np.full(int(chart.meeting.max()) + 1, -1), np.empty((len(chart.node), 3), np.int64)
+    tables = Tables(np.full(count, -1), entries, np.zeros(count, np.bool_), met, of_items)
     totals = np.empty(last - first, np.int64)
-    record_trees(chart, tape, Tables(*none), first, last, totals)
+    record_trees(chart, tape, tables, first, last, totals)
     return finished(tape, totals)

@@ -18,11 +18,20 @@ class Sprouting(NamedTuple):
 
     :ivar start: (S + 1,) where those of each slot start.
     :ivar node: (2N,) the constituents, once for each of their punctemes; ``on_left`` tells which.
+    :ivar outside: -1; or, for a place where the mark of a part of the constituent may stand
+        (`pyropunct.inference.parts`), how many dependents are then outside of it.
     """
 
     start: Ints
     node: Ints
     on_left: NDArray[np.bool_]
+    outside: Ints
+
+    @property
+    def of_parts(self) -> tuple[Ints, NDArray[np.bool_], Ints]:
+        """The places of parts: node, side and dependents outside."""
+        is_part = self.outside >= 0
+        return self.node[is_part], self.on_left[is_part], self.outside[is_part]
 
 
 @dataclass(frozen=True)
@@ -114,12 +123,40 @@ class Forest(SideBySide):
         First the right punctemes of constituents that end in a slot, inner ones first; then the left ones,
         outer first.
         """
-        depth, nodes = self.depth.cpu().numpy(), np.arange(self.num_nodes)
         slot = np.concatenate([self.right_slot.cpu().numpy(), self.left_slot.cpu().numpy()])
-        on_left = np.repeat([False, True], self.num_nodes)
-        order = np.lexsort((np.concatenate([-depth, depth]), on_left, slot))
+        on_left, nodes = np.repeat([False, True], self.num_nodes), np.tile(np.arange(self.num_nodes), 2)
+        return self._in_order(slot, nodes, on_left, np.full(len(nodes), -1))
+
+    @cached_property
+    def sprouting_with_parts(self) -> Sprouting:
+        """The same with all places where marks of parts may stand, within the punctemes of their nodes."""
+        own, places = self.sprouting, list[tuple[int, int, bool, int]]()
+        for node in range(self.num_nodes):
+            at_left, at_right = self.mark_slots(node)
+            if len(at_left) + len(at_right) > 2:
+                places += [(slot, node, True, number) for number, slot in enumerate(at_left)]
+                places += [(slot, node, False, number) for number, slot in enumerate(at_right)]
+        more = np.array(places, dtype=np.int64).reshape(-1, 4).T
+        first = np.repeat(np.arange(self.num_slots), np.diff(own.start)), own.node, own.on_left, own.outside
+        slot, nodes, on_left, outside = (np.concatenate(both) for both in zip(first, more, strict=True))
+        return self._in_order(slot, nodes, on_left.astype(np.bool_), outside)
+
+    def mark_slots(self, node: int) -> tuple[list[int], list[int]]:
+        """Where a mark can stand with 0, 1, ... dependents of a node outside: on the left, on the right."""
+        first, last = self._edges
+        at_left = [first[node], *(last[child] for child in self.left_children(node))]
+        return at_left, [last[node], *(first[child] for child in self.right_children(node)[::-1])]
+
+    @cached_property
+    def _edges(self) -> tuple[list[int], list[int]]:
+        return self.left_slot.tolist(), self.right_slot.tolist()
+
+    def _in_order(self, slot: Ints, node: Ints, on_left: NDArray[np.bool_], outside: Ints) -> Sprouting:
+        """Right marks of inner constituents first, then left ones of outer constituents first."""
+        depth = 2 * self.depth.cpu().numpy()[node] + (outside >= 0)  # a part lies within its constituent
+        order = np.lexsort((np.where(on_left, depth, -depth), on_left, slot))
         start = starts_of(np.bincount(slot, minlength=self.num_slots))
-        return Sprouting(start, np.concatenate([nodes, nodes])[order], on_left[order])
+        return Sprouting(start, node[order], on_left[order], outside[order])
 
     def heights(self) -> Iterator[tuple[Tensor, Tensor]]:
         """The nodes of each height, bottom-up, and the slots whose punctemes are all known after them."""

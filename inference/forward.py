@@ -22,7 +22,7 @@ _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 
 
 class TreeArrays(NamedTuple):
-    """A forest of N nodes and S slots as the kernels see it: see `pyropunct.inference.forest.Forest`."""
+    """A forest of N nodes and S slots as compiled loops see it: see `pyropunct.inference.forest.Forest`."""
 
     left_slot: Ints
     right_slot: Ints
@@ -35,14 +35,15 @@ class TreeArrays(NamedTuple):
     sprouting: Sprouting
 
 
-def trees_of(forest: Forest) -> TreeArrays:
-    """A forest as the kernels see it."""
+def trees_of(forest: Forest, has_parts: bool = False) -> TreeArrays:
+    """A forest as the compiled loops see it."""
     names = TreeArrays._fields[:-3]
     columns = {name: np.ascontiguousarray(getattr(forest, name).cpu().numpy()) for name in names}
     is_first, is_last = np.zeros((2, forest.num_slots), np.bool_)
     start = forest.slot_start.cpu().numpy()
     is_first[start[:-1]], is_last[start[1:] - 1] = True, True
-    return TreeArrays(**columns, is_first=is_first, is_last=is_last, sprouting=forest.sprouting)
+    sprouting = forest.sprouting_with_parts if has_parts else forest.sprouting
+    return TreeArrays(**columns, is_first=is_first, is_last=is_last, sprouting=sprouting)
 
 
 class Tables(NamedTuple):
@@ -53,6 +54,8 @@ class Tables(NamedTuple):
     :ivar uniform: (N, draws) random numbers in [0, 1); ``bits``, (S, draws) random bits.
     :ivar rows: (N, draws) the inventory's rows of the puncteme pairs, which `choose` draws.
     :ivar numbers: (S, draws) the numbers of the surface strings.
+    :ivar parts: (3, N, draws) the kinds of drawn parts (`pyropunct.inference.parts`), -1 for none, and how
+        many dependents are outside on the left and on the right; empty where there are no parts.
     :ivar groups: (N, draws) the group of each draw, numbered by their first draws; see `group_draws`.
     :ivar group_sizes: (N,) the number of groups of each node.
     """
@@ -63,15 +66,22 @@ class Tables(NamedTuple):
     bits: Array
     rows: Array
     numbers: Array
+    parts: Array
     groups: Array
     group_sizes: Ints
 
 
-def tables_for(node_draws: Ints, slot_draws: Ints, uniform: Floats, bits: Array) -> Tables:
-    """Tables before any decision: all draws of a node are in one group."""
+NO_PARTS = np.zeros((3, 0, 0), np.int32)
+"""The parts of draws where there are none."""
+
+
+def tables_for(
+    node_draws: Ints, slot_draws: Ints, uniform: Floats, bits: Array, parts: Array = NO_PARTS
+) -> Tables:
+    """Tables before other decisions: all draws of a node are in one group."""
     rows, numbers, groups = (np.zeros(table.shape, np.int32) for table in (uniform, bits, uniform))
     group_sizes = np.ones(len(uniform), np.int64)
-    return Tables(node_draws, slot_draws, uniform, bits, rows, numbers, groups, group_sizes)
+    return Tables(node_draws, slot_draws, uniform, bits, rows, numbers, parts, groups, group_sizes)
 
 
 class Punctemes(NamedTuple):
@@ -79,6 +89,7 @@ class Punctemes(NamedTuple):
 
     :ivar left_start: (rows + 1,) where the tokens of each left puncteme start in ``left``.
     :ivar right_start: (rows + 1,) where the tokens of each right puncteme start in ``right``.
+    :ivar marks: (kinds, 2) the marks of parts.
     :ivar longest: the number of tokens in the longest puncteme.
     :ivar start_token: the token at the left of the first slot of a tree, or -1.
     :ivar end_token: the token at the right of the last slot of a tree, or -1.
@@ -88,13 +99,18 @@ class Punctemes(NamedTuple):
     left: Ints
     right_start: Ints
     right: Ints
+    marks: Ints
     longest: int
     start_token: int
     end_token: int
 
 
-def punctemes_of(inventory: Inventory) -> Punctemes:
-    """The punctemes of an inventory."""
+NO_MARKS = np.zeros((0, 2), np.int64)
+"""The marks of parts where there are none."""
+
+
+def punctemes_of(inventory: Inventory, marks: Ints = NO_MARKS) -> Punctemes:
+    """The punctemes of an inventory, and (kinds, 2) the marks of parts."""
     left, right = inventory.padded_rows
     start, end = inventory.start_token, inventory.end_token
     return Punctemes(
@@ -102,6 +118,7 @@ def punctemes_of(inventory: Inventory) -> Punctemes:
         left[left >= 0],
         starts_of((right >= 0).sum(-1)),
         right[right >= 0],
+        marks,
         inventory.longest,
         NONE if start is None else start,
         NONE if end is None else end,
@@ -313,13 +330,17 @@ def _accumulate(scores: Array) -> None:
 
 
 @inner
-def _underlying(
-    punctemes: Punctemes, rows: Array, draw: int, nodes: Ints, on_left: Array, string: Array
-) -> int:
-    """Write the punctemes of the given nodes behind the first token of a string; returns its length."""
-    length = 1
+def _underlying(punctemes: Punctemes, tables: Tables, draw: int, events: Sprouting, string: Array) -> int:
+    """Write what stands in a slot behind the first token of a string; returns its length."""
+    length, nodes, on_left = 1, events.node, events.on_left
     for number in range(len(nodes)):
-        row = rows[nodes[number], draw]
+        if events.outside[number] >= 0:
+            part, side = tables.parts[:, nodes[number], draw], 0 if on_left[number] else 1
+            if part[0] >= 0 and part[1 + side] == events.outside[number]:
+                string[length] = punctemes.marks[part[0], side]
+                length += 1
+            continue
+        row = tables.rows[nodes[number], draw]
         start = punctemes.left_start if on_left[number] else punctemes.right_start
         tokens = punctemes.left if on_left[number] else punctemes.right
         for place in range(start[row], start[row + 1]):
@@ -341,13 +362,14 @@ def rewrite(
     for place in range(len(slots)):
         slot = slots[place]
         begin, end = trees.sprouting.start[slot], trees.sprouting.start[slot + 1]
-        nodes, on_left = trees.sprouting.node[begin:end], trees.sprouting.on_left[begin:end]
-        string = np.empty(len(nodes) * punctemes.longest + 2, np.int64)
+        start, node, on_left, outside = trees.sprouting
+        events = Sprouting(start, node[begin:end], on_left[begin:end], outside[begin:end])
+        string = np.empty((end - begin) * max(1, punctemes.longest) + 2, np.int64)
         string[0] = punctemes.start_token
         first_token = 0 if trees.is_first[slot] and punctemes.start_token >= 0 else 1
         ends = trees.is_last[slot] and punctemes.end_token >= 0
         for draw in range(tables.slot_draws[slot]):
-            length = _underlying(punctemes, tables.rows, draw, nodes, on_left, string)
+            length = _underlying(punctemes, tables, draw, events, string)
             if ends:
                 string[length] = punctemes.end_token
                 length += 1

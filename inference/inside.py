@@ -125,7 +125,8 @@ def _decoded(problem: Problem, decode: Callable[[Solver, TensorWeights], Tensor]
     """The choices that a solver decodes, from scores within range."""
     solver = solver_of(_in_range(problem)[0] if _are_far(problem.log_pairs) else problem)
     batch, joint = _joint_weights(solver)
-    return _stacked([decode(solver, weights) for weights in joint], batch, problem)
+    choices = _stacked([decode(solver, weights) for weights in joint], batch, problem)
+    return problem.numbered(choices)
 
 
 def posterior_pairs(problem: Problem) -> Tensor:

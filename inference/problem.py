@@ -11,7 +11,8 @@ from torch import Tensor
 
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.machines.automata import Automata
-from pyropunct.inference.ragged import starts_of
+from pyropunct.inference.parts import Parts
+from pyropunct.inference.ragged import Ints, runs, starts_of
 
 Numbers = TypeVar("Numbers")
 """A column of numbers: an array, or a tensor."""
@@ -42,6 +43,8 @@ class Problem:
     :ivar relation: (N,) the relation of each node, an index into the inventory.
     :ivar log_pairs: (..., C) log p(l, r | w): for each node in turn, one number for each pair of its W_d.
     :ivar slot_automaton: (S,) which of the automata of K surface strings belongs to each slot.
+    :ivar parts: the parts of constituents that marks may enclose: then a node has its pairs in ``log_pairs``
+        without a part first, then again with each of its parts.
     """
 
     forest: Any
@@ -50,11 +53,47 @@ class Problem:
     log_pairs: Tensor
     automata: Automata
     slot_automaton: Tensor
+    parts: Parts | None = None
 
     @cached_property
     def choice_start(self) -> NDArray[np.int64]:
         """(N + 1,) where each node's part of ``log_pairs`` starts."""
-        return choice_start(self.inventory, self.relation)
+        if self.parts is None:
+            return choice_start(self.inventory, self.relation)
+        return starts_of(self.sizes * self.parts.counts(len(self.sizes)))
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """(N,) the size of each node's W_d."""
+        return np.diff(self.inventory.pair_start)[self.relation.cpu().numpy()]
+
+    @cached_property
+    def base(self) -> Tensor:
+        """(C,) for each choice that may explain the page, which pair of which node it has, in the order of
+        `choice_rows`.
+        """
+        if self.parts is None:
+            return torch.arange(self.choice_start[-1])
+        counts = self.parts.counts(len(self.sizes))
+        node = np.repeat(np.arange(len(counts)), counts)
+        return torch.from_numpy(runs(starts_of(self.sizes)[node], self.sizes[node]))
+
+    @cached_property
+    def rows(self) -> Tensor:
+        """(C,) the inventory's row of each choice."""
+        return choice_rows(self.inventory, self.relation)[self.base]
+
+    def numbered(self, choices: Tensor) -> Tensor:
+        """The numbers of choices (`pyropunct.inference.parts`), from places among those of their nodes."""
+        if self.parts is None:
+            return choices
+        numbers = choices.clone()
+        for node, own in self.parts.of_node.items():
+            size, of_node = int(self.sizes[node]), choices[..., node]
+            number = torch.cat([torch.zeros(1, dtype=torch.long), self.parts.number[own.start : own.stop]])
+            known = of_node % size + size * number.to(of_node.device)[of_node.clamp(min=0) // size]
+            numbers[..., node] = of_node.where(of_node < 0, known)
+        return numbers
 
     def unscaled(self, log_totals: Tensor) -> Tensor:
         """The log-probability of each tree, from that which the scaled automata give; (..., B) both."""

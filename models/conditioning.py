@@ -25,6 +25,7 @@ from pyropunct.inference.problem import Problem, choice_start
 from pyropunct.inference.pyro.collapse import ImpossibleSurfaceError
 from pyropunct.inference.pyro.pairs import log_probabilities
 from pyropunct.inference.pyro.strings import Underlying
+from pyropunct.inference.pyro.told import with_parts
 from pyropunct.inference.ragged import Floats, Ints
 from pyropunct.models.attach.views import Views, views_of
 from pyropunct.models.story import Story
@@ -61,8 +62,9 @@ class Conditioner:
     def problem(self, trees: TreeBatch, log_pairs: Tensor, evidence: SlotEvidence) -> Problem:
         """The sums of a blind story: over punctemes of trees with these log p(l, r | w), given evidence."""
         automata = self.transducer.automata(evidence.distinct, self.weights)
-        inventory = self.story.inventory
-        return Problem(trees.forest, inventory, trees.relation, log_pairs, automata, evidence.place)
+        inventory, parts = self.story.inventory, self.story.parts
+        problem = Problem(trees.forest, inventory, trees.relation, log_pairs, automata, evidence.place)
+        return problem if parts is None else with_parts(problem, parts.scores(trees), evidence.settled())
 
 
 class Conditioned:
@@ -140,7 +142,9 @@ class Conditioned:
         random = torch.Generator().manual_seed(int(self._generator.integers(1 << 62)))
         choices = posterior_draws(problem, draws, random)
         slots = torch.arange(tree.forest.num_slots)
-        underlying = Underlying(tree.forest, problem.inventory, tree.relation, choices, slots)
+        parts = self._conditioner.story.parts
+        marks = None if parts is None else parts.marks.cpu()
+        underlying = Underlying(tree.forest, problem.inventory, tree.relation, choices, slots, marks)
         return self._rewritten(underlying.tokens.numpy())
 
     def _rewritten(self, underlying: Ints) -> Numbers:

@@ -14,6 +14,7 @@ from pyropunct.inference.machines.sampling import sampler
 from pyropunct.inference.ragged import Ints, starts_of
 from pyropunct.inference.threads import in_threads, parts_of
 from pyropunct.models.attach.views import Views
+from pyropunct.models.parts import PartDraws
 from pyropunct.models.story import Story
 from pyropunct.models.trees import TreeBatch
 
@@ -29,7 +30,8 @@ class ManyDraws:
     @torch.no_grad()
     def __init__(self, story: Story) -> None:
         self.inventory, self.reads_surface = story.inventory, story.attach.reads_surface
-        self.punctemes = forward.punctemes_of(self.inventory)
+        marks = forward.NO_MARKS if story.parts is None else story.parts.marks.cpu().numpy()
+        self.punctemes, self.has_parts = forward.punctemes_of(self.inventory, marks), len(marks) > 0
         self.machine = sampler(story.channel.transducer, story.channel.probabilities())
         self._story = story
 
@@ -44,6 +46,11 @@ class ManyDraws:
 
         return scores
 
+    @torch.no_grad()
+    def parts(self, trees: TreeBatch) -> PartDraws | None:
+        """What draws parts, if the story has any."""
+        return None if self._story.parts is None else PartDraws(self._story.parts.scores(trees))
+
 
 class DrawsOfTrees:
     """Many draws for the same trees, each with its own random generator.
@@ -54,7 +61,8 @@ class DrawsOfTrees:
     def __init__(self, story: ManyDraws, trees: TreeBatch, generators: Sequence[np.random.Generator]) -> None:
         self._story, self._trees, self._generators = story, trees, generators
         self.strings = forward.Strings()
-        self._scores, self._shape = story.scorer(trees), forward.trees_of(trees.forest)
+        self._scores, self._shape = story.scorer(trees), forward.trees_of(trees.forest, story.has_parts)
+        self._parts = story.parts(trees)
         pair_start, relation = story.inventory.pair_start, trees.relation.numpy()
         self._first_row, self._num_pairs = pair_start[relation], np.diff(pair_start)[relation]
 
@@ -78,9 +86,13 @@ class DrawsOfTrees:
             bits[first + tree : last + tree + 1, :count] = generator.bit_generator.random_raw(
                 (last - first + 1, count)
             )
-        return forward.tables_for(
-            np.repeat(draws, np.diff(start)), np.repeat(draws, np.diff(start) + 1), uniform, bits
-        )
+        parts = forward.NO_PARTS
+        if self._parts is not None:
+            parts = np.full((3, nodes, columns), -1, np.int32)
+            for tree, (generator, count) in enumerate(zip(self._generators, draws.tolist(), strict=True)):
+                self._parts.draw(range(start[tree], start[tree + 1]), generator, parts[:, :, :count])
+        sizes = np.repeat(draws, np.diff(start)), np.repeat(draws, np.diff(start) + 1)
+        return forward.tables_for(*sizes, uniform, bits, parts)
 
     def _sprout(self, tables: forward.Tables, nodes: Ints) -> None:
         """ATTACH: draw the puncteme pairs of the nodes of one height (section 2.1)."""

@@ -9,6 +9,7 @@ import pyro.distributions as dist
 import torch
 from numpy.typing import NDArray
 from pyro.distributions import TorchDistribution, constraints
+from pyro.nn import PyroModule
 from pyro.poutine.messenger import Messenger
 from torch import Tensor
 
@@ -21,6 +22,21 @@ def normal_prior(mean: Tensor, scale: float) -> dist.Normal:
     A guide that starts at the prior's mean trains that tensor; without the copy, the prior would change too.
     """
     return dist.Normal(mean.clone(), scale)
+
+
+class NormalPrior:
+    """The prior of a `pyro.nn.PyroSample`: a function of its module, which can be pickled.
+
+    :param mean: a tensor, or the name of a buffer of the module.
+    """
+
+    def __init__(self, mean: Tensor | str, scale: float) -> None:
+        self._mean, self._scale = mean, scale
+
+    def __call__(self, module: PyroModule) -> dist.TorchDistribution:
+        """The prior in a module."""
+        mean = getattr(module, self._mean) if isinstance(self._mean, str) else self._mean
+        return normal_prior(mean, self._scale).to_event(mean.dim())
 
 
 class PriorShares(NamedTuple):

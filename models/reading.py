@@ -20,7 +20,7 @@ from torch import Tensor
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.problem import choice_rows, choice_start
 from pyropunct.models.latent import LatentTrees
-from pyropunct.models.priors import normal_prior
+from pyropunct.models.priors import NormalPrior
 from pyropunct.models.trees import READING, TreeBatch
 
 OWN, TRUST = 0.8, 0.5
@@ -40,9 +40,9 @@ class Trust(PyroModule):
         self._sides = [_counted(side, tokens) for side in zip(*inventory.rows, strict=True)]
         sides = torch.ones(2, tokens)
         # tensors when read
-        self.own: Any = PyroSample(lambda module: normal_prior(torch.tensor([OWN]), SCALE).to_event(1))
-        self.trust: Any = PyroSample(lambda module: normal_prior(TRUST * sides, SCALE).to_event(2))
-        self.offset: Any = PyroSample(lambda module: normal_prior(0 * sides, SCALE).to_event(2))
+        self.own: Any = PyroSample(NormalPrior(torch.tensor([OWN]), SCALE))
+        self.trust: Any = PyroSample(NormalPrior(TRUST * sides, SCALE))
+        self.offset: Any = PyroSample(NormalPrior(0 * sides, SCALE))
 
     def scores(self, trees: TreeBatch | LatentTrees) -> Tensor:
         """(..., C) scores of pairs to add to the attach model's. Raises ValueError without log-odds of a

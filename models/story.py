@@ -31,6 +31,7 @@ from pyropunct.models.attach.views import Views, views_of
 from pyropunct.models.channel.base import Channel
 from pyropunct.models.economy import Economy
 from pyropunct.models.latent import LatentTrees
+from pyropunct.models.parts import PartMarks
 from pyropunct.models.reading import Trust
 from pyropunct.models.symmetry import unmatched_rows
 from pyropunct.models.trees import TreeBatch
@@ -57,6 +58,7 @@ class Story(PyroModule):
         Without it, training falls into a local optimum: several constituents explain one final period, and
         the channel absorbs all but one.
     :param reading: scores of a network's predictions: see `pyropunct.models.reading`.
+    :param parts: marks around parts of constituents: see `pyropunct.models.parts`.
     :ivar is_settled: whether economy counts unmatched marks.  Training says no in its first half: before the
         edits are learned, a quotation that is closed before the period looks like one that ends behind it.
     """
@@ -73,11 +75,13 @@ class Story(PyroModule):
         economy_weight: float = 0.0,
         reading: Trust | None = None,
         functions: Sequence[str] = (),
+        parts: PartMarks | None = None,
     ) -> None:
         super().__init__()
         self.inventory, self.empty_score = inventory, empty_score
         self.symmetry_weight, self.economy_weight = symmetry_weight, economy_weight
         self.attach, self.channel, self.syntax, self.reading = attach, channel, syntax, reading
+        self.parts = parts
         self._unmatched = unmatched_rows(inventory, marks) if symmetry_weight else None
         self._marks, self._functions = marks, functions
         self.is_settled = True
@@ -139,16 +143,20 @@ class Story(PyroModule):
         views: Views | None,
         weights: Tensor,
         regularised: bool | None,
+        was_latent: bool = False,
     ) -> Told:
-        """The story before it is told."""
+        """The story before it is told; latent trees have no parts, before and after they are drawn."""
         scores = self._attach(trees, surface, views)
         cost = None
         if self.economy_weight and (self.training if regularised is None else regularised):
             balanced = self.is_settled or not self.training
             cost = self._economy.cost(trees.forest, surface, self.economy_weight, balanced=balanced)
-        told = Told(trees, self.inventory, scores, self.channel.transducer, weights, cost)
+        parts = None
+        if self.parts is not None and isinstance(trees, TreeBatch) and not was_latent:
+            parts = self.parts.scores(trees)
+        told = Told(trees, self.inventory, scores, self.channel.transducer, weights, cost, parts)
         if told.is_latent:
-            told.given = lambda given: self._told(given, surface, None, weights, regularised)
+            told.given = lambda given: self._told(given, surface, None, weights, regularised, was_latent=True)
         return told
 
     @pyro_method

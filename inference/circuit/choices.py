@@ -40,7 +40,7 @@ def link(steps, writer, earlier):
     """Fill ``writer``, which is -1 before, and ``earlier``; see `Evaluated`."""
     for number in range(len(steps)):
         kind, target = steps[number, 0], steps[number, 3]
-        if kind != RESCALE:
+        if kind < RESCALE:
             earlier[number] = writer[target] if kind == ADDED else -1
             writer[target] = number
 

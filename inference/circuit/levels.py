@@ -13,11 +13,14 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pyropunct.inference.circuit.program import Program
-from pyropunct.inference.circuit.tape import ADDED, CELLS, DENSE, RESCALE, SPARSE
+from pyropunct.inference.circuit.tape import ADDED, ALIGN, CELLS, DENSE, RESCALE, SPARSE
 from pyropunct.inference.compiling import compiled
 from pyropunct.inference.ragged import runs, starts_of
 
 Array = NDArray[Any]
+NOTHING = torch.finfo(torch.double).tiny
+"""The scale of a vector without a greater number."""
+
 Add = Callable[[Tensor, Tensor, Tensor], object]
 """Adds terms to the numbers at their places, in place."""
 
@@ -36,6 +39,7 @@ class Level(NamedTuple):
     """Terms, first times second, added to their targets; and the vectors then complete, to be rescaled.
 
     :ivar complete: the numbers of these vectors; ``vector``, to which each belongs.
+    :ivar aligned: the numbers of other vectors; ``like``, the vector whose scale is also that of each.
     """
 
     target: Tensor
@@ -43,6 +47,8 @@ class Level(NamedTuple):
     second: Tensor
     complete: Tensor
     vector: Tensor
+    aligned: Tensor
+    like: Tensor
 
 
 class Circuit(NamedTuple):
@@ -71,8 +77,8 @@ def _find_levels(steps, level, of_step):
     for number in range(len(steps)):
         kind, count, width, target, matrix = steps[number, :5]
         last = max(level[matrix], level[steps[number, 5]])
-        if kind == RESCALE:
-            of_step[number] = last
+        if kind >= RESCALE:
+            of_step[number] = level[target] = max(last, level[target])
             continue
         if kind != SPARSE:
             for place in range(count):
@@ -86,24 +92,24 @@ def circuit_of(program: Program, device: torch.device) -> Circuit:
     steps, size = program.tape.steps, int(program.tape.used[CELLS])
     level, of_step = np.zeros(size, np.int32), np.empty(len(steps), np.int32)
     _find_levels(steps, level, of_step)
-    ends = np.flatnonzero(steps[:, 0] == RESCALE)
-    at = np.argsort(of_step[ends], kind="stable")
-    states, cells = steps[ends[at], 2], steps[ends[at], 3]
-    complete = torch.from_numpy(np.stack([runs(cells, states), np.repeat(at, states)])).to(device)
-    products = np.flatnonzero(steps[:, 0] != RESCALE)
-    order = products[np.argsort(of_step[products], kind="stable")]
+    order = np.argsort(of_step, kind="stable")
+    ends, aligned = (order[steps[order, 0] == kind] for kind in (RESCALE, ALIGN))
+    rescaled = np.sort(ends)
+    vector_of = np.zeros(size, np.int64)
+    vector_of[steps[rescaled, 3]] = np.arange(len(ends))
+    order = order[steps[order, 0] < RESCALE]
     lengths = np.where(steps[order, 0] == SPARSE, steps[order, 1], steps[order, 1] * steps[order, 2])
-    terms = _terms(program, steps[order], lengths, device)
     last = np.arange(1, of_step.max() + 1)
-    columns = [
-        *_split(terms, of_step[order], lengths, last),
-        *_split(list(complete), of_step[ends[at]], states, last),
-    ]
+    columns = _split(_terms(program, steps[order], lengths, device), of_step[order], lengths, last)
+    for some, cell in ((ends, 3), (aligned, 5)):
+        states, vector = steps[some, 2], vector_of[steps[some, cell]]
+        numbers = np.stack([runs(steps[some, 3], states), np.repeat(vector, states)])
+        columns += _split(list(torch.from_numpy(numbers).to(device)), of_step[some], states, last)
     levels = [Level(*some) for some in zip(*columns, strict=True)]
     return Circuit(levels, size, len(ends), torch.from_numpy(program.results).to(device))
 
 
-def _split(columns: list[Tensor], level: Array, length: Array, last: Array) -> list[tuple[Tensor, ...]]:
+def _split(columns: list[Tensor], level: Array, length: Array, last: Array) -> list[Any]:
     """Cut columns into levels; they come in runs of a length and of a level each."""
     ends = starts_of(length)[np.searchsorted(level, last, "right")]
     return [column.split(np.diff(ends, prepend=0).tolist()) for column in columns]
@@ -134,14 +140,19 @@ def evaluate(circuit: Circuit, given: Tensor, weights: Tensor, leaf: Tensor, add
     numbers = given.new_zeros(circuit.size)
     numbers[: len(given)] = given
     numbers[leaf[:, 0]] = weights[leaf[:, 1]]
-    scale = given.real.new_full((circuit.vectors,), torch.finfo(torch.double).tiny)
+    scale = given.real.new_full((circuit.vectors,), NOTHING)
     for level in circuit.levels:
         terms = numbers.index_select(0, level.first).mul_(numbers.index_select(0, level.second))
         add(numbers, level.target, terms)
         if len(level.vector):
             result = numbers.index_select(0, level.complete)
             scale.scatter_reduce_(0, level.vector, result.real, "amax")
+            own = scale.index_select(0, level.vector)
+            scale.index_copy_(0, level.vector, own.where(own > NOTHING, 1.0))
             numbers.index_copy_(0, level.complete, result / scale.index_select(0, level.vector))
+        if len(level.aligned):
+            result = numbers.index_select(0, level.aligned)
+            numbers.index_copy_(0, level.aligned, result / scale.index_select(0, level.like))
     return Numbers(numbers, scale)
 
 
@@ -151,9 +162,9 @@ def reverse(circuit: Circuit, values: Numbers, seeds: Tensor) -> Tensor:
     adjoint = torch.zeros_like(numbers)
     adjoint[circuit.results] = seeds
     for level in reversed(circuit.levels):
-        if len(level.vector):
-            flow = adjoint.index_select(0, level.complete) / scale.index_select(0, level.vector)
-            adjoint.index_copy_(0, level.complete, flow)
+        for numbers_of, vector in ((level.aligned, level.like), (level.complete, level.vector)):
+            flow = adjoint.index_select(0, numbers_of) / scale.index_select(0, vector)
+            adjoint.index_copy_(0, numbers_of, flow)
         flow = adjoint.index_select(0, level.target)
         adjoint.index_add_(0, level.first, flow * numbers.index_select(0, level.second))
         adjoint.index_add_(0, level.second, flow * numbers.index_select(0, level.first))

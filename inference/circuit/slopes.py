@@ -27,7 +27,7 @@ def reverse(steps, row, column, values, exponent, adjoint):
         step = steps[len(steps) - 1 - back]
         kind, count, width, target, matrix = step[0], step[1], step[2], step[3], step[4]
         scale, factor = scale_of(step, exponent), 1.0
-        if kind == RESCALE or scale > 1000:  # then the products are 0
+        if kind >= RESCALE or scale > 1000:  # then the products are 0
             continue
         if scale != 0:
             factor = power(scale)

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from pyropunct.inference.circuit.tape import ADDED, DENSE, RESCALE, SPARSE
+from pyropunct.inference.circuit.tape import ADDED, ALIGN, DENSE, RESCALE, SPARSE
 from pyropunct.inference.compiling import compiled, spliced
 
 # NumPy's booleans: of a function that is called with Python's, numba compiles one version for each.
@@ -86,6 +86,12 @@ def evaluate(steps, row, column, values, exponent, semiring):
         kind, count, width, target, matrix = step[0], step[1], step[2], step[3], step[4]
         if kind == RESCALE:
             exponent[target] += _rescale(values[target : target + width])
+            continue
+        if kind == ALIGN:
+            by = exponent[target] - exponent[step[5]]
+            if by != 0:
+                _multiply(values[target : target + width], power(by))
+                exponent[target] = exponent[step[5]]
             continue
         scale, factor = scale_of(step, exponent), 1.0
         if kind == SPARSE:

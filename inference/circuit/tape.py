@@ -7,6 +7,7 @@ All numbers lie in one line of *cells*.  A step reads a matrix M and a vector v,
     ADDED        target += M^T v         to a target that is not empty
     SPARSE       target = M v            M has a cell for each of some (row, column)
     RESCALE      target, as a multiple of a power of two if it has become very small or very large
+    ALIGN        target, as a multiple of the same power of two as ``vector``, which has been rescaled
 
 Whoever records a program writes no more than these lines.  Sums, the best derivation, draws and derivatives
 follow from them.
@@ -20,7 +21,7 @@ from pyropunct.inference.compiling import spliced
 
 Array = NDArray[Any]
 
-DENSE, TRANSPOSED, ADDED, SPARSE, RESCALE = range(5)
+DENSE, TRANSPOSED, ADDED, SPARSE, RESCALE, ALIGN = range(6)
 
 STEP = ("kind", "count", "width", "target", "matrix", "vector")
 """The columns of a step: its kind; how many rows M has, of SPARSE how many cells; how long its rows are, of
@@ -81,3 +82,9 @@ def record_leaf(tape, row, column, place, item):
 def record_rescale(tape, target, width):
     """Record that a vector is complete, and may be rescaled."""
     record(tape, RESCALE, 1, width, target, target, target)
+
+
+@spliced
+def record_align(tape, target, width, like):
+    """Record that a vector is to be scaled like another one."""
+    record(tape, ALIGN, 1, width, target, target, like)

@@ -56,7 +56,9 @@ class Sum:
 
     def expected(self, cost: Tensor) -> Tensor:
         """(..., B) the expectation, under the posterior, of a cost of (C,) pairs."""
-        evidence, expectation = inside.expected_cost(self.problem, detach_provenance(cost))
+        numbers = detach_provenance(cost)
+        numbers = numbers.index_select(-1, self.problem.base.to(numbers.device))
+        evidence, expectation = inside.expected_cost(self.problem, numbers)
         sites = self._told.provenance
         self.log_evidence = track_provenance(evidence, sites)
         return track_provenance(expectation, sites | get_provenance(cost))

@@ -51,8 +51,9 @@ class TreePosterior(_Decoding):
 
     def log_prob(self, value: Tensor) -> Tensor:
         """(..., B) log p(T' | T, x) without gradient: SVI and HMC would take T' for a draw from its prior."""
-        told, problem = self.told, self.told.sum.problem
-        sprouted = told.forest.per_tree(of_choices(problem.log_pairs, value, told.start))
+        told = self.told
+        costs = 0.0 if told.cost is None else of_choices(told.cost, told.pairs_of(value), told.start)
+        sprouted = told.forest.per_tree(told.log_sprouted(value) - costs)
         log_posterior = sprouted + log_rewritten(told, value, told.known) - told.sum.log_evidence
         what = "derivatives of infer_trees(model), which decodes trees: train collapse_trees(model)"
         (log_posterior,) = inside.last_derivatives([log_posterior.detach()], [log_posterior], what)
@@ -163,7 +164,11 @@ def marginals(told: Told) -> dist.TorchDistribution:
 
     :raises NotImplementedError: if the posterior depends on other sites that are summed out too.
     """
-    posterior = inside.posterior_pairs(told.problem)
+    problem = told.problem
+    posterior = inside.posterior_pairs(problem)
+    if problem.parts is not None:  # summed out
+        folded = posterior.new_zeros((*posterior.shape[:-1], len(told.log_pairs)))
+        posterior = folded.index_add(-1, problem.base, posterior)
     if posterior.dim() > 1:
         raise NotImplementedError(
             f"the marginals of site '{PAIRS}' depend on other enumerated sites: condition these"

@@ -8,12 +8,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from pyropunct.inference.forest import Forest
+from pyropunct.inference.forest import Forest, Sprouting
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.machines.evidence import EMPTY, SlotEvidence, evidence_of, padded
 from pyropunct.inference.machines.paths import Ways
 from pyropunct.inference.machines.sampling import draw_strings, sampler
 from pyropunct.inference.machines.transducers import Transducer
+from pyropunct.inference.parts import Shapes
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,8 @@ class Underlying:
     """The underlying strings u_i of slots, worked out on demand from (..., N) choices of punctemes.
 
     Reading them raises a ValueError if a choice is outside of its W_d.
+
+    :param marks: (kinds, 2) the marks of parts of constituents, if there may be some.
     """
 
     forest: Forest
@@ -28,6 +31,7 @@ class Underlying:
     relation: Tensor
     choices: Tensor
     slots: Tensor
+    marks: Tensor | None = None
 
     @cached_property
     def tokens(self) -> Tensor:
@@ -37,14 +41,18 @@ class Underlying:
         The start and end tokens of the inventory stand around each sentence.
         """
         start = torch.from_numpy(self.inventory.pair_start)
-        row = self.choices + start[self.relation]
+        sizes = start.diff()[self.relation]
+        row = start[self.relation] + (self.choices if self.marks is None else self.choices % sizes)
         if (self.choices < 0).any() or (row >= start[self.relation + 1]).any():
             raise ValueError(
                 f"a choice is outside of the pairs that its node may sprout: {self.choices.tolist()}"
             )
         left, right = (torch.from_numpy(side)[row] for side in self.inventory.padded_rows)
+        columns = [left, right]
+        if self.marks is not None:
+            columns.append(self._parts(self.marks, self.choices // sizes, left))
         nothing = torch.full_like(left[..., :1, :], EMPTY)
-        punctemes = torch.cat([left, right, nothing], -2)[..., self._events[self.slots], :].flatten(-2)
+        punctemes = torch.cat([*columns, nothing], -2)[..., self._events[self.slots], :].flatten(-2)
         before, after = (wall[self.slots, None].expand(*punctemes.shape[:-1], 1) for wall in self._walls)
         return torch.cat([before, punctemes, after], -1)
 
@@ -57,13 +65,30 @@ class Underlying:
             end[self.forest.slot_start[1:] - 1] = self.inventory.end_token
         return start, end
 
+    def _parts(self, marks: Tensor, numbers: Tensor, like: Tensor) -> Tensor:
+        """(..., P, L) what the parts put at each place of `Sprouting.of_parts`."""
+        sprouting, shapes = self._sprouting, Shapes(self.forest)
+        node, on_left, outside = (torch.from_numpy(column) for column in sprouting.of_parts)
+        kind, left_out, right_out = (column[..., node] for column in shapes.columns(numbers))
+        shown = marks[kind.clamp(min=0), 1 - on_left.long()]
+        stands = (numbers[..., node] > 0) & (torch.where(on_left, left_out, right_out) == outside)
+        tokens = torch.full((*shown.shape, like.shape[-1]), EMPTY)
+        tokens[..., 0] = shown.where(stands, EMPTY)
+        return tokens
+
+    @cached_property
+    def _sprouting(self) -> Sprouting:
+        return self.forest.sprouting if self.marks is None else self.forest.sprouting_with_parts
+
     @cached_property
     def _events(self) -> Tensor:
-        """(S, E) whose punctemes stand in each slot: w for its left one, N + w for its right one."""
-        n, sprouting = self.forest.num_nodes, self.forest.sprouting
-        counts = np.diff(sprouting.start)
-        table = np.full((len(counts), counts.max()), 2 * n)
-        table[np.arange(counts.max()) < counts[:, None]] = sprouting.node + n * ~sprouting.on_left
+        """(S, E) what stands in each slot: w for its left puncteme, N + w for its right one, then parts."""
+        n, sprouting = self.forest.num_nodes, self._sprouting
+        counts, is_part = np.diff(sprouting.start), sprouting.outside >= 0
+        table = np.full((len(counts), counts.max()), 2 * n + is_part.sum())
+        events = sprouting.node + n * ~sprouting.on_left
+        events[is_part] = 2 * n + np.arange(is_part.sum())
+        table[np.arange(counts.max()) < counts[:, None]] = events
         return torch.from_numpy(table)
 
 

@@ -27,7 +27,6 @@ from torch import Tensor
 
 from pyropunct.inference.machines.evidence import EMPTY, as_wide, evidence_of
 from pyropunct.inference.pyro.latent import Growing, drawn
-from pyropunct.inference.pyro.pairs import draw_choices, of_choices
 from pyropunct.inference.pyro.private import Intervention, value_from_handlers
 from pyropunct.inference.pyro.told import PAIRS, SURFACE, Surface, Told, row_at
 
@@ -75,12 +74,11 @@ class Sprouted(TreeSite):
         if self.told.walked is not None:
             return self.told.walked[0]
         batch = torch.Size((*sample_shape, *self.batch_shape[:-1]))
-        return draw_choices(self.told.log_pairs.expand(*batch, -1), self.told.start)
+        return self.told.draw_sprouted(batch)
 
     def log_prob(self, value: Tensor) -> Tensor:
-        """The sum of log p(l, r | w) over the constituents of each tree, (..., B)."""
-        chosen = of_choices(self.told.log_pairs, value, self.told.start)
-        return self.of_trees(self.told.forest.per_tree(chosen))
+        """The sum of log p(l, r | w) p(part | w) over the constituents of each tree, (..., B)."""
+        return self.of_trees(self.told.forest.per_tree(self.told.log_sprouted(value)))
 
 
 class Rewritten(TreeSite):
@@ -205,6 +203,10 @@ def _node_by_node(told: Told, surface: Surface | None) -> None:
     _, shown = given_values(told, surface)
     if shown is None or isinstance(shown, Intervention):
         raise NotImplementedError("one_by_one needs a surface: it compares sums over the punctemes behind it")
+    if told.parts is not None:
+        raise NotImplementedError(
+            "one_by_one has no sites for the parts of constituents: use a story without them"
+        )
     told.show(shown)
     if told.log_pairs.dim() > 1 and told.forest.num_trees > 1:
         raise NotImplementedError(

@@ -6,6 +6,7 @@ the trees: 1, or B for trees with weights of their own; plates and enumerated si
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -20,6 +21,7 @@ from pyropunct.inference.machines.automata import Automata, side_by_side
 from pyropunct.inference.machines.evidence import EMPTY, Evidence, SlotEvidence, as_wide, evidence_of
 from pyropunct.inference.machines.transducers import Transducer
 from pyropunct.inference.packed import PackedForest
+from pyropunct.inference.parts import shown_parts
 from pyropunct.inference.problem import Problem, choice_rows, choice_start
 from pyropunct.inference.pyro.pairs import draw_choices, log_probabilities, of_choices
 from pyropunct.inference.pyro.private import refuse_transforms
@@ -61,6 +63,26 @@ class Trees(Protocol):
         """(N,) the relation of each node."""
 
 
+class PartScores(Protocol):
+    """Log-probabilities of the parts of constituents, see `pyropunct.models.parts.PartScores`."""
+
+    @property
+    def marks(self) -> Tensor:
+        """(kinds, 2) the left and the right mark of each kind."""
+
+    def log_none(self) -> Tensor:
+        """(N,) the log-probability of each node to have no part."""
+
+    def log_prob(self, node: Tensor, kind: Tensor, left_out: Tensor, right_out: Tensor) -> Tensor:
+        """(K,) log-probabilities of parts."""
+
+    def log_prob_of(self, number: Tensor) -> Tensor:
+        """(..., N) log-probabilities of the numbers of parts."""
+
+    def draw(self) -> Tensor:
+        """(N,) the numbers of drawn parts."""
+
+
 class Told:
     """A story of some trees, as far as it is told: p(T', x | T), and what is known of T' and x.
 
@@ -68,6 +90,7 @@ class Told:
         pairs of some nodes, node after node, with the marks of a surface strictly inside them.
     :param transducer: the channel that rewrites underlying strings, with (*batch, P) its ``weights``.
     :param cost: a cost of punctemes: the story then is p(T', x | T) exp(-cost(T')).  It counts as a constant.
+    :param parts: the parts of constituents between marks, `pyropunct.inference.parts`; none of latent trees.
     :raises ValueError: if there are no trees, or if the shape of weights or costs does not fit them; if the
         channel has other tokens than the inventory; or, as `MachineError`, if the weights are not
         probabilities. That they add up to 1 is checked only while Pyro validates.
@@ -88,6 +111,7 @@ class Told:
         transducer: Transducer,
         weights: Tensor,
         cost: Cost | None = None,
+        parts: PartScores | None = None,
     ) -> None:
         if not trees.forest.num_trees:
             raise ValueError("there are no trees to tell the story of")
@@ -109,6 +133,7 @@ class Told:
             self.weights = weights.squeeze(-2)
         elif self._is_by_tree:
             self._refuse_other_size(weights, "the channel's weights")
+        self.parts = None if isinstance(trees.forest, PackedForest) else parts
         self._choices: Tensor | None = None
         self._completed: Tensor | None = None
         self.known: Any = None
@@ -252,8 +277,30 @@ class Told:
         return numbers
 
     def cost_of_choices(self, numbers: Tensor) -> Tensor:
-        """(..., B) the sum of (C,) numbers over the choices of each tree."""
-        return self.forest.per_tree(of_choices(numbers, self.choices, self.start))
+        """(..., B) the sum of (C,) numbers over the pairs of each tree."""
+        return self.forest.per_tree(of_choices(numbers, self.pairs_of(self.choices), self.start))
+
+    def pairs_of(self, choices: Tensor) -> Tensor:
+        """(..., N) which pair each choice has, without its part."""
+        return choices if self.parts is None else choices.where(choices < 0, choices % self.start.diff())
+
+    def log_sprouted(self, choices: Tensor) -> Tensor:
+        """(..., N) log p(l, r | w) p(part | w) of choices, given x."""
+        chosen = of_choices(self.log_pairs, self.pairs_of(choices), self.start)
+        if self.parts is None:
+            return chosen
+        return chosen + self.parts.log_prob_of(choices // self.start.diff()).to(chosen)
+
+    def draw_sprouted(self, batch: torch.Size) -> Tensor:
+        """(..., N) choices given x, for all elements of plates."""
+        chosen = draw_choices(self.log_pairs.expand(*batch, -1), self.start)
+        return chosen if self.parts is None else chosen + self._draw_parts(batch)
+
+    def _draw_parts(self, batch: torch.Size) -> Tensor:
+        """What drawn parts add to choices, (..., N)."""
+        assert self.parts is not None
+        numbers = torch.stack([self.parts.draw() for _ in range(batch.numel())])
+        return numbers.reshape(*batch, -1) * self.start.diff()
 
     # p(x | u)
 
@@ -267,7 +314,8 @@ class Told:
 
     def strings(self, choices: Tensor, weights: Tensor, slots: Tensor) -> SurfaceStrings:
         """p(x_i | u_i) of slots, with one of `channels`."""
-        underlying = Underlying(self.forest, self.inventory, self.trees.relation, choices, slots)
+        marks = None if self.parts is None else self.parts.marks.cpu()
+        underlying = Underlying(self.forest, self.inventory, self.trees.relation, choices, slots, marks)
         return SurfaceStrings(underlying, self.transducer, weights)
 
     @property
@@ -291,12 +339,18 @@ class Told:
             arcs = detach_provenance(self.trees.log_arcs).to(log_pairs.device)
             log_pairs = log_pairs + arcs.repeat_interleave(self.start.diff().to(arcs.device), -1)
         joined = automata[0] if len(automata) == 1 else side_by_side(automata)
-        return Problem(self.forest, self.inventory, self.trees.relation, log_pairs, joined, place)
+        problem = Problem(self.forest, self.inventory, self.trees.relation, log_pairs, joined, place)
+        if self.parts is None:
+            return problem
+        return with_parts(
+            problem, self.parts, self.known if isinstance(self.known, Tensor) else self.known.settled()
+        )
 
     @property
     def provenance(self) -> frozenset[str]:
         """The sites that the sums depend on: compiled code does not pass them on by itself."""
-        return get_provenance([self.log_pairs, self.weights, self.cost])
+        none = None if self.parts is None else self.parts.log_none()
+        return get_provenance([self.log_pairs, self.weights, self.cost, none])
 
     # Draws
 
@@ -317,9 +371,11 @@ class Told:
         """One draw: with the weights at an index of the batch."""
         surface = torch.full((self.forest.num_slots, 1), EMPTY)
         choices = torch.zeros(self.forest.num_nodes, dtype=torch.long)
+        if self.parts is not None:  # they stand inside of constituents, so that they come first
+            choices = self._draw_parts(torch.Size())
         for nodes, slots in self.forest.heights():
             log_pairs = row_at(self.log_probabilities(surface, nodes), batch, index)
-            choices[nodes] = draw_choices(
+            choices[nodes] += draw_choices(
                 log_pairs, torch.from_numpy(starts_of(self.start.diff()[nodes].numpy()))
             )
             surface = self.rewrite(surface, choices, slots, batch, index)
@@ -346,3 +402,18 @@ def row_at(values: Tensor, batch: torch.Size, index: tuple[int, ...]) -> Tensor:
             f"the weights of the story have the dimensions {tuple(values.shape[:-1])} on the left, the "
             f"plates around it {tuple(batch)}: where sites are enumerated, a story is summed out, not drawn"
         ) from None
+
+
+def with_parts(problem: Problem, scores: PartScores, surface: Tensor) -> Problem:
+    """The problem with the parts that the page shows; all others are left out of its sums."""
+    parts, none = shown_parts(problem.forest, surface, scores.marks), scores.log_none()
+    shown = scores.log_prob(parts.node, parts.kind, parts.left_out, parts.right_out)
+    problem = replace(problem, parts=parts)
+    # The choices of a node: without a part, then with each of its parts.
+    node = np.concatenate([np.arange(len(none)), parts.node.numpy()])
+    order = np.argsort(node, kind="stable")
+    part = torch.from_numpy(np.repeat(order, problem.sizes[node[order]]))
+    log_pairs, log_parts = problem.log_pairs, detach_provenance(torch.cat([none, shown], -1))
+    columns = (log_pairs, problem.base), (log_parts.to(log_pairs), part)
+    spread = (values.index_select(-1, place.to(log_pairs.device)) for values, place in columns)
+    return replace(problem, log_pairs=next(spread) + next(spread))

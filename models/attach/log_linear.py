@@ -96,6 +96,11 @@ def _count(parts: Sequence[tuple[Keys, Ints]], least: int) -> tuple[Keys, Ints, 
     return key[frequent], relations[first][frequent], count[frequent]
 
 
+def _prior_of(attach: Any) -> Any:
+    """A name for what a lambda could not be pickled as."""
+    return attach._prior()
+
+
 class LogLinearAttach(Attach):
     """A log-linear model of the puncteme pair of each constituent, equation (4)::
 
@@ -138,7 +143,7 @@ class LogLinearAttach(Attach):
         self.register_buffer("keys", torch.zeros(0, dtype=torch.long))
         self.register_buffer("starts", torch.zeros(1, dtype=torch.long))
         self.register_buffer("kinds", torch.zeros(0, dtype=torch.int8))
-        self.weights: Any = PyroSample(lambda module: module._prior())  # a tensor when read
+        self.weights: Any = PyroSample(_prior_of)  # a tensor when read
 
     @classmethod
     def takes(cls, template: Template) -> bool:

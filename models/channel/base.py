@@ -12,7 +12,7 @@ from torch import Tensor
 from pyropunct.inference.machines.moves import Branch, MachineError, Move, Pass
 from pyropunct.inference.machines.transducers import Transducer
 from pyropunct.inference.pyro.strings import SurfaceStrings, Underlying
-from pyropunct.models.priors import normal_prior
+from pyropunct.models.priors import NormalPrior
 
 
 class Channel(PyroModule):
@@ -60,7 +60,7 @@ class Channel(PyroModule):
         tensor.
         """
         self.register_buffer(name, mean)
-        return PyroSample(lambda channel: normal_prior(getattr(channel, name), scale).to_event(mean.dim()))
+        return PyroSample(NormalPrior(name, scale))
 
     @property
     def kind(self) -> str:

@@ -11,7 +11,7 @@ from torch import Tensor
 from pyropunct.inference.machines.moves import END, Branch, Move, Pass
 from pyropunct.models.channel.base import Channel
 from pyropunct.models.learned import require_rows
-from pyropunct.models.priors import normal_prior
+from pyropunct.models.priors import NormalPrior
 
 SLIP = "slip"
 """The name of the branch of a slip."""
@@ -91,7 +91,7 @@ class Slip(Channel):
         super().__init__(channel.num_tokens, channel.direction)
         self.channel, self.bigrams = channel, bigrams
         # a tensor when read
-        self.slip_logit: Any = PyroSample(lambda _: normal_prior(torch.tensor(prior_mean), prior_scale))
+        self.slip_logit: Any = PyroSample(NormalPrior(torch.tensor(prior_mean), prior_scale))
 
     def weights(self) -> Mapping[str, Tensor]:
         """The other channel's weights, and the probabilities of a slip and of none."""

@@ -14,6 +14,7 @@ from pyropunct.limits import Count, NotNegative, Placeholder
 from pyropunct.text.marks import display, displayed
 from pyropunct.treebank.reading import Treebank
 from pyropunct.treebank.sentence import Sentence
+from pyropunct.treebank.sprouts import part_of
 
 if TYPE_CHECKING:
     from pyropunct.compare.table import Table
@@ -186,8 +187,18 @@ class UnderlyingReport(SentenceReport):
         return source.conllu(misc_entries(tree))
 
     def entry(self, source: Sentence, *trees: Any) -> dict[str, Any]:
-        """The words; for each tree the punctemes of each word, and the slots that T' does not give."""
+        """The words; for each tree the punctemes of each word, marks around parts, and the slots that T' does
+        not give.
+        """
         plain = [[[[display(token) for token in side] for side in pair] for pair in tree] for tree in trees]
+        parts = [
+            [
+                {"word": word, **part._asdict()}
+                for word, part in enumerate(map(part_of, tree), start=1)
+                if part is not None
+            ]
+            for tree in trees
+        ]
         slips = [
             [
                 {"slot": number, "surface": displayed(slot.surface)}
@@ -196,7 +207,7 @@ class UnderlyingReport(SentenceReport):
             ]
             for tree in trees
         ]
-        return {"forms": list(source.tree.forms), "trees": plain, "slips": slips}
+        return {"forms": list(source.tree.forms), "trees": plain, "parts": parts, "slips": slips}
 
     def _slot_derivations(self, source: Sentence, tree: Any) -> "list[SlotDerivation]":
         """The derivations of a sentence's slots; counts those where the channel slipped."""

@@ -12,14 +12,13 @@ from functools import cached_property
 from itertools import chain
 
 from pyropunct.tasks.explain.derivations import SlotDerivation
-from pyropunct.text.marks import displayed, displayed_string
+from pyropunct.text.marks import display, displayed, displayed_string
 from pyropunct.treebank.sentence import Sentence
+from pyropunct.treebank.sprouts import Puncteme, part_of
 from pyropunct.treebank.tree import Tree
 
-Puncteme = Sequence[str]
-
-NOTHING = "∅"
-"""Stands for an empty string."""
+ELLIPSIS, NOTHING = "…", "∅"
+"""They stand for words, and for an empty string."""
 
 
 @dataclass(frozen=True)
@@ -42,9 +41,16 @@ class PunctuatedTree:
         return kinds["R"] + kinds["AL"] > kinds["L"]
 
     def sides(self, word: int) -> tuple[str, str]:
-        """The left and right puncteme of a word's constituent, as a person reads them."""
-        left, right = self.punctemes[word - 1]
-        return _shown(left), _shown(right)
+        """The left and right puncteme of a word's constituent, as a person reads them.
+
+        Beside a mark around a part, an ellipsis stands for the dependents outside.
+        """
+        left, right = map(_shown, self.punctemes[word - 1])
+        part = part_of(self.punctemes[word - 1])
+        if part:
+            left = f"{left} {ELLIPSIS * bool(part.left_out)}{display(part.left)}".strip()
+            right = f"{display(part.right)}{ELLIPSIS * bool(part.right_out)} {right}".strip()
+        return left, right
 
     @cached_property
     def underlying(self) -> list[str]:

@@ -29,6 +29,7 @@ from pyropunct.tasks.explain.brackets import bracket_slots
 from pyropunct.tasks.explain.derivations import SlotDerivation, SlotEdit
 from pyropunct.text.marks import display, displayed
 from pyropunct.treebank.reading import Treebank
+from pyropunct.treebank.sprouts import part_of
 
 SLIP, OTHER = "slip", "other change"
 """The fate where the channel ignored the underlying string, and the fate of a channel without named edits."""
@@ -209,7 +210,9 @@ def _written_together(tree: PunctuatedTree) -> dict[str, list[str]]:
 def _constituents(tree: PunctuatedTree, tables: _Tables) -> Iterator[list[Any]]:
     """The constituents that sprout something, outer ones first: head, first and last word, both punctemes."""
     for word in tree.tree.top_down:
-        punctemes = [_marks(side, tables) for side in tree.punctemes[word - 1]]
+        pair, part = tree.punctemes[word - 1], part_of(tree.punctemes[word - 1])
+        left, right = ((*pair[0], part.left), (part.right, *pair[1])) if part else pair
+        punctemes = [_marks(side, tables) for side in (left, right)]
         if any(punctemes):
             yield [word, *tree.tree.spans[word - 1], *punctemes]
 

@@ -52,6 +52,8 @@ class Recipe:
         than need be; see `pyropunct.models.economy.Economy`.
     :ivar empty_score: added to the score of the empty pair, for an attach model that does not start by
         preferring it.
+    :ivar parts: whether brackets and quotation marks may enclose a part of a constituent, see
+        `pyropunct.models.parts`.
     :ivar random_start: start from draws of N(0, 1) instead of the priors' means.
     :ivar guide: "map" for a point estimate, "normal" for a mean-field normal posterior over all weights,
         "channel" for one over the channel's weights, with a point estimate of all others.
@@ -86,6 +88,7 @@ class Recipe:
     symmetry_weight: From0 = 0.0
     economy_weight: From0 = 0.2
     empty_score: Annotated[float, Range(0, 1000)] = 0.0
+    parts: bool = True
     random_start: bool = False
     guide: Literal["map", "channel", "normal"] = "map"
     epochs: Count = 5
@@ -138,8 +141,11 @@ class Recipe:
 
     @classmethod
     def from_json(cls, plain: dict[str, Any]) -> "Recipe":
-        """The recipe that `to_json` wrote, new settings by default; raises `TypeError` or `ValueError`."""
-        default = asdict(cls())
+        """The recipe that `to_json` wrote; raises `TypeError` or `ValueError`.
+
+        New settings have their defaults, but an earlier version knew no parts.
+        """
+        default = asdict(cls(parts=False))
         known = {name: plain.get(name, default[name]) for name in default}
         for name, usual in default.items():
             kinds = (int, float) if isinstance(usual, float) else (type(usual),)
@@ -181,6 +187,7 @@ RECIPES: dict[str, Recipe] = {
         prior_keep=0.0,
         symmetry_weight=1.0,
         economy_weight=0.0,
+        parts=False,
         random_start=True,
         epochs=30,
         sentences_per_epoch=400,

@@ -192,7 +192,11 @@ def parsed_story(
 ) -> FittedStory:
     """The story for parser output, which shares all but pairs and weights with the model's story."""
     vocabulary = {**plain["vocabulary"], "pairs": plain["parsed"]["pairs"]}
-    recipe = {**plain["recipe"], "economy_weight": 0.0}  # as `pyropunct.train.parts.fit_parsed` trains it
+    recipe = {
+        **plain["recipe"],
+        "economy_weight": 0.0,
+        "parts": False,
+    }  # as `pyropunct.train.parts.fit_parsed` trains it
     parsed = {**plain, "vocabulary": vocabulary, "recipe": recipe, "report": plain["parsed"]["report"]}
     shared = {name: tensor for name, tensor in tensors.items() if name.startswith(OF_SYNTAX)}
     return saved_story(parsed, shared | inside("parsed", tensors), pretrained)

@@ -11,6 +11,7 @@ from pyropunct.fitted.variants import NUM_PRETRAINED, made
 from pyropunct.inference.machines.evidence import EMPTY
 from pyropunct.models.channel.slip import Slip, TokenBigrams
 from pyropunct.models.learned import fixed_names, require_like, require_names, settle
+from pyropunct.models.parts import PartMarks, part_marks
 from pyropunct.models.story import Story
 from pyropunct.models.syntax import HeadOutward
 from pyropunct.models.words import Words
@@ -38,6 +39,8 @@ def build_story(
     bigrams = TokenBigrams([s for s in strings if s], len(tokens), vocabulary.token_number[START])
     with pyro.settings.context(module_local_params=True):
         of_trees = len(vocabulary.relations), len(vocabulary.tags)
+        enclosing = part_marks(inventory, tokens)
+        parts = PartMarks(len(vocabulary.relations), enclosing) if recipe.parts and len(enclosing) else None
         syntax = HeadOutward(*of_trees, Words(*of_trees, len(vocabulary.forms)))
         return Story(
             inventory,
@@ -52,6 +55,7 @@ def build_story(
             empty_score=recipe.empty_score,
             economy_weight=recipe.economy_weight,
             functions=vocabulary.functions,
+            parts=parts,
         )
 
 

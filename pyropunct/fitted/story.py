@@ -16,7 +16,8 @@ from pyropunct.fitted.recipes import Recipe
 from pyropunct.inference.inside import best_derivation, expected_cost, log_evidence, opened, posterior_draws
 from pyropunct.inference.machines import products
 from pyropunct.inference.machines.products import EDITS
-from pyropunct.inference.problem import Problem, choice_rows
+from pyropunct.inference.parts import Shapes
+from pyropunct.inference.problem import Problem
 from pyropunct.inference.pyro.collapse import ImpossibleSurfaceError, expected_uses, tree_problem
 from pyropunct.inference.pyro.told import Told
 from pyropunct.models.drawing import ManyDraws
@@ -30,6 +31,7 @@ from pyropunct.nets.tagger import SlotTagger
 from pyropunct.text.lines import TreebankError
 from pyropunct.text.marks import Surface, display, unpaired
 from pyropunct.treebank.sentence import Sentence
+from pyropunct.treebank.sprouts import MarkedPart, Sprouts
 from pyropunct.treebank.tree import Tree
 from pyropunct.vocabulary import Vocabulary
 
@@ -39,8 +41,6 @@ smaller, because the memory that a slot takes is quadratic in its marks."""
 
 REJECTED, LEAST_REDRAWN = 20, 100
 """How often draws that are not balanced are made up for, and the least number of draws each time."""
-
-Puncteme = tuple[str, ...]
 
 
 class Edit(NamedTuple):
@@ -173,14 +173,11 @@ class FittedStory:
                     sums.add("unigram_others", [before])
         return sums
 
-    def underlying(
-        self, sentences: Sequence[Sentence], samples: int = 0
-    ) -> Iterator[list[list[tuple[Puncteme, Puncteme]]]]:
+    def underlying(self, sentences: Sequence[Sentence], samples: int = 0) -> Iterator[list[list[Sprouts]]]:
         """The underlying trees T' of each sentence.
 
         :param samples: the number of draws from the posterior q(T'); 0 for the best T'.
-        :returns: for each sentence its underlying trees, each with the left and right puncteme of every
-            word's constituent.
+        :returns: for each sentence its underlying trees, each with what every word's constituent sprouts.
         :raises ImpossibleSurfaceError: if a sentence has probability zero.
         """
         for some, problem in self.problems(sentences):
@@ -188,14 +185,22 @@ class FittedStory:
             _require_explained(some, problem, draws)
             yield from map(list, zip(*(self.sprouted(problem, draw) for draw in draws), strict=True))
 
-    def sprouted(self, problem: Problem, choices: Tensor) -> Iterator[list[tuple[Puncteme, Puncteme]]]:
-        """The punctemes of every word's constituent, for each tree, given the (nodes,) choices."""
-        relation, chosen, decode = problem.relation.tolist(), choices.tolist(), self.vocabulary.decode_string
+    def sprouted(self, problem: Problem, choices: Tensor) -> Iterator[list[Sprouts]]:
+        """What every word's constituent sprouts, for each tree, given the (nodes,) choices."""
+        vocabulary, sizes, choices = self.vocabulary, torch.from_numpy(problem.sizes), choices.cpu()
+        rows = (choices % sizes + torch.from_numpy(problem.inventory.pair_start)[problem.relation]).tolist()
+        number, shapes = choices // sizes, Shapes(problem.forest)
+
+        def sprout(node: int) -> Sprouts:
+            part, sides = shapes.part(node, int(number[node])), problem.inventory.rows[rows[node]]
+            left, right = map(vocabulary.decode_string, sides)
+            if part is None or self.story.parts is None:
+                return Sprouts(left, right)
+            opener, closer = vocabulary.decode_string(self.story.parts.marks[part.kind].tolist())
+            return Sprouts(left, right, MarkedPart(opener, closer, part.left_out, part.right_out))
+
         for tree in range(len(problem.forest.node_start) - 1):
-            pairs = [
-                problem.inventory.pairs[relation[node]][chosen[node]] for node in problem.forest.nodes(tree)
-            ]
-            yield [(decode(left), decode(right)) for left, right in pairs]
+            yield [sprout(node) for node in problem.forest.nodes(tree)]
 
     def draws(
         self,
@@ -273,8 +278,10 @@ class FittedStory:
         shown = [one for one in sentences if any(map(PAIRED.intersection, one.surface))]
         found: list[Balance] = []
         for _, problem in self.problems(shown):
-            best = torch.from_numpy(inventory.pair_start)[problem.relation] + best_derivation(problem)
-            counts = (problem.forest.per_tree(of_row[best].long()) for of_row in (bears, costs))
+            sizes, best = torch.from_numpy(problem.sizes), best_derivation(problem).cpu()
+            rows = torch.from_numpy(inventory.pair_start)[problem.relation] + best % sizes
+            of_nodes = bears[rows] | (best >= sizes), costs[rows]  # a part has both of its marks
+            counts = (problem.forest.per_tree(of_node.long()) for of_node in of_nodes)
             columns = (*counts, self._expected_unmatched(problem))
             found += starmap(Balance, zip(*(column.tolist() for column in columns), strict=True))
         return found
@@ -290,7 +297,7 @@ class FittedStory:
 
     def _expected_unmatched(self, problem: Problem) -> Tensor:
         """E[c(T') | T, x] of each tree."""
-        costs = self._unmatched[choice_rows(problem.inventory, problem.relation)]
+        costs = self._unmatched[problem.rows]
         return expected_cost(problem, costs)[1].detach()
 
     def edits(self, sentences: Sequence[Sentence], *, merged: bool = False) -> list[Edit]:

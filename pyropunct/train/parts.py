@@ -140,7 +140,8 @@ def fit_parsed(
     last = with_trees(*of_unseen)
     pretrained = kept(model.attach_pretrained)
     # Economy makes underlying trees readable; nobody reads these, and likelihood predicts better.
-    recipe = model.recipe.changed(economy_weight=0.0, **({} if epochs is None else {"epochs": epochs}))
+    of_parsed = {"economy_weight": 0.0, "parts": False}
+    recipe = model.recipe.changed(**of_parsed, **({} if epochs is None else {"epochs": epochs}))
     arguments = vocabulary, sentences, last, recipe, seed, device, pretrained
     if latent:
         known = len(sentences) - len(latent)
@@ -159,9 +160,9 @@ def fit_parsed(
     }
     parsed.story.syntax = model.story.syntax  # the typology of trees is not to be learned from a parser
     # A file has one recipe, so a reloaded model reports the same.
-    kept_recipe = model.recipe.changed(economy_weight=0.0)
-    of_parsed = replace(parsed, recipe=kept_recipe, report=report, attach_pretrained=model.attach_pretrained)
-    return replace(model, parsed=of_parsed)
+    kept_recipe = model.recipe.changed(**of_parsed)
+    added = replace(parsed, recipe=kept_recipe, report=report, attach_pretrained=model.attach_pretrained)
+    return replace(model, parsed=added)
 
 
 def _paired(sentences: Iterable[Sentence], parses: Iterable[Sequence[WeightedTree]]) -> tuple[Parsed, ...]:

@@ -70,6 +70,7 @@ def correction_recipe(clean: Recipe, **changes: Any) -> Recipe:
         "channel": CENTRED_WINDOW,
         "edit_prior_scale": CLOSENESS,
         "epochs": EPOCHS,
+        "parts": False,
     }
     return clean.changed(**{**settings, **changes})
 

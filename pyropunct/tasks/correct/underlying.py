@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from rapidfuzz.distance import Levenshtein
 
-from pyropunct.fitted.story import BATCH_SIZE, FittedStory, Puncteme
+from pyropunct.fitted.story import BATCH_SIZE, FittedStory
 from pyropunct.inference.inside import best_derivation
 from pyropunct.inference.pyro.collapse import tree_problem
 from pyropunct.models.attach.correcting import ERROR_COLUMNS
@@ -19,6 +19,7 @@ from pyropunct.punctuator import Punctuator
 from pyropunct.tasks.correct.channel import String
 from pyropunct.tasks.explain.derivations import Derivations, SlotDerivation
 from pyropunct.text.marks import START, Surface, marks_of
+from pyropunct.treebank.sprouts import Puncteme
 from pyropunct.treebank.tree import Tree
 
 

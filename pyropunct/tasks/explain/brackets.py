@@ -2,21 +2,23 @@
 
 from collections.abc import Sequence
 
+from pyropunct.inference.parts import Shapes
 from pyropunct.inference.pyro.told import Told
+from pyropunct.tasks.explain.derivations import underlying_strings
 from pyropunct.text.marks import display, displayed
 from pyropunct.treebank.sentence import Sentence
+from pyropunct.treebank.sprouts import Puncteme, part_of
 from pyropunct.treebank.tree import Tree
 from pyropunct.vocabulary import Vocabulary, in_shape
-
-Puncteme = Sequence[str]
 
 
 def bracketed(sentence: Tree | Sentence, punctemes: Sequence[tuple[Puncteme, Puncteme]]) -> str:
     """A tree with its underlying punctuation as a string of words, marks and brackets.
 
     Only constituents that sprout something get brackets, which follow their relation:
-    ``root[nsubj[“ Dale ”] means dobj[“ river valley ”] .]``.  Words that a `Sentence` writes together are
-    shown together, unless a bracket parts them.
+    ``root[nsubj[“ Dale ”] means dobj[“ river valley ”] .]``.  Marks around a part of a constituent stand
+    within its brackets: ``obl[the “ special place ”]``.  Words that a `Sentence` writes together are shown
+    together, unless a bracket or such a mark parts them.
     """
     tree = sentence if isinstance(sentence, Tree) else sentence.tree
     forms: Sequence[str] = tree.forms
@@ -24,11 +26,16 @@ def bracketed(sentence: Tree | Sentence, punctemes: Sequence[tuple[Puncteme, Pun
         forms = sentence.words_apart(bracket_slots(tree, punctemes))
     pieces: dict[int, list[str]] = {}
     for word in reversed(tree.top_down):
-        inner: list[str] = []
-        for part in sorted([word, *tree.children[word]]):
-            inner += filter(None, [forms[word - 1]]) if part == word else pieces.pop(part)
+        members: list[list[str]] = []
+        for member in sorted([word, *tree.children[word]]):
+            members.append(list(filter(None, [forms[word - 1]])) if member == word else pieces.pop(member))
+        part = part_of(punctemes[word - 1])
+        if part:
+            members.insert(len(members) - part.right_out, [display(part.right)])
+            members.insert(part.left_out, [display(part.left)])
+        inner = [piece for member in members for piece in member]
         left, right = (displayed(side) for side in punctemes[word - 1])
-        if left or right:
+        if left or right or part:
             inner = [*left, *inner, *right]
             inner[0] = f"{tree.relations[word - 1]}[{inner[0]}"
             inner[-1] = f"{inner[-1]}]"
@@ -37,21 +44,30 @@ def bracketed(sentence: Tree | Sentence, punctemes: Sequence[tuple[Puncteme, Pun
 
 
 def bracket_slots(tree: Tree, punctemes: Sequence[tuple[Puncteme, Puncteme]]) -> set[int]:
-    """The slots at the edges of the constituents that sprout something."""
+    """The slots at the edges of the constituents that sprout something, and those of marks around parts."""
     spans = zip(tree.spans, punctemes, strict=True)
-    return {slot for (first, last), pair in spans if any(pair) for slot in (first - 1, last)}
+    bracketed = (span for span, pair in spans if any(pair) or part_of(pair))
+    slots = {slot for first, last in bracketed for slot in (first - 1, last)}
+    strings = underlying_strings(tree, punctemes) if any(map(part_of, punctemes)) else ()
+    return slots | {slot for slot, string in enumerate(strings) if any(one.word for one in string)}
 
 
 def misc_entries(punctemes: Sequence[tuple[Puncteme, Puncteme]]) -> list[dict[str, str]]:
-    """The entries ``PunctLeft`` and ``PunctRight`` of each word's MISC column, with tokens joined by "+"."""
-    return [
-        {
-            name: "+".join(display(token) for token in side)
-            for name, side in (("PunctLeft", left), ("PunctRight", right))
-            if side
-        }
-        for left, right in punctemes
-    ]
+    """The entries of each word's MISC column, with tokens joined by "+".
+
+    ``PunctLeft`` and ``PunctRight`` are its punctemes.  If there is a ``PunctPart``, the innermost mark on
+    each side encloses only a part: so many dependents stand outside on the left, and so many on the right.
+    """
+    entries = []
+    for pair in punctemes:
+        part, (left, right) = part_of(pair), pair
+        if part:
+            left, right = (*left, part.left), (part.right, *right)
+        own = {"PunctLeft": left, "PunctRight": right}
+        entries.append({name: "+".join(map(display, tokens)) for name, tokens in own.items() if tokens})
+        if part:
+            entries[-1]["PunctPart"] = f"{part.left_out}+{part.right_out}"
+    return entries
 
 
 def surface_texts(drawn: Told, vocabulary: Vocabulary) -> list[str]:
@@ -72,15 +88,19 @@ def surface_texts(drawn: Told, vocabulary: Vocabulary) -> list[str]:
 def underlying_brackets(drawn: Told, vocabulary: Vocabulary) -> list[str]:
     """T' of each drawn sentence, such as ``[root [advmod ADV ,] VERB [obj DET NOUN] .]``."""
     forest, words, relations = drawn.trees.forest, _words(drawn, vocabulary), drawn.trees.relation.tolist()
-    choices = drawn.choices.tolist()
+    choices, shapes = drawn.choices.tolist(), Shapes(forest)
     brackets = [""] * len(words)
     for node in forest.bottom_up.tolist():
-        opening, closing = vocabulary.inventory.pairs[relations[node]][choices[node]]
-        pieces = [vocabulary.relations[relations[node]] or "_", *displayed(vocabulary.decode_string(opening))]
-        pieces += [brackets[child] for child in forest.left_children(node)]
-        pieces.append(words[node])
-        pieces += [brackets[child] for child in forest.right_children(node)]
-        pieces += displayed(vocabulary.decode_string(closing))
+        own = vocabulary.inventory.pairs[relations[node]]
+        pair, part = own[choices[node] % len(own)], shapes.part(node, choices[node] // len(own))
+        opening, closing = (displayed(vocabulary.decode_string(side)) for side in pair)
+        children = [*forest.left_children(node), node, *forest.right_children(node)]
+        members = [words[node] if child == node else brackets[child] for child in children]
+        if part is not None and drawn.parts is not None:
+            opener, closer = displayed(vocabulary.decode_string(drawn.parts.marks[part.kind].tolist()))
+            members.insert(len(members) - part.right_out, closer)
+            members.insert(part.left_out, opener)
+        pieces = [vocabulary.relations[relations[node]] or "_", *opening, *members, *closing]
         brackets[node] = f"[{' '.join(pieces)}]"
     return [brackets[root] for root in forest.root.tolist()]
 

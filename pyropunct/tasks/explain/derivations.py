@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import torch
 
-from pyropunct.fitted.story import FittedStory, Puncteme
+from pyropunct.fitted.story import FittedStory
 from pyropunct.inference.forest import forest_of
 from pyropunct.inference.machines.evidence import exactly
 from pyropunct.inference.machines.paths import Made, Path, Ways
@@ -18,6 +18,7 @@ from pyropunct.inference.machines.products import EDITS, KEEP
 from pyropunct.models.channel.slip import SLIP
 from pyropunct.text.marks import START, UNKNOWN, Surface
 from pyropunct.treebank.sentence import Sentence
+from pyropunct.treebank.sprouts import Puncteme, part_of
 from pyropunct.treebank.tree import Tree
 
 
@@ -131,13 +132,25 @@ def underlying_strings(
     tree: Tree, punctemes: Sequence[tuple[Puncteme, Puncteme]]
 ) -> list[tuple[SproutedTree, ...]]:
     """The underlying string u_i of each of the slots 0..n; that of slot 0 begins with the sentence start."""
-    start, nodes, on_left = (column.tolist() for column in forest_of([tree.heads]).sprouting)
+    forest, has_parts = forest_of([tree.heads]), any(map(part_of, punctemes))
+    start, *columns = forest.sprouting_with_parts if has_parts else forest.sprouting
+    events = list(zip(*(column.tolist() for column in columns), strict=True))
     strings = [[SproutedTree(START, 0, -1)], *([] for _ in range(len(tree)))]
-    for slot, (first, last) in enumerate(pairwise(start)):
-        for node, left in zip(nodes[first:last], on_left[first:last], strict=True):
-            tokens = punctemes[node][0 if left else 1]
+    for slot, (first, last) in enumerate(pairwise(start.tolist())):
+        for node, on_left, outside in events[first:last]:
+            tokens = _standing(punctemes[node], 0 if on_left else 1, outside)
             strings[slot] += [SproutedTree(token, node + 1, tree.depths[node]) for token in tokens]
     return [tuple(string) for string in strings]
+
+
+def _standing(pair: tuple[Puncteme, Puncteme], side: int, outside: int) -> Puncteme:
+    """What a constituent puts at one of its `pyropunct.inference.forest.Sprouting` places."""
+    part = part_of(pair)
+    if outside < 0:
+        return pair[side]
+    if part is None or outside != (part.right_out if side else part.left_out):
+        return ()
+    return (part.right if side else part.left,)
 
 
 def common_tokens(

@@ -3,9 +3,10 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from pyropunct.fitted.story import FittedStory, Puncteme
+from pyropunct.fitted.story import FittedStory
 from pyropunct.tasks.explain.derivations import Derivations, SlotDerivation, sprouted_marks
 from pyropunct.treebank.sentence import Sentence
+from pyropunct.treebank.sprouts import Puncteme
 
 OPEN, CLOSE = "⟦", "⟧"
 """Around the place in a sentence that an example is about."""
@@ -65,7 +66,7 @@ def sprouting_examples(
 
 def _derived(
     model: FittedStory, sentences: Sequence[Sentence], advance: Advance
-) -> Iterator[tuple[Sentence, list[tuple[Puncteme, Puncteme]], list[SlotDerivation]]]:
+) -> Iterator[tuple[Sentence, Sequence[tuple[Puncteme, Puncteme]], list[SlotDerivation]]]:
     """Each sentence with its best T' and the derivations of its slots."""
     derivations = Derivations(model)
     for sentence, (best,) in zip(sentences, model.underlying(sentences), strict=True):

@@ -397,7 +397,7 @@ def drawn_origins(
     """
     forest, (tree, slot) = problem.forest, place
     first = int(forest.node_start[tree])
-    start, nodes, on_left = forest.sprouting
+    start, nodes, on_left, _ = forest.sprouting
     number = int(forest.slot_start[tree]) + slot
     own = slice(start[number], start[number + 1])
     sides = list(zip(nodes[own].tolist(), on_left[own].tolist(), strict=True))

@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pyropunct.fitted.story import FittedStory, Puncteme
+from pyropunct.fitted.story import FittedStory
 from pyropunct.inference.inside import posterior_pairs
-from pyropunct.inference.problem import choice_rows
 from pyropunct.models.attach.log_linear import LogLinearAttach
 from pyropunct.models.symmetry import CLASSES, symmetry_class
 from pyropunct.text.marks import display, displayed_string
 from pyropunct.treebank.sentence import Sentence
+from pyropunct.treebank.sprouts import Puncteme
 
 SYMMETRIC = {"the same on both sides", "matched", "matched and more"}
 """The classes of `pyropunct.models.symmetry.CLASSES` whose pairs are symmetric: ``, ,`` and ``“ ”``."""
@@ -130,8 +130,7 @@ def expected_pairs(
     expected = np.zeros(len(inventory.rows))
     counts = np.zeros(inventory.num_relations, dtype=np.int64)
     for part, problem in model.problems(sentences):
-        rows = choice_rows(inventory, problem.relation)
-        np.add.at(expected, rows.numpy(), posterior_pairs(problem).double().numpy())
+        np.add.at(expected, problem.rows.numpy(), posterior_pairs(problem).double().numpy())
         counts += np.bincount(problem.relation.numpy(), minlength=len(counts))
         advance(len(part))
     return expected, counts

@@ -7,15 +7,15 @@ An edit reorders or deletes constituents; the others keep their punctemes (Li, W
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import takewhile
 
 from pyropunct.tasks.explain.derivations import SlotDerivation, SproutedTree, underlying_strings
 from pyropunct.tasks.rephrase.ordering import linearised
 from pyropunct.tasks.settings import FIRST, PLACES
 from pyropunct.text.marks import ABBREVIATION_DOT, UNKNOWN
 from pyropunct.treebank.sentence import Sentence
+from pyropunct.treebank.sprouts import MarkedPart, Puncteme, Sprouts, part_of
 from pyropunct.treebank.tree import Tree, spans
-
-Puncteme = tuple[str, ...]
 
 INTRODUCING = ("cc", "mark")
 """Relations of words that open a clause; nothing is moved in front of them."""
@@ -78,9 +78,15 @@ class UnderlyingTree:
                 if origin is not None and derivation.underlying[origin].token == UNKNOWN:
                     word = derivation.underlying[origin].word
                     number = sum(sprouted.word == word for sprouted in derivation.underlying[:origin])
+                    part, ends = part_of(punctemes[word - 1]), word <= slot
+                    if part and ends and not part.right_out:
+                        number -= 1  # the mark of the part comes before the right puncteme
                     # A constituent ends after its head word and starts before it.
-                    sides[word - 1][int(word <= slot)][number] = token
-        pairs = tuple((_without_dots(left), _without_dots(right)) for left, right in sides)
+                    sides[word - 1][int(ends)][number] = token
+        pairs = tuple(
+            Sprouts(_without_dots(left), _without_dots(right), part_of(pair))
+            for (left, right), pair in zip(sides, punctemes, strict=True)
+        )
         return cls(sentence, pairs, tuple(range(1, len(sentence.tree) + 1)))
 
     @cached_property
@@ -104,7 +110,7 @@ class UnderlyingTree:
     @cached_property
     def strings(self) -> list[tuple[SproutedTree, ...]]:
         """The underlying string of each slot; the abbreviation dot of the word before comes first."""
-        pairs = [self.punctemes[word - 1] for word in self.words]
+        pairs = [self._of_word(word) for word in self.words]
         strings = [
             tuple(
                 sprouted._replace(word=self.words[sprouted.word - 1] if sprouted.word else 0)
@@ -116,6 +122,21 @@ class UnderlyingTree:
             if ABBREVIATION_DOT in self.sentence.surface[word]:
                 strings[place] = (SproutedTree(ABBREVIATION_DOT, word, -1), *strings[place])
         return strings
+
+    def _of_word(self, word: int) -> tuple[Puncteme, Puncteme]:
+        """What a word sprouts; outside of its part stand the outermost dependents that always did."""
+        pair, part = self.punctemes[word - 1], part_of(self.punctemes[word - 1])
+        if part is None:
+            return pair
+        children = self.sentence.tree.children[word]
+        before = [child for child in children if child < word]
+        after = [child for child in children if child > word]
+        outside = {*before[: part.left_out], *after[len(after) - part.right_out :]}
+        family = [one for one in self.words if one == word or one in children]
+        place = family.index(word)
+        sides = family[:place], family[:place:-1]
+        left_out, right_out = (len(list(takewhile(outside.__contains__, side))) for side in sides)
+        return Sprouts(*pair, MarkedPart(part.left, part.right, left_out, right_out))
 
     def with_relation(self, relation: str) -> list[int]:
         """The words whose relation to their head is this one or a subtype of it."""

@@ -37,7 +37,8 @@ def training(small: Path) -> Callable[[str], Training]:
     def made(name: str) -> Training:
         train = read_treebank(small / "train.conllu").sentences[:40]
         vocabulary = build_vocabulary([(sentence.tree, sentence.surface) for sentence in train])
-        run = Training(vocabulary, train, train[:5], named_recipe("default", attach=name), 0, "cpu")
+        recipe = named_recipe("default", attach=name, parts=False)
+        run = Training(vocabulary, train, train[:5], recipe, 0, "cpu")
         run.step(range(40), 0)
         return run
 
