@@ -168,20 +168,7 @@ class Story(PyroModule):
         self, trees: TreeBatch | LatentTrees, surface: Surface | None, views: Views | None
     ) -> Callable[[Surface, Tensor | None], Tensor]:
         """ATTACH: the scores of the punctemes of constituents (section 2.1, equations 3 and 4)."""
-        scorer, read = None, self._read(trees)
-
-        def scores(shown: Surface, nodes: Tensor | None) -> Tensor:
-            nonlocal scorer
-            if isinstance(trees, LatentTrees):
-                return self._of_arcs(trees, shown, read)
-            if nodes is None:
-                of_shown = views if views is not None and shown is surface else self._views(trees, shown)
-                return self._of_views(self.attach.observed(trees, of_shown), trees, of_shown, read)
-            scorer = scorer or self.scorer(trees)
-            assert isinstance(shown, Tensor)  # constituents sprout while x is drawn
-            return scorer(views_of(trees.forest, shown, nodes))
-
-        return scores
+        return _AttachScores(self, trees, surface, views)
 
     def scorer(self, trees: TreeBatch) -> Scorer:
         """`Attach.scorer` for these trees, which adds what `Trust` gives, and raises the empty pair."""
@@ -245,6 +232,33 @@ class Story(PyroModule):
         if self.syntax is None:
             raise ValueError(f"this story has no syntax model: {otherwise}")
         return self.syntax
+
+
+class _AttachScores:
+    """The scores of pairs of some nodes, or of all, given the marks inside them."""
+
+    def __init__(
+        self,
+        story: Story,
+        trees: TreeBatch | LatentTrees,
+        surface: Surface | None,
+        views: Views | None,
+    ) -> None:
+        self._story, self._trees, self._surface, self._known = story, trees, surface, views
+        self._read = story._read(trees)
+        self._scorer: Scorer | None = None
+
+    def __call__(self, shown: Surface, nodes: Tensor | None) -> Tensor:
+        story, trees = self._story, self._trees
+        if isinstance(trees, LatentTrees):
+            return story._of_arcs(trees, shown, self._read)
+        if nodes is None:
+            known = self._known if shown is self._surface else None
+            views = story._views(trees, shown) if known is None else known
+            return story._of_views(story.attach.observed(trees, views), trees, views, self._read)
+        self._scorer = self._scorer or story.scorer(trees)
+        assert isinstance(shown, Tensor)  # constituents sprout while x is drawn
+        return self._scorer(views_of(trees.forest, shown, nodes))
 
 
 def _refuse_open_slots(trees: TreeBatch, evidence: SlotEvidence) -> None:

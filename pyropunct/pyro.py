@@ -20,6 +20,7 @@ from pyropunct.inference.pyro.collapse import (
     tree_problem,
 )
 from pyropunct.inference.pyro.decode import infer_trees
+from pyropunct.inference.pyro.distribution import PunctuatedTrees
 from pyropunct.inference.pyro.elbo import TreeEnum_ELBO, TreeTrace_ELBO, scale_likelihood, tree_elbo
 from pyropunct.inference.pyro.mixture import mix_trees
 from pyropunct.inference.pyro.telling import one_by_one, tell
@@ -32,6 +33,7 @@ from pyropunct.models.channel.base import Channel
 from pyropunct.models.channel.slip import Slip, TokenBigrams
 from pyropunct.models.channel.window import SlidingWindow
 from pyropunct.models.latent import LatentTrees
+from pyropunct.models.parts import PartMarks
 from pyropunct.models.story import Story
 from pyropunct.models.trees import TreeBatch
 from pyropunct.vocabulary import Vocabulary, build_vocabulary
@@ -51,7 +53,9 @@ __all__ = [
     "Move",
     "PackedForest",
     "PairFrequencies",
+    "PartMarks",
     "Pass",
+    "PunctuatedTrees",
     "SlidingWindow",
     "Slip",
     "SlotEvidence",

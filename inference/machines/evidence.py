@@ -160,6 +160,15 @@ class SlotEvidence:
         return torch.Size((len(self), 1))
 
     @property
+    def data(self) -> "SlotEvidence":
+        """Itself, as Pyro takes values for tensors; for the same reason it has ``dim``."""
+        return self
+
+    def dim(self) -> int:
+        """The number of dimensions of `shape`."""
+        return 2
+
+    @property
     def open(self) -> Tensor:
         """(S,) whether more than one string is possible in each slot."""
         return torch.tensor([evidence.string is None for evidence in self.distinct])[self.place]

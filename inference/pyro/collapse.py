@@ -34,10 +34,13 @@ class ImpossibleSurfaceError(UserError, ValueError):
 class Sum:
     """The sum over all T' of a story whose x is known, run on first use; refers weakly to the story that owns
     it.
+
+    :ivar counts: the mask of the site, which may leave out trees.
     """
 
     def __init__(self, told: Told) -> None:
         self._told: Told = proxy(told)
+        self.counts: Any = True
 
     @property
     def is_made(self) -> bool:
@@ -68,7 +71,7 @@ class Sum:
         sizes, evidence = self._told.sentences, self.log_evidence
         if sizes is not None:
             evidence = torch.stack([trees.amax(-1) for trees in evidence.split(list(sizes), -1)], -1)
-        impossible = (evidence == -torch.inf).nonzero()
+        impossible = ((evidence == -torch.inf) & torch.as_tensor(self.counts)).nonzero()
         if len(impossible):
             place = int(impossible[0, -1])
             tree = place if sizes is None else sum(sizes[:place])
@@ -115,6 +118,8 @@ def summed(told: Told, surface: Surface | None) -> None:
         value = pyro.sample(SURFACE, Summed(told), obs=surface)  # type: ignore[arg-type]
     told.show(value, is_drawn=shown is None)
     told.sum = Sum(told)
+    if told.mask is not None:
+        told.sum.counts = told.mask
 
 
 class CollapseMessenger(TellMessenger):
@@ -146,6 +151,8 @@ class CollapseMessenger(TellMessenger):
 
     def _pyro_post_sample(self, msg: Any) -> None:
         """Refuse a scale or a mask of anything but trees: Pyro would count the evidence for each element."""
+        if isinstance(msg["fn"], Summed) and msg["mask"] is not None:
+            msg["fn"].told.mask = msg["mask"]
         if isinstance(msg["fn"], TreeSite):
             trees = msg["fn"].batch_shape[-1]
             for what in ("scale", "mask"):

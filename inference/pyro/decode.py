@@ -69,6 +69,13 @@ class Completed(_Decoding):
 
     def log_prob(self, value: Tensor) -> Tensor:
         """The logarithm of their probability, (..., B)."""
+        batch, shape = value.shape[:-2], value.shape[-2:]
+        choices = self.told.choices.expand(*batch, -1).reshape(batch.numel(), -1)
+        rows = map(self._log_prob, value.reshape(batch.numel(), *shape), choices)
+        return self.of_trees(torch.stack(list(rows)).reshape(*batch, -1))
+
+    def _log_prob(self, value: Tensor, choices: Tensor) -> Tensor:
+        """(B,) that of one draw."""
         told, evidence = self.told, self.told.known
         strings = [[token for token in row if token >= 0] for row in value.tolist()]
         weights = [
@@ -77,8 +84,8 @@ class Completed(_Decoding):
         ]
         agreed = torch.tensor(weights, dtype=torch.double).log().split(told.forest.slot_start.diff().tolist())
         weighed = torch.stack([of_tree.sum() for of_tree in agreed])
-        both = (log_rewritten(told, told.choices, known) for known in (value, evidence))
-        return self.of_trees(next(both) + weighed - next(both))
+        both = (log_rewritten(told, choices, known) for known in (value, evidence))
+        return next(both) + weighed - next(both)
 
 
 class TreeOfText(TreeOfWords):

@@ -100,6 +100,7 @@ class Told:
     :ivar sum: the sum over T', a `pyropunct.inference.pyro.collapse.Sum`, where T' is summed out.
     :ivar sentences: how many of the trees each sentence has, where these are mixed.
     :ivar walked: (..., N) T' and (..., S, L) x, as `walk` has drawn them.
+    :ivar mask: that of the surface's site, if some trees are left out.
     :ivar given: where trees are latent, a function from trees to the story of these.
     """
 
@@ -144,6 +145,7 @@ class Told:
         self.walked: tuple[Tensor, ...] | None = None
         self.given: Any = None
         self.plate: Any = None
+        self.mask: Any = None
 
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -227,6 +229,12 @@ class Told:
                 f"site '{SURFACE}' is given strings of shape {shape}, but the trees have {slots} slots: it "
                 f"needs the shape ({slots}, longest string), without further dimensions"
             )
+        if isinstance(surface, Tensor) and surface.numel():
+            least, greatest = map(int, surface.aminmax())
+            last = self.inventory.num_tokens - 1
+            if least < EMPTY or greatest > last:
+                wrong = least if least < EMPTY else greatest
+                raise ValueError(f"site '{SURFACE}' is given the token {wrong}: tokens are 0 to {last}")
 
     def log_probabilities(self, surface: Surface, nodes: Tensor | None = None) -> Tensor:
         """(..., C) log p(l, r | w) of the pairs of some nodes, or of all, given the marks inside them."""

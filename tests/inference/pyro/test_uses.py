@@ -1,7 +1,9 @@
 """What of Pyro works with trees that are summed out, and what is refused: the table of the reference."""
 
 import copy
+import io
 import math
+import pickle
 import re
 from collections.abc import Callable
 from functools import partial
@@ -507,6 +509,72 @@ def copied() -> None:
     )
 
 
+def pickled() -> None:
+    """A story and a trace, each as itself."""
+    some = story()
+    some.attach.table = torch.randn(9)
+    trace = poutine.trace(collapse_trees(some)).get_trace(TREES, SURFACE)
+    for saved in (some, trace):
+        file = io.BytesIO()
+        torch.save(saved, file)
+        file.seek(0)
+        again = torch.load(file, weights_only=False)
+    again.compute_log_prob()
+    trace.compute_log_prob()
+    torch.testing.assert_close(again.log_prob_sum(), trace.log_prob_sum())
+    assert pickle.loads(pickle.dumps(some))(TREES).surface.shape[0] == len(SURFACE)
+
+
+def enumerated_evidence() -> None:
+    """Evidence that leaves nothing open counts as the surface."""
+    some, tables = story(), torch.randn(2, 9)
+
+    def model(surface: object) -> None:
+        with pyro.plate("trees", 2, dim=-1):
+            genre = pyro.sample("genre", dist.Categorical(torch.ones(2)), infer={"enumerate": "parallel"})
+        some.attach.table = tables[genre]
+        collapse_trees(some)(TREES, surface)
+
+    known = SlotEvidence([[token for token in slot if token >= 0] for slot in SURFACE.tolist()])
+    elbo = TreeEnum_ELBO(max_plate_nesting=1)
+    losses = [elbo.loss(model, lambda _: None, surface) for surface in (SURFACE, known)]
+    assert losses[0] == pytest.approx(losses[1], rel=1e-6)
+
+
+def completed_in_a_plate() -> None:
+    some = story()
+    some.attach.table = torch.randn(9)
+    known = SlotEvidence([any_over([1, 2])] * len(SURFACE))
+
+    def model() -> None:
+        with pyro.plate("draws", 3, dim=-2):
+            infer_trees(some)(TREES, known)
+
+    trace = poutine.trace(model).get_trace()
+    trace.compute_log_prob()
+    site = trace.nodes["completed"]
+    assert site["log_prob"].shape == (3, 2)
+    for draw in range(3):
+        told = site["fn"].told
+        alone = type(site["fn"])(told, 1)._log_prob(site["value"][draw], told.choices[draw])
+        torch.testing.assert_close(site["log_prob"][draw].double(), alone.double(), rtol=1e-5, atol=1e-6)
+
+
+def impossible_and_masked() -> None:
+    """The tree that is left out may have an impossible surface."""
+    some = story()
+    some.attach.table = torch.randn(9)
+    surface = SURFACE.clone()
+    surface[3:] = 0  # of the second tree: sentence starts, which nothing sprouts
+    with poutine.mask(mask=torch.tensor([True, False])):
+        trace = poutine.trace(collapse_trees(some)).get_trace(TREES, surface)
+    trace.compute_log_prob()
+    first = poutine.trace(collapse_trees(some)).get_trace(TREES.pick([0]), surface[:3])
+    first.compute_log_prob()
+    found, wanted = (one.nodes["surface"]["log_prob_sum"] for one in (trace, first))
+    torch.testing.assert_close(found, wanted)
+
+
 def returned() -> None:
     Predictive(story(), num_samples=2, return_sites=["_RETURN"])(TREES)
 
@@ -625,6 +693,10 @@ USES: dict[str, Callable[[], object]] = {
     "`JitTrace_ELBO`": jit,
     "`torch.func.grad`, `torch.func.vmap`": vectorised,
     "weights in half precision, `copy.deepcopy`": lambda: (half_precision(), copied()),
+    "`pickle`, `torch.save` of a story or a trace": pickled,
+    "`SlotEvidence` where sites are enumerated": enumerated_evidence,
+    "`SlotEvidence` decoded in a plate": completed_in_a_plate,
+    "`poutine.mask` of trees whose surface is impossible": impossible_and_masked,
     "scores that are NaN, infinite, or bfloat16": no_numbers,
     "no trees, or a surface with other slots, with a batch dimension, or as a list": odd_batches,
     "`NUTS`, `Importance` of `collapse_trees(model)`": lambda: (nuts(), importance()),
