@@ -128,7 +128,7 @@ class Story(PyroModule):
             trees = grow(trees)
         if views is not None and surface is None:
             raise ValueError("these are views of a surface that is not given")
-        weights = self.channel.probabilities()
+        weights = self.channel.probabilities(trees)
         told = tell(self._told(trees, surface, views, weights, regularised), surface, plate)
         if self._unmatched is not None:
             expected = tree_expectation(told, self._unmatched)

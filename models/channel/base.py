@@ -44,6 +44,14 @@ class Channel(PyroModule):
         """
         raise NotImplementedError
 
+    def weights_of(self, trees: Any) -> Mapping[str, Tensor]:
+        """The weights for given trees: by default those of all.
+
+        A channel that looks at trees gives each of B trees its own: B is the last dimension on the left.
+        Restoration, and draws of many surfaces at once, use ``weights()``.
+        """
+        return self.weights()
+
     def moves(self) -> Iterable[Move]:
         """The moves of the machine; those of each state and token have probabilities that add up to 1."""
         raise NotImplementedError
@@ -67,11 +75,11 @@ class Channel(PyroModule):
         """The name of its class, for messages."""
         return type(self).__name__
 
-    def probabilities(self) -> Tensor:
-        """(..., P) the weights in one line. The first call raises MachineError if the machine is not
-        probabilistic, later ones if the weights have other shapes.
+    def probabilities(self, trees: Any = None) -> Tensor:
+        """(..., P) the weights in one line, of trees or of all. The first call raises MachineError if the
+        machine is not probabilistic, later ones if the weights have other shapes.
         """
-        weights = self.weights()
+        weights = self.weights() if trees is None else self.weights_of(trees)
         if self._transducer is not None:
             shapes = self._transducer.products.places.shapes
             for name, shape in shapes.items():

@@ -95,8 +95,15 @@ class Slip(Channel):
 
     def weights(self) -> Mapping[str, Tensor]:
         """The other channel's weights, and the probabilities of a slip and of none."""
+        return self._with_slips(self.channel.weights())
+
+    def weights_of(self, trees: Any) -> Mapping[str, Tensor]:
+        """The same for given trees."""
+        return self._with_slips(self.channel.weights_of(trees))
+
+    def _with_slips(self, weights: Mapping[str, Tensor]) -> Mapping[str, Tensor]:
         slip = self.slip_logit.sigmoid()
-        return {**self.channel.weights(), SLIP: slip, "no slip": 1 - slip}
+        return {**weights, SLIP: slip, "no slip": 1 - slip}
 
     def branches(self) -> Sequence[Branch]:
         """The other channel's, and one that shows a string of the bigram model."""

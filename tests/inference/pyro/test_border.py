@@ -19,6 +19,7 @@ from pyropunct.models.channel.base import Channel
 from pyropunct.models.channel.slip import Slip, TokenBigrams
 from pyropunct.models.channel.window import SlidingWindow
 from pyropunct.models.story import Story
+from pyropunct.models.trees import TreeBatch
 
 HEADS = ([2, 0, 2], [0, 1, 4, 2])
 CASES = [story_case(tiny_story(window("left")), heads, 2) for heads in HEADS]
@@ -132,3 +133,38 @@ def test_a_machine_follows_the_state_that_is_loaded() -> None:
     torch.testing.assert_close(
         evidence_of_trees(one, TREES, SURFACE), evidence_of_trees(fresh, TREES, SURFACE)
     )
+
+
+class OfGenres(SlidingWindow):
+    """The logits of edits differ between two genres of trees; where none are known, their mean."""
+
+    def __init__(self) -> None:
+        super().__init__(3)
+        self.effect = torch.nn.Parameter(torch.randn(2, 3, 3, 4))
+
+    def weights(self) -> dict[str, Tensor]:
+        return {"edit": (self.edit_logits + self.effect.mean(0)).softmax(-1)}
+
+    def weights_of(self, trees: TreeBatch) -> dict[str, Tensor]:
+        return {"edit": (self.edit_logits + self.effect[trees.more["genre"]]).softmax(-1)}
+
+
+@pytest.mark.parametrize("slips", [False, True])
+def test_a_channel_that_looks_at_trees(slips: bool) -> None:
+    """Each tree has the probability that it has alone, and each genre its gradient."""
+    genres = OfGenres()
+    channel = Slip(genres, TokenBigrams([(0,), (1, 2)], 3, 0)) if slips else genres
+    logits = torch.randn(3, 3, 4)
+    some = tiny_story(channel)
+    some.attach.table = torch.linspace(-1, 1, len(some.inventory.rows))
+    genres.edit_logits = logits
+    if slips:
+        channel.slip_logit = torch.tensor(-3.0)
+    trees = replace(TREES, more={"genre": torch.tensor([1, 0])})
+    together = collapse_trees(some)(trees, SURFACE).sum.log_evidence
+    slopes = torch.autograd.grad(together.sum(), genres.effect)[0]
+    assert slopes.abs().flatten(1).sum(1).gt(0).all()
+    for number, (genre, case) in enumerate(zip((1, 0), CASES, strict=True)):
+        alone, surface = batch_of([case])
+        alone = replace(alone, more={"genre": torch.tensor([genre])})
+        torch.testing.assert_close(collapse_trees(some)(alone, surface).sum.log_evidence[0], together[number])
