@@ -173,6 +173,23 @@ def _read_trie(chart, tape, tables, half, cell):
         _record_token(chart, tape, chart.automaton[half], token, side, before, after)
 
 
+@spliced
+def _enter(chart, tape, tables, near, vector):
+    """s[l] = R[h, m] M_m(l) Mleft(d), for a vector R[h, m] and all rows of the near half."""
+    s = new_vector(tape, _rows(chart, tables, near))
+    record(tape, DENSE, _rows(chart, tables, near), _states(chart, near), s, tables.cell[near], vector)
+    return s
+
+
+@spliced
+def _leave(chart, tape, tables, item, s, kind, out):
+    """t[r] = sum over l of p(l, r | d) s[l]; the sum over r of t[r] Mright(d) M_k(r) goes to a target."""
+    far, pairs = chart.far[item], tables.pairs[item]
+    t = new_vector(tape, _rows(chart, tables, far))
+    record(tape, SPARSE, pairs[1], pairs[2], t, pairs[0], s)
+    record(tape, kind, _rows(chart, tables, far), _states(chart, far), out, tables.cell[far], t)
+
+
 @inner
 def _label(chart, tape, tables, half, label, cell):
     """Record a half with a mark inside, so that its outermost dependents stand outside of the mark."""
@@ -187,15 +204,10 @@ def _label(chart, tape, tables, half, label, cell):
         for _ in range(number):
             target = chart.source[chart.made_by[target]]
         item, states = chart.made_by[target], _states(chart, target)
-        near, far = chart.near[item], chart.far[item]
-        s, t = new_vector(tape, _rows(chart, tables, near)), new_vector(tape, _rows(chart, tables, far))
-        out = cell if number == 0 else new_vector(tape, states)
-        pairs = tables.pairs[item]
-        record(tape, DENSE, _rows(chart, tables, near), _states(chart, near), s, tables.cell[near], vector)
-        record(tape, SPARSE, pairs[1], pairs[2], t, pairs[0], s)
-        record(tape, TRANSPOSED, _rows(chart, tables, far), states, out, tables.cell[far], t)
-        record_align(tape, out, states, tables.cell[target])
-        vector = out
+        s = _enter(chart, tape, tables, chart.near[item], vector)
+        vector = cell if number == 0 else new_vector(tape, states)
+        _leave(chart, tape, tables, item, s, TRANSPOSED, vector)
+        record_align(tape, vector, states, tables.cell[target])
 
 
 @spliced
@@ -226,7 +238,6 @@ def _pairs(chart, tape, tables, item):
             record_leaf(tape, row, column, chart.pair_place[item] + choice, chart.node[item])
     pairs = tables.pairs[item]
     pairs[0], pairs[1], pairs[2] = cell, tape.used[LEAVES] - leaves, tape.leaf_place + leaves
-    return pairs
 
 
 @spliced
@@ -236,19 +247,16 @@ def _attach(chart, tape, tables, item):
     for half in (near, far):
         if not tables.is_grown[half]:
             _grow(chart, tape, tables, half)
-    nears, fars, states = _rows(chart, tables, near), _rows(chart, tables, far), _states(chart, far)
+    _pairs(chart, tape, tables, item)
     s = tables.met[chart.meeting[item]]
     if s < 0:
-        s = new_vector(tape, nears)
+        s = _enter(chart, tape, tables, near, tables.cell[source])
         tables.met[chart.meeting[item]] = s
-        record(tape, DENSE, nears, _states(chart, near), s, tables.cell[near], tables.cell[source])
-    pairs, t = _pairs(chart, tape, tables, item), new_vector(tape, fars)
-    record(tape, SPARSE, pairs[1], pairs[2], t, pairs[0], s)
     kind = ADDED
     if tables.cell[target] < 0:
         kind = TRANSPOSED
         tables.cell[target] = new_vector(tape, _rows(chart, tables, target) * _states(chart, target))
-    record(tape, kind, fars, states, tables.cell[target], tables.cell[far], t)
+    _leave(chart, tape, tables, item, s, kind, tables.cell[target])
 
 
 @spliced
