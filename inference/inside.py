@@ -27,6 +27,7 @@ from pyropunct.inference.machines.evidence import any_over
 from pyropunct.inference.packed import PackedForest
 from pyropunct.inference.problem import Problem, Weights
 from pyropunct.inference.solvers import CircuitSolver, Solver, TensorSolver, TensorWeights
+from pyropunct.inference.transforms import refuse_transforms
 
 DUAL = 1e-20
 """The imaginary unit of the dual numbers: small enough for its square to vanish beside 1."""
@@ -99,6 +100,7 @@ def expected_cost(problem: Problem, cost: Tensor) -> tuple[Tensor, Tensor]:
 
 def _summed(problem: Problem, cost: Tensor | None) -> tuple[Tensor, Tensor]:
     """`expected_cost`, from scores within range."""
+    refuse_transforms(*_leaves(problem))
     lacking: Tensor | float = 0.0
     if _are_far(problem.log_pairs):
         problem, lacking = _in_range(problem)

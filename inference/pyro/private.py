@@ -13,7 +13,8 @@
 - `belongs_to` reads ``_pyro_context`` of PyroModule: the sites of a module are sites only within its context,
   which is that of the module that was given it last.
 
-- `refuse_transforms` asks ``torch._C._functorch`` whether a tensor is inside of a transform of `torch.func`.
+- `pyropunct.inference.transforms.refuse_transforms` asks ``torch._C._functorch`` whether a tensor is inside
+  of a transform of `torch.func`.
 
 What Pyro does document serves elsewhere: `pyro.poutine.runtime.effectful`, the methods ``_pyro_sample`` of
 messengers, and `pyro.ops.provenance`.
@@ -111,11 +112,3 @@ class PointGuide(AutoDelta):
 def belongs_to(part: PyroModule, whole: PyroModule) -> bool:
     """Whether the sites and parameters of a module are those of another module that it is in."""
     return part._pyro_context is whole._pyro_context
-
-
-def refuse_transforms(values: torch.Tensor) -> None:
-    """Raises NotImplementedError for tensors of `torch.func`, whose values compiled code cannot read."""
-    if torch._C._functorch.is_functorch_wrapped_tensor(values):
-        raise NotImplementedError(
-            "sums over trees are compiled, and cannot be transformed by torch.func: use torch.autograd"
-        )

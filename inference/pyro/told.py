@@ -24,9 +24,9 @@ from pyropunct.inference.packed import PackedForest
 from pyropunct.inference.parts import shown_parts
 from pyropunct.inference.problem import Problem, choice_rows, choice_start
 from pyropunct.inference.pyro.pairs import draw_choices, log_probabilities, of_choices
-from pyropunct.inference.pyro.private import refuse_transforms
 from pyropunct.inference.pyro.strings import SurfaceStrings, Underlying
 from pyropunct.inference.ragged import runs, starts_of
+from pyropunct.inference.transforms import refuse_transforms
 
 PAIRS, SURFACE = "pairs", "surface"
 """The names of the two sites."""

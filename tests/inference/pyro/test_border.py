@@ -11,8 +11,9 @@ import torch
 from problems import Table, batch_of, evidence_of_trees, inventory, story_case, tiny_story, window
 from torch import Tensor
 
+from pyropunct.inference.inside import log_evidence
 from pyropunct.inference.machines.moves import MachineError
-from pyropunct.inference.pyro.collapse import collapse_trees, expected_uses
+from pyropunct.inference.pyro.collapse import collapse_trees, expected_uses, tree_problem
 from pyropunct.inference.pyro.elbo import scale_likelihood
 from pyropunct.inference.pyro.told import Told
 from pyropunct.models.channel.base import Channel
@@ -168,3 +169,20 @@ def test_a_channel_that_looks_at_trees(slips: bool) -> None:
         alone, surface = batch_of([case])
         alone = replace(alone, more={"genre": torch.tensor([genre])})
         torch.testing.assert_close(collapse_trees(some)(alone, surface).sum.log_evidence[0], together[number])
+
+
+def test_what_torch_does_to_functions() -> None:
+    """The sum works in a compiled function, and refuses to be traced or transformed."""
+    problem = tree_problem(story(SlidingWindow(3), torch.zeros(3, 3, 4)), TREES, SURFACE)
+
+    def evidence(log_pairs: Tensor) -> Tensor:
+        return log_evidence(replace(problem, log_pairs=log_pairs))
+
+    scores = problem.log_pairs.detach()
+    torch.testing.assert_close(torch.compile(evidence, backend="eager")(scores), evidence(scores))
+    with pytest.raises(NotImplementedError, match="cannot be traced"):
+        torch.jit.trace(evidence, (scores,))
+    with pytest.raises(NotImplementedError, match=r"use torch\.autograd"):
+        torch.func.grad(lambda some: evidence(some).sum())(scores)
+    with pytest.raises(NotImplementedError, match=r"use torch\.autograd"):
+        torch.func.vmap(evidence)(scores.expand(2, -1))
