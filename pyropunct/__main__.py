@@ -13,6 +13,11 @@ def main() -> None:
     except FileNotFoundError:
         print("pyropunct: the working folder has been deleted: change to another one", file=sys.stderr)
         sys.exit(BAD_INPUT)
+    if sys.flags.optimize > 1:
+        print(
+            "pyropunct: Pyro needs the docstrings that python -OO leaves out: use python -O", file=sys.stderr
+        )
+        sys.exit(BAD_INPUT)
     try:
         from pyropunct.cli.main import main as command
     except KeyboardInterrupt:

@@ -46,9 +46,14 @@ def files_of(given: str, any_name: bool = False, conllu: bool = False) -> list[s
     """
     place = Path(given)
     if place.is_dir():
-        inside = (path.relative_to(place) for path in place.rglob("*") if path.is_file())
+        inside = [path.relative_to(place) for path in place.rglob("*") if path.is_file()]
         shown = (path for path in inside if not any(part.startswith(".") for part in path.parts))
         found = [str(place / path) for path in shown]
+        for file in found:
+            if not Path(file).resolve().is_relative_to(place.resolve()):
+                raise CorpusError(
+                    f"{file}: is a link that leads out of {given}: copy the file, or take the link away"
+                )
     elif place.exists():
         found = [given]
     else:

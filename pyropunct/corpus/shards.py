@@ -57,6 +57,7 @@ class Shard(NamedTuple):
 
     :ivar number: from 1, in the whole corpus.
     :ivar sentences: the number of sentences; in raw text, of lines.
+    :ivar checksum: of its text when the file was cut.
     """
 
     number: int
@@ -65,6 +66,7 @@ class Shard(NamedTuple):
     start: Start
     size: int
     sentences: int
+    checksum: str
     name: str = ""
 
 
@@ -88,19 +90,24 @@ def cut(file: str, kind: str, most: int, whole_paragraphs: bool = False) -> CutF
         if kind == "auto":
             lines, kind = recognised(lines, without_compression(file))
         counted = _Sentences(file) if kind == "conllu" else _Lines(whole_paragraphs)
-        shards, start = list[Shard](), Start()
+        shards, start, own = list[Shard](), Start(), hashlib.sha256()
+
+        def end(sentences: int, size: int) -> None:
+            shards.append(Shard(0, file, kind, start, size, sentences, own.hexdigest()))
+
         for line in lines:
             checksum.update(line)
+            own.update(line)
             if counted.ends(line):
                 here = counted.place
                 size = here.offset - start.offset
                 if here.sentence - start.sentence >= most or size >= LARGEST:
-                    shards.append(Shard(0, file, kind, start, size, here.sentence - start.sentence))
-                    start = here
+                    end(here.sentence - start.sentence, size)
+                    start, own = here, hashlib.sha256()
         counted.finish()
         rest = counted.place.sentence - start.sentence
         if rest:
-            shards.append(Shard(0, file, kind, start, counted.place.offset - start.offset, rest))
+            end(rest, counted.place.offset - start.offset)
         return CutFile(file, kind, checksum.hexdigest(), tuple(shards))
 
 
@@ -238,7 +245,7 @@ def _on_disk(stream: BinaryIO) -> None:
 
 @contextmanager
 def text_of(shard: Shard) -> Iterator[BinaryIO]:
-    """The bytes of a shard; raises `CorpusError` if its file cannot be read."""
+    """The bytes of a shard; raises `CorpusError` if its file cannot be read, or has changed."""
     with contents(shard.file) as stream:
         left = shard.start.offset
         if stream.seekable() and not shard.file.lower().endswith(COMPRESSED):
@@ -246,7 +253,12 @@ def text_of(shard: Shard) -> Iterator[BinaryIO]:
         else:
             while left and (some := stream.read(min(left, SIZE))):
                 left -= len(some)
-        yield cast(BinaryIO, _Section(stream, shard.size))
+        section = _Section(stream, shard.size)
+        yield cast(BinaryIO, section)
+        while section.read1(SIZE):
+            pass
+        if section.checksum.hexdigest() != shard.checksum:
+            raise CorpusError(f"{shard.file}: has changed since this run began: it would be cut elsewhere")
 
 
 class _Section:
@@ -254,11 +266,13 @@ class _Section:
 
     def __init__(self, stream: BinaryIO, size: int) -> None:
         self._stream, self._left = stream, size
+        self.checksum = hashlib.sha256()
 
     def read1(self, size: int) -> bytes:
         """What is there, at most so many bytes."""
         some = self._stream.read1(min(size, self._left))  # type: ignore[attr-defined]
         self._left -= len(some)
+        self.checksum.update(some)
         return bytes(some)
 
     def fileno(self) -> int:

@@ -413,3 +413,10 @@ def test_the_debugging_variable_shows_where(small: Path, monkeypatch: pytest.Mon
     monkeypatch.setenv("PYROPUNCT_DEBUG", "1")
     result = invoke("evaluate", small / "missing", small / "dev.conllu")
     assert type(result.exception).__name__ == "NoModelError"
+
+
+def test_python_without_docstrings() -> None:
+    whole = [sys.executable, "-OO", "-m", "pyropunct", "rules", "en"]
+    done = subprocess.run(whole, capture_output=True, text=True, env=environment(), check=False)
+    message = one_line(done.returncode, "", done.stderr, BAD_INPUT)
+    assert message == "Pyro needs the docstrings that python -OO leaves out: use python -O"

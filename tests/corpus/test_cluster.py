@@ -18,7 +18,7 @@ from pyropunct.corpus import cluster  # noqa: E402
 from pyropunct.corpus.cluster import ClusterError, check_workers, completed, connected, cut_all, make_all  # noqa: E402
 
 JOB = Job("", "", "", (), 1, "", "")
-SHARDS = [Shard(number, "a", "text", Start(), 1, 10) for number in range(1, 9)]
+SHARDS = [Shard(number, "a", "text", Start(), 1, 10, "") for number in range(1, 9)]
 
 
 @pytest.fixture(scope="module")

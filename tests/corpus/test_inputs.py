@@ -44,6 +44,17 @@ def test_files_of_a_folder_and_of_a_pattern(tmp_path: Path) -> None:
     assert len(files_of(str(tmp_path), any_name=True)) == 4
 
 
+def test_links_stay_in_the_folder(tmp_path: Path) -> None:
+    for name in ("out", "corpus"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.txt").touch()
+    (tmp_path / "corpus" / "b.txt").symlink_to("a.txt")
+    assert len(files_of(str(tmp_path / "corpus"))) == 2
+    (tmp_path / "corpus" / "c.txt").symlink_to(tmp_path / "out" / "a.txt")
+    with pytest.raises(CorpusError, match=r"c\.txt: is a link that leads out of"):
+        files_of(str(tmp_path / "corpus"))
+
+
 def test_no_files(tmp_path: Path) -> None:
     with pytest.raises(CorpusError, match="there is no file in it"):
         files_of(str(tmp_path))

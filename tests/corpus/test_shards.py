@@ -149,3 +149,17 @@ def test_a_shard_is_made(job: Job, tmp_path: Path) -> None:
         "00000002-a.txt": "B\n",
         "00000002-a.rejects.tsv": f"{file}\t4\ta digit\n",
     }
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+@pytest.mark.parametrize("later", [b"a\n1\nB\n2\n", b"a\n1\n2\nb\n", b"a\n1\nb\n"])
+def test_a_file_that_has_changed(later: bytes, compressed: bool, job: Job, tmp_path: Path) -> None:
+    """The shard whose text has changed fails, and those before it do not."""
+    file, write = tmp_path / ("a.txt.gz" if compressed else "a.txt"), gzip.compress if compressed else bytes
+    file.write_bytes(write(b"a\n1\nb\n2\n"))
+    one, two = cut(str(file), "text", 2).shards
+    file.write_bytes(write(later))
+    assert make(job, one._replace(number=1, name="a")) is None
+    problem = make(job, two._replace(number=2, name="a"))
+    assert problem == f"{file}: has changed since this run began: it would be cut elsewhere"
+    assert not list((tmp_path / "out").glob("00000002*"))
