@@ -22,6 +22,18 @@ def test_the_programs_do_what_the_page_shows(capsys: pytest.CaptureFixture[str])
     names: dict[str, object] = {"__name__": "service"}
     exec(service, names)
     client = TestClient(names["app"])  # type: ignore[arg-type]
-    assert client.post("/restore", json={"text": "however we went"}).json() == {"text": "However, we went."}
-    assert client.post("/restore", json={"text": "a" * 100_001}).status_code == 422
+    assert client.post("/restore", content="however we went\n\nwe went").text == "However, we went.\n\nWe went."
+    assert client.post("/restore?running=true", content="we went they stayed").text.startswith("We went")
+    assert client.post("/restore", content="").text == ""
+    for content, status, problem in (
+        ("a\n" * 50_001, 413, "100,000 bytes"),
+        ("a" * 1_001, 422, "1,000 characters"),
+        (b"\xed\xa0\x80", 400, "not UTF-8"),
+    ):
+        answer = client.post("/restore", content=content)
+        assert answer.status_code == status
+        assert problem in answer.json()["detail"]
+    names["SECONDS"] = -1
+    answer = client.post("/restore", content="we went")
+    assert (answer.status_code, answer.json()["detail"]) == (503, "0 of 1 lines were restored in -1 s")
     assert 'host="127.0.0.1"' in service
