@@ -62,9 +62,17 @@ class PartMarks(PyroModule):
             setattr(self, name, PyroSample(NormalPrior(f"_mean_of_{name}", prior_scale)))
 
     def scores(self, trees: TreeBatch) -> "PartScores":
-        """The probabilities of the parts of all constituents."""
+        """The probabilities of the parts of all constituents.
+
+        :raises NotImplementedError: if the weights have several values at once.
+        """
         relation, forest = trees.relation.to(self.marks.device), trees.forest
         some, kind, outside = (getattr(self, name) for name in ("some", "kind", "outside"))
+        if some.dim() > 1 or kind.dim() > 1 or outside.dim() > 2:
+            raise NotImplementedError(
+                "marks around parts of constituents take one value of their weights at a time: draw particles "
+                "one by one, or use a story without parts"
+            )
         of_left, of_right = (
             outside[relation][child.to(relation.device), side]
             for side, child in enumerate((forest.left_child, forest.right_child))

@@ -22,7 +22,9 @@ def test_the_programs_do_what_the_page_shows(capsys: pytest.CaptureFixture[str])
     names: dict[str, object] = {"__name__": "service"}
     exec(service, names)
     client = TestClient(names["app"])  # type: ignore[arg-type]
-    assert client.post("/restore", content="however we went\n\nwe went").text == "However, we went.\n\nWe went."
+    assert (
+        client.post("/restore", content="however we went\n\nwe went").text == "However, we went.\n\nWe went."
+    )
     assert client.post("/restore?running=true", content="we went they stayed").text.startswith("We went")
     assert client.post("/restore", content="").text == ""
     for content, status, problem in (

@@ -89,6 +89,13 @@ def test_weights_are_sites() -> None:
     assert told.parts.scores(trees).log_none().min() > -1e-20
 
 
+def test_one_value_of_the_weights_at_a_time() -> None:
+    told, trees = story(Identity(3))
+    told.parts.some = torch.zeros(2, 1, 3)
+    with pytest.raises(NotImplementedError, match="one value of their weights at a time"):
+        told(trees)
+
+
 @pytest.mark.parametrize("name", ["identity", "window"])
 def test_draws_of_surfaces(name: str) -> None:
     """Draws one by one, and many at once; where marks stay as they are, by the sum over all T'."""
