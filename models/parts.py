@@ -70,8 +70,8 @@ class PartMarks(PyroModule):
         some, kind, outside = (getattr(self, name) for name in ("some", "kind", "outside"))
         if some.dim() > 1 or kind.dim() > 1 or outside.dim() > 2:
             raise NotImplementedError(
-                "marks around parts of constituents take one value of their weights at a time: draw particles "
-                "one by one, or use a story without parts"
+                "marks around parts of constituents take one value of their weights at a time: draw "
+                "particles one by one, or use a story without parts"
             )
         of_left, of_right = (
             outside[relation][child.to(relation.device), side]
