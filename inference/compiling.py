@@ -8,6 +8,7 @@ slice costs two seconds of compilation, ``max`` one, and creating an array a ten
 import _signal  # type: ignore[import-not-found]  # signal makes enumerations, for 20 microseconds a call
 import logging
 import os
+import pickle
 import stat
 import tempfile
 from collections.abc import Callable, Iterator
@@ -19,8 +20,11 @@ from types import FrameType
 from typing import Any
 
 from numba import config, njit
-from numba.core.caching import FunctionCache
+from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.registry import CPUDispatcher
+
+CHECKSUM = sha256().digest_size
+"""The bytes of a checksum."""
 
 FOLDER = Path(__file__).parent
 """The sources of the inner loops."""
@@ -113,8 +117,45 @@ forget_outdated(FOLDER)
 _KEEPS = can_be_kept(is_compiled)
 
 
+class _Checked(IndexDataCacheFile):
+    """Files of compiled code, each with a checksum before the rest: a flipped bit could end the process."""
+
+    def _read(self, path: str) -> Any:
+        content = Path(path).read_bytes()
+        checksum, data = content[:CHECKSUM], content[CHECKSUM:]
+        if sha256(data).digest() != checksum:
+            raise ValueError(f"{path}: is damaged")
+        return pickle.loads(data)
+
+    def _write(self, path: str, value: Any) -> None:
+        data = self._dump(value)
+        with self._open_for_write(path) as file:
+            file.write(sha256(data).digest() + data)
+
+    def _load_data(self, name: str) -> Any:
+        return self._read(self._data_path(name))
+
+    def _save_data(self, name: str, data: Any) -> None:
+        self._write(self._data_path(name), data)
+
+    def _load_index(self) -> Any:
+        try:
+            version, stamp, overloads = self._read(self._index_path)
+        except FileNotFoundError:
+            return {}
+        return overloads if (version, stamp) == (self._version, self._source_stamp) else {}
+
+    def _save_index(self, overloads: Any) -> None:
+        self._write(self._index_path, (self._version, self._source_stamp, overloads))
+
+
 class _Kept(FunctionCache):
     """The code of a function on disk; where it is damaged, the function is compiled anew."""
+
+    def __init__(self, py_func: Callable[..., Any]) -> None:
+        super().__init__(py_func)
+        locator = self._impl.locator
+        self._cache_file = _Checked(self._cache_path, self._impl.filename_base, locator.get_source_stamp())
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The code for arguments of some types, None if there is none that can be read."""

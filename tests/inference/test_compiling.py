@@ -104,6 +104,20 @@ def test_damaged_code_is_compiled_anew(tmp_path: Path, kind: str, content: bytes
     assert abs(len(kept.read_bytes()) - len(whole)) < 100  # names in the code differ a little
 
 
+@pytest.mark.parametrize("kind", ["nbi", "nbc"])
+def test_a_flipped_bit_is_found(tmp_path: Path, kind: str) -> None:
+    """It could change what is computed, or end the process."""
+    module = module_of_one(tmp_path)
+    assert compiled(module.one)() == 1
+    [kept] = tmp_path.rglob(f"*.{kind}")
+    whole = kept.read_bytes()
+    for place in range(0, len(whole), max(1, len(whole) // 12)):
+        kept.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        function = compiled(module.one)
+        assert function() == 1
+        assert not function.stats.cache_hits
+
+
 def test_an_interruption_waits_for_the_end_of_a_call() -> None:
     """The tuple that compiled code gives back is made by Python in the midst of the call."""
     made = []
