@@ -46,7 +46,7 @@ def _inside_pass(problem: Problem) -> int:
     steps = recorded(problem, chart_of(problem), 0, problem.forest.num_trees).tape.steps.astype(np.int64)
     kind, count, width = steps[:, 0], steps[:, 1], steps[:, 2]
     terms = np.where(kind == SPARSE, count, count * width)
-    return int(terms[kind != RESCALE].sum())
+    return int(terms[kind < RESCALE].sum())
 
 
 @njit(error_model="numpy")

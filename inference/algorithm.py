@@ -50,9 +50,9 @@ class Chart(NamedTuple):
         where its weights start there.
     :ivar automaton: (H,) the automaton of the slot where each half ends; ``on_left``, its side of the word.
     :ivar trie: (H,) which trie of punctemes is read at each half, -1 for none.
-    :ivar trie_start: (2, tries + 1) where the entries of each trie start, first at the right, then at the
-        left; likewise the ``token`` and the ``parent`` of each entry; ``of_pair``, the entry of each pair,
-        with `LABEL` times its label added.
+    :ivar trie_start: (2, tries + 1) where the entries of each trie start, at the right and at the left.
+    :ivar token: the token of each entry, at the right and at the left; ``parent``, the entry before it.
+    :ivar of_pair: the entry of each pair, plus `LABEL` times its label, at the right and at the left.
     :ivar pair_first: (I,) where the pairs of an item start in ``of_pair``; ``pair_count``, (I,), how many it
         has; ``empty_left``, (I,), how many of them have no left puncteme: these are the first.
     :ivar label_start: (H + 1,) the first mark of each half around a part of the constituent, see

@@ -72,7 +72,7 @@ class Tables(NamedTuple):
 
 
 NO_PARTS = np.zeros((3, 0, 0), np.int32)
-"""The parts of draws where there are none."""
+"""`Tables.parts` of a story without marks around parts."""
 
 
 def tables_for(
@@ -106,7 +106,7 @@ class Punctemes(NamedTuple):
 
 
 NO_MARKS = np.zeros((0, 2), np.int64)
-"""The marks of parts where there are none."""
+"""`Punctemes.marks` of a story without marks around parts."""
 
 
 def punctemes_of(inventory: Inventory, marks: Ints = NO_MARKS) -> Punctemes:

@@ -1,6 +1,6 @@
 """The items and halves of given trees, and of all projective trees of a sentence, listed; compiled.
 
-See `pyropunct.inference.packed` for what they are.
+`pyropunct.inference.packed` says what an item and a half are.
 """
 
 import numpy as np
@@ -73,12 +73,12 @@ def _fill(arcs, table, half):
 @compiled
 def count_items(arcs):
     """The numbers of items and halves of the forest of a sentence."""
-    return _fill(arcs, np.empty((0, 9), np.int64), np.empty((0, 2), np.int64))
+    return _fill(arcs, np.empty((0, len(ITEM)), np.int64), np.empty((0, 2), np.int64))
 
 
 @compiled
 def list_items(arcs, table, half):
-    """Fill (items, 8) ``table`` with the `ITEM` columns of all projective trees, and (halves, 2) ``half``.
+    """Fill (items, 9) ``table`` with the `ITEM` columns of all projective trees, and (halves, 2) ``half``.
 
     Items are in an order for sums; a half has a slot and a side; arcs: (n, n + 1), head 0 is the root.
     """
@@ -94,6 +94,7 @@ OF_FOREST = (
     "word_slot",
     "slot_start",
 )
+"""The columns of a forest that `list_halves` takes."""
 
 
 @compiled

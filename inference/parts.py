@@ -5,8 +5,8 @@ same constituent (Li, Wang & Eisner 2019, footnote 8). A constituent may sprout 
 at its left and its partner at its right, so that some of its outermost dependents stand outside. A head
 separates its two sides, so both marks are read on the way outward, one in each half of the head.
 
-A choice of T' is a number: that of the pair (l, r) in W_d, plus the size of W_d times the number of the part.
-Part 0 is none; see `Shapes.number`.
+A node of T' chooses a pair (l, r) and a part. One number stands for both: number of the pair + size of W_d x
+number of the part. Part 0 is no part; see `Shapes.number`.
 """
 
 from dataclasses import dataclass

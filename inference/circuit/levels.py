@@ -39,7 +39,7 @@ class Level(NamedTuple):
     """Terms, first times second, added to their targets; and the vectors then complete, to be rescaled.
 
     :ivar complete: the numbers of these vectors; ``vector``, to which each belongs.
-    :ivar aligned: the numbers of other vectors; ``like``, the vector whose scale is also that of each.
+    :ivar aligned: the numbers of vectors that share the scale of another vector; ``like``, that other vector.
     """
 
     target: Tensor
@@ -135,7 +135,7 @@ def _terms(program: Program, steps: Array, lengths: Array, device: torch.device)
 def evaluate(circuit: Circuit, given: Tensor, weights: Tensor, leaf: Tensor, add: Add) -> Numbers:
     """Compute all numbers, level by level, in the semiring `total` or `greatest`.
 
-    :param leaf: (leaves, 2) the cell and the place in ``weights`` of each leaf.
+    :param leaf: (leaves, 3) its first two columns are the cell of each leaf and its place in ``weights``.
     """
     numbers = given.new_zeros(circuit.size)
     numbers[: len(given)] = given

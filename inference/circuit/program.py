@@ -21,7 +21,7 @@ class Values(NamedTuple):
 
 
 class Program(NamedTuple):
-    """What has been recorded, and the cells of its R results.
+    """The recorded steps, and the cells that hold the R results.
 
     The first cells are given numbers; leaves are looked up in a list of weights.
     """
@@ -81,7 +81,7 @@ class Program(NamedTuple):
 def room(steps: int, leaves: int, rows: Array, columns: Array) -> Tape:
     """A tape for at most so many steps and leaves.
 
-    :param rows: of sparse matrices whose weights are given; ``columns`` likewise.
+    :param rows: the row of each weight in a sparse matrix of given weights; ``columns``, its column.
     """
     row, column = np.empty((2, len(rows) + leaves), np.int32)
     row[: len(rows)], column[: len(rows)] = rows, columns

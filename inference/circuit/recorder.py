@@ -47,7 +47,7 @@ class Recorder:
         return self._recorded(DENSE, rows, vector.length, matrix, vector, rows)
 
     def transposed(self, matrix: int, vector: Vector, columns: int) -> Vector:
-        """M^T v, likewise: M has a row for each number of v."""
+        """M^T v: the rows of M lie one after the other, one for each number of v."""
         return self._recorded(TRANSPOSED, vector.length, columns, matrix, vector, columns)
 
     def times(self, one: Vector, other: Vector) -> Vector:
@@ -75,7 +75,7 @@ class Recorder:
         self._results.append(self.total(vector).cell)
 
     def program(self) -> "DynamicProgram":
-        """What has been recorded. Raises ValueError if two look up the same weight."""
+        """The recorded program. Raises ValueError if two of its steps look up the same weight."""
         places = [place for _, place, *_ in self._leaves]
         if len(set(places)) < len(places):
             twice = next(place for place in places if places.count(place) > 1)

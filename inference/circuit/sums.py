@@ -77,7 +77,7 @@ def _rescale(vector):
 def evaluate(steps, row, column, values, exponent, semiring):
     """Fill all cells.
 
-    :param values: (cells,) real, or dual (complex); zero but for what is given.
+    :param values: (cells,) real, or dual (complex). The given numbers are filled in; all others are zero.
     :param exponent: (cells,) zeros; takes, for the first cell of a vector, the power of two by which its
         numbers are to be multiplied.
     """
