@@ -81,7 +81,7 @@ def _pairs(problem: Problem, relation: Array, node: Array) -> dict[str, Array]:
     return {
         "pair_place": problem.choice_start[node],
         "pair_first": inventory.pair_start[of_items],
-        "pair_count": np.diff(inventory.pair_start)[of_items],
+        "pair_count": problem.sizes[node],
         "empty_left": inventory.empty_left[of_items],
     }
 

@@ -65,7 +65,7 @@ class CircuitSolver:
 
     def gradients(self, weights: TensorWeights, passed: list[Values], seeds: Tensor) -> TensorWeights:
         """See `Solver`."""
-        given, pair = _given(weights), np.zeros_like(weights.pair.numpy())
+        given, pair = _given(weights).numpy(), np.zeros_like(weights.pair.numpy())
         values = dict(zip(self.borders, passed, strict=False))
 
         def work(first: int, last: int) -> Array:
@@ -85,7 +85,7 @@ class CircuitSolver:
         return self._derivations(weights, SUM, draws, seeds)
 
     def _values(self, weights: TensorWeights, semiring: np.bool_) -> list[Values]:
-        given, pair = _given(weights), weights.pair.numpy()
+        given, pair = _given(weights).numpy(), weights.pair.numpy()
         return in_threads(lambda *trees: self.parts[trees].values(given, pair, semiring), self.borders)
 
     def _derivations(self, weights: TensorWeights, semiring: np.bool_, count: int, seeds: Tensor) -> Tensor:
@@ -100,9 +100,9 @@ class CircuitSolver:
         return torch.from_numpy(np.where(used < 0, -1, used - self.problem.choice_start[:-1]))
 
 
-def _given(weights: TensorWeights) -> Array:
+def _given(weights: TensorWeights) -> Tensor:
     """The first cells of a program."""
-    return torch.cat([*weights[1:], weights.arc.new_ones(1)]).numpy()
+    return torch.cat([*weights[1:], weights.arc.new_ones(1)])
 
 
 class TensorSolver:
@@ -150,8 +150,7 @@ class TensorSolver:
         return torch.cat([self._choices(some, count) for some, count in zip(used, counts, strict=True)])
 
     def _values(self, weights: TensorWeights, add: levels.Add) -> levels.Numbers:
-        given = torch.cat([*weights[1:], weights.arc.new_ones(1)])
-        return levels.evaluate(self.circuit, given, weights.pair, self.leaf, add)
+        return levels.evaluate(self.circuit, _given(weights), weights.pair, self.leaf, add)
 
     def _choices(self, used: Tensor, count: int) -> Tensor:
         """The choice of each node in each derivation, (derivations, N): the pair used, -1 for none."""
