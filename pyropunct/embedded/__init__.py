@@ -1,5 +1,6 @@
 """The treebank in the package: English-like sentences of a grammar, punctuated by the generative story with
-known parameters (`pyropunct.embedded.rules`).  `tests/generator` in the source repository wrote the files.
+known parameters.  In the source repository, `tutorials/true_rules.py` has these parameters, and
+`tests/generator` wrote the files.
 """
 
 from pathlib import Path

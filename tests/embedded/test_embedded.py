@@ -23,9 +23,7 @@ from generator.generate import (
     underlying_marks,
 )
 from generator.grammar import Grammar
-
-from pyropunct.embedded import embedded_treebank_path
-from pyropunct.embedded.rules import (
+from true_rules import (
     ABBREVIATIONS,
     TRUE_DIRECTION,
     TRUE_EDITS,
@@ -35,6 +33,8 @@ from pyropunct.embedded.rules import (
     true_attach,
     true_log_prob,
 )
+
+from pyropunct.embedded import embedded_treebank_path
 from pyropunct.text.marks import ABBREVIATION_DOT, START, display
 from pyropunct.treebank.reading import Treebank, read_text, read_treebank
 from pyropunct.treebank.sentence import Sentence
@@ -93,7 +93,7 @@ def test_files_are_what_the_generator_gives() -> None:
 def test_command_writes_the_files(tmp_path: Path) -> None:
     out = tmp_path / "new"
     command = [sys.executable, "-m", "generator.generate", "--seed", "7", "--out", str(out)]
-    path = os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")])
+    path = os.pathsep.join([str(TESTS), str(TESTS.parent / "tutorials"), os.environ.get("PYTHONPATH", "")])
     subprocess.run(command, check=True, env={**os.environ, "PYTHONPATH": path})
     assert {path.stem: path.read_bytes().decode() for path in out.iterdir()} == files(7)
     assert files(7) != files(8)

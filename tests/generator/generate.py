@@ -1,4 +1,6 @@
-"""Writes the treebank that ships inside the package: ``PYTHONPATH=tests python -m generator.generate``.
+"""Writes the treebank that ships inside the package.
+
+Run ``PYTHONPATH=tests:tutorials python -m generator.generate`` at the root of the repository.
 
 The same seed gives the same files.  Words keep the punctemes of their constituents in MISC: ``PunctLeft=``
 and ``PunctRight=``, joined by ``+``.
@@ -11,9 +13,10 @@ from itertools import pairwise
 from pathlib import Path
 from random import Random
 
+from true_rules import KEEP, TRUE_EDITS, Constituent, Edits, Pair, true_attach
+
 from generator.grammar import Grammar
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.embedded.rules import KEEP, TRUE_EDITS, Constituent, Edits, Pair, true_attach
 from pyropunct.text.marks import ABBREVIATION_DOT, START, display
 from pyropunct.treebank.tree import Tree
 

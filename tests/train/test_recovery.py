@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 import torch
+from true_rules import TRUE_DIRECTION, TRUE_EDITS, true_log_prob
 
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.embedded.rules import TRUE_DIRECTION, TRUE_EDITS, true_log_prob
 from pyropunct.fitted.recipes import Recipe
 from pyropunct.inference.machines.products import EDITS
 from pyropunct.punctuator import Punctuator

@@ -9,9 +9,9 @@ import pytest
 import torch
 from by_hand import chances
 from made_up_rules import TOKENS, made_up
+from true_rules import TRUE_EDITS
 
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.embedded.rules import TRUE_EDITS
 from pyropunct.fitted.recipes import Recipe
 from pyropunct.fitted.stories import build_story
 from pyropunct.inference.machines.products import EDITS

@@ -1,8 +1,7 @@
 """The true parameters of the embedded treebank, which a fitted model should recover.
 
 By the generative story of Li, Wang & Eisner 2019, section 2, every constituent sprouts a pair of punctemes
-from
-:func:`true_attach`, and a channel edits every slot with the probabilities :data:`TRUE_EDITS`.
+from `true_attach`, and a channel edits every slot with the probabilities `TRUE_EDITS`.
 """
 
 from collections import defaultdict
