@@ -24,10 +24,9 @@ BEFORE, NEXT = 0, 2
 
 COLUMNS = 4
 
-EXACT = 12
-"""Orders of at most so many items are drawn exactly; longer ones by `SWEEPS` sweeps of a Gibbs sampler."""
-
-SWEEPS = 20
+MOST_DRAWN = 16
+"""More items than these stay in the order of their numbers: a draw takes O(2^m m^2) steps.  With marks as
+dependents, one head in three thousand has more."""
 
 NO_ITEM = -1
 """Pads the orders of nodes that have fewer items than others."""
@@ -96,11 +95,7 @@ class Orders(TorchDistribution):
         return score - normaliser
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
-        """(N, M) draws, seeded from torch's random numbers.
-
-        More than `EXACT` items are drawn by Gibbs sampling: `SWEEPS` times, each item moves to a place drawn
-        given the order of the others, starting with the order of their numbers.
-        """
+        """(N, M) draws, seeded from torch's random numbers; see `MOST_DRAWN`."""
         if tuple(sample_shape):
             raise ValueError("orders are drawn one at a time")
         generator = np.random.default_rng(int(torch.randint(2**63 - 1, ())))
@@ -112,12 +107,6 @@ def draw_orders(nodes: Nodes, scores: Doubles, generator: np.random.Generator) -
     longest = int(nodes.sizes.max(initial=0))
     orders = np.full((len(nodes.sizes), longest), NO_ITEM)
     _draw(*nodes, scores, generator.random(orders.shape), orders)
-    for node in np.flatnonzero(nodes.sizes > EXACT).tolist():
-        size = int(nodes.sizes[node])
-        local = scores[nodes.pairs[nodes.start[node] : nodes.start[node + 1]]]
-        order = np.arange(size)
-        _move_items(local.reshape(size + 1, size + 1, COLUMNS), order, generator.random(SWEEPS * size))
-        orders[node, :size] = order
     return orders
 
 
@@ -245,10 +234,11 @@ def _uses(sizes: Ints, start: Ints, pairs: Ints, orders: Ints) -> Doubles:
 
 @compiled
 def _draw(sizes: Ints, start: Ints, pairs: Ints, scores: Doubles, uniform: Doubles, orders: Ints) -> None:
-    """Draw the orders of all nodes of at most `EXACT` items."""
+    """Draw the orders of all nodes of at most `MOST_DRAWN` items; others keep the order of their numbers."""
     for node in range(len(sizes)):
         size = sizes[node]
-        if size > EXACT:
+        if size > MOST_DRAWN:
+            orders[node, :size] = np.arange(size)
             continue
         table = scores[pairs[start[node] : start[node + 1]]].reshape((size + 1, size + 1, COLUMNS))
         odds, steps = np.exp(table[:, :, NEXT:]), np.zeros((1 << size, size))
@@ -264,41 +254,3 @@ def _draw(sizes: Ints, start: Ints, pairs: Ints, scores: Doubles, uniform: Doubl
             orders[node, place] = chosen
             last = chosen
             placed |= 1 << chosen
-
-
-@inner
-def _score(local: Doubles, order: Ints) -> float:
-    size = len(order)
-    side, last, total = LEFT, size, 0.0
-    for place in range(size):
-        new = order[place]
-        for earlier in range(place):
-            total += local[order[earlier], new, BEFORE + side]
-        total += local[last, new, NEXT + side]
-        if new == 0:
-            side = RIGHT
-        last = new
-    return total + local[last, size, NEXT + RIGHT]
-
-
-@compiled
-def _move_items(local: Doubles, order: Ints, uniform: Doubles) -> None:
-    """Gibbs sampling of the order of one node: its items are moved in turn."""
-    size = len(order)
-    scores, tried = np.zeros(size), np.zeros((size, size), np.int64)
-    for move in range(len(uniform)):
-        item = move % size
-        rest, greatest = order[order != item], -np.inf
-        for place in range(size):
-            for other in range(size - 1):
-                tried[place, other if other < place else other + 1] = rest[other]
-            tried[place, place] = item
-            scores[place] = _score(local, tried[place])
-            greatest = max(greatest, scores[place])
-        shares = np.exp(scores - greatest)
-        remaining, chosen = uniform[move] * shares.sum(), 0
-        while chosen < size - 1 and remaining >= shares[chosen]:
-            remaining -= shares[chosen]
-            chosen += 1
-        for place in range(size):
-            order[place] = tried[chosen, place]

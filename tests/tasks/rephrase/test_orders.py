@@ -9,9 +9,8 @@ import pytest
 import torch
 from pyro import poutine
 
-from pyropunct.tasks.rephrase import orders as order_module
 from pyropunct.tasks.rephrase.ordering import OrderModel, map_weights, pair_scores
-from pyropunct.tasks.rephrase.orders import NO_ITEM, Nodes, Orders, draw_orders, nodes_of
+from pyropunct.tasks.rephrase.orders import MOST_DRAWN, NO_ITEM, Nodes, Orders, draw_orders, nodes_of
 
 KINDS = 12
 
@@ -87,16 +86,10 @@ def test_large_scores_are_no_problem(scale: float) -> None:
     assert scaled.grad.isfinite().all()
 
 
-@pytest.mark.parametrize("gibbs", [False, True])
-def test_frequencies_of_draws(gibbs: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Exact draws, and those of the sampler for large nodes."""
+def test_frequencies_of_draws() -> None:
     _, (table,), scores = made_up_nodes(10, (4,))
     draws = 5000
     nodes = nodes_of([table] * draws)
-    if gibbs:
-        # The compiled function has taken down the limit: ask it to leave all nodes alone.
-        monkeypatch.setattr(order_module, "_draw", lambda *_: None)
-        monkeypatch.setattr(order_module, "EXACT", 0)
     found = Counter(map(tuple, draw_orders(nodes, scores.numpy(), np.random.default_rng(0)).tolist()))
     expected = exact(table, scores.numpy())
     assert set(found) <= set(expected)
@@ -104,15 +97,18 @@ def test_frequencies_of_draws(gibbs: bool, monkeypatch: pytest.MonkeyPatch) -> N
     assert statistic < 49.7  # chi-square with 23 degrees of freedom: p = 0.001
 
 
-def test_a_node_of_many_items_is_drawn() -> None:
-    """Where each item wants to stand before all with greater numbers, it does."""
-    size = 31
-    table = np.zeros((size + 1, size + 1), np.int64)
-    table[np.triu_indices(size, 1)] = 1
+def test_a_node_of_many_items() -> None:
+    """Up to a limit, each item comes where it wants to stand, behind all with greater numbers; then not."""
+    tables = []
+    for size in (2, MOST_DRAWN, MOST_DRAWN + 1):
+        table = np.zeros((size + 1, size + 1), np.int64)
+        table[np.tril_indices(size, -1)] = 1
+        tables.append(table)
     scores = np.array([[0.0, 0, 0, 0], [9.0, 9, 0, 0]])
-    drawn = draw_orders(nodes_of([table, table[:3, :3]]), scores, np.random.default_rng(0))
-    assert drawn[0].tolist() == list(range(size))
-    assert sorted(drawn[1].tolist()) == [NO_ITEM] * (size - 2) + [0, 1]
+    drawn = draw_orders(nodes_of(tables), scores, np.random.default_rng(0)).tolist()
+    assert drawn[0] == [1, 0] + [NO_ITEM] * (MOST_DRAWN - 1)
+    assert drawn[1] == [*reversed(range(MOST_DRAWN)), NO_ITEM]
+    assert drawn[2] == list(range(MOST_DRAWN + 1))
 
 
 def test_draws_of_the_distribution_are_orders_and_repeatable() -> None:
