@@ -22,10 +22,9 @@ from pyropunct.nets.parser import attachment_scores
 from pyropunct.nets.reader import count, windows_of
 from pyropunct.nets.recipes import ReaderRecipe
 from pyropunct.nets.running_text import case_of
-from pyropunct.restore.cases import in_their_cases
 from pyropunct.restore.reading import CHUNK
 from pyropunct.restore.restorer import Restorer
-from pyropunct.restore.running import ENDING
+from pyropunct.restore.running import ENDING, in_their_cases
 from pyropunct.restore.scores import RestorationScores
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.rivals.taggers.kinds import train_rival

@@ -26,7 +26,7 @@ from pyropunct.tasks.rephrase.underlying_tree import UnderlyingTree
 from pyropunct.tasks.settings import FIRST
 from pyropunct.text.marks import SPECIAL, display
 from pyropunct.treebank.functions import DELIMITING, FINAL
-from pyropunct.treebank.sprouts import part_of
+from pyropunct.treebank.sentence import part_of
 
 
 class Counts:

@@ -29,10 +29,10 @@ from pyropunct.nets.pretrained import Pretrained
 from pyropunct.nets.reader import RunningReader
 from pyropunct.nets.tagger import SlotTagger
 from pyropunct.restore.deciding import Posteriors, decide
-from pyropunct.restore.details import Word
 from pyropunct.restore.parses import weighted_trees
 from pyropunct.restore.posterior import Known, Posterior, evidence_about
 from pyropunct.restore.restorer import Restorer
+from pyropunct.restore.restoring import Word
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.shipped import DEFAULT
 from pyropunct.text.conventions import Conventions
@@ -62,7 +62,7 @@ class Punctuator(FittedStory):
     :ivar reader: reads running text.
     :ivar parsed: the story trained on parser output: see `pyropunct.train.parts`.
     :ivar tagger: the tagger that `parsed` reads.
-    :ivar share: the weight of the networks when pooled with the story: `pyropunct.restore.pooling`.
+    :ivar share: the weight of the networks when pooled with the story: `pyropunct.restore.deciding`.
     :ivar settings: defaults for restoring text; change them by ``dataclasses.replace``.
     """
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from pyropunct.figures.drawing import PunctuatedTree
-from pyropunct.figures.svg import drawn_svg
+from pyropunct.figures.layout import drawn_svg
 from pyropunct.tasks.explain.derivations import SlotDerivation, SlotEdit, underlying_strings
 from pyropunct.treebank.reading import read_text
 

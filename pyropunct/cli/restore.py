@@ -90,7 +90,7 @@ class RestorationReport(SentenceReport):
     the ``marks`` of the slots 0..n, and ``expected_edits``, the expected edit distance from the truth; if
     some marks were given, also ``effective_draws``.  In raw text they have ``details``: the written words,
     their place in the file, and the marks around each with their probabilities; see
-    `pyropunct.restore.details.Word`.  ``omitted`` counts the sentences that could not be used, and
+    `pyropunct.restore.restoring.Word`.  ``omitted`` counts the sentences that could not be used, and
     ``omissions`` has the reason for each.
 
     :param capital: whether the text of raw words begins with a capital letter.
@@ -147,8 +147,7 @@ class RestorationReport(SentenceReport):
 
     def entry(self, source: "Source", *results: "Restored") -> dict[str, Any]:
         """What JSON says of a sentence."""
-        from pyropunct.restore.details import length
-        from pyropunct.restore.restoring import words_of
+        from pyropunct.restore.restoring import length, words_of
 
         (restored,) = results
         value = {
@@ -164,7 +163,7 @@ class RestorationReport(SentenceReport):
 
     def more(self, source: "Source", restored: "Restored") -> dict[str, Any]:
         """Further entries of a sentence; subclasses have their own."""
-        from pyropunct.restore.details import details
+        from pyropunct.restore.restoring import details
 
         if isinstance(source, Sentence):
             return {}
@@ -172,8 +171,8 @@ class RestorationReport(SentenceReport):
 
     def leave(self, item: "Item") -> None:
         """Print a line, or a sentence of a treebank with an error, unchanged; JSON counts its characters."""
-        from pyropunct.restore.details import length
         from pyropunct.restore.reading import BadLine
+        from pyropunct.restore.restoring import length
         from pyropunct.text.raw_sentence import RawSentence
 
         if self.form == "json":

@@ -13,8 +13,7 @@ from pyropunct.errors import UserError
 from pyropunct.limits import Count, NotNegative, Placeholder
 from pyropunct.text.marks import display, displayed
 from pyropunct.treebank.reading import Treebank
-from pyropunct.treebank.sentence import Sentence
-from pyropunct.treebank.sprouts import part_of
+from pyropunct.treebank.sentence import Sentence, part_of
 
 if TYPE_CHECKING:
     from pyropunct.compare.table import Table
@@ -68,7 +67,7 @@ def underlying(
         raise UserError(f"--format {shape} makes draws of its own: leave out --samples")
     if mark and shape not in ("report", "tsv"):
         raise UserError("--mark is that of a report: use it with --format report or tsv")
-    from pyropunct.figures.svg import MOST_DRAWINGS
+    from pyropunct.figures.layout import MOST_DRAWINGS
 
     punctuator, treebank = use.load(model), read_file(file)
     items = in_order(treebank, sentence, shape)
@@ -217,9 +216,8 @@ class UnderlyingReport(SentenceReport):
 
     def draw(self, treebank: Treebank, model: str, width: float | None) -> None:
         """Print the SVG file, of a width in pixels, or the page, if this is the format."""
-        from pyropunct.figures.layout import WIDTH
+        from pyropunct.figures.layout import WIDTH, drawn_svg
         from pyropunct.figures.page import page_html
-        from pyropunct.figures.svg import drawn_svg
 
         if self.form == "svg":
             print(drawn_svg(self._drawings, width or WIDTH), end="")

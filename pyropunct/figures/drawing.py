@@ -13,8 +13,7 @@ from itertools import chain
 
 from pyropunct.tasks.explain.derivations import SlotDerivation
 from pyropunct.text.marks import display, displayed, displayed_string
-from pyropunct.treebank.sentence import Sentence
-from pyropunct.treebank.sprouts import Puncteme, part_of
+from pyropunct.treebank.sentence import Puncteme, Sentence, part_of
 from pyropunct.treebank.tree import Tree
 
 ELLIPSIS, NOTHING = "…", "∅"

@@ -15,8 +15,7 @@ from string import Template
 from typing import Any, NamedTuple
 
 from pyropunct.figures.drawing import PunctuatedTree
-from pyropunct.figures.layout import Drawing, Label, Stroke
-from pyropunct.figures.svg import FRAME, STYLES
+from pyropunct.figures.layout import FRAME, STYLES, Drawing, Label, Stroke
 from pyropunct.fitted.recipes import Recipe
 from pyropunct.inference.machines.products import (
     EDITS,
@@ -29,7 +28,7 @@ from pyropunct.tasks.explain.brackets import bracket_slots
 from pyropunct.tasks.explain.derivations import SlotDerivation, SlotEdit
 from pyropunct.text.marks import display, displayed
 from pyropunct.treebank.reading import Treebank
-from pyropunct.treebank.sprouts import part_of
+from pyropunct.treebank.sentence import part_of
 
 SLIP, OTHER = "slip", "other change"
 """The fate where the channel ignored the underlying string, and the fate of a channel without named edits."""

@@ -30,8 +30,7 @@ from pyropunct.nets.pretrained import Pretrained, features_of_words
 from pyropunct.nets.tagger import SlotTagger
 from pyropunct.text.lines import TreebankError
 from pyropunct.text.marks import Surface, display, unpaired
-from pyropunct.treebank.sentence import Sentence
-from pyropunct.treebank.sprouts import MarkedPart, Sprouts
+from pyropunct.treebank.sentence import MarkedPart, Sentence, Sprouts
 from pyropunct.treebank.tree import Tree
 from pyropunct.vocabulary import Vocabulary
 

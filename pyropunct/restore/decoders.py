@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
+from pyropunct.inference.compiling import compiled, inner
 from pyropunct.restore.settings import THRESHOLD, Thresholds
 from pyropunct.text.marks import CLOSERS, PAIRED, Surface, marks_of, unpaired
 
@@ -77,7 +78,7 @@ class _Tables(NamedTuple):
 
 def _tables(draws: "Draws") -> _Tables:
     # numba takes long to import, and the names of the decoders are needed without it
-    from pyropunct.restore.risks import shares_and_risks
+    from pyropunct.restore.decoders import shares_and_risks
 
     strings = [marks_of(string) for string in draws.strings]
     distance = cdist(strings, strings, scorer=Levenshtein.distance, dtype=np.float64)
@@ -103,7 +104,7 @@ def _regret(draws: "Draws", tables: _Tables, chosen: NDArray[Any]) -> float:
 
     The regret is the sum over the slots of the greatest gain.
     """
-    from pyropunct.restore.risks import regrets
+    from pyropunct.restore.decoders import regrets
 
     return float(regrets(*tables, chosen, (draws.weights**2).sum()).sum())
 
@@ -299,3 +300,66 @@ DECODERS: dict[str, Decoder] = {
 def decoder_with(name: str, threshold: Thresholds) -> Decoder:
     """The decoder of a name, with thresholds if it takes them; raises `KeyError` if it is unknown."""
     return partial(probable_marks, threshold=threshold) if name == "f1" else DECODERS[name]
+
+
+CONSTANT = 1e-9
+"""A variance that is no greater is taken for rounding."""
+
+SURE = 5.0
+"""A mean of so many standard errors is taken to have the right sign."""
+
+
+@compiled
+def shares_and_risks(
+    numbers: NDArray[Any], weights: NDArray[Any], distance: NDArray[Any]
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """(n + 1, k) the probability and R_i (infinite if not drawn) of strings, from (draws, n + 1) numbers."""
+    slots, number = numbers.shape[1], len(distance)
+    share, risk = np.zeros((slots, number)), np.full((slots, number), np.inf)
+    for draw in range(len(numbers)):
+        for slot in range(slots):
+            share[slot, numbers[draw, slot]] += weights[draw]
+    for slot in range(slots):
+        for string in range(number):
+            if share[slot, string] > 0:
+                risk[slot, string] = 0.0
+                for other in range(number):
+                    risk[slot, string] += share[slot, other] * distance[string, other]
+    return share, risk
+
+
+@compiled
+def regrets(
+    share: NDArray[Any],
+    risk: NDArray[Any],
+    distance: NDArray[Any],
+    spread: NDArray[Any],
+    chosen: NDArray[Any],
+    squares: float,
+) -> NDArray[Any]:
+    """(n + 1,) the edits that more draws are expected to save in each slot.
+
+    :param share: and ``risk``, (n + 1, k), see `shares_and_risks`.
+    :param spread: (n + 1, k), see `pyropunct.draws.Draws`.
+    :param chosen: (n + 1,) the numbers of the strings.
+    :param squares: the sum of the squared weights of the draws.
+    """
+    saved = np.zeros(len(share))
+    for slot in range(len(share)):
+        for string in range(len(distance)):
+            if share[slot, string] > 0:
+                mean, square = risk[slot, string] - risk[slot, chosen[slot]], 0.0
+                for other in range(len(distance)):
+                    away = distance[string, other] - distance[chosen[slot], other]
+                    square += spread[slot, other] * (away - mean) ** 2
+                variance = square * squares
+                if variance > CONSTANT and mean**2 < SURE**2 * variance:
+                    saved[slot] = max(saved[slot], _gain(mean, math.sqrt(variance)))
+    return saved
+
+
+@inner
+def _gain(mean: float, error: float) -> float:
+    """The expectation of max(0, -v) for a normal v."""
+    z = mean / error
+    return error * (math.exp(-z * z / 2) / math.sqrt(2 * math.pi) - z * math.erfc(z / math.sqrt(2)) / 2)

@@ -9,14 +9,27 @@ from pyropunct.draws import Draws
 from pyropunct.errors import UserError
 from pyropunct.inference.threads import WHOLE
 from pyropunct.nets.parser import WeightedTree
-from pyropunct.restore.cases import in_their_cases
 from pyropunct.restore.deciding import decide, decide_given
 from pyropunct.restore.decoders import Decision
-from pyropunct.restore.details import Word, details_of_text
 from pyropunct.restore.parses import FittedModel
 from pyropunct.restore.posterior import LONGEST_OPEN, evidence_of_marks
-from pyropunct.restore.reading import CHUNK, LONGEST_PIECE, Item, SentenceStream, read_items, require_reader
-from pyropunct.restore.restoring import Restored, Source, has_marks, punctuated, raw_text
+from pyropunct.restore.reading import (
+    CHUNK,
+    LONGEST_PIECE,
+    Item,
+    SentenceStream,
+    read_items,
+    require_reader,
+)
+from pyropunct.restore.restoring import (
+    Restored,
+    Source,
+    Word,
+    details_of_text,
+    has_marks,
+    punctuated,
+    raw_text,
+)
 from pyropunct.restore.rewriting import (
     Rewriting,
     with_abbreviation_dots,
@@ -26,7 +39,7 @@ from pyropunct.restore.rewriting import (
     without_marks_in,
     without_unknown,
 )
-from pyropunct.restore.running import ends_sentence
+from pyropunct.restore.running import ends_sentence, in_their_cases
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.text.lines import LONGEST_LINE, ByteLines, TextPart
 from pyropunct.text.marks import ABBREVIATION_DOT, STRAIGHT
@@ -93,7 +106,7 @@ class Restorer:
             )
 
     def details(self, texts: Iterable[str]) -> Iterator[list[Word]]:
-        """The words of texts with their marks: see `pyropunct.restore.details` and `sentences_of_texts`."""
+        """The words of texts with their marks: see `pyropunct.restore.restoring` and `sentences_of_texts`."""
         for sentences in self.sentences_of_texts(texts):
             yield details_of_text(sentences, self.model.conventions)
 

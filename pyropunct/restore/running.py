@@ -2,19 +2,80 @@
 
 A `pyropunct.nets.reader.RunningReader` finds sentence ends, unless marks show them.  It reads fixed windows
 of a paragraph, so results do not depend on how the input is chunked, and memory is bounded.
+
+Text that has only one case gets its upper and lower case back from the same reader.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import NamedTuple
 
 from torch import Tensor, stack
 
 from pyropunct.nets.reader import CORE, LIKELY, MARGIN, WINDOWS_AT_ONCE, RunningReader, TextWindow, windows_of
-from pyropunct.restore.cases import loses_case, lowered, recased
+from pyropunct.nets.running_text import CAPITAL, OTHER, case_of, in_case
 from pyropunct.restore.settings import CaseMode
 from pyropunct.text.marks import ABBREVIATION_DOT, parted, space_between_words
 from pyropunct.text.raw_sentence import Multiword, RawSentence, Slot
+
+
+def loses_case(words: Sequence[str], mode: CaseMode) -> bool:
+    """Whether to restore case; "auto": if there is no capital, or several words are all in capitals."""
+    if mode != "auto":
+        return mode == "restore"
+    letters = [letter for letter in chain.from_iterable(words) if letter.lower() != letter.upper()]
+    if not any(map(str.isupper, letters)):
+        return bool(letters)
+    return all(map(str.isupper, letters)) and sum(word.isupper() for word in words) > 1
+
+
+def lowered(words: Sequence[str]) -> list[str]:
+    """The words without capital letters."""
+    return [word.lower() for word in words]
+
+
+def recased(source: RawSentence, reader: RunningReader, cases: Tensor, capital: bool) -> RawSentence:
+    """A sentence in its probable case by the (n, 4) logits; ``capital`` capitalises its first word."""
+    starts = [capital, *[False] * (len(source.words) - 1)]
+    recased = reader.in_cases(lowered(source.words), cases, starts)
+    words = tuple(
+        old if number in source.fixed or _is_odd(old, new) else new
+        for number, (old, new) in enumerate(zip(source.words, recased, strict=True), 1)
+    )
+    multiwords = tuple(
+        multiword if multiword.first in source.fixed else _recased(multiword, source.words, words)
+        for multiword in source.multiwords
+    )
+    return replace(source, words=words, multiwords=multiwords)
+
+
+def _is_odd(old: str, new: str) -> bool:
+    """Whether a word would get a capital letter in an odd place ("A.m", "5Pm"), or other letters ("İ")."""
+    odd = case_of(new) == CAPITAL and ("." in new or not new[0].isalpha())
+    return odd or len(old) != len(new)
+
+
+def _recased(multiword: Multiword, before: Sequence[str], words: Sequence[str]) -> Multiword:
+    """A written word in the case of its words: made of them, or with a beginning like theirs."""
+    if not multiword.contracted(before):
+        return multiword._replace(text="".join(words[multiword.first - 1 : multiword.last]))
+    case = case_of(words[multiword.first - 1])
+    text = multiword.text.lower()
+    return multiword._replace(text=text if case in (None, OTHER) else in_case(text, case or 0))
+
+
+def in_their_cases(
+    sources: Sequence[RawSentence], reader: RunningReader, mode: CaseMode, capital: bool
+) -> list[RawSentence]:
+    """Restore the case of sentences, each on its own, where `loses_case` says so."""
+    chosen = [number for number, source in enumerate(sources) if loses_case(source.words, mode)]
+    cased = list(sources)
+    readings = reader.read_all([lowered(sources[number].words) for number in chosen])
+    for number, reading in zip(chosen, readings, strict=True):
+        cased[number] = recased(sources[number], reader, reading.cases, capital)
+    return cased
+
 
 LONGEST_SENTENCE, LEAST_CUT = 200, 50
 """The most words of a sentence; where no end is found for so long, it is cut at the likeliest place, which

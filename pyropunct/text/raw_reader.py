@@ -11,6 +11,7 @@ from typing import NamedTuple, Protocol
 from pyropunct.text.conventions import Conventions
 from pyropunct.text.marks import ABBREVIATION_DOT, direct_quotes
 from pyropunct.text.prose import (
+    TypedMarks,
     beginning_of,
     has_text,
     is_address,
@@ -22,7 +23,6 @@ from pyropunct.text.prose import (
     is_pronounceable,
 )
 from pyropunct.text.raw_sentence import Multiword, RawSentence, Slot, WrittenMark
-from pyropunct.text.typed_marks import TypedMarks
 from pyropunct.text.words import abbreviations_like, split_word
 
 _TOKEN = re.compile(r"[^\s\u200b\ufeff]+")

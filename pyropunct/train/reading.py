@@ -1,5 +1,5 @@
 """Learns how far to trust a tagger: the weights of `pyropunct.models.reading`, by SVI, and the tagger's share
-in the pool with the story, see `pyropunct.restore.pooling`.  The other weights of the story are not changed.
+in the pool with the story, see `pyropunct.restore.deciding`.  The other weights of the story are not changed.
 """
 
 from collections.abc import Sequence
@@ -19,9 +19,8 @@ from pyropunct.models.reading import Trust
 from pyropunct.models.trees import join_surfaces
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.nets.tagger import SlotTagger
-from pyropunct.restore.deciding import draws_of, voices_of
+from pyropunct.restore.deciding import draws_of, pooled, voices_of
 from pyropunct.restore.parses import FittedModel
-from pyropunct.restore.pooling import pooled
 from pyropunct.treebank.sentence import Sentence
 
 EPOCHS, BATCH, RATE = 6, 40, 0.05

@@ -18,9 +18,9 @@ from pyropunct.corpus.inputs import files_of_several, parts_of
 from pyropunct.errors import UserError
 from pyropunct.nets.parser import Parser
 from pyropunct.nets.running_text import Document, joined
-from pyropunct.restore.cases import loses_case
 from pyropunct.restore.reading import Item
 from pyropunct.restore.restoring import words_of
+from pyropunct.restore.running import loses_case
 from pyropunct.text.lines import TextPart
 from pyropunct.text.marks import ABBREVIATION_DOT, START
 from pyropunct.text.raw_sentence import RawSentence

@@ -16,8 +16,8 @@ from playwright.sync_api import Browser, Page, expect
 from punctuated import arabic, chain, clara, hostile
 
 from pyropunct.figures.drawing import PunctuatedTree
+from pyropunct.figures.layout import drawn_svg
 from pyropunct.figures.page import page_html, token_fates
-from pyropunct.figures.svg import drawn_svg
 from pyropunct.fitted.recipes import Recipe
 from pyropunct.punctuator import Punctuator
 from pyropunct.tasks.explain.brackets import bracketed

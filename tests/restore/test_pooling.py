@@ -5,7 +5,7 @@ import pytest
 
 from pyropunct.draws import Draws
 from pyropunct.nets.labels import Labels, SlotVocabulary
-from pyropunct.restore.pooling import FAINT, LEAST, UNSEEN, Voice, log_odds, pooled
+from pyropunct.restore.deciding import FAINT, LEAST, UNSEEN, Voice, log_odds, pooled
 from pyropunct.restore.rewriting import rewritten, with_marks_only
 from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN
 

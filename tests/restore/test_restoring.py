@@ -22,10 +22,9 @@ from pyropunct.models.reading import Trust
 from pyropunct.nets.labels import Labels, SlotVocabulary
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.punctuator import Punctuator
-from pyropunct.restore.deciding import FIRST_ROUND, decide, voices_of
+from pyropunct.restore.deciding import FIRST_ROUND, Voice, decide, log_odds, pooled, voices_of
 from pyropunct.restore.decoders import DECODERS
 from pyropunct.restore.parses import NoParserError, weighted_trees
-from pyropunct.restore.pooling import Voice, log_odds, pooled
 from pyropunct.restore.posterior import evidence_of_marks
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.restoring import has_marks, words_of

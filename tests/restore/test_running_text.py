@@ -13,17 +13,24 @@ from pyropunct.nets.labels import Labels, SlotVocabulary
 from pyropunct.nets.reader import CORE, Reading, RunningReader, TextWindow
 from pyropunct.nets.recipes import ReaderRecipe
 from pyropunct.nets.running_text import CAPITAL, ReaderVocabulary, RunningNetwork
-from pyropunct.restore.cases import in_their_cases, loses_case
 from pyropunct.restore.reading import (
     BadLine,
     NoReaderError,
     SentenceStream,
     chunks,
     cut_between_words,
+    loses_case,
     read_items,
     require_reader,
 )
-from pyropunct.restore.running import AHEAD, LEAST_CUT, LONGEST_MARKED, LONGEST_SENTENCE, SentenceFinder
+from pyropunct.restore.running import (
+    AHEAD,
+    LEAST_CUT,
+    LONGEST_MARKED,
+    LONGEST_SENTENCE,
+    SentenceFinder,
+    in_their_cases,
+)
 from pyropunct.restore.settings import CaseMode, RestoreSettings
 from pyropunct.text.conventions import Conventions
 from pyropunct.text.lines import ByteLines, TreebankError

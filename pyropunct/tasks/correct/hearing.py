@@ -23,8 +23,7 @@ from pyropunct.draws import Draws
 from pyropunct.fitted.story import FittedStory
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.punctuator import Punctuator
-from pyropunct.restore.deciding import edges_inside
-from pyropunct.restore.pooling import Voice
+from pyropunct.restore.deciding import Voice, edges_inside
 from pyropunct.tasks.correct.channel import Context, ErrorChannel, String, contexts
 from pyropunct.text.marks import Surface
 from pyropunct.treebank.tree import Tree

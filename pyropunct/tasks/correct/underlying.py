@@ -19,7 +19,7 @@ from pyropunct.punctuator import Punctuator
 from pyropunct.tasks.correct.channel import String
 from pyropunct.tasks.explain.derivations import Derivations, SlotDerivation
 from pyropunct.text.marks import START, Surface, marks_of
-from pyropunct.treebank.sprouts import Puncteme
+from pyropunct.treebank.sentence import Puncteme
 from pyropunct.treebank.tree import Tree
 
 

@@ -6,8 +6,7 @@ from pyropunct.inference.parts import Shapes
 from pyropunct.inference.pyro.told import Told
 from pyropunct.tasks.explain.derivations import underlying_strings
 from pyropunct.text.marks import display, displayed
-from pyropunct.treebank.sentence import Sentence
-from pyropunct.treebank.sprouts import Puncteme, part_of
+from pyropunct.treebank.sentence import Puncteme, Sentence, part_of
 from pyropunct.treebank.tree import Tree
 from pyropunct.vocabulary import Vocabulary, in_shape
 

@@ -17,8 +17,7 @@ from pyropunct.inference.machines.paths import Made, Path, Ways
 from pyropunct.inference.machines.products import EDITS, KEEP
 from pyropunct.models.channel.slip import SLIP
 from pyropunct.text.marks import START, UNKNOWN, Surface
-from pyropunct.treebank.sentence import Sentence
-from pyropunct.treebank.sprouts import Puncteme, part_of
+from pyropunct.treebank.sentence import Puncteme, Sentence, part_of
 from pyropunct.treebank.tree import Tree
 
 

@@ -5,8 +5,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from pyropunct.fitted.story import FittedStory
 from pyropunct.tasks.explain.derivations import Derivations, SlotDerivation, sprouted_marks
-from pyropunct.treebank.sentence import Sentence
-from pyropunct.treebank.sprouts import Puncteme
+from pyropunct.treebank.sentence import Puncteme, Sentence
 
 OPEN, CLOSE = "⟦", "⟧"
 """Around the place in a sentence that an example is about."""

@@ -14,8 +14,7 @@ from pyropunct.inference.inside import posterior_pairs
 from pyropunct.models.attach.log_linear import LogLinearAttach
 from pyropunct.models.symmetry import CLASSES, symmetry_class
 from pyropunct.text.marks import display, displayed_string
-from pyropunct.treebank.sentence import Sentence
-from pyropunct.treebank.sprouts import Puncteme
+from pyropunct.treebank.sentence import Puncteme, Sentence
 
 SYMMETRIC = {"the same on both sides", "matched", "matched and more"}
 """The classes of `pyropunct.models.symmetry.CLASSES` whose pairs are symmetric: ``, ,`` and ``“ ”``."""

@@ -13,8 +13,7 @@ from pyropunct.tasks.explain.derivations import SlotDerivation, SproutedTree, un
 from pyropunct.tasks.rephrase.ordering import linearised
 from pyropunct.tasks.settings import FIRST, PLACES
 from pyropunct.text.marks import ABBREVIATION_DOT, UNKNOWN
-from pyropunct.treebank.sentence import Sentence
-from pyropunct.treebank.sprouts import MarkedPart, Puncteme, Sprouts, part_of
+from pyropunct.treebank.sentence import MarkedPart, Puncteme, Sentence, Sprouts, part_of
 from pyropunct.treebank.tree import Tree, spans
 
 INTRODUCING = ("cc", "mark")

@@ -8,7 +8,7 @@ from pyropunct.tasks.explain.derivations import underlying_strings
 from pyropunct.tasks.rephrase.underlying_tree import UnderlyingTree
 from pyropunct.text.marks import ABBREVIATION_DOT, UNKNOWN
 from pyropunct.treebank.reading import read_text
-from pyropunct.treebank.sprouts import MarkedPart, Sprouts
+from pyropunct.treebank.sentence import MarkedPart, Sprouts
 from pyropunct.treebank.tree import Tree
 
 WENT = """1	I	_	PRON	_	_	2	nsubj	_	_
