@@ -19,7 +19,6 @@ from pyropunct.restore.reading import (
     SentenceStream,
     chunks,
     cut_between_words,
-    loses_case,
     read_items,
     require_reader,
 )
@@ -30,6 +29,7 @@ from pyropunct.restore.running import (
     LONGEST_SENTENCE,
     SentenceFinder,
     in_their_cases,
+    loses_case,
 )
 from pyropunct.restore.settings import CaseMode, RestoreSettings
 from pyropunct.text.conventions import Conventions
