@@ -2,6 +2,7 @@
 
 import reprlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import chain, compress, islice
 from typing import Any
 
@@ -11,8 +12,8 @@ from pyropunct.inference.threads import WHOLE
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.restore.deciding import decide, decide_given
 from pyropunct.restore.decoders import Decision
+from pyropunct.restore.marks_there import MarksThere
 from pyropunct.restore.parses import FittedModel
-from pyropunct.restore.posterior import LONGEST_OPEN, evidence_of_marks
 from pyropunct.restore.reading import (
     CHUNK,
     LONGEST_PIECE,
@@ -26,12 +27,10 @@ from pyropunct.restore.restoring import (
     Source,
     Word,
     details_of_text,
-    has_marks,
     punctuated,
     raw_text,
 )
 from pyropunct.restore.rewriting import (
-    Rewriting,
     with_abbreviation_dots,
     with_given,
     with_marks_only,
@@ -39,14 +38,13 @@ from pyropunct.restore.rewriting import (
     without_marks_in,
     without_unknown,
 )
-from pyropunct.restore.running import ends_sentence, in_their_cases
+from pyropunct.restore.running import in_their_cases
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.text.lines import LONGEST_LINE, ByteLines, TextPart
 from pyropunct.text.marks import ABBREVIATION_DOT, STRAIGHT
 from pyropunct.text.prose import is_restorable
 from pyropunct.text.raw_reader import RawReader
 from pyropunct.text.raw_sentence import RawSentence
-from pyropunct.treebank.reading import MOST_MARKS
 
 
 class MarkError(UserError, ValueError):
@@ -194,91 +192,46 @@ class Restorer:
             "samples": settings.samples,
             "seed": settings.seed,
         }
-        rewritings = [self._rewriting(source) for source in sources]
-        told = [self._tells(source) for source in sources]
-        evidence = [
-            evidence_of_marks(
-                self.model.vocabulary,
-                source.surface,
-                hidden=self._hidden,
-                keep=self._keeps(source),
-                closed=self._closed(source),
-            )
-            for source in compress(sources, told)
-        ]
+        there = [MarksThere(source, settings, self._hidden) for source in sources]
+        rewritings = [partial(self._rewritten, marks) for marks in there]
+        tell = [marks.tell for marks in there]
         given = decide_given(
             self.model,
-            list(compress(parses, told)),
-            evidence,
-            list(compress(rewritings, told)),
+            list(compress(parses, tell)),
+            [marks.evidence(self.model.vocabulary) for marks in there if marks.tell],
+            list(compress(rewritings, tell)),
             strict=bool(settings.keep or self._hidden),
             **options,
         )
-        untold = [not tells for tells in told]
+        others = [not told for told in tell]
         free = decide(
             self.model,
-            list(compress(parses, untold)),
-            rewritings=list(compress(rewritings, untold)),
+            list(compress(parses, others)),
+            rewritings=list(compress(rewritings, others)),
             readings=[
                 source.marks if isinstance(source, RawSentence) else None
-                for source in compress(sources, untold)
+                for source in compress(sources, others)
             ],
             **options,
         )
-        return (next(given if tells else free) for tells in told)
+        return (next(given if told else free) for told in tell)
 
-    def _keeps(self, source: Source) -> bool:
-        """Whether existing marks, or existing hidden marks, are kept."""
-        keep = self.settings.keep
-        if isinstance(source, RawSentence) and source.settled:
-            return True
-        return bool(keep) if self._hidden or not isinstance(source, RawSentence) else keep is not False
-
-    def _tells(self, source: Source) -> bool:
-        """Whether the marks of a sentence are evidence: a slot must not have too many."""
-        most = max(map(len, source.surface))
-        if self._hidden and most > MOST_MARKS:
-            raise UserError(f"it has {most:,} marks in one place, more than {MOST_MARKS:,}")
-        if self._hidden or not self._keeps(source) or not has_marks(source) or self._is_complete(source):
-            return bool(self._hidden)
-        return most <= (MOST_MARKS if self.settings.keep else LONGEST_OPEN)
-
-    def _is_complete(self, source: Source) -> bool:
-        """Whether a line ends with a final mark (or the dot of an abbreviation beside other marks)."""
-        asked = self._hidden or self._marks is not None or self.settings.keep is not None
-        if asked or not isinstance(source, RawSentence) or not source.words:
-            return False
-        last = source.surface[-1]
-        if ABBREVIATION_DOT in last:
-            return ends_sentence(last, "") or has_marks(source)
-        return ends_sentence(last or source.words[-1][-1:], "")
-
-    def _closed(self, source: Source) -> Sequence[int]:
-        """The slots where no mark is put."""
-        if not isinstance(source, RawSentence):
-            return ()
-        if source.settled or self._is_complete(source):
-            return range(len(source.surface))
-        return source.closed if self.settings.as_written else source.inside
-
-    def _rewriting(self, source: Source) -> Rewriting:
-        as_written = self.settings.as_written and isinstance(source, RawSentence)
-
-        def rewriting(draws: Draws) -> Draws:
-            if self._hidden:
-                return with_own_unknown(draws, source.surface, self.model.vocabulary.tokens)
-            if self._marks is not None:
-                draws = with_marks_only(draws, self._marks)
-            elif as_written:
-                draws = with_marks_only(draws, self._restorable)
-            else:
-                draws = without_unknown(draws)
-            draws = without_marks_in(draws, self._closed(source))
-            if self._keeps(source):
-                draws = with_given(draws, source.surface)
-            return with_abbreviation_dots(draws, source.surface) if as_written else draws
-
-        return rewriting
+    def _rewritten(self, there: MarksThere, draws: Draws) -> Draws:
+        """The draws with the wanted marks only, and with those that stay."""
+        surface, tokens = there.source.surface, self.model.vocabulary.tokens
+        if self._hidden:
+            return with_own_unknown(draws, surface, tokens)
+        as_written = self.settings.as_written and there.is_raw
+        if self._marks is not None:
+            draws = with_marks_only(draws, self._marks)
+        elif as_written:
+            draws = with_marks_only(draws, self._restorable)
+        else:
+            draws = without_unknown(draws)
+        draws = without_marks_in(draws, there.closed)
+        if there.stay:
+            draws = with_given(draws, surface)
+        return with_abbreviation_dots(draws, surface) if as_written else draws
 
 
 def _known_marks(model: FittedModel, wanted: str | Collection[str]) -> frozenset[str]:

@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 from command_line import answer, command, complaint, environment, invoke, printed
 
+from pyropunct.draws import Draws
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.inference.machines.evidence import Evidence
 from pyropunct.punctuator import Punctuator
+from pyropunct.restore.marks_there import MarksThere
 from pyropunct.restore.posterior import evidence_of_marks
 from pyropunct.restore.reading import CHUNK
 from pyropunct.restore.restorer import Restorer
-from pyropunct.restore.restoring import Source
-from pyropunct.restore.rewriting import Rewriting
 from pyropunct.restore.scores import RestorationScores
 from pyropunct.text.marks import Surface
 from pyropunct.text.raw_sentence import RawSentence
@@ -279,7 +279,7 @@ def test_what_nothing_explains_is_left_as_it_was(
         known = evidence_of_marks(vocabulary, surface, **how)  # type: ignore[arg-type]
         return known if len(known) > 2 else [known[0], Evidence(1, (), (), ())]
 
-    monkeypatch.setattr("pyropunct.restore.restorer.evidence_of_marks", impossible_in_go)
+    monkeypatch.setattr("pyropunct.restore.marks_there.evidence_of_marks", impossible_in_go)
     result = invoke("restore", model, write(file, "my sister sings\ngo ‽\n"), *QUICK, *options)
     assert (result.exit_code, result.stdout.count("\n")) == (BAD_INPUT, 2)
     assert result.stdout.endswith("\ngo ‽\n")
@@ -298,7 +298,7 @@ def test_kept_marks_are_no_evidence_where_there_are_too_many(
         longest.append(max(map(len, surface)))
         return evidence_of_marks(vocabulary, surface, **how)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("pyropunct.restore.restorer.evidence_of_marks", seen)
+    monkeypatch.setattr("pyropunct.restore.marks_there.evidence_of_marks", seen)
     text = f"my sister {',' * (MOST_MARKS + 1)} sings\nmy sister ,, sings\n"
     found = restored(model, file, text, "--keep")
     assert longest == [2]
@@ -454,22 +454,23 @@ def test_an_error_in_one_sentence_ends_no_other(
 ) -> None:
     """What comes out of the others is what comes without it."""
     if raw:
+        second_line = 2
         file.write_text("my sister sings\ngo, ‽ now\nAnn went to the hospital\n")
     else:
         blocks = (small / "dev.conllu").read_text(encoding="utf-8").split("\n\n")[:3]
+        second_line = blocks[0].count("\n") + 3
         file.write_text("\n\n".join(blocks) + "\n\n", encoding="utf-8")
     expected = invoke("restore", model, file, *QUICK).stdout.splitlines()
-    tell = Restorer._rewriting
-    calls: list[Source] = []
+    rewrite = Restorer._rewritten
 
-    def fail(restorer: Restorer, source: Source) -> Rewriting:
-        number = source.line if isinstance(source, RawSentence) else source.layout.block.first_line
-        if number > 1 and (not calls or source == calls[0]):
-            calls.append(source)
+    def fail(restorer: Restorer, there: MarksThere, draws: Draws) -> Draws:
+        source = there.source
+        line = source.line if isinstance(source, RawSentence) else source.layout.block.first_line
+        if line == second_line:
             raise RuntimeError("no memory")
-        return tell(restorer, source)
+        return rewrite(restorer, there, draws)
 
-    monkeypatch.setattr(Restorer, "_rewriting", fail)
+    monkeypatch.setattr(Restorer, "_rewritten", fail)
     result = invoke("restore", model, file, *QUICK)
     first, second, third = result.stdout.splitlines()
     assert (result.exit_code, first, third) == (BAD_INPUT, expected[0], expected[2])
