@@ -17,7 +17,7 @@ from pyropunct import Sentence, read_treebank
 from pyropunct.nets.training import Progress
 from pyropunct.restore.decoders import DECODERS
 from pyropunct.restore.scores import average_edit_distance
-from pyropunct.rivals.restoration.systems import ended_in, final_mark
+from pyropunct.rivals.restoration.restorers import ended_in, final_mark
 from pyropunct.rivals.taggers.kinds import RIVALS, train_rival
 from pyropunct.rivals.taggers.rival import Rival
 from pyropunct.rivals.taggers.words import RivalRecipe

@@ -17,10 +17,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from pyropunct.compare.experiment import PARTS, load_parts
+from pyropunct.compare.experiment import PARTS, loader
 from pyropunct.compare.table import cells_table
-from pyropunct.rivals.ma_2014.experiment import HEADS, WORDS, word_counts
 from pyropunct.rivals.ma_2014.parser import ArcStandardParser
+from pyropunct.rivals.ma_2014.parser_experiment import HEADS, WORDS, word_counts
 from pyropunct.rivals.ma_2014.treatments import MarkedSentence, have_language_tags, marked_sentences
 from pyropunct.treebank.reading import read_treebank
 
@@ -41,7 +41,7 @@ def main() -> None:
     dev = read_treebank(arguments.dev)
     sentences = marked_sentences(dev, universal=not have_language_tags(dev))
     counts = {
-        place.stem: word_counts(load_parts(place, ArcStandardParser.from_parts).parse(sentences), sentences)
+        place.stem: word_counts(loader(ArcStandardParser.from_parts)(place).parse(sentences), sentences)
         for place in sorted((Path(arguments.folder) / PARTS).iterdir())
     }
     _print("tokens, marks", list(map(_kind, sentences)), counts)

@@ -9,9 +9,7 @@ from pyropunct.cli import console
 from pyropunct.cli.command import command
 from pyropunct.cli.loading import Hardware, Json, ModelUse, check_device, read_file
 from pyropunct.cli.training_reports import step_bar
-from pyropunct.errors import UserError
-from pyropunct.limits import Help, NamesIn, Placeholder
-from pyropunct.rivals.settings import (
+from pyropunct.compare.options import (
     CASCADED,
     RESTORATION,
     CommaSettings,
@@ -20,6 +18,8 @@ from pyropunct.rivals.settings import (
     ParserSettings,
     RestorationSettings,
 )
+from pyropunct.errors import UserError
+from pyropunct.limits import Help, NamesIn, Placeholder
 from pyropunct.shipped import DEFAULT
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def restoration(
     """Train all systems on TRAIN and compare them on DEV, or on --test; all are CoNLL-U files.
 
     Prints perplexity and average edit distance with gold and predicted trees, and significance.  The folder
-    --out gets the tables in Markdown, all results in JSON, and a plot.  It keeps trained parts: after an
+    --out gets the tables in Markdown and all results in JSON.  It keeps trained parts: after an
     interruption, the same command continues.
 
     :param test: measure on this treebank; DEV is then only used for early stopping.
@@ -60,8 +60,8 @@ def restoration(
     :param quick: train everything for one epoch and take at most 50 draws, to check that it works.
     """
     from pyropunct.fitted.recipes import named_recipe
-    from pyropunct.rivals.restoration.conditions import Conditions
-    from pyropunct.rivals.restoration.experiment import RestorationExperiment
+    from pyropunct.rivals.restoration.restoration_experiment import RestorationExperiment
+    from pyropunct.rivals.restoration.restorers import Conditions
     from pyropunct.treebank.reading import require_punctuation
 
     machine.start()
@@ -99,7 +99,7 @@ def commas(
         the model of the package.
     :param fit: compare with a model and a parser fitted to TRAIN, which takes minutes or hours.
     """
-    from pyropunct.rivals.shieber_tao_2003.experiment import CommaExperiment, FittedCommaExperiment
+    from pyropunct.rivals.shieber_tao_2003.comma_experiment import CommaExperiment, FittedCommaExperiment
     from pyropunct.rivals.shieber_tao_2003.sentences import COMMA, read_comma_sentences, require_commas
     from pyropunct.rivals.shieber_tao_2003.story_commas import story_results
 
@@ -144,7 +144,7 @@ def joint(
     :param model: the model that restores running text.
     """
     from pyropunct.rivals.ma_2014.treatments import have_language_tags
-    from pyropunct.rivals.zhang_2013.experiment import JointExperiment
+    from pyropunct.rivals.zhang_2013.joint_experiment import JointExperiment
     from pyropunct.rivals.zhang_2013.streams import SENTENCES, streams
     from pyropunct.text.lines import TreebankError
 
@@ -169,7 +169,7 @@ def parsers(
     Compares four treatments of marks and several beam widths.  Prints how many words get the right head, and
     which differences from marks as tokens are significant.
     """
-    from pyropunct.rivals.ma_2014.experiment import ParserExperiment
+    from pyropunct.rivals.ma_2014.parser_experiment import ParserExperiment
     from pyropunct.rivals.ma_2014.treatments import have_language_tags, marked_sentences
     from pyropunct.text.lines import TreebankError
 
@@ -204,7 +204,7 @@ def correction(
     :param corrected: the corrections of --learners in CoNLL-U; sentences whose trees differ without
         punctuation are left out.
     """
-    from pyropunct.rivals.correction.experiment import CorrectionExperiment
+    from pyropunct.rivals.correction_experiment import CorrectionExperiment
     from pyropunct.tasks.correct.learners import read_learner_treebanks, read_learners
     from pyropunct.treebank.reading import require_punctuation
 

@@ -53,7 +53,7 @@ def relations(
     :param least: leave out relations with fewer constituents.
     :param pairs: puncteme pairs to list for each relation.
     :param weights: list this many of the largest weights of the attach model for classes of symmetry, such as
-        "the same on both sides", and relations; not in tsv and csv tables.
+        "the same on both sides", and relations; not in tsv tables.
     :param plot: SVG file for a plot with a bar for each relation.
     """
     from pyropunct.tasks.explain.examples import sprouting_examples

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 # Modules that are slow to import are imported inside the functions, so that --help answers at once.
 
 TableFormat = Annotated[
-    Literal["table", "markdown", "latex", "tsv", "csv", "json"],
-    Help("A table for people, or all digits for programs: values separated by tabs or commas, or JSON."),
+    Literal["table", "markdown", "tsv", "json"],
+    Help("A table for people, or all digits for programs: values separated by tabs, or JSON."),
 ]
 Examples = Annotated[
     int,
@@ -54,13 +54,13 @@ class Report:
         raise NotImplementedError
 
     def show(self, form: str) -> None:
-        """Print as "json"; "table" or "text", for people; "tsv" or "csv"; or "markdown" or "latex"."""
+        """Print as "json"; "table" or "text", for people; "tsv"; or "markdown"."""
         if form == "json":
             console.print_json(self.plain())
         elif form in ("table", "text"):
             for part in self.told():
                 console.say(part) if isinstance(part, str) else console.show_table(part)
-        elif form in ("markdown", "latex"):
+        elif form == "markdown":
             written = (part.written(form) for part in self.told() if not isinstance(part, str))
             print("\n".join(written), end="")
         else:

@@ -127,7 +127,7 @@ def _check(models: Sequence[str], file: str | None, examples: int, plot: str | N
     """:raises UsageError: if options exclude each other, or a model is named twice."""
     if examples and file is None:
         raise click.UsageError("--examples are places in FILE, which is missing")
-    if examples and form in ("markdown", "latex"):
+    if examples and form == "markdown":
         raise click.UsageError(f"--format {form} has tables alone: leave out --examples")
     if len(models) > 1 and (examples or plot is not None):
         raise click.UsageError("--examples and --plot are for one MODEL")

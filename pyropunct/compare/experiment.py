@@ -1,20 +1,20 @@
 """An experiment: systems that are trained on some data, measured on other data, and put side by side.
 
-A paper is its model, and a subclass of `TableExperiment`, which defines its rows::
+A paper is its systems, and a subclass of `Experiment`, which trains them, measures them and makes a table::
 
-    class CommaExperiment(TableExperiment[CommaResult]):
-        title = "Commas"
+    class CommaExperiment(Experiment):
+        settings_type = CommaSettings
 
-        def rows(self) -> Iterator[CommaResult]:
+        def results(self) -> TableResults:
+            rows = []
             for name in self.settings.models:
-                model, seconds = self.trained_parts(name, self.fit, CommaModel.from_parts)
-                yield CommaResult(name, model.restore(self.dev), seconds)
-
-        def columns(self, rows: Sequence[CommaResult]) -> Sequence[Column[CommaResult]]:
-            return COLUMNS
+                model, seconds = self.trained(name, self.fit, loader(CommaModel.from_parts))
+                rows.append(CommaResult(name, model.restore(self.dev), seconds))
+            table = self.table("Commas", COLUMNS, rows)
+            return TableResults({"systems": table}, self.settings.to_json())
 
     results = CommaExperiment(train, dev, CommaSettings(), folder="commas").run()
-    print(results.written("text"))  # or "markdown", "latex", "tsv", "csv", "json"
+    print(results.to_markdown())
 
 Each part is trained once and kept in a folder, so that an interrupted experiment resumes.
 """
@@ -32,6 +32,7 @@ from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 from torch import Tensor
 
+from pyropunct.compare.options import ExperimentSettings
 from pyropunct.compare.table import Baseline, Column, Row, Table
 from pyropunct.errors import UserError
 from pyropunct.files import held, json_text, model_path, written_whole
@@ -42,22 +43,12 @@ FORMAT = "pyropunct comparison"
 
 DESCRIPTION, PARTS = "comparison.json", "parts"
 
-Model = TypeVar("Model")
-"""The type of a trained part."""
-
 Text = TypeVar("Text")
 Found = TypeVar("Found")
 
 
 class ComparisonFolderError(UserError, ValueError):
     """Raised if a folder cannot be written or continued; the message is one line and names the folder."""
-
-
-class Trained(NamedTuple, Generic[Model]):
-    """A trained model, parser or tagger, and the seconds of its training."""
-
-    model: Model
-    seconds: float
 
 
 def checksum(texts: Iterable[str]) -> str:
@@ -68,31 +59,38 @@ def checksum(texts: Iterable[str]) -> str:
     return digest.hexdigest()
 
 
-class ExperimentParts(Protocol):
-    """A model that can be taken apart to be saved."""
+class Part(Protocol):
+    """A trained part of a system, which can be taken apart to be saved."""
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
-        """The model as plain JSON types and tensors."""
+        """The part as plain JSON types and tensors."""
 
 
-Taken = TypeVar("Taken", bound=ExperimentParts)
+Model = TypeVar("Model", bound=Part)
+"""The type of a trained part."""
 
 
-def save_parts(model: ExperimentParts, place: Path) -> None:
-    """Write a model to a model file."""
-    write_model_file(place, *model.to_parts())
+class Trained(NamedTuple, Generic[Model]):
+    """A trained part, and the seconds of its training."""
+
+    model: Model
+    seconds: float
 
 
-def load_parts(place: Path, from_parts: Callable[..., Model], *more: Any) -> Model:
-    """Read back a model that `save_parts` wrote, by ``from_parts(plain, tensors, *more)``.
+def loader(from_parts: Callable[..., Model], *more: Any) -> Callable[[Path], Model]:
+    """A function that reads a saved part by ``from_parts(plain, tensors, *more)``.
 
-    :raises ModelFileError: if the file is damaged, or holds another kind of model.
+    A damaged file, or another kind of part, raises ModelFileError.
     """
-    parts = read_model_file(place)
-    try:
-        return from_parts(*parts, *more)
-    except ValueError as error:
-        raise ModelFileError(f"{place}: {error}") from error
+
+    def load(place: Path) -> Model:
+        parts = read_model_file(place)
+        try:
+            return from_parts(*parts, *more)
+        except ValueError as error:
+            raise ModelFileError(f"{place}: {error}") from error
+
+    return load
 
 
 def timed(read: Callable[[Sequence[Text]], Found], texts: Sequence[Text]) -> tuple[Found, float]:
@@ -140,7 +138,7 @@ def of_epochs(advance: Advance) -> Callable[[_Progress], None]:
 
 
 class Results(ABC):
-    """The results of an experiment: tables for people, one object for programs, and the files of both."""
+    """The results of an experiment: tables for people, and one object for programs."""
 
     @property
     @abstractmethod
@@ -151,17 +149,9 @@ class Results(ABC):
     def to_json(self) -> dict[str, Any]:
         """All numbers in plain JSON types."""
 
-    def written(self, name: str) -> str:
-        """All tables in one of `pyropunct.compare.table.FORMATS`."""
-        return "\n".join(table.written(name) for table in self.tables)
-
     def to_markdown(self) -> str:
         """All tables in Markdown, each below its title."""
         return "\n".join(f"## {table.title}\n\n{table.markdown()}" for table in self.tables)
-
-    def files(self) -> dict[str, bytes]:
-        """The files for people in the folder of the experiment, by name."""
-        return {"comparison.md": self.to_markdown().encode()}
 
 
 @dataclass(frozen=True)
@@ -189,22 +179,25 @@ class Experiment(ABC):
     """Trains parts of systems, or loads them from a folder, and measures them.
 
     The folder, if any, has each part in ``parts``; ``comparison.json``, with the data, the settings, the
-    seconds of training and in the end the results; and the files of the results for people.
+    seconds of training and in the end the results; and ``comparison.md``, with the tables.
 
+    :cvar settings_type: the class of the settings.
     :cvar clock: gives the time in seconds, for the duration of training.
     """
 
+    settings_type: ClassVar[type[ExperimentSettings]] = ExperimentSettings
     clock = staticmethod(time.monotonic)
 
     def __init__(
         self,
         train: Any,
         dev: Any,
-        settings: Any,
+        settings: Any = None,
         folder: str | Path | None = None,
         watch: Watch = unwatched,
     ) -> None:
-        self.train, self.dev, self.settings, self.watch = train, dev, settings, watch
+        self.train, self.dev, self.watch = train, dev, watch
+        self.settings = self.settings_type() if settings is None else settings
         self.path = None if folder is None else Path(folder)
         self.checksums = {"train": checksum(self.texts(train)), "dev": checksum(self.texts(dev))}
         self._seconds: dict[str, float] = {}
@@ -283,13 +276,7 @@ class Experiment(ABC):
             self.path is not None and name in self._seconds and model_path(self.path / PARTS / name).exists()
         )
 
-    def trained(
-        self,
-        name: str,
-        train: Callable[[], Model],
-        save: Callable[[Model, Path], object],
-        load: Callable[[Path], Model],
-    ) -> Trained[Model]:
+    def trained(self, name: str, train: Callable[[], Model], load: Callable[[Path], Model]) -> Trained[Model]:
         """A part, loaded if it was trained before, otherwise trained now.
 
         It is always saved and loaded, since saving may round weights; its file in ``parts`` has its name.
@@ -302,7 +289,7 @@ class Experiment(ABC):
                 if not self.has(name):
                     began = self.clock()
                     model, seconds = train(), self.clock() - began
-                    save(model, place)
+                    write_model_file(place, *model.to_parts())
                     self._seconds[name] = seconds
                     self._write_description({})
                 try:
@@ -313,17 +300,24 @@ class Experiment(ABC):
                     ) from error
         return self._trained[name]
 
-    def trained_parts(
-        self, name: str, train: Callable[[], Taken], from_parts: Callable[..., Taken], *more: Any
-    ) -> Trained[Taken]:
-        """As `trained` for a model that can be taken apart; see `load_parts`."""
-        return self.trained(name, train, save_parts, lambda place: load_parts(place, from_parts, *more))
+    def table(
+        self,
+        title: str,
+        columns: Sequence[Column[Row]],
+        rows: Sequence[Row],
+        notes: Sequence[str] = (),
+        baseline: Baseline | None = None,
+        details: Callable[[Row], Mapping[str, Any]] | None = None,
+    ) -> Table[Row]:
+        """A table whose tests of significance are those of the settings."""
+        return Table(
+            title, columns, rows, notes, baseline, self.settings.permutations, self.settings.seed, details
+        )
 
     def write(self, results: Results) -> None:
         """Write the results into the folder, if there is one; failures raise ComparisonFolderError."""
         if self.path is not None:
-            for name, content in results.files().items():
-                self._replace(self.path / name, content)
+            self._replace(self.path / "comparison.md", results.to_markdown().encode())
             self._write_description(results.to_json())
 
     def _write_description(self, results: Mapping[str, Any]) -> None:
@@ -343,44 +337,3 @@ class Experiment(ABC):
                 stream.write(content)
         except OSError as error:
             raise ComparisonFolderError(f"{path}: cannot be written: {error.strerror}") from error
-
-
-class TableExperiment(Experiment, Generic[Row]):
-    """An experiment whose results are the rows of one table, called ``key`` for programs.
-
-    :cvar baseline: the row against which each row is tested; None to mark the best of each column.
-    """
-
-    title: ClassVar[str]
-    key: ClassVar[str] = "systems"
-    baseline: ClassVar[Baseline | None] = None
-
-    @abstractmethod
-    def rows(self) -> Iterable[Row]:
-        """Train each system, and measure it."""
-
-    @abstractmethod
-    def columns(self, rows: Sequence[Row]) -> Sequence[Column[Row]]:
-        """The columns, which may have evidence for tests of significance."""
-
-    def notes(self, rows: Sequence[Row]) -> Sequence[str]:
-        """Lines below the table."""
-        return ()
-
-    def described(self, rows: Sequence[Row]) -> Mapping[str, Any]:
-        """What programs are told of the data, in plain JSON types."""
-        return {}
-
-    def details(self, row: Row) -> Mapping[str, Any]:
-        """Further values of a row for programs."""
-        return {}
-
-    def results(self) -> TableResults:
-        """The table of all rows."""
-        return self.tabled(list(self.rows()))
-
-    def tabled(self, rows: Sequence[Row]) -> TableResults:
-        """The table of measured rows."""
-        (permutations, seed), columns, notes = self.settings.tests, self.columns(rows), self.notes(rows)
-        table = Table(self.title, columns, rows, notes, self.baseline, permutations, seed, self.details)
-        return TableResults({self.key: table}, {**self.settings.to_json(), **self.described(rows)})

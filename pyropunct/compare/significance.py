@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pyropunct.compare.settings import ExperimentSettings
+from pyropunct.compare.options import ExperimentSettings
 
 PERMUTATIONS = ExperimentSettings.permutations
 """How many permutations are drawn."""

@@ -10,11 +10,10 @@ Example::
         ),
         results,
     )
-    print(table.text())  # or markdown(), latex(), tsv(), csv(); to_json() gives plain types
+    print(table.text())  # or markdown(), tsv(), json(); to_json() gives plain types
 """
 
 import csv
-import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -206,24 +205,6 @@ class Table(Generic[Row]):
         notes = (indent(note, "    ") if "\n" in note else note for note in self.all_notes("Bold"))
         return "\n\n".join([lines, *notes]) + "\n"
 
-    def latex(self) -> str:
-        """The table in LaTeX, for the package booktabs; the notes as comments."""
-        header, rows = self.cells("{}".format)
-        bold = [self._leading(column) for column in self.columns for _ in self._titles(column)]
-        lines = [
-            [
-                f"\\textbf{{{_latex(cell)}}}" if index in leaders else _latex(cell)
-                for cell, leaders in zip(row, bold, strict=True)
-            ]
-            for index, row in enumerate(rows)
-        ]
-        body = ["\\midrule", *(f"{' & '.join(line)} \\\\" for line in lines)]
-        aligned = "".join("l" if words else "r" for words in self._of_words())
-        first = f"{' & '.join(map(_latex, header))} \\\\"
-        whole = [f"\\begin{{tabular}}{{{aligned}}}", "\\toprule", first, *body, "\\bottomrule"]
-        comments = [f"% {line}" for note in self.all_notes("Bold") for line in note.split("\n")]
-        return "\n".join([*whole, "\\end{tabular}", *comments]) + "\n"
-
     def cells(self, mark: Callable[[str], str]) -> tuple[list[str], list[list[str]]]:
         """The header and the rows for people, with the best values marked."""
         rows: list[list[str]] = [[] for _ in self.rows]
@@ -268,16 +249,10 @@ class Table(Generic[Row]):
     # For programs
 
     def tsv(self) -> str:
-        """A header of keys and a line for each row, with tabs between cells; quoted as in `csv`."""
-        return self._separated("\t", (map(visible, line) for line in self._lines()))
-
-    def csv(self) -> str:
-        """A header of keys and a line for each row, with commas between cells."""
-        return self._separated(",", self._lines())
-
-    def _separated(self, delimiter: str, lines: Iterable[Iterable[str]]) -> str:
-        stream = io.StringIO()
-        csv.writer(stream, delimiter=delimiter, lineterminator="\n").writerows(lines)
+        """A header of keys and a line for each row, with tabs between cells; quoted as in CSV."""
+        stream = StringIO()
+        lines = (map(visible, line) for line in self._lines())
+        csv.writer(stream, delimiter="\t", lineterminator="\n").writerows(lines)
         return stream.getvalue()
 
     def _lines(self) -> Iterable[list[str]]:
@@ -332,9 +307,7 @@ def cells_table(
 FORMATS: Mapping[str, Callable[[Table[Any]], str]] = {
     "text": Table.text,
     "markdown": Table.markdown,
-    "latex": Table.latex,
     "tsv": Table.tsv,
-    "csv": Table.csv,
     "json": Table.json,
 }
 """The formats of a table."""
@@ -354,14 +327,3 @@ def _plain_text(value: Value) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return "" if value is None else str(value)
-
-
-LATEX = str.maketrans(
-    {character: f"\\{character}" for character in "&%$#_{}"}
-    | {"\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}"}
-    | {"±": "$\\pm$", "ε": "$\\varepsilon$", "–": "--", "<": "\\textless{}", ">": "\\textgreater{}"}
-)
-
-
-def _latex(cell: str) -> str:
-    return cell.translate(LATEX)

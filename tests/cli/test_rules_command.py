@@ -205,10 +205,6 @@ def test_tables_for_papers(small: Path) -> None:
     markdown = printed("rules", small / "model", "--format", "markdown").split("\n")
     assert markdown[0].startswith("| underlying | count |")
     assert "    underlying   two neighbouring underlying marks, a and b; ^ is the beginning of" in markdown
-    latex = printed("rules", small / "model", "--format", "latex").split("\n")
-    body = latex.index("\\end{tabular}")
-    assert latex[0].startswith("\\begin{tabular}")
-    assert all(line.startswith("% ") for line in latex[body + 1 : -1])
 
 
 def test_the_weights_of_another_channel(small: Path, tmp_path: Path) -> None:

@@ -21,15 +21,15 @@ from pyropunct.treebank.reading import read_text, read_treebank
 pytestmark = pytest.mark.usefixtures("single_precision")
 
 
-def separated(shape: str, *arguments: object) -> list[list[str]]:
-    text = printed(*arguments, "--format", shape)
-    return list(csv.reader(io.StringIO(text), delimiter="\t" if shape == "tsv" else ","))
+def separated(*arguments: object) -> list[list[str]]:
+    text = printed(*arguments, "--format", "tsv")
+    return list(csv.reader(io.StringIO(text), delimiter="\t"))
 
 
 def test_relations_for_programs_have_the_numbers_of_the_json(small: Path) -> None:
     arguments = ("relations", small / "model", small / "dev.conllu", "--least", 5, "--pairs", 2)
     value = answer(*arguments)
-    header, *rows = separated("tsv", *arguments)
+    header, *rows = separated(*arguments)
     assert rows == [
         [
             one["relation"],
@@ -51,7 +51,7 @@ def test_relations_for_programs_have_the_numbers_of_the_json(small: Path) -> Non
 
 def test_rules_for_programs_have_the_numbers_of_the_json(small: Path) -> None:
     arguments = ("rules", small / "model", small / "dev.conllu", "--nunberg")
-    header, *rows = separated("csv", *arguments)
+    header, *rows = separated(*arguments)
     found = [dict(zip(header, row, strict=True)) for row in rows]
     expected = [(pair, one) for pair in answer(*arguments)["pairs"] for one in pair["outcomes"]]
     for row, (pair, outcome) in zip(found, expected, strict=True):
@@ -136,7 +136,7 @@ def test_a_place_in_the_text() -> None:
 
 def in_all_formats(arguments: tuple[object, ...]) -> tuple[list[Any], list[Any], str]:
     """The examples in JSON and in rows, and what is printed."""
-    header, *rows = separated("tsv", *arguments)
+    header, *rows = separated(*arguments)
     own = [row[header.index("sentence") :] for row in rows]
     return answer(*arguments)["relations"], own, printed(*arguments)
 

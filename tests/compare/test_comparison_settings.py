@@ -5,7 +5,7 @@ from typing import Annotated
 
 import pytest
 
-from pyropunct.compare.settings import ComparisonError, ExperimentSettings, names_of, numbers_to
+from pyropunct.compare.options import ComparisonError, ExperimentSettings, names_of, numbers_to
 from pyropunct.limits import Range
 
 
@@ -26,7 +26,7 @@ def test_bounds() -> None:
 
 
 def test_names() -> None:
-    names = names_of("pyropunct.rivals.settings:RESTORERS", "system")
+    names = names_of("pyropunct.compare.options:RESTORERS", "system")
     assert names("full,crf,full") == ("full", "crf")
     for text in ("crf,oracle", ",", ""):
         with pytest.raises(

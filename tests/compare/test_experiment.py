@@ -5,14 +5,23 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import pytest
+from torch import Tensor
 
-from pyropunct.compare.experiment import ComparisonFolderError, Experiment, Results, Trained, checksum
-from pyropunct.compare.settings import ExperimentSettings
+from pyropunct.compare.experiment import (
+    ComparisonFolderError,
+    Experiment,
+    Results,
+    Trained,
+    checksum,
+    loader,
+)
+from pyropunct.compare.options import ExperimentSettings
 from pyropunct.compare.table import Column, Table
 from pyropunct.files import held
+from pyropunct.fitted.model_file import write_model_file
 from pyropunct.limits import Range
 
 DATA = {"train": "aaa", "dev": "bbb"}
@@ -25,24 +34,30 @@ class Settings(ExperimentSettings):
     TRAINING: ClassVar[tuple[str, ...]] = ("epochs",)
 
 
-class Text:
-    """A part that is a text; counts how often it was trained."""
+class Text(NamedTuple):
+    """A part that is a text."""
+
+    text: str
+
+    def to_parts(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
+        return {"vocabulary": [], "recipe": {}, "report": {}, "text": self.text}, {}
+
+    @classmethod
+    def from_parts(cls, plain: dict[str, Any], tensors: dict[str, Tensor]) -> "Text":
+        if plain["text"] != "some text":
+            raise ValueError("not some text")
+        return cls(f"read: {plain['text']}")
+
+
+class Training:
+    """Trains a text; counts how often it was trained."""
 
     def __init__(self) -> None:
         self.trained = 0
 
-    def train(self) -> str:
+    def train(self) -> Text:
         self.trained += 1
-        return "some text"
-
-    def save(self, model: str, place: Path) -> None:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(model)
-
-    def load(self, place: Path) -> str:
-        if place.read_text() != "some text":
-            raise ValueError(f"{place}: is damaged")
-        return "read: some text"
+        return Text("some text")
 
 
 class Found(Results):
@@ -59,9 +74,9 @@ class Numbers(Experiment):
         return Found()
 
 
-def trained(path: Path | None, name: str, text: Text) -> Trained[str]:
+def trained(path: Path | None, name: str, text: Training) -> Trained[Text]:
     """Open the folder, and ask for a part."""
-    return opened(path).trained(name, text.train, text.save, text.load)
+    return opened(path).trained(name, text.train, loader(Text.from_parts))
 
 
 def opened(path: Path | None, settings: ExperimentSettings | None = None, **data: str) -> Numbers:
@@ -73,17 +88,19 @@ def opened(path: Path | None, settings: ExperimentSettings | None = None, **data
 
 
 def test_a_part_is_trained_once(tmp_path: Path) -> None:
-    text = Text()
+    text = Training()
     both = [trained(tmp_path / "deep" / "down", "one", text) for _ in range(2)]
     assert text.trained == 1
     assert both[0] == both[1]
-    assert both[0].model == "read: some text"
+    assert both[0].model.text == "read: some text"
 
 
 def test_without_a_folder_a_part_is_saved_and_loaded_too() -> None:
-    text, numbers = Text(), opened(None)
+    text, numbers = Training(), opened(None)
     for _ in range(2):
-        assert numbers.trained("deep/one", text.train, text.save, text.load).model == "read: some text"
+        assert (
+            numbers.trained("deep/one", text.train, loader(Text.from_parts)).model.text == "read: some text"
+        )
     assert text.trained == 1
     assert not numbers.has("deep/one")
     numbers.write(Found())
@@ -92,17 +109,17 @@ def test_without_a_folder_a_part_is_saved_and_loaded_too() -> None:
 def test_a_part_that_was_deleted_or_not_finished_is_trained_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    text = Text()
+    text = Training()
     trained(tmp_path, "one", text)
     (tmp_path / "parts" / "one.safetensors").unlink()
     trained(tmp_path, "one", text)
     assert text.trained == 2
 
-    def killed(self: Text, model: str, place: Path) -> None:
+    def killed(*_: object) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(Text, "save", killed)
+        patch.setattr("pyropunct.compare.experiment.write_model_file", killed)
         with pytest.raises(KeyboardInterrupt):
             trained(tmp_path, "two", text)
     trained(tmp_path, "two", text)
@@ -110,12 +127,12 @@ def test_a_part_that_was_deleted_or_not_finished_is_trained_again(
 
 
 def test_a_damaged_part(tmp_path: Path) -> None:
-    text, part = Text(), tmp_path / "parts" / "one.safetensors"
+    text, part = Training(), tmp_path / "parts" / "one.safetensors"
     trained(tmp_path, "one", text)
-    part.write_text("some other text")
+    write_model_file(part, *Text("some other text").to_parts())
     with pytest.raises(ComparisonFolderError) as caught:
         trained(tmp_path, "one", text)
-    assert str(caught.value) == f"{part}: is damaged; delete {part}, and the same command trains it again"
+    assert str(caught.value) == f"{part}: not some text; delete {part}, and the same command trains it again"
 
 
 def test_other_data_or_settings(tmp_path: Path) -> None:
@@ -184,7 +201,7 @@ def test_a_folder_that_another_process_uses(tmp_path: Path) -> None:
 
 
 def test_results(tmp_path: Path) -> None:
-    seconds = trained(tmp_path, "one", Text()).seconds
+    seconds = trained(tmp_path, "one", Training()).seconds
     assert isinstance(Numbers("aaa", "bbb", Settings(), tmp_path).run(), Found)
     assert (tmp_path / "comparison.md").read_text(encoding="utf-8") == (
         "## Numbers\n\n| number |\n| --- |\n| 1 |\n| 2 |\n"

@@ -93,20 +93,6 @@ def test_a_narrow_table_folds_cells_and_cuts_nothing_off() -> None:
     assert [line.strip("│ ") for line in folded.splitlines()[5:8]] == ["abcd", "efgh", "ij"]
 
 
-def test_latex() -> None:
-    lines = table().latex().splitlines()
-    assert lines[:5] == [
-        "\\begin{tabular}{lrr}",
-        "\\toprule",
-        "system & words & edits \\& more \\\\",
-        "\\midrule",
-        "a|b\\_ & 1,234 & 60.00 \\\\",
-    ]
-    assert lines[6] == "near & 1,234 & \\textbf{21.00} \\\\"
-    assert lines[8:10] == ["\\bottomrule", "\\end{tabular}"]
-    assert lines[-1] == "% A note."
-
-
 def test_formats_for_programs_have_keys_and_all_digits() -> None:
     found = table()
     assert found.tsv().splitlines()[:3] == [
@@ -114,7 +100,8 @@ def test_formats_for_programs_have_keys_and_all_digits() -> None:
         "a|b_\t1234\t60.0\t0.001",
         "good\\t\t1234\t20.0\t1.0",
     ]
-    assert [row["edits"] for row in csv.DictReader(found.csv().splitlines())] == ["60.0", "20.0", "21.0", ""]
+    read = csv.DictReader(found.tsv().splitlines(), delimiter="\t")
+    assert [row["edits"] for row in read] == ["60.0", "20.0", "21.0", ""]
     assert found.to_json()[3] == {"system": "none", "words": 1234, "edits": None, "p": {}}
     whole = json.loads(found.written("json"))
     assert whole["rows"] == found.to_json()

@@ -31,7 +31,7 @@ from pyropunct.restore.restoring import has_marks, words_of
 from pyropunct.restore.rewriting import mixture, without_unknown
 from pyropunct.restore.scores import average_edit_distance
 from pyropunct.restore.settings import DecisionSettingError, RestoreSettings
-from pyropunct.rivals.restoration.systems import ended_in, final_mark
+from pyropunct.rivals.restoration.restorers import ended_in, final_mark
 from pyropunct.text.conventions import Conventions
 from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN
 from pyropunct.text.raw_reader import RawReader

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pyropunct.compare.experiment import Advance
+from pyropunct.compare.options import Treatment
 from pyropunct.rivals.ma_2014.treatments import MarkedSentence, TreatedSentence, treated, tree_of
-from pyropunct.rivals.settings import Treatment
 from pyropunct.rivals.transitions.arc_standard import ATOMS, LEFT, RIGHT, SHIFT
 from pyropunct.rivals.transitions.cells import CLOSED, FIRST_MARK, MARK, OPENED
 from pyropunct.rivals.transitions.parser import (

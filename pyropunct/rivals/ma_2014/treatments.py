@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import compress, groupby
 from typing import Any, NamedTuple
 
-from pyropunct.rivals.settings import Treatment
+from pyropunct.compare.options import Treatment
 from pyropunct.text.marks import CLOSERS, direct_quotes
 from pyropunct.treebank.conllu_block import DEPREL, FORM, UPOS, XPOS
 from pyropunct.treebank.sentence import Sentence

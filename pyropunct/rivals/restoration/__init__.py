@@ -3,14 +3,13 @@
 Example::
 
     from pyropunct import read_treebank
-    from pyropunct.rivals.restoration.conditions import Conditions
-    from pyropunct.rivals.restoration.experiment import RestorationExperiment
+    from pyropunct.rivals.restoration.restoration_experiment import RestorationExperiment
+    from pyropunct.rivals.restoration.restorers import Conditions
 
     train, dev = read_treebank("train.conllu"), read_treebank("dev.conllu")
     conditions = Conditions(shares=(10, 20, 50, 100))
     results = RestorationExperiment(train, dev, conditions, folder="comparison").run()
     print(results.to_markdown())
-    results.plot("comparison.svg")
 
 Equal settings and seeds give equal results on the same machine and number of threads, also after an
 interruption.

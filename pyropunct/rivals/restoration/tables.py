@@ -1,17 +1,15 @@
-"""Tables, significance and a plot of a comparison of systems that restore punctuation."""
+"""Tables and significance of a comparison of systems that restore punctuation."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from operator import attrgetter
-from pathlib import Path
 from typing import Any
 
 from pyropunct.compare.experiment import FORMAT, Results
 from pyropunct.compare.significance import f1
 from pyropunct.compare.table import Column, Table
-from pyropunct.files import written_whole
-from pyropunct.rivals.restoration.conditions import Conditions
+from pyropunct.rivals.restoration.restorers import Conditions
 from pyropunct.rivals.restoration.results import (
     GOLD_TREES,
     ParserResult,
@@ -73,8 +71,8 @@ class RestorationResults(Results):
     def system_table(self) -> Table[Runs[SystemResult]]:
         """A row for each system."""
         title: Column[Runs[SystemResult]] = Column("title", "system", attrgetter("first.title"))
-        columns, notes, tests = (title, *COLUMNS), tuple(self._notes()), self.conditions.tests
-        return Table("Comparison", columns, self.systems, notes, None, *tests)
+        tests = self.conditions.permutations, self.conditions.seed
+        return Table("Comparison", (title, *COLUMNS), self.systems, tuple(self._notes()), None, *tests)
 
     @property
     def parser_table(self) -> Table[Runs[ParserResult]]:
@@ -113,8 +111,6 @@ class RestorationResults(Results):
             f"with {measured.slots:,} slots; {conditions.samples} draws, decoder {conditions.decoder}, "
             f"{self._seeds()}."
         )
-        if conditions.text:
-            yield f"Systems other than trivial learned from text besides: {', '.join(conditions.text)}."
         if test is None:
             yield "Dev also says when training stops, which flatters what is measured on it."
         if self.parsers:
@@ -153,21 +149,6 @@ class RestorationResults(Results):
             "best": [names[row] for row in self.system_table.leaders(column)],
             "p_values": [{"systems": [names[row] for row in pair], "p": p} for pair, p in pairs.items()],
         }
-
-    def to_svg(self) -> bytes:
-        """The plot of edit distance against the quality of trees, as an SVG file."""
-        from pyropunct.rivals.restoration.plot import svg  # matplotlib takes a while to import
-
-        return svg(self.parsers, self.systems)
-
-    def plot(self, path: str | Path) -> None:
-        """Write the plot to an SVG file. Raises OSError if it cannot be written."""
-        with written_whole(Path(path)) as stream:
-            stream.write(self.to_svg())
-
-    def files(self) -> dict[str, bytes]:
-        """The tables, and the plot."""
-        return {**super().files(), "comparison.svg": self.to_svg()}
 
 
 def _system_json(system: Runs[SystemResult]) -> dict[str, Any]:

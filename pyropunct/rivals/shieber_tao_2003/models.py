@@ -35,7 +35,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from pyropunct.rivals.settings import CommaSettings
+from pyropunct.compare.options import CommaSettings
 from pyropunct.rivals.shieber_tao_2003.automaton import (
     COMMA_SYMBOL,
     ENDS,

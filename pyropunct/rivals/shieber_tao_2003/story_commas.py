@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pyropunct.compare.experiment import Advance, Watch, unwatched
+from pyropunct.compare.options import CommaSettings
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.decoders import DECODERS
-from pyropunct.rivals.settings import CommaSettings
 from pyropunct.rivals.shieber_tao_2003.scores import CommaResult, CommaScores
 from pyropunct.rivals.shieber_tao_2003.sentences import COMMA, CommaSentence
 from pyropunct.text.marks import ABBREVIATION_DOT, START, Surface

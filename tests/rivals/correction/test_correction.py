@@ -7,9 +7,14 @@ from pathlib import Path
 import pytest
 from command_line import answer, complaint, printed
 
-from pyropunct.rivals.correction.experiment import FITTED, FOLDS, closest_corrections, folds_by_sentence
-from pyropunct.rivals.correction.systems import FOUND
-from pyropunct.rivals.settings import CORRECTORS
+from pyropunct.compare.options import CORRECTORS
+from pyropunct.rivals.correction_experiment import (
+    FITTED,
+    FOLDS,
+    FOUND,
+    closest_corrections,
+    folds_by_sentence,
+)
 from pyropunct.rivals.taggers.words import RivalRecipe
 from pyropunct.tasks.correct.learners import Corrected
 from pyropunct.text.marks import START
@@ -63,7 +68,7 @@ def learners(tmp_path: Path, dev: list[Sentence]) -> Path:
 def test_all_tables(
     small: Path, model_with_parser: Path, learners: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pyropunct.rivals.correction.experiment.CURVE", (0, 20))
+    monkeypatch.setattr("pyropunct.rivals.correction_experiment.CURVE", (0, 20))
     files = (small / "train.conllu", small / "dev.conllu")
     options = ("--model", model_with_parser, "--systems", "alone,channel", "--trees", 2, "--threads", 1)
     value = answer("compare", "correction", *files, *options, "--learners", learners, "--curve")
@@ -91,7 +96,7 @@ def test_all_tables(
 
 def test_restoration_reads_the_words_alone(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the errors are, it leaves equally many edits."""
-    monkeypatch.setattr("pyropunct.rivals.correction.experiment.CURVE", (0, 40))
+    monkeypatch.setattr("pyropunct.rivals.correction_experiment.CURVE", (0, 40))
     options = ("--model", small / "model", "--systems", "alone,restoration", "--samples", 50, "--curve")
     value = answer("compare", "correction", small / "train.conllu", small / "dev.conllu", *options)
     (alone, restored), (more, again) = (point["rows"] for point in value["curve"])
@@ -113,7 +118,7 @@ def test_learners_in_two_treebanks(small: Path, model_with_parser: Path, tmp_pat
 
 def test_the_rivals_are_trained(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     quick = partial(RivalRecipe, epochs=1, least_steps=0, word_size=8, hidden_size=8)
-    monkeypatch.setattr("pyropunct.rivals.correction.systems.RivalRecipe", quick)
+    monkeypatch.setattr("pyropunct.rivals.correction_experiment.RivalRecipe", quick)
     options = ("--model", small / "model", "--systems", "paper,crf", "--epochs", 1, "--copies", 1)
     more = ("--samples", 20, "--threads", 1)
     value = answer("compare", "correction", small / "dev.conllu", small / "dev.conllu", *options, *more)

@@ -12,6 +12,7 @@ from hypothesis import given
 from slow_parser import SlowParser, start
 from treebank_strategies import head_lists
 
+from pyropunct.compare.options import Treatment
 from pyropunct.fitted.model_file import read_model_file, write_model_file
 from pyropunct.rivals.ma_2014.parser import (
     ArcStandardParser,
@@ -23,7 +24,6 @@ from pyropunct.rivals.ma_2014.parser import (
     tree_after,
 )
 from pyropunct.rivals.ma_2014.treatments import MarkedSentence, treated
-from pyropunct.rivals.settings import Treatment
 from pyropunct.rivals.transitions.parser import moves_of
 from pyropunct.rivals.transitions.perceptron import no_weights
 from pyropunct.rivals.transitions.search import ARC_STANDARD, search

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+from pyropunct.compare.options import ParserSettings, Treatment
 from pyropunct.compare.significance import permutation_test
-from pyropunct.rivals.ma_2014.experiment import (
+from pyropunct.rivals.ma_2014.parser import ParsedSentence
+from pyropunct.rivals.ma_2014.parser_experiment import (
     COLUMNS,
     MARK_HEADS,
     MARKS,
@@ -13,9 +15,7 @@ from pyropunct.rivals.ma_2014.experiment import (
     ParsingResult,
     word_counts,
 )
-from pyropunct.rivals.ma_2014.parser import ParsedSentence
 from pyropunct.rivals.ma_2014.treatments import MarkedSentence
-from pyropunct.rivals.settings import ParserSettings, Treatment
 
 GOLD = MarkedSentence(
     ("a", ",", "b", "c", "."),

@@ -2,8 +2,8 @@
 
 import pytest
 
+from pyropunct.compare.options import Treatment
 from pyropunct.rivals.ma_2014.treatments import MarkedSentence, pair_sides, treated, tree_of
-from pyropunct.rivals.settings import Treatment
 
 TAGS = {
     "“": "``",

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from pyropunct.nets.parser import AttachmentScores
-from pyropunct.rivals.restoration.conditions import Conditions
+from pyropunct.rivals.restoration.restorers import Conditions
 from pyropunct.rivals.restoration.results import (
     GOLD,
     NONE,

@@ -9,14 +9,13 @@ import torch
 from command_line import complaint
 from encoders import made_encoder
 
-from pyropunct.compare.experiment import load_parts, save_parts, unwatched
+from pyropunct.compare.experiment import loader, unwatched
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.fitted.model_file import ModelFileError
+from pyropunct.fitted.model_file import ModelFileError, write_model_file
 from pyropunct.fitted.recipes import named_recipe
 from pyropunct.nets.parser import BiaffineParser
 from pyropunct.nets.recipes import ParserRecipe
-from pyropunct.rivals.restoration.conditions import Conditions
-from pyropunct.rivals.restoration.systems import SYSTEMS, Treebanks, parser_of
+from pyropunct.rivals.restoration.restorers import SYSTEMS, Conditions, Treebanks, parser_of
 from pyropunct.rivals.taggers.words import RivalRecipe
 from pyropunct.treebank.reading import read_treebank
 
@@ -45,16 +44,15 @@ def test_parts_are_trained_and_kept(
 ) -> None:
     def load(conditions: Conditions) -> Any:
         if name == "parser":
-            return load_parts(tmp_path / "part", BiaffineParser.from_parts, conditions.pretrained)
+            return loader(BiaffineParser.from_parts, conditions.pretrained)(tmp_path / "part")
         return SYSTEMS[name].load(tmp_path / "part", conditions)
 
     model: Any
     if name == "parser":
         model = parser_of(treebanks.train, treebanks.dev, conditions, unwatched, "of a test")
-        save_parts(model, tmp_path / "part")
     else:
         model = SYSTEMS[name].train(treebanks, conditions, unwatched)
-        SYSTEMS[name].save(model, tmp_path / "part")
+    write_model_file(tmp_path / "part", *model.to_parts())
     assert model.pretrained is conditions.pretrained  # all of them share what is kept
     loaded = load(conditions)
     ours, theirs = model.to_parts()[1], loaded.to_parts()[1]
@@ -70,7 +68,7 @@ def test_an_attach_model_reads_it_too(treebanks: Treebanks, conditions: Conditio
     recipe = named_recipe("neural", epochs=1)
     model = SYSTEMS["full"].train(treebanks, replace(conditions, recipe=recipe), unwatched)
     assert model.attach_pretrained is conditions.pretrained
-    SYSTEMS["full"].save(model, tmp_path / "part")
+    write_model_file(tmp_path / "part", *model.to_parts())
     loaded = SYSTEMS["full"].load(tmp_path / "part", replace(conditions, recipe=recipe))
     found, expected = (one.log_prob(treebanks.dev) for one in (loaded, model))
     torch.testing.assert_close(found, expected, atol=1e-2, rtol=1e-3)  # weights are rounded

@@ -7,14 +7,13 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import pytest
 import torch
 from command_line import answer, complaint, invoke, printed, run
 
 from pyropunct.files import held, model_path
-from pyropunct.rivals.restoration.systems import SYSTEMS, TreeSystem
+from pyropunct.rivals.restoration.restorers import SYSTEMS, TreeSystem
 
 pytestmark = pytest.mark.usefixtures("single_precision")
 
@@ -83,7 +82,7 @@ def untrainable(monkeypatch: pytest.MonkeyPatch) -> None:
         pytest.fail("something is trained")
 
     for name in ("fit_story", "fit_parsed", "fit_tagger", "train_parser", "train_rival"):
-        monkeypatch.setattr(f"pyropunct.rivals.restoration.systems.{name}", fail)
+        monkeypatch.setattr(f"pyropunct.rivals.restoration.restorers.{name}", fail)
 
 
 # What is printed and written
@@ -104,7 +103,6 @@ def test_what_is_written(whole: Path) -> None:
     assert sorted(path.name for path in whole.iterdir()) == [
         "comparison.json",
         "comparison.md",
-        "comparison.svg",
         "parts",
     ]
     assert set(kept(whole)) == set(PARTS)
@@ -134,12 +132,6 @@ def test_json_alone_is_printed_and_equals_the_file(small: Path, out: Path) -> No
     }
     assert value["settings"]["samples"] == 50
     assert value["environment"]["threads"] == 1
-
-
-def test_the_plot_shows_every_system(whole: Path) -> None:
-    root = ElementTree.parse(whole / "comparison.svg").getroot()
-    texts = {element.text for element in root.iter("{http://www.w3.org/2000/svg}text")}
-    assert {system.title for system in SYSTEMS.values()} <= texts
 
 
 @pytest.mark.usefixtures("untrainable")

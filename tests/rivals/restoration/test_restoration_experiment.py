@@ -20,10 +20,9 @@ from pyropunct.nets.parser import BiaffineParser, attachment_scores
 from pyropunct.nets.recipes import ParserRecipe, SlotTaggerRecipe
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.scores import average_edit_distance
-from pyropunct.rivals.restoration.conditions import Conditions
-from pyropunct.rivals.restoration.experiment import RestorationExperiment
+from pyropunct.rivals.restoration.restoration_experiment import RestorationExperiment
+from pyropunct.rivals.restoration.restorers import Conditions, ended_in, final_mark
 from pyropunct.rivals.restoration.results import SystemResult
-from pyropunct.rivals.restoration.systems import ended_in, final_mark
 from pyropunct.rivals.restoration.tables import RestorationResults
 from pyropunct.rivals.taggers.kinds import load_rival
 from pyropunct.rivals.taggers.words import RivalRecipe
@@ -289,29 +288,6 @@ def test_gold_trees_alone(found: RestorationResults, train: Treebank, dev: Treeb
     assert sorted(path.stem for path in (tmp_path / SEED).iterdir()) == ["attach", "parser-100"]
     assert attach.with_gold_trees.perplexity == before.with_gold_trees.perplexity
     assert attach.with_predicted_trees.perplexity != before.with_predicted_trees.perplexity
-
-
-def test_text_besides(
-    found: RestorationResults, train: Treebank, dev: Treebank, folder: Path, tmp_path: Path
-) -> None:
-    """Systems learn from the sentences of a text besides, each once or with two trees; parsers do not."""
-    file = tmp_path / "text.txt"
-    file.write_text("".join(f"{one.text()}\n" for one in slice_of("train", 400).sentences[61:]), "utf-8")
-    settings = replace(SMALL, systems=("crf", "full", "mixed"), text=(str(file),))
-    told = compared(train, dev, settings, folder)
-    systems, before = by_name(told), by_name(found)
-    read = systems["crf"].report["train_sentences"] - 61
-    assert 100 <= read < 339
-    assert systems["mixed"].report["train_sentences"] == 61 + read
-    assert systems["full"].report["train_sentences"] == 61
-    assert systems["full"].report["parsed_trees"]["train_sentences"] == 2 * 61 + 2 * read
-    for name, system in systems.items():
-        assert system.with_predicted_trees.perplexity != before[name].with_predicted_trees.perplexity
-    assert systems["full"].with_gold_trees.perplexity == before["full"].with_gold_trees.perplexity
-    assert told.parsers[-1].first.training_seconds == found.parsers[-1].first.training_seconds
-    assert str(file) in told.to_markdown()
-    without = by_name(compared(train, dev, replace(settings, systems=("crf",), text=()), folder))["crf"]
-    assert without.training_seconds == before["crf"].training_seconds
 
 
 def test_without_trees_there_is_no_parser(train: Treebank, dev: Treebank, tmp_path: Path) -> None:

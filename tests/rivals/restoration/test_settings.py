@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from pyropunct.compare.settings import ComparisonError
+from pyropunct.compare.options import ComparisonError
 from pyropunct.fitted.recipes import named_recipe
-from pyropunct.rivals.restoration.conditions import Conditions
-from pyropunct.rivals.restoration.systems import SYSTEMS
+from pyropunct.rivals.restoration.restorers import SYSTEMS, Conditions
 
 
 def test_systems_and_shares_are_put_in_order() -> None:
@@ -28,7 +27,6 @@ def test_systems_and_shares_are_put_in_order() -> None:
         ({"shares": (10, 101)}, "not (10, 101)"),
         ({"shares": (0,)}, "not (0,)"),
         ({"folds": 1}, "folds are two or more, or 0 for none, not 1"),
-        ({"folds": 0, "text": ("letters.txt",)}, "text needs folds"),
         ({"decoder": "beam"}, "no decoder is called 'beam': take mbr"),
         ({"samples": 0}, "samples is 0: it must be 1 or more"),
         ({"trees": 0}, "trees is 0"),
@@ -52,5 +50,5 @@ def test_quick() -> None:
 
 def test_parts_depend_on_all_but_the_choices_of_measuring() -> None:
     """Parts of other seeds have folders of their own; others are trained again if a setting changes."""
-    measuring = {"permutations", "seed", "seeds", "systems", "shares", "samples", "decoder", "trees", "text"}
+    measuring = {"permutations", "seed", "seeds", "systems", "shares", "samples", "decoder", "trees"}
     assert set(Conditions().to_json()) == {*measuring, *Conditions.TRAINING}

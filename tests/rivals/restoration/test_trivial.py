@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from sentences import sentence
 
-from pyropunct.rivals.restoration.systems import ended_in, final_mark
+from pyropunct.rivals.restoration.restorers import ended_in, final_mark
 from pyropunct.text.marks import ABBREVIATION_DOT, START
 
 

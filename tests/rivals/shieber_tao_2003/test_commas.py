@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from pyropunct.compare.experiment import TableResults
+from pyropunct.compare.options import CommaSettings
 from pyropunct.nets.parser import WeightedTree
-from pyropunct.rivals.settings import CommaSettings
-from pyropunct.rivals.shieber_tao_2003.experiment import ON_PARSED_TREES, CommaExperiment
+from pyropunct.rivals.shieber_tao_2003.comma_experiment import ON_PARSED_TREES, CommaExperiment
 from pyropunct.rivals.shieber_tao_2003.models import MODELS
 from pyropunct.rivals.shieber_tao_2003.sentences import CommaSentence
 from pyropunct.treebank.tree import Tree

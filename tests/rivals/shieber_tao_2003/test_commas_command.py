@@ -7,9 +7,9 @@ import pytest
 from command_line import answer, complaint, printed
 
 from pyropunct.nets.parser import BiaffineParser, train_parser
-from pyropunct.rivals.restoration import systems
-from pyropunct.rivals.restoration.conditions import Conditions
-from pyropunct.rivals.shieber_tao_2003 import experiment
+from pyropunct.rivals.restoration import restorers
+from pyropunct.rivals.restoration.restorers import Conditions
+from pyropunct.rivals.shieber_tao_2003 import comma_experiment
 from pyropunct.rivals.shieber_tao_2003.models import MODELS
 from pyropunct.text.marks import START
 from pyropunct.treebank.sentence import Sentence
@@ -59,20 +59,20 @@ def test_a_model_of_converted_trees_is_measured_on_these(file: Path, tmp_path: P
 def test_a_model_of_the_same_sentences_is_trained_once(
     file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(experiment, "Conditions", lambda **some: Conditions(**some).quick())
+    monkeypatch.setattr(comma_experiment, "Conditions", lambda **some: Conditions(**some).quick())
     read = set()
 
     def recorded(train: tuple[Sentence, ...], *others: Any, marks: bool, **options: Any) -> BiaffineParser:
         read.add((marks, frozenset(mark for one in train for slot in one.surface for mark in slot)))
         return train_parser(train, *others, marks=marks, **options)
 
-    monkeypatch.setattr(systems, "train_parser", recorded)
+    monkeypatch.setattr(restorers, "train_parser", recorded)
     options = ("--models", "3,10", "--samples", 5, "--threads", 1, "--fit", "--out", tmp_path / "out")
     value = answer("compare", "commas", file, file, *options, "--folds", 2)
     names = ["3", "10", "5", "12", "6", "7", "story, gold", "story, parsed"]
     assert [one["model"] for one in value["systems"]] == names
     assert read == {(False, frozenset({START, ",", "."})), (True, frozenset(","))}
-    monkeypatch.setattr(systems, "train_parser", None)
+    monkeypatch.setattr(restorers, "train_parser", None)
     assert answer("compare", "commas", file, file, *options, "--folds", 2)["systems"] == value["systems"]
     assert "(folds)" in complaint(BAD_INPUT, "compare", "commas", file, file, *options, "--folds", 3)
     told = complaint(BAD_INPUT, "compare", "commas", file, file, "--fit", "--model", "en")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from pyropunct.nets.parser import WeightedTree
-from pyropunct.rivals.shieber_tao_2003.experiment import KnownTrees
+from pyropunct.rivals.shieber_tao_2003.comma_experiment import KnownTrees
 from pyropunct.rivals.shieber_tao_2003.sentences import CommaSentence, parsed
 from pyropunct.treebank.tree import Tree
 

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from pyropunct.compare.options import CommaSettings
 from pyropunct.punctuator import Punctuator
-from pyropunct.rivals.settings import CommaSettings
 from pyropunct.rivals.shieber_tao_2003.sentences import CommaSentence, comma_sentences
 from pyropunct.rivals.shieber_tao_2003.story_commas import commas_of, story_commas
 from pyropunct.treebank.brackets import Conversion

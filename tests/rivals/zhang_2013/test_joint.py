@@ -3,19 +3,19 @@
 import numpy as np
 import pytest
 
+from pyropunct.compare.options import CASCADED, CRF, UNIFIED, JointSettings
 from pyropunct.compare.significance import f1, permutation_test
-from pyropunct.rivals.settings import CASCADED, CRF, UNIFIED, JointSettings
 from pyropunct.rivals.transitions.arc_eager import FULL, MIDDLE, NONE
-from pyropunct.rivals.zhang_2013.experiment import (
+from pyropunct.rivals.zhang_2013.joint_experiment import (
     COLUMNS,
     MARKS,
     JointExperiment,
     JointResult,
+    SlotReading,
     mark_counts,
     tree_counts,
 )
 from pyropunct.rivals.zhang_2013.streams import Stream
-from pyropunct.rivals.zhang_2013.systems import SlotReading
 
 GOLD = Stream(
     forms=tuple("abcde"),

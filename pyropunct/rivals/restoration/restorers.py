@@ -1,33 +1,90 @@
-"""The compared systems, and the parsers whose trees they punctuate: training, saving and use."""
+"""The compared systems, the parsers whose trees they punctuate, and the recipes of all of them."""
 
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 
 from torch import Tensor
 
-from pyropunct.compare.experiment import Watch, of_epochs
+from pyropunct.compare.experiment import Part, Watch, loader, of_epochs
+from pyropunct.compare.options import RESTORERS, ComparisonError, RestorationSettings
 from pyropunct.files import texts
-from pyropunct.fitted.model_file import read_model_file, write_model_file
 from pyropunct.fitted.recipes import Recipe
 from pyropunct.fitted.variants import reads_pretrained
+from pyropunct.nets.encoder import Encoder
 from pyropunct.nets.jackknife import fold_recipe
 from pyropunct.nets.parser import BiaffineParser, WeightedTree, train_parser
+from pyropunct.nets.pretrained import Kept
+from pyropunct.nets.recipes import ParserRecipe, SlotTaggerRecipe
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.deciding import decide
-from pyropunct.rivals.restoration.conditions import Conditions
-from pyropunct.rivals.settings import RESTORERS
+from pyropunct.restore.decoders import DECODERS
 from pyropunct.rivals.taggers.kinds import BiGRUAttention, BiLSTMCRF, load_rival, train_rival
 from pyropunct.rivals.taggers.rival import Rival
+from pyropunct.rivals.taggers.words import RivalRecipe
 from pyropunct.text.marks import ABBREVIATION_DOT, START, Surface
 from pyropunct.train.fitting import fit_story
 from pyropunct.train.parts import fit_parsed, fit_tagger
 from pyropunct.treebank.sentence import Sentence
 
-Model = TypeVar("Model")
+QUICK_SAMPLES = 50
+"""The most draws for each sentence in a quick run that only checks whether everything works."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conditions(RestorationSettings):
+    """The settings of a comparison, and the recipes of everything that is trained.
+
+    :ivar recipe: of the models of latent punctuation; ``rival_recipe``, of the taggers of words.
+    :ivar slot_tagger_recipe: of the tagger that is mixed with the model.
+    """
+
+    recipe: Recipe = field(default_factory=Recipe)
+    rival_recipe: RivalRecipe = field(default_factory=RivalRecipe)
+    parser_recipe: ParserRecipe = field(default_factory=ParserRecipe)
+    slot_tagger_recipe: SlotTaggerRecipe = field(default_factory=SlotTaggerRecipe)
+    TRAINING: ClassVar[tuple[str, ...]] = (
+        "recipe",
+        "rival_recipe",
+        "parser_recipe",
+        "slot_tagger_recipe",
+        *RestorationSettings.TRAINING,
+    )
+
+    def __post_init__(self) -> None:
+        if self.decoder not in DECODERS:
+            raise ComparisonError(f"no decoder is called {self.decoder!r}: take {', '.join(DECODERS)}")
+        super().__post_init__()
+
+    def quick(self) -> Self:
+        """The same with one epoch and at most 50 draws, to check that everything works."""
+        return replace(
+            self,
+            samples=min(self.samples, QUICK_SAMPLES),
+            recipe=self.recipe.changed(epochs=1),
+            rival_recipe=replace(self.rival_recipe, epochs=1, least_steps=0),
+            parser_recipe=replace(self.parser_recipe, epochs=1, least_steps=0),
+            slot_tagger_recipe=replace(self.slot_tagger_recipe, epochs=1, least_steps=0),
+        )
+
+    @property
+    def pretrained(self) -> Kept | None:
+        """The encoder, opened once, with its features kept; None without one. Else raises PretrainedError."""
+        return None if self.encoder is None else _opened(self.encoder)
+
+
+@lru_cache(1)
+def _opened(place: str) -> Kept:
+    encoder = Encoder(place)
+    encoder.open()
+    return Kept(encoder)
+
+
+Model = TypeVar("Model", bound=Part)
 """The type of a trained system."""
 
 Parses = Sequence[Sequence[WeightedTree]]
@@ -40,21 +97,21 @@ class Treebanks(NamedTuple):
     :ivar parses: for each sentence of either treebank the trees of a parser that has not seen it; None to
         train on gold trees alone.
     :ivar model: the model with the parser of the table, for systems that extend one.
-    :ivar text: sentences of text to learn from besides, once for each tree of the parser; ``text_once``, each
-        once.
     """
 
     train: tuple[Sentence, ...]
     dev: tuple[Sentence, ...]
     parses: tuple[Parses, Parses] | None = None
     model: Punctuator | None = None
-    text: Sequence[Sentence] = ()
-    text_once: Sequence[Sentence] = ()
+
+    def share(self, percent: int) -> tuple[Sentence, ...]:
+        """The first so many percent of the training sentences, at least one."""
+        return self.train[: -(-percent * len(self.train) // 100)]
 
 
 @dataclass(frozen=True)
 class System(ABC, Generic[Model]):
-    """How a system is trained, saved and used; ``title``: its name in tables.
+    """How a system is trained, loaded and used; ``title``: its name in tables.
 
     :cvar uses_trees: whether it punctuates trees; otherwise it punctuates their words.
     :cvar built_on: the name of the system whose trained model it extends, with a parser; None for most.
@@ -67,10 +124,6 @@ class System(ABC, Generic[Model]):
     @abstractmethod
     def train(self, treebanks: Treebanks, conditions: Conditions, watch: Watch) -> Model:
         """Train it; dev may be used to decide when to stop."""
-
-    def save(self, model: Any, place: Path) -> None:
-        """Write a trained system to a model file."""
-        model.save(place)
 
     @abstractmethod
     def load(self, place: Path, conditions: Conditions) -> Model:
@@ -89,25 +142,35 @@ class System(ABC, Generic[Model]):
         return {}
 
 
-class TrivialSystem(System[tuple[str, ...]]):
+class FinalMark(NamedTuple):
+    """What the trivial system learns: the most frequent final mark, empty if there is none."""
+
+    tokens: tuple[str, ...]
+
+    def to_parts(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
+        """A model without tensors."""
+        return {"vocabulary": list(self.tokens), "recipe": {}, "report": {}}, {}
+
+    @classmethod
+    def from_parts(cls, plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Self:
+        """The mark that `to_parts` took apart."""
+        return cls(tuple(texts("the final mark", plain.get("vocabulary"))))
+
+
+class TrivialSystem(System[FinalMark]):
     """The trivial system: every sentence ends in the most frequent final mark, and has no others."""
 
-    def train(self, treebanks: Treebanks, conditions: Conditions, watch: Watch) -> tuple[str, ...]:
+    def train(self, treebanks: Treebanks, conditions: Conditions, watch: Watch) -> FinalMark:
         """Learn the final mark."""
-        return final_mark(treebanks.train)
+        return FinalMark(final_mark(treebanks.train))
 
-    def save(self, model: tuple[str, ...], place: Path) -> None:
-        """Write it as a model without tensors."""
-        write_model_file(place, {"vocabulary": list(model), "recipe": {}, "report": {}}, {})
-
-    def load(self, place: Path, conditions: Conditions) -> tuple[str, ...]:
+    def load(self, place: Path, conditions: Conditions) -> FinalMark:
         """Read it back."""
-        plain, _ = read_model_file(place)
-        return tuple(texts(f"{place}: the final mark", plain.get("vocabulary")))
+        return loader(FinalMark.from_parts)(place)
 
-    def restore(self, model: tuple[str, ...], parses: Parses, conditions: Conditions) -> list[Surface]:
+    def restore(self, model: FinalMark, parses: Parses, conditions: Conditions) -> list[Surface]:
         """Punctuate the words."""
-        return ended_in(model, _words(parses))
+        return ended_in(model.tokens, _words(parses))
 
 
 @dataclass(frozen=True)
@@ -118,15 +181,12 @@ class RivalSystem(System[Rival]):
 
     def train(self, treebanks: Treebanks, conditions: Conditions, watch: Watch) -> Rival:
         """Train it, stopping early on dev."""
-        recipe, train = conditions.rival_recipe, (*treebanks.train, *treebanks.text_once)
+        recipe, (train, dev, *_) = conditions.rival_recipe, treebanks
         slots = sum(len(sentence.surface) for sentence in train)
-        epochs = recipe.planned_epochs(len(train))
-        both, device, read = (train, treebanks.dev), conditions.device, conditions.pretrained
-        with watch(f"training {self.title}: slots", epochs * slots) as advance:
+        options: dict[str, Any] = {"device": conditions.device, "pretrained": conditions.pretrained}
+        with watch(f"training {self.title}: slots", recipe.planned_epochs(len(train)) * slots) as advance:
             progress = of_epochs(advance)
-            return train_rival(
-                self.kind, *both, recipe, conditions.seed, progress, device=device, pretrained=read
-            )
+            return train_rival(self.kind, train, dev, recipe, conditions.seed, progress, **options)
 
     def load(self, place: Path, conditions: Conditions) -> Rival:
         """Read it back."""
@@ -158,7 +218,7 @@ class TreeSystem(System[Punctuator]):
 
     def train(self, treebanks: Treebanks, conditions: Conditions, watch: Watch) -> Punctuator:
         """Train it on the gold trees, and on those of parsers if there are any."""
-        recipe, (train, dev, parses, _, text, _) = self._recipe(conditions), treebanks
+        recipe, (train, dev, parses, _) = self._recipe(conditions), treebanks
         options: dict[str, Any] = {"seed": conditions.seed, "device": conditions.device}
         read = conditions.pretrained if reads_pretrained(recipe) else None
         size = _trained_on(recipe, len(train)) * (2 if self.direction == "auto" else 1)
@@ -167,10 +227,10 @@ class TreeSystem(System[Punctuator]):
             model = fit_story(train, dev, recipe, direction=self.direction, pretrained=read, **options)
         if parses is None:
             return model
-        size = _trained_on(recipe, 2 * len(train) + len(text))
+        size = _trained_on(recipe, 2 * len(train))
         with watch(f"training {self.title} on trees of parsers: sentences", size) as advance:
             options["watch"] = of_epochs(advance)
-            return fit_parsed(model, train, parses[0], dev, parses[1], text=text, **options)
+            return fit_parsed(model, train, parses[0], dev, parses[1], **options)
 
     def load(self, place: Path, conditions: Conditions) -> Punctuator:
         """Read it back."""
@@ -205,12 +265,12 @@ class MixedSystem(TreeSystem):
 
     def train(self, treebanks: Treebanks, conditions: Conditions, watch: Watch) -> Punctuator:
         """Train the tagger on the states of the parser; the story learns on dev to read it."""
-        (train, dev, _, model, _, text), recipe = treebanks, conditions.slot_tagger_recipe
+        (train, dev, _, model), recipe = treebanks, conditions.slot_tagger_recipe
         assert model is not None
-        words = sum(len(sentence.tree) for sentence in (*train, *text))
+        words = sum(len(sentence.tree) for sentence in train)
         with watch("training the tagger: words", recipe.planned_epochs(words) * words) as advance:
             options: dict[str, Any] = {"seed": conditions.seed, "watch": of_epochs(advance)}
-            return fit_tagger(model, train, dev, recipe, text=text, **options)
+            return fit_tagger(model, train, dev, recipe, **options)
 
     def report(self, model: Punctuator) -> Mapping[str, Any]:
         """The epochs of the tagger."""
@@ -240,11 +300,6 @@ SYSTEMS: Mapping[str, System[Any]] = dict(zip(RESTORERS, _IN_ORDER, strict=True)
 
 
 # Parsers
-
-
-def share_of(treebanks: Treebanks, share: int) -> tuple[Sentence, ...]:
-    """The first ``share`` percent of the training sentences, at least one."""
-    return treebanks.train[: -(-share * len(treebanks.train) // 100)]
 
 
 def parser_of(

@@ -1,14 +1,21 @@
-"""Figure 4 of Li, Wang & Eisner (2019): edit distance against the quality of the trees."""
+"""Figure 4 of Li, Wang & Eisner (2019): edit distance against the quality of the trees, as an SVG file.
 
-from collections.abc import Sequence
+pyropunct compare restoration TRAIN.conllu DEV.conllu --shares 10,20,50,100 --out FOLDER
+python benchmarks/figure_4.py FOLDER/comparison.json FIGURE.svg
+"""
+
+import argparse
+import json
+from collections.abc import Mapping, Sequence
 from itertools import cycle
+from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
 
 from matplotlib.axes import Axes
 
 from pyropunct.figures import plots
-from pyropunct.rivals.restoration.results import ParserResult, Runs, SystemResult
+from pyropunct.rivals.restoration.results import NONE
 
 WITH_TREES: tuple[dict[str, Any], ...] = (
     {"marker": "s", "markerfacecolor": "white"},
@@ -49,25 +56,42 @@ class _Line(NamedTuple):
     distances: list[float]
 
 
-def svg(parsers: Sequence[Runs[ParserResult]], systems: Sequence[Runs[SystemResult]]) -> bytes:
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("comparison", type=Path)
+    parser.add_argument("figure", type=Path)
+    arguments = parser.parse_args()
+    arguments.figure.write_bytes(svg(json.loads(arguments.comparison.read_text(encoding="utf-8"))))
+
+
+def svg(results: Mapping[str, Any]) -> bytes:
     """An SVG plot of average edit distance by parser LAS, 100 for gold trees; equal comparisons, equal files.
 
     Systems without trees are horizontal lines.
+
+    :param results: the object of a comparison, see `pyropunct.rivals.restoration.tables`.
     """
-    scores = [result.scores.las for parser in parsers for result in parser.results]
-    first = min(scores, default=90.0)
+    first = min((run["scores"]["las"] for parser in results["parsers"] for run in parser), default=90.0)
     left = max(0.0, 100 - (100 - first) * (1 + MARGIN))
     looks = {True: cycle(WITH_TREES), False: cycle(WITHOUT_TREES)}
-    lines = [_line(system, next(looks[system.first.uses_trees]), left) for system in systems]
+    lines = [_line(system, next(looks[_uses_trees(system)]), left) for system in results["systems"]]
     return plots.svg(lambda figure: _draw(figure.subplots(), lines, left), 7.5, 4.5)
 
 
-def _line(system: Runs[SystemResult], look: dict[str, Any], left: float) -> _Line:
-    runs = [[(outcome.las or 0.0, outcome.aed) for outcome in result.outcomes] for result in system.results]
+def _uses_trees(system: Mapping[str, Any]) -> bool:
+    return bool(system["runs"][0]["outcomes"][0]["trees"] != NONE)
+
+
+def _line(system: Mapping[str, Any], look: dict[str, Any], left: float) -> _Line:
+    runs = [
+        [(outcome["las"] or 0.0, outcome["aed"]) for outcome in run["outcomes"]] for run in system["runs"]
+    ]
     points = [tuple(map(fmean, zip(*same, strict=True))) for same in zip(*runs, strict=True)]
-    if not system.first.uses_trees:
+    if not _uses_trees(system):
         points = [(end, points[0][1]) for end in (left, 100.0)]
-    return _Line(system.first.title, look, *map(list, zip(*sorted(points), strict=True)))
+    return _Line(system["title"], look, *map(list, zip(*sorted(points), strict=True)))
 
 
 def _draw(axes: Axes, lines: Sequence[_Line], left: float) -> None:
@@ -119,3 +143,7 @@ def spread(places: Sequence[float], least: float) -> list[float]:
 
 def _start(group: Sequence[int], places: Sequence[float], least: float) -> float:
     return sum(places[number] for number in group) / len(group) - least * (len(group) - 1) / 2
+
+
+if __name__ == "__main__":
+    main()

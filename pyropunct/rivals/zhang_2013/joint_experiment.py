@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,30 +12,47 @@ from numpy.typing import NDArray
 
 from pyropunct.compare.experiment import (
     Advance,
-    TableExperiment,
+    Experiment,
     TableResults,
     Trained,
     Watch,
+    loader,
     timed,
     unwatched,
 )
+from pyropunct.compare.options import CASCADED, CRF, RESTORATION, UNIFIED, JointSettings
 from pyropunct.compare.significance import f1
 from pyropunct.compare.table import Baseline, Column, Table
 from pyropunct.nets.jackknife import folds_of, in_order, others_of
 from pyropunct.nets.reader import Counts
 from pyropunct.punctuator import Punctuator
-from pyropunct.rivals.settings import CASCADED, CRF, RESTORATION, UNIFIED, JointSettings
+from pyropunct.restore.reading import CHUNK
+from pyropunct.restore.restorer import Restorer
+from pyropunct.restore.settings import RestoreSettings
 from pyropunct.rivals.transitions.arc_eager import FULL, MIDDLE, NONE
 from pyropunct.rivals.zhang_2013.mark_crf import MarkCRF, train_mark_crf
 from pyropunct.rivals.zhang_2013.parser import ArcEagerParser, ArcEagerRecipe, train_arc_eager
-from pyropunct.rivals.zhang_2013.streams import SENTENCES, Stream, misheard
-from pyropunct.rivals.zhang_2013.systems import (
-    Reader,
-    SlotReading,
-    crf_system,
-    parser_system,
-    restoration_system,
-)
+from pyropunct.rivals.zhang_2013.streams import SENTENCES, Stream, marks_in, misheard
+from pyropunct.text.raw_sentence import line_of
+
+
+class SlotReading(NamedTuple):
+    """The marks and ends that a system predicts behind the n words of a stream, and the tree.
+
+    :ivar heads: the head of each word from 1, 0 for roots; None without trees.
+    """
+
+    marks: Sequence[int]
+    ends: Sequence[bool]
+    heads: Sequence[int] | None = None
+    relations: Sequence[str] | None = None
+
+
+Reader = Callable[[Sequence[Stream]], list[SlotReading]]
+"""Reads marks, ends and trees into streams, of which it reads words and tags alone."""
+
+
+# Scores
 
 MARKS = {"middle": "M", "full": "F", "any": "all", "ends": "ends"}
 """What is found: middle pauses, full stops, either of them, whichever it is, and ends of sentences."""
@@ -113,6 +131,14 @@ def _tree_column(place: int, key: str) -> Column[JointResult]:
     return Column(key, TREES[key], value, 2, evidence=evidence, best=max)
 
 
+def _shares(result: JointResult) -> dict[str, dict[str, float]]:
+    """The precision, recall and F1 of each of `MARKS`."""
+    counts = {key: result.counts(key) for key in MARKS}
+    return {
+        key: {"precision": one.precision, "recall": one.recall, "f1": one.f1} for key, one in counts.items()
+    }
+
+
 def _share_column(key: str, share: str) -> Column[JointResult]:
     def value(result: JointResult) -> float:
         return float(getattr(result.counts(key), share))
@@ -140,7 +166,67 @@ ABOVE = Baseline(
 )
 
 
-class JointExperiment(TableExperiment[JointResult]):
+# Systems
+
+
+def crf_system(crf: MarkCRF) -> Reader:
+    """The marks of a CRF, without trees; ends are behind full stops."""
+    return lambda streams: [_ended(marks) for marks in crf.predict(streams)]
+
+
+def parser_system(parser: ArcEagerParser, crf: MarkCRF | None = None) -> Reader:
+    """The marks and trees of a parser, which may read the marks of a CRF; ends are behind full stops."""
+
+    def read(streams: Sequence[Stream]) -> list[SlotReading]:
+        predicted = None if crf is None else crf.predict(streams)
+        return [_ended(*parsed) for parsed in parser.parse(streams, predicted)]
+
+    return read
+
+
+def _ended(
+    marks: Sequence[int], heads: Sequence[int] | None = None, relations: Sequence[str] | None = None
+) -> SlotReading:
+    return SlotReading(marks, [mark == FULL for mark in marks], heads, relations)
+
+
+def restoration_system(model: Punctuator, settings: JointSettings) -> Reader:
+    """Restoration of running text by a model. Raises NoReaderError if it has no reader of it."""
+    options = RestoreSettings(
+        decoder="mbr",
+        running=True,
+        samples=settings.samples,
+        seed=settings.seed,
+        best_tree=True,
+        as_written=False,
+    )
+    restorer = Restorer(model, options)
+
+    def read(streams: Sequence[Stream]) -> list[SlotReading]:
+        cut = [list(restorer.sentences([line_of(one.forms)])) if one.forms else [] for one in streams]
+        lines = [line for sentences in cut for line in sentences]
+        batches = (lines[first : first + CHUNK] for first in range(0, len(lines), CHUNK))
+        restored = (sentence for batch in batches for sentence in restorer.restore(batch))
+        return [_joined(list(islice(restored, len(sentences)))) for sentences in cut]
+
+    return read
+
+
+def _joined(sentences: Sequence[Any]) -> SlotReading:
+    marks: list[int] = []
+    ends: list[bool] = []
+    heads: list[int] = []
+    relations: list[str] = []
+    for sentence in sentences:
+        first = len(heads)
+        heads += [head and first + head for head in sentence.tree.heads]
+        relations += sentence.tree.relations
+        marks += marks_in(sentence.surface)
+        ends += [*[False] * (len(sentence.tree) - 1), True]
+    return SlotReading(marks, ends, heads, relations)
+
+
+class JointExperiment(Experiment):
     """Trains systems on some streams and measures them on others.
 
     :param dev: the streams to measure on, by their numbers of sentences.
@@ -149,10 +235,8 @@ class JointExperiment(TableExperiment[JointResult]):
     :raises NoReaderError: if the model has no reader of running text.
     """
 
-    title = "Running words"
+    settings_type = JointSettings
     clock = staticmethod(time.process_time)
-    key = "rows"
-    baseline = ABOVE
 
     def __init__(
         self,
@@ -163,7 +247,7 @@ class JointExperiment(TableExperiment[JointResult]):
         folder: str | Path | None = None,
         watch: Watch = unwatched,
     ) -> None:
-        super().__init__(train, dev, settings or JointSettings(), folder, watch)
+        super().__init__(train, dev, settings, folder, watch)
         restored = model is not None and RESTORATION in self.settings.systems
         self.restoration = restoration_system(model, self.settings) if restored and model else None
 
@@ -171,8 +255,35 @@ class JointExperiment(TableExperiment[JointResult]):
         """All of dev is one text."""
         return [repr(data)] if isinstance(data, Mapping) else map(repr, data)
 
-    def rows(self) -> Iterator[JointResult]:
-        """A row for each system and size of streams, size by size. Too few streams raise a ValueError."""
+    def results(self) -> TableResults:
+        """The table of F1 and trees, and one of precision (P) and recall (R).
+
+        A row for each system and size of streams, size by size. Too few streams raise a ValueError.
+        """
+        settings, rows = self.settings, list(self._rows())
+        dev = next(iter(self.dev.values()))
+        sentences, other = (sum(len(stream.sizes) for stream in streams) for streams in (self.train, dev))
+        lifted, words = sum(one.lifted for one in self.train), sum(len(stream.forms) for stream in dev)
+        notes = (
+            f"Trained on {sentences:,} sentences in streams of {SENTENCES}, {lifted:,} arcs of them lifted; "
+            f"parsers in {settings.iterations} iterations with a beam of {settings.beam}, seed "
+            f"{settings.seed}; measured on {other:,} sentences with {words:,} words, in lower case and "
+            "without marks.",
+            f"Tags are those of the treebanks; {settings.misheard} % of the words of dev are drawn anew.",
+            "F1 of M: commas, colons, semicolons; F: periods, question and exclamation marks; all: either, "
+            "whichever it is; ends: of sentences inside of streams.  Seconds are of processor time.",
+        )
+        tables = {
+            "rows": self.table("Running words", COLUMNS, rows, notes, ABOVE, _shares),
+            "precision_and_recall": Table("Precision and recall", SHARES, rows),
+        }
+        sizes = {
+            "train": {"sentences": sentences, "lifted_arcs": lifted},
+            "dev": {"sentences": other, "words": words},
+        }
+        return TableResults(tables, {**settings.to_json(), **sizes})
+
+    def _rows(self) -> Iterator[JointResult]:
         names = [one for one in self.settings.systems if one != RESTORATION or self.restoration is not None]
         systems = {name: self._system(name) for name in names}
         with self.watch("measuring", len(systems) * len(self.dev)) as advance:
@@ -223,44 +334,4 @@ class JointExperiment(TableExperiment[JointResult]):
             with self.watch(f"training {name}: steps", size) as advance:
                 return train(advance)
 
-        return self.trained_parts(name, watched, kind.from_parts)
-
-    def columns(self, rows: Sequence[JointResult]) -> Sequence[Column[JointResult]]:
-        """`COLUMNS`."""
-        return COLUMNS
-
-    def tabled(self, rows: Sequence[JointResult]) -> TableResults:
-        """The table of F1 and trees, and one of precision (P) and recall (R)."""
-        results = super().tabled(rows)
-        shares = Table("Precision and recall", SHARES, rows)
-        return TableResults({**results.named, "precision_and_recall": shares}, results.data)
-
-    def described(self, rows: Sequence[JointResult]) -> dict[str, Any]:
-        """The numbers of sentences, words and lifted arcs."""
-        dev = next(iter(self.dev.values()))
-        sentences, other = (sum(len(stream.sizes) for stream in streams) for streams in (self.train, dev))
-        return {
-            "train": {"sentences": sentences, "lifted_arcs": sum(one.lifted for one in self.train)},
-            "dev": {"sentences": other, "words": sum(len(stream.forms) for stream in dev)},
-        }
-
-    def notes(self, rows: Sequence[JointResult]) -> Sequence[str]:
-        """What was trained and measured."""
-        settings, (train, dev) = self.settings, self.described(rows).values()
-        return (
-            f"Trained on {train['sentences']:,} sentences in streams of {SENTENCES}, "
-            f"{train['lifted_arcs']:,} arcs of them lifted; parsers in {settings.iterations} iterations with "
-            f"a beam of {settings.beam}, seed {settings.seed}; measured on {dev['sentences']:,} sentences "
-            f"with {dev['words']:,} words, in lower case and without marks.",
-            f"Tags are those of the treebanks; {settings.misheard} % of the words of dev are drawn anew.",
-            "F1 of M: commas, colons, semicolons; F: periods, question and exclamation marks; all: either, "
-            "whichever it is; ends: of sentences inside of streams.  Seconds are of processor time.",
-        )
-
-    def details(self, row: JointResult) -> dict[str, dict[str, float]]:
-        """The precision, recall and F1 of each of `MARKS`."""
-        counts = {key: row.counts(key) for key in MARKS}
-        return {
-            key: {"precision": one.precision, "recall": one.recall, "f1": one.f1}
-            for key, one in counts.items()
-        }
+        return self.trained(name, watched, loader(kind.from_parts))

@@ -1,23 +1,18 @@
 """The options of the experiments: one class for each command, which imports no networks."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
-from typing import Annotated, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
-from pyropunct.compare.settings import (
-    ComparisonError,
-    ExperimentSettings,
-    chosen,
-    names_of,
-    numbers_to,
-)
-from pyropunct.limits import Count, NamesIn, Placeholder, Range
+from pyropunct.errors import UserError
+from pyropunct.limits import Count, NamesIn, Placeholder, Range, Seed, forbidden
 from pyropunct.restore.settings import DecisionSettings, Decoder, RestoreSettings
 
 RESTORERS = ("trivial", "crf", "attention", "attach", "full", "mixed")
 """The systems that restore punctuation, in the order of tables; see
-`pyropunct.rivals.restoration.systems.SYSTEMS`."""
+`pyropunct.rivals.restoration.restorers.SYSTEMS`."""
 
 CRF, CASCADED, UNIFIED, RESTORATION = "crf", "cascaded", "unified", "restoration"
 
@@ -66,6 +61,67 @@ MOST_SENTENCES = 1000
 """The most sentences of a stream."""
 
 
+class ComparisonError(UserError, ValueError):
+    """Raised if a setting is invalid, or excludes another one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExperimentSettings:
+    """The settings of an experiment.
+
+    :ivar permutations: permutations in each significance test.
+    :ivar seed: equal seeds give equal results, on the same machine with the same number of threads.
+    :cvar TRAINING: the names of the settings that affect training; if only others change, trained parts are
+        reused.
+    :raises ComparisonError: if a number is out of its bounds; the message is one line.
+    """
+
+    permutations: Count = 10_000
+    seed: Seed = 0
+    TRAINING: ClassVar[tuple[str, ...]] = ("seed",)
+
+    def __post_init__(self) -> None:
+        if problem := forbidden(self):
+            raise ComparisonError(problem)
+
+    def to_json(self) -> dict[str, Any]:
+        """A dictionary of plain JSON types."""
+        plain: dict[str, Any] = json.loads(json.dumps(asdict(self)))
+        return plain
+
+
+def names_of(registry: str, kind: str) -> Callable[[str], tuple[str, ...]]:
+    """A reader of names separated by commas, for an option; ``kind`` is for messages.
+
+    :param registry: ``module:NAME`` of the collection of all names; the module is imported when needed.
+    """
+
+    def names(text: str) -> tuple[str, ...]:
+        return chosen(text.split(","), NamesIn(registry).names, kind)
+
+    return names
+
+
+def chosen(names: "list[str] | tuple[str, ...]", known: tuple[str, ...], kind: str) -> tuple[str, ...]:
+    """The names without duplicates. Raises ComparisonError if a name is unknown, or there is no name."""
+    for name in names or ("",):
+        if name not in known:
+            raise ComparisonError(f"there is no {kind} {name!r}; there are {', '.join(known)}")
+    return tuple(dict.fromkeys(names))
+
+
+def numbers_to(most: int, kind: str) -> Callable[[str], tuple[int, ...]]:
+    """A function that reads distinct whole numbers from 1 to ``most``, separated by commas."""
+
+    def numbers(text: str) -> tuple[int, ...]:
+        items = text.split(",")
+        if not all(item.isdecimal() and 1 <= int(item) <= most for item in items):
+            raise ComparisonError(f"give {kind} from 1 to {most} with commas between them, not {text!r}")
+        return tuple(dict.fromkeys(map(int, items)))
+
+    return numbers
+
+
 @dataclass(frozen=True, kw_only=True)
 class RestorationSettings(ExperimentSettings):
     """The options of a comparison of systems that restore punctuation.
@@ -82,8 +138,6 @@ class RestorationSettings(ExperimentSettings):
         train systems with trees on these trees too; 0 to train on gold trees alone.
     :ivar encoder: a pretrained encoder for the package transformers: parsers, taggers and attach models that
         can read its states.
-    :ivar text: text that all systems but the trivial one also learn from, with trees of the parser of the
-        table: a file, a folder or a pattern; repeatable.
     :ivar device: where models and taggers are trained, as torch names it.
     :raises ComparisonError: if a setting is invalid; the message is one line.
     """
@@ -97,7 +151,6 @@ class RestorationSettings(ExperimentSettings):
     seeds: Count = 1
     folds: Annotated[int, Range(0)] = 4
     encoder: Annotated[str | None, Placeholder("PLACE")] = None
-    text: Annotated[tuple[str, ...], Placeholder("FILES")] = ()
     device: str = "cpu"
     TRAINING: ClassVar[tuple[str, ...]] = ("folds", "device", "encoder")
 
@@ -105,10 +158,6 @@ class RestorationSettings(ExperimentSettings):
         super().__post_init__()
         if self.folds == 1:
             raise ComparisonError("folds are two or more, or 0 for none, not 1")
-        if self.text and not self.folds:
-            raise ComparisonError(
-                "text needs folds: with 0 folds, systems do not learn from trees of a parser"
-            )
         if not self.shares or not all(0 < share <= 100 for share in self.shares):
             raise ComparisonError(f"shares are percents from 1 to 100, not {self.shares}")
         names = chosen(self.systems, RESTORERS, "system")

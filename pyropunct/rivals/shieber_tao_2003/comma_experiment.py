@@ -5,19 +5,17 @@ from dataclasses import dataclass, replace
 from operator import attrgetter
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pyropunct.compare.experiment import Experiment, TableExperiment, TableResults, Watch, unwatched
+from pyropunct.compare.experiment import Experiment, TableResults, Watch, unwatched
+from pyropunct.compare.options import CommaSettings
 from pyropunct.compare.significance import f1
 from pyropunct.compare.table import Column
 from pyropunct.nets.parser import Parser, WeightedTree, as_read
-from pyropunct.rivals.restoration.conditions import Conditions
-from pyropunct.rivals.restoration.experiment import Run
-from pyropunct.rivals.restoration.systems import Parses, Treebanks
-from pyropunct.rivals.settings import CommaSettings
+from pyropunct.rivals.restoration.restoration_experiment import Run
+from pyropunct.rivals.restoration.restorers import Conditions, Parses, Treebanks
 from pyropunct.rivals.shieber_tao_2003.models import MODELS, CommaSystem
 from pyropunct.rivals.shieber_tao_2003.scores import CORRECT, GOLD, RESTORED, RIGHT, CommaResult, CommaScores
 from pyropunct.rivals.shieber_tao_2003.sentences import (
@@ -70,7 +68,7 @@ def columns(baseline: CommaScores | None) -> tuple[Column[CommaResult], ...]:
     )
 
 
-class CommaExperiment(TableExperiment[CommaResult]):
+class CommaExperiment(Experiment):
     """Trains models of commas on some sentences and measures them on others.
 
     :param parser: finds trees for the models of :data:`ON_PARSED_TREES`, which are skipped without it.
@@ -79,7 +77,7 @@ class CommaExperiment(TableExperiment[CommaResult]):
     :param seen: knows the trees of a parser that has read the commas of the sentences, for models 6 and 7.
     """
 
-    title = "Commas"
+    settings_type = CommaSettings
 
     def __init__(
         self,
@@ -93,14 +91,34 @@ class CommaExperiment(TableExperiment[CommaResult]):
         seen: Parser | None = None,
         watch: Watch = unwatched,
     ) -> None:
-        super().__init__(train, dev, settings or CommaSettings(), None, watch)
+        super().__init__(train, dev, settings, watch=watch)
         self.parser, self.parser_of_train, self.others = parser, parser_of_train or parser, others
         self.seen = seen
 
-    def rows(self) -> Iterator[CommaResult]:
-        """A row for each model with gold and parsed constituents, then ``others``; ValueError without
-        sentences.
+    def results(self) -> TableResults:
+        """A row for each model with gold and parsed constituents, then ``others``; for programs also the best
+        of each column. Raises ValueError without sentences.
         """
+        rows, settings = [*self._rows(), *self.others], self.settings
+        sizes = {
+            name: {"sentences": len(part), "commas": sum(int(one.commas.sum()) for one in part)}
+            for name, part in (("train", self.train), ("dev", self.dev))
+        }
+        train, dev = sizes.values()
+        notes = (
+            f"Trained on {train['sentences']:,} sentences with {train['commas']:,} commas, measured on "
+            f"{dev['sentences']:,} with {dev['commas']:,}; smoothing {settings.smoothing}; words with fewer "
+            f"than {settings.least} places in training count as one.",
+            "tokens, sentences: the shares of positions, and of sentences, in which all is right; reduction: "
+            f"of the errors in sentences of model {BASELINE} that people would avoid.",
+        )
+        baseline = next((result.scores for result in rows if result.name == BASELINE), None)
+        table = self.table("Commas", columns(baseline), rows, notes)
+        best = {column.key: table.best(column) for column in table.columns if column.evidence}
+        names = {key: None if row is None else rows[row].name for key, row in best.items()}
+        return TableResults({"systems": table}, {**settings.to_json(), **sizes, "best": names})
+
+    def _rows(self) -> Iterator[CommaResult]:
         models = self.settings.models
         on_parsed = {} if self.parser is None else {n: m for n, m in ON_PARSED_TREES.items() if m in models}
         with self.watch("models", len(models) + len(on_parsed)) as advance:
@@ -118,7 +136,6 @@ class CommaExperiment(TableExperiment[CommaResult]):
                     train = parsed(self.train, self.seen)
                     yield self._result(SEEN_IN_TRAINING, model, "parsed, commas seen in training", train, dev)
                     yield self._result(SEEN, model, "parsed, commas seen", train, parsed(self.dev, self.seen))
-        yield from self.others
 
     def _result(
         self, name: str, model: str, trees: str, train: Sequence[CommaSentence], dev: Sequence[CommaSentence]
@@ -126,36 +143,6 @@ class CommaExperiment(TableExperiment[CommaResult]):
         system = CommaSystem(train, model, self.settings.smoothing, self.settings.least)
         scores = CommaScores.of(system.restore(dev), [sentence.commas for sentence in dev])
         return CommaResult(name, MODELS[model].title, trees, scores)
-
-    def columns(self, rows: Sequence[CommaResult]) -> Sequence[Column[CommaResult]]:
-        """The scores, and the reduction of errors if `BASELINE` is measured."""
-        return columns(next((result.scores for result in rows if result.name == BASELINE), None))
-
-    def described(self, rows: Sequence[CommaResult]) -> dict[str, Any]:
-        """The numbers of sentences and commas."""
-        return {
-            name: {"sentences": len(part), "commas": sum(int(one.commas.sum()) for one in part)}
-            for name, part in (("train", self.train), ("dev", self.dev))
-        }
-
-    def notes(self, rows: Sequence[CommaResult]) -> Sequence[str]:
-        """What was trained and measured."""
-        settings, (train, dev) = self.settings, self.described(rows).values()
-        return (
-            f"Trained on {train['sentences']:,} sentences with {train['commas']:,} commas, measured on "
-            f"{dev['sentences']:,} with {dev['commas']:,}; smoothing {settings.smoothing}; words with fewer "
-            f"than {settings.least} places in training count as one.",
-            "tokens, sentences: the shares of positions, and of sentences, in which all is right; reduction: "
-            f"of the errors in sentences of model {BASELINE} that people would avoid.",
-        )
-
-    def tabled(self, rows: Sequence[CommaResult]) -> TableResults:
-        """The table, and for programs the best system of each column."""
-        results = super().tabled(rows)
-        [table] = results.tables
-        best = {column.key: table.best(column) for column in table.columns if column.evidence}
-        names = {key: None if row is None else rows[row].name for key, row in best.items()}
-        return TableResults(results.named, {**results.data, "best": names})
 
 
 @dataclass(frozen=True)

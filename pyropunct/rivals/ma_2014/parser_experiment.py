@@ -1,15 +1,15 @@
 """Compares treatments of punctuation in parsing, as Tables 4 and 5 of Ma, Zhang & Zhu (2014)."""
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from operator import attrgetter
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pyropunct.compare.experiment import Advance, TableExperiment, Watch, timed, unwatched
+from pyropunct.compare.experiment import Advance, Experiment, TableResults, loader, timed
+from pyropunct.compare.options import ParserSettings, Treatment
 from pyropunct.compare.table import Baseline, Column
 from pyropunct.rivals.ma_2014.parser import (
     ArcStandardParser,
@@ -18,7 +18,6 @@ from pyropunct.rivals.ma_2014.parser import (
     train_arc_standard,
 )
 from pyropunct.rivals.ma_2014.treatments import MarkedSentence
-from pyropunct.rivals.settings import ParserSettings, Treatment
 
 WORDS, HEADS, LABELLED, SENTENCES, COMPLETE, ROOT, MARKS, MARK_HEADS = range(8)
 """The columns of counts: words; words with the right head; with the right head and relation; 1 for each
@@ -90,24 +89,19 @@ def _marks_as_tokens(results: Sequence[ParsingResult], row: int) -> int | None:
     return tokens.get(results[row].beam)
 
 
-class ParserExperiment(TableExperiment[ParsingResult]):
-    """Trains parsers on sentences of two words or more, and measures them on others."""
+MARKS_AS_TOKENS = Baseline("marks as tokens with the same beam", _marks_as_tokens)
 
-    title = "Parsers"
+
+class ParserExperiment(Experiment):
+    """Trains parsers on sentences of two words or more, and measures them on others.
+
+    Both treebanks are sequences of `MarkedSentence`.
+    """
+
+    settings_type = ParserSettings
     clock = staticmethod(time.process_time)
-    baseline = Baseline("marks as tokens with the same beam", _marks_as_tokens)
 
-    def __init__(
-        self,
-        train: Sequence[MarkedSentence],
-        dev: Sequence[MarkedSentence],
-        settings: ParserSettings | None = None,
-        folder: str | Path | None = None,
-        watch: Watch = unwatched,
-    ) -> None:
-        super().__init__(train, dev, settings or ParserSettings(), folder, watch)
-
-    def rows(self) -> Iterator[ParsingResult]:
+    def results(self) -> TableResults:
         """A row for each beam and treatment of marks. Raises ValueError for too few sentences."""
         self._compile()
         settings = self.settings
@@ -117,7 +111,17 @@ class ParserExperiment(TableExperiment[ParsingResult]):
             for marks in settings.marks
         ]
         with self.watch("iterations", settings.iterations * len(recipes)) as advance:
-            yield from [self._result(recipe, advance) for recipe in recipes]
+            rows = [self._result(recipe, advance) for recipe in recipes]
+        words = sum(sentence.marks.count(False) for sentence in self.dev)
+        notes = (
+            f"Trained on {len(self.train):,} sentences, {rows[0].report['lifted_sentences']:,} of them made "
+            f"projective, in {settings.iterations} iterations, seed {settings.seed}; measured on "
+            f"{len(self.dev):,} with {words:,} words, marks left out.",
+            "Tags are those of the treebanks; seconds are of processor time.",
+        )
+        table = self.table("Parsers", COLUMNS, rows, notes, MARKS_AS_TOKENS, attrgetter("report"))
+        sizes = {"train": {"sentences": len(self.train)}, "dev": {"sentences": len(self.dev), "words": words}}
+        return TableResults({"systems": table}, {**settings.to_json(), **sizes})
 
     def _compile(self) -> None:
         """Parse one sentence, so that compilation is not measured."""
@@ -126,37 +130,11 @@ class ParserExperiment(TableExperiment[ParsingResult]):
 
     def _result(self, recipe: ArcStandardRecipe, advance: Advance) -> ParsingResult:
         """A parser, trained now or loaded, and measured."""
-        parser, seconds = self.trained_parts(
+        parser, seconds = self.trained(
             f"{recipe.treatment.value}-{recipe.beam}",
             lambda: train_arc_standard(self.train, recipe, advance=advance),
-            ArcStandardParser.from_parts,
+            loader(ArcStandardParser.from_parts),
         )
         parsed, spent = timed(parser.parse, self.dev)
         counts, speed = word_counts(parsed, self.dev), len(self.dev) / spent
         return ParsingResult(recipe.treatment, recipe.beam, counts, seconds, speed, parser.report)
-
-    def columns(self, rows: Sequence[ParsingResult]) -> Sequence[Column[ParsingResult]]:
-        """`COLUMNS`."""
-        return COLUMNS
-
-    def described(self, rows: Sequence[ParsingResult]) -> dict[str, Any]:
-        """The numbers of sentences and words."""
-        words = sum(sentence.marks.count(False) for sentence in self.dev)
-        return {
-            "train": {"sentences": len(self.train)},
-            "dev": {"sentences": len(self.dev), "words": words},
-        }
-
-    def notes(self, rows: Sequence[ParsingResult]) -> Sequence[str]:
-        """What was trained and measured."""
-        settings, dev = self.settings, self.described(rows)["dev"]
-        return (
-            f"Trained on {len(self.train):,} sentences, {rows[0].report['lifted_sentences']:,} of them made "
-            f"projective, in {settings.iterations} iterations, seed {settings.seed}; measured on "
-            f"{dev['sentences']:,} with {dev['words']:,} words, marks left out.",
-            "Tags are those of the treebanks; seconds are of processor time.",
-        )
-
-    def details(self, row: ParsingResult) -> Mapping[str, Any]:
-        """What happened in training."""
-        return row.report

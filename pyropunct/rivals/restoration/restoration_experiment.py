@@ -1,10 +1,8 @@
 """Trains all systems and measures them."""
 
-import hashlib
 import platform
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from importlib.metadata import version
@@ -14,13 +12,19 @@ from typing import Any, NamedTuple
 
 import torch
 
-from pyropunct.compare.experiment import Advance, Experiment, Trained, Watch, checksum, unwatched
-from pyropunct.corpus.inputs import contents, files_of_several, parts_of
+from pyropunct.compare.experiment import Experiment, Trained, Watch, checksum, loader, unwatched
 from pyropunct.nets.jackknife import folds_of, others_of, parse_folds
 from pyropunct.nets.parser import BiaffineParser, WeightedTree, as_read, attachment_scores
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.settings import RestoreSettings
-from pyropunct.rivals.restoration.conditions import Conditions
+from pyropunct.rivals.restoration.restorers import (
+    SYSTEMS,
+    Conditions,
+    Parses,
+    System,
+    Treebanks,
+    parser_of,
+)
 from pyropunct.rivals.restoration.results import (
     GOLD,
     NONE,
@@ -31,9 +35,7 @@ from pyropunct.rivals.restoration.results import (
     SystemResult,
     TreebankSize,
 )
-from pyropunct.rivals.restoration.systems import SYSTEMS, Parses, System, Treebanks, parser_of, share_of
 from pyropunct.rivals.restoration.tables import RestorationResults
-from pyropunct.train.adapting import LearnedText
 from pyropunct.treebank.reading import Treebank
 from pyropunct.treebank.sentence import Sentence
 
@@ -44,9 +46,10 @@ class RestorationExperiment(Experiment):
     :param dev: sentences for early stopping and the direction; without ``test``, also measured on.
     :param folder: keeps each trained part for resuming, and the results at the end.
     :param test: the sentences to measure on, which decide nothing.
-    :raises CorpusError: if a text of the conditions cannot be read.
     :raises ValueError: if a treebank has no sentence.
     """
+
+    settings_type = Conditions
 
     def __init__(
         self,
@@ -58,12 +61,10 @@ class RestorationExperiment(Experiment):
         *,
         test: Iterable[Sentence] | None = None,
     ) -> None:
-        conditions = Conditions() if conditions is None else conditions
         treebanks = Treebanks(tuple(train), tuple(dev))
         self.measured = treebanks.dev if test is None else tuple(test)
         if not all((treebanks.train, treebanks.dev, self.measured)):
             raise ValueError("a comparison needs sentences to train on and sentences to measure on")
-        self.learned_texts = LearnedTexts.of(conditions.text)
         super().__init__(treebanks.train, treebanks.dev, conditions, folder, watch)
         self.sizes = (
             self._size(train, treebanks.train),
@@ -81,12 +82,9 @@ class RestorationExperiment(Experiment):
         return TreebankSize(path, checksum(self.texts(sentences)), len(sentences), words, omitted)
 
     def results(self) -> RestorationResults:
-        """The results with each seed. Raises TextError if too little can be learned from the texts."""
+        """The results with each seed."""
         treebanks = Treebanks(self.train, self.dev)
-        runs = [
-            Run(treebanks, self.measured, run, self, self.learned_texts).results()
-            for run in self.settings.of_each_seed()
-        ]
+        runs = [Run(treebanks, self.measured, one, self).results() for one in self.settings.of_each_seed()]
         parsers, systems = (
             tuple(map(Runs, zip(*results, strict=True))) for results in zip(*runs, strict=True)
         )
@@ -103,26 +101,6 @@ def _environment() -> dict[str, Any]:
     }
 
 
-class LearnedTexts(NamedTuple):
-    """Files of text to learn from besides the treebank, and a checksum of them, empty without files."""
-
-    files: Sequence[str] = ()
-    checksum: str = ""
-
-    @classmethod
-    def of(cls, given: Sequence[str]) -> "LearnedTexts":
-        """:raises CorpusError: if a file cannot be read."""
-        files, digest = files_of_several(given), hashlib.sha256()
-        for file in files:
-            with contents(file) as stream:
-                for line in stream:
-                    digest.update(line)
-        return cls(files, digest.hexdigest()[:12] if files else "")
-
-
-NO_TEXTS = LearnedTexts()
-
-
 class _Source(NamedTuple):
     """`GOLD`, `PREDICTED` or `NONE` trees of the measured sentences, with the results of their parser."""
 
@@ -135,7 +113,6 @@ class _Source(NamedTuple):
 class Run:
     """Trains everything with one seed of the conditions, then measures it.
 
-    :ivar texts: texts to learn from besides.
     :ivar marks: whether parsers read marks too.
     """
 
@@ -143,7 +120,6 @@ class Run:
     measured: Sequence[Sentence]
     conditions: Conditions
     experiment: Experiment
-    texts: LearnedTexts = NO_TEXTS
     marks: bool = False
 
     def results(self) -> tuple[tuple[ParserResult, ...], tuple[SystemResult, ...]]:
@@ -161,46 +137,24 @@ class Run:
     # Training
 
     def system(self, name: str) -> Trained[Any]:
-        """A trained system; its part is named after its parser and texts, if any."""
-        system, conditions, texts = SYSTEMS[name], self.conditions, self.texts.checksum
-        if system.built_on is not None or texts:
-            name += f"-{conditions.shares[-1]}"
-        part = self._part(f"{name}-{texts}" if texts else name)
+        """A trained system; its part is named after its parser, if any."""
+        system, conditions = SYSTEMS[name], self.conditions
+        part = self._part(name if system.built_on is None else f"{name}-{conditions.shares[-1]}")
         # Whatever it needs is trained outside of the seconds of its own training.
         treebanks = self.treebanks if self.experiment.has(part) else self._treebanks(system)
 
         def train() -> Any:
             return system.train(treebanks, conditions, self.experiment.watch)
 
-        return self.experiment.trained(part, train, system.save, partial(system.load, conditions=conditions))
+        return self.experiment.trained(part, train, partial(system.load, conditions=conditions))
 
     def _treebanks(self, system: System[Any]) -> Treebanks:
-        treebanks = self.treebanks
-        if system.built_on is not None:
-            treebanks = treebanks._replace(model=self._with_parser(system.built_on))
-        elif system.uses_trees:
-            treebanks = self.with_parses
-        if self._text is None:
-            return treebanks
-        return treebanks._replace(text=self._text.examples, text_once=self._text.once)
-
-    def _with_parser(self, name: str) -> Punctuator:
-        model: Punctuator = self.system(name).model
-        return replace(model, parser=self.parser(self.conditions.shares[-1]).model)
-
-    @cached_property
-    def _text(self) -> LearnedText | None:
-        """The texts, with trees of the parser of the table, read by the full model without text."""
-        if not self.texts.files:
-            return None
-        model = replace(self, texts=NO_TEXTS)._with_parser("full")
-        return LearnedText(model, parts_of(self.texts.files), watching=self._watching)
-
-    @contextmanager
-    def _watching(self, part: str) -> Iterator[Advance]:
-        """Reports progress with texts of unknown size."""
-        with self.experiment.watch({"texts": "reading text", "trees": "parsing text"}[part], 0) as advance:
-            yield advance
+        if system.built_on is None:
+            return self.with_parses if system.uses_trees else self.treebanks
+        model: Punctuator = self.system(system.built_on).model
+        return self.treebanks._replace(
+            model=replace(model, parser=self.parser(self.conditions.shares[-1]).model)
+        )
 
     @cached_property
     def with_parses(self) -> Treebanks:
@@ -223,7 +177,7 @@ class Run:
 
     def parser(self, share: int) -> Trained[BiaffineParser]:
         """The parser of the first ``share`` percent of the training sentences."""
-        train = share_of(self.treebanks, share)
+        train = self.treebanks.share(share)
         return self._trained_parser(f"parser-{share}", train, self.treebanks.dev, f"on {share}%")
 
     def _trained_parser(
@@ -232,8 +186,8 @@ class Run:
         def parser() -> BiaffineParser:
             return parser_of(train, dev, self.conditions, self.experiment.watch, purpose, marks=self.marks)
 
-        name, read = self._part(f"marks-{name}" if self.marks else name), self.conditions.pretrained
-        return self.experiment.trained_parts(name, parser, BiaffineParser.from_parts, read)
+        load = loader(BiaffineParser.from_parts, self.conditions.pretrained)
+        return self.experiment.trained(self._part(f"marks-{name}" if self.marks else name), parser, load)
 
     def _part(self, name: str) -> str:
         return f"seed-{self.conditions.seed}/{name}"
@@ -256,7 +210,7 @@ class Run:
             best = parses if several == 1 else parser.parse(self.words)
             advance(len(self.words))
         scores = attachment_scores([trees[0].tree for trees in best], gold)
-        sentences = len(share_of(self.treebanks, share))
+        sentences = len(self.treebanks.share(share))
         result = ParserResult(share, sentences, scores, training_seconds, seconds, parser.report)
         return _Source(PREDICTED, parses, result)
 

@@ -1,27 +1,99 @@
-"""Compares correctors on simulated errors and on errors of learners."""
+"""Ways to correct punctuation, measured on simulated errors and on errors of learners.
 
-from collections.abc import Mapping, Sequence
+A system is fitted to sentences with simulated errors (`fitted`), and corrects sentences that have trees.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from pyropunct.compare.experiment import Advance, Experiment, TableResults, Watch, unwatched
+from pyropunct.compare.options import CHANNEL, CORRECTORS, CRF, PAPER, RESTORATION, CorrectionSettings
 from pyropunct.compare.table import Baseline, Column, Table
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.punctuator import Punctuator
+from pyropunct.restore.deciding import decide
 from pyropunct.restore.parses import weighted_trees
 from pyropunct.restore.scores import surface_distance
-from pyropunct.rivals.correction.systems import READ_TREES, Corrector, fitted, fitted_channel
+from pyropunct.rivals.restoration.restorers import Parses
 from pyropunct.rivals.restoration.results import GOLD, PREDICTED
-from pyropunct.rivals.restoration.systems import Parses
-from pyropunct.rivals.settings import CHANNEL, CORRECTORS, CorrectionSettings
-from pyropunct.tasks.correct.channel_fitting import Pair
+from pyropunct.rivals.taggers.correcting_crf import train_correcting_crf
+from pyropunct.rivals.taggers.words import RivalRecipe
+from pyropunct.tasks.correct.channel_fitting import Pair, fit_channel, simulated_pairs
+from pyropunct.tasks.correct.correcting import NoisyChannel, decisions
 from pyropunct.tasks.correct.edit_scores import EditScores, edit_scores
-from pyropunct.tasks.correct.learner_errors import ErrorRates, wrong_surfaces
+from pyropunct.tasks.correct.fitting import correction_recipe, fit_correction
+from pyropunct.tasks.correct.hearing import FITTED_RATE, WritersRate, hear, wrong_sentences
+from pyropunct.tasks.correct.learner_errors import ErrorRates, wrong_copies, wrong_surfaces
 from pyropunct.tasks.correct.learners import Corrected
+from pyropunct.tasks.settings import USUAL, CorrectingSettings
 from pyropunct.text.marks import Surface
 from pyropunct.treebank.sentence import Sentence
+
+FOUND = ", rate found"
+"""A noisy channel that finds the rate of errors; otherwise it takes the rate to which it was fitted."""
+
+READ_TREES = (RESTORATION, PAPER, CHANNEL)
+"""The systems to which trees make a difference."""
+
+Corrector = Callable[[Parses, Sequence[Surface]], Mapping[str, list[Surface]]]
+"""Corrects the punctuation of sentences that have trees.  For each way to decide it gives the punctuation of
+each sentence, by the ending of the system's name in tables, which is empty for most systems."""
+
+
+def fitted(
+    name: str,
+    train: Sequence[Sentence],
+    dev: Sequence[Sentence],
+    model: Punctuator,
+    settings: CorrectionSettings,
+) -> Corrector:
+    """A system (`CORRECTORS`), fitted to sentences with simulated errors, given a model of right text."""
+    rates, copies, seed = ErrorRates(), settings.copies, settings.seed
+    if name == RESTORATION:
+        draws = settings.samples
+        return lambda parses, wrong: {
+            "": [one.surface for one in decide(model, parses, samples=draws, seed=seed)]
+        }
+    if name == PAPER:
+        recipe = correction_recipe(model.recipe, epochs=settings.epochs)
+        corrector = fit_correction(train, dev, model, rates=rates, copies=copies, recipe=recipe, seed=seed)
+        options = CorrectingSettings(samples=settings.samples, seed=seed)
+
+        def decisions_of_paper(parses: Parses, wrong: Sequence[Surface]) -> dict[str, list[Surface]]:
+            decided = corrector.decide(wrong_sentences(parses, wrong), options)
+            return {"": [one.surface for one in decided]}
+
+        return decisions_of_paper
+    if name == CRF:
+        # As many passes over the sentences as without copies.
+        quick = RivalRecipe(epochs=max(1, RivalRecipe().epochs // copies))
+        pairs = [(one, wrong.surface) for one, wrong in wrong_copies(train, rates, copies, seed)]
+        unseen = [(one, wrong.surface) for one, wrong in wrong_copies(dev, rates, 1, seed + 1)]
+        tagger = train_correcting_crf(pairs, unseen, quick, seed)
+        return lambda parses, wrong: {"": tagger.correct([trees[0].tree.forms for trees in parses], wrong)}
+    if name == CHANNEL:
+        return fitted_channel(model, simulated_pairs(train, rates, copies, seed, model.parser))
+    return lambda parses, wrong: {"": list(wrong)}
+
+
+def fitted_channel(model: Punctuator, pairs: Sequence[Pair]) -> Corrector:
+    """The noisy channel fitted to pairs; it takes the rate of errors of these, or finds the rate."""
+    channel = NoisyChannel(model, fit_channel(pairs, model.vocabulary.tokens))
+
+    def correct(parses: Parses, wrong: Sequence[Surface]) -> dict[str, list[Surface]]:
+        heard = hear(channel.model, channel.errors, wrong_sentences(parses, wrong))
+        rate = WritersRate()
+        rate.learn(np.stack([one.log_evidence for one in heard]))
+        return {
+            way: [one.surface for one in decisions(heard, USUAL, rates)]
+            for way, rates in (("", WritersRate(FITTED_RATE).probabilities), (FOUND, rate.probabilities))
+        }
+
+    return correct
+
 
 CURVE = (0, 5, 10, 20, 30, 40)
 """Errors in 1,000 words."""
@@ -100,6 +172,8 @@ class CorrectionExperiment(Experiment):
     :param learners: sentences of learners with corrections; their words are parsed.
     """
 
+    settings_type = CorrectionSettings
+
     def __init__(
         self,
         train: Sequence[Sentence],
@@ -110,7 +184,7 @@ class CorrectionExperiment(Experiment):
         learners: Sequence[Corrected] = (),
         watch: Watch = unwatched,
     ) -> None:
-        super().__init__(train, dev, settings or CorrectionSettings(), None, watch)
+        super().__init__(train, dev, settings, watch=watch)
         self.model, self.learners = model, learners
 
     def results(self) -> TableResults:
@@ -146,18 +220,15 @@ class CorrectionExperiment(Experiment):
         }
         data: dict[str, Any] = {"settings": settings.to_json()}
         if curve:
-            rows = [self._table("", point.results).to_json() for point in curve]
-            points = zip(curve, rows, strict=True)
             tables["curve"] = _curve_table(curve)
-            data["curve"] = [{"errors": point.errors, "rows": some} for point, some in points]
+            data["curve"] = [
+                {"errors": point.errors, "rows": self._table("", point.results).to_json()} for point in curve
+            ]
         return TableResults(tables, data)
 
     def _table(self, title: str, rows: Sequence[CorrectionResult]) -> Table[CorrectionResult]:
         note, against = "Edits as in M2 for precision, recall and F0.5.", Baseline("the best system", _best)
-        permutations, seed = self.settings.tests
-        return Table(
-            title, COLUMNS, rows, (note,), against, permutations, seed, lambda one: one.scores._asdict()
-        )
+        return self.table(title, COLUMNS, rows, (note,), against, lambda one: one.scores._asdict())
 
 
 def _curve_table(curve: Sequence[CurvePoint]) -> Table[CurvePoint]:

@@ -1,1 +1,0 @@
-"""Ways to correct punctuation, measured on simulated errors and on errors of learners."""
