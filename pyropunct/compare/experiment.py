@@ -37,6 +37,7 @@ from pyropunct.compare.table import Baseline, Column, Row, Table
 from pyropunct.errors import UserError
 from pyropunct.files import held, json_text, model_path, written_whole
 from pyropunct.fitted.model_file import ModelFileError, read_model_file, write_model_file
+from pyropunct.nets.training import Progress
 
 FORMAT = "pyropunct comparison"
 """The name of the format, which the JSON object of a comparison states."""
@@ -115,21 +116,11 @@ def unwatched(what: str, size: int) -> Iterator[Advance]:
     yield lambda done: None
 
 
-class _Progress(Protocol):
-    """How far training is; ``done`` starts from zero in each epoch, and ``finished`` is told at its end."""
-
-    @property
-    def done(self) -> int: ...
-
-    @property
-    def finished(self) -> bool: ...
-
-
-def of_epochs(advance: Advance) -> Callable[[_Progress], None]:
+def of_epochs(advance: Advance) -> Callable[[Progress], None]:
     """The ``watch`` argument of `pyropunct.fit` and of `pyropunct.nets.parser.train_parser`."""
     before = 0
 
-    def watch(progress: _Progress) -> None:
+    def watch(progress: Progress) -> None:
         nonlocal before
         advance(progress.done - before)
         before = 0 if progress.finished else progress.done
@@ -197,7 +188,7 @@ class Experiment(ABC):
         watch: Watch = unwatched,
     ) -> None:
         self.train, self.dev, self.watch = train, dev, watch
-        self.settings = self.settings_type() if settings is None else settings
+        self.settings: Any = self.settings_type() if settings is None else settings
         self.path = None if folder is None else Path(folder)
         self.checksums = {"train": checksum(self.texts(train)), "dev": checksum(self.texts(dev))}
         self._seconds: dict[str, float] = {}

@@ -92,16 +92,15 @@ class RestorationResults(Results):
     def _of_system(self, system: Runs[SystemResult]) -> Column[Runs[ParserResult]]:
         """The average edit distances of a system with the trees of each row."""
 
+        key, title = f"aed_{system.first.name}", f"AED, {system.first.title}"
+
         def aed(row: Runs[ParserResult]) -> Callable[[SystemResult], float]:
             return lambda result: result.aed_at(row.first.share)
 
-        return Column(
-            f"aed_{system.first.name}",
-            f"AED, {system.first.title}",
-            lambda row: system.mean(aed(row)),
-            4,
-            spread=lambda row: system.spread(aed(row)),
-        )
+        def spread(row: Runs[ParserResult]) -> float | None:
+            return system.spread(aed(row))
+
+        return Column(key, title, lambda row: system.mean(aed(row)), 4, spread)
 
     def _notes(self) -> Iterable[str]:
         conditions, test = self.conditions, self.test

@@ -111,13 +111,8 @@ class JointResult(NamedTuple):
 
 
 def _mark_column(place: int, key: str) -> Column[JointResult]:
-    def value(result: JointResult) -> float:
-        return result.counts(key).f1
-
-    def evidence(result: JointResult) -> Numbers:
-        return result.marks[:, place]
-
-    return Column(key, MARKS[key], value, 2, evidence=evidence, statistic=f1, best=max)
+    tested: dict[str, Any] = {"evidence": lambda result: result.marks[:, place], "statistic": f1}
+    return Column(key, MARKS[key], lambda result: result.counts(key).f1, 2, **tested, best=max)
 
 
 def _tree_column(place: int, key: str) -> Column[JointResult]:
@@ -140,10 +135,8 @@ def _shares(result: JointResult) -> dict[str, dict[str, float]]:
 
 
 def _share_column(key: str, share: str) -> Column[JointResult]:
-    def value(result: JointResult) -> float:
-        return float(getattr(result.counts(key), share))
-
-    return Column(f"{key}_{share}", f"{MARKS[key]} {share[0].upper()}", value, 2)
+    title, of = f"{MARKS[key]} {share[0].upper()}", attrgetter(share)
+    return Column(f"{key}_{share}", title, lambda result: of(result.counts(key)), 2)
 
 
 NAMES: tuple[Column[JointResult], ...] = (
@@ -248,8 +241,9 @@ class JointExperiment(Experiment):
         watch: Watch = unwatched,
     ) -> None:
         super().__init__(train, dev, settings, folder, watch)
-        restored = model is not None and RESTORATION in self.settings.systems
-        self.restoration = restoration_system(model, self.settings) if restored and model else None
+        self.restoration: Reader | None = None
+        if model is not None and RESTORATION in self.settings.systems:
+            self.restoration = restoration_system(model, self.settings)
 
     def texts(self, data: Any) -> Iterable[str]:
         """All of dev is one text."""
