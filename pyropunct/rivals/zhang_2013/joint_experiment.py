@@ -250,12 +250,12 @@ class JointExperiment(Experiment):
         return [repr(data)] if isinstance(data, Mapping) else map(repr, data)
 
     def results(self) -> TableResults:
-        """The table of F1 and trees, and one of precision (P) and recall (R).
+        """A row for each system and size of streams, size by size. Too few streams raise a ValueError."""
+        return self.tabled(list(self._rows()))
 
-        A row for each system and size of streams, size by size. Too few streams raise a ValueError.
-        """
-        settings, rows = self.settings, list(self._rows())
-        dev = next(iter(self.dev.values()))
+    def tabled(self, rows: Sequence[JointResult]) -> TableResults:
+        """The table of F1 and trees, and one of precision (P) and recall (R)."""
+        settings, dev = self.settings, next(iter(self.dev.values()))
         sentences, other = (sum(len(stream.sizes) for stream in streams) for streams in (self.train, dev))
         lifted, words = sum(one.lifted for one in self.train), sum(len(stream.forms) for stream in dev)
         notes = (
