@@ -116,16 +116,18 @@ def unwatched(what: str, size: int) -> Iterator[Advance]:
     yield lambda done: None
 
 
-def of_epochs(advance: Advance) -> Callable[[Progress], None]:
-    """The ``watch`` argument of `pyropunct.fit` and of `pyropunct.nets.parser.train_parser`."""
+@contextmanager
+def of_epochs(watch: Watch, what: str, size: int) -> Iterator[Callable[[Progress], None]]:
+    """Watch a training: gives the ``watch`` argument of `pyropunct.fit` or of a network's training."""
     before = 0
+    with watch(what, size) as advance:
 
-    def watch(progress: Progress) -> None:
-        nonlocal before
-        advance(progress.done - before)
-        before = 0 if progress.finished else progress.done
+        def progressed(progress: Progress) -> None:
+            nonlocal before
+            advance(progress.done - before)
+            before = 0 if progress.finished else progress.done
 
-    return watch
+        yield progressed
 
 
 class Results(ABC):

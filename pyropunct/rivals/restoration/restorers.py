@@ -184,8 +184,8 @@ class RivalSystem(System[Rival]):
         recipe, (train, dev, *_) = conditions.rival_recipe, treebanks
         slots = sum(len(sentence.surface) for sentence in train)
         options: dict[str, Any] = {"device": conditions.device, "pretrained": conditions.pretrained}
-        with watch(f"training {self.title}: slots", recipe.planned_epochs(len(train)) * slots) as advance:
-            progress = of_epochs(advance)
+        size = recipe.planned_epochs(len(train)) * slots
+        with of_epochs(watch, f"training {self.title}: slots", size) as progress:
             return train_rival(self.kind, train, dev, recipe, conditions.seed, progress, **options)
 
     def load(self, place: Path, conditions: Conditions) -> Rival:
@@ -222,15 +222,15 @@ class TreeSystem(System[Punctuator]):
         options: dict[str, Any] = {"seed": conditions.seed, "device": conditions.device}
         read = conditions.pretrained if reads_pretrained(recipe) else None
         size = _trained_on(recipe, len(train)) * (2 if self.direction == "auto" else 1)
-        with watch(f"training {self.title}: sentences", size) as advance:
-            options["watch"] = of_epochs(advance)
-            model = fit_story(train, dev, recipe, direction=self.direction, pretrained=read, **options)
+        with of_epochs(watch, f"training {self.title}: sentences", size) as progress:
+            first: dict[str, Any] = {"direction": self.direction, "pretrained": read, "watch": progress}
+            model = fit_story(train, dev, recipe, **first, **options)
         if parses is None:
             return model
         size = _trained_on(recipe, 2 * len(train))
-        with watch(f"training {self.title} on trees of parsers: sentences", size) as advance:
-            options["watch"] = of_epochs(advance)
-            return fit_parsed(model, train, parses[0], dev, parses[1], **options)
+        title = f"training {self.title} on trees of parsers: sentences"
+        with of_epochs(watch, title, size) as progress:
+            return fit_parsed(model, train, parses[0], dev, parses[1], watch=progress, **options)
 
     def load(self, place: Path, conditions: Conditions) -> Punctuator:
         """Read it back."""
@@ -268,9 +268,9 @@ class MixedSystem(TreeSystem):
         (train, dev, _, model), recipe = treebanks, conditions.slot_tagger_recipe
         assert model is not None
         words = sum(len(sentence.tree) for sentence in train)
-        with watch("training the tagger: words", recipe.planned_epochs(words) * words) as advance:
-            options: dict[str, Any] = {"seed": conditions.seed, "watch": of_epochs(advance)}
-            return fit_tagger(model, train, dev, recipe, **options)
+        size = recipe.planned_epochs(words) * words
+        with of_epochs(watch, "training the tagger: words", size) as progress:
+            return fit_tagger(model, train, dev, recipe, seed=conditions.seed, watch=progress)
 
     def report(self, model: Punctuator) -> Mapping[str, Any]:
         """The epochs of the tagger."""
@@ -319,8 +319,7 @@ def parser_of(
     words = sum(len(sentence.tree) for sentence in train)
     size = recipe.planned_epochs(words) * words
     read, seed = conditions.pretrained, conditions.seed
-    with watch(f"training the parser {purpose}: words", size) as advance:
-        progress = of_epochs(advance)
+    with of_epochs(watch, f"training the parser {purpose}: words", size) as progress:
         return train_parser(train, dev, recipe, pretrained=read, marks=marks, seed=seed, watch=progress)
 
 
