@@ -12,12 +12,9 @@ from pyropunct.inference.machines.evidence import as_wide
 COLUMNS = ("relation", "tag", "form", "shape")
 """The columns that every batch has for its words."""
 
-PRETRAINED = "pretrained"
-"""The name, in `TreeBatch.more`, of the pretrained features of words in context."""
-
 READING = "reading"
-"""The name there of what a network reads in the slots at the edges of each word's constituent: (N, 2, tokens)
-log-odds of each token, see `pyropunct.models.reading`."""
+"""The name, in `TreeBatch.more`, of what a network reads in the slots at the edges of each word's
+constituent: (N, 2, tokens) log-odds of each token, see `pyropunct.models.reading`."""
 
 TREEBANK = "treebank"
 """The name there of the number of the treebank that a word's tree comes from."""
@@ -41,7 +38,7 @@ class TreeBatch:
     :ivar form: (N,) ``int64``, lower-cased forms; see `Vocabulary.forms`.
     :ivar shape: (N,) ``int64``, see `pyropunct.vocabulary.word_shape`.
     :ivar more: (N,) ``int64``, further columns for attach models, by their names in templates; under
-        `PRETRAINED`, which no template reads, (N, size) numbers in half precision.
+        `READING`, which no template reads, log-odds.
     """
 
     forest: Forest

@@ -217,11 +217,10 @@ class Punctuator(FittedStory):
 
     @property
     def pretrained(self) -> Pretrained | None:
-        """The source of features of parsers, attach model or reader. Different ones raise a ValueError."""
+        """The source of features of parsers or reader. Different ones raise a ValueError."""
         parsers: tuple[object, ...] = self.parser, self.mark_parser
         networks = [one for one in parsers if isinstance(one, TrainedWordNetwork)]
-        sources = [self.attach_pretrained, *(one.pretrained for one in networks)]
-        found = [one for one in sources if one is not None]
+        found = [one.pretrained for one in networks if one.pretrained is not None]
         if any(one.identity() != found[0].identity() for one in found):
             raise ValueError("parts of the model were trained with different pretrained features of words")
         return found[0] if found else self._of_reader
@@ -302,8 +301,6 @@ class Punctuator(FittedStory):
             pairs = self.parsed.vocabulary.to_json()["pairs"]
             plain["parsed"] = {"pairs": pairs, "report": dict(self.parsed.report)}
             tensors |= parsed_tensors(self.parsed.story, small)
-        if self.attach_pretrained is not None:
-            plain["attach"] = {"pretrained": self.attach_pretrained.identity()}
         networks: dict[str, Any] = {name: getattr(self, name) for name in NETWORKS}
         for name, network in networks.items():
             if network is not None:

@@ -16,7 +16,7 @@ from pyropunct.inference.forest import forest_of
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.machines.evidence import EMPTY, padded
 from pyropunct.models.symmetry import CLOSERS
-from pyropunct.models.trees import PRETRAINED, READING, TREEBANK, TreeBatch, string_number
+from pyropunct.models.trees import READING, TREEBANK, TreeBatch, string_number
 from pyropunct.text.marks import ABBREVIATION_DOT, SPECIAL, START, UNKNOWN, Surface
 from pyropunct.treebank.functions import CLOSING, DELIMITING, FINAL, FUNCTIONS, SEPARATING, mark_functions
 from pyropunct.treebank.tree import MAIN_TREEBANK, Tree
@@ -86,12 +86,9 @@ class Vocabulary:
         numbers = self._numbers[0]
         return numbers.get(relation, numbers.get(relation.partition(":")[0], 0))
 
-    def encode_trees(
-        self, trees: Sequence[Tree], pretrained: Tensor | None = None, read: Sequence[Tensor] | None = None
-    ) -> TreeBatch:
+    def encode_trees(self, trees: Sequence[Tree], read: Sequence[Tensor] | None = None) -> TreeBatch:
         """A batch of trees with the same columns of strings, as vectors over all their N words.
 
-        :param pretrained: (N, size) features, see `pyropunct.nets.pretrained.features_of_words`.
         :param read: for each tree of n words (n + 1, tokens) log-odds of tokens, see
             `pyropunct.models.reading`.
         """
@@ -100,8 +97,6 @@ class Vocabulary:
         if len(self.treebanks) > 1:
             of = {name: number for number, name in enumerate(self.treebanks)}
             more[TREEBANK] = torch.tensor([of.get(tree.treebank, 0) for tree in trees for _ in tree.forms])
-        if pretrained is not None:
-            more[PRETRAINED] = pretrained
         relations = {relation for tree in trees for relation in tree.relations}
         numbers = {relation: self.relation_number(relation) for relation in relations}
         forest = forest_of([tree.heads for tree in trees])

@@ -35,7 +35,6 @@ FAMILIES = ("symmetry", "head", "inside")
 RECIPES = {
     "plain": Recipe(families=FAMILIES, epochs=1),
     "normal": Recipe(families=FAMILIES, epochs=1, guide="normal"),
-    "neural": Recipe(families=FAMILIES, epochs=1, attach="neural"),
     "strength": Recipe(families=FAMILIES, epochs=1, channel="strength"),
     "pooled": Recipe(families=FAMILIES, epochs=1, channel="pooled"),
     "inserting": Recipe(families=FAMILIES, epochs=1, channel="inserting"),

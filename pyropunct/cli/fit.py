@@ -15,7 +15,7 @@ from pyropunct.embedded import embedded_treebank_path
 from pyropunct.errors import UserError
 from pyropunct.files import model_path
 from pyropunct.fitted.recipes import Recipe, SettingError, named_recipe, parsed_setting
-from pyropunct.fitted.variants import check_of_use, reads_pretrained, with_options
+from pyropunct.fitted.variants import check_of_use, with_options
 from pyropunct.limits import Count, NamesIn, NotNegative, Placeholder, Seed
 from pyropunct.treebank.reading import Treebank, require_punctuation
 
@@ -47,7 +47,7 @@ class FitOptions(Hardware):
         held out.
     :ivar out: file for the model; the ending .safetensors is added if it is missing.
     :ivar direction: where the channel starts to read; by default the direction with the better perplexity.
-    :ivar recipe: settings that predict best; for the neural attach model; for readable rules and trees; for
+    :ivar recipe: settings that predict best; for readable rules and trees; for
         your own attach models; or the paper's, partly guessed, which predict far worse (dev perplexity 1.8384
         instead of 1.2882 in English, 1.4649 instead of 1.1524 in Chinese).
     :ivar set: set another field of the recipe, such as edit_prior_scale=1, or an option of the attach model
@@ -57,8 +57,8 @@ class FitOptions(Hardware):
     :ivar folds: with --parser: split TRAIN into this many parts, parse each with a model of the others, and
         train on these trees too.  This takes most of the time: 2 folds half of that of 4, and 0, for gold
         trees alone, none, but raw text is restored worse.  [default: 4]
-    :ivar encoder: an encoder for the package transformers, whose states parser, reader and the neural attach
-        model also read: a folder, a downloaded model, or an installed package with a model.
+    :ivar encoder: an encoder for the package transformers, whose states parser and reader also read: a
+        folder, a downloaded model, or an installed package with a model.
     :ivar fine_tune: with --parser and --encoder: also train adapters of the encoder, thin matrices beside its
         own weights, together with the reader of running text; all parts read the encoder through them.
     :ivar tagger: with --parser: also train a tagger of words, which the story for trees of the parser reads.
@@ -163,14 +163,9 @@ def fit(
 def _check(options: FitOptions, recipe: Recipe) -> None:
     """:raises UserError: if options are for something that is not trained, or exclude each other."""
     parser, encoder = options.parser, options.encoder is not None
-    reads = parser or reads_pretrained(recipe)
-    unread = (
-        "is for --parser, and for attach models such as neural: the attach model "
-        f"{recipe.attach!r} does not read it"
-    )
     wrong = {
         "--folds is for --parser: there are no trees of a parser without it": options.folds and not parser,
-        f"--encoder {unread}": encoder and not reads,
+        "--encoder is for --parser: the attach model does not read it": encoder and not parser,
         "--fine-tune is for --parser and --encoder together": options.fine_tune and not (parser and encoder),
         "--text is for --parser and --folds: a parser finds its trees": options.text
         and (not parser or options.folds == 0),
@@ -343,8 +338,7 @@ class FitReport(Report):
         if chosen < epochs:
             yield f"dev chose epoch {chosen} of {epochs}"
         if encoder := _encoder_of(model):
-            use = "to restore raw text" if model.attach_pretrained is None else "for whatever it does"
-            yield f"the model needs the encoder {encoder} {use}"
+            yield f"the model needs the encoder {encoder} to restore raw text"
         for network in DECISIVE:
             if scores := _best_scores(model, network):
                 name, line, _ = NETWORKS[network]

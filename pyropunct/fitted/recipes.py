@@ -37,7 +37,7 @@ From0 = Annotated[float, Range(0)]
 class Recipe:
     """All settings that determine a fit, apart from the data and the seed.
 
-    :ivar attach: attach model: log-linear, local, neural, or ``module:Class``.
+    :ivar attach: attach model: log-linear, local, or ``module:Class``.
     :ivar channel: noisy channel: sliding-window, identity, strength, pooled, two-passes, inserting, or
         ``module:Class``.
     :ivar direction: where the channel starts to read, "left" or "right".
@@ -174,7 +174,6 @@ def _frozen(value: Any) -> Any:
 
 RECIPES: dict[str, Recipe] = {
     "default": Recipe(),
-    "neural": Recipe(attach="neural", epochs=10, network_weight_decay=1.0, network_share=0.5),
     "rules": Recipe(
         channel="pooled", edit_prior_scale=1.0, prior_keep=-1.0, edit_learning_rate=0.03, least_steps=300
     ),
@@ -198,9 +197,9 @@ RECIPES: dict[str, Recipe] = {
         decay=False,
     ),
 }
-"""Named recipes: "neural" is for the attach model of this name, "own" for attach models that users write,
-"rules" for models whose rules are to be read; "paper" has the hyperparameters that Li, Wang & Eisner (2019,
-section 3.2) print, and guesses for those that they do not: xi, the scales of the priors, least and decay."""
+"""Named recipes: "own" is for attach models that users write, "rules" for models whose rules are to be read;
+"paper" has the hyperparameters that Li, Wang & Eisner (2019, section 3.2) print, and guesses for
+those that they do not: xi, the scales of the priors, least and decay."""
 
 
 def unusual(recipe: Recipe) -> dict[str, Any]:
@@ -220,11 +219,10 @@ def unusual(recipe: Recipe) -> dict[str, Any]:
 def named_recipe(name: str, **changes: Any) -> Recipe:
     """A recipe of `RECIPES` with some settings changed; raises `KeyError` if it does not exist.
 
-    "default" is the recipe named like the attach model, if there is one, and "own" for ``module:Class``.
+    "default" is "own" for an attach model ``module:Class``.
     """
-    attach = str(changes.get("attach"))
-    if name == "default":
-        name = attach if attach in RECIPES else "own" if ":" in attach else name
+    if name == "default" and ":" in str(changes.get("attach")):
+        name = "own"
     return RECIPES[name].changed(**changes)
 
 

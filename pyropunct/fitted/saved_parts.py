@@ -26,7 +26,7 @@ from pyropunct.models.story import Story
 from pyropunct.models.syntax import HeadOutward
 from pyropunct.nets.networks import TrainedNetwork
 from pyropunct.nets.parser import BiaffineParser
-from pyropunct.nets.pretrained import Pretrained, PretrainedError, check_same, remembered
+from pyropunct.nets.pretrained import Pretrained, PretrainedError
 from pyropunct.nets.reader import RunningReader
 from pyropunct.nets.tagger import SlotTagger
 from pyropunct.nets.tuning import pretrained_from
@@ -39,6 +39,9 @@ STORY = frozenset({"story", "scales"})
 
 PARTS = ("parser", "mark_parser", "reader", "pretrained", "reader_pretrained", "parsed", "tagger", "writer")
 """The other parts of a model that may have tensors; ``writer`` is that of a corrector."""
+
+NEURAL = "neural"
+"""An attach model of earlier versions, which had networks that read words."""
 
 NETWORKS = ("parser", "mark_parser", "reader", "pretrained", "reader_pretrained", "tagger")
 """Those that are fields of a model and take themselves apart."""
@@ -115,23 +118,26 @@ def model_fields(parts: SavedParts) -> dict[str, Any]:
     plain, tensors = parts.plain, parts.tensors
     try:
         named = {"attach model": plain["recipe"]["attach"], "channel": plain["recipe"]["channel"]}
+        if named["attach model"] == NEURAL or "attach" in plain:
+            raise ModelFileError(
+                f"{parts.path}: its attach model is {named['attach model']!r} and reads words by networks, "
+                "which only earlier versions can do: fit the model again"
+            )
         require_trusted(parts.path, named, parts.variants)
         for part in sorted({name.partition("/")[0] for name in tensors} - STORY):
             if part not in PARTS or part not in plain:
                 raise ValueError(f"there are tensors of {part!r}, but no description of it")
         pretrained = pretrained_from(plain.get("pretrained"), inside("pretrained", tensors), parts.encoder)
-        if pretrained is not None and "attach" in plain:
-            pretrained = remembered(pretrained)  # parser and attach model read the same sentences
         of_reader, own = pretrained, "reader_pretrained"
         if own in plain:
             of_reader = pretrained_from(plain[own], inside(own, tensors), parts.encoder)
-        fields: dict[str, Any] = dict(vars(saved_story(plain, tensors, pretrained)))
+        fields: dict[str, Any] = dict(vars(saved_story(plain, tensors)))
         fields["parser"] = saved_network(BiaffineParser, "parser", plain, tensors, pretrained)
         tagger, share = None, 0.0
         if "tagger" in plain:
             weights = inside("tagger", tensors)
             tagger, share = saved_tagger(plain["tagger"], weights, fields["vocabulary"], fields["parser"])
-        parsed = parsed_story(plain, tensors, pretrained) if "parsed" in plain else None
+        parsed = parsed_story(plain, tensors) if "parsed" in plain else None
         if parsed is not None and parsed.story.reading is not None and tagger is None:
             raise ValueError("the story for parsed trees reads a tagger, but there is none")
         if "slot_strings" in plain:
@@ -163,19 +169,15 @@ def story_tensors(story: Story, small: bool) -> dict[str, Tensor]:
     return within("story", {name: state[name].to_dense() for name in names}) | within("scales", scales)
 
 
-def saved_story(
-    plain: Mapping[str, Any], tensors: Mapping[str, Tensor], pretrained: Pretrained | None
-) -> FittedStory:
+def saved_story(plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> FittedStory:
     """The story of a model file; raises `ValueError` if description and tensors do not fit."""
     if not isinstance(plain["report"], dict):
         raise ValueError("the report is no object")
     vocabulary = Vocabulary.from_json(plain["vocabulary"])
     recipe = Recipe.from_json(plain["recipe"])
-    source = pretrained if "attach" in plain else None
-    check_same(source, plain["attach"]["pretrained"] if "attach" in plain else None)
     learned, scales = inside("story", tensors), inside("scales", tensors)
     require_syntax_table(learned, vocabulary)
-    story = blank_story(vocabulary, recipe, 0 if source is None else source.size)
+    story = blank_story(vocabulary, recipe)
     if any(name.startswith(OF_READING) for name in learned):
         story.reading = Trust(vocabulary.inventory)
     fixed = {name: learned.pop(name) for name in fixed_names(story) & learned.keys()}
@@ -184,12 +186,10 @@ def saved_story(
     for name, scale in scales.items():
         if not bool((scale > 0).all()):
             raise ValueError(f"the scale of {name} is not above zero everywhere")
-    return FittedStory(vocabulary, recipe, story, plain["report"], attach_pretrained=source)
+    return FittedStory(vocabulary, recipe, story, plain["report"])
 
 
-def parsed_story(
-    plain: Mapping[str, Any], tensors: Mapping[str, Tensor], pretrained: Pretrained | None
-) -> FittedStory:
+def parsed_story(plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> FittedStory:
     """The story for parser output, which shares all but pairs and weights with the model's story."""
     vocabulary = {**plain["vocabulary"], "pairs": plain["parsed"]["pairs"]}
     recipe = {
@@ -199,7 +199,7 @@ def parsed_story(
     }  # as `pyropunct.train.parts.fit_parsed` trains it
     parsed = {**plain, "vocabulary": vocabulary, "recipe": recipe, "report": plain["parsed"]["report"]}
     shared = {name: tensor for name, tensor in tensors.items() if name.startswith(OF_SYNTAX)}
-    return saved_story(parsed, shared | inside("parsed", tensors), pretrained)
+    return saved_story(parsed, shared | inside("parsed", tensors))
 
 
 def parsed_tensors(story: Story, small: bool) -> dict[str, Tensor]:

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from pyropunct.fitted.recipes import Recipe
-from pyropunct.fitted.variants import NUM_PRETRAINED, made
+from pyropunct.fitted.variants import made
 from pyropunct.inference.machines.evidence import EMPTY
 from pyropunct.models.channel.slip import Slip, TokenBigrams
 from pyropunct.models.learned import fixed_names, require_like, require_names, settle
@@ -22,18 +22,14 @@ SYNTAX_TABLE = "syntax.probabilities"
 """The name of the syntax model's table."""
 
 
-def build_story(
-    vocabulary: Vocabulary, recipe: Recipe, surfaces: Sequence[Tensor] = (), num_pretrained: int = 0
-) -> Story:
+def build_story(vocabulary: Vocabulary, recipe: Recipe, surfaces: Sequence[Tensor] = ()) -> Story:
     """The untrained story that a recipe describes.
 
     :param surfaces: the surface strings of the training treebank, for the slip.
-    :param num_pretrained: the number of pretrained features of a word, if the attach model reads any.
     :raises UnknownVariantError: if the recipe names an unknown attach model or channel.
     :raises VariantOptionError: if its attach model or channel lacks an option.
     """
     sizes = {f"num_{name}": len(getattr(vocabulary, name)) for name in ("forms", "tags", "relations")}
-    sizes[NUM_PRETRAINED] = num_pretrained
     inventory, tokens = vocabulary.inventory, vocabulary.tokens
     strings = [tuple(t for t in row if t != EMPTY) for surface in surfaces for row in surface.tolist()]
     bigrams = TokenBigrams([s for s in strings if s], len(tokens), vocabulary.token_number[START])
@@ -59,10 +55,10 @@ def build_story(
         )
 
 
-def blank_story(vocabulary: Vocabulary, recipe: Recipe, num_pretrained: int = 0) -> Story:
+def blank_story(vocabulary: Vocabulary, recipe: Recipe) -> Story:
     """An unfitted story, as by `build_story`, for `settle_story`; leaves torch's random state alone."""
     with torch.random.fork_rng(devices=[]):
-        return build_story(vocabulary, recipe, num_pretrained=num_pretrained)
+        return build_story(vocabulary, recipe)
 
 
 def require_syntax_table(tensors: Mapping[str, Tensor], vocabulary: Vocabulary) -> None:

@@ -26,7 +26,6 @@ from pyropunct.models.story import Story
 from pyropunct.models.symmetry import PAIRED, unmatched_rows
 from pyropunct.models.syntax import HeadOutward
 from pyropunct.models.trees import TreeBatch
-from pyropunct.nets.pretrained import Pretrained, features_of_words
 from pyropunct.nets.tagger import SlotTagger
 from pyropunct.text.lines import TreebankError
 from pyropunct.text.marks import Surface, display, unpaired
@@ -81,7 +80,6 @@ class FittedStory:
     story: Story
     report: Mapping[str, Any]
     slot_strings: SlotStrings | None = None
-    attach_pretrained: Pretrained | None = None
     tagger: SlotTagger | None = None
 
     def __repr__(self) -> str:
@@ -90,14 +88,12 @@ class FittedStory:
         return f"<{type(self).__name__}({of}) of {words:,} words and {marks} marks>"
 
     def encode_trees(self, trees: Sequence[Tree], read: Sequence[Tensor] | None = None) -> TreeBatch:
-        """A batch of trees, with what the story reads; raises `PretrainedError` if features fail."""
-        source, words = self.attach_pretrained, [tree.forms for tree in trees]
-        features = None if source is None else features_of_words(source, words)
+        """A batch of trees, with what the story reads."""
         if self.story.reading is None:
             read = None
         elif read is None and self.tagger is not None:
-            read = self.tagger.log_odds(words, self.vocabulary.tokens)
-        return self.vocabulary.encode_trees(trees, features, read)
+            read = self.tagger.log_odds([tree.forms for tree in trees], self.vocabulary.tokens)
+        return self.vocabulary.encode_trees(trees, read)
 
     @property
     def values(self) -> Mapping[str, Tensor]:

@@ -13,7 +13,6 @@ from pyropunct.fitted.recipes import KINDS, OWN_SETTINGS, Recipe, SettingError, 
 ATTACH: dict[str, str] = {
     "log-linear": "pyropunct.models.attach.log_linear:LogLinearAttach",
     "local": "pyropunct.models.attach.local:LocalAttach",
-    "neural": "pyropunct.models.attach.neural:NeuralAttach",
 }
 """Names of attach models: classes called with (inventory, marks, **options)."""
 
@@ -100,10 +99,7 @@ VARIANTS: dict[str, Mapping[str, str]] = {"attach": ATTACH, "channel": CHANNEL}
 PART_NAMES = {"attach": "attach model", "channel": "channel"}
 """The name of each part in messages."""
 
-NUM_PRETRAINED = "num_pretrained"
-"""The parameter for the number of pretrained features of a word: attach models that have it read them."""
-
-GIVEN = {"attach": ("num_forms", "num_tags", "num_relations", NUM_PRETRAINED), "channel": ()}
+GIVEN = {"attach": ("num_forms", "num_tags", "num_relations"), "channel": ()}
 """Arguments, after the first two, that a variant gets if its constructor has parameters of these names."""
 
 
@@ -164,11 +160,6 @@ def made(part: str, recipe: Recipe, *first: Any, **given: Any) -> Any:
         if named and name not in arguments and one.default is one.empty:
             raise VariantOptionError(f"{getattr(recipe, part)} needs a value: --set {part}.{name}=VALUE")
     return variant(*first, **arguments)
-
-
-def reads_pretrained(recipe: Recipe) -> bool:
-    """Whether the recipe's attach model reads pretrained features; raises `UnknownVariantError`."""
-    return NUM_PRETRAINED in inspect.signature(find(recipe.attach, ATTACH)).parameters
 
 
 def option_kinds(part: str, name: str) -> dict[str, type | None]:

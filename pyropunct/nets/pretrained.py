@@ -1,17 +1,12 @@
 """Pretrained features of words, for networks to read."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from math import inf
 from typing import Any, Protocol
 
-import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from pyropunct.errors import UserError
-
-REMEMBERED_WORDS = 10_000
-"""The words whose features a fitted model remembers."""
 
 ENCODED_TOGETHER = 100
 """The most sentences whose features are asked for together."""
@@ -59,11 +54,11 @@ class SentenceCache:
 
 
 class Kept:
-    """Features computed once by ``source`` and kept, in half precision, for at most ``most_words`` words."""
+    """Features computed once by ``source`` and kept, in half precision."""
 
-    def __init__(self, source: Pretrained, most_words: float = inf) -> None:
+    def __init__(self, source: Pretrained) -> None:
         self.source = source
-        self._cache = SentenceCache(most_words)
+        self._rows: dict[tuple[str, ...], Tensor] = {}
 
     @property
     def size(self) -> int:
@@ -72,15 +67,13 @@ class Kept:
 
     def rows(self, sentences: Sequence[Sequence[str]]) -> list[Tensor]:
         """For each sentence the (n, size) features of its n words, computed in small batches."""
-        keys, rows = [tuple(sentence) for sentence in sentences], self._cache.rows
+        keys, rows = [tuple(sentence) for sentence in sentences], self._rows
         new = [key for key in dict.fromkeys(keys) if key not in rows]
         for start in range(0, len(new), ENCODED_TOGETHER):
             part = new[start : start + ENCODED_TOGETHER]
             for key, features in zip(part, self.source.features(part), strict=True):
                 rows[key] = features[: len(key)].half()
-        of_sentences = [rows[key] for key in keys]
-        self._cache.use(keys, of_sentences)
-        return of_sentences
+        return [rows[key] for key in keys]
 
     def features(self, sentences: Sequence[Sequence[str]]) -> Tensor:
         """See `Pretrained.features`."""
@@ -93,11 +86,6 @@ class Kept:
     def to_parts(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
         """The parts of the source."""
         return self.source.to_parts()
-
-
-def remembered(source: Pretrained) -> Kept:
-    """Cache the features of the last `REMEMBERED_WORDS` words, for several networks that read them."""
-    return Kept(source, REMEMBERED_WORDS)
 
 
 def kept(pretrained: Pretrained | None) -> Kept | None:
@@ -114,10 +102,3 @@ def check_same(pretrained: Pretrained | None, wanted: Mapping[str, Any] | None) 
     """Raise `ValueError` if a network gets other features than it was trained with (None: without)."""
     if (None if pretrained is None else pretrained.identity()) != wanted:
         raise ValueError("it was trained with other pretrained features of words")
-
-
-def features_of_words(pretrained: Pretrained, sentences: Sequence[Sequence[str]]) -> Tensor:
-    """(N, size) the features of the N words of all sentences, in half precision."""
-    source = pretrained if isinstance(pretrained, Kept) else Kept(pretrained)
-    nothing = torch.zeros(0, pretrained.size, dtype=torch.half)
-    return torch.cat([nothing, *source.rows(sentences)])

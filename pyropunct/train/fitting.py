@@ -7,10 +7,9 @@ from typing import Any
 
 from pyropunct.fitted.evaluation import SlotStrings
 from pyropunct.fitted.recipes import OF_TREEBANKS, Recipe, TextSettings
-from pyropunct.fitted.variants import reads_pretrained
 from pyropunct.nets.jackknife import FOLDS, fold_recipe, jackknifed
 from pyropunct.nets.parser import train_parser
-from pyropunct.nets.pretrained import Pretrained, kept
+from pyropunct.nets.pretrained import Pretrained
 from pyropunct.nets.reader import ADAPTING, ADAPTING_RATE, train_reader
 from pyropunct.nets.recipes import ParserRecipe, ReaderRecipe, SlotTaggerRecipe
 from pyropunct.nets.training import Watch
@@ -82,8 +81,8 @@ def fit(
     :param mark_parser: train a parser of words and marks too, if there is a parser: see
         `pyropunct.tasks.explain.punctuated_trees`.  It does not read a fine-tuned encoder.
     :param texts: further text without trees; needs a parser and folds: see `pyropunct.train.adapting`.
-    :param pretrained: features of words for parser, reader, and an attach model such as "neural".  They are
-        computed anew for each part, unless it is a `pyropunct.nets.pretrained.Kept`.
+    :param pretrained: features of words for parser and reader.  They are computed anew for each part, unless
+        it is a `pyropunct.nets.pretrained.Kept`.
     :param fine_tune: train adapters of the encoder ``pretrained`` together with the reader; all parts read
         the encoder through them, see `pyropunct.nets.tuning`.
     :param checkpoint: save the state of each training after every epoch, in files named after this path.
@@ -102,6 +101,8 @@ def fit(
     recipe = Recipe() if recipe is None else recipe
     if fine_tune and not parser:
         raise ValueError("an encoder is trained further together with a parser, and there is none")
+    if pretrained is not None and not parser:
+        raise ValueError("pretrained features of words are for a parser, and there is none")
     number = min(folds, len(train))
     if texts is not None and not (parser and number > 1):
         raise ValueError("text is learned from by a parser and with folds, and there are none")
@@ -122,7 +123,6 @@ def fit(
             dev,
             recipe,
             direction=direction,
-            pretrained=pretrained if reads_pretrained(recipe) or not parser else None,
             seed=seed,
             device=device,
             checkpoint=checkpoint,
@@ -183,7 +183,6 @@ def fit_story(
     recipe: Recipe | None = None,
     *,
     direction: str = "auto",
-    pretrained: Pretrained | None = None,
     seed: int = 0,
     device: str = "cpu",
     checkpoint: Path | None = None,
@@ -199,8 +198,6 @@ def fit_story(
     :param direction: "left", "right", or "auto" to train both and keep the better on dev.
     """
     recipe = Recipe() if recipe is None else recipe
-    if pretrained is not None and not reads_pretrained(recipe):
-        raise ValueError(f"the attach model {recipe.attach!r} reads no pretrained features of words")
     train, dev = held_out(train) if dev is None else (tuple(train), tuple(dev))
     vocabulary = build_vocabulary([(sentence.tree, sentence.surface) for sentence in train])
     if len(vocabulary.treebanks) > 1 and OF_TREEBANKS not in recipe.families:
@@ -209,11 +206,10 @@ def fit_story(
     if not resume:
         for file in filter(None, files.values()):
             file.forget()
-    source = kept(pretrained)
     fitted, tried = [], {}
     for each in ("left", "right") if direction == "auto" else (direction,):
         directed = replace(recipe, direction=each)
-        training = Training(vocabulary, train, dev, directed, seed, device, source)
+        training = Training(vocabulary, train, dev, directed, seed, device)
         training.run(files.get(each), watch)
         fitted.append(training.punctuator())
         tried[each] = training.perplexity
@@ -225,5 +221,4 @@ def fit_story(
         report={**best.report, "directions": tried, "seed": seed},
         conventions=learn_conventions(main or train),
         slot_strings=SlotStrings.count(surfaces, len(vocabulary.tokens) - 1),
-        attach_pretrained=pretrained,
     )

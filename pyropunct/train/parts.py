@@ -32,7 +32,6 @@ from typing import Any, NamedTuple
 from pyropunct.fitted.evaluation import Evaluation
 from pyropunct.nets.jackknife import with_trees
 from pyropunct.nets.parser import BiaffineParser, WeightedTree, attachment_scores
-from pyropunct.nets.pretrained import kept
 from pyropunct.nets.recipes import SlotTaggerRecipe
 from pyropunct.nets.tagger import SlotTagger, train_slot_tagger
 from pyropunct.nets.training import AnyCheckpoint, Watch
@@ -138,11 +137,10 @@ def fit_parsed(
     )
     of_unseen = [pair.sentence for pair in unseen], [pair.trees for pair in unseen]
     last = with_trees(*of_unseen)
-    pretrained = kept(model.attach_pretrained)
     # Economy makes underlying trees readable; nobody reads these, and likelihood predicts better.
     of_parsed = {"economy_weight": 0.0, "parts": False}
     recipe = model.recipe.changed(**of_parsed, **({} if epochs is None else {"epochs": epochs}))
-    arguments = vocabulary, sentences, last, recipe, seed, device, pretrained
+    arguments = vocabulary, sentences, last, recipe, seed, device
     if latent:
         known = len(sentences) - len(latent)
         training: Training = LatentTraining(*arguments, parser=model.parser, known=known)
@@ -161,7 +159,7 @@ def fit_parsed(
     parsed.story.syntax = model.story.syntax  # the typology of trees is not to be learned from a parser
     # A file has one recipe, so a reloaded model reports the same.
     kept_recipe = model.recipe.changed(**of_parsed)
-    added = replace(parsed, recipe=kept_recipe, report=report, attach_pretrained=model.attach_pretrained)
+    added = replace(parsed, recipe=kept_recipe, report=report)
     return replace(model, parsed=added)
 
 

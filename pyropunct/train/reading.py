@@ -54,7 +54,7 @@ def fit_reading(
     story = deepcopy(fitted.story)
     story.reading = Trust(fitted.vocabulary.inventory)
     parts = fitted.vocabulary, fitted.recipe, story, fitted.report
-    found = FittedStory(*parts, attach_pretrained=fitted.attach_pretrained, tagger=tagger)
+    found = FittedStory(*parts, tagger=tagger)
     pairs = [
         (one.tree, sentence.surface)
         for sentence, trees in zip(sentences, parses, strict=True)

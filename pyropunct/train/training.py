@@ -26,7 +26,6 @@ from pyropunct.models.learned import learned_values
 from pyropunct.models.story import Story
 from pyropunct.models.syntax import HeadOutward
 from pyropunct.models.trees import TreeBatch, join_surfaces
-from pyropunct.nets.pretrained import Pretrained, features_of_words
 from pyropunct.nets.training import DivergedError, Trainer, strange
 from pyropunct.punctuator import Punctuator
 from pyropunct.train.optimisers import SparseAdagrad
@@ -89,7 +88,7 @@ def held_out(sentences: Iterable[Item]) -> tuple[tuple[Item, ...], tuple[Item, .
 
 @dataclass
 class Training(Trainer):
-    """The training of one story, with features of words if its attach model reads them."""
+    """The training of one story."""
 
     share: ClassVar[float] = 1 / SAME
 
@@ -99,7 +98,6 @@ class Training(Trainer):
     recipe: Recipe
     seed: int
     device: str
-    pretrained: Pretrained | None = None
 
     @_OWN_PARAMETERS
     def __post_init__(self) -> None:
@@ -107,12 +105,9 @@ class Training(Trainer):
         sentences = len(self.train)
         super().__init__(self.recipe.planned_epochs(sentences), self.recipe.epoch_size(sentences))
         self.what = self.recipe.direction
-        trees = [sentence.tree for sentence in self.train]
-        forms = [tree.forms for tree in trees]
-        features = None if self.pretrained is None else features_of_words(self.pretrained, forms)
-        self.trees = self.vocabulary.encode_trees(trees, features)
+        self.trees = self.vocabulary.encode_trees([sentence.tree for sentence in self.train])
         self.surfaces = [self.vocabulary.encode_surface(sentence.surface) for sentence in self.train]
-        self.story = build_story(self.vocabulary, self.recipe, self.surfaces, self._num_pretrained)
+        self.story = build_story(self.vocabulary, self.recipe, self.surfaces)
         self._contexts: Contexts | None = None
         self.story.attach.learn(self._parts())
         self._check_variants()
@@ -128,10 +123,6 @@ class Training(Trainer):
         self._settle(self._current)  # at the start, since not all sites of a foreign variant can be kept
         self._best: Sequence[dict[str, Tensor]] = ()
         self._checked = False
-
-    @property
-    def _num_pretrained(self) -> int:
-        return 0 if self.pretrained is None else self.pretrained.size
 
     def _check_variants(self) -> None:
         """Reject variants that break the rules of the story, before spending time on them."""
@@ -330,10 +321,10 @@ class Training(Trainer):
             "dev_sentences": len(self.dev),
             "weights": sum(weight.numel() for weight in weights),
         }
-        return Punctuator(self.vocabulary, self.recipe, story, report, attach_pretrained=self.pretrained)
+        return Punctuator(self.vocabulary, self.recipe, story, report)
 
     def _blank(self) -> Story:
-        return blank_story(self.vocabulary, self.recipe, self._num_pretrained).to(self.device)
+        return blank_story(self.vocabulary, self.recipe).to(self.device)
 
     @_OWN_PARAMETERS
     def _settle(self, story: Story) -> None:
@@ -364,12 +355,6 @@ class Training(Trainer):
             optimiser.load_state_dict(saved)
         self._best = state["best"]
         super().go_on_from(state)
-
-    def data(self) -> Iterable[object]:
-        """The pretrained features and the sentences."""
-        if self.pretrained is not None:
-            yield self.pretrained.identity()
-        yield from super().data()
 
 
 def _posterior(guide: AutoGuide) -> tuple[dict[str, Tensor], dict[str, Tensor]]:

@@ -1,7 +1,6 @@
 """Models that were trained with an encoder, on the command line."""
 
 import shutil
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,6 @@ from pyropunct.fitted.model_file import read_model_file, write_model_file
 from pyropunct.nets.recipes import ParserRecipe, ReaderRecipe, SlotTaggerRecipe
 from pyropunct.punctuator import Punctuator
 from pyropunct.train.fitting import NetworkRecipes
-from pyropunct.treebank.reading import read_treebank
 
 pytestmark = pytest.mark.usefixtures("single_precision")
 
@@ -34,13 +32,6 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made_encoder(folder / "encoder")
     fit_quickly(folder, "model")
     return folder
-
-
-@pytest.fixture(scope="module")
-def neural(files: Path) -> Path:
-    """A model whose attach model reads the encoder too."""
-    fit_quickly(files, "neural", "--attach", "neural", "--no-tagger")
-    return files / "neural"
 
 
 def fit_quickly(folder: Path, out: str, *more: object, key: str = "encoder") -> None:
@@ -110,64 +101,11 @@ def test_a_model_without_encoder(files: Path, model_with_parser: Path) -> None:
 def test_what_fit_refuses(files: Path, tmp_path: Path) -> None:
     fit = ("fit", files / "train.conllu", "--out", tmp_path / "model")
     assert complaint(2, *fit, "--encoder", files / "encoder") == (
-        "--encoder is for --parser, and for attach models such as neural: the attach model 'log-linear' does "
-        "not read it"
+        "--encoder is for --parser: the attach model does not read it"
     )
     told = complaint(2, *fit, "--parser", "--encoder", tmp_path / "nothing")
     assert told.startswith(f"encoder {tmp_path / 'nothing'}: is not there")
     assert not list(tmp_path.iterdir())
-
-
-def test_an_attach_model_that_reads_it(files: Path, neural: Path, tmp_path: Path) -> None:
-    plain, tensors = read_model_file(neural)
-    assert plain["attach"]["pretrained"] == plain["parser"]["pretrained"]
-    readers = {name.partition("/attach.")[0] for name in tensors if name.endswith("words.pretrained.weight")}
-    assert readers == {"story", "parsed/story"}
-    model, sentences = Punctuator.load(neural), read_treebank(files / "train.conllu").sentences[:3]
-    words = [sentence.tree.forms for sentence in sentences]
-    assert model.attach_pretrained is not None
-    assert model.parsed is not None
-    for one in (model, model.parsed):
-        nothing = replace(one, attach_pretrained=None)  # features of 0
-        assert (one.log_prob(sentences) - nothing.log_prob(sentences)).abs().min() > 1e-7
-    assert model.restore(words, seed=1) == Punctuator.load(neural).restore(words, seed=1)
-    model.save(tmp_path / "again")
-    again = Punctuator.load(tmp_path / "again")
-    assert torch.equal(again.log_prob(sentences), Punctuator.load(neural).log_prob(sentences))
-    given = [[None] * (len(one) + 1) for one in words[:1]]
-    assert again.posterior(words[0], given[0], samples=8, seed=0).draws.strings
-
-
-def test_its_encoder_has_moved(files: Path, neural: Path, tmp_path: Path) -> None:
-    """Whatever asks for p(x | T) says so; the rules that were learned need no words."""
-    place, train = str(tmp_path / "gone"), files / "train.conllu"
-    Punctuator.load(neural, encoder=place).save(tmp_path / "model")
-    there = ("--encoder", files / "encoder", "--threads", 1)
-    commands = ("evaluate", "sample", "underlying", "relations", "rephrase", "restore")
-    more = {"rephrase": ("--delete", "det")}
-    for command in commands:
-        file = files / "words.txt" if command == "restore" else train
-        told = complaint(2, command, tmp_path / "model", file, *more.get(command, ()))
-        assert told.startswith(f"encoder {place}: is not there")
-    assert printed("evaluate", tmp_path / "model", train, *there) == printed("evaluate", neural, train)
-    for command in commands[1:]:
-        assert invoke(command, tmp_path / "model", train, *there, *more.get(command, ())).exit_code == 0
-    assert invoke("rules", tmp_path / "model").exit_code == 0
-    other = made_encoder(tmp_path / "other", seed=1)
-    told = complaint(2, "evaluate", neural, train, "--encoder", other)
-    assert told.startswith(f"encoder {other}: is not the one that the model was trained with: it has other")
-
-
-def test_an_attach_model_alone(files: Path, tmp_path: Path) -> None:
-    options = ("--direction", "right", "--epochs", 1, "--threads", 1, "--attach", "neural")
-    encoder = ("--encoder", files / "encoder")
-    told = answer("fit", files / "train.conllu", *options, *encoder, "--out", tmp_path / "model")
-    assert told["encoder"] == str(files / "encoder")
-    assert told["parser"] is None
-    found = answer("evaluate", tmp_path / "model", files / "train.conllu", "--threads", 1)
-    assert found["perplexity"] > 1
-    plain, _ = read_model_file(tmp_path / "model")
-    assert plain["attach"]["pretrained"]["size"] == 16
 
 
 def test_an_encoder_that_is_trained_further(files: Path, tmp_path: Path) -> None:
@@ -190,10 +128,20 @@ def test_an_encoder_that_is_trained_further(files: Path, tmp_path: Path) -> None
     assert printed("restore", tmp_path / "again", words, *there) == restored
 
 
-@pytest.mark.parametrize("options", [("--parser",), ("--attach", "neural", "--encoder", "x")])
-def test_what_cannot_be_trained_further(files: Path, tmp_path: Path, options: tuple[str, ...]) -> None:
-    told = complaint(2, "fit", files / "train.conllu", "--out", tmp_path / "model", "--fine-tune", *options)
+def test_what_cannot_be_trained_further(files: Path, tmp_path: Path) -> None:
+    told = complaint(2, "fit", files / "train.conllu", "--out", tmp_path / "model", "--fine-tune", "--parser")
     assert told == "--fine-tune is for --parser and --encoder together"
+
+
+def test_an_attach_model_of_earlier_versions(files: Path, tmp_path: Path) -> None:
+    plain, tensors = read_model_file(files / "model")
+    write_model_file(
+        tmp_path / "model", {**plain, "recipe": {**plain["recipe"], "attach": "neural"}}, tensors
+    )
+    assert complaint(2, "restore", tmp_path / "model", files / "words.txt") == (
+        f"{tmp_path / 'model'}: its attach model is 'neural' and reads words by networks, which only earlier "
+        "versions can do: fit the model again"
+    )
 
 
 def test_damaged_descriptions(files: Path, tmp_path: Path) -> None:

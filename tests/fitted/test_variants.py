@@ -186,13 +186,11 @@ def test_small_treebanks_get_more_epochs() -> None:
 
 def test_an_attach_model_with_a_recipe_of_its_own() -> None:
     """It is the default for it, unless another one is asked for."""
-    assert named_recipe("default", attach="neural", epochs=2) == named_recipe("neural", epochs=2)
-    assert named_recipe("neural").attach == "neural"
     assert named_recipe("default", attach="log-linear") == named_recipe("default") == Recipe()
     foreign = named_recipe("default", attach="variants:PairFrequencies")
     assert foreign == named_recipe("own", attach="variants:PairFrequencies")
     assert foreign.empty_score > 0 == Recipe().empty_score
-    assert named_recipe("paper", attach="neural").optimiser == "adam"
+    assert named_recipe("paper", attach="variants:PairFrequencies").optimiser == "adam"
 
 
 def test_families_are_known() -> None:
@@ -215,7 +213,7 @@ def test_known_names_and_classes() -> None:
 @pytest.mark.parametrize(
     ("name", "problem"),
     [
-        ("deep", "no variant is called 'deep': take local, log-linear, neural, or module:Class"),
+        ("deep", "no variant is called 'deep': take local, log-linear, or module:Class"),
         ("", "no variant is called ''"),
         ("variants:", "no variant is called 'variants:'"),
         (":C", "no variant is called ':C'"),
@@ -247,7 +245,7 @@ def test_options_that_there_are() -> None:
         ("prior_scale", "prior_keep", "prior_insertion", "insertion_scale"), float
     )
     assert option_kinds("channel", "identity") == {}
-    assert option_kinds("attach", "neural").items() >= {"families": tuple, "least": int}.items()
+    assert option_kinds("attach", "local").items() >= {"families": tuple, "least": int}.items()
     assert option_kinds("attach", "variants:TagNetwork") == {}
     assert option_kinds("channel", CHOOSY) == {
         "size": int,

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 import torch
 from emulated_device import is_on, other_device
-from encoders import MadeUp
 
 from pyropunct.fitted.recipes import Recipe
 from pyropunct.inference.pyro.decode import infer_trees
@@ -80,9 +79,8 @@ def test_decoding_as_a_pyro_model(
         Recipe(batch_size=20, optimiser="adam", random_start=True),
         Recipe(batch_size=20, channel="identity"),
         Recipe(batch_size=20, guide="normal"),
-        Recipe(batch_size=20, attach="neural"),
     ],
-    ids=["default", "dense", "identity", "normal", "neural"],
+    ids=["default", "dense", "identity", "normal"],
 )
 @pytest.mark.parametrize("device", ["emulated"], indirect=True)
 def test_training_is_the_same_there(
@@ -90,9 +88,8 @@ def test_training_is_the_same_there(
 ) -> None:
     """Three steps.  (A GPU adds in an order of its own, and Adagrad's first steps magnify that.)"""
     vocabulary = build_vocabulary([(sentence.tree, sentence.surface) for sentence in train])
-    features = MadeUp() if recipe.attach == "neural" else None
     places = ("cpu", str(device))
-    runs = [Training(vocabulary, train, train[:20], recipe, 0, where, features) for where in places]
+    runs = [Training(vocabulary, train, train[:20], recipe, 0, where) for where in places]
     for run in runs:
         torch.manual_seed(1)
         run.run_epoch()

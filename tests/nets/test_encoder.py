@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyropunct.nets.encoder import MOST_PIECES, Encoder, _cuts
-from pyropunct.nets.pretrained import Kept, PretrainedError, remembered
+from pyropunct.nets.pretrained import Kept, PretrainedError
 from pyropunct.nets.tuning import pretrained_from
 
 pytestmark = pytest.mark.usefixtures("single_precision")
@@ -84,15 +84,6 @@ def test_features_are_computed_once() -> None:
     assert torch.equal(kept.features([["a"], ["b", "c"], ["a"]]), wanted)
     assert torch.equal(kept.features([["b", "c"]]), wanted[1:2])
     assert source.asked == [("a",), ("b", "c")]
-
-
-def test_the_last_features_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pyropunct.nets.pretrained.REMEMBERED_WORDS", 4)
-    source = MadeUp()
-    recent = remembered(source)
-    for sentences in ([["a"], ["b", "c"]], [["a"]], [["d", "e"]], [["a"]], [["b", "c"], ["d", "e"], ["a"]]):
-        assert torch.equal(recent.features(sentences), MadeUp().features(sentences))
-    assert source.asked == [("a",), ("b", "c"), ("d", "e"), ("b", "c")]
 
 
 def test_what_a_folder_keeps(encoder: Path, tmp_path: Path) -> None:

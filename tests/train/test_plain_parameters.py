@@ -15,7 +15,7 @@ from pyropunct.fitted.model_file import (
     read_model_file,
     write_model_file,
 )
-from pyropunct.fitted.recipes import Recipe, named_recipe
+from pyropunct.fitted.recipes import Recipe
 from pyropunct.nets.training import Progress
 from pyropunct.punctuator import Punctuator
 from pyropunct.train.checkpoints import read_state, write_state
@@ -29,7 +29,6 @@ pytestmark = pytest.mark.usefixtures("single_precision")
 
 VARIANT = "variants:TagNetwork"
 RECIPE = Recipe(attach=VARIANT, epochs=2)
-NEURAL = named_recipe("neural", epochs=2, families=("symmetry", "inside"))
 
 
 @pytest.fixture(scope="module")
@@ -163,13 +162,9 @@ def test_models_in_one_process_have_their_own(
     assert torch.equal(model.log_prob(dev), expected)
 
 
-@pytest.mark.parametrize(("recipe", "stop"), [(RECIPE, ("left", 1)), (NEURAL, ("right", 2))])
+@pytest.mark.parametrize("stop", [("left", 1), ("right", 2)])
 def test_going_on_from_a_checkpoint(
-    train: tuple[Sentence, ...],
-    dev: tuple[Sentence, ...],
-    tmp_path: Path,
-    recipe: Recipe,
-    stop: tuple[str, int],
+    train: tuple[Sentence, ...], dev: tuple[Sentence, ...], tmp_path: Path, stop: tuple[str, int]
 ) -> None:
     kept: dict[str, Any] = {"checkpoint": tmp_path / "checkpoint"}
 
@@ -177,10 +172,10 @@ def test_going_on_from_a_checkpoint(
         if (progress.what, progress.epoch) == stop:
             raise KeyboardInterrupt
 
-    whole = fit(train, dev, recipe)
+    whole = fit(train, dev, RECIPE)
     with pytest.raises(KeyboardInterrupt):
-        fit_story(train, dev, recipe, watch=watch, **kept)
-    resumed = fit(train, dev, recipe, resume=True, **kept)
+        fit_story(train, dev, RECIPE, watch=watch, **kept)
+    resumed = fit(train, dev, RECIPE, resume=True, **kept)
     assert equal(resumed, whole)
     assert resumed.report["directions"] == whole.report["directions"]
 
@@ -229,38 +224,3 @@ def test_with_a_normal_posterior_of_the_sites(train: tuple[Sentence, ...], dev: 
     assert model.scales.keys() == model.values.keys()
     assert not any(name.startswith("attach") for name in model.values)
     assert math.isfinite(perplexities(model)[-1])
-
-
-# The neural attach model of the package
-
-
-def test_the_neural_model(train: tuple[Sentence, ...], dev: tuple[Sentence, ...], tmp_path: Path) -> None:
-    """It learns, and is what it was when it is read again."""
-    model = fit(train, dev, NEURAL, direction="left")
-    assert perplexities(model)[1] < perplexities(model)[0]
-    model.save(tmp_path / "m")
-    again = Punctuator.load(tmp_path / "m")
-    torch.testing.assert_close(model.log_prob(dev), again.log_prob(dev), rtol=1e-3, atol=1e-3)
-    assert again.evaluate(dev).perplexity == pytest.approx(perplexities(model)[1], rel=1e-4)
-    assert equal(model, fit(train, dev, NEURAL, direction="left"))
-    (draws,) = again.sample(dev[:1], 2)
-    assert all(len(draw) == len(dev[0].surface) for draw in draws)
-
-
-def test_networks_know_what_few_features_do_not(
-    train: tuple[Sentence, ...], dev: tuple[Sentence, ...]
-) -> None:
-    recipe = replace(NEURAL, families=("symmetry",), epochs=10, batch_size=12)
-    model = fit(train, dev, recipe, direction="left")
-    alone = fit(train, dev, replace(recipe, attach="log-linear"), direction="left")
-    assert perplexities(model)[-1] < 0.97 * perplexities(alone)[-1]
-
-
-def test_the_neural_model_reads_what_training_has_not_shown(
-    train: tuple[Sentence, ...], dev: tuple[Sentence, ...]
-) -> None:
-    model = fit(train, dev, replace(NEURAL, epochs=1), direction="left")
-    tree = dev[0].tree
-    size = len(tree)
-    strange = replace(tree, relations=("unheard:of",) * size, tags=("?",) * size, forms=("Qapla",) * size)
-    assert math.isfinite(model.evaluate([replace(dev[0], tree=strange)]).perplexity)

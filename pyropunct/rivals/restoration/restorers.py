@@ -14,7 +14,6 @@ from pyropunct.compare.experiment import Part, Watch, loader, of_epochs
 from pyropunct.compare.options import RESTORERS, ComparisonError, RestorationSettings
 from pyropunct.files import texts
 from pyropunct.fitted.recipes import Recipe
-from pyropunct.fitted.variants import reads_pretrained
 from pyropunct.nets.encoder import Encoder
 from pyropunct.nets.jackknife import fold_recipe
 from pyropunct.nets.parser import BiaffineParser, WeightedTree, train_parser
@@ -220,11 +219,9 @@ class TreeSystem(System[Punctuator]):
         """Train it on the gold trees, and on those of parsers if there are any."""
         recipe, (train, dev, parses, _) = self._recipe(conditions), treebanks
         options: dict[str, Any] = {"seed": conditions.seed, "device": conditions.device}
-        read = conditions.pretrained if reads_pretrained(recipe) else None
         size = _trained_on(recipe, len(train)) * (2 if self.direction == "auto" else 1)
         with of_epochs(watch, f"training {self.title}: sentences", size) as progress:
-            first: dict[str, Any] = {"direction": self.direction, "pretrained": read, "watch": progress}
-            model = fit_story(train, dev, recipe, **first, **options)
+            model = fit_story(train, dev, recipe, direction=self.direction, watch=progress, **options)
         if parses is None:
             return model
         size = _trained_on(recipe, 2 * len(train))
