@@ -134,7 +134,7 @@ class _Asked:
 
     def __call__(self, views: Views) -> Tensor:
         """(C,) the scores of the pairs of views."""
-        scores = self._try(lambda: self._model.flat(self._scorer(views), self._trees, views))
+        scores = self._try(lambda: self._scorer(views))
         for place in (~scores.isfinite()).nonzero()[:1, 0].tolist():
             view = int(self._model.pairs_of(self._trees, views).view[place])
             where = self._word(int(views.node[view]))

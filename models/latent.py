@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -25,7 +24,6 @@ class LatentTrees:
     :ivar relation: (I,) the relation of each item's constituent.
     :ivar log_arcs: (I,) the share of each item in log p(T | words).
     :ivar more: (I, ...) further columns about constituents, as in `TreeBatch.more`.
-    :ivar contexts: the contexts of all items that the attach model has looked up, for training.
     """
 
     words: TreeBatch
@@ -33,7 +31,6 @@ class LatentTrees:
     relation: Tensor
     log_arcs: Tensor
     more: Mapping[str, Tensor] = field(default_factory=dict)
-    contexts: Any = None
 
     def __len__(self) -> int:
         return self.forest.num_trees

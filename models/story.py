@@ -8,7 +8,7 @@ which a noisy channel p_phi edits, slot by slot, into the surface string x.
 """
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import pyro
@@ -26,7 +26,6 @@ from pyropunct.inference.pyro.private import belongs_to, sites_of
 from pyropunct.inference.pyro.telling import tell
 from pyropunct.inference.pyro.told import Surface, Told
 from pyropunct.models.attach.base import Attach, Scorer
-from pyropunct.models.attach.local import is_of_arcs
 from pyropunct.models.attach.views import Views, views_of
 from pyropunct.models.channel.base import Channel
 from pyropunct.models.economy import Economy
@@ -125,7 +124,8 @@ class Story(PyroModule):
                 "vocabulary.encode_trees([tree])"
             )
         if isinstance(trees, LatentTrees):
-            trees = grow(trees)
+            latent, trees = trees, grow(trees)
+            views = views if trees is latent else None  # of its items
         if views is not None and surface is None:
             raise ValueError("these are views of a surface that is not given")
         weights = self.channel.probabilities(trees)
@@ -146,7 +146,7 @@ class Story(PyroModule):
         was_latent: bool = False,
     ) -> Told:
         """The story before it is told; latent trees have no parts, before and after they are drawn."""
-        scores = self._attach(trees, surface, views)
+        scores = partial(self._attach, self.scorer(trees), trees, surface, views)
         cost = None
         if self.economy_weight and (self.training if regularised is None else regularised):
             balanced = self.is_settled or not self.training
@@ -165,56 +165,59 @@ class Story(PyroModule):
         return self(self._syntax("it cannot score trees jointly")(trees), surface)
 
     def _attach(
-        self, trees: TreeBatch | LatentTrees, surface: Surface | None, views: Views | None
-    ) -> Callable[[Surface, Tensor | None], Tensor]:
-        """ATTACH: the scores of the punctemes of constituents (section 2.1, equations 3 and 4)."""
-        return _AttachScores(self, trees, surface, views)
+        self,
+        scorer: Scorer,
+        trees: TreeBatch | LatentTrees,
+        surface: Surface | None,
+        views: Views | None,
+        shown: Surface,
+        nodes: Tensor | None,
+    ) -> Tensor:
+        """ATTACH: the scores of pairs of some nodes, or of all, given the marks shown inside them.
 
-    def scorer(self, trees: TreeBatch) -> Scorer:
-        """`Attach.scorer` for these trees, which adds what `Trust` gives, and raises the empty pair."""
-        scorer, read = self.attach.scorer(trees), self._read(trees)
-        return lambda views: self._of_views(scorer(views), trees, views, read)
-
-    def _of_arcs(self, trees: LatentTrees, surface: Surface, read: Tensor | None) -> Tensor:
-        """(..., C) the scores of the pairs of all items of a packed forest."""
-        if not is_of_arcs(self.attach):
+        The views of all nodes are known if it is the surface that is shown.
+        """
+        if isinstance(trees, LatentTrees) and not self.attach.is_local:
             raise ValueError(
                 f"{type(self.attach).__name__} looks at more of a tree than one arc, so that trees cannot be "
                 "summed out: use LocalAttach, or give the story trees"
             )
-        return self._raised(self.attach.scores_of_arcs(trees, surface), read, trees.relation)
+        if views is None or nodes is not None or shown is not surface:
+            views = self._views(trees, shown, nodes)
+        return scorer(views)
 
-    def _read(self, trees: TreeBatch | LatentTrees) -> Tensor | None:
-        """(C,) the scores of what a network reads, of the pairs of all nodes."""
-        return None if self.reading is None else self.reading.scores(trees)
+    def scorer(self, trees: TreeBatch | LatentTrees) -> Scorer:
+        """(..., C) the scores of pairs (section 2.1, equation 3), as a function of views of these trees::
 
-    def _of_views(self, scores: Tensor, trees: TreeBatch, views: Views, read: Tensor | None) -> Tensor:
-        """`_raised` for the pairs of views."""
-        if read is not None:
-            read = self.attach.of_views(read, trees, views)
-        return self._raised(scores, read, trees.relation, views.node)
+            score(l, r, w)  =  a theta . f(l, r, w)  +  reading(l, r, w)  +  empty_score [l and r are empty]
 
-    def _raised(
-        self, scores: Tensor, read: Tensor | None, relation: Tensor, nodes: Tensor | None = None
+        Without a network to read, a = 1 and reading(l, r, w) = 0.
+        """
+        read = None if self.reading is None else self.reading.scores(trees)
+        return partial(self._score, self.attach.scorer(trees), read, trees)
+
+    def _score(
+        self, theta_f: Scorer, read: Tensor | None, trees: TreeBatch | LatentTrees, views: Views
     ) -> Tensor:
-        """(..., C) scores of pairs, plus those of `Trust`, with a higher score for the empty pair."""
+        scores = theta_f(views)
         if read is not None and self.reading is not None:
+            read = self.attach.of_views(read, trees, views)
             scores = self.reading.own * scores + read.to(scores.device)
-        if not self.empty_score:
-            return scores
-        relation = relation.cpu() if nodes is None else relation.cpu()[nodes.cpu()]
-        empty = torch.from_numpy(choice_start(self.inventory, relation)[:-1])  # the first pair of each set
-        more = scores.new_zeros(scores.shape[-1])
-        more[empty.to(more.device)] = self.empty_score
-        return scores + more
+        if self.empty_score:
+            # The empty pair is the first of each W_d.
+            empty = choice_start(self.inventory, trees.relation.cpu()[views.node])[:-1]
+            more = scores.new_zeros(scores.shape[-1])
+            more[torch.from_numpy(empty).to(more.device)] = self.empty_score
+            scores = scores + more
+        return scores
 
-    def _views(self, trees: TreeBatch, surface: Surface) -> Views:
-        """All nodes with the known marks inside them."""
-        if isinstance(surface, Tensor):
-            return views_of(trees.forest, surface)
-        if self.attach.reads_surface:
-            _refuse_open_slots(trees, surface)
-        return views_of(trees.forest, surface.settled())
+    def _views(self, trees: TreeBatch | LatentTrees, shown: Surface, nodes: Tensor | None) -> Views:
+        """Nodes, or all, with the known marks inside them."""
+        if not isinstance(shown, Tensor):
+            if self.attach.reads_surface:
+                _refuse_open_slots(trees, shown)
+            shown = shown.settled()
+        return views_of(trees.forest, shown, nodes)
 
     def _refuse_parts_of_others(self) -> None:
         """Refuse a part whose sites Pyro takes for those of another module: here they would be no sites."""
@@ -234,34 +237,7 @@ class Story(PyroModule):
         return self.syntax
 
 
-class _AttachScores:
-    """The scores of pairs of some nodes, or of all, given the marks inside them."""
-
-    def __init__(
-        self,
-        story: Story,
-        trees: TreeBatch | LatentTrees,
-        surface: Surface | None,
-        views: Views | None,
-    ) -> None:
-        self._story, self._trees, self._surface, self._known = story, trees, surface, views
-        self._read = story._read(trees)
-        self._scorer: Scorer | None = None
-
-    def __call__(self, shown: Surface, nodes: Tensor | None) -> Tensor:
-        story, trees = self._story, self._trees
-        if isinstance(trees, LatentTrees):
-            return story._of_arcs(trees, shown, self._read)
-        if nodes is None:
-            known = self._known if shown is self._surface else None
-            views = story._views(trees, shown) if known is None else known
-            return story._of_views(story.attach.observed(trees, views), trees, views, self._read)
-        self._scorer = self._scorer or story.scorer(trees)
-        assert isinstance(shown, Tensor)  # constituents sprout while x is drawn
-        return self._scorer(views_of(trees.forest, shown, nodes))
-
-
-def _refuse_open_slots(trees: TreeBatch, evidence: SlotEvidence) -> None:
+def _refuse_open_slots(trees: TreeBatch | LatentTrees, evidence: SlotEvidence) -> None:
     """Refuse evidence that leaves open a slot strictly inside a constituent."""
     start, inner = trees.forest.slot_start, torch.ones(len(evidence), dtype=torch.bool)
     inner[start[:-1]] = inner[start[1:] - 1] = False

@@ -1,13 +1,16 @@
 """Trees as integers, many at a time: what the models read."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
 
 from pyropunct.inference.forest import Forest
 from pyropunct.inference.machines.evidence import as_wide
+
+Found = TypeVar("Found")
 
 COLUMNS = ("relation", "tag", "form", "shape")
 """The columns that every batch has for its words."""
@@ -39,6 +42,7 @@ class TreeBatch:
     :ivar shape: (N,) ``int64``, see `pyropunct.vocabulary.word_shape`.
     :ivar more: (N,) ``int64``, further columns for attach models, by their names in templates; under
         `READING`, which no template reads, log-odds.
+    :ivar memo: what `once` has computed; None if nothing is kept.
     """
 
     forest: Forest
@@ -47,6 +51,7 @@ class TreeBatch:
     form: Tensor
     shape: Tensor
     more: Mapping[str, Tensor] = field(default_factory=dict)
+    memo: dict[Any, Any] | None = field(default=None, repr=False, compare=False)
 
     def __len__(self) -> int:
         return self.forest.num_trees
@@ -60,6 +65,18 @@ class TreeBatch:
         device = self.relation.device
         place = torch.from_numpy(self.forest.nodes_of(trees)).to(device)
         return self._changed(self.forest.pick(trees).to(device), lambda column: column[place])
+
+    def remembering(self) -> "TreeBatch":
+        """The same trees, for which `once` keeps what it computes."""
+        return replace(self, memo={})
+
+    def once(self, function: Callable[["TreeBatch"], Found]) -> Found:
+        """What a function says of these trees; computed only once if they are `remembering`."""
+        if self.memo is None:
+            return function(self)
+        if function not in self.memo:
+            self.memo[function] = function(self)
+        return self.memo[function]
 
     def _changed(self, forest: Forest, change: Callable[[Tensor], Tensor]) -> "TreeBatch":
         more = {name: change(column) for name, column in self.more.items()}

@@ -1,8 +1,9 @@
 """The base class of attach models: p_theta(l, r | w) of Li, Wang & Eisner (2019, section 2.1, equation 4)."""
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from itertools import chain
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import torch
 from pyro.nn import PyroModule
@@ -12,10 +13,13 @@ from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.problem import choice_rows, choice_start
 from pyropunct.inference.ragged import runs
 from pyropunct.models.attach.views import Contexts, Views
+from pyropunct.models.latent import LatentTrees
 from pyropunct.models.trees import TreeBatch
 
+Trees = TreeBatch | LatentTrees
+
 Scorer = Callable[[Views], Tensor]
-"""Gives the scores of views of the nodes of a batch of trees: see `Attach.scorer`."""
+"""Gives the scores of views of the nodes of some trees: see `Attach.scorer`."""
 
 
 class ScoresError(ValueError):
@@ -36,48 +40,70 @@ class Attach(PyroModule):
 
     Scores may depend on the whole unpunctuated tree and on the surface punctuation strictly inside w.
 
-    Subclasses override `scores`, or `scorer` to share computations between many views of the same trees.
-    `pyro.nn.PyroSample` attributes are weights with a prior; plain parameters are trained without one. A
-    model is in training mode only while it is trained.
+    Subclasses override one method, `scores`.  It may share computations between many views of the same trees
+    by `TreeBatch.once`.  `pyro.nn.PyroSample` attributes are weights with a prior; plain parameters are
+    trained without one. A model is in training mode only while it is trained.
     """
 
     grown: ClassVar[frozenset[str]] = frozenset()
     """The buffers whose sizes depend on the training treebank.  The arguments fix the sizes of all others."""
 
+    is_local: ClassVar[bool] = False
+    """Whether scores depend on nothing but the arc and the span of w in the tree, so that trees can be summed
+    out: then `scores` takes `LatentTrees` too, whose nodes are items.  A subclass with `scores` of its own
+    says so anew."""
+
+    on_cpu: ClassVar[bool] = False
+    """Whether `scores` takes trees and views on the CPU, wherever the model's parameters are."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "scores" in vars(cls) and "is_local" not in vars(cls):
+            cls.is_local = False
+
     def __init__(self, inventory: Inventory) -> None:
         super().__init__()
         self.inventory = inventory
 
-    def scores(self, trees: TreeBatch, views: Views) -> Tensor:
+    def scores(self, trees: Any, views: Views) -> Tensor:
         """The scores of puncteme pairs for V views, in one of three shapes:
 
         - (..., V, R): one column for each of the R rows of the inventory;
         - (..., V, K): one column for each pair in W_d, padded to the size K of the largest set;
         - (..., C): the pairs that `pairs_of` lists, in its order.
 
-        Scores outside W_d are ignored. Trees and views are on the device of the model's parameters. If the
-        shape is ambiguous, a table is assumed.
+        Scores outside W_d are ignored. Trees and views are on the device of the model's parameters, unless
+        `on_cpu`. If the shape is ambiguous, a table is assumed.
 
-        :raises NotImplementedError: if a subclass overrides neither this method nor `scorer`.
+        :param trees: a `TreeBatch`; or, if the model `is_local`, `LatentTrees`, which stay on the CPU.
+        :raises NotImplementedError: if a subclass does not override this method.
         """
-        if type(self).scorer is Attach.scorer:
-            raise NotImplementedError(f"{type(self).__name__} overrides neither scores nor scorer of Attach")
-        return self.scorer(trees)(views)
+        raise NotImplementedError(f"{type(self).__name__} does not override scores of Attach")
 
-    def scorer(self, trees: TreeBatch) -> Scorer:
-        """A function from views of these trees to the scores of their pairs, (..., C), view after view."""
-        device = next(chain(self.parameters(), self.buffers()), trees.relation).device
-        there = trees if device == trees.relation.device else trees.to(device)
-        return lambda views: self.flat(self.scores(there, views.to(device)), trees, views)
+    def scorer(self, trees: Trees) -> Scorer:
+        """A function from views of these trees to the scores of their pairs, (..., C), view after view.
 
-    def flat(self, scores: Tensor, trees: TreeBatch, views: Views) -> Tensor:
-        """(..., C) scores of pairs from any shape of `scores`. Raises ScoresError for other shapes."""
-        relation = trees.relation.cpu()[views.node]
+        Its calls share what `TreeBatch.once` computes. It raises `ScoresError` for scores of other shapes.
+        """
+        there, device = trees, trees.relation.device
+        if isinstance(trees, TreeBatch):
+            if not self.on_cpu:
+                device = next(chain(self.parameters(), self.buffers()), trees.relation).device
+            there = (trees if device == trees.relation.device else trees.to(device)).remembering()
+        return partial(self._scores_of_pairs, there, trees.relation.cpu(), device)
+
+    def _scores_of_pairs(self, trees: Trees, relation: Tensor, device: torch.device, views: Views) -> Tensor:
+        here = views if device.type == "cpu" else views.to(device)
+        return self._flat(self.scores(trees, here), relation[views.node])
+
+    def _flat(self, scores: Tensor, relation: Tensor) -> Tensor:
+        """(..., C) scores of pairs from any shape of `scores`, of views with these relations."""
         rows, start = len(self.inventory.rows), torch.from_numpy(self.inventory.pair_start)
-        largest, wanted = int(start.diff().max()), int(start.diff()[relation].sum())
+        sizes = start.diff()
+        largest, wanted = int(sizes.max()), int(sizes[relation].sum())
         shape = tuple(scores.shape) if isinstance(scores, Tensor) and scores.is_floating_point() else ()
         if shape[-2:] in ((len(relation), rows), (len(relation), largest)):
-            view, row = self.pairs_of_nodes(relation)
+            view, row = self._pairs(relation)
             column = row if shape[-1] == rows else row - start[relation[view]]
             return scores[..., view, column]
         if shape[-1:] == (wanted,):
@@ -88,10 +114,6 @@ class Attach(PyroModule):
             f"pairs_of lists them; or a table of {len(relation)} views by the {rows} pairs of the inventory, "
             f"or by {largest}, the most pairs of a relation"
         )
-
-    def observed(self, trees: TreeBatch, views: Views) -> Tensor:
-        """The scores of all nodes, when x is observed; override it to add a `pyro.factor` in training."""
-        return self.scorer(trees)(views)
 
     @property
     def reads_surface(self) -> bool:
@@ -113,18 +135,17 @@ class Attach(PyroModule):
         """Make gradients sparse from now on; returns the `pyro.nn.PyroSample` attributes that have them."""
         return frozenset()
 
-    def pairs_of(self, trees: TreeBatch, views: Views) -> Pairs:
-        """The pairs that need a score: the pairs of each view's W_d, view after view."""
-        return self.pairs_of_nodes(trees.relation[views.node])
+    def pairs_of(self, trees: Trees, views: Views | None = None) -> Pairs:
+        """The pairs that need a score: those of each view's W_d, view after view; or of all nodes."""
+        return self._pairs(trees.relation if views is None else trees.relation[views.node])
 
-    def pairs_of_nodes(self, relation: Tensor) -> Pairs:
-        """The pairs of nodes, or of views, with these relations."""
+    def _pairs(self, relation: Tensor) -> Pairs:
         sizes = torch.from_numpy(choice_start(self.inventory, relation)).diff()
         view, row = torch.repeat_interleave(sizes), choice_rows(self.inventory, relation.cpu())
         return Pairs(view.to(relation.device), row.to(relation.device))
 
-    def of_views(self, scores: Tensor, trees: TreeBatch, views: Views) -> Tensor:
-        """The scores of views' pairs, where scores depend on the trees alone."""
-        start, node = choice_start(self.inventory, trees.relation), views.node.numpy()
+    def of_views(self, scores: Tensor, trees: Trees, views: Views) -> Tensor:
+        """The scores of views' pairs, given those of all nodes: they depend on the trees alone."""
+        start, node = choice_start(self.inventory, trees.relation), views.node.cpu().numpy()
         first, end = start[node], start[node + 1]
         return scores.index_select(-1, torch.from_numpy(runs(first, end - first)).to(scores.device))

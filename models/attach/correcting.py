@@ -8,10 +8,10 @@ from pyro.nn import PyroSample
 from torch import Tensor
 
 from pyropunct.inference.inventory import Inventory
-from pyropunct.models.attach.base import Scorer
 from pyropunct.models.attach.log_linear import LogLinearAttach
 from pyropunct.models.attach.scores import Part
 from pyropunct.models.attach.templates import FAMILIES, Template, templates
+from pyropunct.models.attach.views import Views
 from pyropunct.models.priors import normal_prior
 from pyropunct.models.trees import TreeBatch, string_number
 
@@ -111,15 +111,19 @@ class CorrectingAttach(LogLinearAttach):
         """Weights from which training starts: all zero, as kappa already prefers unchanged pairs."""
         return super().starting_point(empty)
 
-    def scorer(self, trees: TreeBatch) -> Scorer:
-        """theta . f(l, r, w_e) + kappa[d, m, s] of the pairs of views."""
+    def scores(self, trees: TreeBatch, views: Views) -> Tensor:
+        """(C,) theta . f(l, r, w_e) + kappa[d, m, s] of the pairs of views."""
+        staying = trees.once(self._staying)
+        return super().scores(trees, views) + self.of_views(staying, trees, views)
+
+    def _staying(self, trees: TreeBatch) -> Tensor:
+        """kappa[d, m, s] of the pairs of all nodes."""
         relation = trees.relation.cpu()
         had = torch.stack([trees.more[name].cpu() for name in ERROR_COLUMNS[:2]], -1)
-        node, row = self.pairs_of_nodes(relation)
+        node, row = self.pairs_of(trees)
         stays = self._row_numbers[row] == had[node]
         place = (relation * 4 + _sides(had != 0))[node] * 4 + _sides(stays)
-        others, staying = super().scorer(trees), self.staying.flatten()[place.to(trees.relation.device)]
-        return lambda views: others(views) + self.of_views(staying, trees, views)
+        return self.staying.flatten()[place]
 
 
 def _sides(of_pair: Tensor) -> Tensor:

@@ -9,10 +9,8 @@ from pyro.nn import PyroSample
 from torch import Tensor
 
 from pyropunct.inference.inventory import Inventory
-from pyropunct.models.attach.base import Attach
+from pyropunct.models.attach.base import Attach, Trees
 from pyropunct.models.attach.views import Views
-from pyropunct.models.latent import LatentTrees
-from pyropunct.models.trees import TreeBatch
 
 
 class PairFrequencies(Attach):
@@ -24,16 +22,13 @@ class PairFrequencies(Attach):
     """
 
     reads_surface = False
+    is_local = True
 
     def __init__(self, inventory: Inventory, marks: Sequence[str] = (), prior_scale: float = 1.0) -> None:
         super().__init__(inventory)
         prior = dist.Normal(torch.zeros(len(inventory.rows)), prior_scale).to_event(1)
         self.table: Any = PyroSample(prior)  # a tensor when read
 
-    def scores_of_arcs(self, trees: LatentTrees, surface: Any) -> Tensor:
-        """See `pyropunct.models.attach.local.OfArcs`."""
-        return self.table[..., self.pairs_of_nodes(trees.relation).row]
-
-    def scores(self, trees: TreeBatch, views: Views) -> Tensor:
+    def scores(self, trees: Trees, views: Views) -> Tensor:
         """The relation's part of the table, for each view."""
         return self.table[..., self.pairs_of(trees, views).row]

@@ -5,16 +5,16 @@ around and inside it, but not at other arcs.
 """
 
 from collections.abc import Sequence
-from typing import Any, Protocol, TypeGuard
+from typing import Any
 
 import numpy as np
 from torch import Tensor
 
 from pyropunct.inference.ragged import Ints
-from pyropunct.models.attach.attributes import PLACES, SURFACE, Attributes, ViewAttributes
+from pyropunct.models.attach.attributes import PLACES, SURFACE, Attributes
 from pyropunct.models.attach.log_linear import LogLinearAttach
 from pyropunct.models.attach.templates import Template
-from pyropunct.models.attach.views import Contexts, views_between
+from pyropunct.models.attach.views import Contexts, Views
 from pyropunct.models.latent import LatentTrees
 
 OF_SPAN = ("relation", "side", "edges", "length", "distance", "words_before", "words_after")
@@ -61,44 +61,26 @@ class ArcAttributes(Attributes):
         return self._single[name]
 
 
-class OfArcs(Protocol):
-    """An attach model whose scores are local to an arc: see `is_of_arcs`."""
-
-    def scores_of_arcs(self, trees: LatentTrees, surface: Any) -> Tensor:
-        """(..., C) the scores of the pairs of all items, given (S, L) strings, or evidence about them."""
-
-
-def is_of_arcs(attach: object) -> TypeGuard[OfArcs]:
-    """Whether an attach model scores arcs: false if it overrides only the scores of trees."""
-    places: dict[str, int] = {}
-    for place, kind in enumerate(type(attach).__mro__):
-        for name in ("scores_of_arcs", "scores", "scorer"):
-            if name in vars(kind):
-                places.setdefault(name, place)
-    of_arcs = places.pop("scores_of_arcs", None)
-    return of_arcs is not None and of_arcs <= min(places.values(), default=of_arcs)
-
-
 class LocalAttach(LogLinearAttach):
     """`LogLinearAttach` with those templates alone that are local to an arc."""
+
+    is_local = True
 
     @classmethod
     def takes(cls, template: Template) -> bool:
         """Whether it looks at nothing but an arc, its span, and words and marks."""
         return LOCAL.issuperset(template.attributes)
 
-    def contexts_of_arcs(self, trees: LatentTrees, surface: Tensor) -> Contexts:
-        """The contexts of all items that have weights."""
-        views = views_between(trees.forest.left_slot, trees.forest.right_slot, surface)
-        return self._known(ViewAttributes(ArcAttributes(trees), views), range(len(self.templates)))
+    def attributes(self, trees: Any) -> Attributes:
+        """What templates can look at, of trees or of the items of latent trees."""
+        return ArcAttributes(trees) if isinstance(trees, LatentTrees) else super().attributes(trees)
 
-    def scores_of_arcs(self, trees: LatentTrees, surface: Any) -> Tensor:
-        """(C,) see `OfArcs`. Raises ValueError if slots inside constituents are open."""
-        if not isinstance(surface, Tensor):
-            raise ValueError("trees cannot be summed out where evidence leaves the punctuation open")
-        if trees.contexts is not None:
-            return self.scores_of_treebank(len(trees), trees.relation.numpy(), trees.contexts)
-        return self.scores_of_contexts(trees.relation.numpy(), self.contexts_of_arcs(trees, surface))
+    def scores(self, trees: Any, views: Views) -> Tensor:
+        """(C,) theta . f(l, r, w) of the pairs of views."""
+        if views.contexts is None and isinstance(trees, LatentTrees):
+            relation = trees.relation[views.node].numpy()
+            return self.scores_of_contexts(relation, self.contexts(trees, views))
+        return super().scores(trees, views)
 
     def count_uses(self, contexts: Sequence[Contexts]) -> None:
         """Count each item of the packed forest of each training sentence as a use of its contexts: see

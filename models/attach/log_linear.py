@@ -17,7 +17,7 @@ from pyropunct.inference.machines.evidence import EMPTY
 from pyropunct.inference.problem import choice_start
 from pyropunct.inference.ragged import Ints, runs, starts_of
 from pyropunct.models.attach.attributes import SEVERAL, SURFACE, Attributes, ViewAttributes
-from pyropunct.models.attach.base import Attach, Scorer
+from pyropunct.models.attach.base import Attach, Trees
 from pyropunct.models.attach.scores import (
     OF_RELATION,
     ContextWeights,
@@ -120,6 +120,7 @@ class LogLinearAttach(Attach):
     """
 
     grown = frozenset({"keys", "kinds", "starts"})
+    on_cpu = True  # where compiled code reads them
     may_be_sparse = frozenset({"weights"})
 
     def __init__(
@@ -171,9 +172,13 @@ class LogLinearAttach(Attach):
         self.starts = torch.from_numpy(starts_of(sizes))
         self._nodes = nodes[order]
 
-    def contexts(self, trees: TreeBatch, views: Views) -> Contexts:
+    def contexts(self, trees: Trees, views: Views) -> Contexts:
         """The contexts of the views that have weights."""
-        return self._known(ViewAttributes(Attributes(trees), views), range(len(self.templates)))
+        return self._known(ViewAttributes(self.attributes(trees), views), range(len(self.templates)))
+
+    def attributes(self, trees: Any) -> Attributes:
+        """What templates can look at."""
+        return Attributes(trees)
 
     def starting_point(self, empty: float = 5.0) -> dict[str, Tensor]:
         """Initial weights: all zero, but the empty pair of every node scores higher by ``empty``.
@@ -232,9 +237,15 @@ class LogLinearAttach(Attach):
         of_surface = [bool(SURFACE.intersection(template.attributes)) for template in self.templates]
         return np.flatnonzero(of_surface).tolist()
 
-    def scorer(self, trees: TreeBatch) -> Scorer:
-        """theta . f(l, r, w) of the pairs of views."""
-        return _LogLinearScorer(self, trees)
+    def scores(self, trees: Any, views: Views) -> Tensor:
+        """(C,) theta . f(l, r, w) of the pairs of views."""
+        if views.contexts is not None:
+            relation = trees.relation.cpu()[views.node].numpy()
+            return self.scores_of_treebank(len(trees), relation, views.contexts)
+        return trees.once(self._of_trees)(views)
+
+    def _of_trees(self, trees: TreeBatch) -> "_ScoresOfTrees":
+        return _ScoresOfTrees(self, trees)
 
     def scores_of_contexts(self, relation: Ints, contexts: Contexts) -> Tensor:
         """(C,) theta . f(l, r, w) of the pairs of views, given (V,) the relations of their nodes."""
@@ -321,7 +332,7 @@ class LogLinearAttach(Attach):
         return [*(["relation"] if template.part in OF_RELATION else []), *template.attributes]
 
 
-class _LogLinearScorer:
+class _ScoresOfTrees:
     """The scores of views.
 
     The scores of the trees alone, and of constituents without marks inside (most views), are computed once.
@@ -332,8 +343,6 @@ class _LogLinearScorer:
 
     def __call__(self, views: Views) -> Tensor:
         attach, relation = self._attach, self._trees.relation.cpu()[views.node].numpy()
-        if views.contexts is not None:
-            return attach.scores_of_treebank(len(self._trees), relation, views.contexts)
         if not attach.reads_surface:
             return attach.of_views(self._of_trees, self._trees, views)
         surface, marked = attach._templates_of_surface, views.sizes.nonzero()[:, 0]

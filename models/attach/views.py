@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pyropunct.inference.forest import Forest
+from pyropunct.inference.packed import PackedForest
 from pyropunct.inference.ragged import Ints, runs, starts_of
 
 
@@ -77,21 +78,15 @@ def join_views(parts: Sequence[Views]) -> Views:
     return Views(node, torch.nn.functional.pad(sizes.cumsum(0), (1, 0)), token, slot)
 
 
-def views_of(forest: Forest, surface: Tensor, nodes: Tensor | None = None) -> Views:
+def views_of(forest: Forest | PackedForest, surface: Tensor, nodes: Tensor | None = None) -> Views:
     """Views of nodes, by default of all; (S, L) surface strings are padded with -1."""
     nodes = torch.arange(forest.num_nodes) if nodes is None else nodes
-    left_slot, right_slot = (slots.cpu()[nodes] for slots in (forest.left_slot, forest.right_slot))
-    return views_between(left_slot, right_slot, surface)._replace(node=nodes)
-
-
-def views_between(left_slot: Tensor, right_slot: Tensor, surface: Tensor) -> Views:
-    """Views of V constituents, numbered from 0, between (V,) left and (V,) right slots; see `views_of`."""
+    left_slot, right_slot = (slots.cpu()[nodes].numpy() for slots in (forest.left_slot, forest.right_slot))
     strings = surface.cpu().numpy()
     slot, column = np.nonzero(strings >= 0)
     start = np.searchsorted(slot, np.arange(len(strings) + 1))
-    first = start[left_slot.cpu().numpy() + 1]
-    sizes = start[right_slot.cpu().numpy()] - first
+    first = start[left_slot + 1]
+    sizes = start[right_slot] - first
     marks = runs(first, sizes)
     token = strings[slot, column][marks]
-    node = torch.arange(len(first))
-    return Views(node, *map(torch.from_numpy, (starts_of(sizes), token, slot[marks])))  # type: ignore[arg-type]
+    return Views(nodes, *map(torch.from_numpy, (starts_of(sizes), token, slot[marks])))  # type: ignore[arg-type]

@@ -8,7 +8,7 @@ arc (`pyropunct.models.attach.local`).
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from pyropunct.inference.inside import log_evidence
 from pyropunct.inference.packed import joined, packed_forest
 from pyropunct.inference.pyro.collapse import collapse_trees, tree_problem
 from pyropunct.models.attach.local import LocalAttach
-from pyropunct.models.attach.views import join_contexts
+from pyropunct.models.attach.views import join_contexts, views_of
 from pyropunct.models.latent import LatentTrees
 from pyropunct.nets.latent import Pruning, possible_trees
 from pyropunct.nets.parser import BiaffineParser
@@ -85,12 +85,15 @@ class LatentTraining(Training):
         known = certain_trees(self.vocabulary, (sentence.tree for sentence in self.train[: self.known]))
         found = [*known, *latent_trees(self.parser, self.vocabulary, words, PRUNING)]
         self._of_dev = found[len(self.train) :]
-        contexts = [attach.contexts_of_arcs(*one) for one in zip(found, self.surfaces, strict=False)]
-        self._latent = [replace(one, contexts=of) for one, of in zip(found, contexts, strict=False)]
-        attach.count_uses(contexts)
+        self._latent = found[: len(self.train)]
+        self._contexts_of_items = [
+            attach.contexts(trees, views_of(trees.forest, surface))
+            for trees, surface in zip(self._latent, self.surfaces, strict=True)
+        ]
+        attach.count_uses(self._contexts_of_items)
 
     def batch(self, numbers: Sequence[int]) -> Any:
-        """Training sentences as the story reads them: latent trees, and surface strings."""
+        """Training sentences as the story reads them: latent trees, surface strings, and views of items."""
         trees, surface, views = super().batch(numbers)
         if not self._latent:
             return trees, surface, views
@@ -100,9 +103,9 @@ class LatentTraining(Training):
             joined([one.forest for one in some]),
             torch.cat([one.relation for one in some]),
             torch.cat([one.log_arcs for one in some]),
-            contexts=join_contexts([one.contexts for one in some]),
         )
-        return latent, surface
+        contexts = join_contexts([self._contexts_of_items[number] for number in numbers])
+        return latent, surface, views_of(latent.forest, surface)._replace(contexts=contexts)
 
     def perplexity_of(self, model: Punctuator) -> float:
         """The perplexity per slot of dev, over all probable trees."""

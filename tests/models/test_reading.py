@@ -50,7 +50,7 @@ def expected_scores(story: Story, trees: TreeBatch) -> list[float]:
 
 def test_scores_are_those_of_the_definition() -> None:
     story, trees = reading_story(tree_batch(HEADS, RELATIONS))
-    views = story._views(trees, padded([()] * trees.forest.num_slots))
+    views = views_of(trees.forest, padded([()] * trees.forest.num_slots))
     assert story.scorer(trees)(views).tolist() == pytest.approx(expected_scores(story, trees), abs=1e-5)
 
 

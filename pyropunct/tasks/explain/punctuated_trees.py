@@ -26,7 +26,6 @@ import torch
 
 from pyropunct.inference.inside import log_evidence, posterior_items
 from pyropunct.inference.pyro.collapse import collapse_trees, tree_problem
-from pyropunct.models.attach.local import is_of_arcs
 from pyropunct.nets.eisner import best_tree
 from pyropunct.nets.latent import possible_trees
 from pyropunct.nets.parser import BiaffineParser, WeightedTree
@@ -111,7 +110,7 @@ def least_risk_trees(
 ) -> Iterator[LeastRisk]:
     """The tree of least risk of each punctuated sentence; see `trees_given_marks` for the parameters."""
     story = model.for_parsed.story
-    if strength != 1 or not is_of_arcs(story.attach) or not isinstance(model.parser, BiaffineParser):
+    if strength != 1 or not story.attach.is_local or not isinstance(model.parser, BiaffineParser):
         yield from map(least_risk_tree, trees_given_marks(model, sentences, draws, strength))
         return
     for words, surface in sentences:
