@@ -9,7 +9,7 @@ from trials import begin, parser
 
 from pyropunct import Recipe, fit
 from pyropunct.fitted.recipes import DEFAULT_FAMILIES, PAPER_FAMILIES
-from pyropunct.models.attach.templates import FAMILIES
+from pyropunct.models.attach.features import FAMILIES
 
 
 def main() -> None:

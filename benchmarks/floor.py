@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pyropunct.inference.chart import chart_of, recorded
 from pyropunct.inference.circuit.tape import RESCALE, SPARSE
 from pyropunct.inference.problem import Problem
-from pyropunct.models.attach.scores import Features
+from pyropunct.models.attach.feature_weights import Features
 
 IN_CACHE = 1024
 """Numbers in each of two arrays that stay in the innermost cache: 8 KiB each."""

@@ -40,7 +40,7 @@ import torch
 from speed_sentences import Mimic, chain_heads, flat_heads, sized
 
 from pyropunct import Recipe, Sentence, read_treebank
-from pyropunct.models.attach.scores import Features, features_of
+from pyropunct.models.attach.feature_weights import Features, features_of
 from pyropunct.train.training import Training
 from pyropunct.vocabulary import Vocabulary, build_vocabulary
 

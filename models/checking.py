@@ -30,9 +30,8 @@ from pyropunct.inference.machines.moves import MachineError
 from pyropunct.inference.problem import Problem, choice_start
 from pyropunct.inference.pyro.private import sites_of
 from pyropunct.inference.pyro.strings import Underlying
-from pyropunct.models.attach.base import Attach, ScoresError
-from pyropunct.models.attach.views import Views, join_views, views_of
-from pyropunct.models.channel.base import Channel
+from pyropunct.models.attach.attach_model import Attach, ScoresError, Views, join_views, views_of
+from pyropunct.models.channel.noisy_channel import Channel
 from pyropunct.models.learned import places
 from pyropunct.models.trees import TreeBatch
 

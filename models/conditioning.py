@@ -27,7 +27,7 @@ from pyropunct.inference.pyro.pairs import log_probabilities
 from pyropunct.inference.pyro.strings import Underlying
 from pyropunct.inference.pyro.told import with_parts
 from pyropunct.inference.ragged import Floats, Ints
-from pyropunct.models.attach.views import Views, views_of
+from pyropunct.models.attach.attach_model import Views, views_of
 from pyropunct.models.story import Story
 from pyropunct.models.trees import TreeBatch
 

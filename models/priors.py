@@ -16,16 +16,10 @@ from torch import Tensor
 Array = NDArray[Any]
 
 
-def normal_prior(mean: Tensor, scale: float) -> dist.Normal:
-    """Independent normal variables whose mean is a copy of ``mean``.
-
-    A guide that starts at the prior's mean trains that tensor; without the copy, the prior would change too.
-    """
-    return dist.Normal(mean.clone(), scale)
-
-
 class NormalPrior:
-    """The prior of a `pyro.nn.PyroSample`: a function of its module, which can be pickled.
+    """A normal prior of a `pyro.nn.PyroSample`: a function of its module, which can be pickled.
+
+    Its mean is a copy: a guide that starts at the mean trains that tensor, and the prior must stay.
 
     :param mean: a tensor, or the name of a buffer of the module.
     """
@@ -36,7 +30,7 @@ class NormalPrior:
     def __call__(self, module: PyroModule) -> dist.TorchDistribution:
         """The prior in a module."""
         mean = getattr(module, self._mean) if isinstance(self._mean, str) else self._mean
-        return normal_prior(mean, self._scale).to_event(mean.dim())
+        return dist.Normal(mean.clone(), self._scale).to_event(mean.dim())
 
 
 class PriorShares(NamedTuple):

@@ -25,15 +25,13 @@ from pyropunct.inference.pyro.latent import grow
 from pyropunct.inference.pyro.private import belongs_to, sites_of
 from pyropunct.inference.pyro.telling import tell
 from pyropunct.inference.pyro.told import Surface, Told
-from pyropunct.models.attach.base import Attach, Scorer
-from pyropunct.models.attach.views import Views, views_of
-from pyropunct.models.channel.base import Channel
+from pyropunct.models.attach.attach_model import Attach, Scorer, Views, views_of
+from pyropunct.models.channel.noisy_channel import Channel
 from pyropunct.models.economy import Economy
-from pyropunct.models.latent import LatentTrees
-from pyropunct.models.parts import PartMarks
-from pyropunct.models.reading import Trust
+from pyropunct.models.marked_parts import PartMarks
 from pyropunct.models.symmetry import unmatched_rows
-from pyropunct.models.trees import TreeBatch
+from pyropunct.models.trees import AnyTrees, LatentTrees, TreeBatch
+from pyropunct.models.trust import Trust
 
 Syntax = Callable[..., TreeBatch]
 """A model of trees: called without arguments, it draws trees; called with trees, it observes them."""
@@ -46,8 +44,8 @@ class Story(PyroModule):
     string x_i of each slot (`pyropunct.inference.pyro.telling`). In mini-batches, use
     `pyropunct.inference.pyro.elbo.scale_likelihood`.
 
-    :param attach: p_theta(l, r | w), see `pyropunct.models.attach.base`.
-    :param channel: p_phi(x_i | u_i), see `pyropunct.models.channel.base`.
+    :param attach: p_theta(l, r | w), see `pyropunct.models.attach.attach_model`.
+    :param channel: p_phi(x_i | u_i), see `pyropunct.models.channel.noisy_channel`.
     :param syntax: p_syn(T), see `pyropunct.models.syntax`; needed only to draw or score trees.
     :param marks: the tokens of the inventory, for symmetry and economy.
     :param functions: their functions, see `pyropunct.treebank.functions`, for economy.
@@ -56,8 +54,8 @@ class Story(PyroModule):
     :param empty_score: added to the score of every empty pair, since most constituents sprout nothing.
         Without it, training falls into a local optimum: several constituents explain one final period, and
         the channel absorbs all but one.
-    :param reading: scores of a network's predictions: see `pyropunct.models.reading`.
-    :param parts: marks around parts of constituents: see `pyropunct.models.parts`.
+    :param reading: scores of a network's predictions: see `pyropunct.models.trust`.
+    :param parts: marks around parts of constituents: see `pyropunct.models.marked_parts`.
     :ivar is_settled: whether economy counts unmatched marks.  Training says no in its first half: before the
         edits are learned, a quotation that is closed before the period looks like one that ends behind it.
     """
@@ -92,7 +90,7 @@ class Story(PyroModule):
 
     def forward(
         self,
-        trees: TreeBatch | LatentTrees | None = None,
+        trees: AnyTrees | None = None,
         surface: Surface | None = None,
         views: Views | None = None,
         plate: Any = "trees",
@@ -118,7 +116,7 @@ class Story(PyroModule):
         self._refuse_parts_of_others()
         if trees is None:
             trees = self._syntax("give it trees")()
-        if not isinstance(trees, TreeBatch | LatentTrees):
+        if not isinstance(trees, AnyTrees):
             raise TypeError(
                 f"a story takes a batch of trees, not {type(trees).__name__!r}: make one with "
                 "vocabulary.encode_trees([tree])"
@@ -138,7 +136,7 @@ class Story(PyroModule):
 
     def _told(
         self,
-        trees: TreeBatch | LatentTrees,
+        trees: AnyTrees,
         surface: Surface | None,
         views: Views | None,
         weights: Tensor,
@@ -167,7 +165,7 @@ class Story(PyroModule):
     def _attach(
         self,
         scorer: Scorer,
-        trees: TreeBatch | LatentTrees,
+        trees: AnyTrees,
         surface: Surface | None,
         views: Views | None,
         shown: Surface,
@@ -186,7 +184,7 @@ class Story(PyroModule):
             views = self._views(trees, shown, nodes)
         return scorer(views)
 
-    def scorer(self, trees: TreeBatch | LatentTrees) -> Scorer:
+    def scorer(self, trees: AnyTrees) -> Scorer:
         """(..., C) the scores of pairs (section 2.1, equation 3), as a function of views of these trees::
 
             score(l, r, w)  =  a theta . f(l, r, w)  +  reading(l, r, w)  +  empty_score [l and r are empty]
@@ -196,9 +194,7 @@ class Story(PyroModule):
         read = None if self.reading is None else self.reading.scores(trees)
         return partial(self._score, self.attach.scorer(trees), read, trees)
 
-    def _score(
-        self, theta_f: Scorer, read: Tensor | None, trees: TreeBatch | LatentTrees, views: Views
-    ) -> Tensor:
+    def _score(self, theta_f: Scorer, read: Tensor | None, trees: AnyTrees, views: Views) -> Tensor:
         scores = theta_f(views)
         if read is not None and self.reading is not None:
             read = self.attach.of_views(read, trees, views)
@@ -211,7 +207,7 @@ class Story(PyroModule):
             scores = scores + more
         return scores
 
-    def _views(self, trees: TreeBatch | LatentTrees, shown: Surface, nodes: Tensor | None) -> Views:
+    def _views(self, trees: AnyTrees, shown: Surface, nodes: Tensor | None) -> Views:
         """Nodes, or all, with the known marks inside them."""
         if not isinstance(shown, Tensor):
             if self.attach.reads_surface:
@@ -237,7 +233,7 @@ class Story(PyroModule):
         return self.syntax
 
 
-def _refuse_open_slots(trees: TreeBatch | LatentTrees, evidence: SlotEvidence) -> None:
+def _refuse_open_slots(trees: AnyTrees, evidence: SlotEvidence) -> None:
     """Refuse evidence that leaves open a slot strictly inside a constituent."""
     start, inner = trees.forest.slot_start, torch.ones(len(evidence), dtype=torch.bool)
     inner[start[:-1]] = inner[start[1:] - 1] = False

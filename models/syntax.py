@@ -1,7 +1,7 @@
 """SYNTAX: p_syn(T), the source of unpunctuated trees (Li, Wang & Eisner 2019, section 2).
 
 Trees grow head-outward, as in Model C of Eisner, "Three new probabilistic models for dependency parsing"
-(COLING 1996), with part-of-speech tags for words; `pyropunct.models.words` can then write the words.
+(COLING 1996), with part-of-speech tags for words; `pyropunct.models.written_words` can then write the words.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,7 +18,7 @@ from pyropunct.errors import FailureError
 from pyropunct.inference.forest import forest_of
 from pyropunct.models.learned import require_rows
 from pyropunct.models.trees import TreeBatch
-from pyropunct.models.words import Shape, Words
+from pyropunct.models.written_words import Shape, Words
 
 LEFT, RIGHT = range(2)
 

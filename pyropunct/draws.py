@@ -1,4 +1,4 @@
-"""Weighted draws of surface punctuation, in batches of trees; `pyropunct.models.drawing` makes the draws."""
+"""Weighted draws of surface punctuation, in batches of trees: `pyropunct.models.many_draws` makes them."""
 
 import hashlib
 from collections import Counter
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pyropunct.inference.forward import renumber
-from pyropunct.models.drawing import DrawsOfTrees, ManyDraws, Numbers
+from pyropunct.models.many_draws import DrawsOfTrees, ManyDraws, Numbers
 from pyropunct.models.trees import TreeBatch
 from pyropunct.treebank.tree import Tree
 from pyropunct.vocabulary import Vocabulary

@@ -14,7 +14,7 @@ from pyropunct.inference.machines.evidence import Evidence, exactly
 from pyropunct.inference.machines.moves import END, START, Move, Pass
 from pyropunct.inference.machines.products import Name, TokenEdit
 from pyropunct.inference.machines.sampling import draw_strings, sampler
-from pyropunct.models.channel.base import Channel
+from pyropunct.models.channel.noisy_channel import Channel
 
 
 class Arc(NamedTuple):

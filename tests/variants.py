@@ -10,11 +10,8 @@ from torch import Tensor, nn
 
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.machines.moves import END, Move
-from pyropunct.models.attach.base import Attach
-from pyropunct.models.attach.frequencies import PairFrequencies
-from pyropunct.models.attach.views import Views
-from pyropunct.models.channel.base import Channel
-from pyropunct.models.channel.identity import Identity
+from pyropunct.models.attach.attach_model import Attach, PairFrequencies, Views
+from pyropunct.models.channel.noisy_channel import Channel, Identity
 from pyropunct.models.channel.window import SlidingWindow
 from pyropunct.models.trees import TreeBatch
 

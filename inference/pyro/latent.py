@@ -1,4 +1,4 @@
-"""The site of latent trees (`pyropunct.models.latent.LatentTrees`): T is drawn, or summed out with its
+"""The site of latent trees (`pyropunct.models.trees.LatentTrees`): T is drawn, or summed out with its
 punctemes::
 
     tree     T: (..., I) of each item of the packed forest whether it is part of T, 1 or 0
@@ -27,7 +27,7 @@ TREE = "tree"
 
 
 class Latent(Protocol):
-    """Trees that are latent; see `pyropunct.models.latent.LatentTrees`."""
+    """Trees that are latent; see `pyropunct.models.trees.LatentTrees`."""
 
     @property
     def forest(self) -> PackedForest:

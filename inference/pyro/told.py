@@ -64,7 +64,7 @@ class Trees(Protocol):
 
 
 class PartScores(Protocol):
-    """Log-probabilities of the parts of constituents, see `pyropunct.models.parts.PartScores`."""
+    """Log-probabilities of the parts of constituents, see `pyropunct.models.marked_parts.PartScores`."""
 
     @property
     def marks(self) -> Tensor:

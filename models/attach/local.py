@@ -11,11 +11,10 @@ import numpy as np
 from torch import Tensor
 
 from pyropunct.inference.ragged import Ints
-from pyropunct.models.attach.attributes import PLACES, SURFACE, Attributes
+from pyropunct.models.attach.attach_model import Contexts, Views
+from pyropunct.models.attach.features import PLACES, SURFACE, Attributes, Template
 from pyropunct.models.attach.log_linear import LogLinearAttach
-from pyropunct.models.attach.templates import Template
-from pyropunct.models.attach.views import Contexts, Views
-from pyropunct.models.latent import LatentTrees
+from pyropunct.models.trees import LatentTrees
 
 OF_SPAN = ("relation", "side", "edges", "length", "distance", "words_before", "words_after")
 """Attributes of a constituent that its arc and its span tell."""

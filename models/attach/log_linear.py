@@ -16,9 +16,8 @@ from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.machines.evidence import EMPTY
 from pyropunct.inference.problem import choice_start
 from pyropunct.inference.ragged import Ints, runs, starts_of
-from pyropunct.models.attach.attributes import SEVERAL, SURFACE, Attributes, ViewAttributes
-from pyropunct.models.attach.base import Attach, Trees
-from pyropunct.models.attach.scores import (
+from pyropunct.models.attach.attach_model import Attach, Contexts, Views, views_of
+from pyropunct.models.attach.feature_weights import (
     OF_RELATION,
     ContextWeights,
     Index,
@@ -31,11 +30,19 @@ from pyropunct.models.attach.scores import (
     parts_of_pairs,
     sparse_weights,
 )
-from pyropunct.models.attach.templates import EACH_RELATION, EVERYWHERE, FAMILIES, Template
-from pyropunct.models.attach.views import Contexts, Views, views_of
+from pyropunct.models.attach.features import (
+    EACH_RELATION,
+    EVERYWHERE,
+    FAMILIES,
+    SEVERAL,
+    SURFACE,
+    Attributes,
+    Template,
+    ViewAttributes,
+)
 from pyropunct.models.priors import IsotropicNormal, PriorShares, shared_prior
 from pyropunct.models.symmetry import CLASSES
-from pyropunct.models.trees import TreeBatch
+from pyropunct.models.trees import AnyTrees, TreeBatch
 
 Keys = NDArray[np.uint64]
 
@@ -110,7 +117,7 @@ class LogLinearAttach(Attach):
     right puncteme, or for each class of symmetry. Only contexts seen in training have weights. theta has a
     normal prior: its standard deviation s gives the penalty ||theta||^2 / (2 s^2) of equation (5).
 
-    :param families: the feature families to use, from `pyropunct.models.attach.templates.FAMILIES`.
+    :param families: the feature families to use, from `pyropunct.models.attach.features.FAMILIES`.
     :param prior_scale: the standard deviation s.
     :param least: contexts seen at fewer nodes get no weights.
 
@@ -119,7 +126,7 @@ class LogLinearAttach(Attach):
         each of them. Only for views of the treebank that `learn` has seen.
     """
 
-    grown = frozenset({"keys", "kinds", "starts"})
+    treebank_sized = frozenset({"keys", "kinds", "starts"})
     on_cpu = True  # where compiled code reads them
     may_be_sparse = frozenset({"weights"})
 
@@ -172,7 +179,7 @@ class LogLinearAttach(Attach):
         self.starts = torch.from_numpy(starts_of(sizes))
         self._nodes = nodes[order]
 
-    def contexts(self, trees: Trees, views: Views) -> Contexts:
+    def contexts(self, trees: AnyTrees, views: Views) -> Contexts:
         """The contexts of the views that have weights."""
         return self._known(ViewAttributes(self.attributes(trees), views), range(len(self.templates)))
 
@@ -205,7 +212,7 @@ class LogLinearAttach(Attach):
     def make_sparse(self) -> frozenset[str]:
         """See the attribute ``sparse``."""
         self.sparse = True
-        return frozenset({"weights"})
+        return self.may_be_sparse
 
     def check_buffers(self) -> None:
         """Raises ValueError if the contexts and the weights of a saved model do not belong together."""

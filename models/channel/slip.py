@@ -9,7 +9,7 @@ from pyro.nn import PyroSample
 from torch import Tensor
 
 from pyropunct.inference.machines.moves import END, Branch, Move, Pass
-from pyropunct.models.channel.base import Channel
+from pyropunct.models.channel.noisy_channel import Channel
 from pyropunct.models.learned import require_rows
 from pyropunct.models.priors import NormalPrior
 

@@ -184,7 +184,7 @@ def changed_recipe(
     name: str, settings: Sequence[str], changes: dict[str, Any], elsewhere: Collection[str]
 ) -> Recipe:
     """A recipe with the settings of ``--set``, and changes by options; ``elsewhere`` names all options."""
-    from pyropunct.models.attach.templates import FAMILIES
+    from pyropunct.models.attach.features import FAMILIES
 
     of_variants = [text for text in settings if "." in text.partition("=")[0]]
     try:

@@ -13,7 +13,7 @@ PAPER_FAMILIES = ("symmetry", "head", "paths", "flanks", "inside")
 """The feature families that Li, Wang & Eisner (2019, section 2.1) describe."""
 
 DEFAULT_FAMILIES = (*PAPER_FAMILIES, "rhythm", "spans", "siblings", "words", "shapes")
-"""The paper's families and others; further ones in `pyropunct.models.attach.templates` do not help."""
+"""The paper's families and others; further ones in `pyropunct.models.attach.features` do not help."""
 
 OF_TREEBANKS = "treebanks"
 """The family of features of single treebanks; `pyropunct.fit` adds it if there are several treebanks."""
@@ -53,7 +53,7 @@ class Recipe:
     :ivar empty_score: added to the score of the empty pair, for an attach model that does not start by
         preferring it.
     :ivar parts: whether brackets and quotation marks may enclose a part of a constituent, see
-        `pyropunct.models.parts`.
+        `pyropunct.models.marked_parts`.
     :ivar random_start: start from draws of N(0, 1) instead of the priors' means.
     :ivar guide: "map" for a point estimate, "normal" for a mean-field normal posterior over all weights,
         "channel" for one over the channel's weights, with a point estimate of all others.

@@ -21,9 +21,9 @@ from pyropunct.fitted.variants import Trusted, UnknownVariantError, require_trus
 from pyropunct.models.attach.log_linear import LogLinearAttach
 from pyropunct.models.attach.pruning import pruned, rounded
 from pyropunct.models.learned import check_buffers, fixed_names, learned_scales, learned_values
-from pyropunct.models.reading import Trust
 from pyropunct.models.story import Story
 from pyropunct.models.syntax import HeadOutward
+from pyropunct.models.trust import Trust
 from pyropunct.nets.networks import TrainedNetwork
 from pyropunct.nets.parser import BiaffineParser
 from pyropunct.nets.pretrained import Pretrained, PretrainedError

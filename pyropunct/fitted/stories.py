@@ -11,10 +11,10 @@ from pyropunct.fitted.variants import made
 from pyropunct.inference.machines.evidence import EMPTY
 from pyropunct.models.channel.slip import Slip, TokenBigrams
 from pyropunct.models.learned import fixed_names, require_like, require_names, settle
-from pyropunct.models.parts import PartMarks, part_marks
+from pyropunct.models.marked_parts import PartMarks, part_marks
 from pyropunct.models.story import Story
 from pyropunct.models.syntax import HeadOutward
-from pyropunct.models.words import Words
+from pyropunct.models.written_words import Words
 from pyropunct.text.marks import START
 from pyropunct.vocabulary import Vocabulary
 
@@ -86,7 +86,7 @@ def settle_story(
     for name, tensor in state.items():
         path, _, leaf = name.rpartition(".")
         owner, wanted = story.get_submodule(path), blank[name]
-        grows = leaf in getattr(owner, "grown", ())
+        grows = leaf in getattr(owner, "treebank_sized", ())
         require_like(name, tensor, wanted.new_empty(tensor.shape) if grows else wanted)
         if name in parameters:
             parameters[name].data.copy_(tensor)

@@ -20,8 +20,8 @@ from pyropunct.inference.parts import Shapes
 from pyropunct.inference.problem import Problem
 from pyropunct.inference.pyro.collapse import ImpossibleSurfaceError, expected_uses, tree_problem
 from pyropunct.inference.pyro.told import Told
-from pyropunct.models.drawing import ManyDraws
 from pyropunct.models.learned import learned_scales, learned_values
+from pyropunct.models.many_draws import ManyDraws
 from pyropunct.models.story import Story
 from pyropunct.models.symmetry import PAIRED, unmatched_rows
 from pyropunct.models.syntax import HeadOutward

@@ -18,21 +18,31 @@ ATTACH: dict[str, str] = {
 
 CHANNEL: dict[str, str] = {
     "sliding-window": "pyropunct.models.channel.window:SlidingWindow",
-    "identity": "pyropunct.models.channel.identity:Identity",
-    "strength": "pyropunct.models.channel.strength:Strength",
-    "pooled": "pyropunct.models.channel.pooled:Pooled",
-    "two-passes": "pyropunct.models.channel.two_passes:TwoPasses",
-    "inserting": "pyropunct.models.channel.inserting:Inserting",
+    "identity": "pyropunct.models.channel.noisy_channel:Identity",
+    "strength": "pyropunct.models.channel.window:Strength",
+    "pooled": "pyropunct.models.channel.window:Pooled",
+    "two-passes": "pyropunct.models.channel.composed:TwoPasses",
+    "inserting": "pyropunct.models.channel.composed:Inserting",
 }
 """Names of channels: classes called with (num_tokens, direction, **options)."""
 
 
-BASES = ((ATTACH, "pyropunct.models.attach.base:Attach"), (CHANNEL, "pyropunct.models.channel.base:Channel"))
+BASES = (
+    (ATTACH, "pyropunct.models.attach.attach_model:Attach"),
+    (CHANNEL, "pyropunct.models.channel.noisy_channel:Channel"),
+)
 """The base class of each kind of variant."""
 
 
 OWN = "pyropunct.models."
 """The prefix of the names of the package's own modules of variants."""
+
+MOVED = {
+    "pyropunct.models.attach.correcting": "pyropunct.models.attach.correcting_attach",
+    "pyropunct.models.attach.frequencies": "pyropunct.models.attach.attach_model",
+    "pyropunct.models.channel.centred": "pyropunct.models.channel.window",
+}
+"""Modules of variants that models of earlier versions name, and where these variants are now."""
 
 Trusted = Collection[str] | bool
 """Names of variants outside the package that may be imported because a model names them; True for any.
@@ -54,6 +64,7 @@ def find(name: str, known: Mapping[str, str]) -> Any:
     accepted.
     """
     module, _, attribute = known.get(name, name).partition(":")
+    module = MOVED.get(module, module)
     if not module or not attribute:
         raise UnknownVariantError(
             f"no variant is called {name!r}: take {', '.join(sorted(known))}, or module:Class"

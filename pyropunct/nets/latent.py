@@ -18,7 +18,7 @@ from torch import Tensor
 from pyropunct.inference.forest import forest_of
 from pyropunct.inference.inside import log_evidence, posterior_pairs
 from pyropunct.inference.packed import PackedForest, joined, packed_forest, without_marks
-from pyropunct.models.latent import LatentTrees
+from pyropunct.models.trees import LatentTrees
 from pyropunct.nets.biaffine import ROOT
 from pyropunct.nets.eisner import arc_marginals, best_tree, log_total
 from pyropunct.nets.parser import BiaffineParser, Scored, log_relations

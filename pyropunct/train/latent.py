@@ -20,9 +20,9 @@ from pyropunct.fitted.story import FittedStory
 from pyropunct.inference.inside import log_evidence
 from pyropunct.inference.packed import joined, packed_forest
 from pyropunct.inference.pyro.collapse import collapse_trees, tree_problem
+from pyropunct.models.attach.attach_model import join_contexts, views_of
 from pyropunct.models.attach.local import LocalAttach
-from pyropunct.models.attach.views import join_contexts, views_of
-from pyropunct.models.latent import LatentTrees
+from pyropunct.models.trees import LatentTrees
 from pyropunct.nets.latent import Pruning, possible_trees
 from pyropunct.nets.parser import BiaffineParser
 from pyropunct.punctuator import Punctuator

@@ -1,4 +1,4 @@
-"""Learns how far to trust a tagger: the weights of `pyropunct.models.reading`, by SVI, and the tagger's share
+"""Learns how far to trust a tagger: the weights of `pyropunct.models.trust`, by SVI, and the tagger's share
 in the pool with the story, see `pyropunct.restore.deciding`.  The other weights of the story are not changed.
 """
 
@@ -15,8 +15,8 @@ from pyropunct.fitted.story import FittedStory
 from pyropunct.inference.pyro.collapse import collapse_trees
 from pyropunct.inference.pyro.elbo import scale_likelihood, tree_elbo
 from pyropunct.models.learned import settle
-from pyropunct.models.reading import Trust
 from pyropunct.models.trees import join_surfaces
+from pyropunct.models.trust import Trust
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.nets.tagger import SlotTagger
 from pyropunct.restore.deciding import draws_of, pooled, voices_of

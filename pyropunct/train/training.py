@@ -20,7 +20,7 @@ from pyropunct.fitted.variants import ATTACH, CHANNEL, is_own
 from pyropunct.inference.pyro.collapse import ImpossibleSurfaceError, collapse_trees
 from pyropunct.inference.pyro.elbo import scale_likelihood, tree_elbo
 from pyropunct.inference.pyro.guides import NormalInPart, PointEstimate
-from pyropunct.models.attach.views import Contexts, Views, join_contexts, views_of
+from pyropunct.models.attach.attach_model import Contexts, Views, join_contexts, views_of
 from pyropunct.models.checking import check_attach, check_channel
 from pyropunct.models.learned import learned_values
 from pyropunct.models.story import Story

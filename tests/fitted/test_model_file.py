@@ -476,7 +476,7 @@ def test_no_function_is_called_because_a_model_names_it(model: Path, place: str,
 
 PAYLOAD = """
 from pathlib import Path
-from pyropunct.models.channel.identity import Identity
+from pyropunct.models.channel.noisy_channel import Identity
 Path(__file__).with_name("exploded").touch()
 
 class Own(Identity):

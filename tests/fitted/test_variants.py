@@ -28,10 +28,11 @@ from pyropunct.fitted.variants import (
     option_kinds,
     with_options,
 )
+from pyropunct.models.attach.correcting_attach import CorrectingAttach
+from pyropunct.models.attach.features import FAMILIES
 from pyropunct.models.attach.log_linear import LogLinearAttach
-from pyropunct.models.attach.templates import FAMILIES
-from pyropunct.models.channel.identity import Identity
-from pyropunct.models.channel.window import SlidingWindow
+from pyropunct.models.channel.noisy_channel import Identity
+from pyropunct.models.channel.window import CentredWindow, SlidingWindow
 from pyropunct.punctuator import Punctuator
 from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN
 from pyropunct.vocabulary import Vocabulary
@@ -208,6 +209,9 @@ def test_known_names_and_classes() -> None:
     assert find("log-linear", ATTACH) is LogLinearAttach
     assert [find(name, CHANNEL) for name in ("sliding-window", "identity")] == [SlidingWindow, Identity]
     assert find("variants:PairFrequencies", ATTACH) is PairFrequencies
+    assert find("pyropunct.models.attach.frequencies:PairFrequencies", ATTACH) is PairFrequencies
+    assert find("pyropunct.models.attach.correcting:CorrectingAttach", ATTACH) is CorrectingAttach
+    assert find("pyropunct.models.channel.centred:CentredWindow", CHANNEL) is CentredWindow
 
 
 @pytest.mark.parametrize(
@@ -222,7 +226,8 @@ def test_known_names_and_classes() -> None:
         ("variants:Missing", "the module 'variants' has no class 'Missing'"),
         (
             "variants:NoModule",
-            "'variants:NoModule' is no variant: it is not a subclass of pyropunct.models.attach.base.Attach",
+            "'variants:NoModule' is no variant: it is not a subclass of "
+            "pyropunct.models.attach.attach_model.Attach",
         ),
         ("torch.nn:Linear", "'torch.nn:Linear' is no variant: it is not a subclass of pyropunct.models"),
         ("variants:called", "'variants:called' is no variant"),

@@ -11,7 +11,7 @@ from pyropunct.inference import forward
 from pyropunct.inference.forest import Forest, forest_of
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.machines.sampling import Sampler, sampler
-from pyropunct.models.channel.identity import Identity
+from pyropunct.models.channel.noisy_channel import Identity
 
 TREES = [heads for words in range(1, 5) for heads in projective_trees(words)]
 NODES = sum(map(len, TREES))

@@ -26,10 +26,8 @@ from pyropunct.inference.machines.evidence import evidence_of
 from pyropunct.inference.packed import PackedForest, joined, packed_forest, without_marks
 from pyropunct.inference.problem import Problem, choice_start
 from pyropunct.inference.pyro.pairs import log_probabilities
-from pyropunct.models.channel.base import Channel
-from pyropunct.models.channel.identity import Identity
-from pyropunct.models.channel.inserting import Inserting
-from pyropunct.models.channel.two_passes import TwoPasses
+from pyropunct.models.channel.composed import Inserting, TwoPasses
+from pyropunct.models.channel.noisy_channel import Channel, Identity
 
 CHANNELS = {
     "left": lambda: window("left"),

@@ -20,9 +20,8 @@ from variants import (
     TagNetwork,
 )
 
-from pyropunct.models.attach.base import Attach
-from pyropunct.models.attach.views import Views
-from pyropunct.models.channel.base import Channel
+from pyropunct.models.attach.attach_model import Attach, Views
+from pyropunct.models.channel.noisy_channel import Channel
 from pyropunct.models.checking import VariantError, check_attach, check_channel
 from pyropunct.models.trees import TreeBatch
 

@@ -18,11 +18,10 @@ from pyropunct.inference.inside import log_evidence
 from pyropunct.inference.parts import Part, Shapes
 from pyropunct.inference.pyro.collapse import collapse_trees, tree_expectation, tree_problem
 from pyropunct.inference.pyro.decode import infer_trees, marginals
-from pyropunct.models.attach.frequencies import PairFrequencies
-from pyropunct.models.channel.base import Channel
-from pyropunct.models.channel.identity import Identity
-from pyropunct.models.drawing import DrawsOfTrees, ManyDraws
-from pyropunct.models.parts import PartDraws, PartMarks, PartScores, part_marks
+from pyropunct.models.attach.attach_model import PairFrequencies
+from pyropunct.models.channel.noisy_channel import Channel, Identity
+from pyropunct.models.many_draws import DrawsOfTrees, ManyDraws
+from pyropunct.models.marked_parts import PartDraws, PartMarks, PartScores, part_marks
 from pyropunct.models.story import Story
 from pyropunct.models.trees import TreeBatch
 from pyropunct.treebank.reading import read_text

@@ -27,10 +27,10 @@ from torch import Tensor
 
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.pyro.collapse import collapse_trees
+from pyropunct.models.attach.attach_model import views_of
 from pyropunct.models.attach.log_linear import LogLinearAttach
-from pyropunct.models.attach.views import views_of
 from pyropunct.models.channel.window import SlidingWindow
-from pyropunct.models.drawing import ManyDraws
+from pyropunct.models.many_draws import ManyDraws
 from pyropunct.models.story import Story
 from pyropunct.models.trees import TreeBatch, join_surfaces
 from pyropunct.treebank.tree import Tree

@@ -9,7 +9,7 @@ from pyro import poutine
 
 from pyropunct.models.syntax import HeadOutward
 from pyropunct.models.trees import TreeBatch
-from pyropunct.models.words import SHAPES, Words
+from pyropunct.models.written_words import SHAPES, Words
 
 RELATIONS, TAGS, FORMS = 3, 2, 3
 WORDS = FORMS * SHAPES

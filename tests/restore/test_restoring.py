@@ -18,7 +18,7 @@ from pyropunct.fitted.story import FittedStory
 from pyropunct.inference.machines.evidence import Evidence
 from pyropunct.inference.pyro.collapse import ImpossibleSurfaceError
 from pyropunct.models.learned import settle
-from pyropunct.models.reading import Trust
+from pyropunct.models.trust import Trust
 from pyropunct.nets.labels import Labels, SlotVocabulary
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.punctuator import Punctuator

@@ -13,7 +13,7 @@ from pyropunct.inference.forest import forest_of
 from pyropunct.inference.inside import log_evidence, posterior_items
 from pyropunct.inference.pyro.collapse import collapse_trees, tree_problem
 from pyropunct.models.attach.local import LocalAttach
-from pyropunct.models.latent import LatentTrees
+from pyropunct.models.trees import LatentTrees
 from pyropunct.nets.latent import Found, Pruning, possible_trees
 from pyropunct.nets.parser import BiaffineParser, WeightedTree
 from pyropunct.punctuator import Punctuator

@@ -21,7 +21,7 @@ from pyropunct.errors import UserError
 from pyropunct.fitted.model_file import ModelFileError, write_model_file
 from pyropunct.fitted.saved_parts import SavedParts, inside, read_parts, within
 from pyropunct.fitted.variants import Trusted
-from pyropunct.models.attach.correcting import CorrectingAttach
+from pyropunct.models.attach.correcting_attach import CorrectingAttach
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.deciding import decide

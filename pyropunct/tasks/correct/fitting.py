@@ -8,9 +8,8 @@ from pyro.infer.autoguide import AutoGuide
 
 from pyropunct.fitted.recipes import Recipe
 from pyropunct.fitted.variants import UnknownVariantError
-from pyropunct.models.channel.centred import CentredWindow
 from pyropunct.models.channel.slip import Slip
-from pyropunct.models.channel.window import SlidingWindow
+from pyropunct.models.channel.window import CentredWindow, SlidingWindow
 from pyropunct.models.story import Story
 from pyropunct.nets.parser import Parser, WeightedTree
 from pyropunct.nets.training import Watch
@@ -22,8 +21,8 @@ from pyropunct.tasks.settings import SimulationSettings
 from pyropunct.train.training import Training, held_out
 from pyropunct.treebank.sentence import Sentence
 
-CORRECTING_ATTACH = "pyropunct.models.attach.correcting:CorrectingAttach"
-CENTRED_WINDOW = "pyropunct.models.channel.centred:CentredWindow"
+CORRECTING_ATTACH = "pyropunct.models.attach.correcting_attach:CorrectingAttach"
+CENTRED_WINDOW = "pyropunct.models.channel.window:CentredWindow"
 
 CLOSENESS = 0.5
 """The standard deviation of the prior of the edits' logits around those of the model of right text."""

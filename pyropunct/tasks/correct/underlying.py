@@ -13,7 +13,7 @@ from rapidfuzz.distance import Levenshtein
 from pyropunct.fitted.story import BATCH_SIZE, FittedStory
 from pyropunct.inference.inside import best_derivation
 from pyropunct.inference.pyro.collapse import tree_problem
-from pyropunct.models.attach.correcting import ERROR_COLUMNS
+from pyropunct.models.attach.correcting_attach import ERROR_COLUMNS
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.punctuator import Punctuator
 from pyropunct.tasks.correct.channel import String

@@ -18,9 +18,9 @@ from pyropunct.inference.packed import packed_forest
 from pyropunct.inference.pyro.collapse import collapse_trees, told_story
 from pyropunct.inference.pyro.decode import infer_trees, marginals
 from pyropunct.inference.pyro.mixture import mix_trees
-from pyropunct.models.attach.base import Attach
-from pyropunct.models.latent import LatentTrees
+from pyropunct.models.attach.attach_model import Attach
 from pyropunct.models.story import Story
+from pyropunct.models.trees import LatentTrees
 
 WORDS = 3
 SURFACE = padded([(0,), (), (), (2,)])

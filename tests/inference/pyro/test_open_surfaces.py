@@ -27,9 +27,8 @@ from pyropunct.inference.machines.evidence import (
 from pyropunct.inference.pyro.collapse import collapse_trees, tree_problem
 from pyropunct.inference.pyro.decode import infer_trees
 from pyropunct.inference.pyro.strings import Underlying
-from pyropunct.models.channel.base import Channel
-from pyropunct.models.channel.inserting import Inserting
-from pyropunct.models.channel.two_passes import TwoPasses
+from pyropunct.models.channel.composed import Inserting, TwoPasses
+from pyropunct.models.channel.noisy_channel import Channel
 from pyropunct.models.story import Story
 from pyropunct.models.trees import TreeBatch
 

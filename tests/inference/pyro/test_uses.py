@@ -45,8 +45,8 @@ from pyropunct.inference.pyro.elbo import TreeEnum_ELBO, scale_likelihood
 from pyropunct.inference.pyro.mixture import mix_trees
 from pyropunct.inference.pyro.telling import one_by_one
 from pyropunct.models.channel.window import SlidingWindow
-from pyropunct.models.latent import LatentTrees
 from pyropunct.models.story import Story
+from pyropunct.models.trees import LatentTrees
 
 CASES = [story_case(tiny_story(window("left")), heads, 3) for heads in ([2, 0], [0, 1])]
 TREES, SURFACE = batch_of(CASES)

@@ -10,15 +10,15 @@ from torch import Tensor
 
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.problem import choice_start
-from pyropunct.models.attach.attributes import Attributes
-from pyropunct.models.attach.correcting import (
+from pyropunct.models.attach.attach_model import views_of
+from pyropunct.models.attach.correcting_attach import (
     CORRECTION,
     ERROR_COLUMNS,
     STAYING,
     CorrectingAttach,
 )
-from pyropunct.models.attach.views import views_of
-from pyropunct.models.channel.centred import CentredWindow
+from pyropunct.models.attach.features import Attributes
+from pyropunct.models.channel.window import CentredWindow
 from pyropunct.models.trees import TreeBatch, string_number
 
 MARKS = ("^", ",", "(", ")")

@@ -1,7 +1,7 @@
 import pytest
 from problems import attributes_of, padded, tree_batch
 
-from pyropunct.models.attach.attributes import (
+from pyropunct.models.attach.features import (
     COLUMNS,
     MARK_INSIDE,
     NOTHING,

@@ -12,7 +12,7 @@ from torch import Tensor
 from pyropunct.fitted.recipes import named_recipe
 from pyropunct.fitted.variants import ATTACH
 from pyropunct.inference.pyro.collapse import collapse_trees
-from pyropunct.models.attach.base import Attach
+from pyropunct.models.attach.attach_model import Attach
 from pyropunct.models.checking import check_attach
 from pyropunct.models.story import Story
 from pyropunct.train.training import Training

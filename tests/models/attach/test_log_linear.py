@@ -10,11 +10,10 @@ from torch import Tensor
 
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.pyro.collapse import collapse_trees
-from pyropunct.models.attach.attributes import SEVERAL
+from pyropunct.models.attach.attach_model import Views, join_contexts, views_of
+from pyropunct.models.attach.feature_weights import OF_RELATION, Part
+from pyropunct.models.attach.features import FAMILIES, SEVERAL, Template
 from pyropunct.models.attach.log_linear import LogLinearAttach
-from pyropunct.models.attach.scores import OF_RELATION, Part
-from pyropunct.models.attach.templates import FAMILIES, Template
-from pyropunct.models.attach.views import Views, join_contexts, views_of
 from pyropunct.models.channel.window import SlidingWindow
 from pyropunct.models.checking import check_attach
 from pyropunct.models.story import Story

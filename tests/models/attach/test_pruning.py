@@ -8,9 +8,9 @@ from torch import Tensor
 
 from pyropunct.inference.problem import choice_start
 from pyropunct.inference.pyro.pairs import log_probabilities
+from pyropunct.models.attach.attach_model import views_of
 from pyropunct.models.attach.log_linear import LogLinearAttach
 from pyropunct.models.attach.pruning import KEY_BITS, LEAST, STEP, Pruned, pruned, rounded
-from pyropunct.models.attach.views import views_of
 from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN
 from pyropunct.treebank.tree import Tree
 from pyropunct.vocabulary import Vocabulary

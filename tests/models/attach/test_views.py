@@ -11,12 +11,18 @@ from variants import PairFrequencies
 
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.problem import choice_start
-from pyropunct.models.attach.attributes import COLUMNS, SEVERAL, SURFACE, Attributes, ViewAttributes
-from pyropunct.models.attach.base import Attach, ScoresError
+from pyropunct.models.attach.attach_model import Attach, ScoresError, Views, views_of
+from pyropunct.models.attach.feature_weights import Part
+from pyropunct.models.attach.features import (
+    COLUMNS,
+    FAMILIES,
+    SEVERAL,
+    SURFACE,
+    Attributes,
+    Template,
+    ViewAttributes,
+)
 from pyropunct.models.attach.log_linear import LogLinearAttach
-from pyropunct.models.attach.scores import Part
-from pyropunct.models.attach.templates import FAMILIES, Template
-from pyropunct.models.attach.views import Views, views_of
 from pyropunct.models.trees import TreeBatch
 
 MARKS = ("^", ",", "(", ")")
@@ -169,7 +175,7 @@ class Neither(Attach):
 
 def test_a_model_without_scores() -> None:
     model = Neither(Inventory(4, PAIRS, 0))
-    with pytest.raises(NotImplementedError, match="^Neither does not override scores of Attach$"):
+    with pytest.raises(NotImplementedError, match=r"^Neither does not override scores of Attach$"):
         model.scores(*seen(trees(), random_surface(0)))
 
 

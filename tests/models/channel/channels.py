@@ -11,14 +11,10 @@ from by_hand import ways
 from problems import edits_of
 
 from pyropunct.fitted.variants import CHANNEL, find
-from pyropunct.models.channel.base import Channel
-from pyropunct.models.channel.identity import Identity
-from pyropunct.models.channel.inserting import Inserting
-from pyropunct.models.channel.pooled import Pooled
+from pyropunct.models.channel.composed import Inserting, TwoPasses
+from pyropunct.models.channel.noisy_channel import Channel, Identity
 from pyropunct.models.channel.slip import Slip, TokenBigrams
-from pyropunct.models.channel.strength import Strength
-from pyropunct.models.channel.two_passes import TwoPasses
-from pyropunct.models.channel.window import SlidingWindow
+from pyropunct.models.channel.window import Pooled, SlidingWindow, Strength
 
 NUM_TOKENS = 3
 SEEN: list[String] = [(0,), (0, 1), (1,), (1, 2), (2,), (2, 1, 1), (1,)]

@@ -14,7 +14,7 @@ from pyro.nn import PyroModule
 from torch import Tensor
 
 from pyropunct.inference.machines.products import KEEP, LEFT_ABSORPTION, RIGHT_ABSORPTION
-from pyropunct.models.channel.pooled import Pooled
+from pyropunct.models.channel.window import Pooled
 from pyropunct.punctuator import Punctuator
 
 WEAK, STRONG, OPENER, OTHER = range(4)

@@ -13,11 +13,9 @@ from problems import strings_up_to
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.fitted.variants import CHANNEL, find
 from pyropunct.inference.machines.products import LEFT_ABSORPTION, RIGHT_ABSORPTION
-from pyropunct.models.channel.base import Channel
-from pyropunct.models.channel.inserting import Inserting
-from pyropunct.models.channel.strength import Strength
-from pyropunct.models.channel.two_passes import TwoPasses
-from pyropunct.models.channel.window import SlidingWindow
+from pyropunct.models.channel.composed import Inserting, TwoPasses
+from pyropunct.models.channel.noisy_channel import Channel
+from pyropunct.models.channel.window import SlidingWindow, Strength
 from pyropunct.punctuator import Punctuator
 
 

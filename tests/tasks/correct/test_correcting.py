@@ -13,7 +13,7 @@ from torch import Tensor
 from pyropunct.draws import Draws
 from pyropunct.fitted.model_file import ModelFileError
 from pyropunct.fitted.stories import build_story
-from pyropunct.models.attach.correcting import ERROR_COLUMNS
+from pyropunct.models.attach.correcting_attach import ERROR_COLUMNS
 from pyropunct.models.trees import string_number
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.punctuator import Punctuator

@@ -17,9 +17,8 @@ from problems import Case, inventory, problem_of, random_case, window
 
 from pyropunct.inference.inside import posterior_draws
 from pyropunct.inference.machines.paths import Ways
-from pyropunct.models.channel.base import Channel
-from pyropunct.models.channel.inserting import Inserting
-from pyropunct.models.channel.two_passes import TwoPasses
+from pyropunct.models.channel.composed import Inserting, TwoPasses
+from pyropunct.models.channel.noisy_channel import Channel
 from pyropunct.punctuator import Punctuator
 from pyropunct.tasks.explain.reattaching import (
     Doubt,

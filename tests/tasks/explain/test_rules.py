@@ -15,7 +15,7 @@ from pyropunct.embedded import embedded_treebank_path
 from pyropunct.fitted.recipes import Recipe
 from pyropunct.fitted.stories import build_story
 from pyropunct.inference.machines.products import EDITS
-from pyropunct.models.channel.base import Channel
+from pyropunct.models.channel.noisy_channel import Channel
 from pyropunct.models.learned import other_values
 from pyropunct.punctuator import Punctuator
 from pyropunct.tasks.explain.learned import learned_rules

@@ -1,22 +1,104 @@
-"""The base class of attach models: p_theta(l, r | w) of Li, Wang & Eisner (2019, section 2.1, equation 4)."""
+"""What an attach model is: p_theta(l, r | w) of Li, Wang & Eisner (2019, section 2.1, equation 4).
 
-from collections.abc import Callable, Iterable
+It sees *views*: constituents with the surface punctuation strictly inside them.  Punctemes are attached
+bottom-up, so the choice may depend on the "surface punctuation already added to w's subconstituents" (section
+2.1, d).  `PairFrequencies` is the simplest one.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import chain
 from typing import Any, ClassVar, NamedTuple
 
+import numpy as np
+import pyro.distributions as dist
 import torch
-from pyro.nn import PyroModule
+from numpy.typing import NDArray
+from pyro.nn import PyroModule, PyroSample
 from torch import Tensor
 
+from pyropunct.inference.forest import Forest
 from pyropunct.inference.inventory import Inventory
+from pyropunct.inference.packed import PackedForest
 from pyropunct.inference.problem import choice_rows, choice_start
-from pyropunct.inference.ragged import runs
-from pyropunct.models.attach.views import Contexts, Views
-from pyropunct.models.latent import LatentTrees
-from pyropunct.models.trees import TreeBatch
+from pyropunct.inference.ragged import Ints, runs, starts_of
+from pyropunct.models.trees import AnyTrees, TreeBatch
 
-Trees = TreeBatch | LatentTrees
+
+class Contexts(NamedTuple):
+    """The contexts of V views that have weights in a `LogLinearAttach`.
+
+    :ivar start: (V + 1,) where the contexts of each view start in ``number``, which is ``int32``.
+    """
+
+    start: Ints
+    number: NDArray[np.int32]
+
+    def of(self, views: Ints) -> "Contexts":
+        """The contexts of the views with these numbers, in this order."""
+        first = self.start[views]
+        sizes = self.start[views + 1] - first
+        return Contexts(starts_of(sizes), self.number[runs(first, sizes)])
+
+
+def join_contexts(parts: Sequence[Contexts]) -> Contexts:
+    """The contexts of the views of several batches, one batch after the other."""
+    sizes = np.concatenate([np.diff(part.start) for part in parts])
+    return Contexts(starts_of(sizes), np.concatenate([part.number for part in parts]))
+
+
+class Views(NamedTuple):
+    """V constituents of a batch of trees, each with the surface punctuation strictly inside it.
+
+    A node may occur several times with different punctuation, for example in several draws. ``int64``.
+
+    :ivar start: (V + 1,) where the marks of each view start.
+    :ivar token: (M,) the marks, view after view, from left to right; ``slot``, (M,), their slots.
+    :ivar contexts: the contexts, if a log-linear model has looked them up.
+    """
+
+    node: Tensor
+    start: Tensor
+    token: Tensor
+    slot: Tensor
+    contexts: Contexts | None = None
+
+    @property
+    def sizes(self) -> Tensor:
+        """(V,) how many marks each view has."""
+        return self.start.diff()
+
+    @property
+    def view(self) -> Tensor:
+        """(M,) the view of each mark."""
+        return torch.repeat_interleave(self.sizes)
+
+    def to(self, device: torch.device) -> "Views":
+        """The same views on a device."""
+        node, start, token, slot = (column.to(device) for column in self[:4])
+        return Views(node, start, token, slot, self.contexts)
+
+
+def join_views(parts: Sequence[Views]) -> Views:
+    """Views of the same trees in one line, part after part, without contexts."""
+    columns = [(part.node, part.sizes, part.token, part.slot) for part in parts]
+    node, sizes, token, slot = map(torch.cat, zip(*columns, strict=True))
+    return Views(node, torch.nn.functional.pad(sizes.cumsum(0), (1, 0)), token, slot)
+
+
+def views_of(forest: Forest | PackedForest, surface: Tensor, nodes: Tensor | None = None) -> Views:
+    """Views of nodes, by default of all; (S, L) surface strings are padded with -1."""
+    nodes = torch.arange(forest.num_nodes) if nodes is None else nodes
+    left_slot, right_slot = (slots.cpu()[nodes].numpy() for slots in (forest.left_slot, forest.right_slot))
+    strings = surface.cpu().numpy()
+    slot, column = np.nonzero(strings >= 0)
+    start = np.searchsorted(slot, np.arange(len(strings) + 1))
+    first = start[left_slot + 1]
+    sizes = start[right_slot] - first
+    marks = runs(first, sizes)
+    token = strings[slot, column][marks]
+    return Views(nodes, *map(torch.from_numpy, (starts_of(sizes), token, slot[marks])))  # type: ignore[arg-type]
+
 
 Scorer = Callable[[Views], Tensor]
 """Gives the scores of views of the nodes of some trees: see `Attach.scorer`."""
@@ -45,7 +127,7 @@ class Attach(PyroModule):
     trained without one. A model is in training mode only while it is trained.
     """
 
-    grown: ClassVar[frozenset[str]] = frozenset()
+    treebank_sized: ClassVar[frozenset[str]] = frozenset()
     """The buffers whose sizes depend on the training treebank.  The arguments fix the sizes of all others."""
 
     is_local: ClassVar[bool] = False
@@ -80,7 +162,7 @@ class Attach(PyroModule):
         """
         raise NotImplementedError(f"{type(self).__name__} does not override scores of Attach")
 
-    def scorer(self, trees: Trees) -> Scorer:
+    def scorer(self, trees: AnyTrees) -> Scorer:
         """A function from views of these trees to the scores of their pairs, (..., C), view after view.
 
         Its calls share what `TreeBatch.once` computes. It raises `ScoresError` for scores of other shapes.
@@ -92,7 +174,9 @@ class Attach(PyroModule):
             there = (trees if device == trees.relation.device else trees.to(device)).remembering()
         return partial(self._scores_of_pairs, there, trees.relation.cpu(), device)
 
-    def _scores_of_pairs(self, trees: Trees, relation: Tensor, device: torch.device, views: Views) -> Tensor:
+    def _scores_of_pairs(
+        self, trees: AnyTrees, relation: Tensor, device: torch.device, views: Views
+    ) -> Tensor:
         here = views if device.type == "cpu" else views.to(device)
         return self._flat(self.scores(trees, here), relation[views.node])
 
@@ -135,7 +219,7 @@ class Attach(PyroModule):
         """Make gradients sparse from now on; returns the `pyro.nn.PyroSample` attributes that have them."""
         return frozenset()
 
-    def pairs_of(self, trees: Trees, views: Views | None = None) -> Pairs:
+    def pairs_of(self, trees: AnyTrees, views: Views | None = None) -> Pairs:
         """The pairs that need a score: those of each view's W_d, view after view; or of all nodes."""
         return self._pairs(trees.relation if views is None else trees.relation[views.node])
 
@@ -144,8 +228,29 @@ class Attach(PyroModule):
         view, row = torch.repeat_interleave(sizes), choice_rows(self.inventory, relation.cpu())
         return Pairs(view.to(relation.device), row.to(relation.device))
 
-    def of_views(self, scores: Tensor, trees: Trees, views: Views) -> Tensor:
+    def of_views(self, scores: Tensor, trees: AnyTrees, views: Views) -> Tensor:
         """The scores of views' pairs, given those of all nodes: they depend on the trees alone."""
         start, node = choice_start(self.inventory, trees.relation), views.node.cpu().numpy()
         first, end = start[node], start[node + 1]
         return scores.index_select(-1, torch.from_numpy(runs(first, end - first)).to(scores.device))
+
+
+class PairFrequencies(Attach):
+    """One distribution over W_d for each relation d, whatever the context::
+
+        p(l, r | w) is in proportion to exp table[d, l, r]
+
+    :param prior_scale: the standard deviation of the normal prior of the table.
+    """
+
+    reads_surface = False
+    is_local = True
+
+    def __init__(self, inventory: Inventory, marks: Sequence[str] = (), prior_scale: float = 1.0) -> None:
+        super().__init__(inventory)
+        prior = dist.Normal(torch.zeros(len(inventory.rows)), prior_scale).to_event(1)
+        self.table: Any = PyroSample(prior)  # a tensor when read
+
+    def scores(self, trees: AnyTrees, views: Views) -> Tensor:
+        """The relation's part of the table, for each view."""
+        return self.table[..., self.pairs_of(trees, views).row]

@@ -1,6 +1,6 @@
 """NOISYCHANNEL: from the underlying to the surface string of a slot (Li, Wang & Eisner 2019, section 2.2)."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,7 +9,7 @@ from pyro.nn import PyroModule, PyroSample
 from pyro.nn.module import pyro_method
 from torch import Tensor
 
-from pyropunct.inference.machines.moves import Branch, MachineError, Move, Pass
+from pyropunct.inference.machines.moves import END, Branch, MachineError, Move, Pass
 from pyropunct.inference.machines.transducers import Transducer
 from pyropunct.inference.pyro.strings import SurfaceStrings, Underlying
 from pyropunct.models.priors import NormalPrior
@@ -161,3 +161,17 @@ def _in_line(weights: Mapping[str, Tensor], shapes: Mapping[str, tuple[int, ...]
         return torch.ones(0)
     batch = np.broadcast_shapes(*(part.shape[:-1] for part in parts))
     return torch.cat([part.expand(*batch, -1) for part in parts], -1)
+
+
+class Identity(Channel):
+    """The channel that changes nothing: the attach-only ablation (Li, Wang & Eisner 2019, section 4)."""
+
+    def weights(self) -> Mapping[str, Tensor]:
+        """None: it leaves nothing to chance."""
+        return {}
+
+    def moves(self) -> Iterator[Move]:
+        """One state, in which it writes what it reads."""
+        for token in range(self.num_tokens):
+            yield Move("copying", token, written=(token,), target="copying")
+        yield Move("copying", END)

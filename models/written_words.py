@@ -107,12 +107,12 @@ class Words(nn.Module):
     :ivar counts: (K,) ``int64``, a buffer: how often each combination occurs.
     """
 
-    grown: ClassVar[frozenset[str]] = frozenset({"seen", "counts"})
+    treebank_sized: ClassVar[frozenset[str]] = frozenset({"seen", "counts"})
 
     def __init__(self, num_relations: int, num_tags: int, num_forms: int) -> None:
         super().__init__()
         self.num_relations, self.num_tags, self.num_words = num_relations, num_tags, num_forms * SHAPES
-        for name in sorted(self.grown):
+        for name in sorted(self.treebank_sized):
             self.register_buffer(name, torch.zeros(0, dtype=torch.long))
 
     def forward(self, trees: TreeBatch, *, are_written: bool) -> TreeBatch:

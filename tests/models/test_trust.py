@@ -10,10 +10,11 @@ from brute_force import chi_square_is_plausible
 from problems import evidence_of_trees, inventory, padded, settled, slope, tiny_story, tree_batch, window
 from torch import Tensor
 
+from pyropunct.models.attach.attach_model import views_of
 from pyropunct.models.learned import settle
-from pyropunct.models.reading import Trust
 from pyropunct.models.story import Story
 from pyropunct.models.trees import READING, TreeBatch
+from pyropunct.models.trust import Trust
 
 HEADS, RELATIONS = [[2, 0, 2], [0, 1]], [0, 1, 0, 1, 0]
 

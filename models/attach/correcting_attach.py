@@ -8,11 +8,11 @@ from pyro.nn import PyroSample
 from torch import Tensor
 
 from pyropunct.inference.inventory import Inventory
+from pyropunct.models.attach.attach_model import Views
+from pyropunct.models.attach.feature_weights import Part
+from pyropunct.models.attach.features import FAMILIES, Template, templates
 from pyropunct.models.attach.log_linear import LogLinearAttach
-from pyropunct.models.attach.scores import Part
-from pyropunct.models.attach.templates import FAMILIES, Template, templates
-from pyropunct.models.attach.views import Views
-from pyropunct.models.priors import normal_prior
+from pyropunct.models.priors import NormalPrior
 from pyropunct.models.trees import TreeBatch, string_number
 
 ERROR_COLUMNS = ("error_left", "error_right", "wrong_before", "wrong_after")
@@ -99,13 +99,9 @@ class CorrectingAttach(LogLinearAttach):
         self.templates += CORRECTION
         numbers = [[string_number(puncteme) for puncteme in pair] for pair in inventory.rows]
         self._row_numbers = torch.tensor(numbers)
-        usual = torch.tensor([0.0, STAYING / 2, STAYING / 2, STAYING])
-        # a tensor when read
-        self.staying: Any = PyroSample(
-            lambda module: normal_prior(
-                usual.to(module.starts.device).expand(inventory.num_relations, 4, 4), 1.0
-            ).to_event(3)
-        )
+        usual = torch.tensor([0.0, STAYING / 2, STAYING / 2, STAYING]).expand(inventory.num_relations, 4, 4)
+        self.register_buffer("_usual", usual, persistent=False)
+        self.staying: Any = PyroSample(NormalPrior("_usual", 1.0))  # a tensor when read
 
     def starting_point(self, empty: float = 0.0) -> dict[str, Tensor]:
         """Weights from which training starts: all zero, as kappa already prefers unchanged pairs."""

@@ -13,8 +13,8 @@ from pyropunct.inference import forward
 from pyropunct.inference.machines.sampling import sampler
 from pyropunct.inference.ragged import Ints, starts_of
 from pyropunct.inference.threads import in_threads, parts_of
-from pyropunct.models.attach.views import Views
-from pyropunct.models.parts import PartDraws
+from pyropunct.models.attach.attach_model import Views
+from pyropunct.models.marked_parts import PartDraws
 from pyropunct.models.story import Story
 from pyropunct.models.trees import TreeBatch
 

@@ -19,9 +19,8 @@ from torch import Tensor
 
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.problem import choice_rows, choice_start
-from pyropunct.models.latent import LatentTrees
 from pyropunct.models.priors import NormalPrior
-from pyropunct.models.trees import READING, TreeBatch
+from pyropunct.models.trees import READING, LatentTrees, TreeBatch
 
 OWN, TRUST = 0.8, 0.5
 """The prior means of a and u.  The prior mean of v is 0."""

@@ -17,7 +17,7 @@ from pyropunct.inference.compiling import compiled
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.ragged import runs, starts_of
 from pyropunct.inference.threads import in_threads, parts_of
-from pyropunct.models.attach.views import Contexts
+from pyropunct.models.attach.attach_model import Contexts
 from pyropunct.models.symmetry import CLASSES, symmetry_classes
 
 Array = NDArray[Any]
