@@ -169,7 +169,9 @@ class Attach(PyroModule):
         """
         there, device = trees, trees.relation.device
         if isinstance(trees, TreeBatch):
-            if not self.on_cpu:
+            if self.on_cpu:
+                device = torch.device("cpu")
+            else:
                 device = next(chain(self.parameters(), self.buffers()), trees.relation).device
             there = (trees if device == trees.relation.device else trees.to(device)).remembering()
         return partial(self._scores_of_pairs, there, trees.relation.cpu(), device)
@@ -177,8 +179,7 @@ class Attach(PyroModule):
     def _scores_of_pairs(
         self, trees: AnyTrees, relation: Tensor, device: torch.device, views: Views
     ) -> Tensor:
-        here = views if device.type == "cpu" else views.to(device)
-        return self._flat(self.scores(trees, here), relation[views.node])
+        return self._flat(self.scores(trees, views.to(device)), relation[views.node])
 
     def _flat(self, scores: Tensor, relation: Tensor) -> Tensor:
         """(..., C) scores of pairs from any shape of `scores`, of views with these relations."""
