@@ -9,7 +9,7 @@ from pyropunct.restore.deciding import decide
 from pyropunct.rivals.restoration.systems import Parses
 from pyropunct.rivals.settings import CHANNEL, CRF, PAPER, RESTORATION, CorrectionSettings
 from pyropunct.rivals.taggers.correcting_crf import train_correcting_crf
-from pyropunct.rivals.taggers.words import RivalRecipe
+from pyropunct.rivals.taggers.recurrent import RivalRecipe
 from pyropunct.tasks.correct.channel_fitting import Pair, fit_channel, simulated_pairs
 from pyropunct.tasks.correct.correcting import NoisyChannel, decisions
 from pyropunct.tasks.correct.fitting import correction_recipe, fit_correction

@@ -11,7 +11,7 @@ from pyropunct.nets.pretrained import Kept
 from pyropunct.nets.recipes import ParserRecipe, SlotTaggerRecipe
 from pyropunct.restore.decoders import DECODERS
 from pyropunct.rivals.settings import RestorationSettings
-from pyropunct.rivals.taggers.words import RivalRecipe
+from pyropunct.rivals.taggers.recurrent import RivalRecipe
 
 QUICK_SAMPLES = 50
 """The most draws for each sentence in a quick run that only checks whether everything works."""

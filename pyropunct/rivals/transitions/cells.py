@@ -9,7 +9,7 @@ right, and a mark.  The head of an arc inherits those of a child on that side.  
 if both are then empty, the mark becomes `PAIRED`.  An open or a closed pair excludes the mark.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -73,7 +73,7 @@ class ParserWorkspace(NamedTuple):
     scores: Array
 
 
-def matrix_of(words: int, rows: dict[int, Sequence[int]]) -> Array:
+def matrix_of(words: int, rows: Mapping[int, Sequence[int]]) -> Array:
     """(5, n + 1) a sentence of n words with some of its rows, see `WORD`."""
     matrix = np.zeros((5, words + 1), np.int64)
     for row, values in rows.items():

@@ -10,7 +10,7 @@ from command_line import answer, complaint, printed
 from pyropunct.rivals.correction.experiment import FITTED, FOLDS, closest_corrections, folds_by_sentence
 from pyropunct.rivals.correction.systems import FOUND
 from pyropunct.rivals.settings import CORRECTORS
-from pyropunct.rivals.taggers.words import RivalRecipe
+from pyropunct.rivals.taggers.recurrent import RivalRecipe
 from pyropunct.tasks.correct.learners import Corrected
 from pyropunct.text.marks import START
 from pyropunct.treebank.sentence import Sentence

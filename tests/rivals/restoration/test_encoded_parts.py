@@ -17,7 +17,7 @@ from pyropunct.nets.parser import BiaffineParser
 from pyropunct.nets.recipes import ParserRecipe
 from pyropunct.rivals.restoration.conditions import Conditions
 from pyropunct.rivals.restoration.systems import SYSTEMS, Treebanks, parser_of
-from pyropunct.rivals.taggers.words import RivalRecipe
+from pyropunct.rivals.taggers.recurrent import RivalRecipe
 from pyropunct.treebank.reading import read_treebank
 
 pytestmark = pytest.mark.usefixtures("single_precision")

@@ -25,8 +25,8 @@ from pyropunct.rivals.restoration.experiment import RestorationExperiment
 from pyropunct.rivals.restoration.results import SystemResult
 from pyropunct.rivals.restoration.systems import ended_in, final_mark
 from pyropunct.rivals.restoration.tables import RestorationResults
-from pyropunct.rivals.taggers.kinds import load_rival
-from pyropunct.rivals.taggers.words import RivalRecipe
+from pyropunct.rivals.taggers.recurrent import RivalRecipe
+from pyropunct.rivals.taggers.rival import load_rival
 from pyropunct.treebank.reading import Treebank, read_treebank
 
 SMALL = Conditions(
