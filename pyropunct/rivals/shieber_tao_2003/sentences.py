@@ -6,7 +6,7 @@ The tree is that without commas: constituents on either side of a comma meet at 
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -66,58 +66,39 @@ def require_commas(sentences: Iterable[CommaSentence], name: str) -> None:
 def comma_sentences(trees: Iterable[PhraseTree]) -> Iterator[CommaSentence]:
     """The sentences of trees; see `read_comma_sentences`."""
     for number, tree in enumerate(trees, start=1):
-        bare = _without_commas(tree)
-        if bare is not None:
-            yield _sentence(bare, _commas(tree), number)
+        found = _Positions()
+        found.read(tree)
+        if found.words:
+            places = np.array(found.commas), np.array(found.starts), np.array(found.ends)
+            yield CommaSentence(tuple(found.words), tuple(found.tags), *places, number)
 
 
-def _without_commas(tree: PhraseTree) -> PhraseTree | None:
-    """A tree without commas, empty elements, and phrases that hold only these; None if nothing is left."""
-    if tree.word:
-        return None if _is_comma(tree) or tree.label == EMPTY_ELEMENT else tree
-    daughters = tuple(filter(None, map(_without_commas, tree.daughters)))
-    return replace(tree, daughters=daughters) if daughters else None
+@dataclass
+class _Positions:
+    """The words of a tree so far, and what is at the positions behind them."""
 
+    words: list[str] = field(default_factory=list)
+    tags: list[str] = field(default_factory=list)
+    commas: list[bool] = field(default_factory=lambda: [False])
+    starts: list[int] = field(default_factory=lambda: [0])
+    ends: list[int] = field(default_factory=lambda: [0])
 
-def _is_comma(leaf: PhraseTree) -> bool:
-    return leaf.word == COMMA
-
-
-def _leaves(tree: PhraseTree) -> Iterator[PhraseTree]:
-    if tree.word:
-        yield tree
-    for daughter in tree.daughters:
-        yield from _leaves(daughter)
-
-
-def _commas(tree: PhraseTree) -> list[bool]:
-    commas = [False]
-    for leaf in _leaves(tree):
-        if _is_comma(leaf):
-            commas[-1] = True
-        elif leaf.label != EMPTY_ELEMENT:
-            commas.append(False)
-    return commas
-
-
-def _sentence(tree: PhraseTree, commas: list[bool], number: int) -> CommaSentence:
-    leaves = list(_leaves(tree))
-    starts, ends = np.zeros((2, len(leaves) + 1), np.int64)
-    _count(tree, 0, starts, ends)
-    words = tuple(leaf.word for leaf in leaves)
-    tags = tuple(leaf.category for leaf in leaves)
-    return CommaSentence(words, tags, np.array(commas), starts, ends, number)
-
-
-def _count(tree: PhraseTree, start: int, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> int:
-    """Count the constituents of a tree that starts at a position; return where it ends."""
-    end = start + 1 if tree.word else start
-    for daughter in tree.daughters:
-        end = _count(daughter, end, starts, ends)
-    if tree.label:
-        starts[start] += 1
-        ends[end] += 1
-    return end
+    def read(self, tree: PhraseTree) -> None:
+        """Add a tree.  Phrases of commas and empty elements alone do not count."""
+        start = len(self.words)
+        if tree.word == COMMA:
+            self.commas[-1] = True
+        elif tree.word and tree.label != EMPTY_ELEMENT:
+            self.words.append(tree.word)
+            self.tags.append(tree.category)
+            self.commas.append(False)
+            self.starts.append(0)
+            self.ends.append(0)
+        for daughter in tree.daughters:
+            self.read(daughter)
+        if tree.label and len(self.words) > start:
+            self.starts[start] += 1
+            self.ends[-1] += 1
 
 
 def parsed(sentences: Sequence[CommaSentence], parser: Parser) -> list[CommaSentence]:
