@@ -19,9 +19,14 @@ from pyropunct.rivals.restoration.experiment import Run
 from pyropunct.rivals.restoration.systems import Parses, Treebanks
 from pyropunct.rivals.settings import CommaSettings
 from pyropunct.rivals.shieber_tao_2003.models import MODELS, CommaSystem
-from pyropunct.rivals.shieber_tao_2003.scores import CORRECT, GOLD, RESTORED, RIGHT, CommaResult, CommaScores
 from pyropunct.rivals.shieber_tao_2003.sentences import (
     COMMA,
+    CORRECT,
+    GOLD,
+    RESTORED,
+    RIGHT,
+    CommaResult,
+    CommaScores,
     CommaSentence,
     parsed,
     read_comma_sentences,

@@ -23,7 +23,6 @@ from pyropunct.rivals.transitions.cells import (
     HEAD,
     HEADLESS,
     NEXT,
-    PREVIOUS,
     RELATION,
     TREE,
     UNDER,
@@ -75,7 +74,6 @@ def advance(work, state, kind, relation, new):
     top, front = states[state, CELL], states[state, FRONT]
     for column in (NEXT, FRONT, CLOSING):
         states[new, column] = states[state, column]
-    states[new, PREVIOUS] = state
     if kind == REDUCE:
         _pop(work, top, new)
         if states[new, CELL] == 0:

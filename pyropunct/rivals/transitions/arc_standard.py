@@ -14,7 +14,6 @@ from pyropunct.rivals.transitions.cells import (
     BELOW,
     CELL,
     NEXT,
-    PREVIOUS,
     TREE,
     atoms_of,
     attach,
@@ -49,7 +48,7 @@ def advance(work, state, kind, relation, new):
     """Write the state that follows a state by a transition, with its cell and its tree."""
     cells, states = work.cells, work.states
     top = states[state, CELL]
-    states[new, CELL], states[new, NEXT], states[new, PREVIOUS] = new, states[state, NEXT], state
+    states[new, CELL], states[new, NEXT] = new, states[state, NEXT]
     if kind == SHIFT:
         cells[new, TREE], cells[new, BELOW] = states[state, NEXT], top
         states[new, NEXT] += 1

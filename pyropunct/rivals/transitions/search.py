@@ -104,7 +104,8 @@ def search(
             state, action = start + best_orders[place] // len(moves), best_orders[place] % len(moves)
             new = end + place
             advance(system.kind, work, state, moves[action, 0], moves[action, 1], new)
-            work.states[new, ACTION], work.states[new, SCORE] = action, best_scores[place]
+            work.states[new, PREVIOUS], work.states[new, ACTION] = state, action
+            work.states[new, SCORE] = best_scores[place]
             if len(gold):
                 work.states[new, GOLD] = 1 if work.states[state, GOLD] and action == gold[step] else 0
                 right |= work.states[new, GOLD] == 1

@@ -5,8 +5,7 @@ import pytest
 
 from pyropunct.rivals.shieber_tao_2003.automaton import COLUMNS, COMMA_SYMBOL, sizes
 from pyropunct.rivals.shieber_tao_2003.models import MODELS, CommaSystem, TrainedModel
-from pyropunct.rivals.shieber_tao_2003.scores import CommaScores
-from pyropunct.rivals.shieber_tao_2003.sentences import CommaSentence
+from pyropunct.rivals.shieber_tao_2003.sentences import CommaScores, CommaSentence
 from pyropunct.rivals.shieber_tao_2003.smoothing import SMOOTHINGS, WittenBell
 
 SYMBOLS, TAGS = 6, 5
