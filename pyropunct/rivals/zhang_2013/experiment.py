@@ -25,8 +25,8 @@ from pyropunct.nets.reader import Counts
 from pyropunct.punctuator import Punctuator
 from pyropunct.rivals.settings import CASCADED, CRF, RESTORATION, UNIFIED, JointSettings
 from pyropunct.rivals.transitions.arc_eager import FULL, MIDDLE, NONE
+from pyropunct.rivals.zhang_2013.arc_eager_parser import ArcEagerParser, ArcEagerRecipe, train_arc_eager
 from pyropunct.rivals.zhang_2013.mark_crf import MarkCRF, train_mark_crf
-from pyropunct.rivals.zhang_2013.parser import ArcEagerParser, ArcEagerRecipe, train_arc_eager
 from pyropunct.rivals.zhang_2013.streams import SENTENCES, Stream, misheard
 from pyropunct.rivals.zhang_2013.systems import (
     Reader,

@@ -14,7 +14,7 @@ from torch.nn.utils.rnn import pad_sequence
 from pyropunct.rivals.taggers.chain import LinearChain
 from pyropunct.rivals.transitions.arc_eager import FULL
 from pyropunct.rivals.transitions.perceptron import mixed, number_of, templates_in
-from pyropunct.rivals.zhang_2013.parser import WORDS
+from pyropunct.rivals.zhang_2013.arc_eager_parser import WORDS
 from pyropunct.rivals.zhang_2013.streams import Stream
 
 Keys = NDArray[np.int64]

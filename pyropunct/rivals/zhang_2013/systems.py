@@ -10,8 +10,8 @@ from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.rivals.settings import JointSettings
 from pyropunct.rivals.transitions.arc_eager import FULL
+from pyropunct.rivals.zhang_2013.arc_eager_parser import ArcEagerParser
 from pyropunct.rivals.zhang_2013.mark_crf import MarkCRF
-from pyropunct.rivals.zhang_2013.parser import ArcEagerParser
 from pyropunct.rivals.zhang_2013.streams import Stream, marks_in
 from pyropunct.text.raw_sentence import line_of
 

@@ -13,7 +13,7 @@ from slow_parser import SlowParser, start
 from treebank_strategies import head_lists
 
 from pyropunct.fitted.model_file import read_model_file, write_model_file
-from pyropunct.rivals.ma_2014.parser import (
+from pyropunct.rivals.ma_2014.arc_standard_parser import (
     ArcStandardParser,
     ArcStandardRecipe,
     encoded,

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from pyropunct.compare.significance import permutation_test
+from pyropunct.rivals.ma_2014.arc_standard_parser import ParsedSentence
 from pyropunct.rivals.ma_2014.experiment import (
     COLUMNS,
     MARK_HEADS,
@@ -13,7 +14,6 @@ from pyropunct.rivals.ma_2014.experiment import (
     ParsingResult,
     word_counts,
 )
-from pyropunct.rivals.ma_2014.parser import ParsedSentence
 from pyropunct.rivals.ma_2014.treatments import MarkedSentence
 from pyropunct.rivals.settings import ParserSettings, Treatment
 

@@ -16,7 +16,7 @@ from pyropunct.fitted.model_file import read_model_file, write_model_file
 from pyropunct.rivals.transitions.arc_eager import FULL, LEFT, MIDDLE, NONE, REDUCE, RIGHT, SHIFT
 from pyropunct.rivals.transitions.perceptron import no_weights
 from pyropunct.rivals.transitions.search import search
-from pyropunct.rivals.zhang_2013.parser import (
+from pyropunct.rivals.zhang_2013.arc_eager_parser import (
     ArcEagerParser,
     ArcEagerRecipe,
     encoded,

@@ -11,9 +11,15 @@ from pyropunct.rivals.ma_2014.treatments import MarkedSentence, TreatedSentence,
 from pyropunct.rivals.settings import Treatment
 from pyropunct.rivals.transitions.arc_standard import ATOMS, KINDS, LEFT, RIGHT, SHIFT
 from pyropunct.rivals.transitions.cells import CLOSED, FIRST_MARK, MARK, OPENED, TAG, WORD, matrix_of
-from pyropunct.rivals.transitions.parser import Action, Rest, TransitionParser, relation_numbers, system_of
 from pyropunct.rivals.transitions.perceptron import number_of
 from pyropunct.rivals.transitions.search import ARC_STANDARD, TransitionSystem
+from pyropunct.rivals.transitions.transition_parser import (
+    Action,
+    Rest,
+    TransitionParser,
+    relation_numbers,
+    system_of,
+)
 
 WORDS = """
 s0.w s0.t | s0.w | s0.t | s1.w s1.t | s1.w | s1.t | s2.w s2.t | s2.w | s2.t

@@ -10,9 +10,15 @@ from numpy.typing import NDArray
 from pyropunct.compare.experiment import Advance
 from pyropunct.rivals.transitions.arc_eager import ATOMS, FULL, KINDS, LEFT, NONE, REDUCE, RIGHT, SHIFT
 from pyropunct.rivals.transitions.cells import FIRST_MARK, MARK, TAG, WORD, matrix_of
-from pyropunct.rivals.transitions.parser import Action, Rest, TransitionParser, relation_numbers, system_of
 from pyropunct.rivals.transitions.perceptron import number_of
 from pyropunct.rivals.transitions.search import ARC_EAGER, TransitionSystem
+from pyropunct.rivals.transitions.transition_parser import (
+    Action,
+    Rest,
+    TransitionParser,
+    relation_numbers,
+    system_of,
+)
 from pyropunct.rivals.zhang_2013.streams import Stream
 
 WORDS = """
