@@ -50,7 +50,7 @@ class TransitionSystem(NamedTuple):
 @inner
 def kinds_allowed(system, work, state, words):
     """The possible kinds of transitions in a state, as bits."""
-    if system == ARC_STANDARD:
+    if system.kind == ARC_STANDARD:
         return arc_standard.kinds_allowed(work, state, words)
     return arc_eager.kinds_allowed(work, state, words)
 
@@ -58,7 +58,7 @@ def kinds_allowed(system, work, state, words):
 @inner
 def advance(system, work, state, kind, relation, new):
     """Write the state that follows a state by a transition, with its cell and its tree."""
-    if system == ARC_STANDARD:
+    if system.kind == ARC_STANDARD:
         arc_standard.advance(work, state, kind, relation, new)
     else:
         arc_eager.advance(work, state, kind, relation, new)
@@ -97,13 +97,13 @@ def search(
             number = features_in(system, work, state)
             work.scores[:] = 0
             add_scores(weights, work.keys, number, work.scores)
-            allowed = kinds_allowed(system.kind, work, state, words)
+            allowed = kinds_allowed(system, work, state, words)
             kept = _offer_actions(work, moves, allowed, state, state - start, best_scores, best_orders, kept)
         right = False
         for place in range(kept):
             state, action = start + best_orders[place] // len(moves), best_orders[place] % len(moves)
             new = end + place
-            advance(system.kind, work, state, moves[action, 0], moves[action, 1], new)
+            advance(system, work, state, moves[action, 0], moves[action, 1], new)
             work.states[new, PREVIOUS], work.states[new, ACTION] = state, action
             work.states[new, SCORE] = best_scores[place]
             if len(gold):
@@ -168,5 +168,5 @@ def learn(
             for column in (2, 3):
                 if moves[actions[step], column] >= 0:
                     change(weights, work.keys, number, moves[actions[step], column], by, example)
-        advance(system.kind, work, step, moves[actions[step], 0], moves[actions[step], 1], step + 1)
+        advance(system, work, step, moves[actions[step], 0], moves[actions[step], 1], step + 1)
     return weights

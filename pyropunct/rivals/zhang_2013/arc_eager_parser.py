@@ -1,4 +1,4 @@
-"""The parser: feature templates, training, parsing, and saving."""
+"""The arc-eager parser: feature templates, training and parsing."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
