@@ -18,9 +18,8 @@ from pyropunct.nets.training import Progress
 from pyropunct.restore.decoders import DECODERS
 from pyropunct.restore.scores import average_edit_distance
 from pyropunct.rivals.restoration.restorers import ended_in, final_mark
-from pyropunct.rivals.taggers.kinds import RIVALS, train_rival
-from pyropunct.rivals.taggers.rival import Rival
-from pyropunct.rivals.taggers.words import RivalRecipe
+from pyropunct.rivals.taggers.recurrent import RivalRecipe
+from pyropunct.rivals.taggers.rival import RIVALS, Rival, train_rival
 
 GRID: tuple[dict[str, Any], ...] = (
     {},

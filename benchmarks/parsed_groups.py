@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from pyropunct.compare.experiment import PARTS, loader
 from pyropunct.compare.table import cells_table
-from pyropunct.rivals.ma_2014.parser import ArcStandardParser
+from pyropunct.rivals.ma_2014.arc_standard_parser import ArcStandardParser
 from pyropunct.rivals.ma_2014.parser_experiment import HEADS, WORDS, word_counts
 from pyropunct.rivals.ma_2014.treatments import MarkedSentence, have_language_tags, marked_sentences
 from pyropunct.treebank.reading import read_treebank

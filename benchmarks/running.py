@@ -27,9 +27,8 @@ from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.running import ENDING, in_their_cases
 from pyropunct.restore.scores import RestorationScores
 from pyropunct.restore.settings import RestoreSettings
-from pyropunct.rivals.taggers.kinds import train_rival
-from pyropunct.rivals.taggers.rival import Rival
-from pyropunct.rivals.taggers.words import RivalRecipe
+from pyropunct.rivals.taggers.recurrent import RivalRecipe
+from pyropunct.rivals.taggers.rival import Rival, train_rival
 from pyropunct.text.marks import START, Surface
 from pyropunct.text.raw_sentence import RawSentence, line_of
 from pyropunct.treebank.sentence import Sentence, by_document

@@ -24,8 +24,8 @@ from pyropunct.fitted.recipes import Recipe
 from pyropunct.nets.parser import train_parser
 from pyropunct.nets.reader import train_reader
 from pyropunct.nets.recipes import ParserRecipe, ReaderRecipe
-from pyropunct.rivals.taggers.kinds import load_rival, train_rival
-from pyropunct.rivals.taggers.words import RivalRecipe
+from pyropunct.rivals.taggers.recurrent import RivalRecipe
+from pyropunct.rivals.taggers.rival import load_rival, train_rival
 from pyropunct.tasks.correct.fitting import fit_correction
 from pyropunct.train.fitting import fit
 from pyropunct.treebank.reading import read_treebank

@@ -20,7 +20,7 @@ from pyropunct.restore.scores import surface_distance
 from pyropunct.rivals.restoration.restorers import Parses
 from pyropunct.rivals.restoration.results import GOLD, PREDICTED
 from pyropunct.rivals.taggers.correcting_crf import train_correcting_crf
-from pyropunct.rivals.taggers.words import RivalRecipe
+from pyropunct.rivals.taggers.recurrent import RivalRecipe
 from pyropunct.tasks.correct.channel_fitting import Pair, fit_channel, simulated_pairs
 from pyropunct.tasks.correct.correcting import NoisyChannel, decisions
 from pyropunct.tasks.correct.edit_scores import EditScores, edit_scores

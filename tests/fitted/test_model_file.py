@@ -32,8 +32,8 @@ from pyropunct.nets.parser import BiaffineParser, train_parser
 from pyropunct.nets.reader import RunningReader, train_reader
 from pyropunct.nets.recipes import ParserRecipe, ReaderRecipe
 from pyropunct.punctuator import Punctuator
-from pyropunct.rivals.taggers.kinds import BiLSTMCRF, train_rival
-from pyropunct.rivals.taggers.words import RivalRecipe
+from pyropunct.rivals.taggers.recurrent import RivalRecipe
+from pyropunct.rivals.taggers.rival import BiLSTMCRF, train_rival
 from pyropunct.text.marks import SPECIAL
 from pyropunct.train.checkpoints import read_state, write_state
 from pyropunct.treebank.reading import read_treebank

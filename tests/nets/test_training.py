@@ -18,8 +18,8 @@ from pyropunct.nets.reader import train_reader
 from pyropunct.nets.recipes import ParserRecipe, ReaderRecipe, SlotTaggerRecipe
 from pyropunct.nets.tagger import train_slot_tagger
 from pyropunct.nets.training import DivergedError, Progress
-from pyropunct.rivals.taggers.kinds import train_rival
-from pyropunct.rivals.taggers.words import RivalRecipe
+from pyropunct.rivals.taggers.recurrent import RivalRecipe
+from pyropunct.rivals.taggers.rival import train_rival
 from pyropunct.train.checkpoints import Checkpoint, read_state, write_state
 from pyropunct.treebank.sentence import Sentence
 

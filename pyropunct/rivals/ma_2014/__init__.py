@@ -4,7 +4,7 @@ Ma, Zhang & Zhu (2014, "Punctuation Processing for Projective Dependency Parsing
 the words beside them, instead of words that need a head::
 
     from pyropunct import read_treebank
-    from pyropunct.rivals.ma_2014.parser import ArcStandardRecipe, train_arc_standard
+    from pyropunct.rivals.ma_2014.arc_standard_parser import ArcStandardRecipe, train_arc_standard
     from pyropunct.rivals.ma_2014.treatments import marked_sentences
 
     parser = train_arc_standard(marked_sentences(read_treebank("train.conllu")), ArcStandardRecipe(beam=8))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pyropunct.compare.experiment import Advance, Experiment, TableResults, loader, timed
 from pyropunct.compare.options import ParserSettings, Treatment
 from pyropunct.compare.table import Baseline, Column
-from pyropunct.rivals.ma_2014.parser import (
+from pyropunct.rivals.ma_2014.arc_standard_parser import (
     ArcStandardParser,
     ArcStandardRecipe,
     ParsedSentence,

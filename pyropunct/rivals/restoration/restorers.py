@@ -22,9 +22,8 @@ from pyropunct.nets.recipes import ParserRecipe, SlotTaggerRecipe
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.deciding import decide
 from pyropunct.restore.decoders import DECODERS
-from pyropunct.rivals.taggers.kinds import BiGRUAttention, BiLSTMCRF, load_rival, train_rival
-from pyropunct.rivals.taggers.rival import Rival
-from pyropunct.rivals.taggers.words import RivalRecipe
+from pyropunct.rivals.taggers.recurrent import RivalRecipe
+from pyropunct.rivals.taggers.rival import BiGRUAttention, BiLSTMCRF, Rival, load_rival, train_rival
 from pyropunct.text.marks import ABBREVIATION_DOT, START, Surface
 from pyropunct.train.fitting import fit_story
 from pyropunct.train.parts import fit_parsed, fit_tagger
@@ -174,7 +173,7 @@ class TrivialSystem(System[FinalMark]):
 
 @dataclass(frozen=True)
 class RivalSystem(System[Rival]):
-    """A recurrent network over words, whose ``kind`` is one of `pyropunct.rivals.taggers.kinds.RIVALS`."""
+    """A recurrent network over words, whose ``kind`` is one of `pyropunct.rivals.taggers.rival.RIVALS`."""
 
     kind: str
 

@@ -3,8 +3,7 @@
 All words, all other marks, and a constituency tree over them are given.  Example::
 
     from pyropunct.rivals.shieber_tao_2003.models import CommaSystem
-    from pyropunct.rivals.shieber_tao_2003.scores import CommaScores
-    from pyropunct.rivals.shieber_tao_2003.sentences import read_comma_sentences
+    from pyropunct.rivals.shieber_tao_2003.sentences import CommaScores, read_comma_sentences
 
     train, dev = read_comma_sentences("train.mrg"), read_comma_sentences("dev.mrg")
     system = CommaSystem(train, model="10c")

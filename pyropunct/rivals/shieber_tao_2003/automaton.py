@@ -27,9 +27,8 @@ AFTER_ALONE, AFTER_FOLLOWED, AFTER_PRECEDED, COMMA_FIRST, COMMA_AGAIN = range(ST
 START, COMMA_SYMBOL, UNKNOWN = range(3)
 """Symbols in every vocabulary: the start, which stands twice before each sentence; the comma; rare words."""
 
-
-TWO_BACK, ONE_BACK, SYMBOL, TAG_TWO_BACK, TAG_ONE_BACK, TAG, STARTS, ENDS, TWO_ENDS, THREE_ENDS = range(10)
-"""The columns of a table of steps: the symbols y_{i-2}, y_{i-1}, y_i; their tags X_{i-2}, X_{i-1}, X_i; sc
+COLUMNS = ("y''", "y'", "y", "Y''", "Y'", "Y", "sc", "ec", "ec>=2", "ec>=3")
+"""The columns of a table of steps: the symbols y_{i-2}, y_{i-1}, y_i; their tags Y_{i-2}, Y_{i-1}, Y_i; sc
 and ec of the position at which y_i stands, behind the last word before it; whether ec is at least 2, or 3."""
 
 MOST_CONSTITUENTS = 63
@@ -53,14 +52,10 @@ class Alphabet:
 
 def steps(sentence: CommaSentence, words: Alphabet, tags: Alphabet) -> Integers:
     """(5 n, 10) the steps of a sentence, word by word."""
-    starts, ends = (
-        np.minimum(_at_positions(one), MOST_CONSTITUENTS) for one in (sentence.starts, sentence.ends)
-    )
-    symbols, tags_of_symbols = (
-        _trigrams(words.numbers(sentence.words)),
-        _trigrams(tags.numbers(sentence.tags)),
-    )
-    return np.column_stack([symbols, tags_of_symbols, starts, ends, ends >= 2, ends >= 3])
+    trigrams = [_trigrams(words.numbers(sentence.words)), _trigrams(tags.numbers(sentence.tags))]
+    counts = np.stack([_at_positions(sentence.starts), _at_positions(sentence.ends)], -1)
+    ends = counts[:, 1:]
+    return np.column_stack([*trigrams, np.minimum(counts, MOST_CONSTITUENTS), ends >= 2, ends >= 3])
 
 
 def sizes(symbols: int, tags: int) -> tuple[int, ...]:

@@ -17,9 +17,14 @@ from pyropunct.nets.parser import Parser, WeightedTree, as_read
 from pyropunct.rivals.restoration.restoration_experiment import Run
 from pyropunct.rivals.restoration.restorers import Conditions, Parses, Treebanks
 from pyropunct.rivals.shieber_tao_2003.models import MODELS, CommaSystem
-from pyropunct.rivals.shieber_tao_2003.scores import CORRECT, GOLD, RESTORED, RIGHT, CommaResult, CommaScores
 from pyropunct.rivals.shieber_tao_2003.sentences import (
     COMMA,
+    CORRECT,
+    GOLD,
+    RESTORED,
+    RIGHT,
+    CommaResult,
+    CommaScores,
     CommaSentence,
     parsed,
     read_comma_sentences,

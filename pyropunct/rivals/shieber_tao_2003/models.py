@@ -37,18 +37,9 @@ from numpy.typing import NDArray
 
 from pyropunct.compare.options import CommaSettings
 from pyropunct.rivals.shieber_tao_2003.automaton import (
+    COLUMNS,
     COMMA_SYMBOL,
-    ENDS,
-    ONE_BACK,
-    STARTS,
     STEPS,
-    SYMBOL,
-    TAG,
-    TAG_ONE_BACK,
-    TAG_TWO_BACK,
-    THREE_ENDS,
-    TWO_BACK,
-    TWO_ENDS,
     Alphabet,
     best_path,
     sizes,
@@ -59,67 +50,61 @@ from pyropunct.rivals.shieber_tao_2003.sentences import CommaSentence
 from pyropunct.rivals.shieber_tao_2003.smoothing import SMOOTHINGS, Backoff, Floats, HistoryLevel, Integers
 
 Conditional = tuple[int, ...]
-"""A conditional distribution: the columns of its contexts, of which backoff keeps the last longest, and of
-its outcome; see `pyropunct.rivals.shieber_tao_2003.automaton.TWO_BACK`."""
-
-TRIGRAMS: Conditional = (TWO_BACK, ONE_BACK, SYMBOL)
-GIVEN_THREE_ENDS: Conditional = (TWO_BACK, ONE_BACK, THREE_ENDS, SYMBOL)
-GIVEN_TWO_ENDS: Conditional = (TWO_BACK, ONE_BACK, TWO_ENDS, SYMBOL)
-THREE_ENDS_DROPPED_FIRST: Conditional = (THREE_ENDS, TWO_BACK, ONE_BACK, SYMBOL)
-ENDS_DROPPED_FIRST: Conditional = (ENDS, TWO_BACK, ONE_BACK, SYMBOL)
-ENDS_KEPT_LONGEST: Conditional = (TWO_BACK, ONE_BACK, ENDS, SYMBOL)
-GIVEN_ENDS: Conditional = (ENDS, ONE_BACK, SYMBOL)
-GIVEN_STARTS: Conditional = (STARTS, ONE_BACK, SYMBOL)
-TAG_TRIGRAMS: Conditional = (TAG_TWO_BACK, TAG_ONE_BACK, TAG)
-UNIGRAMS: Conditional = (SYMBOL,)
-BIGRAMS: Conditional = (ONE_BACK, SYMBOL)
+"""A conditional distribution: the columns of its contexts and of its outcome."""
 
 
 @dataclass(frozen=True)
 class CommaModel:
     """A product of conditional probabilities, with its title in tables.
 
+    :ivar formula: factors, with ``*`` between them, and divisors, each behind ``/``.  Each lists contexts, of
+        which backoff keeps the last longest, and the outcome; the names are those of
+        `pyropunct.rivals.shieber_tao_2003.automaton.COLUMNS`.
     :ivar omission_penalty: whether 1 - p(, | y_{i-2} y_{i-1}) is a factor of each word.
     """
 
     title: str
-    factors: tuple[Conditional, ...]
-    divisors: tuple[Conditional, ...] = ()
+    formula: str
     omission_penalty: bool = False
+
+    @property
+    def factors(self) -> list[tuple[Conditional, int]]:
+        """The conditional distributions, each with its exponent, 1 or -1."""
+        product, *divisors = self.formula.split(" / ")
+        parts = [*((factor, 1) for factor in product.split(" * ")), *((divisor, -1) for divisor in divisors)]
+        return [(tuple(map(COLUMNS.index, part.split())), exponent) for part, exponent in parts]
 
     @property
     def looks_at_constituents(self) -> bool:
         """Whether it needs trees."""
-        words_and_tags = (TRIGRAMS, TAG_TRIGRAMS)
-        return any(factor not in words_and_tags for factor in self.factors)
+        return "ec" in self.formula
 
 
 MODELS: Mapping[str, CommaModel] = MappingProxyType(
     {
-        "1": CommaModel("trigrams", (TRIGRAMS,)),
-        "1t": CommaModel("trigrams, tags", (TRIGRAMS, TAG_TRIGRAMS)),
-        "2": CommaModel("trigrams, omission penalty", (TRIGRAMS,), omission_penalty=True),
-        "3": CommaModel("ec >= 3", (GIVEN_THREE_ENDS,)),
-        "3b": CommaModel("ec >= 3, dropped first", (THREE_ENDS_DROPPED_FIRST,)),
-        "3t": CommaModel("ec >= 3, tags", (GIVEN_THREE_ENDS, TAG_TRIGRAMS)),
-        "4": CommaModel("ec >= 2", (GIVEN_TWO_ENDS,)),
-        "8": CommaModel("ec", (TRIGRAMS, GIVEN_ENDS), (UNIGRAMS,)),
-        "8a": CommaModel("ec as a context, dropped first", (ENDS_DROPPED_FIRST,)),
-        "8b": CommaModel("ec as a context, kept longest", (ENDS_KEPT_LONGEST,)),
-        "8c": CommaModel("ec, divisor p(y | y')", (TRIGRAMS, GIVEN_ENDS), (BIGRAMS,)),
-        "10": CommaModel("ec, tags", (TRIGRAMS, GIVEN_ENDS, TAG_TRIGRAMS), (UNIGRAMS,)),
-        "10c": CommaModel("ec, tags, divisor p(y | y')", (TRIGRAMS, GIVEN_ENDS, TAG_TRIGRAMS), (BIGRAMS,)),
-        "11s": CommaModel(
-            "ec, sc, tags", (TRIGRAMS, GIVEN_ENDS, GIVEN_STARTS, TAG_TRIGRAMS), (UNIGRAMS, UNIGRAMS)
-        ),
+        "1": CommaModel("trigrams", "y'' y' y"),
+        "1t": CommaModel("trigrams, tags", "y'' y' y * Y'' Y' Y"),
+        "2": CommaModel("trigrams, omission penalty", "y'' y' y", omission_penalty=True),
+        "3": CommaModel("ec >= 3", "y'' y' ec>=3 y"),
+        "3b": CommaModel("ec >= 3, dropped first", "ec>=3 y'' y' y"),
+        "3t": CommaModel("ec >= 3, tags", "y'' y' ec>=3 y * Y'' Y' Y"),
+        "4": CommaModel("ec >= 2", "y'' y' ec>=2 y"),
+        "8": CommaModel("ec", "y'' y' y * ec y' y / y"),
+        "8a": CommaModel("ec as a context, dropped first", "ec y'' y' y"),
+        "8b": CommaModel("ec as a context, kept longest", "y'' y' ec y"),
+        "8c": CommaModel("ec, divisor p(y | y')", "y'' y' y * ec y' y / y' y"),
+        "10": CommaModel("ec, tags", "y'' y' y * ec y' y * Y'' Y' Y / y"),
+        "10c": CommaModel("ec, tags, divisor p(y | y')", "y'' y' y * ec y' y * Y'' Y' Y / y' y"),
+        "11s": CommaModel("ec, sc, tags", "y'' y' y * ec y' y * sc y' y * Y'' Y' Y / y / y"),
         "11c": CommaModel(
-            "ec, sc, tags, divisors p(y | y')",
-            (TRIGRAMS, GIVEN_ENDS, GIVEN_STARTS, TAG_TRIGRAMS),
-            (BIGRAMS, BIGRAMS),
+            "ec, sc, tags, divisors p(y | y')", "y'' y' y * ec y' y * sc y' y * Y'' Y' Y / y' y / y' y"
         ),
     }
 )
 """The models with the constituents that they are given, by their names."""
+
+TRIGRAM, SYMBOL = (0, 1, 2), 2
+"""The columns of p(y_i | y_{i-2} y_{i-1}), and of y_i."""
 
 
 class TrainedModel:
@@ -131,16 +116,14 @@ class TrainedModel:
         self._model = model
         self._estimated = {
             one: Backoff(smoothing, true[:, list(one)], [sizes[column] for column in one])
-            for one in (*model.factors, *model.divisors)
+            for one, _ in model.factors
         }
 
     def scores(self, steps: Integers) -> Floats:
         """(N,) the logarithm of the product for each of the steps (N, 10)."""
         total = np.zeros(len(steps))
-        for factor in self._model.factors:
-            total += np.log(self._probability(factor, steps))
-        for divisor in self._model.divisors:
-            total -= np.log(self._probability(divisor, steps))
+        for factor, exponent in self._model.factors:
+            total += exponent * np.log(self._probability(factor, steps))
         return total + self._penalties(steps) if self._model.omission_penalty else total
 
     def _probability(self, conditional: Conditional, steps: Integers) -> Floats:
@@ -150,7 +133,7 @@ class TrainedModel:
         """(N,) log (1 - p(, | y_{i-2} y_{i-1})) of words, 0 of commas."""
         with_comma = steps.copy()
         with_comma[:, SYMBOL] = COMMA_SYMBOL
-        omitted = np.log1p(-self._probability(TRIGRAMS, with_comma))
+        omitted = np.log1p(-self._probability(TRIGRAM, with_comma))
         return np.where(steps[:, SYMBOL] == COMMA_SYMBOL, 0, omitted)
 
 

@@ -9,8 +9,7 @@ from pyropunct.compare.experiment import Advance, Watch, unwatched
 from pyropunct.compare.options import CommaSettings
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.decoders import DECODERS
-from pyropunct.rivals.shieber_tao_2003.scores import CommaResult, CommaScores
-from pyropunct.rivals.shieber_tao_2003.sentences import COMMA, CommaSentence
+from pyropunct.rivals.shieber_tao_2003.sentences import COMMA, CommaResult, CommaScores, CommaSentence
 from pyropunct.text.marks import ABBREVIATION_DOT, START, Surface
 from pyropunct.treebank.brackets import read_brackets
 from pyropunct.treebank.sentence import Sentence

@@ -8,9 +8,15 @@ from torch import Tensor, nn
 
 from pyropunct.nets.training import Watch
 from pyropunct.rivals.taggers.chain import LinearChain
-from pyropunct.rivals.taggers.kinds import CRFNetwork, train_rival
-from pyropunct.rivals.taggers.rival import Rival
-from pyropunct.rivals.taggers.words import KINDS, RivalRecipe, RivalVocabulary, SlotBatch, WordVectors
+from pyropunct.rivals.taggers.recurrent import (
+    KINDS,
+    CRFNetwork,
+    RivalRecipe,
+    RivalVocabulary,
+    SlotBatch,
+    WordVectors,
+)
+from pyropunct.rivals.taggers.rival import Rival, train_rival
 from pyropunct.text.marks import Surface
 from pyropunct.treebank.sentence import Sentence
 
@@ -103,7 +109,7 @@ def train_correcting_crf(
     seed: int = 0,
     watch: Watch | None = None,
 ) -> CorrectingCRF:
-    """Train it on right sentences with wrong punctuation, as `pyropunct.rivals.taggers.kinds.train_rival`."""
+    """Train it on right sentences with wrong punctuation, as `pyropunct.rivals.taggers.rival.train_rival`."""
     right = [_example(*pair) for pair in train], [_example(*pair) for pair in dev]
     rival = train_rival(CorrectingCRF, *right, recipe, seed, watch)
     assert isinstance(rival, CorrectingCRF)

@@ -1,56 +1,37 @@
-"""Rivals and their recurrent networks, which predict a label for each slot from the words."""
+"""Rivals: recurrent networks that predict labels of slots from words, their training and loading."""
 
 from abc import ABC
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from math import ceil
 from pathlib import Path
 from typing import Any, ClassVar
 
 import torch
-from torch import Tensor, nn
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+from torch import Tensor
 
 from pyropunct.fitted.evaluation import Evaluation
-from pyropunct.fitted.model_file import write_model_file
-from pyropunct.nets.networks import TrainedWordNetwork
+from pyropunct.fitted.model_file import ModelFileError, read_model_file, write_model_file
+from pyropunct.nets.networks import NetworkTraining, TrainedWordNetwork, sequences, trained
+from pyropunct.nets.pretrained import Pretrained, kept
+from pyropunct.nets.tagger import SlotScores
+from pyropunct.nets.training import Watch
 from pyropunct.nets.words import by_length
 from pyropunct.restore.scores import slot_distance
 from pyropunct.rivals.taggers.chain import LabelDistribution
-from pyropunct.rivals.taggers.words import RivalRecipe, RivalVocabulary, SlotBatch, WordVectors
+from pyropunct.rivals.taggers.recurrent import (
+    AttentionNetwork,
+    CRFNetwork,
+    RivalNetwork,
+    RivalRecipe,
+    RivalVocabulary,
+)
 from pyropunct.text.marks import Surface
 from pyropunct.treebank.sentence import Sentence
 
 BATCH_SLOTS = 4000
 """The most slots, padding included, that are processed together outside training."""
-
-
-class RivalNetwork(nn.Module):
-    """Word vectors, and bidirectional layers of ``cell`` over them; a subclass defines `forward`.
-
-    :param pretrained: the number of pretrained features of a word.
-    """
-
-    cell: ClassVar[type[nn.LSTM] | type[nn.GRU]]
-
-    def __init__(self, vocabulary: RivalVocabulary, recipe: RivalRecipe, pretrained: int = 0) -> None:
-        super().__init__()
-        self.labels = len(vocabulary.slots.labels.strings) + 1
-        self.vectors = WordVectors(vocabulary, recipe, pretrained)
-        self.dropout = nn.Dropout(recipe.dropout)
-        sizes = recipe.word_size, recipe.hidden_size, recipe.layers
-        dropout = recipe.dropout if recipe.layers > 1 else 0.0
-        self.layers = self.cell(*sizes, batch_first=True, dropout=dropout, bidirectional=True)
-
-    def forward(self, batch: SlotBatch) -> LabelDistribution:
-        """The distribution of the labels of the slots."""
-        raise NotImplementedError
-
-
-def run_layers(layers: nn.RNNBase, vectors: Tensor, lengths: Tensor) -> Tensor:
-    """(B, T, states) the states of recurrent layers over padded (B, T, size) vectors, zero in the padding."""
-    packed = pack_padded_sequence(vectors, lengths, batch_first=True, enforce_sorted=False)
-    return pad_packed_sequence(layers(packed)[0], batch_first=True)[0]
 
 
 @dataclass(frozen=True)
@@ -125,3 +106,113 @@ class Rival(TrainedWordNetwork[RivalVocabulary, RivalRecipe, RivalNetwork], ABC)
     def save(self, path: str | Path) -> None:
         """Write the rival to a model file, whole or not at all; failures raise ModelFileError."""
         write_model_file(Path(path), *self.to_parts())
+
+
+class BiLSTMCRF(Rival):
+    """The BiLSTM-CRF: see `CRFNetwork`."""
+
+    kind = "crf"
+    name = "BiLSTM-CRF"
+    what = f"a {name}"
+    kinds = (RivalVocabulary, RivalRecipe, CRFNetwork)
+
+
+class BiGRUAttention(Rival):
+    """The BiGRU with attention: see `AttentionNetwork`."""
+
+    kind = "attention"
+    name = "BiGRU with attention"
+    what = f"a {name}"
+    kinds = (RivalVocabulary, RivalRecipe, AttentionNetwork)
+
+
+RIVALS: dict[str, type[Rival]] = {rival.kind: rival for rival in (BiLSTMCRF, BiGRUAttention)}
+"""The rivals by kind."""
+
+
+def rival_class(kind: object) -> type[Rival]:
+    """The class of a kind of rival. Raises ValueError if there is no such kind."""
+    if not isinstance(kind, str) or kind not in RIVALS:
+        raise ValueError(f"no rival is called {kind!r}: take {' or '.join(sorted(RIVALS))}")
+    return RIVALS[kind]
+
+
+def load_rival(path: str | Path, pretrained: Pretrained | None = None) -> Rival:
+    """Read a rival that `Rival.save` wrote, without running code in the file.
+
+    :param pretrained: gives the pretrained features of words that it reads, if any.
+    :raises ModelFileError: if the file is missing or damaged, or does not hold a rival of this program.
+    """
+    plain, tensors = read_model_file(Path(path))
+    try:
+        return rival_class(dict(plain["recipe"]).get("kind")).from_parts(plain, tensors, pretrained)
+    except (TypeError, ValueError) as error:
+        raise ModelFileError(f"{path}: {error}") from error
+
+
+def train_rival(
+    kind: str | type[Rival],
+    train: Iterable[Sentence],
+    dev: Iterable[Sentence],
+    recipe: RivalRecipe | None = None,
+    seed: int = 0,
+    watch: Watch | None = None,
+    *,
+    device: str = "cpu",
+    pretrained: Pretrained | None = None,
+) -> Rival:
+    """Train a rival; keep its weights from the epoch with the highest likelihood of dev. Trees are ignored.
+
+    :param kind: "crf" or "attention", or a class of rivals.
+    :param device: where the rival is trained, as torch names it; the returned rival is on the CPU.
+    :param pretrained: gives features of words that it reads as well; they are computed once.
+    :raises ValueError: if there is no such kind, or if one of the two treebanks is empty.
+    """
+    rival = rival_class(kind) if isinstance(kind, str) else kind
+    data = sequences(rival.name, train, dev)
+    make = partial(RivalTraining, rival, *data, recipe or RivalRecipe(), seed, kept(pretrained), device)
+    return replace(trained(make, seed, None, watch), pretrained=pretrained)
+
+
+class RivalTraining(NetworkTraining[Rival]):
+    """The training of a rival of one class."""
+
+    def __init__(self, rival: type[Rival], *arguments: Any) -> None:
+        self.kind, self.what = rival, rival.name
+        super().__init__(*arguments)
+        size = len(self.train)
+        self.planned, self.patience = self.recipe.planned_epochs(size), self.recipe.planned_patience(size)
+        self._planned_steps = ceil(size / self.recipe.batch_size) * self.planned
+
+    def vocabulary(self) -> RivalVocabulary:
+        """The attributes of words, and the slot strings."""
+        vocabulary: RivalVocabulary = self.kind.kinds[0].collect(self.train)
+        return vocabulary
+
+    def length(self, sentence: Sentence) -> int:
+        """The number of slots."""
+        return len(sentence.surface)
+
+    def batches(self) -> list[list[int]]:
+        """Equally many sentences of similar length, in random order."""
+        order = torch.randperm(len(self.train)).tolist()
+        order.sort(key=lambda number: int(self.lengths[number]))
+        size = self.recipe.batch_size
+        starts = (torch.randperm(ceil(len(order) / size)) * size).tolist()
+        return [order[start : start + size] for start in starts]
+
+    def rate(self, done: int) -> float:
+        """The factor of the learning rate: it falls linearly from 1 to 0."""
+        return 1 - self.steps / self._planned_steps
+
+    def loss(self, batch: list[int]) -> Tensor:
+        """- log p of the labels per slot."""
+        sentences = [self.train[number] for number in batch]
+        encoded = self.model.encode([sentence.tree.forms for sentence in sentences])
+        labels = self.model.vocabulary.slots.encode([sentence.surface for sentence in sentences])
+        log_prob: Tensor = self.network(encoded).log_prob(labels.to(self.device))
+        return -log_prob.sum() / encoded.slots.sum()
+
+    def scores(self, model: Rival, dev: Sequence[Sentence]) -> SlotScores:
+        """The perplexity."""
+        return SlotScores.of(model.log_prob(dev), [sentence.surface for sentence in dev])

@@ -23,38 +23,31 @@ from pyropunct.rivals.transitions.cells import (
     HEAD,
     HEADLESS,
     NEXT,
-    PREVIOUS,
     RELATION,
-    TAG,
     TREE,
     UNDER,
-    WORD,
+    atoms_of,
     attach,
+    copy_tree,
+    copy_words,
     distance,
     head_of,
-    write_buffer,
-    write_item,
 )
-from pyropunct.rivals.transitions.perceptron import ITEM_ATOMS
 
 NONE, MIDDLE, FULL = range(3)
 """The marks that can be predicted."""
 
+KINDS = range(8)
 SHIFT, RIGHT, LEFT, REDUCE = 0, 3, 6, 7
 """The kinds of transitions.  A shift or a right arc that predicts a mark has this kind plus the mark."""
 
-ATOMS = (
-    *(f"{item}.{atom}" for item in ("s0", "b0") for atom in ITEM_ATOMS),
-    *("s0.d", "h.w", "h.t", "h.d", "h2.w", "h2.t"),
-    *(f"b{place}.{atom}" for place in (1, 2) for atom in "wtp"),
-    "d",
-)
-"""All atoms, in this order: the atoms of the top of the stack and of the next word; the relation of s0 to its
-head, if it has a head already, and this head; the head's relation to its own head, and the latter; the two
-waiting words after b0; and the distance between s0 and b0."""
+ITEMS, OTHERS = ("s0", "b0", "h", "h2", "b1", "b2"), ("s0.d", "h.d", "d")
+"""The top of the stack, the next word, the head of s0 if it has one already, the head's own head, and the two
+words after b0; and the relations of s0 and h to their heads, and the distance between s0 and b0."""
 
-_ITEM = len(ITEM_ATOMS)
-_HEADS, _BUFFER, _DISTANCE = 2 * _ITEM, 2 * _ITEM + 6, len(ATOMS) - 1
+ATOMS = atoms_of(ITEMS, OTHERS)
+"""All atoms of a state, in this order."""
+
 _ANY, _INNER, _FULL = 0b111, 0b011, 0b100
 
 
@@ -81,7 +74,6 @@ def advance(work, state, kind, relation, new):
     top, front = states[state, CELL], states[state, FRONT]
     for column in (NEXT, FRONT, CLOSING):
         states[new, column] = states[state, column]
-    states[new, PREVIOUS] = state
     if kind == REDUCE:
         _pop(work, top, new)
         if states[new, CELL] == 0:
@@ -115,17 +107,14 @@ def _pop(work, top, new):
 
 
 @inner
-def write_atoms(work, sentence, state):
+def write_atoms(work, state):
     """Write the atoms of a state, in the order of `ATOMS`."""
-    atoms, trees, cells, top = work.atoms, work.trees, work.cells, work.states[state, CELL]
-    front = trees[work.states[state, FRONT]]
-    write_item(atoms, 0, trees[cells[top, TREE]], sentence)
-    write_item(atoms, _ITEM, front, sentence)
-    below = cells[top, BELOW] if cells[top, RELATION] else 0
-    far = cells[below, BELOW] if cells[below, RELATION] else 0
-    head, other = head_of(work, below), head_of(work, far)
-    atoms[_HEADS], atoms[_HEADS + 3] = cells[top, RELATION], cells[below, RELATION]
-    atoms[_HEADS + 1], atoms[_HEADS + 2] = sentence[WORD, head], sentence[TAG, head]
-    atoms[_HEADS + 4], atoms[_HEADS + 5] = sentence[WORD, other], sentence[TAG, other]
-    write_buffer(atoms, _BUFFER, trees, sentence, work.states[state, NEXT] + 1, 2)
-    atoms[_DISTANCE] = distance(head_of(work, top), front[HEAD]) if front[HEAD] else 0
+    cells, top, front = work.cells, work.states[state, CELL], work.states[state, FRONT]
+    head = cells[top, BELOW] if cells[top, RELATION] else 0
+    other = cells[head, BELOW] if cells[head, RELATION] else 0
+    for item, tree in enumerate((cells[top, TREE], front, cells[head, TREE], cells[other, TREE])):
+        copy_tree(work, item, tree)
+    copy_words(work, 4, work.states[state, NEXT] + 1, 2)
+    others = len(ATOMS) - len(OTHERS)
+    work.atoms[others], work.atoms[others + 1] = cells[top, RELATION], cells[head, RELATION]
+    work.atoms[others + 2] = distance(head_of(work, top), work.trees[front, HEAD]) if front else 0

@@ -14,32 +14,24 @@ from pyropunct.rivals.transitions.cells import (
     BELOW,
     CELL,
     NEXT,
-    PREVIOUS,
     TREE,
+    atoms_of,
     attach,
+    copy_tree,
+    copy_words,
     distance,
     head_of,
-    write_buffer,
-    write_head,
-    write_item,
 )
-from pyropunct.rivals.transitions.perceptron import ITEM_ATOMS
 
-SHIFT, LEFT, RIGHT = range(3)
+SHIFT, LEFT, RIGHT = KINDS = range(3)
 """The kinds of transitions."""
 
-ATOMS = (
-    *(f"{item}.{atom}" for item in ("s0", "s1") for atom in ITEM_ATOMS),
-    *(f"s2.{atom}" for atom in ITEM_ATOMS[:4]),
-    *(f"b{place}.{atom}" for place in range(4) for atom in "wtp"),
-    *("d10", "d20", "d0b"),
-)
-"""All atoms, in this order: the atoms of the two topmost trees of the stack, ``s0`` and ``s1``; the first
-four atoms of the third tree, ``s2``; the atoms of the next four words of the buffer, ``b0`` to ``b3``; and
-the distances between the heads of s1 and s0, of s2 and s0, and of s0 and b0."""
+ITEMS, DISTANCES = ("s0", "s1", "s2", "b0", "b1", "b2", "b3"), ("d10", "d20", "d0b")
+"""The three topmost trees of the stack and the next four words; and the distances between the heads of s1 and
+s0, of s2 and s0, and of s0 and b0."""
 
-_ITEM = len(ITEM_ATOMS)
-_THIRD, _BUFFER, _DISTANCES = 2 * _ITEM, 2 * _ITEM + 4, len(ATOMS) - 3
+ATOMS = atoms_of(ITEMS, DISTANCES)
+"""All atoms of a state, in this order."""
 
 
 @inner
@@ -56,7 +48,7 @@ def advance(work, state, kind, relation, new):
     """Write the state that follows a state by a transition, with its cell and its tree."""
     cells, states = work.cells, work.states
     top = states[state, CELL]
-    states[new, CELL], states[new, NEXT], states[new, PREVIOUS] = new, states[state, NEXT], state
+    states[new, CELL], states[new, NEXT] = new, states[state, NEXT]
     if kind == SHIFT:
         cells[new, TREE], cells[new, BELOW] = states[state, NEXT], top
         states[new, NEXT] += 1
@@ -69,17 +61,16 @@ def advance(work, state, kind, relation, new):
 
 
 @inner
-def write_atoms(work, sentence, state):
+def write_atoms(work, state):
     """Write the atoms of a state, in the order of `ATOMS`."""
-    atoms, trees, cells, following = work.atoms, work.trees, work.cells, work.states[state, NEXT]
+    cells, following = work.cells, work.states[state, NEXT]
     first = work.states[state, CELL]
     second = cells[first, BELOW]
     third = cells[second, BELOW]
-    write_item(atoms, 0, trees[cells[first, TREE]], sentence)
-    write_item(atoms, _ITEM, trees[cells[second, TREE]], sentence)
-    write_head(atoms, _THIRD, trees[cells[third, TREE]], sentence)
-    write_buffer(atoms, _BUFFER, trees, sentence, following, 4)
-    head = head_of(work, first)
-    atoms[_DISTANCES] = distance(head_of(work, second), head)
-    atoms[_DISTANCES + 1] = distance(head_of(work, third), head)
-    atoms[_DISTANCES + 2] = distance(head, following)
+    for item, cell in enumerate((first, second, third)):
+        copy_tree(work, item, cells[cell, TREE])
+    copy_words(work, 3, following, 4)
+    head, distances = head_of(work, first), len(ATOMS) - len(DISTANCES)
+    work.atoms[distances] = distance(head_of(work, second), head)
+    work.atoms[distances + 1] = distance(head_of(work, third), head)
+    work.atoms[distances + 2] = distance(head, following)

@@ -1,13 +1,15 @@
 """Trees and stacks that the states of a beam share, compiled.
 
 A configuration is the topmost cell of its stack; a cell is a tree and the cell below; a tree is a row of
-numbers, and the words of a sentence have the first rows.
+numbers, and the words of a sentence have the first rows.  A row begins with the atoms of a tree, so the atoms
+of a state are copies of rows.
 
 *Properties* (Ma, Zhang & Zhu 2014, section 3): a tree has pairs opened on its left, pairs closed on its
 right, and a mark.  The head of an arc inherits those of a child on that side.  Pairs in both sets leave both;
 if both are then empty, the mark becomes `PAIRED`.  An open or a closed pair excludes the mark.
 """
 
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,10 +20,7 @@ from pyropunct.inference.compiling import inner
 Array = NDArray[Any]
 
 WORD, TAG, OPENED, CLOSED, MARK = range(5)
-"""The rows of a sentence, whose columns are the words from 1.  Columns before and behind are zero."""
-
-BEHIND = 4
-"""The number of columns behind the last word."""
+"""The rows of a sentence, whose columns are the words from 1; column 0 is zero."""
 
 OPEN_ONLY, CLOSED_ONLY, OPEN_AND_CLOSED, PAIRED, FIRST_MARK = range(1, 6)
 """The values of a property: open pairs, closed pairs, or both; matched pairs; the least other mark."""
@@ -29,11 +28,20 @@ OPEN_ONLY, CLOSED_ONLY, OPEN_AND_CLOSED, PAIRED, FIRST_MARK = range(1, 6)
 FARTHEST, FAR = 10, 5
 """Distances from 5 to 10 are one class, and distances above 10 another (Zhang & Clark 2008)."""
 
-# The columns of a tree: its head; four children, each with its relation; the number of children on each side;
-# the set of their relations on each side, as bits; open pairs, closed pairs and mark; and the property of the
-# left child.
-HEAD, _CHILD, _COUNT, _SET, _OPENED, _CLOSED, _MARK, _LEFT_PROPERTY = 0, 1, 9, 11, 13, 14, 15, 16
-_TREE = 17
+TREE_ATOMS = (
+    *("w", "t", "p", "leaf"),
+    *(f"{child}.{part}" for child in ("l", "l2", "r", "r2") for part in "wtd"),
+    *("vl", "vr", "sl", "sr", "l.p"),
+)
+"""The atoms of a tree, all 0 if there is none: word, tag and property of its head; 1 for a leaf, else 2; the
+words, tags and relations of the two outermost children on each side; on each side 1 + the number of children,
+and the set of their relations as bits; and the property of the left child."""
+
+# The columns of a tree: its atoms, its head, and the open pairs, closed pairs and mark behind its property.
+_WORD, _TAG, _PROPERTY, _LEAF, _CHILD, _COUNT, _SET, _LEFT_PROPERTY = 0, 1, 2, 3, 4, 16, 18, 20
+_ATOMS = len(TREE_ATOMS)
+HEAD, _OPENED, _CLOSED, _MARK = range(_ATOMS, _ATOMS + 4)
+_TREE = _ATOMS + 4
 _RELATION_BITS = 63
 
 TREE, BELOW, UNDER, RELATION, HEADLESS = range(5)
@@ -50,7 +58,7 @@ word, and whether the words of a finished sentence are still on the stack."""
 class ParserWorkspace(NamedTuple):
     """Room for the states of a sentence.
 
-    :ivar trees: (T, 17) tree 0 is absent, the trees of the words follow.
+    :ivar trees: (T, 25) tree 0 is absent, the trees of the words follow.
     :ivar cells: (C, 5) cell 0 is the bottom of all stacks.
     :ivar states: (C, 8) the cell with the number of a state is new in it.
     :ivar atoms: of one state; ``keys`` are those of its features, ``scores`` those of its actions or their
@@ -65,10 +73,18 @@ class ParserWorkspace(NamedTuple):
     scores: Array
 
 
+def matrix_of(words: int, rows: Mapping[int, Sequence[int]]) -> Array:
+    """(5, n + 1) a sentence of n words with some of its rows, see `WORD`."""
+    matrix = np.zeros((5, words + 1), np.int64)
+    for row, values in rows.items():
+        matrix[row, 1:] = values
+    return matrix
+
+
 @inner
 def workspace_of(sentence, states, atoms, templates, numbers):
     """Room for a number of states and for the first state, which is written."""
-    words = sentence.shape[1] - BEHIND
+    words = sentence.shape[1]
     work = ParserWorkspace(
         np.zeros((words + states, _TREE), np.int64),
         np.zeros((1 + states, 5), np.int64),
@@ -79,31 +95,28 @@ def workspace_of(sentence, states, atoms, templates, numbers):
     )
     for word in range(1, words):
         tree = work.trees[word]
-        tree[HEAD] = word
+        tree[_WORD], tree[_TAG], tree[HEAD] = sentence[WORD, word], sentence[TAG, word], word
+        tree[_LEAF] = tree[_COUNT] = tree[_COUNT + 1] = 1
         tree[_OPENED], tree[_CLOSED] = sentence[OPENED, word], sentence[CLOSED, word]
         tree[_MARK] = sentence[MARK, word]
-        _meet(tree)
+        _set_property(tree)
     work.states[0, NEXT], work.states[0, GOLD], work.states[0, FRONT] = 1, 1, 1
     return work
 
 
 @inner
-def _meet(tree):
-    """Remove pairs that are both open and closed."""
+def _set_property(tree):
+    """Remove pairs that are both open and closed, and write the property of a tree, 0 if it has none."""
     both = tree[_OPENED] & tree[_CLOSED]
     if both:
         tree[_OPENED] ^= both
         tree[_CLOSED] ^= both
         if tree[_OPENED] == 0 and tree[_CLOSED] == 0:
             tree[_MARK] = PAIRED
-
-
-@inner
-def property_of(tree):
-    """The property of a tree as one number, 0 if it has none."""
     if tree[_OPENED]:
-        return OPEN_AND_CLOSED if tree[_CLOSED] else OPEN_ONLY
-    return CLOSED_ONLY if tree[_CLOSED] else tree[_MARK]
+        tree[_PROPERTY] = OPEN_AND_CLOSED if tree[_CLOSED] else OPEN_ONLY
+    else:
+        tree[_PROPERTY] = CLOSED_ONLY if tree[_CLOSED] else tree[_MARK]
 
 
 @inner
@@ -120,54 +133,42 @@ def attach(work, head, child, relation, left, new):
     tree, other, side = trees[number], trees[child], 0 if left else 1
     for column in range(_TREE):  # as one assignment it would take seconds to compile
         tree[column] = trees[head, column]
-    outermost = _CHILD + 2 * side
-    tree[outermost + 4], tree[outermost + 5] = tree[outermost], tree[outermost + 1]
-    tree[outermost], tree[outermost + 1] = other[HEAD], relation
+    outermost = _CHILD + 6 * side
+    for column in range(outermost, outermost + 3):
+        tree[column + 3] = tree[column]
+    tree[outermost], tree[outermost + 1], tree[outermost + 2] = other[_WORD], other[_TAG], relation
+    tree[_LEAF] = 2
     tree[_COUNT + side] += 1
     tree[_SET + side] |= 1 << relation % _RELATION_BITS
     if left:
         tree[_OPENED] |= other[_OPENED]
-        tree[_LEFT_PROPERTY] = property_of(other)
+        tree[_LEFT_PROPERTY] = other[_PROPERTY]
     else:
         tree[_CLOSED] |= other[_CLOSED]
-        if property_of(other) >= FIRST_MARK and not tree[_OPENED] and not tree[_CLOSED]:
+        if other[_PROPERTY] >= FIRST_MARK and not tree[_OPENED] and not tree[_CLOSED]:
             tree[_MARK] = other[_MARK]
-    _meet(tree)
+    _set_property(tree)
     return number
 
 
-@inner
-def write_head(atoms, at, tree, sentence):
-    """Write the first four of `ITEM_ATOMS`."""
-    word = tree[HEAD]
-    atoms[at], atoms[at + 1], atoms[at + 2] = sentence[WORD, word], sentence[TAG, word], property_of(tree)
-    atoms[at + 3] = 0 if word == 0 else 1 if tree[_COUNT] + tree[_COUNT + 1] == 0 else 2
+def atoms_of(items: Iterable[str], others: Iterable[str]) -> tuple[str, ...]:
+    """The names of the atoms of a state: those of some trees, in the order of `copy_tree`, and others."""
+    return (*(f"{item}.{atom}" for item in items for atom in TREE_ATOMS), *others)
 
 
 @inner
-def write_item(atoms, at, tree, sentence):
-    """Write all of `ITEM_ATOMS`."""
-    write_head(atoms, at, tree, sentence)
-    for child in range(4):
-        word, place = tree[_CHILD + 2 * child], at + 4 + 3 * child
-        atoms[place], atoms[place + 1] = sentence[WORD, word], sentence[TAG, word]
-        atoms[place + 2] = tree[_CHILD + 2 * child + 1]
-    at += 16
-    for side in range(2):
-        atoms[at + side] = 0 if tree[HEAD] == 0 else 1 + tree[_COUNT + side]
-        atoms[at + 2 + side] = tree[_SET + side]
-    atoms[at + 4] = tree[_LEFT_PROPERTY]
+def copy_tree(work, item, tree):
+    """Copy the atoms of a tree to those of an item of the state."""
+    for column in range(_ATOMS):
+        work.atoms[item * _ATOMS + column] = work.trees[tree, column]
 
 
 @inner
-def write_buffer(atoms, at, trees, sentence, first, words):
-    """Write word, tag and property of the next words of the buffer."""
+def copy_words(work, item, first, words):
+    """Copy the atoms of words that wait, from ``first`` on, to those of items from ``item`` on."""
+    behind = 1 + len(work.trees) - len(work.cells)
     for place in range(words):
-        word, behind = first + place, sentence.shape[1] - BEHIND
-        word = word if word < behind else behind
-        atoms[at], atoms[at + 1] = sentence[WORD, word], sentence[TAG, word]
-        atoms[at + 2] = property_of(trees[word]) if word < behind else 0
-        at += 3
+        copy_tree(work, item + place, first + place if first + place < behind else 0)
 
 
 @inner

@@ -127,6 +127,15 @@ def _table(size: int, features: Array) -> Array:
     return slots
 
 
+def mixed(key: Any, atom: Any) -> Any:
+    """The hash of a key and one atom more: numbers in compiled code, and else arrays of numbers."""
+    key = (key ^ atom) * _FACTOR
+    return key ^ (key >> _SPREAD)
+
+
+_mixed = inner(mixed)
+
+
 @inner
 def features_of(atoms, templates, keys):
     """Write the keys of the features of atoms, and return their number; none for an absent first atom, 0.
@@ -139,8 +148,7 @@ def features_of(atoms, templates, keys):
             continue
         key = templates[template, 0]
         for place in range(2, 2 + templates[template, 1]):
-            key = (key ^ atoms[templates[template, place]]) * _FACTOR
-            key ^= key >> _SPREAD
+            key = _mixed(key, atoms[templates[template, place]])
         keys[number] = key if key != 0 else 1
         number += 1
     return number
@@ -201,16 +209,6 @@ def _new_entry(slots, entries, moments, used, slot):
         first = new
     slots[slot, BLOCK] = first << _BITS | (count + 1)
     return first + count
-
-
-_CHILDREN = ("l", "r", "l2", "r2")
-
-ITEM_ATOMS = (
-    *("w", "t", "p", "leaf"),
-    *(f"{child}.{part}" for child in _CHILDREN for part in "wtd"),
-    *("vl", "vr", "sl", "sr", "l.p"),
-)
-"""The atoms of an item, in the order in which `pyropunct.rivals.transitions.cells` writes them."""
 
 
 def templates_in(text: str) -> list[tuple[str, ...]]:

@@ -6,14 +6,14 @@ the right state leaves the beam, and learns from the transitions so far: *early 
 2004).  Ties go to the better previous state, then to the lesser number of the action.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pyropunct.inference.compiling import compiled, inner
 from pyropunct.rivals.transitions import arc_eager, arc_standard
-from pyropunct.rivals.transitions.cells import ACTION, BEHIND, GOLD, PREVIOUS, SCORE, workspace_of
+from pyropunct.rivals.transitions.cells import ACTION, GOLD, PREVIOUS, SCORE, workspace_of
 from pyropunct.rivals.transitions.perceptron import (
     PerceptronWeights,
     add_scores,
@@ -31,10 +31,26 @@ ARC_STANDARD, ARC_EAGER = range(2)
 _ATOMS = max(len(arc_standard.ATOMS), len(arc_eager.ATOMS))
 
 
+class TransitionSystem(NamedTuple):
+    """What a parser can do, and what it sees.
+
+    :ivar kind: the number of a system of transitions.
+    :ivar moves: (actions, 4) the kind of transition of each action, its relation from 1, and one or two
+        numbers of weights, whose scores are added; -1 if there is no second number.
+    :ivar templates: see `pyropunct.rivals.transitions.perceptron.features_of`.
+    :ivar weighted: the number of actions and parts of actions that have weights.
+    """
+
+    kind: int
+    moves: Array
+    templates: Array
+    weighted: int
+
+
 @inner
 def kinds_allowed(system, work, state, words):
     """The possible kinds of transitions in a state, as bits."""
-    if system == ARC_STANDARD:
+    if system.kind == ARC_STANDARD:
         return arc_standard.kinds_allowed(work, state, words)
     return arc_eager.kinds_allowed(work, state, words)
 
@@ -42,52 +58,45 @@ def kinds_allowed(system, work, state, words):
 @inner
 def advance(system, work, state, kind, relation, new):
     """Write the state that follows a state by a transition, with its cell and its tree."""
-    if system == ARC_STANDARD:
+    if system.kind == ARC_STANDARD:
         arc_standard.advance(work, state, kind, relation, new)
     else:
         arc_eager.advance(work, state, kind, relation, new)
 
 
 @inner
-def write_atoms(system, work, sentence, state):
-    """Write the atoms of a state."""
-    if system == ARC_STANDARD:
-        arc_standard.write_atoms(work, sentence, state)
+def features_in(system, work, state):
+    """Write the keys of the features of a state, and return their number."""
+    if system.kind == ARC_STANDARD:
+        arc_standard.write_atoms(work, state)
     else:
-        arc_eager.write_atoms(work, sentence, state)
+        arc_eager.write_atoms(work, state)
+    return features_of(work.atoms, system.templates, work.keys)
 
 
 @compiled
 def search(
-    system: int,
-    sentence: Array,
-    moves: Array,
-    templates: Array,
-    weights: PerceptronWeights,
-    beam: int,
-    gold: Array,
+    system: TransitionSystem, sentence: Array, weights: PerceptronWeights, beam: int, gold: Array
 ) -> Array:
     """The actions of the best sequence of transitions that a beam finds.
 
-    :param system: the number of a system of transitions.
-    :param sentence: (5, n + 5) see `pyropunct.rivals.transitions.cells.WORD`.
-    :param moves: (actions, 4) the kind of transition of each action, its relation from 1, and one or two
-        numbers of weights, whose scores are added; -1 if there is no second number.
-    :param templates: see `pyropunct.rivals.transitions.perceptron.features_of`.
+    :param sentence: (5, n + 1) see `pyropunct.rivals.transitions.cells.WORD`.
     :param beam: the most states that are kept.
     :param gold: (steps,) the right actions, or (0,) if they are unknown.  The search stops when they have
         left the beam, or after the last one.
     :returns: the actions until the search stopped.
     """
-    words = sentence.shape[1] - BEHIND - 1
-    steps = len(gold) if len(gold) else 2 * words - (1 if system == ARC_STANDARD else 0)
-    work = workspace_of(sentence, beam * steps, _ATOMS, len(templates), weights_in(moves))
+    words, moves = sentence.shape[1] - 1, system.moves
+    steps = len(gold) if len(gold) else 2 * words - (1 if system.kind == ARC_STANDARD else 0)
+    work = workspace_of(sentence, beam * steps, _ATOMS, len(system.templates), system.weighted)
     best_scores, best_orders = np.zeros(beam, np.int64), np.zeros(beam, np.int64)
     start, end = 0, 1
     for step in range(steps):
         kept = 0
         for state in range(start, end):
-            score(system, work, sentence, templates, weights, state)
+            number = features_in(system, work, state)
+            work.scores[:] = 0
+            add_scores(weights, work.keys, number, work.scores)
             allowed = kinds_allowed(system, work, state, words)
             kept = _offer_actions(work, moves, allowed, state, state - start, best_scores, best_orders, kept)
         right = False
@@ -95,7 +104,8 @@ def search(
             state, action = start + best_orders[place] // len(moves), best_orders[place] % len(moves)
             new = end + place
             advance(system, work, state, moves[action, 0], moves[action, 1], new)
-            work.states[new, ACTION], work.states[new, SCORE] = action, best_scores[place]
+            work.states[new, PREVIOUS], work.states[new, ACTION] = state, action
+            work.states[new, SCORE] = best_scores[place]
             if len(gold):
                 work.states[new, GOLD] = 1 if work.states[state, GOLD] and action == gold[step] else 0
                 right |= work.states[new, GOLD] == 1
@@ -103,24 +113,6 @@ def search(
         if len(gold) and not right:
             return _actions_to(work.states, start, step + 1)
     return _actions_to(work.states, start, steps)
-
-
-@inner
-def weights_in(moves):
-    """The number of actions and parts of actions that have weights."""
-    most = moves[0, 2]
-    for action in range(len(moves)):
-        most = max(most, moves[action, 2], moves[action, 3])
-    return most + 1
-
-
-@inner
-def score(system, work, sentence, templates, weights, state):
-    """Write the scores of actions, or of their parts, in a state."""
-    write_atoms(system, work, sentence, state)
-    number = features_of(work.atoms, templates, work.keys)
-    work.scores[:] = 0
-    add_scores(weights, work.keys, number, work.scores)
 
 
 @inner
@@ -155,10 +147,8 @@ def _actions_to(states, state, steps):
 
 @compiled
 def learn(
-    system: int,
+    system: TransitionSystem,
     sentence: Array,
-    moves: Array,
-    templates: Array,
     weights: PerceptronWeights,
     actions: Array,
     first: int,
@@ -167,15 +157,14 @@ def learn(
 ) -> PerceptronWeights:
     """The weights after those of actions changed by ``by`` from state ``first`` on; use the old ones no more.
 
-    See `search` for the first four parameters; ``actions`` start with the sentence.
+    ``actions`` start with the sentence.
     """
-    numbers = weights_in(moves)
-    work = workspace_of(sentence, len(actions), _ATOMS, len(templates), numbers)
+    moves, most = system.moves, len(system.templates)
+    work = workspace_of(sentence, len(actions), _ATOMS, most, system.weighted)
     for step in range(len(actions)):
         if step >= first:
-            weights = with_room(weights, 2 * len(templates), numbers)
-            write_atoms(system, work, sentence, step)
-            number = features_of(work.atoms, templates, work.keys)
+            weights = with_room(weights, 2 * most, system.weighted)
+            number = features_in(system, work, step)
             for column in (2, 3):
                 if moves[actions[step], column] >= 0:
                     change(weights, work.keys, number, moves[actions[step], column], by, example)

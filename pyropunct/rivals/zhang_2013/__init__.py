@@ -5,7 +5,7 @@ recogniser writes them, in lower case, without punctuation or ends of sentences,
 ends together::
 
     from pyropunct import read_treebank
-    from pyropunct.rivals.zhang_2013.parser import ArcEagerRecipe, train_arc_eager
+    from pyropunct.rivals.zhang_2013.arc_eager_parser import ArcEagerRecipe, train_arc_eager
     from pyropunct.rivals.zhang_2013.streams import streams
 
     parser = train_arc_eager(streams(read_treebank("train.conllu")), ArcEagerRecipe(beam=5))

@@ -30,8 +30,8 @@ from pyropunct.restore.reading import CHUNK
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.rivals.transitions.arc_eager import FULL, MIDDLE, NONE
+from pyropunct.rivals.zhang_2013.arc_eager_parser import ArcEagerParser, ArcEagerRecipe, train_arc_eager
 from pyropunct.rivals.zhang_2013.mark_crf import MarkCRF, train_mark_crf
-from pyropunct.rivals.zhang_2013.parser import ArcEagerParser, ArcEagerRecipe, train_arc_eager
 from pyropunct.rivals.zhang_2013.streams import SENTENCES, Stream, marks_in, misheard
 from pyropunct.text.raw_sentence import line_of
 

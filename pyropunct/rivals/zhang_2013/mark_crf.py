@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any, Self
 
 import numpy as np
@@ -14,8 +13,8 @@ from torch.nn.utils.rnn import pad_sequence
 
 from pyropunct.rivals.taggers.chain import LinearChain
 from pyropunct.rivals.transitions.arc_eager import FULL
-from pyropunct.rivals.transitions.perceptron import number_of, templates_in
-from pyropunct.rivals.zhang_2013.parser import WORDS
+from pyropunct.rivals.transitions.perceptron import mixed, number_of, templates_in
+from pyropunct.rivals.zhang_2013.arc_eager_parser import WORDS
 from pyropunct.rivals.zhang_2013.streams import Stream
 
 Keys = NDArray[np.int64]
@@ -32,8 +31,8 @@ PENALTY = 1.0
 LEAST = 2
 """Features that occur less often in training have no weight."""
 
-_ATOMS = {"s0": -1, "b0": 0, "b1": 1, "b2": 2}
-_FACTOR, _SPREAD = np.int64(-7046029254386353131), 29
+_PLACES = {"s0": -1, "b0": 0, "b1": 1, "b2": 2}
+"""Where the word of an item stands, seen from a word."""
 
 
 @dataclass(frozen=True)
@@ -138,19 +137,12 @@ def _keys(stream: Stream) -> Keys:
         kind: np.pad([number_of(text) for text in texts], (1, 2))
         for kind, texts in (("w", stream.forms), ("t", stream.tags))
     }
-    size = len(stream.forms)
-    found = np.empty((size, len(_templates())), np.int64)
-    for place, names in enumerate(_templates()):
+    size, keys = len(stream.forms), []
+    for names in templates_in(WORDS):
         key = np.full(size, number_of(" ".join(names)), np.int64)
         for name in names:
             item, _, kind = name.partition(".")
-            first = 1 + _ATOMS[item]
-            key = (key ^ columns[kind][first : first + size]) * _FACTOR
-            key ^= key >> _SPREAD
-        found[:, place] = key
-    return found
-
-
-@cache
-def _templates() -> list[tuple[str, ...]]:
-    return templates_in(WORDS)
+            first = 1 + _PLACES[item]
+            key = mixed(key, columns[kind][first : first + size])
+        keys.append(key)
+    return np.stack(keys, -1)

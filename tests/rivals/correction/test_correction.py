@@ -15,7 +15,7 @@ from pyropunct.rivals.correction_experiment import (
     closest_corrections,
     folds_by_sentence,
 )
-from pyropunct.rivals.taggers.words import RivalRecipe
+from pyropunct.rivals.taggers.recurrent import RivalRecipe
 from pyropunct.tasks.correct.learners import Corrected
 from pyropunct.text.marks import START
 from pyropunct.treebank.sentence import Sentence

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from slow_features import distance, features_of
 
-from pyropunct.rivals.ma_2014.parser import TEMPLATES, ArcStandardRecipe, transitions_to
+from pyropunct.rivals.ma_2014.arc_standard_parser import TEMPLATES, ArcStandardRecipe, transitions_to
 from pyropunct.rivals.ma_2014.treatments import MarkedSentence, TreatedSentence, treated, tree_of
 from pyropunct.rivals.transitions.arc_standard import LEFT, SHIFT
-from pyropunct.rivals.transitions.parser import Action
 from pyropunct.rivals.transitions.perceptron import number_of, templates_in
+from pyropunct.rivals.transitions.transition_parser import Action
 
 PAIRED = "paired"
 Weights = Mapping[tuple[int, int], int]

@@ -14,19 +14,17 @@ from treebank_strategies import head_lists
 
 from pyropunct.compare.options import Treatment
 from pyropunct.fitted.model_file import read_model_file, write_model_file
-from pyropunct.rivals.ma_2014.parser import (
+from pyropunct.rivals.ma_2014.arc_standard_parser import (
     ArcStandardParser,
     ArcStandardRecipe,
     encoded,
-    templates_of,
     train_arc_standard,
     transitions_to,
     tree_after,
 )
 from pyropunct.rivals.ma_2014.treatments import MarkedSentence, treated
-from pyropunct.rivals.transitions.parser import moves_of
 from pyropunct.rivals.transitions.perceptron import no_weights
-from pyropunct.rivals.transitions.search import ARC_STANDARD, search
+from pyropunct.rivals.transitions.search import search
 from pyropunct.treebank.tree import is_projective, projectivise
 
 
@@ -78,8 +76,9 @@ def test_the_search_stops_where_the_right_transitions_have_left_the_beam() -> No
     gold = transitions_to(words.heads, words.relations)
     actions = tuple(sorted(set(gold)))
     right = np.array([actions.index(step) for step in gold])
-    sentence, moves = encoded(treated(words, Treatment.AWAY)), moves_of(actions)
-    arguments = ARC_STANDARD, sentence, moves, templates_of(Treatment.AWAY), no_weights()
+    sentence = encoded(treated(words, Treatment.AWAY))
+    system = ArcStandardParser.system(ArcStandardRecipe(Treatment.AWAY), actions)
+    arguments = system, sentence, no_weights()
     assert right[:3].tolist() == [0, 0, 1]
     assert search(*arguments, 1, right).tolist() == [0, 0, 0]
     assert len(search(*arguments, 1000, right)) == len(right) == 7

@@ -5,7 +5,7 @@ import pytest
 
 from pyropunct.compare.options import ParserSettings, Treatment
 from pyropunct.compare.significance import permutation_test
-from pyropunct.rivals.ma_2014.parser import ParsedSentence
+from pyropunct.rivals.ma_2014.arc_standard_parser import ParsedSentence
 from pyropunct.rivals.ma_2014.parser_experiment import (
     COLUMNS,
     MARK_HEADS,

@@ -5,7 +5,7 @@ from pathlib import Path
 from command_line import complaint, printed
 
 from pyropunct.fitted.model_file import read_model_file
-from pyropunct.rivals.ma_2014.parser import ArcStandardParser
+from pyropunct.rivals.ma_2014.arc_standard_parser import ArcStandardParser
 from pyropunct.rivals.ma_2014.treatments import have_language_tags, marked_sentences
 from pyropunct.treebank.reading import read_treebank
 

@@ -15,7 +15,7 @@ from pyropunct.fitted.model_file import ModelFileError, write_model_file
 from pyropunct.nets.parser import BiaffineParser
 from pyropunct.nets.recipes import ParserRecipe
 from pyropunct.rivals.restoration.restorers import SYSTEMS, Conditions, Treebanks, parser_of
-from pyropunct.rivals.taggers.words import RivalRecipe
+from pyropunct.rivals.taggers.recurrent import RivalRecipe
 from pyropunct.treebank.reading import read_treebank
 
 pytestmark = pytest.mark.usefixtures("single_precision")

@@ -24,8 +24,8 @@ from pyropunct.rivals.restoration.restoration_experiment import RestorationExper
 from pyropunct.rivals.restoration.restorers import Conditions, ended_in, final_mark
 from pyropunct.rivals.restoration.results import SystemResult
 from pyropunct.rivals.restoration.tables import RestorationResults
-from pyropunct.rivals.taggers.kinds import load_rival
-from pyropunct.rivals.taggers.words import RivalRecipe
+from pyropunct.rivals.taggers.recurrent import RivalRecipe
+from pyropunct.rivals.taggers.rival import load_rival
 from pyropunct.treebank.reading import Treebank, read_treebank
 
 SMALL = Conditions(

@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 
 from pyropunct.rivals.shieber_tao_2003.automaton import (
+    COLUMNS,
     COMMA_SYMBOL,
-    ENDS,
     START,
-    STARTS,
     UNKNOWN,
     Alphabet,
     best_path,
@@ -46,8 +45,8 @@ def test_a_path_traverses_the_trigrams_of_the_restored_string(commas: list[int])
             positions.append(number + 1)
     trigrams = [restored[end - 2 : end + 1] for end in range(2, len(restored))]
     assert path[:, :3].tolist() == path[:, 3:6].tolist() == trigrams
-    assert path[:, STARTS].tolist() == positions
-    assert path[:, ENDS].tolist() == [10 * position for position in positions]
+    assert path[:, COLUMNS.index("sc")].tolist() == positions
+    assert path[:, COLUMNS.index("ec")].tolist() == [10 * position for position in positions]
     assert path[:, -2:].tolist() == [[position > 0, position > 0] for position in positions]
 
 

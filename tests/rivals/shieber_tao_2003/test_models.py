@@ -3,21 +3,13 @@
 import numpy as np
 import pytest
 
-from pyropunct.rivals.shieber_tao_2003.automaton import (
-    COMMA_SYMBOL,
-    ENDS,
-    SYMBOL,
-    THREE_ENDS,
-    TWO_ENDS,
-    sizes,
-)
+from pyropunct.rivals.shieber_tao_2003.automaton import COLUMNS, COMMA_SYMBOL, sizes
 from pyropunct.rivals.shieber_tao_2003.models import MODELS, CommaSystem, TrainedModel
-from pyropunct.rivals.shieber_tao_2003.scores import CommaScores
-from pyropunct.rivals.shieber_tao_2003.sentences import CommaSentence
+from pyropunct.rivals.shieber_tao_2003.sentences import CommaScores, CommaSentence
 from pyropunct.rivals.shieber_tao_2003.smoothing import SMOOTHINGS, WittenBell
 
 SYMBOLS, TAGS = 6, 5
-
+SYMBOL, ENDS, TWO_ENDS, THREE_ENDS = map(COLUMNS.index, ("y", "ec", "ec>=2", "ec>=3"))
 
 SIZES = sizes(SYMBOLS, TAGS)
 

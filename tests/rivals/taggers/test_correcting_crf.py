@@ -14,7 +14,7 @@ from pyropunct.rivals.taggers.correcting_crf import (
     PunctuatedWords,
     train_correcting_crf,
 )
-from pyropunct.rivals.taggers.words import KINDS, RivalRecipe, RivalVocabulary
+from pyropunct.rivals.taggers.recurrent import KINDS, RivalRecipe, RivalVocabulary
 from pyropunct.tasks.correct.learner_errors import wrong_surfaces
 from pyropunct.text.marks import ABBREVIATION_DOT, START, Surface
 from pyropunct.treebank.reading import read_treebank

@@ -6,7 +6,7 @@ import torch
 from sentences import sentence
 
 from pyropunct.nets.labels import SlotVocabulary
-from pyropunct.rivals.taggers.words import (
+from pyropunct.rivals.taggers.recurrent import (
     FORM,
     KINDS,
     RivalRecipe,

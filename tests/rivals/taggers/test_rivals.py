@@ -13,9 +13,8 @@ from sentences import embedded, sentence
 from pyropunct.fitted.model_file import ModelFileError, write_model_file
 from pyropunct.nets.training import Progress
 from pyropunct.restore.scores import average_edit_distance, slot_distance
-from pyropunct.rivals.taggers.kinds import RIVALS, load_rival, train_rival
-from pyropunct.rivals.taggers.rival import Rival
-from pyropunct.rivals.taggers.words import RivalRecipe, RivalVocabulary
+from pyropunct.rivals.taggers.recurrent import RivalRecipe, RivalVocabulary
+from pyropunct.rivals.taggers.rival import RIVALS, Rival, load_rival, train_rival
 from pyropunct.text.marks import START, UNKNOWN
 from pyropunct.treebank.sentence import Sentence
 

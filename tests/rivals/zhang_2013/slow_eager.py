@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from slow_features import distance, features_of
 
 from pyropunct.rivals.transitions.perceptron import number_of, templates_in
-from pyropunct.rivals.zhang_2013.parser import MARKS, TREES, WORDS
+from pyropunct.rivals.zhang_2013.arc_eager_parser import MARKS, TREES, WORDS
 from pyropunct.rivals.zhang_2013.streams import Stream
 
 NONE, MIDDLE, FULL = range(3)

@@ -15,14 +15,12 @@ from treebank_strategies import head_lists
 from pyropunct.fitted.model_file import read_model_file, write_model_file
 from pyropunct.rivals.transitions.arc_eager import FULL, LEFT, MIDDLE, NONE, REDUCE, RIGHT, SHIFT
 from pyropunct.rivals.transitions.perceptron import no_weights
-from pyropunct.rivals.transitions.search import ARC_EAGER, search
-from pyropunct.rivals.zhang_2013.parser import (
+from pyropunct.rivals.transitions.search import search
+from pyropunct.rivals.zhang_2013.arc_eager_parser import (
     ArcEagerParser,
     ArcEagerRecipe,
     encoded,
-    moves_of,
     stream_after,
-    templates_of,
     train_arc_eager,
     transitions_to,
 )
@@ -80,8 +78,8 @@ def test_a_full_stop_stands_behind_one_tree_and_behind_the_last_word(
     kinds = [*range(SHIFT, SHIFT + 3), *range(RIGHT, RIGHT + 3), LEFT, REDUCE]
     actions = tuple((kinds[place], "d" if kinds[place] in range(RIGHT, REDUCE) else "") for place in order)
     words = Stream(("w",) * size, ("X",) * size, (), (), (), ())
-    arguments = encoded(words), moves_of(actions), templates_of(False), no_weights()
-    found = search(ARC_EAGER, *arguments, beam, np.zeros(0, np.int64))
+    system = ArcEagerParser.system(ArcEagerRecipe(), actions)
+    found = search(system, encoded(words), no_weights(), beam, np.zeros(0, np.int64))
     assert len(found) == 2 * size
     marks, heads, _ = stream_after([actions[action] for action in found], "root")
     assert marks[-1:] == (FULL,) * bool(size)
@@ -101,9 +99,7 @@ def test_a_beam_of_one_takes_the_best_transition_each_time(found: list[tuple[int
     rows = parser.rows
     keys = np.repeat(rows.keys, rows.counts).tolist()
     weights = dict(zip(zip(keys, rows.actions.tolist(), strict=True), rows.values.tolist(), strict=True))
-    moves = [
-        (kind, relation, first, second) for kind, relation, first, second in moves_of(parser.actions).tolist()
-    ]
+    moves = [tuple(move) for move in parser.system(recipe, parser.actions).moves.tolist()]
     given = [()] * 2 if found is None else found
     pairs = zip(STREAMS, parser.parse(STREAMS, found), given, strict=True)
     for some, (marks, heads, _), read in pairs:

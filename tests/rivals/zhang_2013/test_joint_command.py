@@ -6,8 +6,8 @@ from command_line import answer, complaint, printed
 
 from pyropunct.fitted.model_file import read_model_file
 from pyropunct.rivals.ma_2014.treatments import have_language_tags
+from pyropunct.rivals.zhang_2013.arc_eager_parser import ArcEagerParser
 from pyropunct.rivals.zhang_2013.mark_crf import MarkCRF
-from pyropunct.rivals.zhang_2013.parser import ArcEagerParser
 from pyropunct.rivals.zhang_2013.streams import streams
 from pyropunct.treebank.reading import read_treebank
 

@@ -1,28 +1,24 @@
-"""The parser: feature templates, training, parsing, and saving."""
+"""The arc-eager parser: feature templates, training and parsing."""
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-import numpy as np
 from numpy.typing import NDArray
 
 from pyropunct.compare.experiment import Advance
-from pyropunct.rivals.transitions.arc_eager import ATOMS, FULL, LEFT, NONE, REDUCE, RIGHT, SHIFT
-from pyropunct.rivals.transitions.cells import FIRST_MARK, MARK
-from pyropunct.rivals.transitions.parser import (
+from pyropunct.rivals.transitions.arc_eager import ATOMS, FULL, KINDS, LEFT, NONE, REDUCE, RIGHT, SHIFT
+from pyropunct.rivals.transitions.cells import FIRST_MARK, MARK, TAG, WORD, matrix_of
+from pyropunct.rivals.transitions.perceptron import number_of
+from pyropunct.rivals.transitions.search import ARC_EAGER, TransitionSystem
+from pyropunct.rivals.transitions.transition_parser import (
     Action,
-    Actions,
     Rest,
     TransitionParser,
-    learned,
-    matrix_of,
     relation_numbers,
+    system_of,
 )
-from pyropunct.rivals.transitions.perceptron import compiled_templates, templates_in
-from pyropunct.rivals.transitions.search import ARC_EAGER
 from pyropunct.rivals.zhang_2013.streams import Stream
 
 WORDS = """
@@ -56,14 +52,9 @@ Array = NDArray[Any]
 Marks = Sequence[int]
 """The mark behind each word of a stream."""
 
-KINDS = range(REDUCE + 1)
-"""The kinds of transitions."""
-
-NEEDED = (SHIFT + NONE, SHIFT + FULL, LEFT, REDUCE)
-"""The kinds of transitions with which any stream can be parsed."""
-
-UNSPECIFIED = "dep"
-"""The relation of left arcs if training shows none (Universal Dependencies)."""
+NEEDED = {SHIFT + NONE: "", SHIFT + FULL: "", LEFT: "dep", REDUCE: ""}
+"""The kinds of transitions with which any stream can be parsed, each with its relation if training shows none
+of this kind."""
 
 
 class ParsedStream(NamedTuple):
@@ -135,12 +126,18 @@ class ArcEagerParser(TransitionParser):
     recipe: ArcEagerRecipe
     what = "an arc-eager parser"
     recipe_kind = ArcEagerRecipe
-    kinds, needed = frozenset(KINDS), frozenset(NEEDED)
+    kinds, needed = KINDS, NEEDED
 
     @classmethod
-    def encoded_actions(cls, recipe: ArcEagerRecipe, actions: Sequence[Action]) -> Actions:
-        """The score of an arc is shared by its mark and its relation: see `moves_of`."""
-        return Actions(ARC_EAGER, moves_of(actions), templates_of(recipe.reads_marks))
+    def system(cls, recipe: ArcEagerRecipe, actions: Sequence[Action]) -> TransitionSystem:
+        """The score of an arc is that of its mark plus that of its relation, so marks share weights."""
+        numbers = relation_numbers(actions)
+        moves = []
+        for kind, relation in actions:
+            first = len(KINDS) + (0 if kind == LEFT else len(numbers))
+            second = first + numbers[relation] - 1 if relation else -1
+            moves.append((kind, numbers.get(relation, 0), kind, second))
+        return system_of(ARC_EAGER, moves, WORDS + TREES + (MARKS if recipe.reads_marks else ""), ATOMS)
 
     def parse(self, streams: Iterable[Stream], found: Sequence[Marks] | None = None) -> list[ParsedStream]:
         """The marks and trees of streams, whose own marks and trees are ignored.
@@ -159,26 +156,10 @@ class ArcEagerParser(TransitionParser):
 
 def encoded(stream: Stream, found: Marks = (), first: int = 0) -> Array:
     """A stream from its word ``first`` (from 0) on for compiled code, with marks of another system."""
-    marks = [FIRST_MARK + mark if mark != NONE else 0 for mark in found[first:]]
-    return matrix_of(stream.forms[first:], stream.tags[first:], {MARK: marks} if found else {})
-
-
-def moves_of(actions: Sequence[Action]) -> Array:
-    """(actions, 4) actions for `search`; arcs score mark plus relation, so marks share weights."""
-    numbers = relation_numbers(actions)
-    arcs = [(side, relation) for side in (LEFT, RIGHT) for relation in sorted(numbers)]
-    rows = []
-    for kind, relation in actions:
-        side = LEFT if kind == LEFT else RIGHT
-        second = len(KINDS) + arcs.index((side, relation)) if relation else -1
-        rows.append((kind, numbers.get(relation, 0), kind, second))
-    return np.array(rows)
-
-
-def templates_of(reads_marks: bool) -> Array:
-    """The templates in the format of compiled code."""
-    text = WORDS + TREES + (MARKS if reads_marks else "")
-    return compiled_templates(templates_in(text), ATOMS)
+    rows = {WORD: list(map(number_of, stream.forms[first:])), TAG: list(map(number_of, stream.tags[first:]))}
+    if found:
+        rows[MARK] = [FIRST_MARK + mark if mark != NONE else 0 for mark in found[first:]]
+    return matrix_of(len(stream.forms) - first, rows)
 
 
 def train_arc_eager(
@@ -198,29 +179,24 @@ def train_arc_eager(
     recipe = recipe or ArcEagerRecipe(reads_marks=found is not None)
     if not any(one.sizes for one in some):
         raise ValueError("there is no sentence to learn from")
-    goals = [_transitions_of(one) for one in some]
-    actions = _actions(step for goal in goals for step in goal)
-    numbers = {action: number for number, action in enumerate(actions)}
-    examples = []
-    for one, marks, goal in zip(some, [()] * len(some) if found is None else found, goals, strict=True):
-        gold, firsts = np.array([numbers[step] for step in goal]), accumulate(one.sizes, initial=0)
-        examples.append(
-            [
-                Rest(encoded(one, marks, first), gold[2 * first :], 2 * size)
-                for first, size in zip(firsts, one.sizes, strict=False)
-            ]
-        )
-    rows, updates = learned(ArcEagerParser.encoded_actions(recipe, actions), examples, recipe, advance)
-    roots = Counter(
+    given = [()] * len(some) if found is None else found
+    examples = [list(_rests(*pair)) for pair in zip(some, given, strict=True)]
+    roots = (
         relation for one in some for head, relation in zip(one.heads, one.relations, strict=True) if not head
     )
     report = {
         "streams": len(some),
         "sentences": sum(len(one.sizes) for one in some),
         "lifted_arcs": sum(one.lifted for one in some),
-        "updates": updates,
     }
-    return ArcEagerParser(recipe, actions, max(roots, key=roots.__getitem__), rows, report)
+    return ArcEagerParser.learned(recipe, examples, roots, report, advance)
+
+
+def _rests(stream: Stream, found: Marks) -> Iterator[Rest]:
+    """A stream from each of its sentences on."""
+    goal = _transitions_of(stream)
+    for first, size in zip(accumulate(stream.sizes, initial=0), stream.sizes, strict=False):
+        yield Rest(encoded(stream, found, first), goal[2 * first :], 2 * size)
 
 
 def _transitions_of(stream: Stream) -> list[Action]:
@@ -231,13 +207,3 @@ def _transitions_of(stream: Stream) -> list[Action]:
         heads = [head and head - first for head in stream.heads[own]]
         found += transitions_to(heads, stream.relations[own], stream.targets[own])
     return found
-
-
-def _actions(steps: Iterable[Action]) -> tuple[Action, ...]:
-    """The actions of transitions, with the actions that are needed to parse every stream."""
-    seen = {*steps, *((kind, "") for kind in NEEDED if kind != LEFT)}
-    if all(kind != LEFT for kind, _ in seen):
-        seen.add((LEFT, UNSPECIFIED))
-    actions = tuple(sorted(seen))
-    ArcEagerParser.check(actions)
-    return actions

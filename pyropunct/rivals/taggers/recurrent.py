@@ -1,4 +1,4 @@
-"""The settings of recurrent networks, and words as sums of learned vectors of attributes."""
+"""Recurrent networks that score the labels of slots, from words as sums of vectors of attributes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,13 +9,14 @@ from typing import Any, ClassVar, NamedTuple, Self
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
-from torch.nn.utils.rnn import pad_sequence
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence, pad_sequence
 
 from pyropunct.files import types
 from pyropunct.nets.labels import SlotVocabulary
 from pyropunct.nets.pretrained import Pretrained
 from pyropunct.nets.recipes import Layers, TrainingRecipe
 from pyropunct.nets.words import frequent, numbers_of, standardised
+from pyropunct.rivals.taggers.chain import IndependentSlots, LabelDistribution, LinearChain
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.vocabulary import word_shape
 
@@ -171,3 +172,104 @@ class WordVectors(nn.Module):
         if self.pretrained is not None and features is not None:
             vectors = vectors + self.pretrained(standardised(features))
         return self.dropout(vectors)
+
+
+class RivalNetwork(nn.Module):
+    """Word vectors, and bidirectional layers of ``cell`` over them; a subclass defines `forward`.
+
+    :param pretrained: the number of pretrained features of a word.
+    """
+
+    cell: ClassVar[type[nn.LSTM] | type[nn.GRU]]
+
+    def __init__(self, vocabulary: RivalVocabulary, recipe: RivalRecipe, pretrained: int = 0) -> None:
+        super().__init__()
+        self.labels = len(vocabulary.slots.labels.strings) + 1
+        self.vectors = WordVectors(vocabulary, recipe, pretrained)
+        self.dropout = nn.Dropout(recipe.dropout)
+        sizes = recipe.word_size, recipe.hidden_size, recipe.layers
+        dropout = recipe.dropout if recipe.layers > 1 else 0.0
+        self.layers = self.cell(*sizes, batch_first=True, dropout=dropout, bidirectional=True)
+
+    def forward(self, batch: SlotBatch) -> LabelDistribution:
+        """The distribution of the labels of the slots."""
+        raise NotImplementedError
+
+
+def run_layers(layers: nn.RNNBase, vectors: Tensor, lengths: Tensor) -> Tensor:
+    """(B, T, states) the states of recurrent layers over padded (B, T, size) vectors, zero in the padding."""
+    packed = pack_padded_sequence(vectors, lengths, batch_first=True, enforce_sorted=False)
+    return pad_packed_sequence(layers(packed)[0], batch_first=True)[0]
+
+
+OPEN = 1.0
+"""The bias of the forget gates before training (Jozefowicz et al. 2015)."""
+
+
+class CRFNetwork(RivalNetwork):
+    """BiLSTM-CRF: a recurrent network whose labels depend on their neighbours (Xu et al. 2016).
+
+    A bidirectional LSTM reads the words; the state of a slot is made from its states at the words on both
+    sides, BEGIN and END included.  A linear-chain CRF with bigram topology stands over the slots.
+    """
+
+    cell = nn.LSTM
+
+    def __init__(self, vocabulary: RivalVocabulary, recipe: RivalRecipe, pretrained: int = 0) -> None:
+        super().__init__(vocabulary, recipe, pretrained)
+        size = recipe.hidden_size
+        for name, bias in self.layers.named_parameters():  # so that gradients reach far ends from the start
+            if name.startswith("bias_hh"):
+                _, forget, _, _ = bias.detach().chunk(4)
+                forget.fill_(OPEN)
+        self.slot_state = nn.Linear(4 * size, 2 * size)
+        self.scores = nn.Linear(2 * size, self.labels)
+        self.transitions = nn.Parameter(torch.zeros(self.labels, self.labels))
+
+    def forward(self, batch: SlotBatch) -> LinearChain:
+        """The distribution of the labels of the slots."""
+        return self.chain(self.vectors(batch.words, batch.features), batch)
+
+    def chain(self, vectors: Tensor, batch: SlotBatch) -> LinearChain:
+        """The distribution given the vectors (B, longest n + 2, size) of the words."""
+        states = self.dropout(run_layers(self.layers, vectors, batch.slots + 1))
+        beside = torch.cat([states[:, :-1], states[:, 1:]], -1)
+        slots = self.dropout(self.slot_state(beside).tanh())
+        return LinearChain(self.scores(slots), self.transitions, batch.present)
+
+
+class AttentionNetwork(RivalNetwork):
+    """BiGRU with attention: a recurrent network that looks at the whole sentence (Tilk & Alumäe 2016).
+
+    Slot t, in front of a word or of END, has the state s_t of a GRU that reads the bidirectional states h_1
+    .. h_t.  The attention-weighted sum a_t of all h is combined with it by late fusion::
+
+        f_t = A a_t * sigmoid(B A a_t + C s_t + b) + s_t
+        p(label of slot t | words) = softmax(D f_t + d)
+
+    The query is s_t, with scaled inner products; in the original it is s_t-1, and scores are additive.
+    """
+
+    cell = nn.GRU
+
+    def __init__(self, vocabulary: RivalVocabulary, recipe: RivalRecipe, pretrained: int = 0) -> None:
+        super().__init__(vocabulary, recipe, pretrained)
+        size = recipe.hidden_size
+        self.slot_layer = nn.GRU(2 * size, size, batch_first=True)
+        self.attention = nn.MultiheadAttention(
+            size, num_heads=1, kdim=2 * size, vdim=2 * size, batch_first=True
+        )
+        self.gate_attended = nn.Linear(size, size, bias=False)
+        self.gate_state = nn.Linear(size, size)
+        self.scores = nn.Linear(size, self.labels)
+
+    def forward(self, batch: SlotBatch) -> IndependentSlots:
+        """The distribution of the labels of the slots."""
+        vectors = self.vectors(batch.words, batch.features)
+        words = self.dropout(run_layers(self.layers, vectors, batch.slots + 1))[:, 1:]
+        states = run_layers(self.slot_layer, words, batch.slots)
+        attended, _ = self.attention(
+            states, words, words, key_padding_mask=~batch.present, need_weights=False
+        )
+        gate = (self.gate_attended(attended) + self.gate_state(states)).sigmoid()
+        return IndependentSlots(self.scores(self.dropout(attended * gate + states)), batch.present)

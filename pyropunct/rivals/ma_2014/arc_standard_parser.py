@@ -1,29 +1,25 @@
-"""The parser: feature templates, training, parsing, and saving."""
+"""The arc-standard parser: feature templates, training and parsing."""
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
 from numpy.typing import NDArray
 
 from pyropunct.compare.experiment import Advance
 from pyropunct.compare.options import Treatment
 from pyropunct.rivals.ma_2014.treatments import MarkedSentence, TreatedSentence, treated, tree_of
-from pyropunct.rivals.transitions.arc_standard import ATOMS, LEFT, RIGHT, SHIFT
-from pyropunct.rivals.transitions.cells import CLOSED, FIRST_MARK, MARK, OPENED
-from pyropunct.rivals.transitions.parser import (
+from pyropunct.rivals.transitions.arc_standard import ATOMS, KINDS, LEFT, RIGHT, SHIFT
+from pyropunct.rivals.transitions.cells import CLOSED, FIRST_MARK, MARK, OPENED, TAG, WORD, matrix_of
+from pyropunct.rivals.transitions.perceptron import number_of
+from pyropunct.rivals.transitions.search import ARC_STANDARD, TransitionSystem
+from pyropunct.rivals.transitions.transition_parser import (
     Action,
-    Actions,
     Rest,
     TransitionParser,
-    learned,
-    matrix_of,
-    moves_of,
+    relation_numbers,
+    system_of,
 )
-from pyropunct.rivals.transitions.perceptron import compiled_templates, number_of, templates_in
-from pyropunct.rivals.transitions.search import ARC_STANDARD
 
 WORDS = """
 s0.w s0.t | s0.w | s0.t | s1.w s1.t | s1.w | s1.t | s2.w s2.t | s2.w | s2.t
@@ -119,12 +115,16 @@ class ArcStandardParser(TransitionParser):
     recipe: ArcStandardRecipe
     what = "an arc-standard parser"
     recipe_kind = ArcStandardRecipe
-    kinds, needed = frozenset({SHIFT, LEFT, RIGHT}), frozenset({SHIFT})
+    kinds, needed = KINDS, {SHIFT: ""}
 
     @classmethod
-    def encoded_actions(cls, recipe: ArcStandardRecipe, actions: Sequence[Action]) -> Actions:
+    def system(cls, recipe: ArcStandardRecipe, actions: Sequence[Action]) -> TransitionSystem:
         """Each action has weights of its own."""
-        return Actions(ARC_STANDARD, moves_of(actions), templates_of(recipe.treatment))
+        numbers = relation_numbers(actions)
+        moves = [
+            (kind, numbers.get(relation, 0), place, -1) for place, (kind, relation) in enumerate(actions)
+        ]
+        return system_of(ARC_STANDARD, moves, TEMPLATES[recipe.treatment], ATOMS)
 
     def parse(self, sentences: Iterable[MarkedSentence]) -> list[ParsedSentence]:
         """The projective tree of each sentence with one root. Raises ValueError if there is no token to
@@ -145,17 +145,17 @@ class ArcStandardParser(TransitionParser):
 
 def encoded(tokens: TreatedSentence) -> Array:
     """A sentence in the format of compiled code."""
-    beside = [FIRST_MARK + number_of(tag) if tag else 0 for tag in tokens.beside]
-    rows = {OPENED: tokens.opened, CLOSED: tokens.closed, MARK: beside}
-    return matrix_of(tokens.forms, tokens.tags, rows)
+    rows = {
+        WORD: list(map(number_of, tokens.forms)),
+        TAG: list(map(number_of, tokens.tags)),
+        OPENED: tokens.opened,
+        CLOSED: tokens.closed,
+        MARK: [FIRST_MARK + number_of(tag) if tag else 0 for tag in tokens.beside],
+    }
+    return matrix_of(len(tokens.forms), rows)
 
 
-def templates_of(treatment: Treatment) -> Array:
-    """The templates for a treatment in the format of compiled code."""
-    return compiled_templates(templates_in(TEMPLATES[treatment]), ATOMS)
-
-
-def transitions_to(heads: Sequence[int], relations: Sequence[str]) -> list[tuple[int, str]]:
+def transitions_to(heads: Sequence[int], relations: Sequence[str]) -> list[Action]:
     """The transitions to a projective tree, heads from 1, with their relations, empty for a shift.
 
     An arc is made as soon as its dependent has all dependents; left arcs first.
@@ -164,7 +164,7 @@ def transitions_to(heads: Sequence[int], relations: Sequence[str]) -> list[tuple
     for head in heads:
         waiting[head] += 1
     stack: list[int] = []
-    found: list[tuple[int, str]] = []
+    found: list[Action] = []
     for word in range(1, len(heads) + 1):
         stack.append(word)
         found.append((SHIFT, ""))
@@ -183,7 +183,7 @@ def transitions_to(heads: Sequence[int], relations: Sequence[str]) -> list[tuple
     return found
 
 
-def tree_after(transitions: Iterable[tuple[int, str]], root: str) -> tuple[list[int], list[str]]:
+def tree_after(transitions: Iterable[Action], root: str) -> tuple[list[int], list[str]]:
     """The heads and relations to which transitions lead; ``root`` is the relation of the root."""
     heads: list[int] = []
     relations: list[str] = []
@@ -197,10 +197,6 @@ def tree_after(transitions: Iterable[tuple[int, str]], root: str) -> tuple[list[
         child = stack.pop(-2 if kind == LEFT else -1)
         heads[child - 1], relations[child - 1] = stack[-1], relation
     return heads, relations
-
-
-ROOT = "root"
-"""The relation of the root if training shows none."""
 
 
 def train_arc_standard(
@@ -217,22 +213,14 @@ def train_arc_standard(
     kept = [(one, treated(one, recipe.treatment)) for one in sentences]
     kept = [(one, tokens) for one, tokens in kept if tokens.tokens]
     trees = [tree_of(one, tokens.tokens) for one, tokens in kept]
-    goals = [transitions_to(tree.heads, tree.relations) for tree in trees]
-    actions = ((SHIFT, ""), *sorted({step for goal in goals for step in goal if step[0] != SHIFT}))
-    roots = Counter(tree.relations[tree.heads.index(0)] for tree in trees)
-    root = max(roots, key=roots.__getitem__, default=ROOT)
-    ArcStandardParser.check(actions)
-    numbers = {action: number for number, action in enumerate(actions)}
     examples = [
-        [Rest(encoded(tokens), np.array([numbers[step] for step in goal]), len(goal))]
-        for (_, tokens), goal in zip(kept, goals, strict=True)
+        [Rest(encoded(tokens), transitions_to(tree.heads, tree.relations), 2 * len(tree.heads) - 1)]
+        for (_, tokens), tree in zip(kept, trees, strict=True)
     ]
-    known = ArcStandardParser.encoded_actions(recipe, actions)
-    rows, updates = learned(known, examples, recipe, advance)
+    roots = (tree.relations[tree.heads.index(0)] for tree in trees)
     report = {
         "sentences": len(trees),
         "lifted_arcs": sum(tree.lifted for tree in trees),
         "lifted_sentences": sum(tree.lifted > 0 for tree in trees),
-        "updates": updates,
     }
-    return ArcStandardParser(recipe, actions, root, rows, report)
+    return ArcStandardParser.learned(recipe, examples, roots, report, advance)

@@ -1,6 +1,7 @@
-"""Transition-based parsers: actions as numbers, saving and learning."""
+"""Transition-based parsers: actions as numbers, learning and saving."""
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -12,17 +13,17 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pyropunct.compare.experiment import Advance
-from pyropunct.rivals.transitions.cells import BEHIND, TAG, WORD
 from pyropunct.rivals.transitions.perceptron import (
     MOST_ACTIONS,
     PerceptronWeights,
     Rows,
     averaged,
+    compiled_templates,
     no_weights,
-    number_of,
+    templates_in,
     weights_of,
 )
-from pyropunct.rivals.transitions.search import learn, search
+from pyropunct.rivals.transitions.search import TransitionSystem, learn, search
 
 Array = NDArray[Any]
 
@@ -33,24 +34,17 @@ UNKNOWN = np.zeros(0, np.int64)
 """The right actions where they are unknown."""
 
 
-class Actions(NamedTuple):
-    """The moves and templates of a system, as `pyropunct.rivals.transitions.search.search` reads them."""
+class Rest(NamedTuple):
+    """A sentence and everything behind it in its example.
 
-    system: int
-    moves: Array
-    table: Array
+    :ivar words: a matrix of the words, see `pyropunct.rivals.transitions.cells.matrix_of`.
+    :ivar goal: the right actions.
+    :ivar own: how many of them are those of the sentence.
+    """
 
-    @property
-    def weighted(self) -> int:
-        """The number of actions and parts of actions that have weights."""
-        return int(self.moves[:, 2:].max()) + 1
-
-
-def moves_of(actions: Sequence[Action]) -> Array:
-    """(actions, 4) actions for `pyropunct.rivals.transitions.search.search`, with their own weights."""
-    numbers = relation_numbers(actions)
-    rows = enumerate(actions)
-    return np.array([(kind, numbers.get(relation, 0), place, -1) for place, (kind, relation) in rows])
+    words: Array
+    goal: Sequence[Action]
+    own: int
 
 
 def relation_numbers(actions: Iterable[Action]) -> dict[str, int]:
@@ -59,13 +53,13 @@ def relation_numbers(actions: Iterable[Action]) -> dict[str, int]:
     return {relation: number for number, relation in enumerate(relations, start=1)}
 
 
-def matrix_of(forms: Sequence[str], tags: Sequence[str], rows: Mapping[int, Sequence[int]]) -> Array:
-    """(5, n + 5) a sentence with further rows, see `pyropunct.rivals.transitions.cells.WORD`."""
-    matrix = np.zeros((5, len(forms) + 1 + BEHIND), np.int64)
-    texts = {WORD: list(map(number_of, forms)), TAG: list(map(number_of, tags))}
-    for row, values in {**texts, **rows}.items():
-        matrix[row, 1:-BEHIND] = values
-    return matrix
+def system_of(
+    kind: int, moves: Iterable[Sequence[int]], templates: str, atoms: Sequence[str]
+) -> TransitionSystem:
+    """A system in the format of compiled code; ``templates`` are a text, ``atoms`` all names of atoms."""
+    table = np.array(list(moves))
+    compiled = compiled_templates(templates_in(templates), atoms)
+    return TransitionSystem(kind, table, compiled, int(table[:, 2:].max()) + 1)
 
 
 def _recipe_of(kind: type[Any], plain: Mapping[str, Any]) -> Any:
@@ -87,7 +81,9 @@ class TransitionParser(ABC):
     :ivar report: what happened in training, in plain JSON types.
     :cvar what: its name in messages.
     :cvar recipe_kind: the class of its recipe.
-    :cvar kinds: the kinds of transitions of its system; ``needed`` are needed to parse every sentence.
+    :cvar kinds: the kinds of transitions of its system.
+    :cvar needed: the kinds that are needed to parse every sentence, each with its relation if training shows
+        none.
     """
 
     recipe: Any
@@ -97,12 +93,12 @@ class TransitionParser(ABC):
     report: Mapping[str, Any] = field(default_factory=dict)
     what: ClassVar[str]
     recipe_kind: ClassVar[Any]
-    kinds: ClassVar[frozenset[int]]
-    needed: ClassVar[frozenset[int]]
+    kinds: ClassVar[range]
+    needed: ClassVar[Mapping[int, str]]
 
     @classmethod
     @abstractmethod
-    def encoded_actions(cls, recipe: Any, actions: Sequence[Action]) -> Actions:
+    def system(cls, recipe: Any, actions: Sequence[Action]) -> TransitionSystem:
         """Actions and templates in the format of compiled code."""
 
     @classmethod
@@ -114,18 +110,59 @@ class TransitionParser(ABC):
         kinds = {kind for kind, _ in actions}
         # Kinds, and each relation on either side, may have weights instead of whole actions.
         weighted = max(len(actions), len(cls.kinds) + 2 * len(relation_numbers(actions)))
-        if not cls.needed <= kinds <= cls.kinds or len(actions) < 2 or weighted >= MOST_ACTIONS:
+        complete = set(cls.needed) <= kinds <= set(cls.kinds) and len(actions) > 1
+        if not complete or weighted >= MOST_ACTIONS:
             raise ValueError(f"the actions are not those of {cls.what}")
 
-    @cached_property
-    def _search(self) -> tuple[Actions, PerceptronWeights]:
-        known = self.encoded_actions(self.recipe, self.actions)
-        return known, weights_of(self.rows, known.weighted)
+    @classmethod
+    def learned(
+        cls,
+        recipe: Any,
+        examples: Sequence[Sequence[Rest]],
+        roots: Iterable[str],
+        report: Mapping[str, Any],
+        advance: Advance = lambda done: None,
+    ) -> Self:
+        """A parser with the averaged weights after all iterations over examples, in a new order each time.
 
-    def best_actions(self, sentence: Array) -> list[Action]:
-        """The transitions that beam search finds; see `matrix_of` for the sentence."""
-        (system, moves, table), weights = self._search
-        found = search(system, sentence, moves, table, weights, self.recipe.beam, UNKNOWN)
+        :param examples: each split into `Rest`, one from each of its sentences on.
+        :param roots: the relations of roots.
+        :param report: what is known of the examples; the examples that changed weights in each iteration are
+            added.
+        :raises ValueError: if these are not examples of its system.
+        """
+        seen = {action for example in examples for rest in example[:1] for action in rest.goal}
+        kinds = {kind for kind, _ in seen}
+        actions = tuple(sorted(seen | {one for one in cls.needed.items() if one[0] not in kinds}))
+        cls.check(actions)
+        place_of = {action: place for place, action in enumerate(actions)}
+        goals = [
+            [np.array([place_of[step] for step in rest.goal]) for rest in example] for example in examples
+        ]
+        system, weights = cls.system(recipe, actions), no_weights()
+        random, number = np.random.default_rng(recipe.seed), 0
+        updates: list[int] = []
+        for _ in range(recipe.iterations):
+            updates.append(0)
+            for place in random.permutation(len(examples)):
+                changes = _changes(system, examples[place], goals[place], weights, recipe.beam)
+                for change in changes:
+                    weights = learn(system, change.words, weights, *change[1:], number)
+                updates[-1] += bool(changes)
+                number += 1
+            advance(1)
+        [(root, _)] = Counter(roots).most_common(1)
+        return cls(recipe, actions, root, averaged(weights, number), {**report, "updates": updates})
+
+    @cached_property
+    def _search(self) -> tuple[TransitionSystem, PerceptronWeights]:
+        system = self.system(self.recipe, self.actions)
+        return system, weights_of(self.rows, system.weighted)
+
+    def best_actions(self, words: Array) -> list[Action]:
+        """The transitions that beam search finds; see `Rest.words`."""
+        system, weights = self._search
+        found = search(system, words, weights, self.recipe.beam, UNKNOWN)
         return [self.actions[action] for action in found]
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
@@ -145,57 +182,39 @@ class TransitionParser(ABC):
             cls.check(actions)
             recipe = _recipe_of(cls.recipe_kind, plain["recipe"])
             rows = Rows(**{name: tensor.numpy() for name, tensor in tensors.items()})
-            weights_of(rows, cls.encoded_actions(recipe, actions).weighted)  # checks them
+            weights_of(rows, cls.system(recipe, actions).weighted)  # checks them
             return cls(recipe, actions, vocabulary["root"], rows, plain["report"])
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             reason = f"{type(error).__name__}: {error}".splitlines()[0]
             raise ValueError(f"not the parts of {cls.what}: {reason}") from error
 
 
-class Rest(NamedTuple):
-    """A sentence and everything behind it in its example: `matrix_of` words, gold actions, ``own`` ones."""
+class _Change(NamedTuple):
+    """A change of weights: words, actions, the first state to learn from, and by how much."""
 
     words: Array
-    gold: Array
-    own: int
-
-
-def learned(
-    known: Actions, examples: Sequence[Sequence[Rest]], recipe: Any, advance: Advance = lambda done: None
-) -> tuple[Rows, list[int]]:
-    """The averaged weights after all iterations, and the number of examples that changed them in each.
-
-    :param examples: each split into `Rest`, one from each of its sentences on; in a new order each time.
-    """
-    system, moves, table = known
-    weights, random, number = no_weights(), np.random.default_rng(recipe.seed), 0
-    updates: list[int] = []
-    for _ in range(recipe.iterations):
-        updates.append(0)
-        for place in random.permutation(len(examples)):
-            changes = _changes(known, examples[place], weights, recipe.beam)
-            for words, actions, first, by in changes:
-                weights = learn(system, words, moves, table, weights, actions, first, by, number)
-            updates[-1] += bool(changes)
-            number += 1
-        advance(1)
-    return averaged(weights, number), updates
+    actions: Array
+    first: int
+    by: int
 
 
 def _changes(
-    known: Actions, example: Sequence[Rest], weights: PerceptronWeights, beam: int
-) -> list[tuple[Array, Array, int, int]]:
-    """The changes by early update: words, actions, the first state to learn from, and by how much."""
-    system, moves, table = known
-    changes: list[tuple[Array, Array, int, int]] = []
+    system: TransitionSystem,
+    example: Sequence[Rest],
+    goals: Sequence[Array],
+    weights: PerceptronWeights,
+    beam: int,
+) -> list[_Change]:
+    """The changes by early update."""
+    changes: list[_Change] = []
     searched = 0  # so many of the actions from here on
-    for words, gold, own in example:
+    for (words, _, own), goal in zip(example, goals, strict=True):
         if searched <= 0:
-            found = search(system, words, moves, table, weights, beam, gold)
+            found = search(system, words, weights, beam, goal)
             searched = len(found)
-            right = gold[:searched]
+            right = goal[:searched]
             if len(differences := np.flatnonzero(found != right)):
                 first = int(differences[0])  # both are equal before
-                changes += [(words, right, first, 1), (words, found, first, -1)]
+                changes += [_Change(words, right, first, 1), _Change(words, found, first, -1)]
         searched -= own
     return changes
