@@ -24,7 +24,7 @@ import pyropunct.train.fitting
 from pyropunct.cli.main import main
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.fitted.model_file import read_model_file
-from pyropunct.nets.recipes import ParserRecipe, ReaderRecipe, SlotTaggerRecipe
+from pyropunct.nets.network_recipes import ParserRecipe, ReaderRecipe, SlotTaggerRecipe
 from pyropunct.train.fitting import NetworkRecipes
 
 SHORT = {"epochs": 4, "least_steps": 1}

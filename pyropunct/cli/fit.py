@@ -112,7 +112,7 @@ def fit(
     from pyropunct.corpus.inputs import files_of_several, parts_of
     from pyropunct.fitted.model_file import check_writable
     from pyropunct.nets.encoder import Encoder
-    from pyropunct.nets.jackknife import FOLDS
+    from pyropunct.nets.parser import FOLDS
     from pyropunct.nets.pretrained import Kept
     from pyropunct.train.fitting import fit as fit_model
 

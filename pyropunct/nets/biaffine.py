@@ -13,8 +13,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from pyropunct.nets.recipes import ParserRecipe
-from pyropunct.nets.words import (
+from pyropunct.nets.network_recipes import ParserRecipe
+from pyropunct.nets.word_embedding import (
     UNKNOWN,
     WordBatch,
     WordNetwork,

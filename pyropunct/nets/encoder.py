@@ -22,7 +22,7 @@ from torch import Tensor
 from pyropunct.errors import installing
 from pyropunct.files import LARGEST
 from pyropunct.nets.pretrained import PretrainedError
-from pyropunct.nets.words import by_length
+from pyropunct.nets.word_embedding import by_length
 
 KIND = "encoder"
 """How `Encoder.identity` calls it."""

@@ -19,11 +19,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
+from pyropunct.nets.adapters import AdaptedEncoder, AdaptedNetwork, Adapters, AdaptersInTraining, adaptable
 from pyropunct.nets.encoder import Encoder
 from pyropunct.nets.labels import Labels, Probabilities
+from pyropunct.nets.network_recipes import ReaderRecipe
 from pyropunct.nets.networks import NetworkTraining, TrainedWordNetwork, sequences, trained
 from pyropunct.nets.pretrained import Pretrained, bare, kept
-from pyropunct.nets.recipes import ReaderRecipe
 from pyropunct.nets.running_text import (
     CASES,
     NO_CASE,
@@ -37,9 +38,8 @@ from pyropunct.nets.running_text import (
     documents,
     in_case,
 )
-from pyropunct.nets.training import AnyCheckpoint, Watch
-from pyropunct.nets.tuning import AdaptedEncoder, AdaptedNetwork, Adapters, AdaptersInTraining, adaptable
-from pyropunct.nets.words import begin_with
+from pyropunct.nets.trainer import AnyCheckpoint, Watch
+from pyropunct.nets.word_embedding import begin_with
 from pyropunct.treebank.sentence import Sentence
 
 CORE, MARGIN = 128, 32
@@ -228,7 +228,7 @@ def train_reader(
 
     :param first: start from the words and weights of this reader.
     :param pretrained: features of words that the reader reads as well; they are computed once.
-    :param encoder_rate: the greatest learning rate of adapters of the encoder, see `pyropunct.nets.tuning`,
+    :param encoder_rate: the greatest learning rate of adapters of the encoder, see `pyropunct.nets.adapters`,
         which are trained together with the reader; 0 trains none.  Existing adapters are copied first.
     :raises ValueError: if one of the treebanks has no sentence, or adapters are to be trained but
         ``pretrained`` is not an `pyropunct.nets.encoder.Encoder`.

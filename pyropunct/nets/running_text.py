@@ -12,8 +12,8 @@ from torch.nn import functional
 
 from pyropunct.files import types
 from pyropunct.nets.labels import SlotString, SlotVocabulary, slot_strings
-from pyropunct.nets.recipes import ReaderRecipe
-from pyropunct.nets.words import (
+from pyropunct.nets.network_recipes import ReaderRecipe
+from pyropunct.nets.word_embedding import (
     WordBatch,
     WordNetwork,
     WordTypes,

@@ -23,12 +23,12 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from pyropunct.nets.labels import Probabilities, SlotVocabulary
+from pyropunct.nets.network_recipes import SlotTaggerRecipe
 from pyropunct.nets.networks import NetworkTraining, TrainedNetwork, sequences, trained
 from pyropunct.nets.parser import BATCH_WORDS, BiaffineParser
 from pyropunct.nets.pretrained import kept
-from pyropunct.nets.recipes import SlotTaggerRecipe
-from pyropunct.nets.training import AnyCheckpoint, Watch
-from pyropunct.nets.words import SentenceDropout, in_batches
+from pyropunct.nets.trainer import AnyCheckpoint, Watch
+from pyropunct.nets.word_embedding import SentenceDropout, in_batches
 from pyropunct.text.marks import Surface
 from pyropunct.treebank.sentence import Sentence
 

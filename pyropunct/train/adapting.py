@@ -5,9 +5,9 @@ In text the tree is latent::
     log p(x | words) = log sum over T of p(T | words) p(x | T)
 
 The parser gives p(T | words) and is not changed.  If the attach model is local to an arc, the sum is over all
-trees: see `pyropunct.train.latent`.  Otherwise weights for parser output (`pyropunct.train.parts`) are
-learned from a few trees of each sentence: by Jensen's inequality the mean of log p(x | T) is a lower bound.
-Tagger, reader of running text and capital letters need no trees.
+trees: see `pyropunct.train.all_trees`.  Otherwise weights for parser output
+(`pyropunct.train.parser_output`) are learned from a few trees of each sentence: by Jensen's inequality the
+mean of log p(x | T) is a lower bound.  Tagger, reader of running text and capital letters need no trees.
 
 A share of the text is held out.  A new part replaces the old one only if perplexity there is lower and F1 of
 all marks is not.  The weight of the tagger in the story is learned again on this share.
@@ -31,12 +31,12 @@ from typing import Any
 
 from pyropunct.fitted.recipes import TextSettings
 from pyropunct.models.attach.local import LocalAttach
+from pyropunct.nets.adapters import AdaptedEncoder
 from pyropunct.nets.encoder import Encoder
 from pyropunct.nets.parser import BiaffineParser, WeightedTree
 from pyropunct.nets.pretrained import bare
 from pyropunct.nets.reader import ADAPTING, ADAPTING_RATE, evaluate, train_reader
 from pyropunct.nets.running_text import Document
-from pyropunct.nets.tuning import AdaptedEncoder
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.deciding import decide
 from pyropunct.restore.parses import NoParserError, weighted_trees
@@ -45,7 +45,7 @@ from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.scores import RestorationScores
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.text.lines import TextPart
-from pyropunct.train.parts import (
+from pyropunct.train.parser_output import (
     PartTrainings,
     Watching,
     fit_parsed,

@@ -8,16 +8,15 @@ from typing import Any
 from pyropunct.fitted.evaluation import SlotStrings
 from pyropunct.fitted.recipes import OF_TREEBANKS, Recipe, TextSettings
 from pyropunct.fitted.variants import reads_pretrained
-from pyropunct.nets.jackknife import FOLDS, fold_recipe, jackknifed
-from pyropunct.nets.parser import train_parser
+from pyropunct.nets.network_recipes import ParserRecipe, ReaderRecipe, SlotTaggerRecipe
+from pyropunct.nets.parser import FOLDS, fold_recipe, jackknifed, train_parser
 from pyropunct.nets.pretrained import Pretrained, kept
 from pyropunct.nets.reader import ADAPTING, ADAPTING_RATE, train_reader
-from pyropunct.nets.recipes import ParserRecipe, ReaderRecipe, SlotTaggerRecipe
-from pyropunct.nets.training import Watch
+from pyropunct.nets.trainer import Watch
 from pyropunct.punctuator import Punctuator
 from pyropunct.text.lines import TextPart
 from pyropunct.train.adapting import LearnedText, with_capitals
-from pyropunct.train.parts import (
+from pyropunct.train.parser_output import (
     PartTrainings,
     Watching,
     checkpoint_of,
@@ -25,7 +24,7 @@ from pyropunct.train.parts import (
     fit_tagger,
     unwatched,
 )
-from pyropunct.train.training import Training, held_out
+from pyropunct.train.story_training import Training, held_out
 from pyropunct.treebank.conventions import learn_conventions
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import MAIN_TREEBANK
@@ -65,7 +64,7 @@ def fit(
     """Train a model of latent punctuation; with a parser, everything that restores raw text.
 
     The story is fitted first, see `fit_story`.  With ``parser``, a parser and a reader of running text
-    follow, then weights for parser output and a tagger of words (`pyropunct.train.parts`).
+    follow, then weights for parser output and a tagger of words (`pyropunct.train.parser_output`).
 
     Example::
 
@@ -85,7 +84,7 @@ def fit(
     :param pretrained: features of words for parser, reader, and an attach model such as "neural".  They are
         computed anew for each part, unless it is a `pyropunct.nets.pretrained.Kept`.
     :param fine_tune: train adapters of the encoder ``pretrained`` together with the reader; all parts read
-        the encoder through them, see `pyropunct.nets.tuning`.
+        the encoder through them, see `pyropunct.nets.adapters`.
     :param checkpoint: save the state of each training after every epoch, in files named after this path.
     :param resume: continue from these files; otherwise they are deleted at the start.
     :raises DivergedError: if the objective of a step or the perplexity of an epoch is not finite.

@@ -14,9 +14,9 @@ from encoders import MadeUp, made_encoder
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pyropunct.nets.adapters import pretrained_from
 from pyropunct.nets.encoder import MOST_PIECES, Encoder, _cuts
 from pyropunct.nets.pretrained import Kept, PretrainedError, remembered
-from pyropunct.nets.tuning import pretrained_from
 
 pytestmark = pytest.mark.usefixtures("single_precision")
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyropunct.embedded import embedded_treebank_path
+from pyropunct.nets.network_recipes import ReaderRecipe
 from pyropunct.nets.reader import (
     CORE,
     ReaderTraining,
@@ -20,7 +21,6 @@ from pyropunct.nets.reader import (
     train_reader,
     windows_of,
 )
-from pyropunct.nets.recipes import ReaderRecipe
 from pyropunct.nets.running_text import CAPITAL, LOWER, OTHER, UPPER, Document, case_of, documents, in_case
 from pyropunct.treebank.reading import read_text, read_treebank
 from pyropunct.treebank.sentence import Sentence

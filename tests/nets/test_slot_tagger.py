@@ -11,8 +11,8 @@ import pytest
 import torch
 
 from pyropunct.fitted.model_file import ModelFileError
+from pyropunct.nets.network_recipes import SlotTaggerRecipe
 from pyropunct.nets.parser import BiaffineParser
-from pyropunct.nets.recipes import SlotTaggerRecipe
 from pyropunct.nets.tagger import SlotTagger, train_slot_tagger
 from pyropunct.text.marks import START, Surface
 from pyropunct.train.checkpoints import Checkpoint

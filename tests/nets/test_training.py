@@ -13,11 +13,11 @@ from encoders import MadeUp
 from sentences import embedded
 
 from pyropunct.fitted.model_file import ModelFileError
+from pyropunct.nets.network_recipes import ParserRecipe, ReaderRecipe, SlotTaggerRecipe
 from pyropunct.nets.parser import BiaffineParser, train_parser
 from pyropunct.nets.reader import train_reader
-from pyropunct.nets.recipes import ParserRecipe, ReaderRecipe, SlotTaggerRecipe
 from pyropunct.nets.tagger import train_slot_tagger
-from pyropunct.nets.training import DivergedError, Progress
+from pyropunct.nets.trainer import DivergedError, Progress
 from pyropunct.rivals.taggers.kinds import train_rival
 from pyropunct.rivals.taggers.words import RivalRecipe
 from pyropunct.train.checkpoints import Checkpoint, read_state, write_state

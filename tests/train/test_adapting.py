@@ -17,11 +17,11 @@ from pyropunct.cli.adapt import AdaptationReport
 from pyropunct.corpus.inputs import CorpusError
 from pyropunct.fitted.evaluation import Evaluation
 from pyropunct.fitted.recipes import Recipe, TextSettings
+from pyropunct.nets.adapters import AdaptedEncoder
 from pyropunct.nets.encoder import Encoder
+from pyropunct.nets.network_recipes import ParserRecipe, ReaderRecipe, SlotTaggerRecipe
 from pyropunct.nets.reader import RunningReader, train_reader
-from pyropunct.nets.recipes import ParserRecipe, ReaderRecipe, SlotTaggerRecipe
 from pyropunct.nets.running_text import documents
-from pyropunct.nets.tuning import AdaptedEncoder
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.parses import NoParserError, weighted_trees
 from pyropunct.train.adapting import REPLACED, HeldOut, LearnedText, adapt, with_capitals

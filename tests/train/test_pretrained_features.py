@@ -11,7 +11,7 @@ from pyropunct.fitted.model_file import ModelFileError
 from pyropunct.fitted.recipes import named_recipe
 from pyropunct.train.checkpoints import Checkpoint
 from pyropunct.train.fitting import fit
-from pyropunct.train.training import Training
+from pyropunct.train.story_training import Training
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.vocabulary import build_vocabulary
 

@@ -7,8 +7,8 @@ from typing import ClassVar, Self
 from pyropunct.compare.settings import ComparisonError
 from pyropunct.fitted.recipes import Recipe
 from pyropunct.nets.encoder import Encoder
+from pyropunct.nets.network_recipes import ParserRecipe, SlotTaggerRecipe
 from pyropunct.nets.pretrained import Kept
-from pyropunct.nets.recipes import ParserRecipe, SlotTaggerRecipe
 from pyropunct.restore.decoders import DECODERS
 from pyropunct.rivals.settings import RestorationSettings
 from pyropunct.rivals.taggers.words import RivalRecipe

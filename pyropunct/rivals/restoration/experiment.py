@@ -16,8 +16,15 @@ import torch
 
 from pyropunct.compare.experiment import Advance, Experiment, Trained, Watch, checksum, unwatched
 from pyropunct.corpus.inputs import contents, files_of_several, parts_of
-from pyropunct.nets.jackknife import folds_of, others_of, parse_folds
-from pyropunct.nets.parser import BiaffineParser, WeightedTree, as_read, attachment_scores
+from pyropunct.nets.parser import (
+    BiaffineParser,
+    WeightedTree,
+    as_read,
+    attachment_scores,
+    folds_of,
+    others_of,
+    parse_folds,
+)
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.rivals.restoration.conditions import Conditions

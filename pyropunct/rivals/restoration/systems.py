@@ -14,8 +14,7 @@ from pyropunct.files import texts
 from pyropunct.fitted.model_file import read_model_file, write_model_file
 from pyropunct.fitted.recipes import Recipe
 from pyropunct.fitted.variants import reads_pretrained
-from pyropunct.nets.jackknife import fold_recipe
-from pyropunct.nets.parser import BiaffineParser, WeightedTree, train_parser
+from pyropunct.nets.parser import BiaffineParser, WeightedTree, fold_recipe, train_parser
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.deciding import decide
 from pyropunct.rivals.restoration.conditions import Conditions
@@ -24,7 +23,7 @@ from pyropunct.rivals.taggers.kinds import BiGRUAttention, BiLSTMCRF, load_rival
 from pyropunct.rivals.taggers.rival import Rival
 from pyropunct.text.marks import ABBREVIATION_DOT, START, Surface
 from pyropunct.train.fitting import fit_story
-from pyropunct.train.parts import fit_parsed, fit_tagger
+from pyropunct.train.parser_output import fit_parsed, fit_tagger
 from pyropunct.treebank.sentence import Sentence
 
 Model = TypeVar("Model")

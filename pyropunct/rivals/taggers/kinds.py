@@ -14,7 +14,7 @@ from pyropunct.fitted.model_file import ModelFileError, read_model_file
 from pyropunct.nets.networks import NetworkTraining, sequences, trained
 from pyropunct.nets.pretrained import Pretrained, kept
 from pyropunct.nets.tagger import SlotScores
-from pyropunct.nets.training import Watch
+from pyropunct.nets.trainer import Watch
 from pyropunct.rivals.taggers.chain import IndependentSlots, LinearChain
 from pyropunct.rivals.taggers.rival import Rival, RivalNetwork, run_layers
 from pyropunct.rivals.taggers.words import RivalRecipe, RivalVocabulary, SlotBatch

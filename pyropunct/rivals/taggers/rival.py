@@ -14,7 +14,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from pyropunct.fitted.evaluation import Evaluation
 from pyropunct.fitted.model_file import write_model_file
 from pyropunct.nets.networks import TrainedWordNetwork
-from pyropunct.nets.words import by_length
+from pyropunct.nets.word_embedding import by_length
 from pyropunct.restore.scores import slot_distance
 from pyropunct.rivals.taggers.chain import LabelDistribution
 from pyropunct.rivals.taggers.words import RivalRecipe, RivalVocabulary, SlotBatch, WordVectors

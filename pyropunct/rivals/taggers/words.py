@@ -13,9 +13,9 @@ from torch.nn.utils.rnn import pad_sequence
 
 from pyropunct.files import types
 from pyropunct.nets.labels import SlotVocabulary
+from pyropunct.nets.network_recipes import Layers, TrainingRecipe
 from pyropunct.nets.pretrained import Pretrained
-from pyropunct.nets.recipes import Layers, TrainingRecipe
-from pyropunct.nets.words import frequent, numbers_of, standardised
+from pyropunct.nets.word_embedding import frequent, numbers_of, standardised
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.vocabulary import word_shape
 

@@ -27,7 +27,7 @@ from pyropunct.models.story import Story
 from pyropunct.models.syntax import HeadOutward
 from pyropunct.models.trees import TreeBatch, join_surfaces
 from pyropunct.nets.pretrained import Pretrained, features_of_words
-from pyropunct.nets.training import DivergedError, Trainer, strange
+from pyropunct.nets.trainer import DivergedError, Trainer, strange
 from pyropunct.punctuator import Punctuator
 from pyropunct.train.optimisers import SparseAdagrad
 from pyropunct.treebank.sentence import Sentence

@@ -12,8 +12,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from pyropunct.files import types
+from pyropunct.nets.network_recipes import NetworkRecipe
 from pyropunct.nets.pretrained import Pretrained
-from pyropunct.nets.recipes import NetworkRecipe
 from pyropunct.text.marks import Surface, marks_of
 
 PADDING, UNKNOWN = "", "\N{REPLACEMENT CHARACTER}"
