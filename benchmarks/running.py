@@ -20,7 +20,7 @@ import torch
 from pyropunct import Punctuator, read_treebank
 from pyropunct.nets.network_recipes import ReaderRecipe
 from pyropunct.nets.parser import attachment_scores
-from pyropunct.nets.reader import count, windows_of
+from pyropunct.nets.reader import count_ends, windows_of
 from pyropunct.nets.running_text import case_of
 from pyropunct.restore.cases import in_their_cases
 from pyropunct.restore.reading import CHUNK
@@ -200,7 +200,7 @@ def parsed(model: Punctuator, dev: Sequence[Sentence], words: Sequence[Sequence[
 
 
 def _row(name: str, lower: bool, system: str, texts: Sequence[Text], found: Sequence[Found]) -> str:
-    scores, ends = RestorationScores(), count([one.ends for one in found], [text.ends for text in texts])
+    scores, ends = RestorationScores(), count_ends([one.ends for one in found], [text.ends for text in texts])
     right = cased = 0
     for text, one in zip(texts, found, strict=True):
         scores.add(one.surface, text.surface)

@@ -38,7 +38,7 @@ from pyropunct.nets.biaffine import (
 from pyropunct.nets.eisner import best_tree, draw_trees
 from pyropunct.nets.network_recipes import ParserRecipe
 from pyropunct.nets.networks import NetworkTraining, TrainedWordNetwork, sequences, trained
-from pyropunct.nets.pretrained import Pretrained, SentenceCache, kept
+from pyropunct.nets.pretrained import Pretrained, SentenceCache, with_cache
 from pyropunct.nets.trainer import AnyCheckpoint, Progress, Watch
 from pyropunct.nets.word_embedding import WordBatch, in_batches, is_mark, standardised, with_marks
 from pyropunct.treebank.sentence import Sentence
@@ -184,17 +184,17 @@ class BiaffineParser(TrainedWordNetwork[ParserVocabulary, ParserRecipe, Biaffine
         unmarked = [tuple(filterfalse(is_mark, words)) for words in sentences]
         scored = self.scored(sentences, unmarked)
         arcs = scored.arcs.numpy()
-        counts = [
+        frequencies = [
             _heads(arcs[row, : len(forms), : len(forms) + 1], trees, seed)
             for row, forms in enumerate(unmarked)
         ]
-        relations = iter(self._relations(scored, [[*drawn] for drawn in counts]))
+        relations = iter(self._relations(scored, [[*frequency] for frequency in frequencies]))
         tags = scored.tags.argmax(-1).tolist()
-        for forms, drawn, numbers in zip(unmarked, counts, tags, strict=True):
+        for forms, frequency, numbers in zip(unmarked, frequencies, tags, strict=True):
             named = tuple(self.vocabulary.tags[number] for number in numbers[: len(forms)])
             yield [
                 WeightedTree(Tree(heads, next(relations), named, forms), count / trees)
-                for heads, count in drawn.items()
+                for heads, count in frequency.items()
             ]
 
     def scored(self, sentences: Sequence[tuple[str, ...]], unmarked: Sequence[tuple[str, ...]]) -> "Scored":
@@ -292,14 +292,14 @@ def train_parser(
 
     :param dev: sentences whose LAS chooses the best epoch; without them the last epoch is kept.
     :param pretrained: features of words that the parser reads as well; forgotten afterwards unless
-        `pyropunct.nets.pretrained.Kept`.
+        `pyropunct.nets.pretrained.CachedFeatures`.
     :param marks: let the parser read words `pyropunct.nets.word_embedding.with_marks`.  Its trees are of the
         words.
     :param device: for training; the result is on the CPU.
     :raises ValueError: if one of the treebanks has no sentence.
     """
     data = sequences("parser", train, dev)
-    arguments = *data, recipe or ParserRecipe(), seed, kept(pretrained), device
+    arguments = *data, recipe or ParserRecipe(), seed, with_cache(pretrained), device
     make = partial(ParserTraining, *arguments, marks=marks)
     return replace(trained(make, seed, checkpoint, watch), pretrained=pretrained)
 
@@ -410,7 +410,7 @@ def jackknifed(
     :param watch: called with the fold and its progress.
     """
     recipe = fold_recipe(ParserRecipe()) if recipe is None else recipe
-    parts, pretrained = folds_of(tuple(sentences), folds), kept(pretrained)
+    parts, pretrained = folds_of(tuple(sentences), folds), with_cache(pretrained)
     parsers = (
         train_parser(
             others_of(parts, fold),

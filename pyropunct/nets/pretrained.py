@@ -58,8 +58,8 @@ class SentenceCache:
             del self.rows[sentence]
 
 
-class Kept:
-    """Features computed once by ``source`` and kept, in half precision, for at most ``most_words`` words."""
+class CachedFeatures:
+    """Features computed once by ``source``, cached in half precision for at most ``most_words`` words."""
 
     def __init__(self, source: Pretrained, most_words: float = inf) -> None:
         self.source = source
@@ -95,19 +95,21 @@ class Kept:
         return self.source.to_parts()
 
 
-def remembered(source: Pretrained) -> Kept:
+def remembered(source: Pretrained) -> CachedFeatures:
     """Cache the features of the last `REMEMBERED_WORDS` words, for several networks that read them."""
-    return Kept(source, REMEMBERED_WORDS)
+    return CachedFeatures(source, REMEMBERED_WORDS)
 
 
-def kept(pretrained: Pretrained | None) -> Kept | None:
+def with_cache(pretrained: Pretrained | None) -> CachedFeatures | None:
     """The same source, with a cache; None stays None."""
-    return pretrained if pretrained is None or isinstance(pretrained, Kept) else Kept(pretrained)
+    if pretrained is None or isinstance(pretrained, CachedFeatures):
+        return pretrained
+    return CachedFeatures(pretrained)
 
 
-def bare(pretrained: Pretrained | None) -> Pretrained | None:
+def without_cache(pretrained: Pretrained | None) -> Pretrained | None:
     """The same source, without its cache."""
-    return pretrained.source if isinstance(pretrained, Kept) else pretrained
+    return pretrained.source if isinstance(pretrained, CachedFeatures) else pretrained
 
 
 def check_same(pretrained: Pretrained | None, wanted: Mapping[str, Any] | None) -> None:
@@ -118,6 +120,6 @@ def check_same(pretrained: Pretrained | None, wanted: Mapping[str, Any] | None) 
 
 def features_of_words(pretrained: Pretrained, sentences: Sequence[Sequence[str]]) -> Tensor:
     """(N, size) the features of the N words of all sentences, in half precision."""
-    source = pretrained if isinstance(pretrained, Kept) else Kept(pretrained)
+    source = pretrained if isinstance(pretrained, CachedFeatures) else CachedFeatures(pretrained)
     nothing = torch.zeros(0, pretrained.size, dtype=torch.half)
     return torch.cat([nothing, *source.rows(sentences)])

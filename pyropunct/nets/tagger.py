@@ -26,7 +26,7 @@ from pyropunct.nets.labels import Probabilities, SlotVocabulary
 from pyropunct.nets.network_recipes import SlotTaggerRecipe
 from pyropunct.nets.networks import NetworkTraining, TrainedNetwork, sequences, trained
 from pyropunct.nets.parser import BATCH_WORDS, BiaffineParser
-from pyropunct.nets.pretrained import kept
+from pyropunct.nets.pretrained import with_cache
 from pyropunct.nets.trainer import AnyCheckpoint, Watch
 from pyropunct.nets.word_embedding import SentenceDropout, in_batches
 from pyropunct.text.marks import Surface
@@ -159,7 +159,7 @@ def train_slot_tagger(
     :raises ValueError: if one of the treebanks has no sentence.
     """
     data = sequences("tagger", train, dev)
-    reading = replace(parser, pretrained=kept(parser.pretrained))
+    reading = replace(parser, pretrained=with_cache(parser.pretrained))
     make = partial(SlotTaggerTraining, tokens, *data, recipe or SlotTaggerRecipe(), seed, reading)
     return replace(trained(make, seed, checkpoint, watch), parser=parser)
 

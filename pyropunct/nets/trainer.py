@@ -141,14 +141,6 @@ class Trainer(ABC):
         """Whether the next epoch replaces this one, whatever their merits."""
         return False
 
-    def taken(self, number: int, batch: Sequence[int], done: int) -> float:
-        """Take a step on a batch, and return the sum of its losses; ``number`` counts batches from 0."""
-        return self.step(batch, done) * self.size_of(batch)
-
-    def mean_loss(self, total: float) -> float:
-        """The mean loss of a finished epoch, from the sum."""
-        return total / self.size
-
     def run(self, checkpoint: AnyCheckpoint | None = None, watch: Watch | None = None) -> None:
         """Train until the epochs or the patience end; resumes from the checkpoint, and writes it."""
         if checkpoint is not None:
@@ -163,12 +155,13 @@ class Trainer(ABC):
     def run_epoch(self, watch: Watch | None = None) -> None:
         """Train one epoch and score it on dev; raises `DivergedError` if a number is not finite."""
         began, total, done = time.monotonic(), 0.0, 0
-        for number, batch in enumerate(self.batches()):
-            total += self.taken(number, batch, done)
-            done += self.size_of(batch)
+        for batch in self.batches():
+            size = self.size_of(batch)
+            total += self.step(batch, done) * size
+            done += size
             if watch is not None:
                 watch(self._progress(len(self.epochs) + 1, done))
-        loss, scores = self.mean_loss(total), self.measured()
+        loss, scores = total / self.size, self.measured()
         seconds = time.monotonic() - began + (self.epochs[-1].seconds if self.epochs else 0.0)
         of_dev = None if scores is None else scores._asdict()
         self.epochs.append(Epoch(len(self.epochs) + 1, loss, of_dev, seconds))

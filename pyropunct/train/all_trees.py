@@ -3,7 +3,8 @@
 A parser gives p(T | words) as a packed forest, and is not changed.  The distribution is the product of its
 distributions over heads and relations, restricted to projective trees with one root.  Improbable arcs,
 constituents and relations are pruned from the forest, but not from the normaliser.  So a sum over the forest
-is a lower bound of the sum over all trees: since p(x | T) is at most 1, it lacks at most 1 - `Found.covered`.
+is a lower bound of the sum over all trees: since p(x | T) is at most 1, it lacks at most
+1 - `PossibleTrees.covered`.
 
 A story is learned from punctuated sentences by maximum likelihood (equation 1)::
 
@@ -53,7 +54,7 @@ class Pruning(NamedTuple):
     relation: float = 0.03
 
 
-class Found(NamedTuple):
+class PossibleTrees(NamedTuple):
     """The probable trees of B sentences.
 
     :ivar covered: (B,) the share of the probability that the forest holds.
@@ -70,7 +71,7 @@ def possible_trees(
     vocabulary: Vocabulary,
     sentences: Sequence[Sequence[str]],
     pruning: Pruning | None = None,
-) -> Found:
+) -> PossibleTrees:
     """The probable trees of sentences, relations numbered as in the vocabulary, with gradients."""
     pruning = Pruning() if pruning is None else pruning
     unmarked = [tuple(filterfalse(is_mark, words)) for words in sentences]
@@ -89,7 +90,9 @@ def possible_trees(
     log_items = log_items - torch.where(forest.head < 0, totals[forest.tree], 0.0)  # each tree has one root
     best = list(_best_trees(parser, unmarked, heads, arcs, scored.tags))
     trees = LatentTrees(vocabulary.encode_trees(best), forest, numbers, log_items)
-    return Found(trees, relations, best, log_evidence(without_marks(forest, log_items.detach())).exp())
+    return PossibleTrees(
+        trees, relations, best, log_evidence(without_marks(forest, log_items.detach())).exp()
+    )
 
 
 def _forest(log_arcs: Array, pruning: Pruning) -> tuple[PackedForest, Array]:

@@ -10,18 +10,18 @@ from pyropunct.fitted.recipes import OF_TREEBANKS, Recipe, TextSettings
 from pyropunct.fitted.variants import reads_pretrained
 from pyropunct.nets.network_recipes import ParserRecipe, ReaderRecipe, SlotTaggerRecipe
 from pyropunct.nets.parser import FOLDS, fold_recipe, jackknifed, train_parser
-from pyropunct.nets.pretrained import Pretrained, kept
+from pyropunct.nets.pretrained import Pretrained, with_cache
 from pyropunct.nets.reader import ADAPTING, ADAPTING_RATE, train_reader
 from pyropunct.nets.trainer import Watch
 from pyropunct.punctuator import Punctuator
 from pyropunct.text.lines import TextPart
-from pyropunct.train.adapting import LearnedText, with_capitals
 from pyropunct.train.parser_output import (
     PartTrainings,
     Watching,
     checkpoint_of,
     fit_parsed,
     fit_tagger,
+    forget_checkpoints,
     unwatched,
 )
 from pyropunct.train.story_training import Training, held_out
@@ -82,7 +82,7 @@ def fit(
         `pyropunct.tasks.explain.punctuated_trees`.  It does not read a fine-tuned encoder.
     :param texts: further text without trees; needs a parser and folds: see `pyropunct.train.adapting`.
     :param pretrained: features of words for parser, reader, and an attach model such as "neural".  They are
-        computed anew for each part, unless it is a `pyropunct.nets.pretrained.Kept`.
+        computed anew for each part, unless it is a `pyropunct.nets.pretrained.CachedFeatures`.
     :param fine_tune: train adapters of the encoder ``pretrained`` together with the reader; all parts read
         the encoder through them, see `pyropunct.nets.adapters`.
     :param checkpoint: save the state of each training after every epoch, in files named after this path.
@@ -107,7 +107,8 @@ def fit(
     parts = PartTrainings(seed, checkpoint, watching)
     if not resume:
         folds_of_parser = (f"fold-{fold + 1}" for fold in range(number))
-        parts.forget(("parser", "mark_parser", "reader", *folds_of_parser, "text-reader", "parsed", "tagger"))
+        others = "parser", "mark_parser", "reader", "text-reader", "parsed", "tagger"
+        forget_checkpoints(checkpoint, (*others, *folds_of_parser))
     networks = NetworkRecipes() if networks is None else networks
     reader = None
     if fine_tune:
@@ -141,8 +142,11 @@ def fit(
         with parts.part("mark_parser") as watched:
             marked = train_parser(train, dev, networks.parser, marks=True, **options, **watched)
         model = replace(model, mark_parser=marked)
-    text = None if texts is None else LearnedText(model, texts, text_settings, watching)
-    if text is not None:
+    text = None
+    if texts is not None:
+        from pyropunct.train.adapting import LearnedText
+
+        text = LearnedText(model, texts, text_settings, watching)
         with parts.part("text-reader") as watched:
             reader = train_reader(
                 train,
@@ -173,7 +177,7 @@ def fit(
         with parts.part("tagger") as watched:
             more = () if text is None else text.once
             model = fit_tagger(model, train, dev, networks.tagger, text=more, **watched)
-    return model if text is None else with_capitals(model, text)
+    return model if text is None else text.with_capitals(model)
 
 
 def fit_story(
@@ -204,16 +208,14 @@ def fit_story(
     vocabulary = build_vocabulary([(sentence.tree, sentence.surface) for sentence in train])
     if len(vocabulary.treebanks) > 1 and OF_TREEBANKS not in recipe.families:
         recipe = replace(recipe, families=(*recipe.families, OF_TREEBANKS))
-    files = {name: checkpoint_of(checkpoint, name) for name in ("left", "right")}
     if not resume:
-        for file in filter(None, files.values()):
-            file.forget()
-    source = kept(pretrained)
+        forget_checkpoints(checkpoint, ("left", "right"))
+    source = with_cache(pretrained)
     fitted, tried = [], {}
     for each in ("left", "right") if direction == "auto" else (direction,):
         directed = replace(recipe, direction=each)
         training = Training(vocabulary, train, dev, directed, seed, device, source)
-        training.run(files.get(each), watch)
+        training.run(checkpoint_of(checkpoint, each), watch)
         fitted.append(training.punctuator())
         tried[each] = training.perplexity
     best = min(fitted, key=lambda model: tried[model.recipe.direction])

@@ -44,7 +44,7 @@ from pyropunct.models.reading import Trust
 from pyropunct.models.trees import join_surfaces
 from pyropunct.nets.network_recipes import SlotTaggerRecipe
 from pyropunct.nets.parser import BiaffineParser, WeightedTree, attachment_scores, with_trees
-from pyropunct.nets.pretrained import kept
+from pyropunct.nets.pretrained import with_cache
 from pyropunct.nets.tagger import SlotTagger, train_slot_tagger
 from pyropunct.nets.trainer import AnyCheckpoint, Watch
 from pyropunct.nets.trainer import Watch as NetworkWatch
@@ -93,6 +93,13 @@ def checkpoint_of(path: Path | None, name: str) -> Checkpoint | None:
     return None if path is None else Checkpoint(path.with_name(f"{path.name}.{name}"))
 
 
+def forget_checkpoints(path: Path | None, names: Iterable[str]) -> None:
+    """Delete the checkpoints of parts; ``path`` as for `checkpoint_of`."""
+    for file in (checkpoint_of(path, name) for name in names):
+        if file is not None:
+            file.forget()
+
+
 @dataclass(frozen=True)
 class PartTrainings:
     """Seed, checkpoints (see `checkpoint_of`) and `Watching` that the trainings of all parts share."""
@@ -100,13 +107,6 @@ class PartTrainings:
     seed: int
     checkpoint: Path | None
     watching: Watching
-
-    def forget(self, names: Iterable[str]) -> None:
-        """Delete the checkpoints of parts."""
-        for name in names:
-            file = checkpoint_of(self.checkpoint, name)
-            if file is not None:
-                file.forget()
 
     @contextmanager
     def part(self, name: str) -> Iterator[dict[str, Any]]:
@@ -165,7 +165,7 @@ def fit_parsed(
     )
     of_unseen = [pair.sentence for pair in unseen], [pair.trees for pair in unseen]
     last = with_trees(*of_unseen)
-    pretrained = kept(model.attach_pretrained)
+    pretrained = with_cache(model.attach_pretrained)
     # Economy makes underlying trees readable; nobody reads these, and likelihood predicts better.
     of_parsed = {"economy_weight": 0.0, "parts": False}
     recipe = model.recipe.changed(**of_parsed, **({} if epochs is None else {"epochs": epochs}))

@@ -306,10 +306,10 @@ class Training(Trainer):
     def decay(self, done: int, end: float = 1.0) -> float:
         """The factor of a learning rate: 1, or with decay linear from 1 to 0.01 (0 after ``end``)."""
         passed = len(self.epochs) + done / self.size
-        whole = end * self.planned
-        if passed >= whole:
+        planned = end * self.planned
+        if passed >= planned:
             return 0.0
-        return max(0.01, 1 - passed / whole) if self.recipe.decay else 1.0
+        return max(0.01, 1 - passed / planned) if self.recipe.decay else 1.0
 
     @_OWN_PARAMETERS
     def punctuator(self) -> Punctuator:

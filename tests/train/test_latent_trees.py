@@ -18,8 +18,8 @@ from pyropunct.nets.parser import BiaffineParser, WeightedTree
 from pyropunct.punctuator import Punctuator
 from pyropunct.tasks.explain.punctuated_trees import least_risk_trees
 from pyropunct.train.all_trees import (
-    Found,
     LatentTraining,
+    PossibleTrees,
     Pruning,
     certain_trees,
     log_prob_over_all_trees,
@@ -92,7 +92,7 @@ def test_scores_of_arcs_are_those_of_trees(model: Punctuator, train: list[Senten
     assert 0 <= tree.risk <= WORDS
 
 
-def kept(found: Found) -> float:
+def kept(found: PossibleTrees) -> float:
     return float(found.covered[0])
 
 
@@ -102,7 +102,7 @@ def test_what_pruning_may_cost(model: Punctuator, dev: list[Sentence]) -> None:
     sentence = next(s for s in dev if 6 <= len(s.tree) <= 12)
     words = [sentence.tree.forms]
 
-    def found(*pruning: float) -> Found:
+    def found(*pruning: float) -> PossibleTrees:
         return possible_trees(model.parser, model.vocabulary, words, Pruning(*pruning))
 
     everything = found(0.0, 0.0, 0.0)

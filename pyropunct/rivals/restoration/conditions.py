@@ -8,7 +8,7 @@ from pyropunct.compare.settings import ComparisonError
 from pyropunct.fitted.recipes import Recipe
 from pyropunct.nets.encoder import Encoder
 from pyropunct.nets.network_recipes import ParserRecipe, SlotTaggerRecipe
-from pyropunct.nets.pretrained import Kept
+from pyropunct.nets.pretrained import CachedFeatures
 from pyropunct.restore.decoders import DECODERS
 from pyropunct.rivals.settings import RestorationSettings
 from pyropunct.rivals.taggers.words import RivalRecipe
@@ -54,13 +54,13 @@ class Conditions(RestorationSettings):
         )
 
     @property
-    def pretrained(self) -> Kept | None:
+    def pretrained(self) -> CachedFeatures | None:
         """The encoder, opened once, with its features kept; None without one. Else raises PretrainedError."""
         return None if self.encoder is None else _opened(self.encoder)
 
 
 @lru_cache(1)
-def _opened(place: str) -> Kept:
+def _opened(place: str) -> CachedFeatures:
     encoder = Encoder(place)
     encoder.open()
-    return Kept(encoder)
+    return CachedFeatures(encoder)

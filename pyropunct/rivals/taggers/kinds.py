@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from pyropunct.fitted.model_file import ModelFileError, read_model_file
 from pyropunct.nets.networks import NetworkTraining, sequences, trained
-from pyropunct.nets.pretrained import Pretrained, kept
+from pyropunct.nets.pretrained import Pretrained, with_cache
 from pyropunct.nets.tagger import SlotScores
 from pyropunct.nets.trainer import Watch
 from pyropunct.rivals.taggers.chain import IndependentSlots, LinearChain
@@ -155,7 +155,7 @@ def train_rival(
     """
     rival = rival_class(kind) if isinstance(kind, str) else kind
     data = sequences(rival.name, train, dev)
-    make = partial(RivalTraining, rival, *data, recipe or RivalRecipe(), seed, kept(pretrained), device)
+    make = partial(RivalTraining, rival, *data, recipe or RivalRecipe(), seed, with_cache(pretrained), device)
     return replace(trained(make, seed, None, watch), pretrained=pretrained)
 
 
