@@ -16,6 +16,7 @@ from torch.nn import functional
 from pyropunct.nets.network_recipes import ParserRecipe
 from pyropunct.nets.word_embedding import (
     UNKNOWN,
+    BidirectionalStack,
     WordBatch,
     WordNetwork,
     WordTypes,
@@ -25,7 +26,6 @@ from pyropunct.nets.word_embedding import (
     mirror,
     numbers_of,
     padded,
-    stack,
 )
 from pyropunct.treebank.conllu_block import FEATS, XPOS
 from pyropunct.treebank.sentence import Sentence
@@ -152,12 +152,12 @@ class BiaffineNetwork(WordNetwork):
         self.recipe = recipe
         tags, fine_tags = len(vocabulary.tags), len(vocabulary.fine_tags)
         context = 2 * recipe.lstm_size
-        self.lower = stack(recipe.lower_layers, self.word_size, recipe.lstm_size)
+        self.lower = BidirectionalStack(recipe.lower_layers, self.word_size, recipe.lstm_size)
         self.tags = nn.Linear(context, tags)
         self.fine_tags = nn.Linear(context, fine_tags)
         self.tag_vectors = nn.Linear(tags + fine_tags, recipe.tag_size, bias=False)
         nn.init.normal_(self.tag_vectors.weight, std=0.3)
-        self.upper = stack(recipe.upper_layers, context + recipe.tag_size, recipe.lstm_size)
+        self.upper = BidirectionalStack(recipe.upper_layers, context + recipe.tag_size, recipe.lstm_size)
         self.root = nn.Parameter(torch.empty(context))
         nn.init.normal_(self.root, std=0.1)
         self.roles = nn.Linear(context, 2 * (recipe.arc_size + recipe.relation_size))
@@ -170,16 +170,12 @@ class BiaffineNetwork(WordNetwork):
 
     def contexts(self, batch: WordBatch) -> WordContexts:
         """The words of sentences in context; marks are read as context only."""
-        reverse, words = mirror(batch), self.embed(batch)
-        for layer in self.lower:
-            words = layer(self.dropout(words), reverse)
-        lower = words
+        reverse = mirror(batch)
+        lower = self.lower(self.embed(batch), reverse, self.dropout)
         tags, fine_tags = self.tags(self.dropout(lower)), self.fine_tags(self.dropout(lower))
         guesses = torch.cat([tags.softmax(-1), fine_tags.softmax(-1)], -1)
-        words = torch.cat([lower, self.tag_vectors(guesses)], -1)
-        for layer in self.upper:
-            words = layer(self.dropout(words), reverse)
-        return WordContexts(*map(batch.of_words, (lower, tags, fine_tags, words)))
+        upper = self.upper(torch.cat([lower, self.tag_vectors(guesses)], -1), reverse, self.dropout)
+        return WordContexts(*map(batch.of_words, (lower, tags, fine_tags, upper)))
 
     def forward(self, batch: WordBatch) -> ParserScores:
         """The scores of sentences."""

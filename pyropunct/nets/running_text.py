@@ -14,13 +14,13 @@ from pyropunct.files import types
 from pyropunct.nets.labels import SlotString, SlotVocabulary, slot_strings
 from pyropunct.nets.network_recipes import ReaderRecipe
 from pyropunct.nets.word_embedding import (
+    BidirectionalStack,
     WordBatch,
     WordNetwork,
     WordTypes,
     known_characters,
     known_forms,
     mirror,
-    stack,
 )
 from pyropunct.text.marks import Surface
 from pyropunct.treebank.sentence import Sentence, by_document
@@ -161,7 +161,7 @@ class RunningNetwork(WordNetwork):
     def __init__(self, vocabulary: ReaderVocabulary, recipe: ReaderRecipe, pretrained: int = 0) -> None:
         super().__init__(vocabulary, recipe, pretrained)
         self.recipe = recipe
-        self.layers = stack(recipe.layers, self.word_size, recipe.lstm_size)
+        self.layers = BidirectionalStack(recipe.layers, self.word_size, recipe.lstm_size)
         self.ends = nn.Linear(2 * recipe.lstm_size, 1)
         self.cases = nn.Linear(2 * recipe.lstm_size, CASES)
         self.at_start = nn.Parameter(torch.zeros(CASES))
@@ -172,10 +172,7 @@ class RunningNetwork(WordNetwork):
 
     def forward(self, batch: WordBatch) -> tuple[Tensor, Tensor, Tensor]:
         """Logits (windows, longest): ends, and inside sentences (..., 4) cases and (..., labels) marks."""
-        reverse, words = mirror(batch), self.embed(batch)
-        for layer in self.layers:
-            words = layer(self.dropout(words), reverse)
-        words = self.dropout(words)
+        words = self.dropout(self.layers(self.embed(batch), mirror(batch), self.dropout))
         return self.ends(words)[..., 0], self.cases(words), self.marks(words)
 
     def loss(self, batch: WordBatch, answers: ReaderAnswers) -> Tensor:

@@ -245,10 +245,18 @@ class Bidirectional(nn.Module):
         return torch.cat([rightward, leftward[row, mirror]], -1)
 
 
-def stack(layers: int, size: int, hidden: int) -> nn.ModuleList:
+class BidirectionalStack(nn.ModuleList):
     """A stack of bidirectional LSTMs with ``hidden`` states in each direction."""
-    sizes = [size, *[2 * hidden] * (layers - 1)]
-    return nn.ModuleList([Bidirectional(features, hidden) for features in sizes])
+
+    def __init__(self, layers: int, size: int, hidden: int) -> None:
+        sizes = [size, *[2 * hidden] * (layers - 1)]
+        super().__init__([Bidirectional(features, hidden) for features in sizes])
+
+    def forward(self, words: Tensor, mirror: Tensor, dropout: SentenceDropout) -> Tensor:
+        """See `Bidirectional.forward`; with dropout in front of each layer."""
+        for layer in self:
+            words = layer(dropout(words), mirror)
+        return words
 
 
 def mirror(batch: WordBatch) -> Tensor:
