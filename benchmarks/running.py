@@ -18,10 +18,9 @@ from typing import Any, NamedTuple
 import torch
 
 from pyropunct import Punctuator, read_treebank
-from pyropunct.nets.network_recipes import ReaderRecipe
 from pyropunct.nets.parser import attachment_scores
 from pyropunct.nets.reader import count_ends, windows_of
-from pyropunct.nets.running_text import case_of
+from pyropunct.nets.running_text import ReaderRecipe, case_of
 from pyropunct.restore.cases import in_their_cases
 from pyropunct.restore.reading import CHUNK
 from pyropunct.restore.restorer import Restorer

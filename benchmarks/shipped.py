@@ -27,8 +27,8 @@ from pyropunct.fitted.evaluation import Evaluation
 from pyropunct.fitted.model_file import read_model_file, write_model_file
 from pyropunct.fitted.recipes import TextSettings
 from pyropunct.fitted.saved_parts import SavedParts, further_parts
+from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.encoder import Encoder
-from pyropunct.nets.network_recipes import ParserRecipe, ReaderRecipe, SlotTaggerRecipe
 from pyropunct.nets.parser import (
     BiaffineParser,
     WeightedTree,
@@ -38,7 +38,8 @@ from pyropunct.nets.parser import (
     train_parser,
 )
 from pyropunct.nets.reader import ADAPTING_RATE, RunningReader, evaluate, train_reader
-from pyropunct.nets.running_text import Document, documents, joined
+from pyropunct.nets.running_text import Document, ReaderRecipe, documents, joined
+from pyropunct.nets.tagger import SlotTaggerRecipe
 from pyropunct.restore.deciding import decide
 from pyropunct.restore.parses import weighted_trees
 from pyropunct.restore.scores import RestorationScores

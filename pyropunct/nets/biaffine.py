@@ -13,10 +13,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from pyropunct.nets.network_recipes import ParserRecipe
+from pyropunct.nets.trainer import Layers
 from pyropunct.nets.word_embedding import (
     UNKNOWN,
     BidirectionalStack,
+    NetworkRecipe,
     WordBatch,
     WordNetwork,
     WordTypes,
@@ -40,6 +41,26 @@ FINE_TAG_COUNT = 5
 
 IMPOSSIBLE = -1e4
 """The score of an arc from padding."""
+
+
+@dataclass(frozen=True)
+class ParserRecipe(NetworkRecipe):
+    """All settings of a parser, apart from the data and the seed.
+
+    :ivar tag_size: features of the distribution of a word's tags.
+    :ivar lower_layers: layers of LSTMs below the tags.
+    :ivar upper_layers: layers between tags and tree.
+    :ivar arc_size: features of a word as a head or a dependent, for arcs.
+    :ivar relation_size: the same, for relations.
+    :ivar tag_weight: the weight of the tags in the training loss.
+    """
+
+    tag_size: int = 64
+    lower_layers: Layers = 1
+    upper_layers: Layers = 1
+    arc_size: int = 256
+    relation_size: int = 64
+    tag_weight: float = 0.5
 
 
 class ParserAnswers(NamedTuple):

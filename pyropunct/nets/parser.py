@@ -30,13 +30,13 @@ from torch.nn.utils.rnn import pad_sequence
 from pyropunct.nets.biaffine import (
     ROOT,
     BiaffineNetwork,
+    ParserRecipe,
     ParserScores,
     ParserVocabulary,
     WordContexts,
     build_parser_vocabulary,
 )
 from pyropunct.nets.eisner import best_tree, draw_trees
-from pyropunct.nets.network_recipes import ParserRecipe
 from pyropunct.nets.networks import NetworkTraining, TrainedWordNetwork, sequences, trained
 from pyropunct.nets.pretrained import Pretrained, SentenceCache, with_cache
 from pyropunct.nets.trainer import AnyCheckpoint, Progress, Watch

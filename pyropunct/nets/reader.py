@@ -22,7 +22,6 @@ from torch.nn.utils.rnn import pad_sequence
 from pyropunct.nets.adapters import AdaptedEncoder, AdaptedNetwork, Adapters, AdaptersInTraining, adaptable
 from pyropunct.nets.encoder import Encoder
 from pyropunct.nets.labels import Labels, Probabilities
-from pyropunct.nets.network_recipes import ReaderRecipe
 from pyropunct.nets.networks import NetworkTraining, TrainedWordNetwork, sequences, trained
 from pyropunct.nets.pretrained import Pretrained, with_cache, without_cache
 from pyropunct.nets.running_text import (
@@ -31,6 +30,7 @@ from pyropunct.nets.running_text import (
     OTHER,
     Document,
     ReaderAnswers,
+    ReaderRecipe,
     ReaderVocabulary,
     RunningNetwork,
     build_reader_vocabulary,

@@ -12,9 +12,10 @@ from torch.nn import functional
 
 from pyropunct.files import types
 from pyropunct.nets.labels import SlotString, SlotVocabulary, slot_strings
-from pyropunct.nets.network_recipes import ReaderRecipe
+from pyropunct.nets.trainer import Layers
 from pyropunct.nets.word_embedding import (
     BidirectionalStack,
+    NetworkRecipe,
     WordBatch,
     WordNetwork,
     WordTypes,
@@ -131,6 +132,33 @@ def build_reader_vocabulary(train: Sequence[Document], form_count: int) -> Reade
         tuple(word for word, _ in sorted(others.items(), key=lambda item: (-item[1], item[0]))),
         SlotVocabulary.collect([document.marks for document in train]),
     )
+
+
+@dataclass(frozen=True)
+class ReaderRecipe(NetworkRecipe):
+    """All settings of a reader of running text, apart from the data and the seed.
+
+    :ivar layers: layers of LSTMs.
+    :ivar window: the words of a window in training.
+    :ivar lower_cased: the share of the windows that are lower-cased.
+    :ivar case_weight: the weight of case in the training loss.
+    """
+
+    epochs: int = 10
+    least_steps: int = 400
+    batch_words: int = 1000
+    learning_rate: float = 0.004
+    averaging: float = 0.99
+    form_count: int = 3
+    form_size: int = 48
+    character_size: int = 24
+    spelling_size: int = 64
+    lstm_size: int = 96
+    dropout: float = 0.25
+    layers: Layers = 2
+    window: int = 100
+    lower_cased: float = 0.5
+    case_weight: float = 0.5
 
 
 class ReaderAnswers(NamedTuple):

@@ -12,8 +12,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from pyropunct.files import types
-from pyropunct.nets.network_recipes import NetworkRecipe
 from pyropunct.nets.pretrained import Pretrained
+from pyropunct.nets.trainer import AveragedRecipe
 from pyropunct.text.marks import Surface, marks_of
 
 PADDING, UNKNOWN = "", "\N{REPLACEMENT CHARACTER}"
@@ -36,6 +36,26 @@ PRETRAINED_SIZE = 256
 
 Words = TypeVar("Words", bound=Sequence[str])
 Read = TypeVar("Read")
+
+
+@dataclass(frozen=True)
+class NetworkRecipe(AveragedRecipe):
+    """How a network over words is trained, and how it sees them.
+
+    :ivar form_count: lower-cased words with fewer occurrences are known only by their spelling.
+    :ivar form_size: features of a word as a whole.
+    :ivar character_size: features of a character.
+    :ivar spelling_size: features of a word from its characters.
+    :ivar lstm_size: features of a word in context, in each direction.
+    :ivar word_dropout: the share of words in training that are shown only by their spelling.
+    """
+
+    form_count: int = 2
+    form_size: int = 100
+    character_size: int = 32
+    spelling_size: int = 128
+    lstm_size: int = 200
+    word_dropout: float = 0.2
 
 
 class WordBatch(NamedTuple):

@@ -8,10 +8,12 @@ from typing import Any
 from pyropunct.fitted.evaluation import SlotStrings
 from pyropunct.fitted.recipes import OF_TREEBANKS, Recipe, TextSettings
 from pyropunct.fitted.variants import reads_pretrained
-from pyropunct.nets.network_recipes import ParserRecipe, ReaderRecipe, SlotTaggerRecipe
+from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.parser import FOLDS, fold_recipe, jackknifed, train_parser
 from pyropunct.nets.pretrained import Pretrained, with_cache
 from pyropunct.nets.reader import ADAPTING, ADAPTING_RATE, train_reader
+from pyropunct.nets.running_text import ReaderRecipe
+from pyropunct.nets.tagger import SlotTaggerRecipe
 from pyropunct.nets.trainer import Watch
 from pyropunct.punctuator import Punctuator
 from pyropunct.text.lines import TextPart

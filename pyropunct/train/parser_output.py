@@ -42,10 +42,9 @@ from pyropunct.inference.pyro.elbo import scale_likelihood, tree_elbo
 from pyropunct.models.learned import settle
 from pyropunct.models.reading import Trust
 from pyropunct.models.trees import join_surfaces
-from pyropunct.nets.network_recipes import SlotTaggerRecipe
 from pyropunct.nets.parser import BiaffineParser, WeightedTree, attachment_scores, with_trees
 from pyropunct.nets.pretrained import with_cache
-from pyropunct.nets.tagger import SlotTagger, train_slot_tagger
+from pyropunct.nets.tagger import SlotTagger, SlotTaggerRecipe, train_slot_tagger
 from pyropunct.nets.trainer import AnyCheckpoint, Watch
 from pyropunct.nets.trainer import Watch as NetworkWatch
 from pyropunct.punctuator import Punctuator

@@ -10,7 +10,7 @@ import pytest
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.fitted.model_file import ModelFileError
 from pyropunct.nets import parser
-from pyropunct.nets.network_recipes import ParserRecipe
+from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.parser import WeightedTree, fold_recipe, folds_of, jackknifed, with_trees
 from pyropunct.nets.trainer import Progress
 from pyropunct.train.checkpoints import Checkpoint

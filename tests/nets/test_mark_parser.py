@@ -8,9 +8,9 @@ import pytest
 import torch
 
 from pyropunct.embedded import embedded_treebank_path
+from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.eisner import best_tree
 from pyropunct.nets.encoder import Encoder
-from pyropunct.nets.network_recipes import ParserRecipe
 from pyropunct.nets.parser import BESIDE, BiaffineParser, train_parser
 from pyropunct.nets.word_embedding import with_marks
 from pyropunct.text.marks import ABBREVIATION_DOT, START

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.nets.network_recipes import ParserRecipe
+from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.parser import BiaffineParser, WeightedTree, attachment_scores, train_parser
 from pyropunct.treebank.reading import read_text, read_treebank
 from pyropunct.treebank.sentence import Sentence

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.nets.network_recipes import ReaderRecipe
 from pyropunct.nets.reader import (
     CORE,
     ReaderTraining,
@@ -21,7 +20,17 @@ from pyropunct.nets.reader import (
     train_reader,
     windows_of,
 )
-from pyropunct.nets.running_text import CAPITAL, LOWER, OTHER, UPPER, Document, case_of, documents, in_case
+from pyropunct.nets.running_text import (
+    CAPITAL,
+    LOWER,
+    OTHER,
+    UPPER,
+    Document,
+    ReaderRecipe,
+    case_of,
+    documents,
+    in_case,
+)
 from pyropunct.treebank.reading import read_text, read_treebank
 from pyropunct.treebank.sentence import Sentence
 

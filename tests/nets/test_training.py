@@ -13,10 +13,11 @@ from encoders import MadeUp
 from sentences import embedded
 
 from pyropunct.fitted.model_file import ModelFileError
-from pyropunct.nets.network_recipes import ParserRecipe, ReaderRecipe, SlotTaggerRecipe
+from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.parser import BiaffineParser, train_parser
 from pyropunct.nets.reader import train_reader
-from pyropunct.nets.tagger import train_slot_tagger
+from pyropunct.nets.running_text import ReaderRecipe
+from pyropunct.nets.tagger import SlotTaggerRecipe, train_slot_tagger
 from pyropunct.nets.trainer import DivergedError, Progress
 from pyropunct.rivals.taggers.kinds import train_rival
 from pyropunct.rivals.taggers.words import RivalRecipe

@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pyropunct.nets.labels import Labels, SlotVocabulary
-from pyropunct.nets.network_recipes import ReaderRecipe
 from pyropunct.nets.reader import CORE, Reading, RunningReader, TextWindow
-from pyropunct.nets.running_text import CAPITAL, ReaderVocabulary, RunningNetwork
+from pyropunct.nets.running_text import CAPITAL, ReaderRecipe, ReaderVocabulary, RunningNetwork
 from pyropunct.restore.cases import in_their_cases, loses_case
 from pyropunct.restore.reading import (
     BadLine,

@@ -18,10 +18,11 @@ from pyropunct.corpus.inputs import CorpusError
 from pyropunct.fitted.evaluation import Evaluation
 from pyropunct.fitted.recipes import Recipe, TextSettings
 from pyropunct.nets.adapters import AdaptedEncoder
+from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.encoder import Encoder
-from pyropunct.nets.network_recipes import ParserRecipe, ReaderRecipe, SlotTaggerRecipe
 from pyropunct.nets.reader import RunningReader, train_reader
-from pyropunct.nets.running_text import documents
+from pyropunct.nets.running_text import ReaderRecipe, documents
+from pyropunct.nets.tagger import SlotTaggerRecipe
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.parses import NoParserError, weighted_trees
 from pyropunct.train.adapting import REPLACED, HeldOut, LearnedText, adapt

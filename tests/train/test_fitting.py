@@ -16,7 +16,9 @@ from pyropunct.fitted.variants import UnknownVariantError
 from pyropunct.inference.inside import expected_cost
 from pyropunct.inference.problem import Problem, choice_rows
 from pyropunct.models.economy import Economy
-from pyropunct.nets.network_recipes import ParserRecipe, ReaderRecipe, SlotTaggerRecipe
+from pyropunct.nets.biaffine import ParserRecipe
+from pyropunct.nets.running_text import ReaderRecipe
+from pyropunct.nets.tagger import SlotTaggerRecipe
 from pyropunct.nets.trainer import Progress
 from pyropunct.nets.word_embedding import with_marks
 from pyropunct.punctuator import Punctuator

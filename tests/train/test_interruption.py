@@ -16,10 +16,11 @@ import torch
 from command_line import answer, command, complaint, environment, invoke, one_line, printed
 
 from pyropunct.fitted.model_file import ModelFileError
-from pyropunct.nets.network_recipes import ParserRecipe, ReaderRecipe, SlotTaggerRecipe
+from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.parser import BiaffineParser, ParserTraining
 from pyropunct.nets.reader import ReaderTraining
-from pyropunct.nets.tagger import SlotTaggerTraining
+from pyropunct.nets.running_text import ReaderRecipe
+from pyropunct.nets.tagger import SlotTaggerRecipe, SlotTaggerTraining
 from pyropunct.punctuator import Punctuator
 from pyropunct.train.checkpoints import own_folder, read_state, write_state
 from pyropunct.train.fitting import NetworkRecipes

@@ -12,8 +12,8 @@ from model_files import changed, copied
 
 from pyropunct.fitted.model_file import ModelFileError
 from pyropunct.models.trees import READING
-from pyropunct.nets.network_recipes import SlotTaggerRecipe
 from pyropunct.nets.parser import BiaffineParser
+from pyropunct.nets.tagger import SlotTaggerRecipe
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.parses import NoParserError, weighted_trees
 from pyropunct.train.parser_output import fit_reading, fit_tagger

@@ -6,9 +6,10 @@ from typing import ClassVar, Self
 
 from pyropunct.compare.settings import ComparisonError
 from pyropunct.fitted.recipes import Recipe
+from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.encoder import Encoder
-from pyropunct.nets.network_recipes import ParserRecipe, SlotTaggerRecipe
 from pyropunct.nets.pretrained import CachedFeatures
+from pyropunct.nets.tagger import SlotTaggerRecipe
 from pyropunct.restore.decoders import DECODERS
 from pyropunct.rivals.settings import RestorationSettings
 from pyropunct.rivals.taggers.words import RivalRecipe

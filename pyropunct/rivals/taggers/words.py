@@ -13,8 +13,8 @@ from torch.nn.utils.rnn import pad_sequence
 
 from pyropunct.files import types
 from pyropunct.nets.labels import SlotVocabulary
-from pyropunct.nets.network_recipes import Layers, TrainingRecipe
 from pyropunct.nets.pretrained import Pretrained
+from pyropunct.nets.trainer import Layers, TrainingRecipe
 from pyropunct.nets.word_embedding import frequent, numbers_of, standardised
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.vocabulary import word_shape

@@ -13,7 +13,7 @@ from pyropunct.compare.experiment import load_parts, save_parts, unwatched
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.fitted.model_file import ModelFileError
 from pyropunct.fitted.recipes import named_recipe
-from pyropunct.nets.network_recipes import ParserRecipe
+from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.parser import BiaffineParser
 from pyropunct.rivals.restoration.conditions import Conditions
 from pyropunct.rivals.restoration.systems import SYSTEMS, Treebanks, parser_of

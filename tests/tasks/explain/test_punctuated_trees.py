@@ -9,7 +9,7 @@ import pytest
 from brute_force import projective_trees
 
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.nets.network_recipes import ParserRecipe
+from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.parser import WeightedTree, train_parser
 from pyropunct.nets.word_embedding import with_marks
 from pyropunct.punctuator import Punctuator
