@@ -18,8 +18,8 @@ import torch
 import pyropunct
 from pyropunct.inference.inside import posterior_pairs
 from pyropunct.inference.pyro.collapse import collapse_trees, tree_problem
-from pyropunct.nets.latent import Pruning, possible_trees
 from pyropunct.nets.parser import BiaffineParser
+from pyropunct.train.all_trees import Pruning, possible_trees
 
 PRUNINGS = (Pruning(1e-2, 1e-3, 0.1), Pruning(), Pruning(1e-4, 1e-5, 0.01))
 LENGTHS, AROUND, MOST = (10, 20, 40, 60), 3, 30
@@ -67,7 +67,7 @@ def measured(
         posterior_pairs(problem)
         times.append(process_time())
         seconds = (after - before for before, after in pairwise(times))
-        rows.append((found.trees.forest.num_nodes / len(sentence.tree), float(found.kept), *seconds))
+        rows.append((found.trees.forest.num_nodes / len(sentence.tree), float(found.covered), *seconds))
     return rows
 
 

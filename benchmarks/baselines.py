@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from pyropunct import Sentence, read_treebank
-from pyropunct.nets.training import Progress
+from pyropunct.nets.trainer import Progress
 from pyropunct.restore.decoders import DECODERS
 from pyropunct.restore.scores import average_edit_distance
 from pyropunct.rivals.restoration.restorers import ended_in, final_mark

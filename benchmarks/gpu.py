@@ -27,7 +27,7 @@ from pyropunct import Recipe, Sentence, read_treebank
 from pyropunct.inference import inside
 from pyropunct.inference.problem import Problem
 from pyropunct.inference.solvers import TensorSolver
-from pyropunct.train.training import Training
+from pyropunct.train.story_training import Training
 from pyropunct.vocabulary import build_vocabulary
 
 ROOT = Path(__file__).parents[1]

@@ -17,7 +17,7 @@ import torch
 from pyropunct import read_treebank
 from pyropunct.nets.encoder import Encoder
 from pyropunct.nets.parser import attachment_scores, train_parser
-from pyropunct.nets.training import Progress
+from pyropunct.nets.trainer import Progress
 
 COLUMNS = ("treebank", "words", "minutes", "words/s", "UPOS", "UAS", "LAS")
 """Words and minutes are those of training; words/s and scores are those of parsing the dev treebank."""

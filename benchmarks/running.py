@@ -19,9 +19,8 @@ import torch
 
 from pyropunct import Punctuator, read_treebank
 from pyropunct.nets.parser import attachment_scores
-from pyropunct.nets.reader import count, windows_of
-from pyropunct.nets.recipes import ReaderRecipe
-from pyropunct.nets.running_text import case_of
+from pyropunct.nets.reader import count_ends, windows_of
+from pyropunct.nets.running_text import ReaderRecipe, case_of
 from pyropunct.restore.reading import CHUNK
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.running import ENDING, in_their_cases
@@ -198,7 +197,7 @@ def parsed(model: Punctuator, dev: Sequence[Sentence], words: Sequence[Sequence[
 
 
 def _row(name: str, lower: bool, system: str, texts: Sequence[Text], found: Sequence[Found]) -> str:
-    scores, ends = RestorationScores(), count([one.ends for one in found], [text.ends for text in texts])
+    scores, ends = RestorationScores(), count_ends([one.ends for one in found], [text.ends for text in texts])
     right = cased = 0
     for text, one in zip(texts, found, strict=True):
         scores.add(one.surface, text.surface)

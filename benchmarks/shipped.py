@@ -27,12 +27,19 @@ from pyropunct.fitted.evaluation import Evaluation
 from pyropunct.fitted.model_file import read_model_file, write_model_file
 from pyropunct.fitted.recipes import TextSettings
 from pyropunct.fitted.saved_parts import SavedParts, further_parts
+from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.encoder import Encoder
-from pyropunct.nets.jackknife import fold_recipe, jackknifed
-from pyropunct.nets.parser import BiaffineParser, WeightedTree, attachment_scores, train_parser
+from pyropunct.nets.parser import (
+    BiaffineParser,
+    WeightedTree,
+    attachment_scores,
+    fold_recipe,
+    jackknifed,
+    train_parser,
+)
 from pyropunct.nets.reader import ADAPTING_RATE, RunningReader, evaluate, train_reader
-from pyropunct.nets.recipes import ParserRecipe, ReaderRecipe, SlotTaggerRecipe
-from pyropunct.nets.running_text import Document, documents, joined
+from pyropunct.nets.running_text import Document, ReaderRecipe, documents, joined
+from pyropunct.nets.tagger import SlotTaggerRecipe
 from pyropunct.restore.deciding import decide
 from pyropunct.restore.parses import weighted_trees
 from pyropunct.restore.scores import RestorationScores
@@ -43,7 +50,7 @@ from pyropunct.tasks.correct.fitting import COPIES
 from pyropunct.text.marks import Surface
 from pyropunct.train.adapting import LearnedText
 from pyropunct.train.checkpoints import Checkpoint
-from pyropunct.train.parts import fit_parsed, fit_tagger
+from pyropunct.train.parser_output import fit_parsed, fit_tagger
 
 MARKS = ",.?!"
 """The marks whose F1 is told, besides that of all."""

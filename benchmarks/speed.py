@@ -41,7 +41,7 @@ from speed_sentences import Mimic, chain_heads, flat_heads, sized
 
 from pyropunct import Recipe, Sentence, read_treebank
 from pyropunct.models.attach.feature_weights import Features, features_of
-from pyropunct.train.training import Training
+from pyropunct.train.story_training import Training
 from pyropunct.vocabulary import Vocabulary, build_vocabulary
 
 BATCH = Recipe().batch_size

@@ -22,7 +22,7 @@ from pyropunct.inference.pyro.elbo import TreeEnum_ELBO
 from pyropunct.inference.pyro.telling import one_by_one
 from pyropunct.inference.solvers import Solver, TensorSolver
 from pyropunct.models.trees import TreeBatch, join_surfaces
-from pyropunct.train.training import Training
+from pyropunct.train.story_training import Training
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))  # where Algorithm 1 is as printed
 

@@ -57,10 +57,10 @@ class Punctuator(FittedStory):
 
     :ivar conventions: how the training treebank prints punctuation.
     :ivar parser: parses raw words.
-    :ivar mark_parser: parses words `pyropunct.nets.words.with_marks`: see
+    :ivar mark_parser: parses words `pyropunct.nets.word_embedding.with_marks`: see
         `pyropunct.tasks.explain.punctuated_trees`.
     :ivar reader: reads running text.
-    :ivar parsed: the story trained on parser output: see `pyropunct.train.parts`.
+    :ivar parsed: the story trained on parser output: see `pyropunct.train.parser_output`.
     :ivar tagger: the tagger that `parsed` reads.
     :ivar share: the weight of the networks when pooled with the story: `pyropunct.restore.deciding`.
     :ivar settings: defaults for restoring text; change them by ``dataclasses.replace``.

@@ -14,8 +14,10 @@ from hypothesis import settings
 from numba.core.caching import IndexDataCacheFile
 
 from pyropunct.embedded import embedded_treebank_path
+from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.parser import BiaffineParser
-from pyropunct.nets.recipes import ParserRecipe, ReaderRecipe, SlotTaggerRecipe
+from pyropunct.nets.running_text import ReaderRecipe
+from pyropunct.nets.tagger import SlotTaggerRecipe
 from pyropunct.punctuator import Punctuator
 from pyropunct.train.fitting import NetworkRecipes
 from pyropunct.treebank.reading import read_treebank

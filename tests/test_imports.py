@@ -32,8 +32,7 @@ def test_a_parser_is_loaded_without_the_compiler_of_torch() -> None:
     script = (
         "import sys\n"
         "from pyropunct.models.learned import filled\n"
-        "from pyropunct.nets.recipes import ParserRecipe\n"
-        "from pyropunct.nets.biaffine import BiaffineNetwork, ParserVocabulary\n"
+        "from pyropunct.nets.biaffine import BiaffineNetwork, ParserRecipe, ParserVocabulary\n"
         "words = ParserVocabulary(*[('a', 'b')] * 5)\n"
         "make = lambda: BiaffineNetwork(words, ParserRecipe(lstm_size=2))\n"
         "filled(make, make().state_dict())\n"

@@ -24,7 +24,9 @@ import pyropunct.train.fitting
 from pyropunct.cli.main import main
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.fitted.model_file import read_model_file
-from pyropunct.nets.recipes import ParserRecipe, ReaderRecipe, SlotTaggerRecipe
+from pyropunct.nets.biaffine import ParserRecipe
+from pyropunct.nets.running_text import ReaderRecipe
+from pyropunct.nets.tagger import SlotTaggerRecipe
 from pyropunct.train.fitting import NetworkRecipes
 
 SHORT = {"epochs": 4, "least_steps": 1}

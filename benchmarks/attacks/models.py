@@ -21,9 +21,10 @@ from pyropunct.cli.main import main
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.fitted.model_file import MODEL, ModelFileError, read_tensors, write_tensors
 from pyropunct.fitted.recipes import Recipe
+from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.parser import train_parser
 from pyropunct.nets.reader import train_reader
-from pyropunct.nets.recipes import ParserRecipe, ReaderRecipe
+from pyropunct.nets.running_text import ReaderRecipe
 from pyropunct.rivals.taggers.recurrent import RivalRecipe
 from pyropunct.rivals.taggers.rival import load_rival, train_rival
 from pyropunct.tasks.correct.fitting import fit_correction

@@ -210,7 +210,7 @@ def fit_correction(
     from pyropunct.tasks.correct.fitting import fit_correction as train_corrector
     from pyropunct.tasks.correct.learner_errors import ErrorRates
     from pyropunct.tasks.correct.learners import read_learners
-    from pyropunct.train.training import held_out
+    from pyropunct.train.story_training import held_out
     from pyropunct.treebank.reading import require_punctuation
 
     of_learners = train.endswith(".jsonl")

@@ -112,8 +112,8 @@ def fit(
     from pyropunct.corpus.inputs import files_of_several, parts_of
     from pyropunct.fitted.model_file import check_writable
     from pyropunct.nets.encoder import Encoder
-    from pyropunct.nets.jackknife import FOLDS
-    from pyropunct.nets.pretrained import Kept
+    from pyropunct.nets.parser import FOLDS
+    from pyropunct.nets.pretrained import CachedFeatures
     from pyropunct.train.fitting import fit as fit_model
 
     recipe = changed_recipe(options.recipe, options.set, changes, {*RECIPE_OPTIONS, "direction"})
@@ -134,7 +134,7 @@ def fit(
     if options.encoder is not None:
         source = Encoder(options.encoder)
         source.open()
-        pretrained = Kept(source)  # so that features are computed once for all networks that read them
+        pretrained = CachedFeatures(source)  # features are computed once for all networks that read them
     folds = FOLDS if options.folds is None else options.folds
     for file, (seed, checkpoints) in outputs.items():
         if checkpoints.are_over(file):

@@ -11,8 +11,8 @@ from pyropunct.errors import FailureError, UserError
 from pyropunct.files import remove_unwritten
 
 if TYPE_CHECKING:
-    from pyropunct.nets.training import Progress
-    from pyropunct.train.parts import Watching
+    from pyropunct.nets.trainer import Progress
+    from pyropunct.train.parser_output import Watching
 
 SILENCE = 30.0
 """The seconds after which a line says how far a step is that is not done yet."""
@@ -65,8 +65,8 @@ def training_watch(part: str = "story", folds: int = 0) -> Iterator[Callable[...
 
 def _time_of_parsers(progress: "Progress", folds: int) -> str:
     """How long the parser and those of the folds will take; each of these learns from the other folds."""
-    from pyropunct.nets.jackknife import fold_recipe
-    from pyropunct.nets.recipes import ParserRecipe
+    from pyropunct.nets.biaffine import ParserRecipe
+    from pyropunct.nets.parser import fold_recipe
 
     words = progress.epochs * progress.size
     if folds:

@@ -37,7 +37,7 @@ from pyropunct.compare.table import Baseline, Column, Row, Table
 from pyropunct.errors import UserError
 from pyropunct.files import held, json_text, model_path, written_whole
 from pyropunct.fitted.model_file import ModelFileError, read_model_file, write_model_file
-from pyropunct.nets.training import Progress
+from pyropunct.nets.trainer import Progress
 
 FORMAT = "pyropunct comparison"
 """The name of the format, which the JSON object of a comparison states."""

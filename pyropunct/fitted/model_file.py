@@ -20,7 +20,7 @@ from torch import Tensor
 from pyropunct.errors import FailureError, UserError
 from pyropunct.files import LARGEST, model_path, model_there, real, remove_unwritten, written_whole
 from pyropunct.fitted.small_tensors import small, whole
-from pyropunct.nets.training import strange
+from pyropunct.nets.trainer import strange
 
 MODEL = "pyropunct model"
 """The format of a file with a model: the name of the only entry of its header."""

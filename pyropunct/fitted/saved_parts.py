@@ -24,12 +24,12 @@ from pyropunct.models.learned import check_buffers, fixed_names, learned_scales,
 from pyropunct.models.story import Story
 from pyropunct.models.syntax import HeadOutward
 from pyropunct.models.trust import Trust
+from pyropunct.nets.adapters import pretrained_from
 from pyropunct.nets.networks import TrainedNetwork
 from pyropunct.nets.parser import BiaffineParser
 from pyropunct.nets.pretrained import Pretrained, PretrainedError
 from pyropunct.nets.reader import RunningReader
 from pyropunct.nets.tagger import SlotTagger
-from pyropunct.nets.tuning import pretrained_from
 from pyropunct.shipped import lacking, place_of, shipped_models
 from pyropunct.text.conventions import Conventions
 from pyropunct.vocabulary import Vocabulary
@@ -196,7 +196,7 @@ def parsed_story(plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Fit
         **plain["recipe"],
         "economy_weight": 0.0,
         "parts": False,
-    }  # as `pyropunct.train.parts.fit_parsed` trains it
+    }  # as `pyropunct.train.parser_output.fit_parsed` trains it
     parsed = {**plain, "vocabulary": vocabulary, "recipe": recipe, "report": plain["parsed"]["report"]}
     shared = {name: tensor for name, tensor in tensors.items() if name.startswith(OF_SYNTAX)}
     return saved_story(parsed, shared | inside("parsed", tensors))

@@ -13,9 +13,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from pyropunct.nets.recipes import ParserRecipe
-from pyropunct.nets.words import (
+from pyropunct.nets.trainer import Layers
+from pyropunct.nets.word_embedding import (
     UNKNOWN,
+    BidirectionalStack,
+    NetworkRecipe,
     WordBatch,
     WordNetwork,
     WordTypes,
@@ -25,7 +27,6 @@ from pyropunct.nets.words import (
     mirror,
     numbers_of,
     padded,
-    stack,
 )
 from pyropunct.treebank.conllu_block import FEATS, XPOS
 from pyropunct.treebank.sentence import Sentence
@@ -40,6 +41,26 @@ FINE_TAG_COUNT = 5
 
 IMPOSSIBLE = -1e4
 """The score of an arc from padding."""
+
+
+@dataclass(frozen=True)
+class ParserRecipe(NetworkRecipe):
+    """All settings of a parser, apart from the data and the seed.
+
+    :ivar tag_size: features of the distribution of a word's tags.
+    :ivar lower_layers: layers of LSTMs below the tags.
+    :ivar upper_layers: layers between tags and tree.
+    :ivar arc_size: features of a word as a head or a dependent, for arcs.
+    :ivar relation_size: the same, for relations.
+    :ivar tag_weight: the weight of the tags in the training loss.
+    """
+
+    tag_size: int = 64
+    lower_layers: Layers = 1
+    upper_layers: Layers = 1
+    arc_size: int = 256
+    relation_size: int = 64
+    tag_weight: float = 0.5
 
 
 class ParserAnswers(NamedTuple):
@@ -152,12 +173,12 @@ class BiaffineNetwork(WordNetwork):
         self.recipe = recipe
         tags, fine_tags = len(vocabulary.tags), len(vocabulary.fine_tags)
         context = 2 * recipe.lstm_size
-        self.lower = stack(recipe.lower_layers, self.word_size, recipe.lstm_size)
+        self.lower = BidirectionalStack(recipe.lower_layers, self.word_size, recipe.lstm_size)
         self.tags = nn.Linear(context, tags)
         self.fine_tags = nn.Linear(context, fine_tags)
         self.tag_vectors = nn.Linear(tags + fine_tags, recipe.tag_size, bias=False)
         nn.init.normal_(self.tag_vectors.weight, std=0.3)
-        self.upper = stack(recipe.upper_layers, context + recipe.tag_size, recipe.lstm_size)
+        self.upper = BidirectionalStack(recipe.upper_layers, context + recipe.tag_size, recipe.lstm_size)
         self.root = nn.Parameter(torch.empty(context))
         nn.init.normal_(self.root, std=0.1)
         self.roles = nn.Linear(context, 2 * (recipe.arc_size + recipe.relation_size))
@@ -170,16 +191,12 @@ class BiaffineNetwork(WordNetwork):
 
     def contexts(self, batch: WordBatch) -> WordContexts:
         """The words of sentences in context; marks are read as context only."""
-        reverse, words = mirror(batch), self.embed(batch)
-        for layer in self.lower:
-            words = layer(self.dropout(words), reverse)
-        lower = words
+        reverse = mirror(batch)
+        lower = self.lower(self.embed(batch), reverse, self.dropout)
         tags, fine_tags = self.tags(self.dropout(lower)), self.fine_tags(self.dropout(lower))
         guesses = torch.cat([tags.softmax(-1), fine_tags.softmax(-1)], -1)
-        words = torch.cat([lower, self.tag_vectors(guesses)], -1)
-        for layer in self.upper:
-            words = layer(self.dropout(words), reverse)
-        return WordContexts(*map(batch.of_words, (lower, tags, fine_tags, words)))
+        upper = self.upper(torch.cat([lower, self.tag_vectors(guesses)], -1), reverse, self.dropout)
+        return WordContexts(*map(batch.of_words, (lower, tags, fine_tags, upper)))
 
     def forward(self, batch: WordBatch) -> ParserScores:
         """The scores of sentences."""

@@ -31,7 +31,7 @@ NEGLIGIBLE = -40.0
 """Logarithm of the share below which a term leaves the rounded sum as it is."""
 
 
-class Chart(NamedTuple):
+class EisnerChart(NamedTuple):
     """The totals of all spans of one sentence of n words.
 
     :ivar complete: C[head, end].
@@ -74,7 +74,7 @@ def _add(first: Array, second: Array, best: bool) -> float:
 
 
 @compiled
-def _fill(scores: Array, best: bool) -> Chart:
+def _fill(scores: Array, best: bool) -> EisnerChart:
     """The chart of a sentence, from arc scores (n, n + 1) at [word, head]; ``best`` makes (+) max."""
     n = len(scores)
     complete, reached = np.zeros((n, n)), np.zeros((n, n))
@@ -89,7 +89,7 @@ def _fill(scores: Array, best: bool) -> Chart:
             reached[j, i] = complete[i, j]
             reached[i, j] = complete[j, i]
     roots = scores[:, 0] + complete[:, 0] + complete[:, n - 1]
-    return Chart(complete, reached, incomplete, roots)
+    return EisnerChart(complete, reached, incomplete, roots)
 
 
 @inner
@@ -111,7 +111,7 @@ def _choose(first: Array, second: Array, uniform: float) -> int:
 
 
 @compiled
-def _walks(chart: Chart, uniforms: Array) -> Array:
+def _walks(chart: EisnerChart, uniforms: Array) -> Array:
     """(trees, n) heads of trees, from uniforms (trees, 2 n), one for each choice; see `_choose`."""
     heads = np.zeros((len(uniforms), len(chart.roots)), np.int64)
     for tree in range(len(uniforms)):
@@ -120,7 +120,7 @@ def _walks(chart: Chart, uniforms: Array) -> Array:
 
 
 @inner
-def _walk(chart: Chart, uniforms: Array, heads: Array) -> None:
+def _walk(chart: EisnerChart, uniforms: Array, heads: Array) -> None:
     """Write the heads of one tree from the root down, for each span its last dependent first."""
     complete, reached, incomplete, roots = chart
     n = len(roots)
@@ -171,7 +171,7 @@ def draw_trees(scores: Array, draws: int, random: np.random.Generator) -> Array:
 
 
 @compiled
-def _marginals(chart: Chart, scores: Array) -> Array:
+def _marginals(chart: EisnerChart, scores: Array) -> Array:
     """The probability of each arc: the gradient of the log total, by reverse differentiation of `_fill`."""
     complete, _, incomplete, roots = chart
     n = len(roots)

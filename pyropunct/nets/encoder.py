@@ -22,7 +22,7 @@ from torch import Tensor
 from pyropunct.errors import installing
 from pyropunct.files import LARGEST
 from pyropunct.nets.pretrained import PretrainedError
-from pyropunct.nets.words import by_length
+from pyropunct.nets.word_embedding import by_length
 
 KIND = "encoder"
 """How `Encoder.identity` calls it."""
@@ -271,16 +271,15 @@ def _check(place: str, identity: Mapping[str, Any], wanted: Mapping[str, Any]) -
             )
 
 
-def opened_at(place: str, shown: str | None = None) -> Opened:
-    """Open the encoder at a place, ``shown`` in messages; raises `PretrainedError` if it cannot be loaded."""
-    name = place if shown is None else shown
+def opened_at(place: str) -> Opened:
+    """Open the encoder at a place; raises `PretrainedError` if it cannot be loaded."""
     try:
         import transformers
     except ImportError as error:
         needed = f"needs the package transformers: {installing('encoder')}"
-        raise PretrainedError(f"encoder {name}: {needed}") from error
+        raise PretrainedError(f"encoder {place}: {needed}") from error
     folder = _folder_of(place)
-    with quiet(transformers), torch.random.fork_rng(devices=[]), _one_line(name):
+    with quiet(transformers), torch.random.fork_rng(devices=[]), _one_line(place):
         offline = {"local_files_only": True, "trust_remote_code": False}
         _check_growth(folder / "tokenizer.json")
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **offline)

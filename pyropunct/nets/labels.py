@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pyropunct.files import texts, types
-from pyropunct.nets.words import padded
+from pyropunct.nets.word_embedding import padded
 from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface, displayed_string, marks_of
 from pyropunct.vocabulary import MARK_COUNT
 

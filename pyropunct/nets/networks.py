@@ -13,8 +13,7 @@ from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from pyropunct.models.learned import filled
 from pyropunct.nets.pretrained import Pretrained, check_same
-from pyropunct.nets.recipes import TrainingRecipe
-from pyropunct.nets.training import AnyCheckpoint, DevScores, DivergedError, Trainer, Watch
+from pyropunct.nets.trainer import AnyCheckpoint, DevScores, DivergedError, Trainer, TrainingRecipe, Watch
 
 LENGTH_NOISE = 0.1
 """The greatest random increase of a length, as a share, when sentences are batched by length."""

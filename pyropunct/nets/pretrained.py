@@ -53,8 +53,8 @@ class SentenceCache:
             del self.rows[sentence]
 
 
-class Kept:
-    """Features computed once by ``source`` and kept, in half precision."""
+class CachedFeatures:
+    """Features computed once by ``source``, cached in half precision."""
 
     def __init__(self, source: Pretrained) -> None:
         self.source = source
@@ -88,14 +88,16 @@ class Kept:
         return self.source.to_parts()
 
 
-def kept(pretrained: Pretrained | None) -> Kept | None:
+def with_cache(pretrained: Pretrained | None) -> CachedFeatures | None:
     """The same source, with a cache; None stays None."""
-    return pretrained if pretrained is None or isinstance(pretrained, Kept) else Kept(pretrained)
+    if pretrained is None or isinstance(pretrained, CachedFeatures):
+        return pretrained
+    return CachedFeatures(pretrained)
 
 
-def bare(pretrained: Pretrained | None) -> Pretrained | None:
+def without_cache(pretrained: Pretrained | None) -> Pretrained | None:
     """The same source, without its cache."""
-    return pretrained.source if isinstance(pretrained, Kept) else pretrained
+    return pretrained.source if isinstance(pretrained, CachedFeatures) else pretrained
 
 
 def check_same(pretrained: Pretrained | None, wanted: Mapping[str, Any] | None) -> None:

@@ -19,17 +19,18 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
+from pyropunct.nets.adapters import AdaptedEncoder, AdaptedNetwork, Adapters, AdaptersInTraining, adaptable
 from pyropunct.nets.encoder import Encoder
 from pyropunct.nets.labels import Labels, Probabilities
 from pyropunct.nets.networks import NetworkTraining, TrainedWordNetwork, sequences, trained
-from pyropunct.nets.pretrained import Pretrained, bare, kept
-from pyropunct.nets.recipes import ReaderRecipe
+from pyropunct.nets.pretrained import Pretrained, with_cache, without_cache
 from pyropunct.nets.running_text import (
     CASES,
     NO_CASE,
     OTHER,
     Document,
     ReaderAnswers,
+    ReaderRecipe,
     ReaderVocabulary,
     RunningNetwork,
     build_reader_vocabulary,
@@ -37,9 +38,8 @@ from pyropunct.nets.running_text import (
     documents,
     in_case,
 )
-from pyropunct.nets.training import AnyCheckpoint, Watch
-from pyropunct.nets.tuning import AdaptedEncoder, AdaptedNetwork, Adapters, AdaptersInTraining, adaptable
-from pyropunct.nets.words import begin_with
+from pyropunct.nets.trainer import AnyCheckpoint, Watch
+from pyropunct.nets.word_embedding import begin_with
 from pyropunct.treebank.sentence import Sentence
 
 CORE, MARGIN = 128, 32
@@ -186,19 +186,14 @@ class Counts(NamedTuple):
         return 200 * self.right / both if both else 100.0
 
 
-def count(found: Sequence[Sequence[bool]], gold: Sequence[Sequence[bool]]) -> Counts:
+def count_ends(found: Sequence[Sequence[bool]], gold: Sequence[Sequence[bool]]) -> Counts:
     """Count sentence ends inside documents, found and gold; the end of a document does not count."""
-    pairs = [
-        pair
-        for ends, right in zip(found, gold, strict=True)
-        for pair in zip(ends[:-1], right[:-1], strict=True)
-    ]
-    both = sum(end and right for end, right in pairs)
-    return Counts(sum(right for _, right in pairs), sum(end for end, _ in pairs), both)
+    inside = ([end for ends in documents for end in ends[:-1]] for documents in (found, gold))
+    return count_labels(*inside)
 
 
-def count_marks(found: Sequence[int], gold: Sequence[int]) -> Counts:
-    """Count strings of marks by the labels behind words; label 0, the empty string, does not count."""
+def count_labels(found: Sequence[int], gold: Sequence[int]) -> Counts:
+    """Count the labels behind words; label 0, such as the empty string of marks, does not count."""
     right = sum(one == other > 0 for one, other in zip(found, gold, strict=True))
     return Counts(sum(map(bool, gold)), sum(map(bool, found)), right)
 
@@ -228,18 +223,18 @@ def train_reader(
 
     :param first: start from the words and weights of this reader.
     :param pretrained: features of words that the reader reads as well; they are computed once.
-    :param encoder_rate: the greatest learning rate of adapters of the encoder, see `pyropunct.nets.tuning`,
+    :param encoder_rate: the greatest learning rate of adapters of the encoder, see `pyropunct.nets.adapters`,
         which are trained together with the reader; 0 trains none.  Existing adapters are copied first.
     :raises ValueError: if one of the treebanks has no sentence, or adapters are to be trained but
         ``pretrained`` is not an `pyropunct.nets.encoder.Encoder`.
     """
     chosen_by = None if dev is None and not dev_texts else [*documents(dev or ()), *dev_texts]
     data = sequences("reader", [*documents(train), *texts], chosen_by)
-    source = adaptable(pretrained) if encoder_rate else kept(bare(pretrained))
+    source = adaptable(pretrained) if encoder_rate else with_cache(without_cache(pretrained))
     kind = partial(AdaptingReaderTraining, encoder_rate=encoder_rate) if encoder_rate else ReaderTraining
     make = partial(kind, first, *data, recipe or ReaderRecipe(), seed, source)
     reader = trained(make, seed, checkpoint, watch)
-    return reader if encoder_rate else replace(reader, pretrained=bare(pretrained))
+    return reader if encoder_rate else replace(reader, pretrained=without_cache(pretrained))
 
 
 class ReaderTraining(NetworkTraining[RunningReader]):
@@ -406,9 +401,9 @@ def evaluate(reader: RunningReader, texts: Sequence[Document]) -> ReaderScores:
         cased += len(pairs)
         right += sum(word == correct for word, correct in pairs)
     case = 100 * right / cased if cased else 100.0
-    f1, lower_f1 = count(as_written, gold).f1, count(lowered, gold).f1
+    f1, lower_f1 = count_ends(as_written, gold).f1, count_ends(lowered, gold).f1
     gold_marks = labels.encode(string for document in texts for string in labels.strings_of(document.marks))
-    return ReaderScores(len(marks), f1, lower_f1, case, count_marks(marks, gold_marks).f1)
+    return ReaderScores(len(marks), f1, lower_f1, case, count_labels(marks, gold_marks).f1)
 
 
 def _parts(size: int, window: int) -> list[slice]:

@@ -12,15 +12,16 @@ from torch.nn import functional
 
 from pyropunct.files import types
 from pyropunct.nets.labels import SlotString, SlotVocabulary, slot_strings
-from pyropunct.nets.recipes import ReaderRecipe
-from pyropunct.nets.words import (
+from pyropunct.nets.trainer import Layers
+from pyropunct.nets.word_embedding import (
+    BidirectionalStack,
+    NetworkRecipe,
     WordBatch,
     WordNetwork,
     WordTypes,
     known_characters,
     known_forms,
     mirror,
-    stack,
 )
 from pyropunct.text.marks import Surface
 from pyropunct.treebank.sentence import Sentence, by_document
@@ -133,6 +134,33 @@ def build_reader_vocabulary(train: Sequence[Document], form_count: int) -> Reade
     )
 
 
+@dataclass(frozen=True)
+class ReaderRecipe(NetworkRecipe):
+    """All settings of a reader of running text, apart from the data and the seed.
+
+    :ivar layers: layers of LSTMs.
+    :ivar window: the words of a window in training.
+    :ivar lower_cased: the share of the windows that are lower-cased.
+    :ivar case_weight: the weight of case in the training loss.
+    """
+
+    epochs: int = 10
+    least_steps: int = 400
+    batch_words: int = 1000
+    learning_rate: float = 0.004
+    averaging: float = 0.99
+    form_count: int = 3
+    form_size: int = 48
+    character_size: int = 24
+    spelling_size: int = 64
+    lstm_size: int = 96
+    dropout: float = 0.25
+    layers: Layers = 2
+    window: int = 100
+    lower_cased: float = 0.5
+    case_weight: float = 0.5
+
+
 class ReaderAnswers(NamedTuple):
     """The gold answers for a batch of windows; each (windows, longest).
 
@@ -161,7 +189,7 @@ class RunningNetwork(WordNetwork):
     def __init__(self, vocabulary: ReaderVocabulary, recipe: ReaderRecipe, pretrained: int = 0) -> None:
         super().__init__(vocabulary, recipe, pretrained)
         self.recipe = recipe
-        self.layers = stack(recipe.layers, self.word_size, recipe.lstm_size)
+        self.layers = BidirectionalStack(recipe.layers, self.word_size, recipe.lstm_size)
         self.ends = nn.Linear(2 * recipe.lstm_size, 1)
         self.cases = nn.Linear(2 * recipe.lstm_size, CASES)
         self.at_start = nn.Parameter(torch.zeros(CASES))
@@ -172,10 +200,7 @@ class RunningNetwork(WordNetwork):
 
     def forward(self, batch: WordBatch) -> tuple[Tensor, Tensor, Tensor]:
         """Logits (windows, longest): ends, and inside sentences (..., 4) cases and (..., labels) marks."""
-        reverse, words = mirror(batch), self.embed(batch)
-        for layer in self.layers:
-            words = layer(self.dropout(words), reverse)
-        words = self.dropout(words)
+        words = self.dropout(self.layers(self.embed(batch), mirror(batch), self.dropout))
         return self.ends(words)[..., 0], self.cases(words), self.marks(words)
 
     def loss(self, batch: WordBatch, answers: ReaderAnswers) -> Tensor:

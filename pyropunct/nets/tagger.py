@@ -25,12 +25,27 @@ from torch.nn import functional
 from pyropunct.nets.labels import Probabilities, SlotVocabulary
 from pyropunct.nets.networks import NetworkTraining, TrainedNetwork, sequences, trained
 from pyropunct.nets.parser import BATCH_WORDS, BiaffineParser
-from pyropunct.nets.pretrained import kept
-from pyropunct.nets.recipes import SlotTaggerRecipe
-from pyropunct.nets.training import AnyCheckpoint, Watch
-from pyropunct.nets.words import SentenceDropout, in_batches
+from pyropunct.nets.pretrained import with_cache
+from pyropunct.nets.trainer import AnyCheckpoint, AveragedRecipe, Watch
+from pyropunct.nets.word_embedding import SentenceDropout, in_batches
 from pyropunct.text.marks import Surface
 from pyropunct.treebank.sentence import Sentence
+
+
+@dataclass(frozen=True)
+class SlotTaggerRecipe(AveragedRecipe):
+    """All settings of a slot tagger, apart from the parser, the data and the seed.
+
+    :ivar slot_size: features of a slot, from the states of the words on either side.
+    """
+
+    epochs: int = 8
+    least_steps: int = 1200
+    batch_words: int = 500
+    learning_rate: float = 0.002
+    averaging: float = 0.99
+    dropout: float = 0.5
+    slot_size: int = 200
 
 
 class SlotScores(NamedTuple):
@@ -159,7 +174,7 @@ def train_slot_tagger(
     :raises ValueError: if one of the treebanks has no sentence.
     """
     data = sequences("tagger", train, dev)
-    reading = replace(parser, pretrained=kept(parser.pretrained))
+    reading = replace(parser, pretrained=with_cache(parser.pretrained))
     make = partial(SlotTaggerTraining, tokens, *data, recipe or SlotTaggerRecipe(), seed, reading)
     return replace(trained(make, seed, checkpoint, watch), parser=parser)
 

@@ -5,9 +5,9 @@ In text the tree is latent::
     log p(x | words) = log sum over T of p(T | words) p(x | T)
 
 The parser gives p(T | words) and is not changed.  If the attach model is local to an arc, the sum is over all
-trees: see `pyropunct.train.latent`.  Otherwise weights for parser output (`pyropunct.train.parts`) are
-learned from a few trees of each sentence: by Jensen's inequality the mean of log p(x | T) is a lower bound.
-Tagger, reader of running text and capital letters need no trees.
+trees: see `pyropunct.train.all_trees`.  Otherwise weights for parser output
+(`pyropunct.train.parser_output`) are learned from a few trees of each sentence: by Jensen's inequality the
+mean of log p(x | T) is a lower bound.  Tagger, reader of running text and capital letters need no trees.
 
 A share of the text is held out.  A new part replaces the old one only if perplexity there is lower and F1 of
 all marks is not.  The weight of the tagger in the story is learned again on this share.
@@ -31,12 +31,12 @@ from typing import Any
 
 from pyropunct.fitted.recipes import TextSettings
 from pyropunct.models.attach.local import LocalAttach
+from pyropunct.nets.adapters import AdaptedEncoder
 from pyropunct.nets.encoder import Encoder
 from pyropunct.nets.parser import BiaffineParser, WeightedTree
-from pyropunct.nets.pretrained import bare
+from pyropunct.nets.pretrained import without_cache
 from pyropunct.nets.reader import ADAPTING, ADAPTING_RATE, evaluate, train_reader
 from pyropunct.nets.running_text import Document
-from pyropunct.nets.tuning import AdaptedEncoder
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.deciding import decide
 from pyropunct.restore.parses import NoParserError, weighted_trees
@@ -45,11 +45,12 @@ from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.scores import RestorationScores
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.text.lines import TextPart
-from pyropunct.train.parts import (
+from pyropunct.train.parser_output import (
     PartTrainings,
     Watching,
     fit_parsed,
     fit_tagger,
+    forget_checkpoints,
     perplexity_over_trees,
     unwatched,
     with_tagger,
@@ -117,6 +118,11 @@ class LearnedText:
         """Running text that is held out."""
         return documents_of(self.found.dev)
 
+    def with_capitals(self, model: Punctuator) -> Punctuator:
+        """The model, with the capital letters of the text learned."""
+        capitals = model.conventions.capitals + learn_capitals(self.cased)
+        return replace(model, conventions=replace(model.conventions, capitals=capitals))
+
 
 def _read(
     model: Punctuator, texts: Iterable[TextPart | Path | str], running: bool
@@ -170,7 +176,7 @@ def adapt(
     parts = PartTrainings(seed, checkpoint, watching)
     reading = _reading(model, encoder)
     if not resume:
-        parts.forget(REPLACED)
+        forget_checkpoints(checkpoint, REPLACED)
     text = LearnedText(model, texts, settings, watching)
     held_out = HeldOut(model, text)
     with parts.part("parsed") as watched:
@@ -199,7 +205,7 @@ def adapt(
         held_out_texts = text.held_out_documents
         reader = train_reader(treebank, texts=text.documents, dev_texts=held_out_texts, **reading, **watched)
     result = held_out.better_reader(replace(result, reader=reader), result)
-    result = with_capitals(result, text)
+    result = text.with_capitals(result)
     report = {
         **text.found.report(),
         "treebank": len(treebank),
@@ -222,17 +228,11 @@ def _reading(model: Punctuator, encoder: Encoder | None) -> dict[str, Any]:
         "first": model.reader,
         "pretrained": model.reader.pretrained,
     }
-    if not isinstance(bare(model.reader.pretrained), AdaptedEncoder):
+    if not isinstance(without_cache(model.reader.pretrained), AdaptedEncoder):
         return options
     # An epoch takes minutes, and the first ones help most.
     recipe = replace(model.reader.recipe, epochs=ADAPTING.epochs)
     return {**options, "recipe": recipe, "encoder_rate": ADAPTING_RATE}
-
-
-def with_capitals(model: Punctuator, text: LearnedText) -> Punctuator:
-    """The model, with the capital letters of the text learned."""
-    capitals = model.conventions.capitals + learn_capitals(text.cased)
-    return replace(model, conventions=replace(model.conventions, capitals=capitals))
 
 
 class HeldOut:

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from pyropunct.files import held
 from pyropunct.fitted.model_file import ModelFileError, read_tensors, write_tensors
-from pyropunct.nets.training import Trainer
+from pyropunct.nets.trainer import Trainer
 
 CHECKPOINT = "pyropunct checkpoint"
 """The format of a file with the state of a training; see `pyropunct.fitted.model_file`."""

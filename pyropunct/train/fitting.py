@@ -7,24 +7,25 @@ from typing import Any
 
 from pyropunct.fitted.evaluation import SlotStrings
 from pyropunct.fitted.recipes import OF_TREEBANKS, Recipe, TextSettings
-from pyropunct.nets.jackknife import FOLDS, fold_recipe, jackknifed
-from pyropunct.nets.parser import train_parser
+from pyropunct.nets.biaffine import ParserRecipe
+from pyropunct.nets.parser import FOLDS, fold_recipe, jackknifed, train_parser
 from pyropunct.nets.pretrained import Pretrained
 from pyropunct.nets.reader import ADAPTING, ADAPTING_RATE, train_reader
-from pyropunct.nets.recipes import ParserRecipe, ReaderRecipe, SlotTaggerRecipe
-from pyropunct.nets.training import Watch
+from pyropunct.nets.running_text import ReaderRecipe
+from pyropunct.nets.tagger import SlotTaggerRecipe
+from pyropunct.nets.trainer import Watch
 from pyropunct.punctuator import Punctuator
 from pyropunct.text.lines import TextPart
-from pyropunct.train.adapting import LearnedText, with_capitals
-from pyropunct.train.parts import (
+from pyropunct.train.parser_output import (
     PartTrainings,
     Watching,
     checkpoint_of,
     fit_parsed,
     fit_tagger,
+    forget_checkpoints,
     unwatched,
 )
-from pyropunct.train.training import Training, held_out
+from pyropunct.train.story_training import Training, held_out
 from pyropunct.treebank.conventions import learn_conventions
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import MAIN_TREEBANK
@@ -64,7 +65,7 @@ def fit(
     """Train a model of latent punctuation; with a parser, everything that restores raw text.
 
     The story is fitted first, see `fit_story`.  With ``parser``, a parser and a reader of running text
-    follow, then weights for parser output and a tagger of words (`pyropunct.train.parts`).
+    follow, then weights for parser output and a tagger of words (`pyropunct.train.parser_output`).
 
     Example::
 
@@ -82,9 +83,9 @@ def fit(
         `pyropunct.tasks.explain.punctuated_trees`.  It does not read a fine-tuned encoder.
     :param texts: further text without trees; needs a parser and folds: see `pyropunct.train.adapting`.
     :param pretrained: features of words for parser and reader.  They are computed anew for each part, unless
-        it is a `pyropunct.nets.pretrained.Kept`.
+        it is a `pyropunct.nets.pretrained.CachedFeatures`.
     :param fine_tune: train adapters of the encoder ``pretrained`` together with the reader; all parts read
-        the encoder through them, see `pyropunct.nets.tuning`.
+        the encoder through them, see `pyropunct.nets.adapters`.
     :param checkpoint: save the state of each training after every epoch, in files named after this path.
     :param resume: continue from these files; otherwise they are deleted at the start.
     :raises DivergedError: if the objective of a step or the perplexity of an epoch is not finite.
@@ -109,7 +110,8 @@ def fit(
     parts = PartTrainings(seed, checkpoint, watching)
     if not resume:
         folds_of_parser = (f"fold-{fold + 1}" for fold in range(number))
-        parts.forget(("parser", "mark_parser", "reader", *folds_of_parser, "text-reader", "parsed", "tagger"))
+        others = "parser", "mark_parser", "reader", "text-reader", "parsed", "tagger"
+        forget_checkpoints(checkpoint, (*others, *folds_of_parser))
     networks = NetworkRecipes() if networks is None else networks
     reader = None
     if fine_tune:
@@ -142,8 +144,11 @@ def fit(
         with parts.part("mark_parser") as watched:
             marked = train_parser(train, dev, networks.parser, marks=True, **options, **watched)
         model = replace(model, mark_parser=marked)
-    text = None if texts is None else LearnedText(model, texts, text_settings, watching)
-    if text is not None:
+    text = None
+    if texts is not None:
+        from pyropunct.train.adapting import LearnedText
+
+        text = LearnedText(model, texts, text_settings, watching)
         with parts.part("text-reader") as watched:
             reader = train_reader(
                 train,
@@ -174,7 +179,7 @@ def fit(
         with parts.part("tagger") as watched:
             more = () if text is None else text.once
             model = fit_tagger(model, train, dev, networks.tagger, text=more, **watched)
-    return model if text is None else with_capitals(model, text)
+    return model if text is None else text.with_capitals(model)
 
 
 def fit_story(
@@ -202,15 +207,13 @@ def fit_story(
     vocabulary = build_vocabulary([(sentence.tree, sentence.surface) for sentence in train])
     if len(vocabulary.treebanks) > 1 and OF_TREEBANKS not in recipe.families:
         recipe = replace(recipe, families=(*recipe.families, OF_TREEBANKS))
-    files = {name: checkpoint_of(checkpoint, name) for name in ("left", "right")}
     if not resume:
-        for file in filter(None, files.values()):
-            file.forget()
+        forget_checkpoints(checkpoint, ("left", "right"))
     fitted, tried = [], {}
     for each in ("left", "right") if direction == "auto" else (direction,):
         directed = replace(recipe, direction=each)
         training = Training(vocabulary, train, dev, directed, seed, device)
-        training.run(files.get(each), watch)
+        training.run(checkpoint_of(checkpoint, each), watch)
         fitted.append(training.punctuator())
         tried[each] = training.perplexity
     best = min(fitted, key=lambda model: tried[model.recipe.direction])

@@ -135,17 +135,17 @@ def collected(
     :param most: the maximum number of sentences, spread over the texts.
     :raises TextError: if there are fewer than `LEAST` sentences to learn from; the message says why.
     """
-    found, seen, blocks, kept = Texts(), set[int](), 0, list[list[TextSentence]]()
+    found, seen, blocks_read, blocks = Texts(), set[int](), 0, list[list[TextSentence]]()
     for number, text in enumerate(texts):
         sentences = _used(text, number, known, seen, found, advance)
         while block := list(islice(sentences, BLOCK)):
-            if blocks % found.every == 0:
-                kept.append(block)
-            blocks += 1
-            if sum(map(len, kept)) > most:
-                kept, found.every = kept[::2], 2 * found.every
-    for number, block in enumerate(kept, 1):
-        held_out = number % HELD_OUT == 0 or (number == len(kept) and not found.dev)
+            if blocks_read % found.every == 0:
+                blocks.append(block)
+            blocks_read += 1
+            if sum(map(len, blocks)) > most:
+                blocks, found.every = blocks[::2], 2 * found.every
+    for number, block in enumerate(blocks, 1):
+        held_out = number % HELD_OUT == 0 or (number == len(blocks) and not found.dev)
         enough = sum(map(len, found.dev)) >= MOST_HELD_OUT
         (found.dev if held_out and not enough else found.train).append(block)
     _check(found)

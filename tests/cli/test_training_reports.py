@@ -3,7 +3,7 @@
 import pytest
 
 from pyropunct.cli.training_reports import training_watch
-from pyropunct.nets.training import Epoch, Progress
+from pyropunct.nets.trainer import Epoch, Progress
 
 
 @pytest.mark.parametrize(("folds", "told"), [(0, "12 min"), (2, "18 min"), (4, "30 min")])

@@ -8,7 +8,7 @@ from model_files import changed, copied
 
 from pyropunct.fitted.model_file import ModelFileError
 from pyropunct.fitted.saved_parts import SavedParts, further_parts
-from pyropunct.nets.tuning import AdaptedEncoder
+from pyropunct.nets.adapters import AdaptedEncoder
 from pyropunct.punctuator import Punctuator
 from pyropunct.shipped import place_of
 

@@ -13,7 +13,9 @@ from torch import Tensor
 import pyropunct
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.fitted.model_file import read_model_file, write_model_file
-from pyropunct.nets.recipes import ParserRecipe, ReaderRecipe, SlotTaggerRecipe
+from pyropunct.nets.biaffine import ParserRecipe
+from pyropunct.nets.running_text import ReaderRecipe
+from pyropunct.nets.tagger import SlotTaggerRecipe
 from pyropunct.punctuator import Punctuator
 from pyropunct.train.fitting import NetworkRecipes
 

@@ -28,9 +28,10 @@ from pyropunct.fitted.recipes import Recipe
 from pyropunct.fitted.variants import Trusted, UnknownVariantError, UntrustedVariantError
 from pyropunct.models.attach.log_linear import LogLinearAttach
 from pyropunct.models.learned import other_values
+from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.parser import BiaffineParser, train_parser
 from pyropunct.nets.reader import RunningReader, train_reader
-from pyropunct.nets.recipes import ParserRecipe, ReaderRecipe
+from pyropunct.nets.running_text import ReaderRecipe
 from pyropunct.punctuator import Punctuator
 from pyropunct.rivals.taggers.recurrent import RivalRecipe
 from pyropunct.rivals.taggers.rival import BiLSTMCRF, train_rival

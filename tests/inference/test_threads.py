@@ -11,7 +11,7 @@ from torch import Tensor
 
 from pyropunct.fitted.recipes import Recipe
 from pyropunct.inference import inside
-from pyropunct.train.training import Training
+from pyropunct.train.story_training import Training
 from pyropunct.treebank.reading import read_treebank
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.vocabulary import build_vocabulary

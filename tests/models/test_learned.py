@@ -20,7 +20,7 @@ from pyropunct.models.learned import (
     settle,
 )
 from pyropunct.punctuator import Punctuator
-from pyropunct.train.training import Training
+from pyropunct.train.story_training import Training
 from pyropunct.treebank.reading import read_treebank
 from pyropunct.vocabulary import build_vocabulary
 

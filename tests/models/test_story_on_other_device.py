@@ -10,7 +10,7 @@ from emulated_device import is_on, other_device
 from pyropunct.fitted.recipes import Recipe
 from pyropunct.inference.pyro.decode import infer_trees
 from pyropunct.punctuator import Punctuator
-from pyropunct.train.training import Training
+from pyropunct.train.story_training import Training
 from pyropunct.treebank.reading import read_treebank
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.vocabulary import build_vocabulary

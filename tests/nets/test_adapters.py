@@ -12,12 +12,12 @@ from test_encoded_reader import TINY
 
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.fitted.model_file import read_model_file, write_model_file
+from pyropunct.nets.adapters import AdaptedEncoder, Adapters, pretrained_from
 from pyropunct.nets.encoder import Encoder
-from pyropunct.nets.pretrained import Kept, PretrainedError
+from pyropunct.nets.pretrained import CachedFeatures, PretrainedError
 from pyropunct.nets.reader import AdaptingReaderTraining, RunningReader, train_reader
 from pyropunct.nets.running_text import documents
-from pyropunct.nets.training import Progress
-from pyropunct.nets.tuning import AdaptedEncoder, Adapters, pretrained_from
+from pyropunct.nets.trainer import Progress
 from pyropunct.train.checkpoints import Checkpoint
 from pyropunct.treebank.reading import read_treebank
 from pyropunct.treebank.sentence import Sentence
@@ -102,7 +102,7 @@ def test_they_are_kept_with_the_reader(
 ) -> None:
     frozen = Encoder(encoder)
     before = frozen.features(words)
-    reader = train_reader(some, some[:4], TINY, pretrained=Kept(frozen), encoder_rate=1e-2)
+    reader = train_reader(some, some[:4], TINY, pretrained=CachedFeatures(frozen), encoder_rate=1e-2)
     assert isinstance(reader.pretrained, AdaptedEncoder)
     assert torch.equal(frozen.features(words), before)  # the encoder is as it was
     found = reader.pretrained.features(words)

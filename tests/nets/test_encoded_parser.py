@@ -11,12 +11,11 @@ from encoders import made_encoder
 
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.fitted.model_file import ModelFileError, read_model_file, write_model_file
+from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.encoder import Encoder
-from pyropunct.nets.jackknife import jackknifed
-from pyropunct.nets.parser import BiaffineParser, train_parser
-from pyropunct.nets.recipes import ParserRecipe, SlotTaggerRecipe
-from pyropunct.nets.tagger import SlotTagger, train_slot_tagger
-from pyropunct.nets.words import standardised
+from pyropunct.nets.parser import BiaffineParser, jackknifed, train_parser
+from pyropunct.nets.tagger import SlotTagger, SlotTaggerRecipe, train_slot_tagger
+from pyropunct.nets.word_embedding import standardised
 from pyropunct.train.checkpoints import Checkpoint
 from pyropunct.treebank.reading import read_treebank
 from pyropunct.treebank.sentence import Sentence

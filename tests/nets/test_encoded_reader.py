@@ -9,9 +9,9 @@ from torch import Tensor
 
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.nets.encoder import Encoder
-from pyropunct.nets.pretrained import Kept
+from pyropunct.nets.pretrained import CachedFeatures
 from pyropunct.nets.reader import RunningReader, train_reader, windows_of
-from pyropunct.nets.recipes import ReaderRecipe
+from pyropunct.nets.running_text import ReaderRecipe
 from pyropunct.treebank.reading import read_treebank
 from pyropunct.treebank.sentence import Sentence
 
@@ -38,7 +38,7 @@ class Watched(Encoder):
 
 def test_it_is_trained_saved_and_read_again(some: list[Sentence], encoder: Path) -> None:
     words = [word for sentence in some for word in sentence.tree.forms]
-    reader = train_reader(some, some[:10], TINY, pretrained=Kept(Encoder(encoder)))
+    reader = train_reader(some, some[:10], TINY, pretrained=CachedFeatures(Encoder(encoder)))
     assert isinstance(reader.pretrained, Encoder)
     again = RunningReader.from_parts(*reader.to_parts(), Encoder(encoder))
     assert torch.equal(reader.read(words).ends, again.read(words).ends)

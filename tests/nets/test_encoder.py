@@ -14,9 +14,9 @@ from encoders import MadeUp, made_encoder
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pyropunct.nets.adapters import pretrained_from
 from pyropunct.nets.encoder import MOST_PIECES, Encoder, _cuts
-from pyropunct.nets.pretrained import Kept, PretrainedError
-from pyropunct.nets.tuning import pretrained_from
+from pyropunct.nets.pretrained import CachedFeatures, PretrainedError
 
 pytestmark = pytest.mark.usefixtures("single_precision")
 
@@ -79,7 +79,7 @@ def test_windows_have_every_word_once(lengths: Sequence[int], room: int) -> None
 
 def test_features_are_computed_once() -> None:
     source = MadeUp()
-    kept = Kept(source)
+    kept = CachedFeatures(source)
     wanted = MadeUp().features([["a"], ["b", "c"], ["a"]])
     assert torch.equal(kept.features([["a"], ["b", "c"], ["a"]]), wanted)
     assert torch.equal(kept.features([["b", "c"]]), wanted[1:2])

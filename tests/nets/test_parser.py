@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from pyropunct.embedded import embedded_treebank_path
+from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.parser import BiaffineParser, WeightedTree, attachment_scores, train_parser
-from pyropunct.nets.recipes import ParserRecipe
 from pyropunct.treebank.reading import read_text, read_treebank
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree, is_projective

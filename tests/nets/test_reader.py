@@ -14,14 +14,23 @@ from pyropunct.nets.reader import (
     CORE,
     ReaderTraining,
     RunningReader,
-    count,
-    count_marks,
+    count_ends,
+    count_labels,
     evaluate,
     train_reader,
     windows_of,
 )
-from pyropunct.nets.recipes import ReaderRecipe
-from pyropunct.nets.running_text import CAPITAL, LOWER, OTHER, UPPER, Document, case_of, documents, in_case
+from pyropunct.nets.running_text import (
+    CAPITAL,
+    LOWER,
+    OTHER,
+    UPPER,
+    Document,
+    ReaderRecipe,
+    case_of,
+    documents,
+    in_case,
+)
 from pyropunct.treebank.reading import read_text, read_treebank
 from pyropunct.treebank.sentence import Sentence
 
@@ -180,8 +189,8 @@ def test_a_treebank_of_one_word() -> None:
 
 
 def test_scores_of_a_worked_example() -> None:
-    counts = count([[True, True, False, True], [True]], [[True, False, True, True], [True]])
+    counts = count_ends([[True, True, False, True], [True]], [[True, False, True, True], [True]])
     assert counts == (2, 2, 1)
     assert (counts.precision, counts.recall, counts.f1) == (50, 50, 50)
-    assert count([[True]], [[True]]).f1 == 100
-    assert count_marks([1, 2, 0, 0, 1], [1, 1, 0, 2, 0]) == (3, 3, 1)
+    assert count_ends([[True]], [[True]]).f1 == 100
+    assert count_labels([1, 2, 0, 0, 1], [1, 1, 0, 2, 0]) == (3, 3, 1)

@@ -12,8 +12,7 @@ import torch
 
 from pyropunct.fitted.model_file import ModelFileError
 from pyropunct.nets.parser import BiaffineParser
-from pyropunct.nets.recipes import SlotTaggerRecipe
-from pyropunct.nets.tagger import SlotTagger, train_slot_tagger
+from pyropunct.nets.tagger import SlotTagger, SlotTaggerRecipe, train_slot_tagger
 from pyropunct.text.marks import START, Surface
 from pyropunct.train.checkpoints import Checkpoint
 from pyropunct.treebank.reading import read_text

@@ -13,11 +13,12 @@ from encoders import MadeUp
 from sentences import embedded
 
 from pyropunct.fitted.model_file import ModelFileError
+from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.parser import BiaffineParser, train_parser
 from pyropunct.nets.reader import train_reader
-from pyropunct.nets.recipes import ParserRecipe, ReaderRecipe, SlotTaggerRecipe
-from pyropunct.nets.tagger import train_slot_tagger
-from pyropunct.nets.training import DivergedError, Progress
+from pyropunct.nets.running_text import ReaderRecipe
+from pyropunct.nets.tagger import SlotTaggerRecipe, train_slot_tagger
+from pyropunct.nets.trainer import DivergedError, Progress
 from pyropunct.rivals.taggers.recurrent import RivalRecipe
 from pyropunct.rivals.taggers.rival import train_rival
 from pyropunct.train.checkpoints import Checkpoint, read_state, write_state

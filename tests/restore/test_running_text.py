@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from pyropunct.nets.labels import Labels, SlotVocabulary
 from pyropunct.nets.reader import CORE, Reading, RunningReader, TextWindow
-from pyropunct.nets.recipes import ReaderRecipe
-from pyropunct.nets.running_text import CAPITAL, ReaderVocabulary, RunningNetwork
+from pyropunct.nets.running_text import CAPITAL, ReaderRecipe, ReaderVocabulary, RunningNetwork
 from pyropunct.restore.reading import (
     BadLine,
     NoReaderError,

@@ -17,14 +17,15 @@ from pyropunct.cli.adapt import AdaptationReport
 from pyropunct.corpus.inputs import CorpusError
 from pyropunct.fitted.evaluation import Evaluation
 from pyropunct.fitted.recipes import Recipe, TextSettings
+from pyropunct.nets.adapters import AdaptedEncoder
+from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.encoder import Encoder
 from pyropunct.nets.reader import RunningReader, train_reader
-from pyropunct.nets.recipes import ParserRecipe, ReaderRecipe, SlotTaggerRecipe
-from pyropunct.nets.running_text import documents
-from pyropunct.nets.tuning import AdaptedEncoder
+from pyropunct.nets.running_text import ReaderRecipe, documents
+from pyropunct.nets.tagger import SlotTaggerRecipe
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.parses import NoParserError, weighted_trees
-from pyropunct.train.adapting import REPLACED, HeldOut, LearnedText, adapt, with_capitals
+from pyropunct.train.adapting import REPLACED, HeldOut, LearnedText, adapt
 from pyropunct.train.fitting import NetworkRecipes
 from pyropunct.train.texts import TextError
 from pyropunct.treebank.sentence import Sentence
@@ -246,7 +247,7 @@ def test_text_without_capital_letters(model: Punctuator, text: str, monkeypatch:
     first = [one.tree.forms[0] for one in lines.once if one.tree.forms[0].isalpha()]
     assert [form[:1] for form in first] == [form[:1].upper() for form in first]
     assert len(LearnedText(model, [text]).cased) > 0.9 * len(lines.once)
-    assert with_capitals(model, lines).conventions == model.conventions
+    assert lines.with_capitals(model).conventions == model.conventions
 
 
 def lines_of(path: Path, lines: Iterable[str]) -> Path:

@@ -11,8 +11,8 @@ from pyropunct.files import json_text
 from pyropunct.fitted.evaluation import Balance, EvaluationSums, SlotEvaluations
 from pyropunct.fitted.model_file import ModelFileError, write_model_file
 from pyropunct.fitted.recipes import RECIPES, Recipe, unusual
-from pyropunct.nets.training import DivergedError
-from pyropunct.train.training import Training
+from pyropunct.nets.trainer import DivergedError
+from pyropunct.train.story_training import Training
 from pyropunct.treebank.reading import read_treebank
 from pyropunct.vocabulary import build_vocabulary
 

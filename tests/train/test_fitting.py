@@ -16,14 +16,16 @@ from pyropunct.fitted.variants import UnknownVariantError
 from pyropunct.inference.inside import expected_cost
 from pyropunct.inference.problem import Problem, choice_rows
 from pyropunct.models.economy import Economy
-from pyropunct.nets.recipes import ParserRecipe, ReaderRecipe, SlotTaggerRecipe
-from pyropunct.nets.training import Progress
-from pyropunct.nets.words import with_marks
+from pyropunct.nets.biaffine import ParserRecipe
+from pyropunct.nets.running_text import ReaderRecipe
+from pyropunct.nets.tagger import SlotTaggerRecipe
+from pyropunct.nets.trainer import Progress
+from pyropunct.nets.word_embedding import with_marks
 from pyropunct.punctuator import Punctuator
 from pyropunct.train.fitting import NetworkRecipes, fit, fit_story
 from pyropunct.train.optimisers import SparseAdagrad
+from pyropunct.train.story_training import Perplexity, Training, held_out
 from pyropunct.train.texts import HELD_OUT
-from pyropunct.train.training import Perplexity, Training, held_out
 from pyropunct.treebank.reading import read_text, read_treebank
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.vocabulary import build_vocabulary

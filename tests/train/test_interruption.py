@@ -16,14 +16,15 @@ import torch
 from command_line import answer, command, complaint, environment, invoke, one_line, printed
 
 from pyropunct.fitted.model_file import ModelFileError
+from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.parser import BiaffineParser, ParserTraining
 from pyropunct.nets.reader import ReaderTraining
-from pyropunct.nets.recipes import ParserRecipe, ReaderRecipe, SlotTaggerRecipe
-from pyropunct.nets.tagger import SlotTaggerTraining
+from pyropunct.nets.running_text import ReaderRecipe
+from pyropunct.nets.tagger import SlotTaggerRecipe, SlotTaggerTraining
 from pyropunct.punctuator import Punctuator
 from pyropunct.train.checkpoints import own_folder, read_state, write_state
 from pyropunct.train.fitting import NetworkRecipes
-from pyropunct.train.training import Training
+from pyropunct.train.story_training import Training
 
 pytestmark = pytest.mark.usefixtures("single_precision")
 
@@ -204,7 +205,7 @@ def test_interrupted_before_an_epoch_was_finished(small: Path, tmp_path: Path) -
         raise KeyboardInterrupt
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pyropunct.train.training.Training.step", interrupt)
+        patch.setattr("pyropunct.train.story_training.Training.step", interrupt)
         assert complaint(INTERRUPTED, *fit(small, tmp_path / "m")) == "interrupted: no epoch was finished"
     assert not list(tmp_path.iterdir())
 

@@ -14,14 +14,19 @@ from pyropunct.inference.inside import log_evidence, posterior_items
 from pyropunct.inference.pyro.collapse import collapse_trees, tree_problem
 from pyropunct.models.attach.local import LocalAttach
 from pyropunct.models.trees import LatentTrees
-from pyropunct.nets.latent import Found, Pruning, possible_trees
 from pyropunct.nets.parser import BiaffineParser, WeightedTree
 from pyropunct.punctuator import Punctuator
 from pyropunct.tasks.explain.punctuated_trees import least_risk_trees
+from pyropunct.train.all_trees import (
+    LatentTraining,
+    PossibleTrees,
+    Pruning,
+    certain_trees,
+    log_prob_over_all_trees,
+    possible_trees,
+)
 from pyropunct.train.fitting import fit
-from pyropunct.train.latent import LatentTraining, certain_trees, log_prob_over_all_trees
-from pyropunct.train.parts import fit_parsed
-from pyropunct.train.reading import fit_reading
+from pyropunct.train.parser_output import fit_parsed, fit_reading
 from pyropunct.treebank.sentence import Sentence
 
 WORDS = 4
@@ -87,8 +92,8 @@ def test_scores_of_arcs_are_those_of_trees(model: Punctuator, train: list[Senten
     assert 0 <= tree.risk <= WORDS
 
 
-def kept(found: Found) -> float:
-    return float(found.kept[0])
+def kept(found: PossibleTrees) -> float:
+    return float(found.covered[0])
 
 
 @pytest.mark.usefixtures("single_precision")
@@ -97,7 +102,7 @@ def test_what_pruning_may_cost(model: Punctuator, dev: list[Sentence]) -> None:
     sentence = next(s for s in dev if 6 <= len(s.tree) <= 12)
     words = [sentence.tree.forms]
 
-    def found(*pruning: float) -> Found:
+    def found(*pruning: float) -> PossibleTrees:
         return possible_trees(model.parser, model.vocabulary, words, Pruning(*pruning))
 
     everything = found(0.0, 0.0, 0.0)

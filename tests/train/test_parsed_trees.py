@@ -10,13 +10,13 @@ import torch
 from pyropunct.files import model_path
 from pyropunct.fitted.model_file import ModelFileError, read_model_file
 from pyropunct.nets.parser import WeightedTree
-from pyropunct.nets.training import Progress
+from pyropunct.nets.trainer import Progress
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.parses import NoParserError
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.train.checkpoints import Checkpoint
-from pyropunct.train.parts import fit_parsed
+from pyropunct.train.parser_output import fit_parsed
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
 

@@ -16,11 +16,11 @@ from pyropunct.fitted.model_file import (
     write_model_file,
 )
 from pyropunct.fitted.recipes import Recipe
-from pyropunct.nets.training import Progress
+from pyropunct.nets.trainer import Progress
 from pyropunct.punctuator import Punctuator
 from pyropunct.train.checkpoints import read_state, write_state
 from pyropunct.train.fitting import fit, fit_story
-from pyropunct.train.training import Training
+from pyropunct.train.story_training import Training
 from pyropunct.treebank.reading import read_treebank
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.vocabulary import build_vocabulary

@@ -13,11 +13,10 @@ from model_files import changed, copied
 from pyropunct.fitted.model_file import ModelFileError
 from pyropunct.models.trees import READING
 from pyropunct.nets.parser import BiaffineParser
-from pyropunct.nets.recipes import SlotTaggerRecipe
+from pyropunct.nets.tagger import SlotTaggerRecipe
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.parses import NoParserError, weighted_trees
-from pyropunct.train.parts import fit_tagger
-from pyropunct.train.reading import fit_reading
+from pyropunct.train.parser_output import fit_reading, fit_tagger
 from pyropunct.treebank.sentence import Sentence
 
 pytestmark = pytest.mark.usefixtures("single_precision")

@@ -13,8 +13,15 @@ from typing import Any, NamedTuple
 import torch
 
 from pyropunct.compare.experiment import Experiment, Trained, Watch, checksum, loader, unwatched
-from pyropunct.nets.jackknife import folds_of, others_of, parse_folds
-from pyropunct.nets.parser import BiaffineParser, WeightedTree, as_read, attachment_scores
+from pyropunct.nets.parser import (
+    BiaffineParser,
+    WeightedTree,
+    as_read,
+    attachment_scores,
+    folds_of,
+    others_of,
+    parse_folds,
+)
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.rivals.restoration.restorers import (

@@ -14,11 +14,11 @@ from pyropunct.compare.experiment import Part, Watch, loader, of_epochs
 from pyropunct.compare.options import RESTORERS, ComparisonError, RestorationSettings
 from pyropunct.files import texts
 from pyropunct.fitted.recipes import Recipe
+from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.encoder import Encoder
-from pyropunct.nets.jackknife import fold_recipe
-from pyropunct.nets.parser import BiaffineParser, WeightedTree, train_parser
-from pyropunct.nets.pretrained import Kept
-from pyropunct.nets.recipes import ParserRecipe, SlotTaggerRecipe
+from pyropunct.nets.parser import BiaffineParser, WeightedTree, fold_recipe, train_parser
+from pyropunct.nets.pretrained import CachedFeatures
+from pyropunct.nets.tagger import SlotTaggerRecipe
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.deciding import decide
 from pyropunct.restore.decoders import DECODERS
@@ -26,7 +26,7 @@ from pyropunct.rivals.taggers.recurrent import RivalRecipe
 from pyropunct.rivals.taggers.rival import BiGRUAttention, BiLSTMCRF, Rival, load_rival, train_rival
 from pyropunct.text.marks import ABBREVIATION_DOT, START, Surface
 from pyropunct.train.fitting import fit_story
-from pyropunct.train.parts import fit_parsed, fit_tagger
+from pyropunct.train.parser_output import fit_parsed, fit_tagger
 from pyropunct.treebank.sentence import Sentence
 
 QUICK_SAMPLES = 50
@@ -70,16 +70,16 @@ class Conditions(RestorationSettings):
         )
 
     @property
-    def pretrained(self) -> Kept | None:
-        """The encoder, opened once, with its features kept; None without one. Else raises PretrainedError."""
+    def pretrained(self) -> CachedFeatures | None:
+        """The encoder, opened once, its features cached; None without one. Else raises PretrainedError."""
         return None if self.encoder is None else _opened(self.encoder)
 
 
 @lru_cache(1)
-def _opened(place: str) -> Kept:
+def _opened(place: str) -> CachedFeatures:
     encoder = Encoder(place)
     encoder.open()
-    return Kept(encoder)
+    return CachedFeatures(encoder)
 
 
 Model = TypeVar("Model", bound=Part)

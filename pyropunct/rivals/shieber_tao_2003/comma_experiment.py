@@ -170,7 +170,7 @@ class FittedCommaExperiment(Experiment):
     """As `CommaExperiment`, with a model of latent punctuation and a parser trained on the same sentences.
 
     Both learn from the converted trees, with early stopping on dev.  A parser knows its training sentences
-    too well, so their trees come from parsers trained on the others, see `pyropunct.nets.jackknife`.
+    too well, so their trees come from parsers trained on the others, see `pyropunct.nets.parser`.
 
     :param train: file of phrase-structure trees, like ``dev``.
     :param folder: keeps trained parts, so that a repeated experiment loads them.

@@ -6,7 +6,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor, nn
 
-from pyropunct.nets.training import Watch
+from pyropunct.nets.trainer import Watch
 from pyropunct.rivals.taggers.chain import LinearChain
 from pyropunct.rivals.taggers.recurrent import (
     KINDS,

@@ -14,10 +14,10 @@ from torch import Tensor
 from pyropunct.fitted.evaluation import Evaluation
 from pyropunct.fitted.model_file import ModelFileError, read_model_file, write_model_file
 from pyropunct.nets.networks import NetworkTraining, TrainedWordNetwork, sequences, trained
-from pyropunct.nets.pretrained import Pretrained, kept
+from pyropunct.nets.pretrained import Pretrained, with_cache
 from pyropunct.nets.tagger import SlotScores
-from pyropunct.nets.training import Watch
-from pyropunct.nets.words import by_length
+from pyropunct.nets.trainer import Watch
+from pyropunct.nets.word_embedding import by_length
 from pyropunct.restore.scores import slot_distance
 from pyropunct.rivals.taggers.chain import LabelDistribution
 from pyropunct.rivals.taggers.recurrent import (
@@ -170,7 +170,7 @@ def train_rival(
     """
     rival = rival_class(kind) if isinstance(kind, str) else kind
     data = sequences(rival.name, train, dev)
-    make = partial(RivalTraining, rival, *data, recipe or RivalRecipe(), seed, kept(pretrained), device)
+    make = partial(RivalTraining, rival, *data, recipe or RivalRecipe(), seed, with_cache(pretrained), device)
     return replace(trained(make, seed, None, watch), pretrained=pretrained)
 
 

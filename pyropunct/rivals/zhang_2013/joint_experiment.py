@@ -23,7 +23,7 @@ from pyropunct.compare.experiment import (
 from pyropunct.compare.options import CASCADED, CRF, RESTORATION, UNIFIED, JointSettings
 from pyropunct.compare.significance import f1
 from pyropunct.compare.table import Baseline, Column, Table
-from pyropunct.nets.jackknife import folds_of, in_order, others_of
+from pyropunct.nets.parser import folds_of, in_order, others_of
 from pyropunct.nets.reader import Counts
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.reading import CHUNK

@@ -12,13 +12,13 @@ from pyropunct.models.channel.slip import Slip
 from pyropunct.models.channel.window import CentredWindow, SlidingWindow
 from pyropunct.models.story import Story
 from pyropunct.nets.parser import Parser, WeightedTree
-from pyropunct.nets.training import Watch
+from pyropunct.nets.trainer import Watch
 from pyropunct.punctuator import Punctuator
 from pyropunct.tasks.correct.correcting import TreeCorrector
 from pyropunct.tasks.correct.learner_errors import ErrorRates, WrongSurface, wrong_copies
 from pyropunct.tasks.correct.underlying import read_parses
 from pyropunct.tasks.settings import SimulationSettings
-from pyropunct.train.training import Training, held_out
+from pyropunct.train.story_training import Training, held_out
 from pyropunct.treebank.sentence import Sentence
 
 CORRECTING_ATTACH = "pyropunct.models.attach.correcting_attach:CorrectingAttach"

@@ -6,7 +6,7 @@ A parser that reads words alone gives p(T | words); the story gives p(x | T).  B
     p(T | words, x)  =  p(T | words) p(x | T)^s / sum over T' of p(T' | words) p(x | T')^s
 
 If the attach model is local to an arc and s = 1, the sum runs over all trees that the parser thinks possible,
-see `pyropunct.nets.latent`.  Otherwise it runs over trees drawn by the parser.
+see `pyropunct.train.all_trees`.  Otherwise it runs over trees drawn by the parser.
 
 If the model also has a parser that reads marks, p(T | words) is replaced by the p(T | words, x) of that
 parser times the square root of p(T | words), normalised.  Marks then count twice, which is not Bayes' rule,
@@ -27,12 +27,12 @@ import torch
 from pyropunct.inference.inside import log_evidence, posterior_items
 from pyropunct.inference.pyro.collapse import collapse_trees, tree_problem
 from pyropunct.nets.eisner import best_tree
-from pyropunct.nets.latent import possible_trees
 from pyropunct.nets.parser import BiaffineParser, WeightedTree
-from pyropunct.nets.words import with_marks
+from pyropunct.nets.word_embedding import with_marks
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.parses import LONGEST_PARSED, weighted_trees
 from pyropunct.text.marks import Surface
+from pyropunct.train.all_trees import possible_trees
 from pyropunct.treebank.tree import Tree
 
 DRAWS = 200

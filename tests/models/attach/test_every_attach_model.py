@@ -15,7 +15,7 @@ from pyropunct.inference.pyro.collapse import collapse_trees
 from pyropunct.models.attach.attach_model import Attach
 from pyropunct.models.checking import check_attach
 from pyropunct.models.story import Story
-from pyropunct.train.training import Training
+from pyropunct.train.story_training import Training
 from pyropunct.treebank.reading import read_treebank
 from pyropunct.vocabulary import build_vocabulary
 

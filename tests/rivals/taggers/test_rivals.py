@@ -11,7 +11,7 @@ import torch
 from sentences import embedded, sentence
 
 from pyropunct.fitted.model_file import ModelFileError, write_model_file
-from pyropunct.nets.training import Progress
+from pyropunct.nets.trainer import Progress
 from pyropunct.restore.scores import average_edit_distance, slot_distance
 from pyropunct.rivals.taggers.recurrent import RivalRecipe, RivalVocabulary
 from pyropunct.rivals.taggers.rival import RIVALS, Rival, load_rival, train_rival

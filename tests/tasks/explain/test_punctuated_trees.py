@@ -9,9 +9,9 @@ import pytest
 from brute_force import projective_trees
 
 from pyropunct.embedded import embedded_treebank_path
+from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.parser import WeightedTree, train_parser
-from pyropunct.nets.recipes import ParserRecipe
-from pyropunct.nets.words import with_marks
+from pyropunct.nets.word_embedding import with_marks
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.parses import NoParserError
 from pyropunct.tasks.explain.punctuated_trees import least_risk_tree, trees_given_marks

@@ -13,7 +13,7 @@ from torch.nn import functional
 
 from pyropunct.files import types
 from pyropunct.nets.pretrained import Pretrained
-from pyropunct.nets.recipes import NetworkRecipe
+from pyropunct.nets.trainer import AveragedRecipe
 from pyropunct.text.marks import Surface, marks_of
 
 PADDING, UNKNOWN = "", "\N{REPLACEMENT CHARACTER}"
@@ -36,6 +36,26 @@ PRETRAINED_SIZE = 256
 
 Words = TypeVar("Words", bound=Sequence[str])
 Read = TypeVar("Read")
+
+
+@dataclass(frozen=True)
+class NetworkRecipe(AveragedRecipe):
+    """How a network over words is trained, and how it sees them.
+
+    :ivar form_count: lower-cased words with fewer occurrences are known only by their spelling.
+    :ivar form_size: features of a word as a whole.
+    :ivar character_size: features of a character.
+    :ivar spelling_size: features of a word from its characters.
+    :ivar lstm_size: features of a word in context, in each direction.
+    :ivar word_dropout: the share of words in training that are shown only by their spelling.
+    """
+
+    form_count: int = 2
+    form_size: int = 100
+    character_size: int = 32
+    spelling_size: int = 128
+    lstm_size: int = 200
+    word_dropout: float = 0.2
 
 
 class WordBatch(NamedTuple):
@@ -245,10 +265,18 @@ class Bidirectional(nn.Module):
         return torch.cat([rightward, leftward[row, mirror]], -1)
 
 
-def stack(layers: int, size: int, hidden: int) -> nn.ModuleList:
+class BidirectionalStack(nn.ModuleList):
     """A stack of bidirectional LSTMs with ``hidden`` states in each direction."""
-    sizes = [size, *[2 * hidden] * (layers - 1)]
-    return nn.ModuleList([Bidirectional(features, hidden) for features in sizes])
+
+    def __init__(self, layers: int, size: int, hidden: int) -> None:
+        sizes = [size, *[2 * hidden] * (layers - 1)]
+        super().__init__([Bidirectional(features, hidden) for features in sizes])
+
+    def forward(self, words: Tensor, mirror: Tensor, dropout: SentenceDropout) -> Tensor:
+        """See `Bidirectional.forward`; with dropout in front of each layer."""
+        for layer in self:
+            words = layer(dropout(words), mirror)
+        return words
 
 
 def mirror(batch: WordBatch) -> Tensor:

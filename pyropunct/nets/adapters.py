@@ -18,7 +18,7 @@ from torch.nn import functional
 
 from pyropunct.models.learned import filled
 from pyropunct.nets.encoder import KIND, Encoder, Opened
-from pyropunct.nets.pretrained import Pretrained, PretrainedError, bare
+from pyropunct.nets.pretrained import Pretrained, PretrainedError, without_cache
 
 ADAPTED = "adapted encoder"
 """How `AdaptedEncoder.identity` calls it."""
@@ -176,7 +176,7 @@ def pretrained_from(
 
 def adaptable(pretrained: Pretrained | None) -> Encoder | AdaptedEncoder:
     """The encoder that gives pretrained features; raises `ValueError` if it is not an encoder."""
-    source = bare(pretrained)
+    source = without_cache(pretrained)
     if not isinstance(source, Encoder | AdaptedEncoder):
         raise ValueError("there is no encoder that could be trained further")
     return source

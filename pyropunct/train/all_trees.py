@@ -1,12 +1,21 @@
-"""All probable trees of a sentence, for sums over them: p(T | words) as a packed forest.
+"""All probable trees of a sentence: sums over them, and learning from sentences whose trees are latent.
 
-The distribution over trees is the product of the network's distributions over heads and relations, restricted
-to projective trees with one root.  Improbable arcs, constituents and relations are pruned from the forest,
-but not from the normaliser.  So a sum over the forest is a lower bound of the sum over all trees: since
-p(x | T) is at most 1, it lacks at most 1 - `Found.kept`.
+A parser gives p(T | words) as a packed forest, and is not changed.  The distribution is the product of its
+distributions over heads and relations, restricted to projective trees with one root.  Improbable arcs,
+constituents and relations are pruned from the forest, but not from the normaliser.  So a sum over the forest
+is a lower bound of the sum over all trees: since p(x | T) is at most 1, it lacks at most
+1 - `PossibleTrees.covered`.
+
+A story is learned from punctuated sentences by maximum likelihood (equation 1)::
+
+    log p(x | words) = log sum over T of p(T | words) p(x | T)
+
+so that marks are evidence about the tree.  Its attach model must be local to an arc
+(`pyropunct.models.attach.local`).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import filterfalse, islice
 from typing import Any, NamedTuple
 
@@ -15,14 +24,22 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from pyropunct.fitted.evaluation import Evaluation
+from pyropunct.fitted.story import FittedStory
 from pyropunct.inference.forest import forest_of
 from pyropunct.inference.inside import log_evidence, posterior_pairs
 from pyropunct.inference.packed import PackedForest, joined, packed_forest, without_marks
+from pyropunct.inference.pyro.collapse import collapse_trees, tree_problem
+from pyropunct.models.attach.attach_model import join_contexts, views_of
+from pyropunct.models.attach.local import LocalAttach
 from pyropunct.models.trees import LatentTrees
 from pyropunct.nets.biaffine import ROOT
 from pyropunct.nets.eisner import arc_marginals, best_tree, log_total
 from pyropunct.nets.parser import BiaffineParser, Scored, log_relations
-from pyropunct.nets.words import is_mark
+from pyropunct.nets.word_embedding import is_mark
+from pyropunct.punctuator import Punctuator
+from pyropunct.train.story_training import Training
+from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
 from pyropunct.vocabulary import Vocabulary
 
@@ -37,16 +54,16 @@ class Pruning(NamedTuple):
     relation: float = 0.03
 
 
-class Found(NamedTuple):
+class PossibleTrees(NamedTuple):
     """The probable trees of B sentences.
 
-    :ivar kept: (B,) the share of the probability that the forest holds.
+    :ivar covered: (B,) the share of the probability that the forest holds.
     """
 
     trees: LatentTrees
     relations: list[str]
     best: list[Tree]
-    kept: Tensor
+    covered: Tensor
 
 
 def possible_trees(
@@ -54,7 +71,7 @@ def possible_trees(
     vocabulary: Vocabulary,
     sentences: Sequence[Sequence[str]],
     pruning: Pruning | None = None,
-) -> Found:
+) -> PossibleTrees:
     """The probable trees of sentences, relations numbered as in the vocabulary, with gradients."""
     pruning = Pruning() if pruning is None else pruning
     unmarked = [tuple(filterfalse(is_mark, words)) for words in sentences]
@@ -73,7 +90,9 @@ def possible_trees(
     log_items = log_items - torch.where(forest.head < 0, totals[forest.tree], 0.0)  # each tree has one root
     best = list(_best_trees(parser, unmarked, heads, arcs, scored.tags))
     trees = LatentTrees(vocabulary.encode_trees(best), forest, numbers, log_items)
-    return Found(trees, relations, best, log_evidence(without_marks(forest, log_items.detach())).exp())
+    return PossibleTrees(
+        trees, relations, best, log_evidence(without_marks(forest, log_items.detach())).exp()
+    )
 
 
 def _forest(log_arcs: Array, pruning: Pruning) -> tuple[PackedForest, Array]:
@@ -149,3 +168,84 @@ class _LogTotal(torch.autograd.Function):
     def backward(ctx: Any, gradient: Tensor) -> Tensor:
         (log_arcs,) = ctx.saved_tensors
         return gradient * torch.from_numpy(arc_marginals(log_arcs.numpy()))
+
+
+PRUNING = Pruning(arc=1e-2, item=1e-3, relation=0.1)
+"""What is left out in training, which takes time in proportion to the items that are left."""
+
+
+@torch.no_grad()
+def latent_trees(
+    parser: BiaffineParser,
+    vocabulary: Vocabulary,
+    sentences: Iterable[Sequence[str]],
+    pruning: Pruning | None = None,
+) -> list[LatentTrees]:
+    """The probable trees of each sentence, given its words."""
+    return [possible_trees(parser, vocabulary, [words], pruning).trees for words in sentences]
+
+
+def certain_trees(vocabulary: Vocabulary, trees: Iterable[Tree]) -> list[LatentTrees]:
+    """Known trees, in the form of latent ones."""
+    found = []
+    for tree in trees:
+        arcs = np.zeros((len(tree), len(tree) + 1), np.bool_)
+        arcs[np.arange(len(tree)), tree.heads] = True
+        forest, words = packed_forest([arcs]), vocabulary.encode_trees([tree])
+        sure = torch.zeros(forest.num_nodes, dtype=torch.double)
+        found.append(LatentTrees(words, forest, words.relation[forest.word], sure))
+    return found
+
+
+@torch.no_grad()
+def log_prob_over_all_trees(
+    fitted: FittedStory, trees: Sequence[LatentTrees], sentences: Sequence[Sentence]
+) -> Tensor:
+    """(sentences,) log p(x | words), summed over trees; the attach model of ``fitted`` is local to an arc."""
+    model = collapse_trees(fitted.story)
+    surfaces = (fitted.vocabulary.encode_surface(sentence.surface) for sentence in sentences)
+    problems = (tree_problem(model, *one) for one in zip(trees, surfaces, strict=True))
+    return torch.cat([log_evidence(problem) for problem in problems])
+
+
+@dataclass
+class LatentTraining(Training):
+    """The training of a story on ``known`` trees, then sentences with latent ones; dev trees are ignored."""
+
+    parser: Any = None
+    known: int = 0
+
+    def __post_init__(self) -> None:
+        self._latent: list[LatentTrees] = []  # until the contexts of the best trees are learned
+        super().__post_init__()
+        attach = self.story.attach
+        assert isinstance(attach, LocalAttach)
+        words = [sentence.tree.forms for sentence in (*self.train[self.known :], *self.dev)]
+        known = certain_trees(self.vocabulary, (sentence.tree for sentence in self.train[: self.known]))
+        found = [*known, *latent_trees(self.parser, self.vocabulary, words, PRUNING)]
+        self._of_dev = found[len(self.train) :]
+        self._latent = found[: len(self.train)]
+        self._contexts_of_items = [
+            attach.contexts(trees, views_of(trees.forest, surface))
+            for trees, surface in zip(self._latent, self.surfaces, strict=True)
+        ]
+        attach.count_uses(self._contexts_of_items)
+
+    def batch(self, numbers: Sequence[int]) -> Any:
+        """Training sentences as the story reads them: latent trees, surface strings, and views of items."""
+        trees, surface, views = super().batch(numbers)
+        if not self._latent:
+            return trees, surface, views
+        some = [self._latent[number] for number in numbers]
+        latent = LatentTrees(
+            trees,
+            joined([one.forest for one in some]),
+            torch.cat([one.relation for one in some]),
+            torch.cat([one.log_arcs for one in some]),
+        )
+        contexts = join_contexts([self._contexts_of_items[number] for number in numbers])
+        return latent, surface, views_of(latent.forest, surface)._replace(contexts=contexts)
+
+    def perplexity_of(self, model: Punctuator) -> float:
+        """The perplexity per slot of dev, over all probable trees."""
+        return Evaluation.of(self.dev, log_prob_over_all_trees(model, self._of_dev, self.dev)).perplexity

@@ -1,20 +1,81 @@
-"""Training in epochs: choice of the best epoch, interruption, report and divergence."""
+"""Training in epochs: settings, choice of the best epoch, interruption, report and divergence."""
 
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from hashlib import sha256
-from math import inf, isfinite
-from typing import Any, ClassVar, NamedTuple, Protocol
+from math import ceil, inf, isfinite
+from typing import Annotated, Any, ClassVar, NamedTuple, Protocol, Self
 
 import torch
 from torch import Tensor
 
 from pyropunct.errors import UserError
+from pyropunct.files import numbers_like
+from pyropunct.limits import Range, forbidden
 
 LARGEST = 1e6
 """No weight of a model that has learned something comes near this; sums of such weights are still exact."""
+
+
+Layers = Annotated[int, Range(0, 100)]
+"""A network is built layer by layer before its tensors are compared with those of a file."""
+
+
+@dataclass(frozen=True)
+class TrainingRecipe:
+    """How long, how fast and with how much noise a network is trained.
+
+    :ivar epochs: passes over the training treebank; more if ``least_steps`` needs more.
+    :ivar least_steps: minimum number of steps, for small treebanks.
+    :ivar learning_rate: Adam's greatest learning rate.
+    :ivar dropout: the share of features dropped in training, at every layer.
+    :ivar epoch_words: the words of an epoch; larger training data are subsampled in each epoch.
+        0 uses all.
+    """
+
+    epochs: int = 12
+    least_steps: int = 3000
+    learning_rate: float = 0.003
+    dropout: float = 0.33
+    epoch_words: int = 0
+
+    def words_of_epoch(self, words: int) -> int:
+        """The words of an epoch, given those of the training data."""
+        return min(words, self.epoch_words or words)
+
+    @classmethod
+    def from_json(cls, plain: Mapping[str, Any]) -> Self:
+        """:raises ValueError: if a setting is not a number of the right type, or out of bounds."""
+        usual = asdict(cls())
+        recipe = cls(**numbers_like(usual, {**usual, **plain}))
+        if problem := forbidden(recipe):
+            raise ValueError(f"the setting {problem}")
+        return recipe
+
+
+@dataclass(frozen=True)
+class AveragedRecipe(TrainingRecipe):
+    """How a network with averaged weights is trained; dropout is shared within a sentence.
+
+    :ivar batch_words: words in a step, exceeded by less than a sentence or a window.
+    :ivar second_moment: Adam's beta_2.
+    :ivar warm_up: the share of training in which the learning rate rises; then it falls to zero.
+    :ivar averaging: a in the moving average of the weights, a average + (1 - a) weights at each step.
+    :cvar weight_decay: AdamW's.
+    """
+
+    batch_words: int = 300
+    second_moment: float = 0.95
+    warm_up: float = 0.05
+    averaging: float = 0.995
+    weight_decay: ClassVar[float] = 0.0
+
+    def planned_epochs(self, words: int) -> int:
+        """The number of epochs, given the words of each."""
+        return max(self.epochs, ceil(self.least_steps * self.batch_words / words))
 
 
 class DivergedError(UserError, ArithmeticError):
@@ -141,14 +202,6 @@ class Trainer(ABC):
         """Whether the next epoch replaces this one, whatever their merits."""
         return False
 
-    def taken(self, number: int, batch: Sequence[int], done: int) -> float:
-        """Take a step on a batch, and return the sum of its losses; ``number`` counts batches from 0."""
-        return self.step(batch, done) * self.size_of(batch)
-
-    def mean_loss(self, total: float) -> float:
-        """The mean loss of a finished epoch, from the sum."""
-        return total / self.size
-
     def run(self, checkpoint: AnyCheckpoint | None = None, watch: Watch | None = None) -> None:
         """Train until the epochs or the patience end; resumes from the checkpoint, and writes it."""
         if checkpoint is not None:
@@ -163,12 +216,13 @@ class Trainer(ABC):
     def run_epoch(self, watch: Watch | None = None) -> None:
         """Train one epoch and score it on dev; raises `DivergedError` if a number is not finite."""
         began, total, done = time.monotonic(), 0.0, 0
-        for number, batch in enumerate(self.batches()):
-            total += self.taken(number, batch, done)
-            done += self.size_of(batch)
+        for batch in self.batches():
+            size = self.size_of(batch)
+            total += self.step(batch, done) * size
+            done += size
             if watch is not None:
                 watch(self._progress(len(self.epochs) + 1, done))
-        loss, scores = self.mean_loss(total), self.measured()
+        loss, scores = total / self.size, self.measured()
         seconds = time.monotonic() - began + (self.epochs[-1].seconds if self.epochs else 0.0)
         of_dev = None if scores is None else scores._asdict()
         self.epochs.append(Epoch(len(self.epochs) + 1, loss, of_dev, seconds))

@@ -26,7 +26,7 @@ from pyropunct.models.learned import learned_values
 from pyropunct.models.story import Story
 from pyropunct.models.syntax import HeadOutward
 from pyropunct.models.trees import TreeBatch, join_surfaces
-from pyropunct.nets.training import DivergedError, Trainer, strange
+from pyropunct.nets.trainer import DivergedError, Trainer, strange
 from pyropunct.punctuator import Punctuator
 from pyropunct.train.optimisers import SparseAdagrad
 from pyropunct.treebank.sentence import Sentence
@@ -297,10 +297,10 @@ class Training(Trainer):
     def decay(self, done: int, end: float = 1.0) -> float:
         """The factor of a learning rate: 1, or with decay linear from 1 to 0.01 (0 after ``end``)."""
         passed = len(self.epochs) + done / self.size
-        whole = end * self.planned
-        if passed >= whole:
+        planned = end * self.planned
+        if passed >= planned:
             return 0.0
-        return max(0.01, 1 - passed / whole) if self.recipe.decay else 1.0
+        return max(0.01, 1 - passed / planned) if self.recipe.decay else 1.0
 
     @_OWN_PARAMETERS
     def punctuator(self) -> Punctuator:

@@ -2,20 +2,19 @@
 
 A story p(x | T) trained on treebank trees alone trusts all mistakes of a parser.  So restoration uses a
 second story, trained on each sentence twice: with its treebank tree, and with the tree of a parser that has
-not seen the sentence (`pyropunct.nets.jackknife`): see `fit_parsed`.  Underlying trees and rules come from
-the first story.
+not seen the sentence (`pyropunct.nets.parser.jackknifed`): see `fit_parsed`.  Underlying trees and
+rules come from the first story.
 
-The second story reads a tagger (`pyropunct.nets.tagger`), which needs no tree and makes other mistakes.  Its
-weight is learned from sentences that neither has seen: see `pyropunct.train.reading`.
+The second story reads a tagger (`pyropunct.nets.tagger`), which needs no tree and makes other mistakes.  How
+far the tagger is trusted is learned from sentences that neither has seen: see `with_tagger`.
 
 Example::
 
     from dataclasses import replace
 
     from pyropunct import fit, read_treebank
-    from pyropunct.nets.jackknife import jackknifed
-    from pyropunct.nets.parser import train_parser
-    from pyropunct.train.parts import fit_parsed, fit_tagger
+    from pyropunct.nets.parser import jackknifed, train_parser
+    from pyropunct.train.parser_output import fit_parsed, fit_tagger
 
     train, dev = read_treebank("train.conllu"), read_treebank("dev.conllu")
     model = replace(fit(train, dev), parser=train_parser(train, dev))
@@ -25,25 +24,51 @@ Example::
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+import pyro
+import torch
+from pyro.infer.autoguide import AutoDelta
+from pyro.infer.autoguide.initialization import init_to_mean
+
 from pyropunct.fitted.evaluation import Evaluation
-from pyropunct.nets.jackknife import with_trees
-from pyropunct.nets.parser import BiaffineParser, WeightedTree, attachment_scores
-from pyropunct.nets.recipes import SlotTaggerRecipe
-from pyropunct.nets.tagger import SlotTagger, train_slot_tagger
-from pyropunct.nets.training import AnyCheckpoint, Watch
-from pyropunct.nets.training import Watch as NetworkWatch
+from pyropunct.fitted.story import FittedStory
+from pyropunct.inference.pyro.collapse import collapse_trees
+from pyropunct.inference.pyro.elbo import scale_likelihood, tree_elbo
+from pyropunct.models.learned import settle
+from pyropunct.models.trees import join_surfaces
+from pyropunct.models.trust import Trust
+from pyropunct.nets.parser import BiaffineParser, WeightedTree, attachment_scores, with_trees
+from pyropunct.nets.tagger import SlotTagger, SlotTaggerRecipe, train_slot_tagger
+from pyropunct.nets.trainer import AnyCheckpoint, Watch
+from pyropunct.nets.trainer import Watch as NetworkWatch
 from pyropunct.punctuator import Punctuator
-from pyropunct.restore.parses import NoParserError, weighted_trees
+from pyropunct.restore.deciding import draws_of, pooled, voices_of
+from pyropunct.restore.parses import FittedModel, NoParserError, weighted_trees
 from pyropunct.train.checkpoints import Checkpoint
-from pyropunct.train.latent import LatentTraining
-from pyropunct.train.reading import fit_reading, likeliest_share
-from pyropunct.train.training import Training, held_out
+from pyropunct.train.story_training import Training, held_out
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.vocabulary import with_pairs_of
+
+TRUST_EPOCHS, TRUST_BATCH, TRUST_RATE = 6, 40, 0.05
+"""For the trust in a tagger: passes over the trees, trees of a step, and Adam's learning rate, which falls to
+zero."""
+
+TRUST_TREES = 2
+"""The heaviest trees of a sentence from which the trust is learned."""
+
+SHARES = tuple(number / 20 for number in range(21))
+"""The shares of a tagger in the pool that are tried."""
+
+MOST_SHARED, DRAWS = 500, 200
+"""The most sentences by which a share is chosen, and the draws of each."""
+
+LEAST_PROBABILITY = 1e-4
+"""The least probability that a string is taken to have, so that no single one decides."""
 
 Watching = Callable[[str], AbstractContextManager[Any]]
 """Called with the name of each part that begins; yields a function that is told its progress.
@@ -65,6 +90,13 @@ def checkpoint_of(path: Path | None, name: str) -> Checkpoint | None:
     return None if path is None else Checkpoint(path.with_name(f"{path.name}.{name}"))
 
 
+def forget_checkpoints(path: Path | None, names: Iterable[str]) -> None:
+    """Delete the checkpoints of parts; ``path`` as for `checkpoint_of`."""
+    for file in (checkpoint_of(path, name) for name in names):
+        if file is not None:
+            file.forget()
+
+
 @dataclass(frozen=True)
 class PartTrainings:
     """Seed, checkpoints (see `checkpoint_of`) and `Watching` that the trainings of all parts share."""
@@ -72,13 +104,6 @@ class PartTrainings:
     seed: int
     checkpoint: Path | None
     watching: Watching
-
-    def forget(self, names: Iterable[str]) -> None:
-        """Delete the checkpoints of parts."""
-        for name in names:
-            file = checkpoint_of(self.checkpoint, name)
-            if file is not None:
-                file.forget()
 
     @contextmanager
     def part(self, name: str) -> Iterator[dict[str, Any]]:
@@ -111,11 +136,11 @@ def fit_parsed(
 ) -> Punctuator:
     """Fit the story for parser output to the sentences that `pyropunct.fit` was given; raises its errors.
 
-    :param parses: the trees of each sentence, see `pyropunct.nets.jackknifed`.
+    :param parses: the trees of each sentence, see `pyropunct.nets.parser.jackknifed`.
     :param dev: sentences that choose the epoch; by default every tenth training sentence, with its trees.
     :param dev_parses: the trees of each dev sentence; by default the model's parser gives them.
     :param text: further sentences with parsed trees; see `pyropunct.train.texts`.
-    :param latent: further sentences whose trees are summed over: see `pyropunct.train.latent`.
+    :param latent: further sentences whose trees are summed over: see `pyropunct.train.all_trees`.
     :returns: the model with `Punctuator.parsed`, whose report has the parser's ``scores``, and ``perplexity``
         and ``unparsed_perplexity`` of dev over its trees.
     :raises NoParserError: if neither dev has trees nor the model a parser.
@@ -142,6 +167,8 @@ def fit_parsed(
     recipe = model.recipe.changed(**of_parsed, **({} if epochs is None else {"epochs": epochs}))
     arguments = vocabulary, sentences, last, recipe, seed, device
     if latent:
+        from pyropunct.train.all_trees import LatentTraining
+
         known = len(sentences) - len(latent)
         training: Training = LatentTraining(*arguments, parser=model.parser, known=known)
     else:
@@ -232,3 +259,81 @@ def with_tagger(
         model, tagger=tagger, parsed=fit_reading(model.for_parsed, tagger, unseen, parses, seed=seed)
     )
     return replace(reading, share=likeliest_share(reading, unseen, parses, seed=seed))
+
+
+def fit_reading(
+    fitted: FittedStory,
+    tagger: SlotTagger,
+    sentences: Sequence[Sentence],
+    parses: Sequence[Sequence[WeightedTree]],
+    *,
+    seed: int = 0,
+) -> FittedStory:
+    """A copy of a story for parser output that reads a tagger.
+
+    The weights of `pyropunct.models.trust` are learned by SVI; the other weights are not changed.
+
+    :param sentences: at least one, unseen by story and tagger.
+    """
+    story = deepcopy(fitted.story)
+    story.reading = Trust(fitted.vocabulary.inventory)
+    parts = fitted.vocabulary, fitted.recipe, story, fitted.report
+    found = FittedStory(*parts, tagger=tagger)
+    pairs = [
+        (one.tree, sentence.surface)
+        for sentence, trees in zip(sentences, parses, strict=True)
+        for one in sorted(trees, key=lambda tree: -tree.weight)[:TRUST_TREES]
+    ]
+    trees = found.encode_trees([tree for tree, _ in pairs])
+    surfaces = [found.vocabulary.encode_surface(surface) for _, surface in pairs]
+    with torch.random.fork_rng(devices=[]), pyro.settings.context(module_local_params=True):
+        torch.manual_seed(seed)
+        guide = AutoDelta(collapse_trees(story), init_loc_fn=init_to_mean)
+        first = trees.pick([0]), join_surfaces(surfaces[:1])
+        guide(*first)
+        elbo = tree_elbo(story, guide, *first)
+        optimiser = torch.optim.Adam(guide.parameters(), TRUST_RATE)
+        orders = [torch.randperm(len(pairs)) for _ in range(TRUST_EPOCHS)]
+        batches = [numbers for order in orders for numbers in order.split(TRUST_BATCH)]
+        decay = torch.optim.lr_scheduler.LinearLR(optimiser, 1.0, 0.0, len(batches))
+        for numbers in (batch.tolist() for batch in batches):
+            model = scale_likelihood(story, len(sentences) / len(numbers))
+            some = trees.pick(numbers), join_surfaces([surfaces[number] for number in numbers])
+            optimiser.zero_grad()
+            elbo.differentiable_loss(model, guide, *some).backward()
+            optimiser.step()
+            decay.step()
+        values = {name.removeprefix("reading."): value.detach() for name, value in guide.median().items()}
+    settle(story.reading, values)
+    story.eval()
+    return found
+
+
+def likeliest_share(
+    model: FittedModel,
+    sentences: Sequence[Sentence],
+    parses: Sequence[Sequence[WeightedTree]],
+    *,
+    seed: int = 0,
+) -> float:
+    """The tagger's share in the pool with the story (`pyropunct.restore.pooling`) that makes the slot strings
+    most probable.
+
+    :param sentences: at least one, unseen by both; `MOST_SHARED` of them are used.
+    """
+    some = range(0, len(sentences), -(-len(sentences) // MOST_SHARED))
+    trees = [parses[number] for number in some]
+    voices = voices_of(model, trees)
+    total = np.zeros(len(SHARES))
+    for number, draws, heard in zip(some, draws_of(model, trees, voices, DRAWS, seed), voices, strict=True):
+        known = model.vocabulary.known_surface(sentences[number].surface)
+        for place, share in enumerate(SHARES):
+            pool = pooled(draws, heard, share)
+            column = {string: column for column, string in enumerate(pool.strings)}
+            assert pool.shares is not None
+            found = [
+                pool.shares[slot, column[tuple(string)]] if tuple(string) in column else 0.0
+                for slot, string in enumerate(known)
+            ]
+            total[place] += np.log(np.maximum(found, LEAST_PROBABILITY)).sum()
+    return SHARES[int(total.argmax())]
