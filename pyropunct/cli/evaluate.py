@@ -76,7 +76,7 @@ def work(model: str, *, use: ModelUse) -> "Work":
     ) -> None:
         sums, items, impossible = measured(punctuator, part, advance, reject)
         counts = {"omitted": len(items.omitted), "impossible": len(impossible), "malformed": items.failed}
-        print(json_text({**counts, "sums": sums.to_json()}), file=out)
+        print(json_text({**counts, "sums": vars(sums)}), file=out)
 
     return measure
 
@@ -126,7 +126,7 @@ class EvaluationReport(Report):
 
         sums, left_out = EvaluationSums(), dict.fromkeys(("omitted", "malformed", "impossible"), 0)
         for plain in map(plain_json.loads, parts):
-            sums += EvaluationSums(plain["sums"])
+            sums += EvaluationSums(**plain["sums"])
             left_out = {reason: count + plain[reason] for reason, count in left_out.items()}
         if not sums.sentences:
             raise TreebankError(name, "no sentence can be used")

@@ -15,7 +15,7 @@ from pyropunct.files import WRITING, json_text, written_whole
 
 NAME = "manifest.json"
 
-FORMAT = {"format": "pyropunct corpus", "version": 2}
+FORMAT = {"format": "pyropunct corpus", "version": 3}
 
 MEANING = {
     "version": "this version of the program",
