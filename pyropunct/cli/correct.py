@@ -47,7 +47,6 @@ def correct(
     rate: Annotated[float | None, Range(0, 4)] = None,
     find_rate: bool = False,
     use: ModelUse,
-    json: Json = False,
 ) -> "Work":
     """Correct the punctuation of FILE: raw text, one sentence a line, or CoNLL-U.
 
@@ -71,8 +70,7 @@ def correct(
         raise UserError(f"{option}: {model} is the corrector of the paper, which has none")
     if find_rate and rate is not None:
         raise UserError("--rate tells what --find-rate is to find: give one of the two")
-    shape = "json" if json else format
-    how = replace(settings, best_tree=shape == "conllu")
+    how = replace(settings, best_tree=format == "conllu")
 
     def begin() -> "Restore":
         """Each text has a writer."""
@@ -80,7 +78,7 @@ def correct(
         return partial(corrector.correct, settings=how, rate=WritersRate(None if find_rate else known))
 
     def report(out: TextIO, name: str) -> CorrectionReport:
-        return CorrectionReport(shape, out, corrector.model, how.parse)
+        return CorrectionReport(format, out, corrector.model, how.parse)
 
     return text_work(corrector.model, begin, report)
 

@@ -9,7 +9,6 @@ from pyropunct.cli import console
 from pyropunct.cli.command import Group, command
 from pyropunct.cli.loading import Hardware, Json, check_device, read_file
 from pyropunct.cli.report import Report
-from pyropunct.cli.rules import disagreement
 from pyropunct.cli.training_reports import Checkpoints, fit_watches
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.errors import UserError
@@ -297,6 +296,7 @@ class FitReport(Report):
 
     def told(self) -> "Iterator[Table[Any] | str]":
         """The treebanks, tables of the epochs and of the edits, and lines about scores."""
+        from pyropunct.cli.rule_reports import disagreement
         from pyropunct.compare.table import cells_table
 
         yield from console.treebank_lines(self._treebanks)

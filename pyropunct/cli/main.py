@@ -14,28 +14,25 @@ from pyropunct.cli import console
 from pyropunct.cli.frame import misuse_in_one_line
 from pyropunct.cli.loading import USUAL, WHILE_READING
 
-COMMANDS = (
-    "adapt",
-    "compare",
-    "convert",
-    "corpus",
-    "correct",
-    "evaluate",
-    "fit",
-    "fit-correction",
-    "parse",
-    "relations",
-    "rephrase",
-    "restore",
-    "rules",
-    "sample",
-    "typology",
-    "underlying",
-)
-"""Each is a function in a module of its name, with underscores for hyphens, but for `ELSEWHERE`."""
-
-ELSEWHERE = {"fit-correction": "correct"}
-"""The modules of commands that stand beside others."""
+COMMANDS = {
+    "adapt": "adapt",
+    "compare": "compare",
+    "convert": "convert",
+    "corpus": "corpus",
+    "correct": "correct",
+    "evaluate": "evaluate",
+    "fit": "fit",
+    "fit-correction": "correct",
+    "parse": "parse",
+    "relations": "learned_commands",
+    "rephrase": "rephrase",
+    "restore": "restore",
+    "rules": "learned_commands",
+    "sample": "sample",
+    "typology": "learned_commands",
+    "underlying": "underlying",
+}
+"""The module of each command, which is a function of its name, with underscores for hyphens."""
 
 
 @contextmanager
@@ -82,9 +79,8 @@ class _Commands(click.Group):
         """The command of a name, if there is one."""
         if cmd_name not in COMMANDS:
             return None
-        name = cmd_name.replace("-", "_")
-        module = ELSEWHERE.get(cmd_name, name)
-        command: click.Command = getattr(import_module(f"pyropunct.cli.{module}"), name)
+        module = import_module(f"pyropunct.cli.{COMMANDS[cmd_name]}")
+        command: click.Command = getattr(module, cmd_name.replace("-", "_"))
         return command
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
 
 from pyropunct.cli import console
 from pyropunct.cli.command import text_command
-from pyropunct.cli.loading import Json, ModelUse
+from pyropunct.cli.loading import ModelUse
 from pyropunct.cli.report import ScoreReport, SentenceReport
 from pyropunct.cli.restore import RestorationReport
 from pyropunct.errors import UserError
@@ -34,7 +34,6 @@ def parse(
     format: Literal["conllu", "json"] = "conllu",
     score: bool = False,
     use: ModelUse,
-    json: Json = False,
 ) -> "Work":
     """Find the trees of FILE from its words and punctuation, and the head of each mark.
 
@@ -51,10 +50,9 @@ def parse(
     punctuator = use.load(model)
     if punctuator.parser is None:
         raise UserError(f"{model}: has no parser: fit one with `pyropunct fit TRAIN --parser`")
-    shape = "json" if json else format
 
     def report(out: TextIO, name: str) -> SentenceReport:
-        return TreeScoreReport(name, shape) if score else TreeReport(shape, out, punctuator)
+        return TreeScoreReport(name, format) if score else TreeReport(format, out, punctuator)
 
     return text_work(punctuator, lambda: partial(parsed, punctuator, draws, strength), report)
 

@@ -5,9 +5,9 @@ A `Report` is shown as a whole, a `SentenceReport` sentence by sentence; each co
 
 import io
 import re
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
 
 from pyropunct.cli import console
 from pyropunct.errors import UserError
@@ -16,12 +16,8 @@ from pyropunct.limits import Help, Range
 
 if TYPE_CHECKING:
     from pyropunct.compare.table import Table
-    from pyropunct.punctuator import Punctuator
-    from pyropunct.tasks.explain.examples import Example
     from pyropunct.treebank.reading import Omission, Treebank
     from pyropunct.treebank.sentence import Sentence
-
-    Found = Mapping[Any, Sequence[Example]]
 
 # Modules that are slow to import are imported inside the functions, so that --help answers at once.
 
@@ -65,89 +61,6 @@ class Report:
             print("\n".join(written), end="")
         else:
             print(self.rows().written(form), end="")
-
-
-# What was learned, with examples
-
-
-class Learned(NamedTuple):
-    """Something learned, with its row (``cells``) for programs.
-
-    :ivar key: its key among the examples.
-    :ivar title: the line above its examples.
-    :ivar expected: the expected number of places in the sentences.
-    """
-
-    key: Hashable
-    title: str
-    expected: float
-    cells: tuple[Any, ...]
-
-    @property
-    def occurs(self) -> bool:
-        """Whether it is expected about once or more."""
-        from pyropunct.tasks.explain.rules import OCCURRING
-
-        return self.expected >= OCCURRING
-
-
-class LearnedReport(Report):
-    """Everything learned, with places in sentences as examples.
-
-    :ivar columns: of the table for programs, ``learned`` are its rows.
-    :ivar whole: everything in plain JSON types, ``parts`` are those of each row.
-    :ivar tables: tables for people, and lines between them.
-    :ivar prominent: the rows whose examples people see.
-    :ivar examples: by their keys; None if they were not requested.
-    """
-
-    columns: Sequence[str]
-    learned: Sequence[Learned]
-    whole: dict[str, Any]
-    parts: Sequence[dict[str, Any]]
-    tables: "Sequence[Table[Any] | str]"
-    prominent: Sequence[Learned] = ()
-    examples: "Found | None" = None
-
-    def find(
-        self,
-        examples: "Callable[..., Found]",
-        model: "Punctuator",
-        sentences: "Sequence[Sentence]",
-        most: int,
-    ) -> None:
-        """Find at most so many examples for each key; see `pyropunct.tasks.explain.examples`."""
-        if most:
-            with console.sentence_bar("examples", len(sentences)) as advance:
-                self.examples = examples(model, sentences, most, advance)
-
-    def plain(self) -> dict[str, Any]:
-        """Everything, with the examples of each part."""
-        if self.examples is not None:
-            for one, part in zip(self.learned, self.parts, strict=True):
-                part["examples"] = [example.to_json() for example in self.examples.get(one.key, ())]
-        return self.whole
-
-    def told(self) -> "Iterable[Table[Any] | str]":
-        """The tables, and a title and a line for each example; only a title if there is none."""
-        yield from self.tables
-        examples = self.examples or {}
-        for one in () if self.examples is None else self.prominent:
-            found = examples.get(one.key, ())
-            if found or one.occurs:
-                yield ""
-                yield one.title if found else f"{one.title}: nowhere in the best underlying trees"
-            for example in found:
-                yield f"  {example.identifier}: {example.text}"
-
-    def rows(self) -> "Table[Any]":
-        """A row for each thing learned, or for each example of it."""
-        from pyropunct.compare.table import cells_table
-
-        example = () if self.examples is None else ("sentence", "before", "place", "after")
-        found, nowhere = self.examples or {}, [(None,) * len(example)]
-        rows = [(*one.cells, *place) for one in self.learned for place in found.get(one.key) or nowhere]
-        return cells_table("", dict.fromkeys((*self.columns, *example)), rows)
 
 
 # Sentence by sentence

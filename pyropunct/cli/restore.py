@@ -8,7 +8,7 @@ import click
 
 from pyropunct.cli import console
 from pyropunct.cli.command import text_command
-from pyropunct.cli.loading import Json, ModelUse
+from pyropunct.cli.loading import ModelUse
 from pyropunct.cli.report import ScoreReport, SentenceReport
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.shipped import DEFAULT
@@ -40,7 +40,6 @@ def restore(
     format: Literal["text", "conllu", "json"] = "text",
     score: bool = False,
     use: ModelUse,
-    json: Json = False,
 ) -> "Work":
     """Punctuate FILE: raw text, one sentence a line with spaces between words, or CoNLL-U.
 
@@ -61,17 +60,16 @@ def restore(
     if settings.running and score:
         raise click.UsageError("--running and --score exclude each other: sentences are compared")
     punctuator = use.load(model)
-    shape = "json" if json else format
     decoder = settings.decoder or ("mbr" if score else None)
-    settings = replace(settings, decoder=decoder, best_tree=shape == "conllu", as_written=not score)
+    settings = replace(settings, decoder=decoder, best_tree=format == "conllu", as_written=not score)
     if score:
         settings = replace(settings, keep=False)
     restorer = Restorer(punctuator, settings)
 
     def report(out: TextIO, name: str) -> SentenceReport:
         if score:
-            return RestorationScoreReport(name, shape)
-        return RestorationReport(shape, out, punctuator, settings.capital)
+            return RestorationScoreReport(name, format)
+        return RestorationReport(format, out, punctuator, settings.capital)
 
     return text_work(
         punctuator,

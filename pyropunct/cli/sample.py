@@ -6,7 +6,7 @@ import click
 
 from pyropunct.cli import console
 from pyropunct.cli.command import command
-from pyropunct.cli.loading import Json, SeededUse, read_file
+from pyropunct.cli.loading import SeededUse, read_file
 from pyropunct.cli.report import SentenceReport, in_order, show_each
 from pyropunct.limits import Count
 from pyropunct.text.conventions import Conventions
@@ -22,7 +22,6 @@ def sample(
     format: Literal["text", "conllu", "brackets", "json"] = "text",
     balanced: bool = False,
     use: SeededUse,
-    json: Json = False,
 ) -> None:
     """Draw surface punctuation for the trees of FILE, whose own punctuation is ignored.
 
@@ -36,9 +35,8 @@ def sample(
     """
     from pyropunct.tasks.explain.brackets import surface_texts, underlying_brackets
 
-    shape = "json" if json else format
     wrong = "brackets" if file is not None else "conllu"
-    if shape == wrong:
+    if format == wrong:
         raise click.UsageError(f"--format {wrong} is for calls {'without' if file else 'with'} FILE")
     if file is None and balanced:
         raise click.UsageError("--balanced is for the trees of FILE")
@@ -49,18 +47,18 @@ def sample(
             (text,) = surface_texts(drawn, punctuator.vocabulary)
             (underlying,) = underlying_brackets(drawn, punctuator.vocabulary)
             sentences.append({"text": text, "underlying": underlying})
-            if shape != "json":
-                console.say(text if shape == "text" else underlying)
-        if shape == "json":
+            if format != "json":
+                console.say(text if format == "text" else underlying)
+        if format == "json":
             console.print_json({"sentences": sentences})
         return
     treebank = read_file(file)
     draws = punctuator.sample(list(treebank), samples or 1, balanced=balanced)
     show_each(
         "sampling",
-        SampleReport(shape, punctuator.conventions),
+        SampleReport(format, punctuator.conventions),
         treebank,
-        in_order(treebank, None, shape),
+        in_order(treebank, None, format),
         draws,
     )
 
