@@ -41,7 +41,7 @@ class Learned(NamedTuple):
 
 
 @dataclass
-class LearnedReport(Report):
+class LearnedReport:
     """Everything learned, with places in sentences as examples.
 
     :ivar columns: of the table for programs; ``learned`` are its rows.
@@ -70,14 +70,18 @@ class LearnedReport(Report):
             with console.sentence_bar("examples", len(sentences)) as advance:
                 self.examples = examples(model, sentences, most, advance)
 
-    def plain(self) -> dict[str, Any]:
+    def show(self, form: str) -> None:
+        """Print in one of the formats of a `Report`."""
+        Report(self._plain(), self._told(), self._rows()).show(form)
+
+    def _plain(self) -> dict[str, Any]:
         """Everything, with the examples of each part."""
         if self.examples is not None:
             for one in self.learned:
                 one.plain["examples"] = [example._asdict() for example in self.examples.get(one.key, ())]
         return self.whole
 
-    def told(self) -> Iterable[Table[Any] | str]:
+    def _told(self) -> Iterable[Table[Any] | str]:
         """The tables, and a title and a line for each example; only a title if there is none."""
         yield from self.tables
         examples = self.examples or {}
@@ -89,7 +93,7 @@ class LearnedReport(Report):
             for example in found:
                 yield f"  {example.id}: {example.text}"
 
-    def rows(self) -> Table[Any]:
+    def _rows(self) -> Table[Any]:
         """A row for each thing learned, or for each example of it."""
         example = () if self.examples is None else ("sentence", "before", "place", "after")
         found, nowhere = self.examples or {}, [(None,) * len(example)]
@@ -216,8 +220,8 @@ def typology_report(
     tables = list[Table[Any] | str]()
     for table, title in TITLES.items():
         some = [one for one in shown_rows(compared, most) if one.table == table]
-        cells = [(one.of, one.outcome, "*" if one.differs else "", *one.shares) for one in some]
-        tables.append(cells_table(title, columns, cells, [LANGUAGE_LEGEND] if table == LAST_TABLE else []))
+        shares = [(one.of, one.outcome, "*" if one.differs else "", *one.shares) for one in some]
+        tables.append(cells_table(title, columns, shares, [LANGUAGE_LEGEND] if table == LAST_TABLE else []))
     return LearnedReport(LANGUAGE_COLUMNS, learned, whole, tables)
 
 

@@ -15,22 +15,22 @@ from pyropunct.cli.frame import misuse_in_one_line
 from pyropunct.cli.loading import USUAL, WHILE_READING
 
 COMMANDS = {
-    "adapt": "adapt",
+    "adapt": "further_fits",
     "compare": "compare",
-    "convert": "convert",
+    "convert": "tree_commands",
     "corpus": "corpus",
-    "correct": "correct",
+    "correct": "text_commands",
     "evaluate": "evaluate",
     "fit": "fit",
-    "fit-correction": "correct",
-    "parse": "parse",
+    "fit-correction": "further_fits",
+    "parse": "text_commands",
     "relations": "learned_commands",
     "rephrase": "rephrase",
-    "restore": "restore",
+    "restore": "text_commands",
     "rules": "learned_commands",
-    "sample": "sample",
+    "sample": "tree_commands",
     "typology": "learned_commands",
-    "underlying": "underlying",
+    "underlying": "tree_commands",
 }
 """The module of each command, which is a function of its name, with underscores for hyphens."""
 

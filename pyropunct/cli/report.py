@@ -1,13 +1,13 @@
 """How commands print their results.
 
-A `Report` is shown as a whole, a `SentenceReport` sentence by sentence; each command has a subclass.
+A `Report` is shown as a whole, a `SentenceReport` sentence by sentence.
 """
 
 import io
 import re
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TextIO
 
 from pyropunct.cli import console
 from pyropunct.errors import UserError
@@ -34,39 +34,34 @@ Examples = Annotated[
 _SENT_ID = re.compile(r"#\s*sent_id\s*=\s*+.*\S")
 
 
-class Report:
-    """A result that is shown as a whole."""
+class Report(NamedTuple):
+    """A result that is shown as a whole: everything in ``plain`` JSON types, or tables and lines for people.
 
-    def plain(self) -> dict[str, Any]:
-        """The result in plain JSON types."""
-        raise NotImplementedError
+    :ivar rows: a table for programs, with all digits.
+    """
 
-    def told(self) -> "Iterable[Table[Any] | str]":
-        """Tables and lines for people."""
-        raise NotImplementedError
-
-    def rows(self) -> "Table[Any]":
-        """A table for programs, with all digits."""
-        raise NotImplementedError
+    plain: dict[str, Any]
+    told: "Iterable[Table[Any] | str]"
+    rows: "Table[Any] | None" = None
 
     def show(self, form: str) -> None:
         """Print as "json"; "table" or "text", for people; "tsv" or "csv"; or "markdown" or "latex"."""
         if form == "json":
-            console.print_json(self.plain())
+            console.print_json(self.plain)
         elif form in ("table", "text"):
-            for part in self.told():
+            for part in self.told:
                 console.say(part) if isinstance(part, str) else console.show_table(part)
         elif form in ("markdown", "latex"):
-            written = (part.written(form) for part in self.told() if not isinstance(part, str))
+            written = (part.written(form) for part in self.told if not isinstance(part, str))
             print("\n".join(written), end="")
-        else:
-            print(self.rows().written(form), end="")
+        elif self.rows is not None:
+            print(self.rows.written(form), end="")
 
 
 # Sentence by sentence
 
 
-class SentenceReport(Report):
+class SentenceReport:
     """Results of sentences, each shown at once: as `text`, as `conllu`, or as an `entry` of JSON.
 
     :param out: a stream to write to piece by piece.  The default is standard output, where JSON is printed as
@@ -130,25 +125,6 @@ class SentenceReport(Report):
         self.write(f"{start}], {json_text(console.plain_omissions(omitted))[1:]}\n")
         if isinstance(self._out, io.StringIO) and not self._streamed:
             print(self._out.getvalue(), end="")
-
-
-class ScoreReport(SentenceReport):
-    """Scores of all sentences, shown at the end; ``form`` is "json", or any other for people."""
-
-    omitted: "Sequence[Omission]" = ()
-    keeps_omitted = False  # for no sentence is written
-
-    def __init__(self, name: str, form: str) -> None:
-        super().__init__(form)
-        self.name = name
-
-    def leave(self, item: Any) -> None:
-        """There is nothing to compare."""
-
-    def finish(self, omitted: "Sequence[Omission]") -> None:
-        """Print the scores."""
-        self.omitted = omitted
-        self.show("json" if self.form == "json" else "text")
 
 
 def show_each(

@@ -358,7 +358,7 @@ def test_input_that_cannot_be_read() -> None:
     )
 
 
-@pytest.mark.parametrize("module", ["click", "pyropunct.cli.main", "pyropunct.cli.convert"])
+@pytest.mark.parametrize("module", ["click", "pyropunct.cli.main", "pyropunct.cli.tree_commands"])
 def test_an_interruption_at_the_start(tmp_path: Path, module: str) -> None:
     """While modules are imported."""
     script = f"""
