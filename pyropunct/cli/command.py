@@ -11,7 +11,7 @@ A command is a function in a module of its name, which loads, calls a task, and 
 
 Parameters before the star are arguments; a tuple takes several.  All others are options: names, defaults,
 bounds and choices come from the signature (see `pyropunct.limits`), help from the docstring.  A dataclass
-stands for its fields; a field that two of them share is one option.  With ``format`` there is ``--json`` for
+stands for its fields; a field that two of them share is one option.  With a format json there is ``--json`` for
 ``--format json``.  A function in an annotation converts the text of an option, or raises a ValueError.
 Import tasks inside the function, so that help is quick.  Do not handle errors: those that users can act on
 derive from `UserError`.
@@ -28,7 +28,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin,
 import click
 
 from pyropunct.cli import console
-from pyropunct.cli.frame import polite
 from pyropunct.cli.loading import Json
 from pyropunct.errors import UserError
 from pyropunct.files import MODEL_SUFFIX
@@ -80,7 +79,7 @@ class Command(click.Command):
         self.groups = {name: group for name, group in groups.items() if group is not None}
         self._plain = [name for name in hints if name not in self.groups]
         params = list(self._parameters(parameters))
-        if "format" in hints and "json" not in hints:
+        if "json" not in hints and "json" in get_args(limits(hints.get("format")).kind):
             params.append(option("json", Json, False, None))
         super().__init__(
             function.__name__.replace("_", "-"),
@@ -101,7 +100,7 @@ class Command(click.Command):
         self.function(**self.arguments(values))
 
     def _called(self, **values: Any) -> None:
-        polite(self.run)(values)
+        console.polite(self.run)(values)
 
     def _parameters(self, parameters: Mapping[str, inspect.Parameter]) -> Iterator[click.Parameter]:
         texts, seen = meanings(self.function), set[str | None]()

@@ -15,7 +15,6 @@ import click
 from pyropunct.cli import console
 from pyropunct.cli.command import Command, Group
 from pyropunct.cli.evaluate import merged_report
-from pyropunct.cli.frame import polite
 from pyropunct.cli.loading import Hardware, Threads, is_in
 from pyropunct.errors import FailureError, UserError, installing
 from pyropunct.files import held, json_text, model_there, remove_unwritten, written_whole
@@ -124,7 +123,7 @@ def _command(name: str) -> click.Command:
     places = {"model": "MODEL", "given": "IN", "out": "OUT"}
     return click.Command(
         name,
-        callback=polite(partial(_run, name)),
+        callback=console.polite(partial(_run, name)),
         params=[
             *(click.Argument([place], metavar=shown) for place, shown in places.items()),
             *(parameter for parameter in kept if parameter.name != "json"),

@@ -11,7 +11,6 @@ from typing import Any
 import click
 
 from pyropunct.cli import console
-from pyropunct.cli.frame import misuse_in_one_line
 from pyropunct.cli.loading import USUAL, WHILE_READING
 
 COMMANDS = {
@@ -58,12 +57,12 @@ class _Commands(click.Group):
 
     def make_context(self, *args: Any, **extra: Any) -> click.Context:
         """The context of a call."""
-        with misuse_in_one_line():
+        with console.misuse_in_one_line():
             return super().make_context(*args, **extra)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Call a command."""
-        with _ended_as_interrupted(), misuse_in_one_line():
+        with _ended_as_interrupted(), console.misuse_in_one_line():
             try:
                 gc.set_threshold(WHILE_READING)  # until hardware or a model has been loaded
                 return super().invoke(ctx)

@@ -41,7 +41,6 @@ class UnderlyingReport(SentenceReport):
     def __init__(
         self, form: str, out: TextIO | None, model: Punctuator, attach: bool, counts_slips: bool = True
     ) -> None:
-
         super().__init__(form, out)
         self._counts_slips = counts_slips
         self._model, self._attach, self._derivations = model, attach, Derivations(model)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from command_line import answer, complaint, invoke, printed
+from command_line import answer, complaint, printed
 from made_up_rules import TOKENS, made_up
 
 from pyropunct.cli.rule_reports import disagreement, rule_report, side_by_side_report
@@ -246,11 +246,3 @@ def test_other_bad_input(small: Path, tmp_path: Path) -> None:
     assert "none.conllu" in complaint(2, "rules", model, tmp_path / "none.conllu")
     plot = tmp_path / "none" / "plot.svg"
     assert complaint(2, "rules", model, "--plot", plot) == f"{plot}: the folder {plot.parent} does not exist"
-
-
-@pytest.mark.parametrize("option", ["--level", "--confidence", "--least"])
-@pytest.mark.parametrize("value", ["nan", "-1", "some"])
-def test_options_that_are_no_sensible_numbers(small: Path, option: str, value: str) -> None:
-    result = invoke("rules", small / "model", option, value)
-    assert result.exit_code == 2
-    assert option in result.stderr
