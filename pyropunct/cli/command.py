@@ -11,8 +11,8 @@ A command is a function in a module of its name, which loads, calls a task, and 
 
 Parameters before the star are arguments; a tuple takes several.  All others are options: names, defaults,
 bounds and choices come from the signature (see `pyropunct.limits`), help from the docstring.  A dataclass
-stands for its fields; a field that two of them share is one option.  With a format json there is ``--json`` for
-``--format json``.  A function in an annotation converts the text of an option, or raises a ValueError.
+stands for its fields; a field that two of them share is one option.  If there is a format json, ``--json``
+stands for it.  A function in an annotation converts the text of an option, or raises a ValueError.
 Import tasks inside the function, so that help is quick.  Do not handle errors: those that users can act on
 derive from `UserError`.
 """
