@@ -175,7 +175,7 @@ def relations(
         write_output(plot, relations_svg(learned))
     about = {"model": model, "file": file, "sentences": len(sentences)}
     about |= console.plain_omissions(treebank.omitted)
-    shown = symmetry_weights(punctuator)[:weights] if weights else []
+    shown = symmetry_weights(punctuator)[:weights] if weights else None
     report = relation_report(learned, pairs, shown, about)
     report.find(sprouting_examples, punctuator, sentences, examples)
     report.show(format)

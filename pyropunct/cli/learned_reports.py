@@ -123,11 +123,14 @@ RELATION_COLUMNS = ("relation", "constituents", *SHARES, *_PAIR)
 
 
 def relation_report(
-    learned: Sequence[RelationPunctemes], most: int, weights: Sequence[SymmetryWeight], about: dict[str, Any]
+    learned: Sequence[RelationPunctemes],
+    most: int,
+    weights: Sequence[SymmetryWeight] | None,
+    about: dict[str, Any],
 ) -> LearnedReport:
     """The punctemes that relations sprout: the ``most`` pairs of each; ``about`` comes first in JSON.
 
-    :param weights: learned weights, shown after the other tables.
+    :param weights: learned weights, shown after the other tables; None if they were not requested.
     """
     relations, pairs, frequent = list[tuple[Any, ...]](), list[Learned](), list[tuple[Any, ...]]()
     plain = [one.to_json(most) for one in learned]
@@ -157,7 +160,7 @@ def relation_report(
         ],
         prominent=pairs,
     )
-    if weights:
+    if weights is not None:
         columns = {"relation": None, "punctemes": None, "weight": 3}
         rows = [(one.relation or "(other)", one.symmetry, one.weight) for one in weights]
         report.tables.append(cells_table("The largest weights of symmetry", columns, rows))
