@@ -3,7 +3,7 @@
 A command is a function in a module of its name, which loads, calls a task, and prints::
 
     @command
-    def dream(model: str, *, samples: Count = 10, use: ModelUse, json: Json = False) -> None:
+    def dream(model: str, *, samples: Count = 10, format: Literal["text", "json"] = "text") -> None:
         '''Draw sentences from MODEL.
 
         :param samples: sentences to draw.
@@ -11,9 +11,10 @@ A command is a function in a module of its name, which loads, calls a task, and 
 
 Parameters before the star are arguments; a tuple takes several.  All others are options: names, defaults,
 bounds and choices come from the signature (see `pyropunct.limits`), help from the docstring.  A dataclass
-stands for its fields; a field that two of them share is one option.  A function in an annotation converts the
-text of an option, or raises a ValueError.  Import tasks inside the function, so that help is quick.  Do not
-handle errors: those that users can act on derive from `UserError`.
+stands for its fields; a field that two of them share is one option.  If there is a format json, ``--json``
+stands for it.  A function in an annotation converts the text of an option, or raises a ValueError.
+Import tasks inside the function, so that help is quick.  Do not handle errors: those that users can act on
+derive from `UserError`.
 """
 
 import inspect
@@ -27,7 +28,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin,
 import click
 
 from pyropunct.cli import console
-from pyropunct.cli.frame import polite
+from pyropunct.cli.loading import Json
 from pyropunct.errors import UserError
 from pyropunct.files import MODEL_SUFFIX
 from pyropunct.limits import Help, Internal, Limits, NamesIn, Opposite, Placeholder, Range, limits, meanings
@@ -77,15 +78,20 @@ class Command(click.Command):
         }
         self.groups = {name: group for name, group in groups.items() if group is not None}
         self._plain = [name for name in hints if name not in self.groups]
+        params = list(self._parameters(parameters))
+        if "json" not in hints and "json" in get_args(limits(hints.get("format")).kind):
+            params.append(option("json", Json, False, None))
         super().__init__(
             function.__name__.replace("_", "-"),
             callback=self._called,
-            params=list(self._parameters(parameters)),
+            params=params,
             help=re.sub(r"^:\w+ .*", "", inspect.getdoc(function) or "", flags=re.MULTILINE | re.DOTALL),
         )
 
     def arguments(self, values: dict[str, Any]) -> dict[str, Any]:
         """The arguments of the function; missing and None values get its defaults."""
+        if values.get("json") and "json" not in self._plain:
+            values = {**values, "format": "json"}
         groups = {name: group.made(values) for name, group in self.groups.items()}
         return {name: values[name] for name in self._plain if values.get(name) is not None} | groups
 
@@ -94,7 +100,7 @@ class Command(click.Command):
         self.function(**self.arguments(values))
 
     def _called(self, **values: Any) -> None:
-        polite(self.run)(values)
+        console.polite(self.run)(values)
 
     def _parameters(self, parameters: Mapping[str, inspect.Parameter]) -> Iterator[click.Parameter]:
         texts, seen = meanings(self.function), set[str | None]()

@@ -14,8 +14,7 @@ import click
 
 from pyropunct.cli import console
 from pyropunct.cli.command import Command, Group
-from pyropunct.cli.evaluate import EvaluationReport
-from pyropunct.cli.frame import polite
+from pyropunct.cli.evaluate import merged_report
 from pyropunct.cli.loading import Hardware, Threads, is_in
 from pyropunct.errors import FailureError, UserError, installing
 from pyropunct.files import held, json_text, model_there, remove_unwritten, written_whole
@@ -43,18 +42,18 @@ class Corpus(NamedTuple):
 
 
 TASKS = {
-    "restore": Corpus("restore:restore.function", {"text": ".txt", "conllu": ".conllu"}, ("score",)),
+    "restore": Corpus("text_commands:restore.function", {"text": ".txt", "conllu": ".conllu"}, ("score",)),
     "correct": Corpus(
-        "correct:correct.function", {"text": ".txt", "conllu": ".conllu", "edits": ".edits.tsv"}
+        "text_commands:correct.function", {"text": ".txt", "conllu": ".conllu", "edits": ".edits.tsv"}
     ),
     "underlying": Corpus(
-        "underlying:work",
+        "tree_commands:underlying_work",
         {"brackets": ".brackets.txt", "conllu": ".conllu", "text": ".trees.txt"},
         ("samples", "sentence", "width", "mark", "seed"),
         conllu=True,
     ),
     "evaluate": Corpus("evaluate:work", {"": ".sums.json"}, conllu=True),
-    "parse": Corpus("parse:parse.function", {"": ".conllu"}, ("format", "score")),
+    "parse": Corpus("text_commands:parse.function", {"": ".conllu"}, ("format", "score")),
 }
 """The commands that work on corpora."""
 
@@ -104,7 +103,8 @@ def corpus() -> None:
 
 def _plain(name: str) -> Command:
     """The command for a file."""
-    command = getattr(import_module(f"pyropunct.cli.{name}"), name)
+    module, _, _ = TASKS[name].work.partition(":")
+    command = getattr(import_module(f"pyropunct.cli.{module}"), name)
     assert isinstance(command, Command)
     return command
 
@@ -123,7 +123,7 @@ def _command(name: str) -> click.Command:
     places = {"model": "MODEL", "given": "IN", "out": "OUT"}
     return click.Command(
         name,
-        callback=polite(partial(_run, name)),
+        callback=console.polite(partial(_run, name)),
         params=[
             *(click.Argument([place], metavar=shown) for place, shown in places.items()),
             *(parameter for parameter in kept if parameter.name != "json"),
@@ -136,10 +136,8 @@ def _command(name: str) -> click.Command:
 
 
 def _run(name: str, model: str, given: str, out: str, json: bool, **values: Any) -> None:
-    from pyropunct.corpus.inputs import CorpusError, files_of
+    from pyropunct.corpus.inputs import CorpusError
     from pyropunct.corpus.manifest import check, described, with_files, write
-    from pyropunct.corpus.shards import Job, file_checksum, load_work
-    from pyropunct.shipped import place_of
 
     try:
         from pyropunct.corpus.cluster import check_workers, connected, cut_all
@@ -148,51 +146,64 @@ def _run(name: str, model: str, given: str, out: str, json: bool, **values: Any)
 
     task, sharding, folder = TASKS[name], Group(Sharding).made(values), Path(out)
     kind = "conllu" if task.conllu else values["input"]
-    files = files_of(given, any_name=kind != "auto" and not task.conllu, conllu=task.conllu)
-    for path in (given, str(place_of(model)), *files):
-        if is_in(folder, Path(path)):
-            raise UserError(f"{out}: is in {path}, which is read: choose another folder")
-    model = os.path.abspath(model_there(model)) if model_there(model).is_file() else model
-    Hardware(threads=sharding.threads).start()
-    arguments = _plain(name).arguments({key: value for key, value in values.items() if key != "threads"})
-    place = f"pyropunct.cli.{task.work}"
-    load_work(place, model, arguments)  # whatever is wrong with the model or the settings is told at once
-    told = {key: value for key, value in values.items() if key not in vars(sharding)}
-    checksum = file_checksum(place_of(model))
-    manifest = described(name, checksum, {**told, "threads": sharding.threads}, sharding.shard_size)
+    files = _files(task, kind, model, given, out)
+    job = _job(name, model, out, sharding.threads, values)
+    options = {key: value for key, value in values.items() if key not in vars(sharding)}
+    settings = {**options, "threads": sharding.threads}
+    manifest = described(name, job.model_checksum, settings, sharding.shard_size)
     check(folder, manifest)
     with _alone_in(folder), connected(sharding.scheduler, sharding.processes) as client:
         check_workers(client, console.tell)
-        files = list(map(os.path.abspath, files))
         cut_files = cut_all(client, files, kind, sharding.shard_size, values.get("running", False))
-        manifest = with_files(manifest, given, cut_files)
         shards = [shard for file in cut_files for shard in file.shards]
         if not shards:
             raise UserError(f"{given}: there is no sentence in it")
-        if not check(folder, manifest):
-            write(folder, manifest)
-        ending, settings = task.endings[values.get("format", "")], tuple(sorted(arguments.items()))
-        job = Job(place, model, checksum, settings, sharding.threads, os.path.abspath(out), ending)
-        failed = _make(client, job, shards)
-    if failed:
-        raise FailureError(
-            f"{job.out}: {len(failed):,} of {len(shards):,} shards could not be made, the first of them "
-            f"{failed[0].number}; the same command tries them again"
-        )
+        write(folder, with_files(manifest, given, cut_files))
+        _make(client, job, shards)
     rejected = _merge_rejects(job, shards)
     if name == "evaluate":
-        report = EvaluationReport.merged(
-            given, (job.path(shard).read_text(encoding="utf-8") for shard in shards)
-        )
-        with written_whole(Path(job.out) / RESULT) as stream:
-            stream.write((json_text(report.plain()) + "\n").encode())
-        report.show("json" if json else "text")
+        _tell_evaluation(job, shards, given, json)
         return
     sentences = sum(shard.sentences for shard in shards)
     if json:
         console.print_json({"sentences": sentences, "shards": len(shards), "rejected": rejected})
     else:
         console.tell(f"pyropunct: {job.out}: {sentences:,} sentences in {len(shards):,} shards")
+
+
+def _files(task: Corpus, kind: str, model: str, given: str, out: str) -> list[str]:
+    """The files to read. Raises UserError if the results would be written into one of them or the model."""
+    from pyropunct.corpus.inputs import files_of
+    from pyropunct.shipped import place_of
+
+    files = files_of(given, any_name=kind != "auto" and not task.conllu, conllu=task.conllu)
+    for path in (given, str(place_of(model)), *files):
+        if is_in(Path(out), Path(path)):
+            raise UserError(f"{out}: is in {path}, which is read: choose another folder")
+    return list(map(os.path.abspath, files))
+
+
+def _job(name: str, model: str, out: str, threads: int, values: dict[str, Any]) -> "Job":
+    """What to do with each shard; whatever is wrong with the model or the options is told at once."""
+    from pyropunct.corpus.shards import Job, file_checksum, load_work
+    from pyropunct.shipped import place_of
+
+    model = os.path.abspath(model_there(model)) if model_there(model).is_file() else model
+    Hardware(threads=threads).start()
+    arguments = _plain(name).arguments({key: value for key, value in values.items() if key != "threads"})
+    place, ending = f"pyropunct.cli.{TASKS[name].work}", TASKS[name].endings[values.get("format", "")]
+    load_work(place, model, arguments)
+    checksum, settings = file_checksum(place_of(model)), tuple(sorted(arguments.items()))
+    return Job(place, model, checksum, settings, threads, os.path.abspath(out), ending)
+
+
+def _tell_evaluation(job: "Job", shards: "Sequence[Shard]", given: str, json: bool) -> None:
+    """Print the evaluation of all shards together, and write it to a file."""
+    parts = (job.path(shard).read_text(encoding="utf-8") for shard in shards)
+    report = merged_report(given, parts)
+    with written_whole(Path(job.out) / RESULT) as stream:
+        stream.write((json_text(report.plain) + "\n").encode())
+    report.show("json" if json else "text")
 
 
 @contextmanager
@@ -208,8 +219,8 @@ def _alone_in(folder: Path) -> Iterator[None]:
             remove_unwritten(folder, "")
 
 
-def _make(client: "Client", job: "Job", shards: "Sequence[Shard]") -> "list[Shard]":
-    """Make the missing shards; returns those that could not be made."""
+def _make(client: "Client", job: "Job", shards: "Sequence[Shard]") -> None:
+    """Make the missing shards. Raises FailureError if some could not be made."""
     from pyropunct.cli.training_reports import paced
     from pyropunct.corpus.cluster import make_all
     from pyropunct.inference.compiling import is_compiled
@@ -220,7 +231,12 @@ def _make(client: "Client", job: "Job", shards: "Sequence[Shard]") -> "list[Shar
         console.tell(f"pyropunct: {len(shards) - len(missing):,} of {len(shards):,} shards are there already")
     total = sum(shard.sentences for shard in missing)
     with paced(Path(job.out).name, total) as advance:
-        return make_all(client, job, missing, console.tell, advance, first_alone=not is_compiled())
+        failed = make_all(client, job, missing, console.tell, advance, first_alone=not is_compiled())
+    if failed:
+        raise FailureError(
+            f"{job.out}: {len(failed):,} of {len(shards):,} shards could not be made, the first of them "
+            f"{failed[0].number}; the same command tries them again"
+        )
 
 
 def _merge_rejects(job: "Job", shards: "Sequence[Shard]") -> int:

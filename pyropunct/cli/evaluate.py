@@ -61,7 +61,7 @@ def evaluate(model: str, file: str, *, use: ModelUse, json: Json = False) -> Non
         console.tell(f"pyropunct: {message}")
     counts = {"omitted": len(omitted), "impossible": len(impossible)}
     told = {**console.plain_omissions(omitted), "impossible": messages}
-    EvaluationReport(name, sums.evaluation(), counts, told).show("json" if json else "text")
+    evaluation_report(name, sums.evaluation(), counts, told).show("json" if json else "text")
 
 
 def work(model: str, *, use: ModelUse) -> "Work":
@@ -76,7 +76,7 @@ def work(model: str, *, use: ModelUse) -> "Work":
     ) -> None:
         sums, items, impossible = measured(punctuator, part, advance, reject)
         counts = {"omitted": len(items.omitted), "impossible": len(impossible), "malformed": items.failed}
-        print(json_text({**counts, "sums": sums.to_json()}), file=out)
+        print(json_text({**counts, "sums": vars(sums)}), file=out)
 
     return measure
 
@@ -103,74 +103,60 @@ def measured(
     return sums, items, impossible
 
 
-class EvaluationReport(Report):
-    """How well a model predicts a text, with the numbers of sentences left out, by reason.
+def merged_report(name: str, parts: Iterable[str]) -> Report:
+    """The report on a corpus, from the lines of `work`. Raises TreebankError if nothing was evaluated."""
+    from pyropunct.fitted.evaluation import EvaluationSums
 
-    :param told: these sentences in JSON; by default their numbers.
-    """
+    sums, left_out = EvaluationSums(), dict.fromkeys(("omitted", "malformed", "impossible"), 0)
+    for plain in map(plain_json.loads, parts):
+        sums += EvaluationSums(**plain["sums"])
+        left_out = {reason: count + plain[reason] for reason, count in left_out.items()}
+    if not sums.sentences:
+        raise TreebankError(name, "no sentence can be used")
+    return evaluation_report(name, sums.evaluation(), left_out, left_out)
 
-    def __init__(
-        self,
-        name: str,
-        evaluation: "WholeEvaluation",
-        left_out: Mapping[str, int],
-        told: Mapping[str, Any] | None = None,
-    ) -> None:
-        self._name, self._evaluation, self._left_out = name, evaluation, left_out
-        self._told = left_out if told is None else told
 
-    @classmethod
-    def merged(cls, name: str, parts: Iterable[str]) -> "EvaluationReport":
-        """The report on a corpus, from the lines of `work`. Raises TreebankError if nothing was evaluated."""
-        from pyropunct.fitted.evaluation import EvaluationSums
+def evaluation_report(
+    name: str, evaluation: "WholeEvaluation", left_out: Mapping[str, int], plain_left_out: Mapping[str, Any]
+) -> Report:
+    """How well a model predicts a text, with the numbers of sentences left out, by reason; in JSON more."""
+    slots, unigram, with_trees, balance = evaluation
+    names = ("last_slots", "other_slots", "unigram", "unigram_last_slots", "unigram_other_slots")
+    parts = (*slots[1:], *(unigram or (None, None, None)))
+    plain = {
+        "sentences": slots.all.sentences,
+        **plain_left_out,
+        **_plain(slots.all),
+        "perplexity_with_trees": None if with_trees is None else with_trees.perplexity,
+        "balance": balance._asdict(),
+        **{name: None if part is None else _plain(part) for name, part in zip(names, parts, strict=True)},
+    }
+    return Report(plain, _tables(name, evaluation, left_out))
 
-        sums, left_out = EvaluationSums(), dict.fromkeys(("omitted", "malformed", "impossible"), 0)
-        for plain in map(plain_json.loads, parts):
-            sums += EvaluationSums(plain["sums"])
-            left_out = {reason: count + plain[reason] for reason, count in left_out.items()}
-        if not sums.sentences:
-            raise TreebankError(name, "no sentence can be used")
-        return cls(name, sums.evaluation(), left_out)
 
-    def plain(self) -> dict[str, Any]:
-        """All numbers, of all slots and of parts of them."""
-        slots, unigram, with_trees, balance = self._evaluation
-        names = ("last_slots", "other_slots", "unigram", "unigram_last_slots", "unigram_other_slots")
-        parts = (*slots[1:], *(unigram or (None, None, None)))
-        return {
-            "sentences": slots.all.sentences,
-            **self._told,
-            **_plain(slots.all),
-            "perplexity_with_trees": None if with_trees is None else with_trees.perplexity,
-            "balance": balance._asdict(),
-            **{name: None if part is None else _plain(part) for name, part in zip(names, parts, strict=True)},
-        }
+def _tables(name: str, evaluation: "WholeEvaluation", left_out: Mapping[str, int]) -> "Iterator[Table[Any]]":
+    """A table of the whole, and one of the perplexity of the model and of unigrams."""
+    from pyropunct.compare.table import NO_VALUE, cells_table
 
-    def told(self) -> "Iterator[Table[Any]]":
-        """A table of the whole, and one of the perplexity of the model and of unigrams."""
-        from pyropunct.compare.table import NO_VALUE, cells_table
+    def perplexity(evaluation: "Evaluation | None") -> str:
+        return NO_VALUE if evaluation is None or not evaluation.slots else _shown(evaluation.perplexity)
 
-        def perplexity(evaluation: "Evaluation | None") -> str:
-            return NO_VALUE if evaluation is None or not evaluation.slots else _shown(evaluation.perplexity)
-
-        slots, unigram, with_trees, balance = self._evaluation
-        values: dict[str, float] = {"sentences": slots.all.sentences, **self._left_out, **_plain(slots.all)}
-        if with_trees is not None:
-            values["perplexity with trees"] = with_trees.perplexity
-        whole = [(name.replace("_", " "), value) for name, value in values.items()]
-        notes = [] if with_trees is None else [WITH_TREES]
-        yield cells_table(self._name, {" ": None, "value": _shown}, whole, notes)
-        if balance.bearing:
-            counted = {"constituents with one": 0, "unmatched": 0, "unmatched, expected": 1}
-            yield cells_table("Brackets and quotation marks", counted, [balance], [BALANCE])
-        titles = ("all", "last of a sentence", "others")
-        others = unigram or (None, None, None)
-        rows = [
-            (title, own.slots, own, other) for title, own, other in zip(titles, slots, others, strict=True)
-        ]
-        columns = {"slots": None, "number": None, "model": perplexity, "unigram": perplexity}
-        notes = [LEGEND] if unigram is not None else [LEGEND, NOT_COUNTED]
-        yield cells_table("Perplexity per slot", columns, rows, notes)
+    slots, unigram, with_trees, balance = evaluation
+    values: dict[str, float] = {"sentences": slots.all.sentences, **left_out, **_plain(slots.all)}
+    if with_trees is not None:
+        values["perplexity with trees"] = with_trees.perplexity
+    whole = [(name.replace("_", " "), value) for name, value in values.items()]
+    notes = [] if with_trees is None else [WITH_TREES]
+    yield cells_table(name, {" ": None, "value": _shown}, whole, notes)
+    if balance.bearing:
+        counted = {"constituents with one": 0, "unmatched": 0, "unmatched, expected": 1}
+        yield cells_table("Brackets and quotation marks", counted, [balance], [BALANCE])
+    titles = ("all", "last of a sentence", "others")
+    others = unigram or (None, None, None)
+    rows = [(title, own.slots, own, other) for title, own, other in zip(titles, slots, others, strict=True)]
+    columns = {"slots": None, "number": None, "model": perplexity, "unigram": perplexity}
+    notes = [LEGEND] if unigram is not None else [LEGEND, NOT_COUNTED]
+    yield cells_table("Perplexity per slot", columns, rows, notes)
 
 
 def _plain(evaluation: "Evaluation") -> dict[str, float]:

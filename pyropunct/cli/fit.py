@@ -1,6 +1,6 @@
 """The command ``pyropunct fit``: its options, their preparation, and its report."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pyropunct.cli import console
 from pyropunct.cli.command import Group, command
 from pyropunct.cli.loading import Hardware, Json, check_device, read_file
-from pyropunct.cli.report import Report
-from pyropunct.cli.rules import disagreement
 from pyropunct.cli.training_reports import Checkpoints, fit_watches
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.errors import UserError
@@ -20,8 +18,7 @@ from pyropunct.limits import Count, NamesIn, NotNegative, Placeholder, Seed
 from pyropunct.treebank.reading import Treebank, require_punctuation
 
 if TYPE_CHECKING:
-    from pyropunct.compare.table import Table
-    from pyropunct.punctuator import Punctuator
+    pass
 
 # Modules that need torch are imported inside the functions, so that --help answers at once.
 
@@ -109,6 +106,7 @@ def fit(
 
     If there are several, the model is for the first one; the others help where they agree with it.
     """
+    from pyropunct.cli.fit_reports import fit_report
     from pyropunct.corpus.inputs import files_of_several, parts_of
     from pyropunct.fitted.model_file import check_writable
     from pyropunct.nets.encoder import Encoder
@@ -156,7 +154,7 @@ def fit(
                 **{name: getattr(options, name) for name in PASSED_ON},
             )
             model.save(file)
-        report = FitReport(model, [*parts, *filter(None, [dev])], file, merged=not json)
+        report = fit_report(model, [*parts, *filter(None, [dev])], file, merged=not json)
         report.show("json" if json else "text")
 
 
@@ -215,161 +213,3 @@ def read_treebanks(train: Sequence[str], dev: str | None) -> tuple[list[Treebank
     require_punctuation(first)
     named = [part.named(Path(part.path).stem) for part in others]
     return [first, *named], None if dev is None else read_file(dev)
-
-
-# Its report
-
-EDITS_SHOWN = 20
-
-STILL_NEAR_PRIOR = "the channel is still near its prior there: train on a larger treebank"
-
-_TREES = "{name} on dev: UAS {uas:.2f}, LAS {las:.2f}, tags {upos:.2f}"
-_OF_TREES = {"uas": ("dev UAS", 2), "las": ("dev LAS", 2), "upos": ("dev tags", 2)}
-NETWORKS: dict[str, tuple[str, str, dict[str, tuple[str, int]]]] = {
-    "parser": ("parser", _TREES, _OF_TREES),
-    "mark_parser": ("parser of words and marks", _TREES, _OF_TREES),
-    "reader": (
-        "reader of running text",
-        "reader on dev: F1 of sentence ends {f1:.2f}, in lower case {lower_f1:.2f}; case {case:.2f}",
-        {"f1": ("dev F1 of ends", 2), "lower_f1": ("in lower case", 2), "case": ("dev case", 2)},
-    ),
-    "tagger": ("tagger", "", {"perplexity": ("dev perplexity", 4)}),
-}
-"""For each network its name, a line about its best epoch, and its scores with titles and decimals."""
-
-OBJECTIVE = """\
-objective   what training makes small: minus the log-probability of marks and
-            weights, with all penalties, per sentence; compare it within a fit"""
-
-DECISIVE = {"parser": "las", "mark_parser": "las", "reader": "lower_f1"}
-"""The score by which epochs are compared."""
-
-
-class FitReport(Report):
-    """How training went, and the edits that the channel has learned.
-
-    :param treebanks: those of training, the main one first, and dev if there is one.
-    :param merged: whether edits that differ only in their context are merged.
-    """
-
-    def __init__(
-        self, model: "Punctuator", treebanks: Sequence[Treebank], path: Path, *, merged: bool
-    ) -> None:
-        from pyropunct.tasks.explain.learned import learned_rules
-
-        self._model, self._treebanks, self._path = model, treebanks, path
-        sentences = list(treebanks[0])
-        self._edits = model.edits(sentences, merged=merged)[:EDITS_SHOWN]
-        self._disagreeing = (
-            learned_rules(model, sentences, nunberg=False).disagreeing if self._edits else None
-        )
-
-    def plain(self) -> dict[str, Any]:
-        """All facts about the parts of the model, and the edits."""
-        model, networks = self._model, dict[str, Any]()
-        for network in DECISIVE:
-            networks |= {network: _best_scores(model, network), f"{network}_epochs": _epochs(model, network)}
-        return {
-            "model": str(self._path),
-            **model.report,
-            "direction": model.recipe.direction,
-            "treebanks": [
-                {
-                    "path": treebank.path,
-                    "sentences": len(treebank),
-                    **console.plain_omissions(treebank.omitted),
-                    "lifted": list(treebank.lifted_sentences),
-                }
-                for treebank in self._treebanks
-            ],
-            "edits": [edit._asdict() for edit in self._edits],
-            "encoder": _encoder_of(model),
-            **networks,
-            "parsed_trees": None if model.parsed is None else model.parsed.report,
-            "tagger": None if model.tagger is None else model.tagger.report,
-            "disagreeing": self._disagreeing,
-        }
-
-    def told(self) -> "Iterator[Table[Any] | str]":
-        """The treebanks, tables of the epochs and of the edits, and lines about scores."""
-        from pyropunct.compare.table import cells_table
-
-        yield from console.treebank_lines(self._treebanks)
-        yield from self._trainings()
-        if self._edits:
-            words = dict.fromkeys(("underlying", "becomes", "edit"))
-            rows = [
-                (" ".join(edit.before), " ".join(edit.after), edit.name, edit.probability, edit.count)
-                for edit in self._edits
-            ]
-            yield cells_table("Learned edits", {**words, "probability": 3, "expected count": 1}, rows)
-        if self._disagreeing:
-            yield f"{disagreement(self._disagreeing)} (see pyropunct rules): {STILL_NEAR_PRIOR}"
-        yield from self._scores()
-        yield f"model written to {self._path}"
-
-    def _trainings(self) -> "Iterator[Table[Any]]":
-        """Tables of the epochs of all trainings; all numbers of networks but the loss are scores on dev."""
-        from pyropunct.compare.table import cells_table
-
-        model = self._model
-        story = {"objective": ("objective", 4), "perplexity": ("dev perplexity", 4)}
-        trainings = [("Training", model.report["epochs"], story)]
-        for network, (name, _, scores) in NETWORKS.items():
-            if network == "tagger" and model.parsed is not None:
-                trainings.append(("Training on trees of the parser", model.parsed.report["epochs"], story))
-            columns = {"loss": ("loss", 4), **scores}
-            trainings.append((f"Training of the {name}", _epochs(model, network), columns))
-        for title, epochs, columns in trainings:
-            if epochs:
-                values = [{**epoch, **(epoch.get("scores") or {})} for epoch in epochs]
-                rows = [[epoch.get(key) for key in ("number", *columns, "seconds")] for epoch in values]
-                titles = {"epoch": None, **dict(columns.values()), "seconds": 0}
-                yield cells_table(title, titles, rows, [OBJECTIVE] if "objective" in columns else ())
-
-    def _scores(self) -> Iterator[str]:
-        """Lines about the scores of all parts on dev, and about pretrained features."""
-        model = self._model
-        directions = model.report["directions"]
-        tried = ", ".join(f"{name} {value:.4f}" for name, value in directions.items())
-        kept = f"; {model.recipe.direction} is kept" if len(directions) > 1 else ""
-        yield f"dev perplexity per slot by direction: {tried}{kept}"
-        chosen, epochs = model.report["chosen"], len(model.report["epochs"])
-        if chosen < epochs:
-            yield f"dev chose epoch {chosen} of {epochs}"
-        if encoder := _encoder_of(model):
-            yield f"the model needs the encoder {encoder} to restore raw text"
-        for network in DECISIVE:
-            if scores := _best_scores(model, network):
-                name, line, _ = NETWORKS[network]
-                yield line.format(name=name, **scores)
-        if model.parsed is not None:
-            yield (
-                "dev perplexity per slot over trees of the parser: {perplexity:.4f}, with the weights for "
-                "given trees {unparsed_perplexity:.4f}".format(**model.parsed.report)
-            )
-        if model.tagger is not None:
-            yield (
-                "dev perplexity per slot given words: trees of the parser {trees_perplexity:.4f}, tagger "
-                "{perplexity:.4f}, story that reads the tagger {reading_perplexity:.4f}".format(
-                    **model.tagger.report
-                )
-            )
-
-
-def _encoder_of(model: "Punctuator") -> str | None:
-    """The place of the encoder that the model was trained with; None without one."""
-    plain = {} if model.pretrained is None else model.pretrained.to_parts()[0]
-    return plain.get("place")
-
-
-def _epochs(model: "Punctuator", network: str) -> list[dict[str, Any]]:
-    """The epochs of the training of a network, if the model has it and has trained it."""
-    report = getattr(getattr(model, network), "report", None) or {}
-    return list(report.get("epochs", ()))
-
-
-def _best_scores(model: "Punctuator", network: str) -> dict[str, Any] | None:
-    """The scores of the epoch that did best on the dev treebank, if there was one."""
-    scores = [epoch["scores"] for epoch in _epochs(model, network) if epoch["scores"]]
-    return max(scores, key=lambda epoch: epoch[DECISIVE[network]], default=None)

@@ -11,31 +11,27 @@ from typing import Any
 import click
 
 from pyropunct.cli import console
-from pyropunct.cli.frame import misuse_in_one_line
 from pyropunct.cli.loading import USUAL, WHILE_READING
 
-COMMANDS = (
-    "adapt",
-    "compare",
-    "convert",
-    "corpus",
-    "correct",
-    "evaluate",
-    "fit",
-    "fit-correction",
-    "parse",
-    "relations",
-    "rephrase",
-    "restore",
-    "rules",
-    "sample",
-    "typology",
-    "underlying",
-)
-"""Each is a function in a module of its name, with underscores for hyphens, but for `ELSEWHERE`."""
-
-ELSEWHERE = {"fit-correction": "correct"}
-"""The modules of commands that stand beside others."""
+COMMANDS = {
+    "adapt": "further_fits",
+    "compare": "compare",
+    "convert": "tree_commands",
+    "corpus": "corpus",
+    "correct": "text_commands",
+    "evaluate": "evaluate",
+    "fit": "fit",
+    "fit-correction": "further_fits",
+    "parse": "text_commands",
+    "relations": "learned_commands",
+    "rephrase": "rephrase",
+    "restore": "text_commands",
+    "rules": "learned_commands",
+    "sample": "tree_commands",
+    "typology": "learned_commands",
+    "underlying": "tree_commands",
+}
+"""The module of each command, which is a function of its name, with underscores for hyphens."""
 
 
 @contextmanager
@@ -61,12 +57,12 @@ class _Commands(click.Group):
 
     def make_context(self, *args: Any, **extra: Any) -> click.Context:
         """The context of a call."""
-        with misuse_in_one_line():
+        with console.misuse_in_one_line():
             return super().make_context(*args, **extra)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Call a command."""
-        with _ended_as_interrupted(), misuse_in_one_line():
+        with _ended_as_interrupted(), console.misuse_in_one_line():
             try:
                 gc.set_threshold(WHILE_READING)  # until hardware or a model has been loaded
                 return super().invoke(ctx)
@@ -82,9 +78,8 @@ class _Commands(click.Group):
         """The command of a name, if there is one."""
         if cmd_name not in COMMANDS:
             return None
-        name = cmd_name.replace("-", "_")
-        module = ELSEWHERE.get(cmd_name, name)
-        command: click.Command = getattr(import_module(f"pyropunct.cli.{module}"), name)
+        module = import_module(f"pyropunct.cli.{COMMANDS[cmd_name]}")
+        command: click.Command = getattr(module, cmd_name.replace("-", "_"))
         return command
 
 

@@ -9,7 +9,7 @@ import click
 
 from pyropunct.cli import console
 from pyropunct.cli.command import command
-from pyropunct.cli.loading import Json, ModelUse, SentenceId, read_file
+from pyropunct.cli.loading import ModelUse, SentenceId, read_file
 from pyropunct.cli.report import SentenceReport, in_order, show_each, usable
 from pyropunct.errors import UserError
 from pyropunct.limits import Count, NamesIn, Placeholder, Seed
@@ -87,7 +87,6 @@ def rephrase(
     format: Literal["text", "conllu", "json"] = "text",
     sentence: SentenceId = None,
     use: ModelUse,
-    json: Json = False,
 ) -> None:
     """Rephrase the sentences of FILE, a CoNLL-U file, with punctuation to match.
 
@@ -106,9 +105,8 @@ def rephrase(
     source = treebank if like is None else read_file(like)
     rephraser = Rephraser(punctuator, regenerate=edits.permute is not None)
     change = _edit(rephraser, edits) if edits.permute is None else _permutation(rephraser, edits, source)
-    shape = "json" if json else format
-    items = in_order(treebank, sentence, shape)
-    report = RephrasedReport(shape)
+    items = in_order(treebank, sentence, format)
+    report = RephrasedReport(format)
     results = _results(rephraser, usable(items), change, edits.samples or 1, treebank.path)
     show_each("rephrasing", report, treebank, items, results)
     if report.halved:

@@ -1,11 +1,11 @@
 """How commands print their results.
 
-A `Report` is shown as a whole, a `SentenceReport` sentence by sentence; each command has a subclass.
+A `Report` is shown as a whole, a `SentenceReport` sentence by sentence.
 """
 
 import io
 import re
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TextIO
 
@@ -16,12 +16,8 @@ from pyropunct.limits import Help, Range
 
 if TYPE_CHECKING:
     from pyropunct.compare.table import Table
-    from pyropunct.punctuator import Punctuator
-    from pyropunct.tasks.explain.examples import Example
     from pyropunct.treebank.reading import Omission, Treebank
     from pyropunct.treebank.sentence import Sentence
-
-    Found = Mapping[Any, Sequence[Example]]
 
 # Modules that are slow to import are imported inside the functions, so that --help answers at once.
 
@@ -38,122 +34,34 @@ Examples = Annotated[
 _SENT_ID = re.compile(r"#\s*sent_id\s*=\s*+.*\S")
 
 
-class Report:
-    """A result that is shown as a whole."""
+class Report(NamedTuple):
+    """A result that is shown as a whole: everything in ``plain`` JSON types, or tables and lines for people.
 
-    def plain(self) -> dict[str, Any]:
-        """The result in plain JSON types."""
-        raise NotImplementedError
+    :ivar rows: a table for programs, with all digits.
+    """
 
-    def told(self) -> "Iterable[Table[Any] | str]":
-        """Tables and lines for people."""
-        raise NotImplementedError
-
-    def rows(self) -> "Table[Any]":
-        """A table for programs, with all digits."""
-        raise NotImplementedError
+    plain: dict[str, Any]
+    told: "Iterable[Table[Any] | str]"
+    rows: "Table[Any] | None" = None
 
     def show(self, form: str) -> None:
         """Print as "json"; "table" or "text", for people; "tsv"; or "markdown"."""
         if form == "json":
-            console.print_json(self.plain())
+            console.print_json(self.plain)
         elif form in ("table", "text"):
-            for part in self.told():
+            for part in self.told:
                 console.say(part) if isinstance(part, str) else console.show_table(part)
         elif form == "markdown":
-            written = (part.written(form) for part in self.told() if not isinstance(part, str))
+            written = (part.written(form) for part in self.told if not isinstance(part, str))
             print("\n".join(written), end="")
-        else:
-            print(self.rows().written(form), end="")
-
-
-# What was learned, with examples
-
-
-class Learned(NamedTuple):
-    """Something learned, with its row (``cells``) for programs.
-
-    :ivar key: its key among the examples.
-    :ivar title: the line above its examples.
-    :ivar expected: the expected number of places in the sentences.
-    """
-
-    key: Hashable
-    title: str
-    expected: float
-    cells: tuple[Any, ...]
-
-    @property
-    def occurs(self) -> bool:
-        """Whether it is expected about once or more."""
-        from pyropunct.tasks.explain.rules import OCCURRING
-
-        return self.expected >= OCCURRING
-
-
-class LearnedReport(Report):
-    """Everything learned, with places in sentences as examples.
-
-    :ivar columns: of the table for programs, ``learned`` are its rows.
-    :ivar whole: everything in plain JSON types, ``parts`` are those of each row.
-    :ivar tables: tables for people, and lines between them.
-    :ivar prominent: the rows whose examples people see.
-    :ivar examples: by their keys; None if they were not requested.
-    """
-
-    columns: Sequence[str]
-    learned: Sequence[Learned]
-    whole: dict[str, Any]
-    parts: Sequence[dict[str, Any]]
-    tables: "Sequence[Table[Any] | str]"
-    prominent: Sequence[Learned] = ()
-    examples: "Found | None" = None
-
-    def find(
-        self,
-        examples: "Callable[..., Found]",
-        model: "Punctuator",
-        sentences: "Sequence[Sentence]",
-        most: int,
-    ) -> None:
-        """Find at most so many examples for each key; see `pyropunct.tasks.explain.examples`."""
-        if most:
-            with console.sentence_bar("examples", len(sentences)) as advance:
-                self.examples = examples(model, sentences, most, advance)
-
-    def plain(self) -> dict[str, Any]:
-        """Everything, with the examples of each part."""
-        if self.examples is not None:
-            for one, part in zip(self.learned, self.parts, strict=True):
-                part["examples"] = [example.to_json() for example in self.examples.get(one.key, ())]
-        return self.whole
-
-    def told(self) -> "Iterable[Table[Any] | str]":
-        """The tables, and a title and a line for each example; only a title if there is none."""
-        yield from self.tables
-        examples = self.examples or {}
-        for one in () if self.examples is None else self.prominent:
-            found = examples.get(one.key, ())
-            if found or one.occurs:
-                yield ""
-                yield one.title if found else f"{one.title}: nowhere in the best underlying trees"
-            for example in found:
-                yield f"  {example.identifier}: {example.text}"
-
-    def rows(self) -> "Table[Any]":
-        """A row for each thing learned, or for each example of it."""
-        from pyropunct.compare.table import cells_table
-
-        example = () if self.examples is None else ("sentence", "before", "place", "after")
-        found, nowhere = self.examples or {}, [(None,) * len(example)]
-        rows = [(*one.cells, *place) for one in self.learned for place in found.get(one.key) or nowhere]
-        return cells_table("", dict.fromkeys((*self.columns, *example)), rows)
+        elif self.rows is not None:
+            print(self.rows.written(form), end="")
 
 
 # Sentence by sentence
 
 
-class SentenceReport(Report):
+class SentenceReport:
     """Results of sentences, each shown at once: as `text`, as `conllu`, or as an `entry` of JSON.
 
     :param out: a stream to write to piece by piece.  The default is standard output, where JSON is printed as
@@ -217,25 +125,6 @@ class SentenceReport(Report):
         self.write(f"{start}], {json_text(console.plain_omissions(omitted))[1:]}\n")
         if isinstance(self._out, io.StringIO) and not self._streamed:
             print(self._out.getvalue(), end="")
-
-
-class ScoreReport(SentenceReport):
-    """Scores of all sentences, shown at the end; ``form`` is "json", or any other for people."""
-
-    omitted: "Sequence[Omission]" = ()
-    keeps_omitted = False  # for no sentence is written
-
-    def __init__(self, name: str, form: str) -> None:
-        super().__init__(form)
-        self.name = name
-
-    def leave(self, item: Any) -> None:
-        """There is nothing to compare."""
-
-    def finish(self, omitted: "Sequence[Omission]") -> None:
-        """Print the scores."""
-        self.omitted = omitted
-        self.show("json" if self.form == "json" else "text")
 
 
 def show_each(

@@ -15,7 +15,7 @@ from pyropunct.files import WRITING, json_text, written_whole
 
 NAME = "manifest.json"
 
-FORMAT = {"format": "pyropunct corpus", "version": 2}
+FORMAT = {"format": "pyropunct corpus", "version": 3}
 
 MEANING = {
     "version": "this version of the program",
@@ -113,6 +113,7 @@ def _difference(part: str, old: Any, new: Any) -> str:
 
 
 def write(out: Path, manifest: Mapping[str, Any]) -> None:
-    """Write a manifest."""
-    with written_whole(out / NAME) as stream:
-        stream.write((json_text(manifest, indent=1) + "\n").encode())
+    """Write a manifest, unless it is there. Raises the errors of `check`."""
+    if not check(out, manifest):
+        with written_whole(out / NAME) as stream:
+            stream.write((json_text(manifest, indent=1) + "\n").encode())

@@ -1,10 +1,9 @@
-"""How well a model predicts punctuation, in exact sums, against a unigram model of slots (`SlotStrings`)."""
+"""How well a model predicts punctuation, against a unigram model of slots (`SlotStrings`)."""
 
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -14,41 +13,6 @@ from torch import Tensor
 from pyropunct.files import texts, whole_numbers
 from pyropunct.text.marks import Surface, marks_of
 from pyropunct.treebank.sentence import Sentence
-
-_UNIT = 1 << 1074
-"""All finite numbers of double precision are multiples of 1 / this."""
-
-
-class ExactSum:
-    """An exact sum of doubles, from 0 or from the text of another sum; infinities and NaN stay."""
-
-    def __init__(self, text: str = "0") -> None:
-        self._scaled, self._strange = 0, 0.0
-        try:
-            self._scaled = int(Fraction(text) * _UNIT)
-        except ValueError:
-            self._strange = float(text)
-
-    def add(self, number: float) -> None:
-        """Add a number."""
-        if math.isfinite(number):
-            numerator, denominator = number.as_integer_ratio()
-            self._scaled += numerator * (_UNIT // denominator)
-        else:
-            self._strange += number
-
-    def __iadd__(self, other: "ExactSum") -> "ExactSum":
-        self._scaled += other._scaled
-        self._strange += other._strange
-        return self
-
-    def __float__(self) -> float:
-        """The nearest double-precision number."""
-        return self._scaled / _UNIT + self._strange
-
-    def __str__(self) -> str:
-        """The exact sum: a fraction, or the name of an infinity or NaN."""
-        return str(self._strange) if self._strange else str(Fraction(self._scaled, _UNIT))
 
 
 class Evaluation(NamedTuple):
@@ -120,63 +84,53 @@ class WholeEvaluation(NamedTuple):
     balance: Balance
 
 
+@dataclass
 class EvaluationSums:
-    """The sums of `FittedStory.evaluation_sums`; those of parts of a treebank can be added."""
+    """The sums of `FittedStory.evaluation_sums`; those of parts of a treebank can be added.
 
-    def __init__(self, plain: Mapping[str, Any] | None = None) -> None:
-        plain = {} if plain is None else plain
-        names = ("sentences", "slots", "bearing", "unmatched")
-        self._counts = Counter({name: int(plain.get(name, 0)) for name in names})
-        logs = plain.get("logs", {})
-        self._logs = {name: ExactSum(text) for name, text in logs.items()}
+    :ivar bearing: constituents that sprout a bracket or quotation mark; ``unmatched``: those without its
+        partner.
+    :ivar logs: "whole" for log p(x | T), "others" for the same without last slots, "trees" for log p(T),
+        "unigram_last" and "unigram_others" for the unigram model; "unmatched" for expected punctemes.
+    """
 
-    @property
-    def sentences(self) -> int:
-        """The number of sentences counted."""
-        return self._counts["sentences"]
+    sentences: int = 0
+    slots: int = 0
+    bearing: int = 0
+    unmatched: int = 0
+    logs: dict[str, float] = field(default_factory=dict)
 
     def count(self, sentences: Sequence[Sentence], balances: Sequence[Balance]) -> None:
         """Count sentences, slots and unmatched punctemes; ``balances`` as of `FittedStory.balance`."""
-        slots = sum(len(sentence.surface) for sentence in sentences)
-        bearing, unmatched, _ = Balance.of(balances)
-        self._counts.update(sentences=len(sentences), slots=slots, bearing=bearing, unmatched=unmatched)
-        self.add("unmatched", [balance.expected for balance in balances])
+        bearing, unmatched, expected = Balance.of(balances)
+        self.sentences += len(sentences)
+        self.slots += sum(len(sentence.surface) for sentence in sentences)
+        self.bearing += bearing
+        self.unmatched += unmatched
+        self.add("unmatched", [expected])
 
     def add(self, name: str, logs: Iterable[float]) -> None:
-        """Add numbers to a sum.
-
-        :param name: "whole" for log p(x | T), "others" for the same without last slots, "trees" for log p(T),
-            "unigram_last" and "unigram_others" for the unigram model; "unmatched" for expected punctemes.
-        """
-        total = self._logs.setdefault(name, ExactSum())
-        for one in logs:
-            total.add(one)
+        """Add numbers to one of the `logs`."""
+        self.logs[name] = math.fsum([self.logs.get(name, 0.0), *logs])
 
     def __iadd__(self, other: "EvaluationSums") -> "EvaluationSums":
-        self._counts.update(other._counts)
-        for name, total in other._logs.items():
-            self._logs.setdefault(name, ExactSum()).__iadd__(total)
+        for name in ("sentences", "slots", "bearing", "unmatched"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        for name, total in other.logs.items():
+            self.add(name, [total])
         return self
-
-    def to_json(self) -> dict[str, Any]:
-        """The exact sums in plain JSON types."""
-        logs = {name: str(total) for name, total in self._logs.items()}
-        return {**self._counts, "logs": logs}
 
     def evaluation(self) -> WholeEvaluation:
         """The evaluation that follows from the sums."""
-        log = {name: float(total) for name, total in self._logs.items()}
-        sentences, slots = self._counts["sentences"], self._counts["slots"]
+        log, sentences, slots = self.logs, self.sentences, self.slots
         own = SlotEvaluations.of(sentences, slots, log["whole"], log["others"])
         unigram = joint = None
         if "unigram_last" in log:
-            whole = ExactSum(str(self._logs["unigram_last"]))
-            whole += self._logs["unigram_others"]
-            unigram = SlotEvaluations.of(sentences, slots, float(whole), log["unigram_others"])
+            whole = log["unigram_last"] + log["unigram_others"]
+            unigram = SlotEvaluations.of(sentences, slots, whole, log["unigram_others"])
         if "trees" in log:
             joint = Evaluation(sentences, slots, log["whole"] + log["trees"])
-        balance = Balance(self._counts["bearing"], self._counts["unmatched"], log["unmatched"])
-        return WholeEvaluation(own, unigram, joint, balance)
+        return WholeEvaluation(own, unigram, joint, Balance(self.bearing, self.unmatched, log["unmatched"]))
 
 
 String = tuple[str, ...]

@@ -316,8 +316,8 @@ def likeliest_share(
     *,
     seed: int = 0,
 ) -> float:
-    """The tagger's share in the pool with the story (`pyropunct.restore.pooling`) that makes the slot strings
-    most probable.
+    """The tagger's share in the pool with the story (`pyropunct.restore.deciding`) that makes the slot
+    strings most probable.
 
     :param sentences: at least one, unseen by both; `MOST_SHARED` of them are used.
     """

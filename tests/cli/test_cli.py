@@ -15,7 +15,7 @@ import torch
 from command_line import answer, complaint, environment, invoke, printed
 
 from pyropunct.cli.console import treebank_lines
-from pyropunct.cli.fit import FitReport
+from pyropunct.cli.fit_reports import fit_report
 from pyropunct.cli.loading import AFTERWARDS, WHILE_READING, ModelUse
 from pyropunct.cli.main import COMMANDS, main
 from pyropunct.fitted.recipes import RECIPES
@@ -46,7 +46,7 @@ def test_garbage_is_looked_for_rarely_until_a_model_is_read(monkeypatch: pytest.
         ModelUse().load("en")
         seen.append(gc.get_threshold()[0])
 
-    monkeypatch.setattr("pyropunct.cli.relations.relations", click.Command("relations", callback=call))
+    monkeypatch.setattr("pyropunct.cli.learned_commands.relations", click.Command("relations", callback=call))
     monkeypatch.setattr(Punctuator, "load", lambda *_, **__: seen.append(gc.get_threshold()[0]))
     before = gc.get_threshold()
     printed("relations")
@@ -126,7 +126,7 @@ def test_fit_tells_which_of_equal_directions_is_kept(small: Path, tmp_path: Path
         ({"right": 1.1464}, "right 1.1464"),
     ):
         tried = replace(model, report={**model.report, "directions": directions})
-        told = [*FitReport(tried, [dev], tmp_path / "m", merged=True).told()]
+        told = fit_report(tried, [dev], tmp_path / "m", merged=True).told
         assert f"dev perplexity per slot by direction: {line}" in told
 
 

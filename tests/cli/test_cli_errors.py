@@ -41,14 +41,10 @@ BAD_TREEBANKS = {
 
 
 @pytest.mark.parametrize(("text", "number", "problem"), BAD_TREEBANKS.values(), ids=BAD_TREEBANKS)
-@pytest.mark.parametrize("name", ["fit", "evaluate"])
-def test_bad_treebank(
-    small: Path, tmp_path: Path, name: str, text: str, number: int | None, problem: str
-) -> None:
+def test_bad_treebank(tmp_path: Path, text: str, number: int | None, problem: str) -> None:
     path = tmp_path / "bad.conllu"
     path.write_text(text)
-    arguments = ("fit", path, "--out", tmp_path / "m") if name == "fit" else (name, small / "model", path)
-    message = complaint(BAD_INPUT, *arguments)
+    message = complaint(BAD_INPUT, "fit", path, "--out", tmp_path / "m")
     assert message.startswith(str(path) if number is None else f"{path}:{number}: ")
     assert problem in message
     assert [one.name for one in tmp_path.iterdir()] == ["bad.conllu"]
@@ -153,16 +149,8 @@ def test_bad_settings(small: Path, tmp_path: Path, options: tuple[str, str], pro
     "options",
     [
         ("--recipe", "unheard-of"),
-        ("--direction", "up"),
         ("--epochs", "0"),
-        ("--epochs", "many"),
-        ("--seed", "-1"),
-        ("--symmetry-weight", "nan"),
-        ("--symmetry-weight", "-1"),
-        ("--economy-weight", "-0.1"),
-        ("--threads", "0"),
         ("--folds", "1"),
-        ("--folds", "-2"),
     ],
 )
 def test_values_out_of_range(small: Path, tmp_path: Path, options: tuple[str, str]) -> None:
@@ -364,7 +352,7 @@ def test_input_that_cannot_be_read() -> None:
     )
 
 
-@pytest.mark.parametrize("module", ["click", "pyropunct.cli.main", "pyropunct.cli.convert"])
+@pytest.mark.parametrize("module", ["click", "pyropunct.cli.main", "pyropunct.cli.tree_commands"])
 def test_an_interruption_at_the_start(tmp_path: Path, module: str) -> None:
     """While modules are imported."""
     script = f"""

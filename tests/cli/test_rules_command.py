@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 import torch
-from command_line import answer, complaint, invoke, printed
+from command_line import answer, complaint, printed
 from made_up_rules import TOKENS, made_up
 
-from pyropunct.cli.rules import RuleReport, SideBySideReport, disagreement
+from pyropunct.cli.rule_reports import disagreement, rule_report, side_by_side_report
 from pyropunct.compare.table import Table
 from pyropunct.models.learned import settle
 from pyropunct.punctuator import Punctuator
@@ -71,7 +71,7 @@ def test_probabilities_that_disagree_with_their_shares() -> None:
     assert [pairs[1].share(outcome) for outcome in pairs[1].outcomes] == pytest.approx(
         [10 / 49, 39 / 49, 0, 0]
     )
-    [table] = RuleReport(learned, pairs, {}).tables
+    [table] = rule_report(learned, pairs, {}).tables
     assert isinstance(table, Table)
     assert table.cells(str)[1][0][2:4] == ["0.900 / 0.17 !", "0.100 / 0.83 !"]
     assert table.cells(str)[1][1][2:4] == ["1.000 / 0.20", "0.000 / 0.80"]
@@ -159,7 +159,7 @@ def test_models_side_by_side() -> None:
     tokens = tuple(token for token in TOKENS if token != "—")
     second = made_up({**edits, (",", ","): {"keep": 0.75, "left absorption": 0.25}}, tokens=tokens)
     several = {name: learned_rules(model) for name, model in (("first", first), ("second", second))}
-    shown = SideBySideReport(several, 2, {})
+    shown = side_by_side_report(several, 2, {})
     found = {(*one["before"], *one["after"]): one for one in shown.whole["outcomes"]}
     commas = found[",", ",", ","]
     assert commas["probabilities"] == pytest.approx([1.0, 0.25])
@@ -242,11 +242,3 @@ def test_other_bad_input(small: Path, tmp_path: Path) -> None:
     assert "none.conllu" in complaint(2, "rules", model, tmp_path / "none.conllu")
     plot = tmp_path / "none" / "plot.svg"
     assert complaint(2, "rules", model, "--plot", plot) == f"{plot}: the folder {plot.parent} does not exist"
-
-
-@pytest.mark.parametrize("option", ["--level", "--confidence", "--least"])
-@pytest.mark.parametrize("value", ["nan", "-1", "some"])
-def test_options_that_are_no_sensible_numbers(small: Path, option: str, value: str) -> None:
-    result = invoke("rules", small / "model", option, value)
-    assert result.exit_code == 2
-    assert option in result.stderr

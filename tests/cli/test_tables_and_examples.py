@@ -89,7 +89,7 @@ def test_examples_of_rules_are_where_they_happen(small: Path) -> None:
     for (_, after), examples in found.items():
         assert 1 <= len(examples) <= 2
         for example in examples:
-            assert example.before + example.place + example.after == texts[example.identifier]
+            assert example.before + example.place + example.after == texts[example.id]
             assert example.place or not set(after) - {"\t^", "\tabbr."}
 
 
@@ -102,7 +102,7 @@ def test_examples_of_punctemes_are_constituents_with_their_own_marks(small: Path
     }
     for (relation, *pair), examples in found.items():
         for example in examples:
-            sentence, tree = trees[example.identifier]
+            sentence, tree = trees[example.id]
             assert example.before + example.place + example.after == sentence.text()
             words = zip(sentence.tree.relations, tree, sentence.tree.spans, strict=True)
             spans = [span for name, own, span in words if (name, *own) == (relation, *pair)]

@@ -13,7 +13,7 @@ import torch
 from command_line import answer, complaint, printed
 
 import pyropunct
-from pyropunct.cli.adapt import AdaptationReport
+from pyropunct.cli.fit_reports import adaptation_report
 from pyropunct.corpus.inputs import CorpusError
 from pyropunct.fitted.evaluation import Evaluation
 from pyropunct.fitted.recipes import Recipe, TextSettings
@@ -269,7 +269,7 @@ def test_the_command(model_with_parser: Path, text: str, tmp_path: Path) -> None
     assert math.isfinite(report["after"]["perplexity"])
     model = Punctuator.load(tmp_path / "out")
     one = replace(model, report={"text": {**model.report["text"], "new": ["reader"]}})
-    assert list(AdaptationReport(one, tmp_path / "out").told())[-3:-1] == [
+    assert list(adaptation_report(one, tmp_path / "out").told)[-3:-1] == [
         "new parts: reader of running text",
         "unchanged, because no better: weights for parsed trees, tagger",
     ]

@@ -20,9 +20,9 @@ Sprouting = tuple[str, Puncteme, Puncteme]
 
 
 class Example(NamedTuple):
-    """A place in a sentence: its text, which may be empty, and the text before and after it."""
+    """A place in the sentence ``id``: its text, which may be empty, and the text before and after it."""
 
-    identifier: str
+    id: str
     before: str
     place: str
     after: str
@@ -31,10 +31,6 @@ class Example(NamedTuple):
     def text(self) -> str:
         """The sentence, with its place marked."""
         return f"{self.before}{OPEN}{self.place}{CLOSE}{self.after}"
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain JSON types."""
-        return {"id": self.identifier, "before": self.before, "place": self.place, "after": self.after}
 
 
 def rule_examples(

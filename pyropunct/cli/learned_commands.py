@@ -1,0 +1,249 @@
+"""The commands ``pyropunct rules``, ``relations`` and ``typology``, which show what was learned."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import click
+
+from pyropunct.cli import console
+from pyropunct.cli.command import command
+from pyropunct.cli.loading import SVG, ModelUse, check_output, read_file, tell_language, write_output
+from pyropunct.cli.report import Examples, TableFormat
+from pyropunct.errors import UserError
+from pyropunct.files import MODEL_SUFFIX
+from pyropunct.limits import Count, NotNegative, Placeholder
+from pyropunct.tasks.settings import RuleSettings, TypologySettings
+
+if TYPE_CHECKING:
+    from pyropunct.punctuator import Punctuator
+    from pyropunct.tasks.explain.rules import LearnedRules
+    from pyropunct.tasks.explain.typology import LanguageCounts
+    from pyropunct.treebank.sentence import Sentence
+
+# Modules that need torch are imported inside the functions, so that --help answers at once.
+
+
+@command
+def rules(
+    models: Annotated[tuple[str, ...], Placeholder("MODEL... [FILE]")],
+    *,
+    settings: RuleSettings,
+    pairs: Count = 24,
+    nunberg: bool | None = None,
+    examples: Examples = 0,
+    plot: str | None = None,
+    format: TableFormat = "table",
+    use: ModelUse,
+) -> None:
+    """Show the edits that MODEL has learned, for English beside Nunberg's rules.
+
+    For each pair of neighbouring underlying marks, shows the probability of each outcome, and the expected
+    number of times that it happens in FILE, a CoNLL-U file such as the training treebank.  Then shows how
+    many of the confident edits are Nunberg's, and how highly his rules rank.  Several models, of other seeds,
+    periods or languages, are shown side by side, with mean and spread.  A MODEL whose channel has other
+    weights than edits shows these.
+
+    :param pairs: pairs in the table and the plot.
+    :param nunberg: compare with Nunberg's rules, or not; by default if the commonest words of the model are
+        English.
+    :param plot: SVG file to write a plot to, with a bar for each outcome of each pair that FILE has more than
+        once.
+    """
+    from pyropunct.cli.rule_reports import rule_report, side_by_side_report, weight_report
+    from pyropunct.tasks.explain.examples import rule_examples
+    from pyropunct.tasks.explain.learned import learned_weights
+
+    names, file = _models_and_file(models)
+    _check(names, file, examples, plot, format)
+    check_output(plot, SVG, (*names, file))
+    loaded = {name: use.load(name) for name in names}
+    treebank = None if file is None else read_file(file, tell=True)
+    sentences = None if treebank is None else list(treebank)
+    about = {"file": file, **({} if treebank is None else console.plain_omissions(treebank.omitted))}
+    for name, model in loaded.items():
+        tell_language(name, model, file or "", sentences or ())
+    [(name, one), *others] = loaded.items()
+    if others:
+        several = {name: _learned(name, model, sentences, settings, False) for name, model in loaded.items()}
+        side_by_side_report(several, pairs, about).show(format)
+        return
+    about = {"model": name, **about}
+    if one.edit_probabilities() is None:
+        with console.sentence_bar("counting", len(sentences or ())) as advance:
+            weights = learned_weights(one, sentences, advance)
+        weight_report(weights, pairs, about).show(format)
+        return
+    learned = _learned(name, one, sentences, settings, nunberg)
+    shown = learned.prominent(pairs)
+    report = rule_report(learned, shown, about)
+    report.find(rule_examples, one, sentences or (), examples)
+    if plot is not None:
+        from pyropunct.figures.plots import rules_svg
+
+        write_output(plot, rules_svg(shown))
+    report.show(format)
+
+
+def _learned(
+    name: str,
+    model: "Punctuator",
+    sentences: "Sequence[Sentence] | None",
+    settings: RuleSettings,
+    nunberg: bool | None,
+) -> "LearnedRules":
+    """The rules of the model of that name."""
+    from pyropunct.tasks.explain.learned import learned_rules
+    from pyropunct.tasks.explain.nunberg import is_english
+
+    nunberg = is_english(model.vocabulary.forms) if nunberg is None else nunberg
+    with _named(name), console.sentence_bar("counting", len(sentences or ())) as advance:
+        return learned_rules(model, sentences, advance=advance, nunberg=nunberg, **vars(settings))
+
+
+@contextmanager
+def _named(model: str) -> Iterator[None]:
+    """Name a model whose channel has no edits, in a UserError."""
+    from pyropunct.tasks.explain.rules import NoEditsError
+
+    try:
+        yield
+    except NoEditsError as error:
+        raise UserError(f"{model}: {error}") from error
+
+
+def _models_and_file(given: tuple[str, ...]) -> tuple[list[str], str | None]:
+    """The models, and the last of several arguments if it is none."""
+    from pyropunct.shipped import place_of
+
+    *models, last = given
+    if models and place_of(last).suffix != MODEL_SUFFIX:
+        return models, last
+    return list(given), None
+
+
+def _check(models: Sequence[str], file: str | None, examples: int, plot: str | None, format: str) -> None:
+    """:raises UsageError: if options exclude each other, or a model is named twice."""
+    if examples and file is None:
+        raise click.UsageError("--examples are places in FILE, which is missing")
+    if examples and format == "markdown":
+        raise click.UsageError(f"--format {format} has tables alone: leave out --examples")
+    if len(models) > 1 and (examples or plot is not None):
+        raise click.UsageError("--examples and --plot are for one MODEL")
+    if len(set(models)) < len(models):
+        raise click.UsageError("a MODEL is named twice")
+
+
+@command
+def relations(
+    model: str,
+    file: str,
+    *,
+    least: Count = 10,
+    pairs: Count = 5,
+    examples: Examples = 0,
+    weights: NotNegative = 0,
+    plot: str | None = None,
+    format: TableFormat = "table",
+    use: ModelUse,
+) -> None:
+    """List the punctemes that each relation sprouts in FILE, a CoNLL-U file, according to MODEL.
+
+    Relations are sorted by the share of symmetric punctemes: the same on both sides, or matching brackets or
+    quotation marks.  Shares are expectations under q(T').
+
+    :param least: leave out relations with fewer constituents.
+    :param pairs: puncteme pairs to list for each relation.
+    :param weights: list this many of the largest weights of the attach model for classes of symmetry, such as
+        "the same on both sides", and relations; not in tsv tables.
+    :param plot: SVG file for a plot with a bar for each relation.
+    """
+    from pyropunct.cli.learned_reports import relation_report
+    from pyropunct.tasks.explain.examples import sprouting_examples
+    from pyropunct.tasks.explain.relations import relation_punctemes, symmetry_weights
+
+    check_output(plot, SVG, (model, file))
+    punctuator, treebank = use.load(model), read_file(file, tell=True)
+    sentences = list(treebank)
+    tell_language(model, punctuator, file, sentences)
+    with console.sentence_bar("relations", len(sentences)) as advance:
+        learned = relation_punctemes(punctuator, sentences, least=least, advance=advance)
+    if plot is not None:
+        from pyropunct.figures.plots import relations_svg
+
+        write_output(plot, relations_svg(learned))
+    about = {"model": model, "file": file, "sentences": len(sentences)}
+    about |= console.plain_omissions(treebank.omitted)
+    shown = symmetry_weights(punctuator)[:weights] if weights else None
+    report = relation_report(learned, pairs, shown, about)
+    report.find(sprouting_examples, punctuator, sentences, examples)
+    report.show(format)
+
+
+@command
+def typology(
+    models: Annotated[tuple[str, ...], Placeholder("MODEL FILE [MODEL FILE]...")],
+    *,
+    settings: TypologySettings,
+    rows: Count = 30,
+    pool: bool = False,
+    held_out: Annotated[tuple[str, ...], Placeholder("FILE")] = (),
+    plot: str | None = None,
+    format: TableFormat = "table",
+    use: ModelUse,
+) -> None:
+    """Compare the punctuation of several languages: a MODEL of each, and a FILE, its treebank in CoNLL-U.
+
+    Marks are aligned by function: they open, close, end the sentence, are commas, dashes, colons or others.
+    Shows outcomes of neighbouring underlying marks, how often each relation sprouts commas, brackets or
+    quotation marks, and how many final marks the root sprouts, with intervals.  All counts are expectations
+    under q(T').  Each language is named after the file of its model.
+
+    :param rows: rows of each table and of the plot; tables for programs have all.
+    :param pool: also show the shares of outcomes of neighbours under a hierarchical model, in which a
+        language with few marks borrows from the others; in tables for people, and JSON.
+    :param held_out: with --pool, another treebank of a language, to see which shares predict it better;
+        repeatable, one for each MODEL in their order.
+    :param plot: SVG file for a plot with a dot and an interval for each row and language.
+    """
+    from pyropunct.cli.learned_reports import add_pooled, shown_rows, typology_report
+    from pyropunct.tasks.explain.typology import side_by_side
+
+    languages = _languages(models)
+    if held_out and (not pool or len(held_out) != len(languages)):
+        raise click.UsageError("--held-out needs --pool, and one FILE for each MODEL")
+    check_output(plot, SVG, (*models, *held_out))
+    counts = {name: _counts(use, *places) for name, places in languages.items()}
+    compared = side_by_side(list(counts.values()), **vars(settings))
+    report = typology_report(counts, compared, rows)
+    if plot is not None:
+        from pyropunct.figures.plots import typology_svg
+
+        write_output(plot, typology_svg(list(languages), shown_rows(compared, rows)))
+    if pool:
+        others = zip(languages.values(), held_out, counts.values(), strict=False)
+        unseen = [_counts(use, model, file, one.functions) for (model, _), file, one in others]
+        add_pooled(report, counts, unseen, settings.least, rows)
+    report.show(format)
+
+
+def _languages(given: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """Each model and its treebank, by the name of the language."""
+    if len(given) % 2:
+        raise click.UsageError(f"each MODEL needs a FILE behind it: {given[-1]} has none")
+    places = list(zip(given[::2], given[1::2], strict=True))
+    named = {Path(model).name.removesuffix(".safetensors"): (model, file) for model, file in places}
+    if len(named) < len(places):
+        raise click.UsageError("two languages have the same name: give their models other file names")
+    return named
+
+
+def _counts(
+    use: ModelUse, model: str, file: str, functions: Mapping[str, str] | None = None
+) -> "LanguageCounts":
+    from pyropunct.tasks.explain.typology import language_counts
+
+    loaded, sentences = use.load(model), list(read_file(file, tell=True))
+    with _named(model), console.sentence_bar(model, 2 * len(sentences)) as advance:
+        return language_counts(loaded, sentences, advance, functions)

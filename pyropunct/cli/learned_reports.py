@@ -1,0 +1,277 @@
+"""What commands show that was learned, with examples: punctemes of relations, and languages."""
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+from pyropunct.cli import console
+from pyropunct.cli.report import Report
+from pyropunct.compare.table import Table, cells_table
+from pyropunct.punctuator import Punctuator
+from pyropunct.tasks.explain.examples import Example
+from pyropunct.tasks.explain.pooling import pair_counts, perplexities, pool
+from pyropunct.tasks.explain.relations import RelationPunctemes, SymmetryWeight
+from pyropunct.tasks.explain.rules import OCCURRING
+from pyropunct.tasks.explain.typology import Comparison, LanguageCounts, Share
+from pyropunct.text.marks import display, displayed_string
+from pyropunct.treebank.sentence import Sentence
+
+Found = Mapping[Any, Sequence[Example]]
+
+
+class Learned(NamedTuple):
+    """Something learned, in ``plain`` JSON types, and as a row for programs (``cells``).
+
+    :ivar key: its key among the examples.
+    :ivar title: the line above its examples.
+    :ivar expected: the expected number of places in the sentences.
+    """
+
+    key: Hashable
+    cells: tuple[Any, ...]
+    plain: dict[str, Any]
+    title: str = ""
+    expected: float = 0.0
+
+    @property
+    def occurs(self) -> bool:
+        """Whether it is expected about once or more."""
+        return self.expected >= OCCURRING
+
+
+@dataclass
+class LearnedReport:
+    """Everything learned, with places in sentences as examples.
+
+    :ivar columns: of the table for programs; ``learned`` are its rows.
+    :ivar whole: everything in plain JSON types, with those of the rows.
+    :ivar tables: tables for people, and lines between them.
+    :ivar prominent: the rows whose examples people see.
+    :ivar examples: by their keys; None if they were not requested.
+    """
+
+    columns: Sequence[str]
+    learned: Sequence[Learned]
+    whole: dict[str, Any]
+    tables: list[Table[Any] | str]
+    prominent: Sequence[Learned] = ()
+    examples: Found | None = None
+
+    def find(
+        self,
+        examples: Callable[..., Found],
+        model: Punctuator,
+        sentences: Sequence[Sentence],
+        most: int,
+    ) -> None:
+        """Find at most so many examples for each key; see `pyropunct.tasks.explain.examples`."""
+        if most:
+            with console.sentence_bar("examples", len(sentences)) as advance:
+                self.examples = examples(model, sentences, most, advance)
+
+    def show(self, form: str) -> None:
+        """Print in one of the formats of a `Report`."""
+        Report(self._plain(), self._told(), self._rows()).show(form)
+
+    def _plain(self) -> dict[str, Any]:
+        """Everything, with the examples of each part."""
+        if self.examples is not None:
+            for one in self.learned:
+                one.plain["examples"] = [example._asdict() for example in self.examples.get(one.key, ())]
+        return self.whole
+
+    def _told(self) -> Iterable[Table[Any] | str]:
+        """The tables, and a title and a line for each example; only a title if there is none."""
+        yield from self.tables
+        examples = self.examples or {}
+        for one in () if self.examples is None else self.prominent:
+            found = examples.get(one.key, ())
+            if found or one.occurs:
+                yield ""
+                yield one.title if found else f"{one.title}: nowhere in the best underlying trees"
+            for example in found:
+                yield f"  {example.id}: {example.text}"
+
+    def _rows(self) -> Table[Any]:
+        """A row for each thing learned, or for each example of it."""
+        example = () if self.examples is None else ("sentence", "before", "place", "after")
+        found, nowhere = self.examples or {}, [(None,) * len(example)]
+        rows = [(*one.cells, *place) for one in self.learned for place in found.get(one.key) or nowhere]
+        return cells_table("", dict.fromkeys((*self.columns, *example)), rows)
+
+
+# Relations
+
+EMPTY = "ε"
+
+RELATION_LEGEND = """\
+constituents   how many have the relation
+bits           entropy of the pair of punctemes
+nonempty       share that sprouts anything, in percent
+symmetric      share that sprouts the same on both sides, or facing marks
+of nonempty    share of symmetric pairs among those that are not empty
+left, right    what a constituent sprouts on either side; ε is nothing
+share          of the constituents of the relation, in percent
+All shares are expectations, given the text.  Rare relations are left out
+(--least), and pairs that are not expected once (--pairs lists more of others)."""
+
+SHARES = ("entropy", "nonempty", "symmetric", "symmetric_of_nonempty")
+_PAIR = ("rank", "left", "right", "share", "pair_is_symmetric")
+RELATION_COLUMNS = ("relation", "constituents", *SHARES, *_PAIR)
+"""Of the table for programs, which has a row for each pair; shares are from 0 to 1."""
+
+
+def relation_report(
+    learned: Sequence[RelationPunctemes],
+    most: int,
+    weights: Sequence[SymmetryWeight] | None,
+    about: dict[str, Any],
+) -> LearnedReport:
+    """The punctemes that relations sprout: the ``most`` pairs of each; ``about`` comes first in JSON.
+
+    :param weights: learned weights, shown after the other tables; None if they were not requested.
+    """
+    relations, pairs, frequent = list[tuple[Any, ...]](), list[Learned](), list[tuple[Any, ...]]()
+    plain = [one.to_json(most) for one in learned]
+    for one, of_one in zip(learned, plain, strict=True):
+        shares = [getattr(one, share) for share in SHARES]
+        percent = [None if share is None else 100 * share for share in shares[1:]]
+        relations.append((one.name, one.count, one.entropy, *percent))
+        for rank, (pair, of_pair) in enumerate(zip(one.pairs, of_one["pairs"], strict=False), 1):
+            left, right = map(displayed_string, (pair.left, pair.right))
+            cells = (one.name, one.count, *shares, rank, left, right, pair.share, pair.is_symmetric)
+            title = f"{one.name}  {pair.text}  {pair.share:.1%} of {one.count:,}"
+            key = one.relation, pair.left, pair.right
+            pairs.append(Learned(key, cells, of_pair, title, pair.share * one.count))
+            if pairs[-1].occurs:
+                symmetric = "yes" if pair.is_symmetric else ""
+                frequent.append((one.name, left or EMPTY, right or EMPTY, 100 * pair.share, symmetric))
+    of_relations = {"relation": None, "constituents": None, "bits": 2}
+    of_relations |= dict.fromkeys(("nonempty", "symmetric", "of nonempty"), 1)
+    of_pairs = {"relation": None, "left": None, "right": None, "share": 1, "symmetric": None}
+    report = LearnedReport(
+        RELATION_COLUMNS,
+        pairs,
+        {**about, "relations": plain},
+        [
+            cells_table("What constituents of each relation sprout", of_relations, relations),
+            cells_table("Their most frequent pairs of punctemes", of_pairs, frequent, [RELATION_LEGEND]),
+        ],
+        prominent=pairs,
+    )
+    if weights is not None:
+        columns = {"relation": None, "punctemes": None, "weight": 3}
+        rows = [(one.relation or "(other)", one.symmetry, one.weight) for one in weights]
+        report.tables.append(cells_table("The largest weights of symmetry", columns, rows))
+        report.whole["weights"] = [one._asdict() for one in weights]
+    return report
+
+
+# Languages
+
+LANGUAGE_LEGEND = """\
+Each cell has a share in percent, and an interval in parentheses.
+*  the intervals of two languages do not overlap: languages differ in this
+opening, closing   marks of pairs, by the side on which constituents sprout
+                   them; a quote or bracket without this is on both or none
+abbr., ^           the dot of an abbreviation; the beginning of the sentence"""
+
+POOLED, HELD_OUT = "The same, pooled with other languages", "Perplexity per pair in held-out sentences"
+
+POOLED_LEGEND = """\
+count  how often the pair is expected in all languages
+→      behind the share in the language alone (half a count is added to each
+       outcome) stands the share that is pooled with other languages"""
+
+LEAST_SHOWN = 0.1
+"""People see the outcomes that have this share or more in some language."""
+
+TITLES = {
+    "pairs": "What becomes of neighbouring underlying marks",
+    "relations": "What constituents of each relation sprout",
+    "final marks": "Which final marks the root sprouts",
+}
+*_, LAST_TABLE = TITLES
+
+_SHARE = ("share", "low", "high", "expected", "total")
+LANGUAGE_COLUMNS = ("table", "of", "outcome", "language", *_SHARE, "differs")
+"""Of the table for programs, which has a row for each outcome in each language; shares are from 0 to 1."""
+
+
+def typology_report(
+    languages: Mapping[str, LanguageCounts], compared: Sequence[Comparison], most: int
+) -> LearnedReport:
+    """Languages side by side; people see the ``most`` rows of each table."""
+    learned = []
+    for one in compared:
+        for language, share in zip(languages, one.shares, strict=True):
+            if share is not None:
+                numbers = (share.value, share.low, share.high, share.expected, share.total)
+                cells = (one.table, one.of, one.outcome, language, *numbers, one.differs)
+                learned.append(Learned(cells[:4], cells, dict(zip(LANGUAGE_COLUMNS, cells, strict=True))))
+    functions = {
+        name: {display(mark): function for mark, function in one.functions.items()}
+        for name, one in languages.items()
+    }
+    whole = {
+        "languages": list(languages),
+        "functions": functions,
+        "shares": [one.plain for one in learned],
+    }
+    columns = {"of": None, "outcome": None, "differs": None, **dict.fromkeys(languages, _cell)}
+    tables = list[Table[Any] | str]()
+    for table, title in TITLES.items():
+        some = [one for one in shown_rows(compared, most) if one.table == table]
+        shares = [(one.of, one.outcome, "*" if one.differs else "", *one.shares) for one in some]
+        tables.append(cells_table(title, columns, shares, [LANGUAGE_LEGEND] if table == LAST_TABLE else []))
+    return LearnedReport(LANGUAGE_COLUMNS, learned, whole, tables)
+
+
+def shown_rows(compared: Sequence[Comparison], most: int) -> list[Comparison]:
+    """The rows that people see, at most so many of each table."""
+    frequent = [one for one in compared if max(share.value for share in one.known) >= LEAST_SHOWN]
+    tables = ([one for one in frequent if one.table == table] for table in TITLES)
+    return [one for table in tables for one in table[:most]]
+
+
+def add_pooled(
+    report: LearnedReport,
+    languages: Mapping[str, LanguageCounts],
+    unseen: Sequence[LanguageCounts],
+    least: float,
+    most: int,
+) -> None:
+    """Show pooled shares last, and how well they predict counts in other treebanks.
+
+    :param least: leave out pairs with a smaller total expected count.
+    """
+    found, rows = pool(list(languages.values())), list[tuple[Any, ...]]()
+    for place, (pair, outcomes) in enumerate(found.outcomes.items()):
+        total = float(found.counts[:, place].sum())
+        for edit, outcome in enumerate(outcomes) if total >= least else ():
+            at = slice(None), place, edit
+            shares = zip(found.own[at].tolist(), found.pooled[at].tolist(), strict=True)
+            rows.append((pair, outcome, total, *shares))
+    rows.sort(key=itemgetter(2), reverse=True)
+    shown = [row for row in rows if max(pooled for _, pooled in row[3:]) >= LEAST_SHOWN][:most]
+    columns = {"of": None, "outcome": None, "count": 1, **dict.fromkeys(languages, _own_and_pooled)}
+    report.tables.append(cells_table(POOLED, columns, shown, [POOLED_LEGEND]))
+    report.whole["pooled"] = [dict(zip(columns, row, strict=True)) for row in rows]
+    if unseen:
+        others, _ = pair_counts(unseen)
+        both = (perplexities(kind, others) for kind in (found.own, found.pooled))
+        scores = list(zip(languages, others.sum((-1, -2)).tolist(), *both, strict=True))
+        columns = {"language": None, "pairs": 1, "own": 3, "pooled": 3}
+        report.tables.append(cells_table(HELD_OUT, columns, scores))
+        report.whole["held_out"] = [dict(zip(columns, score, strict=True)) for score in scores]
+
+
+def _cell(share: Share | None) -> str:
+    if share is None:
+        return ""
+    return f"{100 * share.value:.0f} ({100 * share.low:.0f}–{100 * share.high:.0f})"
+
+
+def _own_and_pooled(shares: tuple[float, float]) -> str:
+    return " → ".join(f"{100 * share:.0f}" for share in shares)

@@ -1,0 +1,238 @@
+"""The commands ``pyropunct underlying``, ``sample`` and ``convert``, for trees."""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import click
+
+from pyropunct.cli import console
+from pyropunct.cli.command import command
+from pyropunct.cli.loading import (
+    CONLLU,
+    Json,
+    ModelUse,
+    SeededUse,
+    SentenceId,
+    check_output,
+    read_file,
+    tell_language,
+    text_output,
+)
+from pyropunct.cli.report import in_order, show_each, usable
+from pyropunct.errors import UserError
+from pyropunct.limits import Count, NotNegative, Placeholder
+
+if TYPE_CHECKING:
+    from pyropunct.corpus.shards import Work
+    from pyropunct.treebank.brackets import Conversion
+    from pyropunct.treebank.sentence import Sentence
+
+# Modules that are slow to import are imported inside the functions, so that --help answers at once.
+
+Format = Literal["brackets", "conllu", "text", "svg", "html", "json", "report", "tsv"]
+
+
+@command
+def underlying(
+    model: str,
+    file: str,
+    *,
+    format: Format = "brackets",
+    samples: NotNegative = 0,
+    sentence: SentenceId = None,
+    width: Count | None = None,
+    attach_punctuation: bool = False,
+    proposals: Literal["write", "apply"] | None = None,
+    mark: Annotated[tuple[str, ...], Placeholder("MARK")] = (),
+    use: SeededUse,
+    json: Json = False,
+) -> None:
+    """Show the underlying punctuation of FILE: that of the best derivation, or draws from the posterior.
+
+    :param format: trees in some format; or a report on marks whose head in FILE is less probable than
+        another, as lines of text by patterns or, with tsv, with tabs between columns.
+    :param samples: draw this many trees from the posterior.
+    :param width: with --format svg: cut longer sentences into rows of this many pixels; by default 1200.
+    :param attach_punctuation: with --format conllu: make each mark a dependent of the constituent that
+        sprouted it.
+    :param proposals: with --format conllu: "write" these other heads into MISC, where an annotator adds
+        PunctAccept=Yes; then "apply" those that have it.
+    :param mark: with --format report or tsv: report on this mark alone; repeatable.
+    """
+    if json and format in ("html", "svg", "report", "tsv"):
+        raise UserError(f"--json and --format {format} are two formats: take one of them")
+    shape = "json" if json else format
+    check_attach(attach_punctuation, shape)
+    if proposals and (shape != "conllu" or attach_punctuation or samples):
+        raise UserError("--proposals goes with --format conllu, without --attach-punctuation and --samples")
+    if width is not None and shape != "svg":
+        raise UserError("--width is that of a drawing: use it with --format svg")
+    if samples and shape in ("report", "tsv"):
+        raise UserError(f"--format {shape} makes draws of its own: leave out --samples")
+    if mark and shape not in ("report", "tsv"):
+        raise UserError("--mark is that of a report: use it with --format report or tsv")
+    from pyropunct.cli.tree_reports import UnderlyingReport, WrittenReport, accepted, doubt_report, proposed
+    from pyropunct.figures.layout import MOST_DRAWINGS
+
+    punctuator, treebank = use.load(model), read_file(file)
+    items = in_order(treebank, sentence, shape)
+    sentences = usable(items)
+    tell_language(model, punctuator, file, sentences)
+    if shape in ("report", "tsv"):
+        doubt_report(punctuator, sentences, mark).show("tsv" if shape == "tsv" else "text")
+        return
+    if proposals:
+        written = WrittenReport("conllu", None)
+        texts = proposed(punctuator, sentences) if proposals == "write" else accepted(sentences)
+        show_each("writing", written, treebank, items, ([text] for text in texts))
+        return
+    if shape == "svg" and (number := len(sentences) * max(samples, 1)) > MOST_DRAWINGS:
+        raise UserError(
+            f"--format svg draws at most {MOST_DRAWINGS} trees, not {number}: choose one with --sentence, "
+            "or make a page of all with --format html"
+        )
+    report = UnderlyingReport(shape, None, punctuator, attach_punctuation)
+    show_each("underlying", report, treebank, items, punctuator.underlying(sentences, samples))
+    report.draw(treebank, model, width)
+    if report.num_slips:
+        slots = "1 slot has" if report.num_slips == 1 else f"{report.num_slips} slots have"
+        console.tell(f"pyropunct: {slots} marks that T' does not give (the channel slips)")
+    balance = punctuator.balance(sentences)
+    if balance.bearing:
+        console.tell(
+            f"pyropunct: {balance.bearing} constituents sprout a bracket or quotation mark, "
+            f"{balance.unmatched} of them without its partner ({balance.expected:.1f} expected)"
+        )
+
+
+def underlying_work(
+    model: str, *, format: str = "brackets", attach_punctuation: bool = False, use: ModelUse
+) -> "Work":
+    """What the command does with a part of a corpus."""
+    from pyropunct.cli.sources import text_work
+    from pyropunct.cli.tree_reports import UnderlyingReport, WrittenReport
+
+    check_attach(attach_punctuation, format)
+    punctuator = use.load(model)
+    report = UnderlyingReport(format, None, punctuator, attach_punctuation, counts_slips=False)
+    shown = report.conllu if format == "conllu" else report.text
+
+    def texts(sentences: "Sequence[Sentence]") -> Iterator[str | None]:
+        """The trees as text; an error in one of them is an error of its sentence alone."""
+        for sentence, [tree] in zip(sentences, punctuator.underlying(sentences), strict=True):
+            yield shown(sentence, tree)
+
+    return text_work(punctuator, lambda: texts, lambda out, _: WrittenReport(format, out))
+
+
+def check_attach(attach: bool, shape: str) -> None:
+    """:raises UserError: if marks are attached in trees that are not written."""
+    if attach and shape != "conllu":
+        raise UserError("--attach-punctuation writes trees: use it with --format conllu")
+
+
+@command
+def sample(
+    model: str,
+    file: str | None = None,
+    *,
+    samples: Count | None = None,
+    format: Literal["text", "conllu", "brackets", "json"] = "text",
+    balanced: bool = False,
+    use: SeededUse,
+) -> None:
+    """Draw surface punctuation for the trees of FILE, whose own punctuation is ignored.
+
+    Without FILE, draw whole sentences: trees, words, underlying punctuation and surface punctuation.  A word
+    outside the vocabulary of MODEL is printed as its tag.
+
+    :param samples: draws for each tree, by default 1; without FILE sentences to draw, by default 10.
+    :param format: sentences with surface marks as text or, with FILE, as CoNLL-U; or, without FILE, the
+        underlying trees in brackets.
+    :param balanced: draw only punctuation whose brackets and quotation marks are paired.
+    """
+    from pyropunct.cli.tree_reports import SampleReport
+    from pyropunct.tasks.explain.brackets import surface_texts, underlying_brackets
+
+    wrong = "brackets" if file is not None else "conllu"
+    if format == wrong:
+        raise click.UsageError(f"--format {wrong} is for calls {'without' if file else 'with'} FILE")
+    if file is None and balanced:
+        raise click.UsageError("--balanced is for the trees of FILE")
+    punctuator = use.load(model)
+    if file is None:
+        sentences = []
+        for drawn in punctuator.dream(samples or 10):
+            (text,) = surface_texts(drawn, punctuator.vocabulary)
+            (underlying,) = underlying_brackets(drawn, punctuator.vocabulary)
+            sentences.append({"text": text, "underlying": underlying})
+            if format != "json":
+                console.say(text if format == "text" else underlying)
+        if format == "json":
+            console.print_json({"sentences": sentences})
+        return
+    treebank = read_file(file)
+    draws = punctuator.sample(list(treebank), samples or 1, balanced=balanced)
+    show_each(
+        "sampling",
+        SampleReport(format, punctuator.conventions),
+        treebank,
+        in_order(treebank, None, format),
+        draws,
+    )
+
+
+SHOWN = 10
+"""The most unknown tags and labels that are listed."""
+
+
+@command
+def convert(
+    files: Annotated[tuple[str, ...], Placeholder("FILE...")],
+    *,
+    out: str | None = None,
+    head_rules: Annotated[str, Placeholder("english|chinese|FILE")] = "english",
+    json: Json = False,
+) -> None:
+    """Convert phrase-structure trees to dependency trees in CoNLL-U, which the other commands read.
+
+    Each FILE has bracketed trees as in the Penn Treebank; - is standard input.  Each maximal projection
+    becomes a subtree, and its label becomes a relation.  Traces are left out.
+
+    :param out: CoNLL-U file to write; by default standard output.
+    :param head_rules: which daughter is the head of a phrase.
+    """
+    from pyropunct.text.lines import opened, read_lines
+    from pyropunct.treebank.brackets import Conversion
+    from pyropunct.treebank.head_rules import load_head_rules
+
+    if json and out is None:
+        raise click.UsageError("--json reports what was written: give a file with --out")
+    conversion = Conversion(load_head_rules(head_rules))
+    check_output(out, CONLLU, (*files, head_rules))
+    with text_output(out) as output:
+        for file in files:
+            with opened(file) as (stream, name), console.stream_bar(stream, name) as advance:
+                for block in conversion.blocks(read_lines(stream, name), name):
+                    output.write(block)
+                    advance()
+    if json:
+        console.print_json({"files": list(files), "out": out, **conversion.to_json()})
+    else:
+        _tell(conversion, ", ".join(files), out)
+
+
+def _tell(conversion: "Conversion", source: str, out: str | None) -> None:
+    if out is not None:
+        counts = f"{conversion.trees:,} trees, {conversion.words:,} words, {conversion.marks:,} marks"
+        console.say(f"{source}: {counts}, written to {out}")
+    if conversion.empty:
+        console.tell(f"pyropunct: {source}: trees of empty elements alone, left out: {conversion.empty}")
+    for what, seen in (
+        ("labels without a head rule, so that the default held", conversion.unknown_phrases),
+        ("tags without a universal tag, which became X", conversion.unknown_tags),
+    ):
+        if seen:
+            shown = [f"{label} {count}" for label, count in seen.most_common(SHOWN)]
+            more = ", ..." if len(seen) > SHOWN else ""
+            console.tell(f"pyropunct: {source}: {what}: {', '.join(shown)}{more}")
