@@ -8,6 +8,7 @@ import torch
 from pyro.nn import PyroModule
 from torch import Tensor
 
+from pyropunct.errors import VariantError
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.problem import choice_rows, choice_start
 from pyropunct.inference.ragged import runs
@@ -16,10 +17,6 @@ from pyropunct.models.trees import TreeBatch
 
 Scorer = Callable[[Views], Tensor]
 """Gives the scores of views of the nodes of a batch of trees: see `Attach.scorer`."""
-
-
-class ScoresError(ValueError):
-    """Scores of views that are neither a table nor one number for each pair."""
 
 
 class Pairs(NamedTuple):
@@ -71,7 +68,7 @@ class Attach(PyroModule):
         return lambda views: self.flat(self.scores(there, views.to(device)), trees, views)
 
     def flat(self, scores: Tensor, trees: TreeBatch, views: Views) -> Tensor:
-        """(..., C) scores of pairs from any shape of `scores`. Raises ScoresError for other shapes."""
+        """(..., C) scores of pairs from any shape of `scores`. Raises VariantError for other shapes."""
         relation = trees.relation.cpu()[views.node]
         rows, start = len(self.inventory.rows), torch.from_numpy(self.inventory.pair_start)
         largest, wanted = int(start.diff().max()), int(start.diff()[relation].sum())
@@ -83,7 +80,7 @@ class Attach(PyroModule):
         if shape[-1:] == (wanted,):
             return scores
         given = f"numbers of shape {shape}" if shape else repr(scores)
-        raise ScoresError(
+        raise VariantError(
             f"its scores are {given}, where {wanted} numbers are needed: one for each pair of each view, as "
             f"pairs_of lists them; or a table of {len(relation)} views by the {rows} pairs of the inventory, "
             f"or by {largest}, the most pairs of a relation"

@@ -101,15 +101,15 @@ def _learned(
     nunberg: bool | None,
 ) -> "LearnedRules":
     """The rules of the model of that name. Raises UserError if its channel has no edits."""
+    from pyropunct.errors import MissingPartError
     from pyropunct.tasks.explain.learned import learned_rules
     from pyropunct.tasks.explain.nunberg import is_english
-    from pyropunct.tasks.explain.rules import NoEditsError
 
     nunberg = is_english(model.vocabulary.forms) if nunberg is None else nunberg
     with console.sentence_bar("counting", len(sentences or ())) as advance:
         try:
             return learned_rules(model, sentences, advance=advance, nunberg=nunberg, **vars(settings))
-        except NoEditsError as error:
+        except MissingPartError as error:
             raise UserError(f"{name}: {error}") from error
 
 

@@ -108,14 +108,14 @@ def _languages(given: Sequence[str]) -> dict[str, tuple[str, str]]:
 def _counts(
     use: ModelUse, model: str, file: str, functions: Mapping[str, str] | None = None
 ) -> "LanguageCounts":
-    from pyropunct.tasks.explain.rules import NoEditsError
+    from pyropunct.errors import MissingPartError
     from pyropunct.tasks.explain.typology import language_counts
 
     loaded, sentences = use.load(model), list(read_file(file, tell=True))
     with console.sentence_bar(model, 2 * len(sentences)) as advance:
         try:
             return language_counts(loaded, sentences, advance, functions)
-        except NoEditsError as error:
+        except MissingPartError as error:
             raise UserError(f"{model}: {error}") from error
 
 

@@ -5,12 +5,8 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
-from pyropunct.errors import UserError
+from pyropunct.errors import SettingError
 from pyropunct.limits import Count, NamesIn, Seed, forbidden
-
-
-class ComparisonError(UserError, ValueError):
-    """Raised if a setting is invalid, or excludes another one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +17,7 @@ class ExperimentSettings:
     :ivar seed: equal seeds give equal results, on the same machine with the same number of threads.
     :cvar TRAINING: the names of the settings that affect training; if only others change, trained parts are
         reused.
-    :raises ComparisonError: if a number is out of its bounds; the message is one line.
+    :raises SettingError: if a number is out of its bounds; the message is one line.
     """
 
     permutations: Count = 10_000
@@ -30,7 +26,7 @@ class ExperimentSettings:
 
     def __post_init__(self) -> None:
         if problem := forbidden(self):
-            raise ComparisonError(problem)
+            raise SettingError(problem)
 
     @property
     def tests(self) -> tuple[int, int]:
@@ -56,10 +52,10 @@ def names_of(registry: str, kind: str) -> Callable[[str], tuple[str, ...]]:
 
 
 def chosen(names: "list[str] | tuple[str, ...]", known: tuple[str, ...], kind: str) -> tuple[str, ...]:
-    """The names without duplicates. Raises ComparisonError if a name is unknown, or there is no name."""
+    """The names without duplicates. Raises SettingError if a name is unknown, or there is no name."""
     for name in names or ("",):
         if name not in known:
-            raise ComparisonError(f"there is no {kind} {name!r}; there are {', '.join(known)}")
+            raise SettingError(f"there is no {kind} {name!r}; there are {', '.join(known)}")
     return tuple(dict.fromkeys(names))
 
 
@@ -69,7 +65,7 @@ def numbers_to(most: int, kind: str) -> Callable[[str], tuple[int, ...]]:
     def numbers(text: str) -> tuple[int, ...]:
         items = text.split(",")
         if not all(item.isdecimal() and 1 <= int(item) <= most for item in items):
-            raise ComparisonError(f"give {kind} from 1 to {most} with commas between them, not {text!r}")
+            raise SettingError(f"give {kind} from 1 to {most} with commas between them, not {text!r}")
         return tuple(dict.fromkeys(map(int, items)))
 
     return numbers

@@ -91,7 +91,7 @@ class FittedStory:
         return f"<{type(self).__name__}({of}) of {words:,} words and {marks} marks>"
 
     def encode_trees(self, trees: Sequence[Tree], read: Sequence[Tensor] | None = None) -> TreeBatch:
-        """A batch of trees, with what the story reads; raises `PretrainedError` if features fail."""
+        """A batch of trees, with what the story reads; raises `MissingPartError` if features fail."""
         source, words = self.attach_pretrained, [tree.forms for tree in trees]
         features = None if source is None else features_of_words(source, words)
         if self.story.reading is None:

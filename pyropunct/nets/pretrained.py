@@ -8,17 +8,11 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from pyropunct.errors import UserError
-
 REMEMBERED_WORDS = 10_000
 """The words whose features a fitted model remembers."""
 
 ENCODED_TOGETHER = 100
 """The most sentences whose features are asked for together."""
-
-
-class PretrainedError(UserError, ValueError):
-    """A source of pretrained features cannot be used; the one-line message names it."""
 
 
 class Pretrained(Protocol):

@@ -11,14 +11,8 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import torch
 from torch import Tensor
 
-from pyropunct.errors import UserError
-
 LARGEST = 1e6
 """No weight of a model that has learned something comes near this; sums of such weights are still exact."""
-
-
-class DivergedError(UserError, ArithmeticError):
-    """Training diverged, so there is no model; the one-line message names the place and a remedy."""
 
 
 def strange(tensor: Tensor) -> str | None:
@@ -125,12 +119,12 @@ class Trainer(ABC):
     def step(self, batch: Any, done: int) -> float:
         """Take one step, after ``done`` words (sentences) of the epoch; returns the loss per word (sentence).
 
-        :raises DivergedError: if the loss is not finite; then no step is taken.
+        :raises UserError: if the loss is not finite; then no step is taken.
         """
 
     @abstractmethod
     def measured(self) -> DevScores | None:
-        """The scores of the current weights on dev, if any; raises `DivergedError` if one is not finite."""
+        """The scores of the current weights on dev, if any; raises `UserError` if one is not finite."""
 
     @abstractmethod
     def keep(self) -> None:
@@ -161,7 +155,7 @@ class Trainer(ABC):
                 watch(self._progress(len(self.epochs), self.size))
 
     def run_epoch(self, watch: Watch | None = None) -> None:
-        """Train one epoch and score it on dev; raises `DivergedError` if a number is not finite."""
+        """Train one epoch and score it on dev; raises `UserError` if a number is not finite."""
         began, total, done = time.monotonic(), 0.0, 0
         for number, batch in enumerate(self.batches()):
             total += self.taken(number, batch, done)

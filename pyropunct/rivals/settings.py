@@ -5,13 +5,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Annotated, ClassVar, Self
 
-from pyropunct.compare.settings import (
-    ComparisonError,
-    ExperimentSettings,
-    chosen,
-    names_of,
-    numbers_to,
-)
+from pyropunct.compare.settings import ExperimentSettings, chosen, names_of, numbers_to
+from pyropunct.errors import SettingError
 from pyropunct.limits import Count, NamesIn, Placeholder, Range
 from pyropunct.restore.settings import DecisionSettings, Decoder, RestoreSettings
 
@@ -85,7 +80,7 @@ class RestorationSettings(ExperimentSettings):
     :ivar text: text that all systems but the trivial one also learn from, with trees of the parser of the
         table: a file, a folder or a pattern; repeatable.
     :ivar device: where models and taggers are trained, as torch names it.
-    :raises ComparisonError: if a setting is invalid; the message is one line.
+    :raises SettingError: if a setting is invalid; the message is one line.
     """
 
     permutations: Annotated[int, Range(ExperimentSettings.permutations)] = ExperimentSettings.permutations
@@ -104,13 +99,11 @@ class RestorationSettings(ExperimentSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.folds == 1:
-            raise ComparisonError("folds are two or more, or 0 for none, not 1")
+            raise SettingError("folds are two or more, or 0 for none, not 1")
         if self.text and not self.folds:
-            raise ComparisonError(
-                "text needs folds: with 0 folds, systems do not learn from trees of a parser"
-            )
+            raise SettingError("text needs folds: with 0 folds, systems do not learn from trees of a parser")
         if not self.shares or not all(0 < share <= 100 for share in self.shares):
-            raise ComparisonError(f"shares are percents from 1 to 100, not {self.shares}")
+            raise SettingError(f"shares are percents from 1 to 100, not {self.shares}")
         names = chosen(self.systems, RESTORERS, "system")
         object.__setattr__(self, "systems", tuple(name for name in RESTORERS if name in names))
         object.__setattr__(self, "shares", tuple(sorted(set(self.shares))))
@@ -129,7 +122,7 @@ class CommaSettings(ExperimentSettings):
     :ivar least: words that are rarer in training count as one unknown word.
     :ivar folds: with --fit: split TRAIN into this many parts, and parse each with parsers of the others.
     :ivar samples: posterior draws of a model of latent punctuation for each sentence.
-    :raises ComparisonError: if a model is unknown.
+    :raises SettingError: if a model is unknown.
     """
 
     models: Annotated[tuple[str, ...], names_of(COMMA_MODELS, "model")] = ()
@@ -155,7 +148,7 @@ class ParserSettings(ExperimentSettings):
         properties.
     :ivar beams: beam widths.
     :ivar iterations: training passes over the sentences.
-    :raises ComparisonError: if a setting is invalid.
+    :raises SettingError: if a setting is invalid.
     """
 
     marks: Annotated[tuple[str, ...], names_of(f"{__name__}:TREATMENTS", "treatment")] = TREATMENTS
@@ -181,7 +174,7 @@ class JointSettings(ExperimentSettings):
     :ivar samples: the most draws of restoration for each sentence.
     :ivar misheard: replace this many percent of the words of DEV by random words of TRAIN, as if a speech
         recogniser had misheard them.
-    :raises ComparisonError: if a setting is invalid.
+    :raises SettingError: if a setting is invalid.
     """
 
     systems: Annotated[tuple[str, ...], names_of(f"{__name__}:STREAM_READERS", "system")] = tuple(
@@ -210,7 +203,7 @@ class CorrectionSettings(ExperimentSettings):
     :ivar epochs: passes of the corrector of the paper over the training sentences.
     :ivar samples: the most draws of restoration and of the corrector of the paper for each sentence.
     :ivar trees: average over at most this many trees of the parser.
-    :raises ComparisonError: if a setting is invalid.
+    :raises SettingError: if a setting is invalid.
     """
 
     systems: Annotated[tuple[str, ...], names_of(f"{__name__}:CORRECTORS", "system")] = tuple(CORRECTORS)

@@ -29,6 +29,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pyropunct.errors import MissingPartError
 from pyropunct.fitted.evaluation import Evaluation
 from pyropunct.nets.jackknife import with_trees
 from pyropunct.nets.parser import BiaffineParser, WeightedTree, attachment_scores
@@ -38,7 +39,7 @@ from pyropunct.nets.tagger import SlotTagger, train_slot_tagger
 from pyropunct.nets.training import AnyCheckpoint, Watch
 from pyropunct.nets.training import Watch as NetworkWatch
 from pyropunct.punctuator import Punctuator
-from pyropunct.restore.parses import NoParserError, weighted_trees
+from pyropunct.restore.parses import NO_PARSER, weighted_trees
 from pyropunct.train.checkpoints import Checkpoint
 from pyropunct.train.latent import LatentTraining
 from pyropunct.train.reading import fit_reading, likeliest_share
@@ -119,7 +120,7 @@ def fit_parsed(
     :param latent: further sentences whose trees are summed over: see `pyropunct.train.latent`.
     :returns: the model with `Punctuator.parsed`, whose report has the parser's ``scores``, and ``perplexity``
         and ``unparsed_perplexity`` of dev over its trees.
-    :raises NoParserError: if neither dev has trees nor the model a parser.
+    :raises MissingPartError: if neither dev has trees nor the model a parser.
     :raises ValueError: if the numbers of parses and sentences differ.
     """
     pairs = _paired(train, parses)
@@ -194,13 +195,13 @@ def fit_tagger(
     :returns: the model with `Punctuator.tagger`, read by its story for parser output.  The report has
         perplexities of dev: ``trees_perplexity`` over trees, ``perplexity`` of the tagger, and
         ``reading_perplexity`` of both.
-    :raises NoParserError: if the model has no parser.
+    :raises MissingPartError: if the model has no parser.
     :raises TypeError: if its parser is of another kind.
     """
     seen, unseen = held_out(train) if dev is None else (tuple(train), tuple(dev))
     parser, words = model.parser, [sentence.tree.forms for sentence in unseen]
     if parser is None:
-        raise NoParserError
+        raise MissingPartError(NO_PARSER)
     if not isinstance(parser, BiaffineParser):
         raise TypeError(
             f"a tagger cannot read what a parser of the kind {type(parser).__name__} makes of words"

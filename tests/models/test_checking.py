@@ -20,10 +20,11 @@ from variants import (
     TagNetwork,
 )
 
+from pyropunct.errors import VariantError
 from pyropunct.models.attach.base import Attach
 from pyropunct.models.attach.views import Views
 from pyropunct.models.channel.base import Channel
-from pyropunct.models.checking import VariantError, check_attach, check_channel
+from pyropunct.models.checking import check_attach, check_channel
 from pyropunct.models.trees import TreeBatch
 
 MARKS = ("^", "(", ")")

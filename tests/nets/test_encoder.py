@@ -14,8 +14,9 @@ from encoders import MadeUp, made_encoder
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pyropunct.errors import MissingPartError
 from pyropunct.nets.encoder import MOST_PIECES, Encoder, _cuts
-from pyropunct.nets.pretrained import Kept, PretrainedError, remembered
+from pyropunct.nets.pretrained import Kept, remembered
 from pyropunct.nets.tuning import pretrained_from
 
 pytestmark = pytest.mark.usefixtures("single_precision")
@@ -121,7 +122,7 @@ def test_parts_of_something_else(encoder: Path, name: str, value: object) -> Non
 
 
 def test_models_with_features_of_another_kind() -> None:
-    with pytest.raises(PretrainedError, match=r"^the model reads word vectors, .* fit it again.*$"):
+    with pytest.raises(MissingPartError, match=r"^the model reads word vectors, .* fit it again.*$"):
         pretrained_from({"kind": "vectors", "size": 2}, {})
     with pytest.raises(ValueError, match="no pretrained features of the kind 'else'"):
         pretrained_from({"kind": "else"}, {})
@@ -135,7 +136,7 @@ def test_another_encoder_than_that_of_training(encoder: Path, tmp_path: Path) ->
         "cuts words into other pieces": made_encoder(tmp_path / "pieces", others="äö"),
     }
     for problem, folder in others.items():
-        with pytest.raises(PretrainedError, match=f"{folder}: is not the one .*: it {problem}; name the"):
+        with pytest.raises(MissingPartError, match=f"{folder}: is not the one .*: it {problem}; name the"):
             Encoder.from_parts(plain, folder).features([["a"]])
 
 
@@ -171,7 +172,7 @@ def test_nothing_is_downloaded(name: str, encoder: Path, monkeypatch: pytest.Mon
         monkeypatch.setattr(socket.socket, name_of, connect)
     monkeypatch.setattr(socket, "getaddrinfo", connect)
     Encoder(encoder).open()
-    with pytest.raises(PretrainedError, match=rf"^encoder {name}: is not there: .* nothing is downloaded"):
+    with pytest.raises(MissingPartError, match=rf"^encoder {name}: is not there: .* nothing is downloaded"):
         Encoder(name).open()
 
 
@@ -208,7 +209,7 @@ def test_what_is_refused(encoder: Path, tmp_path: Path) -> None:
         code: "cannot be loaded: it needs its own code, which is not run here",
     }
     for folder, problem in problems.items():
-        with pytest.raises(PretrainedError) as caught:
+        with pytest.raises(MissingPartError) as caught:
             Encoder(folder).open()
         assert str(caught.value).startswith(f"encoder {folder}: {problem}")
         assert "\n" not in str(caught.value)
@@ -263,7 +264,7 @@ def test_tokenizers_that_explode(
     if problem is None:
         assert Encoder(folder).open()
         return
-    with pytest.raises(PretrainedError) as caught:
+    with pytest.raises(MissingPartError) as caught:
         Encoder(folder).open()
     assert str(caught.value).startswith(f"encoder {folder}: cannot be loaded: {problem}")
 
@@ -273,16 +274,16 @@ def test_parts_that_are_no_files(encoder: Path, tmp_path: Path, name: str) -> No
     folder = shutil.copytree(encoder, tmp_path / "pipe")
     (folder / name).unlink(missing_ok=True)
     os.mkfifo(folder / name)
-    with pytest.raises(PretrainedError, match=f"pipe: {name} is a device or a pipe, or too large"):
+    with pytest.raises(MissingPartError, match=f"pipe: {name} is a device or a pipe, or too large"):
         Encoder(folder).open()
     (folder / name).unlink()
     with (folder / name).open("wb") as stream:
         stream.truncate(2**34 + 1)
-    with pytest.raises(PretrainedError, match=f"pipe: {name} is a device or a pipe, or too large"):
+    with pytest.raises(MissingPartError, match=f"pipe: {name} is a device or a pipe, or too large"):
         Encoder(folder).open()
 
 
 def test_without_transformers(encoder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "transformers", None)
-    with pytest.raises(PretrainedError, match="needs the package transformers: in the folder of"):
+    with pytest.raises(MissingPartError, match="needs the package transformers: in the folder of"):
         Encoder(encoder).open()

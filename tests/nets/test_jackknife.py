@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.fitted.model_file import ModelFileError
+from pyropunct.errors import ModelFileError
 from pyropunct.nets import jackknife
 from pyropunct.nets.jackknife import fold_recipe, folds_of, jackknifed, with_trees
 from pyropunct.nets.parser import WeightedTree

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from pyropunct.fitted.model_file import ModelFileError
+from pyropunct.errors import ModelFileError
 from pyropunct.nets.parser import BiaffineParser
 from pyropunct.nets.recipes import SlotTaggerRecipe
 from pyropunct.nets.tagger import SlotTagger, train_slot_tagger

@@ -7,7 +7,7 @@ import pytest
 import torch
 from encoders import MadeUp
 
-from pyropunct.fitted.model_file import ModelFileError
+from pyropunct.errors import ModelFileError
 from pyropunct.fitted.recipes import named_recipe
 from pyropunct.train.checkpoints import Checkpoint
 from pyropunct.train.fitting import fit

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import ClassVar, Self
 
-from pyropunct.compare.settings import ComparisonError
+from pyropunct.errors import SettingError
 from pyropunct.fitted.recipes import Recipe
 from pyropunct.nets.encoder import Encoder
 from pyropunct.nets.pretrained import Kept
@@ -39,7 +39,7 @@ class Conditions(RestorationSettings):
 
     def __post_init__(self) -> None:
         if self.decoder not in DECODERS:
-            raise ComparisonError(f"no decoder is called {self.decoder!r}: take {', '.join(DECODERS)}")
+            raise SettingError(f"no decoder is called {self.decoder!r}: take {', '.join(DECODERS)}")
         super().__post_init__()
 
     def quick(self) -> Self:
@@ -55,7 +55,7 @@ class Conditions(RestorationSettings):
 
     @property
     def pretrained(self) -> Kept | None:
-        """The encoder, opened once, with its features kept; None without one. Else raises PretrainedError."""
+        """The encoder, opened once, with its features kept, or None; raises MissingPartError if it fails."""
         return None if self.encoder is None else _opened(self.encoder)
 
 

@@ -44,7 +44,7 @@ class RestorationExperiment(Experiment):
     :param dev: sentences for early stopping and the direction; without ``test``, also measured on.
     :param folder: keeps each trained part for resuming, and the results at the end.
     :param test: the sentences to measure on, which decide nothing.
-    :raises CorpusError: if a text of the conditions cannot be read.
+    :raises InputError: if a text of the conditions cannot be read.
     :raises ValueError: if a treebank has no sentence.
     """
 
@@ -81,7 +81,7 @@ class RestorationExperiment(Experiment):
         return TreebankSize(path, checksum(self.texts(sentences)), len(sentences), words, omitted)
 
     def results(self) -> RestorationResults:
-        """The results with each seed. Raises TextError if too little can be learned from the texts."""
+        """The results with each seed. Raises InputError if too little can be learned from the texts."""
         treebanks = Treebanks(self.train, self.dev)
         runs = [
             Run(treebanks, self.measured, run, self, self.learned_texts).results()
@@ -111,7 +111,7 @@ class LearnedTexts(NamedTuple):
 
     @classmethod
     def of(cls, given: Sequence[str]) -> "LearnedTexts":
-        """:raises CorpusError: if a file cannot be read."""
+        """:raises InputError: if a file cannot be read."""
         files, digest = files_of_several(given), hashlib.sha256()
         for file in files:
             with contents(file) as stream:

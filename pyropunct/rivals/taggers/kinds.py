@@ -10,7 +10,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from pyropunct.fitted.model_file import ModelFileError, read_model_file
+from pyropunct.errors import ModelFileError
+from pyropunct.fitted.model_file import read_model_file
 from pyropunct.nets.networks import NetworkTraining, sequences, trained
 from pyropunct.nets.pretrained import Pretrained, kept
 from pyropunct.nets.tagger import SlotScores

@@ -146,7 +146,7 @@ class JointExperiment(TableExperiment[JointResult]):
     :param dev: the streams to measure on, by their numbers of sentences.
     :param model: restores running text, if that is compared.
     :param folder: keeps each trained part, so that a repeated experiment loads it.
-    :raises NoReaderError: if the model has no reader of running text.
+    :raises MissingPartError: if the model has no reader of running text.
     """
 
     title = "Running words"

@@ -56,7 +56,7 @@ def _ended(
 
 
 def restoration_system(model: Punctuator, settings: JointSettings) -> Reader:
-    """Restoration of running text by a model. Raises NoReaderError if it has no reader of it."""
+    """Restoration of running text by a model. Raises MissingPartError if it has no reader of it."""
     options = RestoreSettings(
         decoder="mbr",
         running=True,

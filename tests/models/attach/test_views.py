@@ -9,10 +9,11 @@ from problems import NOTHING, attributes_of, padded, seen, seen_several_times, t
 from torch import Tensor
 from variants import PairFrequencies
 
+from pyropunct.errors import VariantError
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.problem import choice_start
 from pyropunct.models.attach.attributes import COLUMNS, SEVERAL, SURFACE, Attributes, ViewAttributes
-from pyropunct.models.attach.base import Attach, ScoresError
+from pyropunct.models.attach.base import Attach
 from pyropunct.models.attach.log_linear import LogLinearAttach
 from pyropunct.models.attach.scores import Part
 from pyropunct.models.attach.templates import FAMILIES, Template
@@ -159,7 +160,9 @@ def test_a_table_has_the_scores_of_the_flat_form(batch: tuple[int, ...]) -> None
 def test_scores_that_are_no_numbers_of_pairs() -> None:
     some = trees()
     views = views_of(some.forest, random_surface(0), torch.tensor([0, 5]))
-    with pytest.raises(ScoresError, match=r"shape \(2, 3\), where \d+ .* 2 views by the 10 pairs .* or by 5"):
+    with pytest.raises(
+        VariantError, match=r"shape \(2, 3\), where \d+ .* 2 views by the 10 pairs .* or by 5"
+    ):
         Given(torch.zeros(2, 3)).scorer(some)(views)
 
 

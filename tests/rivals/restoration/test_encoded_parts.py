@@ -11,7 +11,7 @@ from encoders import made_encoder
 
 from pyropunct.compare.experiment import load_parts, save_parts, unwatched
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.fitted.model_file import ModelFileError
+from pyropunct.errors import ModelFileError
 from pyropunct.fitted.recipes import named_recipe
 from pyropunct.nets.parser import BiaffineParser
 from pyropunct.nets.recipes import ParserRecipe
