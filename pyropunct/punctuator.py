@@ -97,10 +97,9 @@ class Punctuator(FittedStory):
         :returns: as many texts, with the same lines unless they are running text.  An iterator, such as a
             generator or a file, gives an iterator that is read a few texts at a time.
         :raises TypeError: if a setting is unknown or a text is not a string.
-        :raises SettingError: if a setting is out of bounds or not one of its choices.
-        :raises MissingPartError: if the model has no parser.
-        :raises MissingPartError: if running text or case needs a reader and the model has none.
-        :raises SettingError: if ``marks`` or ``hidden`` contains a mark that the model does not know.
+        :raises SettingError: if a setting is out of bounds or not one of its choices, or if ``marks`` or
+            ``hidden`` contains a mark that the model does not know.
+        :raises MissingPartError: if the model has no parser, or no reader that running text or case needs.
         """
         restorer = Restorer(self, _changed("punctuator", self.settings, settings), self.raw_reader)
         if isinstance(text, str):
@@ -327,8 +326,8 @@ class Punctuator(FittedStory):
             in training.
         :raises ModelFileError: if the file is missing, damaged, or not a model of this program.
         :raises MissingPartError: if ``encoder`` is given, but the model uses none.
-        :raises VariantError: if it names a class outside the package that is not in ``variants``.
-        :raises VariantError: if its attach model or channel cannot be found.
+        :raises VariantError: if it names a class outside the package that is not in ``variants``, or an
+            attach model or channel that cannot be found.
         """
         return cls.from_parts(read_parts(path, variants, encoder))
 

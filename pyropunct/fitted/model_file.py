@@ -63,8 +63,7 @@ def read_model_file(path: str | Path, few: tuple[str, ...] = ()) -> tuple[dict[s
 
     :param path: the file, ending optional.
     :param few: ends of names of tensors that may be sparse.
-    :raises ModelFileError: if there is no such file.
-    :raises ModelFileError: if it is not a model, damaged, or of another version.
+    :raises ModelFileError: if there is no such file, or it is not a model, damaged, or of another version.
     """
     path = model_there(path)
     description, stored = read_tensors(path, MODEL)
@@ -101,8 +100,7 @@ def write_tensors(
 def read_tensors(path: Path, file_format: str) -> tuple[dict[str, Any], dict[str, Tensor]]:
     """The description and tensors that `write_tensors` wrote.
 
-    :raises ModelFileError: if there is no such file.
-    :raises ModelFileError: if it has another format or version, or is damaged.
+    :raises ModelFileError: if there is no such file, or it has another format or version, or is damaged.
     """
     try:
         _check_place(path)
