@@ -54,7 +54,7 @@ def _show(
 ) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         path = Path(scratch) / "model.safetensors"
-        with mock.patch("pyropunct.fitted.saved_parts.pruned", left):
+        with mock.patch("pyropunct.fitted.stories.pruned", left):
             model.save(path)
         size = path.stat().st_size / 1e6
         seconds = []

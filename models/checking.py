@@ -21,7 +21,7 @@ import torch
 from pyro.nn import PyroModule
 from torch import Tensor
 
-from pyropunct.errors import UserError
+from pyropunct.errors import VariantError
 from pyropunct.inference.forest import forest_of
 from pyropunct.inference.inside import log_evidence
 from pyropunct.inference.inventory import Inventory
@@ -30,7 +30,7 @@ from pyropunct.inference.machines.moves import MachineError
 from pyropunct.inference.problem import Problem, choice_start
 from pyropunct.inference.pyro.private import sites_of
 from pyropunct.inference.pyro.strings import Underlying
-from pyropunct.models.attach.attach_model import Attach, ScoresError, Views, join_views, views_of
+from pyropunct.models.attach.attach_model import Attach, Views, join_views, views_of
 from pyropunct.models.channel.noisy_channel import Channel
 from pyropunct.models.learned import places
 from pyropunct.models.trees import TreeBatch
@@ -43,10 +43,6 @@ TOLERANCE = 1e-6
 
 DRAWS = 10
 """How many times a channel is drawn from."""
-
-
-class VariantError(UserError, ValueError):
-    """An attach model or a channel that breaks the rules; the message is one line that says why."""
 
 
 # Attach models
@@ -160,7 +156,7 @@ class _Asked:
     def _try(self, call: Callable[[], T]) -> T:
         try:
             return call()
-        except ScoresError as error:
+        except VariantError as error:
             raise VariantError(f"{self._name}: {error}") from error
         except Exception as error:  # a foreign class can raise anything
             reason = " ".join(f"{type(error).__name__}: {error}".split())

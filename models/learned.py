@@ -98,24 +98,22 @@ class _Unfilled(TorchFunctionMode):
         room = getattr(function, "__module__", None)
         if function in (Tensor.normal_, Tensor.uniform_) or room == "torch.nn.init":
             return args[0] if args else kwargs["tensor"]
-        if function is torch.linalg.qr:  # for orthogonal initial values: slow on uninitialised memory
-            return args[0], args[0]
         return function(*args, **kwargs)
 
 
 def filled(make: Callable[[], Made], tensors: Mapping[str, Tensor]) -> Made:
-    """A module with saved tensors; sizes are compared before memory is allocated.
+    """A module with copies of saved tensors; sizes are compared before memory is allocated.
 
     :raises ValueError: if a tensor is missing, superfluous, or of a wrong size or type.
     """
     with torch.device("meta"), _Unfilled():
-        wanted = make().state_dict()
+        module = make()
+    wanted = module.state_dict()
     require_names(tensors, wanted)
     for name, tensor in tensors.items():
         require_like(name, tensor, wanted[name])
-    with torch.random.fork_rng(devices=[]), _Unfilled():  # initial values would be replaced at once
-        module = make()
-    module.load_state_dict(dict(tensors))
+    copies = {name: tensor.to(wanted[name].dtype, copy=True) for name, tensor in tensors.items()}
+    module.load_state_dict(copies, assign=True)
     return module
 
 

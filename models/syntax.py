@@ -26,10 +26,6 @@ BASE_STOP = 0.75
 """The probability of STOP without any counts: high enough that trees stay small."""
 
 
-class OverlongTreeError(FailureError, RuntimeError):
-    """A tree grew beyond the greatest number of words allowed."""
-
-
 class Decisions(TorchDistribution):
     """Independent draws from rows of one (contexts, D) table of probabilities, which is not copied.
 
@@ -99,7 +95,7 @@ class HeadOutward(PyroModule):
     def forward(self, trees: TreeBatch | None = None, num_trees: int = 1) -> TreeBatch:
         """Score given trees, or draw ``num_trees`` trees.
 
-        :raises OverlongTreeError: if a drawn tree has more than ``max_words`` words.
+        :raises FailureError: if a drawn tree has more than ``max_words`` words.
         :raises ValueError: if a given tree has an unknown relation or tag.
         """
         if trees is not None:
@@ -236,7 +232,7 @@ class HeadOutward(PyroModule):
         wave = 0
         while open_sides:
             if max(sizes) > self.max_words:
-                raise OverlongTreeError(
+                raise FailureError(
                     f"a tree has grown to {max(sizes)} words, more than {self.max_words} (max_words), and "
                     f"still grows; the trees of this model have {self.mean_length():.4g} words on average"
                 )

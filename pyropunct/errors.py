@@ -21,3 +21,27 @@ class FailureError(UserError):
     """Something outside failed, such as a disk or another process; trying again may work."""
 
     exit_status = FAILURE
+
+
+class InputError(UserError, ValueError):
+    """A file, a text or an edit cannot be used; the line names the file, the line or the sentence."""
+
+
+class SettingError(UserError, ValueError):
+    """A setting or an option is unknown, out of bounds, or excludes another one."""
+
+
+class VariantError(UserError, ValueError):
+    """An attach model or a channel is unknown, not trusted, unfit for its use, or breaks the rules."""
+
+
+class MissingPartError(UserError, ValueError):
+    """A model lacks a part that is needed: a parser, a reader, an encoder, or a channel with edits."""
+
+
+class ModelFileError(UserError, ValueError):
+    """The file of a model or a checkpoint cannot be read or written; the line names it."""
+
+
+class CannotWriteError(FailureError, ModelFileError):
+    """Writing a model or a checkpoint failed, for example on a full disk."""

@@ -11,6 +11,8 @@ from glob import escape
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from pyropunct.errors import MissingPartError, ModelFileError, VariantError
+
 try:
     import fcntl
 except ImportError:  # not on Windows, where nothing is locked
@@ -45,6 +47,25 @@ def _finite(value: Any, here: tuple[str, ...], places: list[str]) -> Any:
         places.append("/".join(here))
         return None
     return value
+
+
+@contextmanager
+def untrusted(what: str, kind: type[Exception] = ValueError) -> Iterator[None]:
+    """Turn whatever the plain types and tensors of a file can raise inside a block into one error.
+
+    Those who read them check texts, numbers, names and shapes before use.  But any type can be in any place,
+    such as a list in place of an object.  Errors that tell what to do about a file stay as they are.
+
+    :param what: how the error begins; then follows what is wrong.
+    :param kind: its class.
+    """
+    try:
+        yield
+    except (ModelFileError, VariantError, MissingPartError):
+        raise
+    except (LookupError, TypeError, ValueError, AttributeError, RuntimeError) as error:
+        reason = " ".join(str(error).split())
+        raise kind(f"{what}: {type(error).__name__}: {reason}") from error
 
 
 def texts(name: str, value: Any) -> tuple[str, ...]:

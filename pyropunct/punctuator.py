@@ -10,7 +10,8 @@ from typing import Any, Self, overload
 import torch
 from torch import Tensor
 
-from pyropunct.fitted.model_file import ModelFileError, write_model_file
+from pyropunct.errors import ModelFileError
+from pyropunct.fitted.model_file import write_model_file
 from pyropunct.fitted.saved_parts import (
     NETWORKS,
     SavedParts,
@@ -18,8 +19,8 @@ from pyropunct.fitted.saved_parts import (
     network_tensors,
     parsed_tensors,
     read_parts,
-    story_tensors,
 )
+from pyropunct.fitted.stories import story_tensors
 from pyropunct.fitted.story import FittedStory
 from pyropunct.fitted.variants import Trusted
 from pyropunct.inference.threads import WHOLE
@@ -96,10 +97,9 @@ class Punctuator(FittedStory):
         :returns: as many texts, with the same lines unless they are running text.  An iterator, such as a
             generator or a file, gives an iterator that is read a few texts at a time.
         :raises TypeError: if a setting is unknown or a text is not a string.
-        :raises DecisionSettingError: if a setting is out of bounds or not one of its choices.
-        :raises NoParserError: if the model has no parser.
-        :raises NoReaderError: if running text or case needs a reader and the model has none.
-        :raises MarkError: if ``marks`` or ``hidden`` contains a mark that the model does not know.
+        :raises SettingError: if a setting is out of bounds or not one of its choices, or if ``marks`` or
+            ``hidden`` contains a mark that the model does not know.
+        :raises MissingPartError: if the model has no parser, or no reader that running text or case needs.
         """
         restorer = Restorer(self, _changed("punctuator", self.settings, settings), self.raw_reader)
         if isinstance(text, str):
@@ -165,7 +165,7 @@ class Punctuator(FittedStory):
         :param trees: the draws of a sentence are spread over at most this many parses.
         :param seed: equal seeds give equal results; by default torch draws a seed.
         :returns: for each sentence of n words the tokens of the slots 0..n.
-        :raises NoParserError: if there are raw words and the model has no parser.
+        :raises MissingPartError: if there are raw words and the model has no parser.
         :raises TypeError: if a sentence is a string instead of a list of words.
         """
         with WHOLE:
@@ -194,7 +194,7 @@ class Punctuator(FittedStory):
         :returns: weighted draws; three quarters come from an improved proposal.
         :raises ValueError: if a hidden mark is unknown, or ``known`` does not have n + 1 slots.
         :raises ImpossibleSurfaceError: if the evidence is impossible; names the slot and the sentence.
-        :raises NoParserError: if there are raw words and the model has no parser.
+        :raises MissingPartError: if there are raw words and the model has no parser.
         """
         [parses] = weighted_trees(self, [sentence], trees)
         if seed is None:
@@ -322,9 +322,9 @@ class Punctuator(FittedStory):
         :param encoder: where the encoder is now, see `pyropunct.nets.encoder.Encoder`; defaults to its place
             in training.
         :raises ModelFileError: if the file is missing, damaged, or not a model of this program.
-        :raises PretrainedError: if ``encoder`` is given, but the model uses none.
-        :raises UntrustedVariantError: if it names a class outside the package that is not in ``variants``.
-        :raises UnknownVariantError: if its attach model or channel cannot be found.
+        :raises MissingPartError: if ``encoder`` is given, but the model uses none.
+        :raises VariantError: if it names a class outside the package that is not in ``variants``, or an
+            attach model or channel that cannot be found.
         """
         return cls.from_parts(read_parts(path, variants, encoder))
 
@@ -348,7 +348,7 @@ def load(
     :param settings: defaults for restoring text, fields of `RestoreSettings`.
     :raises ModelFileError: if there is no such model, or it is damaged.
     :raises TypeError: if a setting is unknown.
-    :raises DecisionSettingError: as `Punctuator.__call__` does.
+    :raises SettingError: as `Punctuator.__call__` does.
     """
     chosen = _changed("load", RestoreSettings(), settings, ("variants", "encoder"))
     return replace(Punctuator.load(model, variants=variants, encoder=encoder), settings=chosen)

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from pyropunct.errors import UserError
+from pyropunct.errors import InputError
 from pyropunct.files import texts, types, whole_numbers
 from pyropunct.inference.forest import forest_of
 from pyropunct.inference.inventory import Inventory
@@ -37,10 +37,6 @@ SHOWN = 10
 
 RELATION_COUNT = 3
 FORM_COUNT = 4
-
-
-class TooManyMarksError(UserError, ValueError):
-    """A treebank has more kinds of marks than a model can have."""
 
 
 @dataclass(frozen=True)
@@ -225,13 +221,13 @@ def build_vocabulary(examples: Sequence[tuple[Tree, Surface]]) -> Vocabulary:
     `OTHER`, for unseen relations, has the pairs of the rare relations.
     START stands outside all constituents and is part of no puncteme.
 
-    :raises TooManyMarksError: if there are more than `MOST_MARKS` kinds of marks.
+    :raises InputError: if there are more than `MOST_MARKS` kinds of marks.
     """
     marks = Counter(mark for _, surface in examples for slot in surface for mark in slot)
     frequent = sorted(mark for mark, count in marks.items() if count >= MARK_COUNT and mark not in SPECIAL)
     if len(frequent) > MOST_MARKS:
         rarest = " ".join(sorted(frequent, key=marks.__getitem__)[:SHOWN])
-        raise TooManyMarksError(
+        raise InputError(
             f"{len(frequent)} kinds of marks stand {MARK_COUNT} times or more in the training treebank, but "
             f"a model takes {MOST_MARKS} at most; are these marks of punctuation: {rarest}?"
         )

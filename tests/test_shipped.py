@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 import pyropunct
 from pyropunct.cli.main import main
-from pyropunct.restore.restorer import MarkError
+from pyropunct.errors import SettingError
 from pyropunct.shipped import DEFAULT, place_of
 from pyropunct.treebank.reading import read_treebank
 
@@ -100,11 +100,11 @@ def test_a_complete_sentence_gets_no_more_marks(punctuator: pyropunct.Punctuator
 
 
 def test_settings_that_name_marks_are_checked(punctuator: pyropunct.Punctuator) -> None:
-    with pytest.raises(MarkError, match="the model has no mark ‽, it has ! "):
+    with pytest.raises(SettingError, match="the model has no mark ‽, it has ! "):
         punctuator("a b", marks=",‽")
-    with pytest.raises(MarkError, match="there is no mark"):
+    with pytest.raises(SettingError, match="there is no mark"):
         punctuator("a b", hidden=" ")
-    with pytest.raises(MarkError, match="exclude each other"):
+    with pytest.raises(SettingError, match="exclude each other"):
         punctuator("a b", hidden=",", marks=[","])
     for text in (None, 3, [None]):
         with pytest.raises(TypeError, match=r"a text is a string, .*not of the type"):

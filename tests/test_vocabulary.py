@@ -6,11 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pyropunct.errors import InputError
 from pyropunct.inference.machines.evidence import EMPTY
 from pyropunct.models.trees import join_surfaces
 from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface
 from pyropunct.treebank.tree import Tree
-from pyropunct.vocabulary import OTHER, TooManyMarksError, Vocabulary, build_vocabulary, word_shape
+from pyropunct.vocabulary import OTHER, Vocabulary, build_vocabulary, word_shape
 
 CHAIN = Tree((2, 0, 2), ("nsubj", "root", "obj:x"), ("NOUN", "VERB", "NOUN"), ("Rain", "stops", "play"))
 SURFACE: Surface = ((START,), (",",), (), (".",))
@@ -39,9 +40,7 @@ def test_two_hundred_kinds_of_marks_at_most(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr("pyropunct.vocabulary.MOST_MARKS", 2)
     more = (START,), ("!",), ("(",), (")",)
     assert len(vocabulary(*[(CHAIN, more)] * 4).tokens) == 5
-    with pytest.raises(
-        TooManyMarksError, match=r"^5 kinds of marks stand 5 times or more .* 2 at most.*: ! "
-    ):
+    with pytest.raises(InputError, match=r"^5 kinds of marks stand 5 times or more .* 2 at most.*: ! "):
         vocabulary(*[(CHAIN, more)] * 5)
 
 

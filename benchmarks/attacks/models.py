@@ -19,7 +19,8 @@ from row import DONE, REFUSED, RefusedError, Row, outcome
 
 from pyropunct.cli.main import main
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.fitted.model_file import MODEL, ModelFileError, read_tensors, write_tensors
+from pyropunct.errors import ModelFileError
+from pyropunct.fitted.model_file import MODEL, read_tensors, write_tensors
 from pyropunct.fitted.recipes import Recipe
 from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.parser import train_parser

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from pyro.nn import PyroModule, PyroSample
 from torch import Tensor
 
+from pyropunct.errors import VariantError
 from pyropunct.inference.forest import Forest
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.packed import PackedForest
@@ -104,10 +105,6 @@ Scorer = Callable[[Views], Tensor]
 """Gives the scores of views of the nodes of some trees: see `Attach.scorer`."""
 
 
-class ScoresError(ValueError):
-    """Scores of views that are neither a table nor one number for each pair."""
-
-
 class Pairs(NamedTuple):
     """(C,) the view and the inventory row of each pair in W_d of V views, view after view."""
 
@@ -165,7 +162,7 @@ class Attach(PyroModule):
     def scorer(self, trees: AnyTrees) -> Scorer:
         """A function from views of these trees to the scores of their pairs, (..., C), view after view.
 
-        Its calls share what `TreeBatch.once` computes. It raises `ScoresError` for scores of other shapes.
+        Its calls share what `TreeBatch.once` computes. It raises `VariantError` for scores of other shapes.
         """
         there, device = trees, trees.relation.device
         if isinstance(trees, TreeBatch):
@@ -194,7 +191,7 @@ class Attach(PyroModule):
         if shape[-1:] == (wanted,):
             return scores
         given = f"numbers of shape {shape}" if shape else repr(scores)
-        raise ScoresError(
+        raise VariantError(
             f"its scores are {given}, where {wanted} numbers are needed: one for each pair of each view, as "
             f"pairs_of lists them; or a table of {len(relation)} views by the {rows} pairs of the inventory, "
             f"or by {largest}, the most pairs of a relation"

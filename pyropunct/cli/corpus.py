@@ -136,13 +136,13 @@ def _command(name: str) -> click.Command:
 
 
 def _run(name: str, model: str, given: str, out: str, json: bool, **values: Any) -> None:
-    from pyropunct.corpus.inputs import CorpusError
     from pyropunct.corpus.manifest import check, described, with_files, write
+    from pyropunct.errors import InputError
 
     try:
         from pyropunct.corpus.cluster import check_workers, connected, cut_all
     except ModuleNotFoundError as error:
-        raise CorpusError(f"work on corpora needs {error.name}: {installing('corpus')}") from None
+        raise InputError(f"work on corpora needs {error.name}: {installing('corpus')}") from None
 
     task, sharding, folder = TASKS[name], Group(Sharding).made(values), Path(out)
     kind = "conllu" if task.conllu else values["input"]

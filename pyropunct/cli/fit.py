@@ -10,9 +10,9 @@ from pyropunct.cli.command import Group, command
 from pyropunct.cli.loading import Hardware, Json, check_device, read_file
 from pyropunct.cli.training_reports import Checkpoints, fit_watches
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.errors import UserError
+from pyropunct.errors import SettingError, UserError
 from pyropunct.files import model_path
-from pyropunct.fitted.recipes import Recipe, SettingError, named_recipe, parsed_setting
+from pyropunct.fitted.recipes import Recipe, named_recipe, parsed_setting
 from pyropunct.fitted.variants import check_of_use, with_options
 from pyropunct.limits import Count, NamesIn, NotNegative, Placeholder, Seed
 from pyropunct.treebank.reading import Treebank, require_punctuation

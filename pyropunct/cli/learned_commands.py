@@ -105,11 +105,11 @@ def _learned(
 @contextmanager
 def _named(model: str) -> Iterator[None]:
     """Name a model whose channel has no edits, in a UserError."""
-    from pyropunct.tasks.explain.rules import NoEditsError
+    from pyropunct.errors import MissingPartError
 
     try:
         yield
-    except NoEditsError as error:
+    except MissingPartError as error:
         raise UserError(f"{model}: {error}") from error
 
 

@@ -207,11 +207,11 @@ def _permutation(rephraser: "Rephraser", edits: Edits, source: "Treebank") -> Ch
 def _results(
     rephraser: "Rephraser", sentences: "Sequence[Sentence]", change: Change, times: int, path: str
 ) -> "Iterator[tuple[Sentence, ...]]":
-    from pyropunct.tasks.rephrase.underlying_tree import EditError
+    from pyropunct.errors import InputError
 
     trees = rephraser.underlying(sentences)
     while chunk := list(islice(trees, CHUNK)):
         try:
             yield from zip(*(list(change(chunk)) for _ in range(times)), strict=True)
-        except EditError as error:
+        except InputError as error:
             raise UserError(f"{path}: {error}") from error

@@ -7,10 +7,9 @@ from typing import Any, TextIO, TypeVar
 from pyropunct.cli import console
 from pyropunct.cli.report import SentenceReport
 from pyropunct.corpus.shards import Reject, Work
-from pyropunct.errors import UserError
-from pyropunct.nets.pretrained import PretrainedError
+from pyropunct.errors import MissingPartError, UserError
 from pyropunct.punctuator import Punctuator
-from pyropunct.restore.parses import LONGEST_WHOLE, NoParserError
+from pyropunct.restore.parses import LONGEST_WHOLE
 from pyropunct.restore.reading import AtHand, BadLine, Item, chunks, read_items
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.restoring import Restored, Source, has_marks
@@ -192,7 +191,7 @@ def one_after_the_other(
         for restored in restore(sources) if sources else ():
             yield restored
             done += 1
-    except (NoParserError, PretrainedError):
+    except MissingPartError:
         raise
     except Exception as error:
         if len(sources) == 1:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyropunct.cli import console
-from pyropunct.errors import FailureError, UserError
+from pyropunct.errors import FailureError, ModelFileError, UserError
 from pyropunct.files import remove_unwritten
 
 if TYPE_CHECKING:
@@ -202,7 +202,6 @@ class Checkpoints:
     @contextmanager
     def kept(self) -> Iterator[None]:
         """Keep finished epochs during a training, and say so if it is interrupted."""
-        from pyropunct.fitted.model_file import ModelFileError
         from pyropunct.train.checkpoints import own_folder
 
         with own_folder(self._folder):

@@ -34,9 +34,9 @@ from torch import Tensor
 
 from pyropunct.compare.options import ExperimentSettings
 from pyropunct.compare.table import Baseline, Column, Row, Table
-from pyropunct.errors import UserError
+from pyropunct.errors import ModelFileError, SettingError
 from pyropunct.files import held, json_text, model_path, written_whole
-from pyropunct.fitted.model_file import ModelFileError, read_model_file, write_model_file
+from pyropunct.fitted.model_file import read_model_file, write_model_file
 from pyropunct.nets.trainer import Progress
 
 FORMAT = "pyropunct comparison"
@@ -46,10 +46,6 @@ DESCRIPTION, PARTS = "comparison.json", "parts"
 
 Text = TypeVar("Text")
 Found = TypeVar("Found")
-
-
-class ComparisonFolderError(UserError, ValueError):
-    """Raised if a folder cannot be written or continued; the message is one line and names the folder."""
 
 
 def checksum(texts: Iterable[str]) -> str:
@@ -207,7 +203,7 @@ class Experiment(ABC):
     def run(self) -> Any:
         """The results, also written into the folder.
 
-        :raises ComparisonFolderError: if the folder cannot be written to, holds other things, is used by
+        :raises SettingError: if the folder cannot be written to, holds other things, is used by
             another process, or has parts trained on other data or with other settings; or if a saved part is
             damaged.
         """
@@ -218,25 +214,23 @@ class Experiment(ABC):
 
     @contextmanager
     def opened(self) -> Iterator[None]:
-        """Lock the folder against other processes. Raises ComparisonFolderError as `run` does."""
+        """Lock the folder against other processes. Raises SettingError as `run` does."""
         with ExitStack() as stack:
             if self.path is not None:
                 try:
                     self.path.mkdir(parents=True, exist_ok=True)
                     if not stack.enter_context(held(self.path)):
-                        raise ComparisonFolderError(
+                        raise SettingError(
                             f"{self.path}: another process is comparing there: wait, or choose another --out"
                         )
                     if (self.path / DESCRIPTION).exists():
                         self._seconds = self._go_on(self.path)
                     elif any(self.path.iterdir()):
-                        raise ComparisonFolderError(
+                        raise SettingError(
                             f"{self.path}: holds other things than a comparison; choose another folder"
                         )
                 except OSError as error:
-                    raise ComparisonFolderError(
-                        f"{self.path}: cannot write there: {error.strerror}"
-                    ) from error
+                    raise SettingError(f"{self.path}: cannot write there: {error.strerror}") from error
             self._write_description({})
             yield
 
@@ -250,14 +244,12 @@ class Experiment(ABC):
             known: dict[str, Any] = {**content["settings"], **content["checksums"]}
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             kind = type(error).__name__
-            raise ComparisonFolderError(
-                f"{path}: is damaged, or not of a {FORMAT}: {kind}: {error}"
-            ) from error
+            raise SettingError(f"{path}: is damaged, or not of a {FORMAT}: {kind}: {error}") from error
         now = self.settings.to_json()
         expected = {**self.checksums, **{name: now[name] for name in self.settings.TRAINING}}
         others = [name for name, value in expected.items() if name not in known or known[name] != value]
         if others:
-            raise ComparisonFolderError(
+            raise SettingError(
                 f"{folder}: its parts were trained on other data or with other settings "
                 f"({', '.join(others)}); repeat the command that began it, or choose another folder"
             )
@@ -274,7 +266,7 @@ class Experiment(ABC):
 
         It is always saved and loaded, since saving may round weights; its file in ``parts`` has its name.
 
-        :raises ComparisonFolderError: if a saved part is damaged.
+        :raises SettingError: if a saved part is damaged.
         """
         if name not in self._trained:
             with nullcontext(self.path) if self.path is not None else TemporaryDirectory() as folder:
@@ -288,7 +280,7 @@ class Experiment(ABC):
                 try:
                     self._trained[name] = Trained(load(place), self._seconds[name])
                 except ValueError as error:
-                    raise ComparisonFolderError(
+                    raise SettingError(
                         f"{error}; delete {place}, and the same command trains it again"
                     ) from error
         return self._trained[name]
@@ -308,7 +300,7 @@ class Experiment(ABC):
         )
 
     def write(self, results: Results) -> None:
-        """Write the results into the folder, if there is one; failures raise ComparisonFolderError."""
+        """Write the results into the folder, if there is one; failures raise SettingError."""
         if self.path is not None:
             self._replace(self.path / "comparison.md", results.to_markdown().encode())
             self._write_description(results.to_json())
@@ -329,4 +321,4 @@ class Experiment(ABC):
             with written_whole(path) as stream:
                 stream.write(content)
         except OSError as error:
-            raise ComparisonFolderError(f"{path}: cannot be written: {error.strerror}") from error
+            raise SettingError(f"{path}: cannot be written: {error.strerror}") from error

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar, Self
 
-from pyropunct.errors import UserError
+from pyropunct.errors import SettingError
 from pyropunct.limits import Count, NamesIn, Placeholder, Range, Seed, forbidden
 from pyropunct.restore.settings import DecisionSettings, Decoder, RestoreSettings
 
@@ -61,10 +61,6 @@ MOST_SENTENCES = 1000
 """The most sentences of a stream."""
 
 
-class ComparisonError(UserError, ValueError):
-    """Raised if a setting is invalid, or excludes another one."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class ExperimentSettings:
     """The settings of an experiment.
@@ -73,7 +69,7 @@ class ExperimentSettings:
     :ivar seed: equal seeds give equal results, on the same machine with the same number of threads.
     :cvar TRAINING: the names of the settings that affect training; if only others change, trained parts are
         reused.
-    :raises ComparisonError: if a number is out of its bounds; the message is one line.
+    :raises SettingError: if a number is out of its bounds; the message is one line.
     """
 
     permutations: Count = 10_000
@@ -82,7 +78,7 @@ class ExperimentSettings:
 
     def __post_init__(self) -> None:
         if problem := forbidden(self):
-            raise ComparisonError(problem)
+            raise SettingError(problem)
 
     def to_json(self) -> dict[str, Any]:
         """A dictionary of plain JSON types."""
@@ -103,10 +99,10 @@ def names_of(registry: str, kind: str) -> Callable[[str], tuple[str, ...]]:
 
 
 def chosen(names: "list[str] | tuple[str, ...]", known: tuple[str, ...], kind: str) -> tuple[str, ...]:
-    """The names without duplicates. Raises ComparisonError if a name is unknown, or there is no name."""
+    """The names without duplicates. Raises SettingError if a name is unknown, or there is no name."""
     for name in names or ("",):
         if name not in known:
-            raise ComparisonError(f"there is no {kind} {name!r}; there are {', '.join(known)}")
+            raise SettingError(f"there is no {kind} {name!r}; there are {', '.join(known)}")
     return tuple(dict.fromkeys(names))
 
 
@@ -116,7 +112,7 @@ def numbers_to(most: int, kind: str) -> Callable[[str], tuple[int, ...]]:
     def numbers(text: str) -> tuple[int, ...]:
         items = text.split(",")
         if not all(item.isdecimal() and 1 <= int(item) <= most for item in items):
-            raise ComparisonError(f"give {kind} from 1 to {most} with commas between them, not {text!r}")
+            raise SettingError(f"give {kind} from 1 to {most} with commas between them, not {text!r}")
         return tuple(dict.fromkeys(map(int, items)))
 
     return numbers
@@ -139,7 +135,7 @@ class RestorationSettings(ExperimentSettings):
     :ivar encoder: a pretrained encoder for the package transformers: parsers, taggers and attach models that
         can read its states.
     :ivar device: where models and taggers are trained, as torch names it.
-    :raises ComparisonError: if a setting is invalid; the message is one line.
+    :raises SettingError: if a setting is invalid; the message is one line.
     """
 
     permutations: Annotated[int, Range(ExperimentSettings.permutations)] = ExperimentSettings.permutations
@@ -157,9 +153,9 @@ class RestorationSettings(ExperimentSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.folds == 1:
-            raise ComparisonError("folds are two or more, or 0 for none, not 1")
+            raise SettingError("folds are two or more, or 0 for none, not 1")
         if not self.shares or not all(0 < share <= 100 for share in self.shares):
-            raise ComparisonError(f"shares are percents from 1 to 100, not {self.shares}")
+            raise SettingError(f"shares are percents from 1 to 100, not {self.shares}")
         names = chosen(self.systems, RESTORERS, "system")
         object.__setattr__(self, "systems", tuple(name for name in RESTORERS if name in names))
         object.__setattr__(self, "shares", tuple(sorted(set(self.shares))))
@@ -178,7 +174,7 @@ class CommaSettings(ExperimentSettings):
     :ivar least: words that are rarer in training count as one unknown word.
     :ivar folds: with --fit: split TRAIN into this many parts, and parse each with parsers of the others.
     :ivar samples: posterior draws of a model of latent punctuation for each sentence.
-    :raises ComparisonError: if a model is unknown.
+    :raises SettingError: if a model is unknown.
     """
 
     models: Annotated[tuple[str, ...], names_of(COMMA_MODELS, "model")] = ()
@@ -204,7 +200,7 @@ class ParserSettings(ExperimentSettings):
         properties.
     :ivar beams: beam widths.
     :ivar iterations: training passes over the sentences.
-    :raises ComparisonError: if a setting is invalid.
+    :raises SettingError: if a setting is invalid.
     """
 
     marks: Annotated[tuple[str, ...], names_of(f"{__name__}:TREATMENTS", "treatment")] = TREATMENTS
@@ -230,7 +226,7 @@ class JointSettings(ExperimentSettings):
     :ivar samples: the most draws of restoration for each sentence.
     :ivar misheard: replace this many percent of the words of DEV by random words of TRAIN, as if a speech
         recogniser had misheard them.
-    :raises ComparisonError: if a setting is invalid.
+    :raises SettingError: if a setting is invalid.
     """
 
     systems: Annotated[tuple[str, ...], names_of(f"{__name__}:STREAM_READERS", "system")] = tuple(
@@ -259,7 +255,7 @@ class CorrectionSettings(ExperimentSettings):
     :ivar epochs: passes of the corrector of the paper over the training sentences.
     :ivar samples: the most draws of restoration and of the corrector of the paper for each sentence.
     :ivar trees: average over at most this many trees of the parser.
-    :raises ComparisonError: if a setting is invalid.
+    :raises SettingError: if a setting is invalid.
     """
 
     systems: Annotated[tuple[str, ...], names_of(f"{__name__}:CORRECTORS", "system")] = tuple(CORRECTORS)

@@ -22,9 +22,9 @@ from dask.system import CPU_COUNT
 from distributed import Client, Nanny, Scheduler, Security, SpecCluster, Worker, as_completed
 from distributed.versions import VersionMismatchWarning
 
-from pyropunct.corpus.inputs import CorpusError, names_of
+from pyropunct.corpus.inputs import names_of
 from pyropunct.corpus.shards import CutFile, Job, Shard, cut, make
-from pyropunct.errors import FailureError
+from pyropunct.errors import FailureError, InputError
 from pyropunct.inference.compiling import put_off
 
 AHEAD = 2
@@ -45,10 +45,6 @@ Result = TypeVar("Result")
 
 Tell = Callable[[str], None]
 """Says something that has happened."""
-
-
-class ClusterError(FailureError, CorpusError):
-    """A failure of machines, after which the same command resumes."""
 
 
 UNWATCHED = {"distributed.worker.profile.enabled": False}
@@ -98,7 +94,7 @@ def connected(scheduler: str | None, processes: int | None) -> Iterator[Client]:
     """A client of a scheduler, or of a private local cluster.
 
     :param scheduler: its address, such as ``tcp://node7:8786``; None for workers on this machine.
-    :raises CorpusError: if the scheduler cannot be reached.
+    :raises InputError: if the scheduler cannot be reached.
     """
     for name in list(logging.root.manager.loggerDict):
         if name.partition(".")[0] in ("distributed", "tornado"):
@@ -114,34 +110,34 @@ def connected(scheduler: str | None, processes: int | None) -> Iterator[Client]:
             client = Client(scheduler, timeout=PATIENCE, set_as_default=False)
     except (TimeoutError, OSError, ValueError, ImportError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise CorpusError(f"--scheduler {scheduler}: cannot be reached: {reason}") from error
+        raise InputError(f"--scheduler {scheduler}: cannot be reached: {reason}") from error
     with client:
         yield client
 
 
 def check_workers(client: Client, tell: Tell) -> None:
-    """Check that all workers have this version of pyropunct, or raise `CorpusError`."""
+    """Check that all workers have this version of pyropunct, or raise `InputError`."""
     found = client.run(version, "pyropunct", on_error="return")
     if not found:
         tell("pyropunct: the scheduler has no worker yet: waiting for one")
     for worker, one in found.items():
         if isinstance(one, Exception):
-            raise CorpusError(f"worker {worker}: has no pyropunct: install {version('pyropunct')} there")
+            raise InputError(f"worker {worker}: has no pyropunct: install {version('pyropunct')} there")
         if one != version("pyropunct"):
-            raise CorpusError(f"worker {worker}: has pyropunct {one}, not {version('pyropunct')}")
+            raise InputError(f"worker {worker}: has pyropunct {one}, not {version('pyropunct')}")
 
 
 def cut_all(
     client: Client, files: Sequence[str], kind: str, most: int, whole_paragraphs: bool
 ) -> list[CutFile]:
-    """Cut the files of a corpus into named shards, numbered from 1; raises `CorpusError`."""
+    """Cut the files of a corpus into named shards, numbered from 1; raises `InputError`."""
     found: dict[str, CutFile] = {}
     tasks = deque((file, kind, most, whole_paragraphs) for file in files)
     for (file, *_), result in completed(client, cut, tasks):
-        if isinstance(result, CorpusError):
+        if isinstance(result, InputError):
             raise result
         if isinstance(result, Exception):
-            raise CorpusError(f"{file}: cannot be read: {type(result).__name__}: {result}") from result
+            raise InputError(f"{file}: cannot be read: {type(result).__name__}: {result}") from result
         found[file] = result
     number, numbered = 0, []
     for file, name in zip(files, names_of(files), strict=True):
@@ -164,7 +160,7 @@ def make_all(
     """Make shards, in any order.  A failed shard is tried again once; returns those that failed twice.
 
     :param first_alone: make one before the others, so that they find compiled code.
-    :raises CorpusError: if none can be made, or the scheduler is lost.
+    :raises InputError: if none can be made, or the scheduler is lost.
     """
     if first_alone and len(shards) > 1:
         first = make_all(client, job, shards[:1], tell, advance)
@@ -190,14 +186,14 @@ def make_all(
         place = f"shard {shard.number} ({shard.file}:{shard.start.line})"
         tell(f"pyropunct: {place}: {problem}" + "; it is tried again" * again)
         if in_a_row == IN_A_ROW:
-            raise ClusterError(f"{in_a_row} attempts in a row have failed, the last one with: {problem}")
+            raise FailureError(f"{in_a_row} attempts in a row have failed, the last one with: {problem}")
     return failed
 
 
 def completed(
     client: Client, call: Callable[..., Result], tasks: "deque[Task]"
 ) -> "Iterator[tuple[Task, Result | Exception]]":
-    """The results of calls, in order of completion; ``tasks`` may grow.  Raises `CorpusError`."""
+    """The results of calls, in order of completion; ``tasks`` may grow.  Raises `InputError`."""
     pending: dict[Any, Task] = {}
     done = as_completed(loop=client.loop)
 
@@ -217,7 +213,7 @@ def completed(
             yield task, future.result() if error is None else error
             hand_out()
     except (TimeoutError, CancelledError, asyncio.CancelledError, OSError) as error:
-        raise ClusterError("the scheduler is gone; the same command goes on where this one ends") from error
+        raise FailureError("the scheduler is gone; the same command goes on where this one ends") from error
     finally:
         for future in pending:
             future.release()

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from pyropunct.errors import UserError, installing
+from pyropunct.errors import InputError, installing
 from pyropunct.text.lines import LONGEST_LINE, STANDARD_INPUT, TextPart, is_device, standard_input
 
 TEXT, CONLLU = (".txt", ".text"), (".conllu",)
@@ -26,10 +26,6 @@ LONGEST_NAME = 50
 """The characters that are kept of a long name: what files are called has 255 bytes at most."""
 
 
-class CorpusError(UserError, ValueError):
-    """A corpus, output folder or cluster cannot be used; one line that names it."""
-
-
 def kind_of(file: str) -> str | None:
     """The format of a file, "text" or "conllu", by its name; None if unknown."""
     name = without_compression(Path(file).name.lower())
@@ -42,7 +38,7 @@ def files_of(given: str, any_name: bool = False, conllu: bool = False) -> list[s
 
     :param given: a folder, searched recursively without hidden files; a file; or a pattern such as
         ``texts/**/*.txt.gz``.
-    :raises CorpusError: if there is none, or one is neither text nor CoNLL-U by its name.
+    :raises InputError: if there is none, or one is neither text nor CoNLL-U by its name.
     """
     place = Path(given)
     if place.is_dir():
@@ -51,7 +47,7 @@ def files_of(given: str, any_name: bool = False, conllu: bool = False) -> list[s
         found = [str(place / path) for path in shown]
         for file in found:
             if not Path(file).resolve().is_relative_to(place.resolve()):
-                raise CorpusError(
+                raise InputError(
                     f"{file}: is a link that leads out of {given}: copy the file, or take the link away"
                 )
     elif place.exists():
@@ -59,12 +55,12 @@ def files_of(given: str, any_name: bool = False, conllu: bool = False) -> list[s
     else:
         found = [file for file in glob.glob(given, recursive=True) if Path(file).is_file()]
     if not found:
-        raise CorpusError(f"{given}: there is no file" + (" in it" if place.is_dir() else " of this name"))
+        raise InputError(f"{given}: there is no file" + (" in it" if place.is_dir() else " of this name"))
     found.sort(key=lambda file: Path(file).parts)
     for file in found:
         if not any_name and (kind_of(file) is None or (conllu and kind_of(file) != "conllu")):
             endings = ", ".join(CONLLU if conllu else (*TEXT, *CONLLU))
-            raise CorpusError(
+            raise InputError(
                 f"{file}: is {'not' if conllu else 'neither text nor'} CoNLL-U by its name ({endings}, and "
                 f"perhaps {' or '.join(COMPRESSED)}): take it away, or give a pattern of the files meant"
             )
@@ -123,10 +119,10 @@ class _Read:
 
 @contextmanager
 def contents(file: str) -> Iterator[BinaryIO]:
-    """The decompressed bytes of a file; raises `CorpusError` for a damaged file or a device."""
+    """The decompressed bytes of a file; raises `InputError` for a damaged file or a device."""
     with _named(file), open(file, "rb") as stored:
         if is_device(stored):
-            raise CorpusError(f"{file}: is a device, not a file")
+            raise InputError(f"{file}: is a device, not a file")
         if file.lower().endswith(".gz"):
             yield io.BufferedReader(_Bounded(gzip.GzipFile(fileobj=stored).read, file))
         elif file.lower().endswith(".zst"):
@@ -137,13 +133,13 @@ def contents(file: str) -> Iterator[BinaryIO]:
 
 @contextmanager
 def _named(file: str) -> Iterator[None]:
-    """Turn errors of reading into a one-line `CorpusError` with the name of the file."""
+    """Turn errors of reading into a one-line `InputError` with the name of the file."""
     try:
         yield
     except (EOFError, gzip.BadGzipFile, zlib.error, _DamagedError) as error:
-        raise CorpusError(f"{file}: cannot be decompressed: {error}") from error
+        raise InputError(f"{file}: cannot be decompressed: {error}") from error
     except FileNotFoundError:
-        raise CorpusError(f"{file}: there is no such file") from None
+        raise InputError(f"{file}: there is no such file") from None
 
 
 class _DamagedError(ValueError):
@@ -167,7 +163,7 @@ class _Bounded(io.RawIOBase):
         behind = len(some) - 1 - max(map(some.rfind, (b"\n", b" ", b"\t")))
         self._unbroken = behind + (self._unbroken if behind == len(some) else 0)
         if self._unbroken > LONGEST_LINE:
-            raise CorpusError(f"{self._file}: holds a megabyte without white space (is this text?)")
+            raise InputError(f"{self._file}: holds a megabyte without white space (is this text?)")
         return len(some)
 
 
@@ -178,7 +174,7 @@ class _Zstandard:
         try:
             import zstandard
         except ModuleNotFoundError:
-            raise CorpusError(f"{file}: reading .zst needs zstandard: {installing('corpus')}") from None
+            raise InputError(f"{file}: reading .zst needs zstandard: {installing('corpus')}") from None
         self._library, self._stored = zstandard, stored
         self._frame: Any = None
         self._rest, self._found = b"", memoryview(b"")

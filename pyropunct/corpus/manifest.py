@@ -9,8 +9,8 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from pyropunct.corpus.inputs import CorpusError
 from pyropunct.corpus.shards import CutFile
+from pyropunct.errors import InputError
 from pyropunct.files import WRITING, json_text, written_whole
 
 NAME = "manifest.json"
@@ -63,32 +63,30 @@ def with_files(manifest: Mapping[str, Any], given: str, files: Sequence[CutFile]
 def check(out: Path, manifest: Mapping[str, Any]) -> bool:
     """Check that results can be written to a folder, which is made if needed; returns whether it has some.
 
-    :raises CorpusError: if it has other results or files, or cannot be written to.
+    :raises InputError: if it has other results or files, or cannot be written to.
     """
     try:
         out.mkdir(parents=True, exist_ok=True)
         found = _read(out / NAME)
         if found is None and any(not path.name.endswith(WRITING) for path in out.iterdir()):
-            raise CorpusError(
-                f"{out}: holds other things than the results of a corpus: choose another folder"
-            )
+            raise InputError(f"{out}: holds other things than the results of a corpus: choose another folder")
         with tempfile.TemporaryFile(dir=out):
             pass
     except FileExistsError:
-        raise CorpusError(f"{out}: is a file, not a folder for results") from None
+        raise InputError(f"{out}: is a file, not a folder for results") from None
     except OSError as error:
-        raise CorpusError(f"{out}: cannot write there: {error.strerror}") from error
+        raise InputError(f"{out}: cannot write there: {error.strerror}") from error
     if found is None:
         return False
     plain = json.loads(json_text(manifest))
     for part, value in plain.items():
         if found.get(part) != value:
-            raise CorpusError(f"{out}: {_difference(part, found.get(part), value)}: choose another folder")
+            raise InputError(f"{out}: {_difference(part, found.get(part), value)}: choose another folder")
     return True
 
 
 def _read(path: Path) -> dict[str, Any] | None:
-    """:raises CorpusError: if it is there, but no manifest."""
+    """:raises InputError: if it is there, but no manifest."""
     try:
         found = json.loads(path.read_bytes())
     except FileNotFoundError:
@@ -96,7 +94,7 @@ def _read(path: Path) -> dict[str, Any] | None:
     except ValueError:
         found = None
     if not isinstance(found, dict) or found.get("format") != FORMAT["format"]:
-        raise CorpusError(f"{path}: is no manifest of a corpus")
+        raise InputError(f"{path}: is no manifest of a corpus")
     return found
 
 

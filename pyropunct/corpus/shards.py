@@ -16,7 +16,8 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, BinaryIO, NamedTuple, Protocol, TextIO, cast
 
-from pyropunct.corpus.inputs import COMPRESSED, CorpusError, contents, without_compression
+from pyropunct.corpus.inputs import COMPRESSED, contents, without_compression
+from pyropunct.errors import InputError
 from pyropunct.files import digest_of, written_whole
 from pyropunct.shipped import place_of
 from pyropunct.text.lines import SIZE, ByteLines, Start, TextPart, TreebankError, decoded, visible
@@ -80,7 +81,7 @@ class CutFile(NamedTuple):
 
 
 def cut(file: str, kind: str, most: int, whole_paragraphs: bool = False) -> CutFile:
-    """Read a file through, and cut it into shards; raises `CorpusError` if it cannot be read.
+    """Read a file through, and cut it into shards; raises `InputError` if it cannot be read.
 
     :param most: the most sentences (lines of raw text) of a shard.
     :param whole_paragraphs: cut raw text only at blank lines, for running text; shards may then be longer.
@@ -192,7 +193,7 @@ def make(job: Job, shard: Shard) -> str | None:
     try:
         with _ALONE:
             _write(job, shard, _loaded(job))
-    except CorpusError as error:
+    except InputError as error:
         return str(error)
     except Exception as error:  # of any kind: the caller reports it
         if isinstance(error, OSError) and error.strerror:
@@ -203,13 +204,13 @@ def make(job: Job, shard: Shard) -> str | None:
 
 @lru_cache(maxsize=1)
 def _loaded(job: Job) -> Work:
-    """The work of a job, with its model, cached; raises `CorpusError` if the model has changed."""
+    """The work of a job, with its model, cached; raises `InputError` if the model has changed."""
     import torch
 
     torch.set_num_threads(job.threads)
     found = file_checksum(place_of(job.model))
     if found != job.model_checksum:
-        raise CorpusError(f"{job.model}: differs from the model of the process that began this run")
+        raise InputError(f"{job.model}: differs from the model of the process that began this run")
     return load_work(job.work, job.model, dict(job.settings))
 
 
@@ -245,7 +246,7 @@ def _on_disk(stream: BinaryIO) -> None:
 
 @contextmanager
 def text_of(shard: Shard) -> Iterator[BinaryIO]:
-    """The bytes of a shard; raises `CorpusError` if its file cannot be read, or has changed."""
+    """The bytes of a shard; raises `InputError` if its file cannot be read, or has changed."""
     with contents(shard.file) as stream:
         left = shard.start.offset
         if stream.seekable() and not shard.file.lower().endswith(COMPRESSED):
@@ -258,7 +259,7 @@ def text_of(shard: Shard) -> Iterator[BinaryIO]:
         while section.read1(SIZE):
             pass
         if section.checksum.hexdigest() != shard.checksum:
-            raise CorpusError(f"{shard.file}: has changed since this run began: it would be cut elsewhere")
+            raise InputError(f"{shard.file}: has changed since this run began: it would be cut elsewhere")
 
 
 class _Section:
@@ -281,8 +282,8 @@ class _Section:
 
 
 def file_checksum(path: Path) -> str:
-    """A checksum of a file; raises `CorpusError` if it does not exist."""
+    """A checksum of a file; raises `InputError` if it does not exist."""
     try:
         return digest_of(path)
     except OSError as error:
-        raise CorpusError(f"{path}: cannot be read: {error.strerror}") from error
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from error

@@ -17,7 +17,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
-from pyropunct.errors import FailureError, UserError
+from pyropunct.errors import CannotWriteError, ModelFileError
 from pyropunct.files import LARGEST, model_path, model_there, real, remove_unwritten, written_whole
 from pyropunct.fitted.small_tensors import small, whole
 from pyropunct.nets.trainer import strange
@@ -31,18 +31,6 @@ TYPES = frozenset(
     {"F64", "F32", "F16", "I64", "I32", "I16", "I8", "U8", "BOOL"}  # compiled code supports no others
 )
 """The types of numbers in our tensors, as safetensors names them."""
-
-
-class ModelFileError(UserError, ValueError):
-    """A model file cannot be read or written; the one-line message names it."""
-
-
-class CannotWriteError(FailureError, ModelFileError):
-    """Writing a model or a checkpoint failed, for example on a full disk."""
-
-
-class NoModelError(ModelFileError):
-    """The model file does not exist."""
 
 
 def check_writable(path: str | Path) -> None:
@@ -75,8 +63,7 @@ def read_model_file(path: str | Path, few: tuple[str, ...] = ()) -> tuple[dict[s
 
     :param path: the file, ending optional.
     :param few: ends of names of tensors that may be sparse.
-    :raises NoModelError: if there is no such file.
-    :raises ModelFileError: if it is not a model, damaged, or of another version.
+    :raises ModelFileError: if there is no such file, or it is not a model, damaged, or of another version.
     """
     path = model_there(path)
     description, stored = read_tensors(path, MODEL)
@@ -113,8 +100,7 @@ def write_tensors(
 def read_tensors(path: Path, file_format: str) -> tuple[dict[str, Any], dict[str, Tensor]]:
     """The description and tensors that `write_tensors` wrote.
 
-    :raises NoModelError: if there is no such file.
-    :raises ModelFileError: if it has another format or version, or is damaged.
+    :raises ModelFileError: if there is no such file, or it has another format or version, or is damaged.
     """
     try:
         _check_place(path)
@@ -139,7 +125,7 @@ def read_tensors(path: Path, file_format: str) -> tuple[dict[str, Any], dict[str
 
 def _check_place(path: Path) -> None:
     if not path.exists():
-        raise NoModelError(f"{path}: no such model")
+        raise ModelFileError(f"{path}: no such model")
     if not path.is_file():
         kind = "a folder" if path.is_dir() else "a device or a pipe"
         raise ModelFileError(f"{path}: is {kind}, not the file of a model")

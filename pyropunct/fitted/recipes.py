@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, replace
 from math import ceil, isfinite
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
-from pyropunct.errors import UserError
+from pyropunct.errors import SettingError
 from pyropunct.files import texts
 from pyropunct.limits import Count, Limits, NotNegative, Range, forbidden, limits, listed
 
@@ -241,10 +241,6 @@ class TextSettings:
     most: Count = 100_000
     trees: Count = 2
     epochs: Count = 3
-
-
-class SettingError(UserError, ValueError):
-    """A text is not a valid setting of a recipe."""
 
 
 def parsed_setting(text: str, elsewhere: Collection[str] = ()) -> tuple[str, Any]:

@@ -1,19 +1,32 @@
-"""Builds the stories that recipes describe, and sets fitted values in them."""
+"""Builds the stories that recipes describe, takes fitted ones apart into tensors, and puts them together."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pyro
 import torch
 from torch import Tensor
 
 from pyropunct.fitted.recipes import Recipe
+from pyropunct.fitted.story import FittedStory
 from pyropunct.fitted.variants import made
 from pyropunct.inference.machines.evidence import EMPTY
+from pyropunct.models.attach.log_linear import LogLinearAttach
+from pyropunct.models.attach.pruning import pruned, rounded
 from pyropunct.models.channel.slip import Slip, TokenBigrams
-from pyropunct.models.learned import fixed_names, require_like, require_names, settle
+from pyropunct.models.learned import (
+    check_buffers,
+    fixed_names,
+    learned_scales,
+    learned_values,
+    require_like,
+    require_names,
+    settle,
+)
 from pyropunct.models.marked_parts import PartMarks, part_marks
 from pyropunct.models.story import Story
 from pyropunct.models.syntax import HeadOutward
+from pyropunct.models.trust import Trust
 from pyropunct.models.written_words import Words
 from pyropunct.text.marks import START
 from pyropunct.vocabulary import Vocabulary
@@ -21,13 +34,16 @@ from pyropunct.vocabulary import Vocabulary
 SYNTAX_TABLE = "syntax.probabilities"
 """The name of the syntax model's table."""
 
+OF_READING = "reading."
+"""How the names of the weights begin with which a story reads."""
+
 
 def build_story(vocabulary: Vocabulary, recipe: Recipe, surfaces: Sequence[Tensor] = ()) -> Story:
     """The untrained story that a recipe describes.
 
     :param surfaces: the surface strings of the training treebank, for the slip.
-    :raises UnknownVariantError: if the recipe names an unknown attach model or channel.
-    :raises VariantOptionError: if its attach model or channel lacks an option.
+    :raises VariantError: if the recipe names an unknown attach model or channel.
+    :raises SettingError: if its attach model or channel lacks an option.
     """
     sizes = {f"num_{name}": len(getattr(vocabulary, name)) for name in ("forms", "tags", "relations")}
     inventory, tokens = vocabulary.inventory, vocabulary.tokens
@@ -37,15 +53,11 @@ def build_story(vocabulary: Vocabulary, recipe: Recipe, surfaces: Sequence[Tenso
         of_trees = len(vocabulary.relations), len(vocabulary.tags)
         enclosing = part_marks(inventory, tokens)
         parts = PartMarks(len(vocabulary.relations), enclosing) if recipe.parts and len(enclosing) else None
-        syntax = HeadOutward(*of_trees, Words(*of_trees, len(vocabulary.forms)))
         return Story(
             inventory,
             made("attach", recipe, inventory, tokens, **sizes),
-            Slip(
-                made("channel", recipe, len(tokens), recipe.direction),
-                bigrams,
-            ),
-            syntax=syntax,
+            Slip(made("channel", recipe, len(tokens), recipe.direction), bigrams),
+            syntax=HeadOutward(*of_trees, Words(*of_trees, len(vocabulary.forms))),
             marks=tokens,
             symmetry_weight=recipe.symmetry_weight,
             empty_score=recipe.empty_score,
@@ -59,13 +71,6 @@ def blank_story(vocabulary: Vocabulary, recipe: Recipe) -> Story:
     """An unfitted story, as by `build_story`, for `settle_story`; leaves torch's random state alone."""
     with torch.random.fork_rng(devices=[]):
         return build_story(vocabulary, recipe)
-
-
-def require_syntax_table(tensors: Mapping[str, Tensor], vocabulary: Vocabulary) -> None:
-    """Reject (`ValueError`) a corrupt file with few types and a huge table, before it is allocated."""
-    require_names(tensors.keys() & {SYNTAX_TABLE}, {SYNTAX_TABLE})
-    shape = HeadOutward.table_shape(len(vocabulary.relations), len(vocabulary.tags))
-    require_like(SYNTAX_TABLE, tensors[SYNTAX_TABLE], torch.empty(shape, dtype=torch.double, device="meta"))
 
 
 def settle_story(
@@ -95,3 +100,46 @@ def settle_story(
     settle(story, values, scales)
     story.channel.double()
     story.eval()
+
+
+def story_tensors(story: Story, small: bool) -> dict[str, Tensor]:
+    """The saved tensors of a fitted story; ``small`` as for `pyropunct.Punctuator.save`."""
+    state, scales = story.state_dict(), learned_scales(story)
+    if isinstance(story.syntax, HeadOutward):
+        state[SYNTAX_TABLE] = state[SYNTAX_TABLE].float().double()
+    if isinstance(story.attach, LogLinearAttach) and not scales:
+        left = rounded(story.attach) if small else pruned(story.attach)
+        state |= {f"attach.{name}": tensor for name, tensor in left._asdict().items()}
+    names = [*learned_values(story), *sorted(fixed_names(story))]
+    found = {f"story/{name}": state[name].to_dense() for name in names}
+    return found | {f"scales/{name}": scale for name, scale in scales.items()}
+
+
+def saved_story(
+    plain: Mapping[str, Any],
+    tensors: Mapping[str, Tensor],
+    scales: Mapping[str, Tensor],
+) -> FittedStory:
+    """The fitted story of a description and of `story_tensors`.
+
+    :raises ValueError: if they do not fit.  The table of the syntax model is compared before memory is given
+        to it: a corrupt file may have a few types that make it huge.
+    """
+    if not isinstance(plain["report"], dict):
+        raise ValueError("the report is no object")
+    vocabulary = Vocabulary.from_json(plain["vocabulary"])
+    recipe = Recipe.from_json(plain["recipe"])
+    require_names(tensors.keys() & {SYNTAX_TABLE}, {SYNTAX_TABLE})
+    shape = HeadOutward.table_shape(len(vocabulary.relations), len(vocabulary.tags))
+    require_like(SYNTAX_TABLE, tensors[SYNTAX_TABLE], torch.empty(shape, dtype=torch.double, device="meta"))
+    story = blank_story(vocabulary, recipe)
+    if any(name.startswith(OF_READING) for name in tensors):
+        story.reading = Trust(vocabulary.inventory)
+    fixed = {name: tensors[name] for name in fixed_names(story) & tensors.keys()}
+    values = {name: tensor for name, tensor in tensors.items() if name not in fixed}
+    settle_story(story, fixed, values, scales)
+    check_buffers(story)
+    for name, scale in scales.items():
+        if not bool((scale > 0).all()):
+            raise ValueError(f"the scale of {name} is not above zero everywhere")
+    return FittedStory(vocabulary, recipe, story, plain["report"])

@@ -7,8 +7,8 @@ from pkgutil import resolve_name
 from types import NoneType
 from typing import Any, get_args, get_origin, get_type_hints
 
-from pyropunct.errors import UserError
-from pyropunct.fitted.recipes import KINDS, OWN_SETTINGS, Recipe, SettingError, parsed_setting, parsed_value
+from pyropunct.errors import SettingError, VariantError
+from pyropunct.fitted.recipes import KINDS, OWN_SETTINGS, Recipe, parsed_setting, parsed_value
 
 ATTACH: dict[str, str] = {
     "log-linear": "pyropunct.models.attach.log_linear:LogLinearAttach",
@@ -49,16 +49,8 @@ Trusted = Collection[str] | bool
 """
 
 
-class UnknownVariantError(UserError, ValueError):
-    """An unknown name of a variant, or a class that cannot be imported."""
-
-
-class UntrustedVariantError(UnknownVariantError):
-    """A model names a variant outside the package that is not trusted."""
-
-
 def find(name: str, known: Mapping[str, str]) -> Any:
-    """The class of a known name, or of ``module:Class``; raises `UnknownVariantError` if it does not exist.
+    """The class of a known name, or of ``module:Class``; raises `VariantError` if it does not exist.
 
     Importing runs code: see `require_trusted` for names from models.  Only subclasses of the base class are
     accepted.
@@ -66,21 +58,19 @@ def find(name: str, known: Mapping[str, str]) -> Any:
     module, _, attribute = known.get(name, name).partition(":")
     module = MOVED.get(module, module)
     if not module or not attribute:
-        raise UnknownVariantError(
-            f"no variant is called {name!r}: take {', '.join(sorted(known))}, or module:Class"
-        )
+        raise VariantError(f"no variant is called {name!r}: take {', '.join(sorted(known))}, or module:Class")
     try:
         imported = importlib.import_module(module)
     except Exception as error:  # importing a module can raise anything
-        raise UnknownVariantError(
+        raise VariantError(
             f"cannot import {module!r} for the variant {name!r}: {error} (is its folder in PYTHONPATH?)"
         ) from error
     variant = getattr(imported, attribute, None)
     if variant is None:
-        raise UnknownVariantError(f"the module {module!r} has no class {attribute!r}")
+        raise VariantError(f"the module {module!r} has no class {attribute!r}")
     (base,) = (base for names, base in BASES if names is known)
     if not isinstance(variant, type) or not issubclass(variant, resolve_name(base)):
-        raise UnknownVariantError(f"{name!r} is no variant: it is not a subclass of {base.replace(':', '.')}")
+        raise VariantError(f"{name!r} is no variant: it is not a subclass of {base.replace(':', '.')}")
     return variant
 
 
@@ -90,14 +80,14 @@ def is_own(name: str, known: Mapping[str, str]) -> bool:
 
 
 def require_trusted(path: object, names: Mapping[str, object], trusted: Trusted) -> None:
-    """Reject untrusted variants outside the package (`UntrustedVariantError`); imports nothing."""
+    """Reject untrusted variants outside the package (`VariantError`); imports nothing."""
     if trusted is True:
         return
     known = {trusted} if isinstance(trusted, str) else set(trusted or ())
     for part, name in ((part, str(name)) for part, name in names.items()):
         module, is_class, _ = name.partition(":")
         if is_class and not is_own(name, {}) and name not in known:
-            raise UntrustedVariantError(
+            raise VariantError(
                 f"{path}: its {part} is {name!r}, no part of pyropunct, so to load it would run the code "
                 f"of the module {module!r}: if you trust that, load it with --trust-variants, or in Python "
                 f"with variants=[{name!r}]"
@@ -112,10 +102,6 @@ PART_NAMES = {"attach": "attach model", "channel": "channel"}
 
 GIVEN = {"attach": ("num_forms", "num_tags", "num_relations"), "channel": ()}
 """Arguments, after the first two, that a variant gets if its constructor has parameters of these names."""
-
-
-class VariantOptionError(SettingError):
-    """An unknown option of a variant, or an invalid value; the message is one line."""
 
 
 def with_options(recipe: Recipe, texts: Sequence[str]) -> Recipe:
@@ -154,14 +140,14 @@ def made(part: str, recipe: Recipe, *first: Any, **given: Any) -> Any:
     """Construct the variant of a part ("attach", "channel") that a recipe names, with its options.
 
     :param given: passed on if its constructor has parameters of these names, as are the recipe's settings.
-    :raises UnknownVariantError: if there is no such variant.
-    :raises VariantOptionError: for an unknown option, a value of the wrong type, or a missing value.
+    :raises VariantError: if there is no such variant.
+    :raises SettingError: for an unknown option, a value of the wrong type, or a missing value.
     """
     variant, options = find(getattr(recipe, part), VARIANTS[part]), dict(getattr(recipe, f"{part}_options"))
     for name, value in options.items():
         kind = _kind_of(part, getattr(recipe, part), name)
         if not _fits(value, kind):
-            raise VariantOptionError(f"{part}.{name} is {KINDS[kind]}, not {value!r}")
+            raise SettingError(f"{part}.{name} is {KINDS[kind]}, not {value!r}")
         options[name] = float(value) if kind is float else value
     offered = {name: getattr(recipe, own) for name, own in OWN_SETTINGS[part].items()} | given | options
     parameters = inspect.signature(variant).parameters
@@ -169,7 +155,7 @@ def made(part: str, recipe: Recipe, *first: Any, **given: Any) -> Any:
     for name, one in list(parameters.items())[len(first) :]:
         named = one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)
         if named and name not in arguments and one.default is one.empty:
-            raise VariantOptionError(f"{getattr(recipe, part)} needs a value: --set {part}.{name}=VALUE")
+            raise SettingError(f"{getattr(recipe, part)} needs a value: --set {part}.{name}=VALUE")
     return variant(*first, **arguments)
 
 
@@ -193,10 +179,10 @@ def _kind_of(part: str, variant: str, name: str) -> type:
     kinds = option_kinds(part, variant)
     if name not in kinds:
         known = ", ".join(sorted(one for one, kind in kinds.items() if kind is not None)) or "none"
-        raise VariantOptionError(f"{variant} has no option {name!r}; it has: {known}")
+        raise SettingError(f"{variant} has no option {name!r}; it has: {known}")
     kind = kinds[name]
     if kind is None:
-        raise VariantOptionError(f"{part}.{name} cannot be set: it is no number, truth value or text")
+        raise SettingError(f"{part}.{name} cannot be set: it is no number, truth value or text")
     return kind
 
 

@@ -16,9 +16,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from pyropunct.errors import MissingPartError
 from pyropunct.models.learned import filled
 from pyropunct.nets.encoder import KIND, Encoder, Opened
-from pyropunct.nets.pretrained import Pretrained, PretrainedError, without_cache
+from pyropunct.nets.pretrained import Pretrained, without_cache
 
 ADAPTED = "adapted encoder"
 """How `AdaptedEncoder.identity` calls it."""
@@ -116,13 +117,13 @@ class AdaptedEncoder:
         return opened
 
     def parted(self) -> tuple[Opened, Adapters]:
-        """A copy of the encoder, and the adapters, not attached; raises `PretrainedError`."""
+        """A copy of the encoder, and the adapters, not attached; raises `MissingPartError`."""
         opened = self.encoder.opened_anew()
         rank = len(self._tensors.get("down.0", ()))
         try:
             return opened, filled(lambda: Adapters(opened.model, rank), self._tensors)
         except (ValueError, RuntimeError) as error:
-            raise PretrainedError(
+            raise MissingPartError(
                 f"encoder {self.encoder.place}: the model's adapters are of another encoder"
             ) from error
 
@@ -154,17 +155,17 @@ def pretrained_from(
     """The source that `Pretrained.to_parts` took apart; None if the model has none.
 
     :param encoder: where the encoder is now, if it has moved.
-    :raises PretrainedError: if ``encoder`` is given to a model that needs none, or the kind of source is no
+    :raises MissingPartError: if ``encoder`` is given to a model that needs none, or the kind of source is no
         longer supported.
     :raises ValueError: if a part is missing or damaged.
     """
     kind = None if plain is None else plain["kind"]
     if encoder is not None and kind not in (KIND, ADAPTED):
-        raise PretrainedError(f"--encoder {encoder}: the model was trained without an encoder")
+        raise MissingPartError(f"--encoder {encoder}: the model was trained without an encoder")
     if plain is None:
         return None
     if kind in OLD_KINDS:
-        raise PretrainedError(f"the model {OLD_KINDS[kind]}")
+        raise MissingPartError(f"the model {OLD_KINDS[kind]}")
     if kind == ADAPTED:
         return AdaptedEncoder.from_parts(plain, tensors, encoder)
     if kind != KIND:

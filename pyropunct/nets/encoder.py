@@ -19,9 +19,8 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from pyropunct.errors import installing
+from pyropunct.errors import MissingPartError, installing
 from pyropunct.files import LARGEST
-from pyropunct.nets.pretrained import PretrainedError
 from pyropunct.nets.word_embedding import by_length
 
 KIND = "encoder"
@@ -156,7 +155,7 @@ class Encoder:
         return self._identity if self._wanted is None else dict(self._wanted)
 
     def open(self) -> Opened:
-        """Open it, if it is not open; raises `PretrainedError` if it fails, or is not the wanted one."""
+        """Open it, if it is not open; raises `MissingPartError` if it fails, or is not the wanted one."""
         return self._opened
 
     def opened_anew(self) -> Opened:
@@ -197,7 +196,7 @@ def _pieces(tokenizer: Any, words: set[str]) -> dict[str, list[int]]:
         rows = tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"]
     except BaseException as error:
         if _is_panic(error):
-            raise PretrainedError(f"the tokenizer of an encoder fails: {first_line(error)}") from error
+            raise MissingPartError(f"the tokenizer of an encoder fails: {first_line(error)}") from error
         raise
     unknown = [tokenizer.unk_token_id or 0]
     return {word: pieces[:MOST_PIECES] or unknown for word, pieces in zip(each, rows, strict=True)}
@@ -256,7 +255,7 @@ def checked_identity(plain: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check(place: str, identity: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
-    """:raises PretrainedError: if the identity is not the wanted one."""
+    """:raises MissingPartError: if the identity is not the wanted one."""
     problems = {
         "size": f"gives {identity['size']} features of a word, not {wanted['size']}",
         "layers": "has another number of layers",
@@ -265,19 +264,19 @@ def _check(place: str, identity: Mapping[str, Any], wanted: Mapping[str, Any]) -
     }
     for name, problem in problems.items():
         if identity[name] != wanted[name]:
-            raise PretrainedError(
+            raise MissingPartError(
                 f"encoder {place}: is not the one that the model was trained with: it {problem}; "
                 "name the right one with --encoder"
             )
 
 
 def opened_at(place: str) -> Opened:
-    """Open the encoder at a place; raises `PretrainedError` if it cannot be loaded."""
+    """Open the encoder at a place; raises `MissingPartError` if it cannot be loaded."""
     try:
         import transformers
     except ImportError as error:
         needed = f"needs the package transformers: {installing('encoder')}"
-        raise PretrainedError(f"encoder {place}: {needed}") from error
+        raise MissingPartError(f"encoder {place}: {needed}") from error
     folder = _folder_of(place)
     with quiet(transformers), torch.random.fork_rng(devices=[]), _one_line(place):
         offline = {"local_files_only": True, "trust_remote_code": False}
@@ -354,21 +353,21 @@ def _checksum(folder: Path) -> str:
 
 
 def _folder_of(place: str) -> Path:
-    """The folder of an encoder; raises `PretrainedError` if it does not exist."""
+    """The folder of an encoder; raises `MissingPartError` if it does not exist."""
     folder = Path(place) if Path(place).is_dir() else _downloaded(place) or _in_package(place)
     if folder is None:
-        raise PretrainedError(
+        raise MissingPartError(
             f"encoder {place}: is not there: it is no folder, no model that was downloaded to this machine "
             "before, and no installed package with a model; nothing is downloaded: give its place with "
             "--encoder"
         )
     if not (folder / "config.json").is_file():
-        raise PretrainedError(f"encoder {place}: is no encoder: it has no config.json")
+        raise MissingPartError(f"encoder {place}: is no encoder: it has no config.json")
     if not any(folder.glob("*.safetensors")):
-        raise PretrainedError(f"encoder {place}: has no weights in files of the kind safetensors")
+        raise MissingPartError(f"encoder {place}: has no weights in files of the kind safetensors")
     for path in folder.iterdir():
         if not path.is_dir() and not (path.is_file() and path.stat().st_size <= LARGEST):
-            raise PretrainedError(f"encoder {place}: {path.name} is a device or a pipe, or too large")
+            raise MissingPartError(f"encoder {place}: {path.name} is a device or a pipe, or too large")
     return folder
 
 
@@ -395,7 +394,7 @@ def _in_package(name: str) -> Path | None:
 
 @contextmanager
 def _one_line(place: str) -> Iterator[None]:
-    """Turn the many errors of transformers into a one-line `PretrainedError`."""
+    """Turn the many errors of transformers into a one-line `MissingPartError`."""
     try:
         yield
     except BaseException as error:
@@ -404,7 +403,7 @@ def _one_line(place: str) -> Iterator[None]:
         text = first_line(error)
         if "trust_remote_code" in str(error):
             text = "it needs its own code, which is not run here"
-        raise PretrainedError(f"encoder {place}: cannot be loaded: {text}") from error
+        raise MissingPartError(f"encoder {place}: cannot be loaded: {text}") from error
 
 
 def _is_panic(error: BaseException) -> bool:

@@ -11,9 +11,11 @@ import torch
 from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
+from pyropunct.errors import UserError
+from pyropunct.files import untrusted
 from pyropunct.models.learned import filled
 from pyropunct.nets.pretrained import Pretrained, check_same
-from pyropunct.nets.trainer import AnyCheckpoint, DevScores, DivergedError, Trainer, TrainingRecipe, Watch
+from pyropunct.nets.trainer import AnyCheckpoint, DevScores, Trainer, TrainingRecipe, Watch
 
 LENGTH_NOISE = 0.1
 """The greatest random increase of a length, as a share, when sentences are batched by length."""
@@ -75,14 +77,11 @@ class TrainedNetwork(ABC, Generic[Vocabulary, Recipe, Network]):
     def from_parts(cls, plain: Mapping[str, Any], tensors: Mapping[str, Tensor], source: Any = None) -> Self:
         """The network that `to_parts` took apart; raises `ValueError` if a part is missing or damaged."""
         vocabulary_type, recipe_type, _ = cls.kinds
-        try:
+        with untrusted(f"not the parts of {cls.what}"):
             vocabulary = vocabulary_type.from_json(plain["vocabulary"])
             recipe = recipe_type.from_json(plain["recipe"])
             network = filled(lambda: cls._network(vocabulary, recipe, source), tensors)
             return cls._of(vocabulary, recipe, network.eval(), plain["report"], source)
-        except (LookupError, TypeError, ValueError, AttributeError, RuntimeError) as error:
-            reason = f"{type(error).__name__}: {error}".splitlines()[0]
-            raise ValueError(f"not the parts of {cls.what}: {reason}") from error
 
     @classmethod
     def _network(cls, vocabulary: Any, recipe: Any, source: Any) -> Any:
@@ -247,7 +246,7 @@ class NetworkTraining(Trainer, Generic[Model]):
 
     def _require_finite(self, what: str, number: float) -> None:
         if not isfinite(number):
-            raise DivergedError(
+            raise UserError(
                 f"the {self.what}'s training diverged in epoch {len(self.epochs) + 1}: its {what} is "
                 f"{number}, with learning_rate={self.recipe.learning_rate:g}"
             )

@@ -6,14 +6,8 @@ from typing import Any, Protocol
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from pyropunct.errors import UserError
-
 ENCODED_TOGETHER = 100
 """The most sentences whose features are asked for together."""
-
-
-class PretrainedError(UserError, ValueError):
-    """A source of pretrained features cannot be used; the one-line message names it."""
 
 
 class Pretrained(Protocol):

@@ -12,7 +12,6 @@ from typing import Annotated, Any, ClassVar, NamedTuple, Protocol, Self
 import torch
 from torch import Tensor
 
-from pyropunct.errors import UserError
 from pyropunct.files import numbers_like
 from pyropunct.limits import Range, forbidden
 
@@ -76,10 +75,6 @@ class AveragedRecipe(TrainingRecipe):
     def planned_epochs(self, words: int) -> int:
         """The number of epochs, given the words of each."""
         return max(self.epochs, ceil(self.least_steps * self.batch_words / words))
-
-
-class DivergedError(UserError, ArithmeticError):
-    """Training diverged, so there is no model; the one-line message names the place and a remedy."""
 
 
 def strange(tensor: Tensor) -> str | None:
@@ -186,12 +181,12 @@ class Trainer(ABC):
     def step(self, batch: Any, done: int) -> float:
         """Take one step, after ``done`` words (sentences) of the epoch; returns the loss per word (sentence).
 
-        :raises DivergedError: if the loss is not finite; then no step is taken.
+        :raises UserError: if the loss is not finite; then no step is taken.
         """
 
     @abstractmethod
     def measured(self) -> DevScores | None:
-        """The scores of the current weights on dev, if any; raises `DivergedError` if one is not finite."""
+        """The scores of the current weights on dev, if any; raises `UserError` if one is not finite."""
 
     @abstractmethod
     def keep(self) -> None:
@@ -214,7 +209,7 @@ class Trainer(ABC):
                 watch(self._progress(len(self.epochs), self.size))
 
     def run_epoch(self, watch: Watch | None = None) -> None:
-        """Train one epoch and score it on dev; raises `DivergedError` if a number is not finite."""
+        """Train one epoch and score it on dev; raises `UserError` if a number is not finite."""
         began, total, done = time.monotonic(), 0.0, 0
         for batch in self.batches():
             size = self.size_of(batch)

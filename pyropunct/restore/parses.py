@@ -8,7 +8,7 @@ sentences of treebanks and words from Python, only the parsing uses windows.
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
-from pyropunct.errors import UserError
+from pyropunct.errors import MissingPartError
 from pyropunct.fitted.story import FittedStory
 from pyropunct.nets.parser import Parser, WeightedTree
 from pyropunct.nets.reader import RunningReader
@@ -130,14 +130,11 @@ class FittedModel(Protocol):
         """The fitted story for given trees, or for parser output."""
 
 
-class NoParserError(UserError, ValueError):
-    """Raised when raw words are given to a model without a parser."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            "the model has no parser, so it cannot read raw words: "
-            "fit one with `pyropunct fit TRAIN --parser`, or give CoNLL-U input"
-        )
+NO_PARSER = (
+    "the model has no parser, so it cannot read raw words: "
+    "fit one with `pyropunct fit TRAIN --parser`, or give CoNLL-U input"
+)
+"""What a model without a parser says to raw words."""
 
 
 def weighted_trees(
@@ -147,7 +144,7 @@ def weighted_trees(
 
     :param trees: the most trees of a parsed sentence; beyond `LONGEST_PARSED` words it gets one, joined from
         windows.
-    :raises NoParserError: if there are raw words and the model has no parser.
+    :raises MissingPartError: if there are raw words and the model has no parser.
     :raises TypeError: if a sentence is a string instead of a list of words.
     """
     require_words(sentences)
@@ -155,7 +152,7 @@ def weighted_trees(
     for words in raw:
         require_words(words)
     if raw and model.parser is None:
-        raise NoParserError
+        raise MissingPartError(NO_PARSER)
     parsed = _parsed(model.parser, raw, trees) if model.parser is not None and raw else iter(())
     return [
         [WeightedTree(sentence, 1.0, given=True)] if isinstance(sentence, Tree) else next(parsed)

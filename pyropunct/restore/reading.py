@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import BinaryIO, Protocol
 
-from pyropunct.errors import UserError
+from pyropunct.errors import MissingPartError
 from pyropunct.nets.reader import RunningReader
 from pyropunct.restore.running import LONGEST_SENTENCE, SentenceFinder, ends_sentence
 from pyropunct.restore.settings import RestoreSettings
@@ -147,20 +147,13 @@ def chunks(items: Iterable[Item], lines: AtHand) -> Iterator[list[Item]]:
         yield chunk
 
 
-class NoReaderError(UserError, ValueError):
-    """Raised when sentences or cases are to be found by a model without a reader of running text."""
-
-    def __init__(self) -> None:
-        super().__init__(
+def require_reader(reader: RunningReader | None, settings: RestoreSettings) -> None:
+    """Raise `MissingPartError` if the settings need a reader of running text and there is none."""
+    if reader is None and (settings.running or settings.case == "restore"):
+        raise MissingPartError(
             "the model has no reader of running text, so it finds neither sentences nor capital letters: "
             "fit one with `pyropunct fit TRAIN --parser`, or give one sentence a line, as it is written"
         )
-
-
-def require_reader(reader: RunningReader | None, settings: RestoreSettings) -> None:
-    """Raise `NoReaderError` if the settings need a reader of running text and there is none."""
-    if reader is None and (settings.running or settings.case == "restore"):
-        raise NoReaderError
 
 
 class SentenceStream(Iterator[Item]):

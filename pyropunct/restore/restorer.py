@@ -7,7 +7,7 @@ from itertools import chain, compress, islice
 from typing import Any
 
 from pyropunct.draws import Draws
-from pyropunct.errors import UserError
+from pyropunct.errors import SettingError
 from pyropunct.inference.threads import WHOLE
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.restore.deciding import decide, decide_given
@@ -47,10 +47,6 @@ from pyropunct.text.raw_reader import RawReader
 from pyropunct.text.raw_sentence import RawSentence
 
 
-class MarkError(UserError, ValueError):
-    """Raised when settings name unknown marks, or no mark."""
-
-
 class Restorer:
     """Restores the punctuation of text, by a model and settings.
 
@@ -65,9 +61,9 @@ class Restorer:
         restorer = Restorer(pyropunct.load("en"), RestoreSettings(case="keep"))
         print(restorer.text("Ann , a doctor sings"))
 
-    :raises NoReaderError: if running text or case needs a reader and the model has none.
-    :raises MarkError: if ``marks`` or ``hidden`` contains an unknown mark, if ``hidden`` is empty, or if both
-        are given.
+    :raises MissingPartError: if running text or case needs a reader and the model has none.
+    :raises SettingError: if ``marks`` or ``hidden`` contains an unknown mark, if ``hidden`` is empty, or if
+        both are given.
     """
 
     def __init__(
@@ -80,11 +76,11 @@ class Restorer:
         self.settings = RestoreSettings() if settings is None else settings
         marks, hidden = self.settings.marks, self.settings.hidden
         if marks is not None and hidden is not None:
-            raise MarkError("hidden and marks exclude each other: all marks but the hidden ones stay")
+            raise SettingError("hidden and marks exclude each other: all marks but the hidden ones stay")
         self._marks = None if marks is None else _known_marks(model, marks)
         self._hidden = frozenset() if hidden is None else _known_marks(model, hidden)
         if hidden is not None and not self._hidden:
-            raise MarkError("hidden: there is no mark")
+            raise SettingError("hidden: there is no mark")
         self._restorable = frozenset(filter(is_restorable, model.vocabulary.tokens)) | {ABBREVIATION_DOT}
         require_reader(model.reader, self.settings)
         self.raw_reader = raw_reader or RawReader(model.vocabulary, model.conventions)
@@ -167,7 +163,7 @@ class Restorer:
     def restore(self, sources: Sequence[Source]) -> Iterator[Restored]:
         """Restore sentences, which may have punctuation; a line without words is unchanged.
 
-        :raises NoParserError: if words must be parsed and the model has no parser.
+        :raises MissingPartError: if words must be parsed and the model has no parser.
         """
         return punctuated(self.model, self.in_their_cases(sources), self.settings, self._decide)
 
@@ -243,6 +239,6 @@ def _known_marks(model: FittedModel, wanted: str | Collection[str]) -> frozenset
     for mark in wanted:
         meant = {mark, *STRAIGHT.get(mark, ())}.intersection(known)
         if not meant:
-            raise MarkError(f"the model has no mark {mark}, it has {' '.join(known)}")
+            raise SettingError(f"the model has no mark {mark}, it has {' '.join(known)}")
         chosen |= meant
     return frozenset(chosen)

@@ -52,7 +52,7 @@ def punctuated(
 ) -> Iterator[Restored]:
     """Parse the words of sentences, and decide on their marks; a line without words is unchanged.
 
-    :raises NoParserError: if words must be parsed and the model has no parser.
+    :raises MissingPartError: if words must be parsed and the model has no parser.
     """
 
     def together(batch: Sequence[Source]) -> Iterator[Restored]:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from pyropunct.errors import UserError
+from pyropunct.errors import SettingError
 from pyropunct.limits import Count, Internal, Opposite, Placeholder, Seed, forbidden
 
 CaseMode = Literal["auto", "restore", "keep"]
@@ -40,10 +40,6 @@ def _probability(text: str) -> float:
     return number
 
 
-class DecisionSettingError(UserError, ValueError):
-    """A setting is out of bounds, or not one of its choices."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class DecisionSettings:
     """How punctuation is decided on, whether it is restored or corrected.
@@ -55,7 +51,7 @@ class DecisionSettings:
     :ivar parse: parse the words of CoNLL-U input anew.
     :ivar best_tree: parse words once more for their best tree, which is part of the result.
     :ivar seed: equal seeds give equal results, whatever the other sentences are.
-    :raises DecisionSettingError: if a value is out of its bounds, or none of its choices.
+    :raises SettingError: if a value is out of its bounds, or none of its choices.
     """
 
     samples: Count = 1000
@@ -67,7 +63,7 @@ class DecisionSettings:
 
     def __post_init__(self) -> None:
         if problem := forbidden(self):
-            raise DecisionSettingError(problem)
+            raise SettingError(problem)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,6 +106,6 @@ class RestoreSettings(DecisionSettings):
         given: object = self.threshold
         values = list(given.values()) if isinstance(given, Mapping) else [given]
         if not all(isinstance(value, int | float) and 0 <= value <= 1 for value in values):
-            raise DecisionSettingError(
+            raise SettingError(
                 f"threshold is {given!r}: it must be a number from 0 to 1, or such numbers by marks"
             )

@@ -188,7 +188,7 @@ class CorrectionExperiment(Experiment):
         self.model, self.learners = model, learners
 
     def results(self) -> TableResults:
-        """A table for each kind of errors, and one of the curve. Learners without a parser: NoParserError."""
+        """A table for each kind of errors, and one of the curve; learners need a parser."""
         settings, model, dev, learners = self.settings, self.model, self.dev, self.learners
         with self.watch("fitting systems", len(settings.systems)) as advance:
             systems = {}

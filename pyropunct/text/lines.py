@@ -11,7 +11,7 @@ from pathlib import Path
 from select import select
 from typing import BinaryIO, NamedTuple
 
-from pyropunct.errors import UserError
+from pyropunct.errors import InputError
 
 _UNSEEN = frozenset(["Cc", "Cs", "Zl", "Zp"])
 """Categories of characters that end a line, do something to a terminal, or cannot be printed."""
@@ -46,7 +46,7 @@ NO_SENTENCE = "there is no sentence in the file"
 """The problem of an empty file, of whatever format."""
 
 
-class TreebankError(UserError, ValueError):
+class TreebankError(InputError):
     """A treebank that cannot be used; the text is ``FILE:LINE: sentence 'ID': problem (remedy)``.
 
     :ivar reason: the text without file and line.

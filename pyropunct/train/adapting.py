@@ -29,6 +29,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from pyropunct.errors import MissingPartError
 from pyropunct.fitted.recipes import TextSettings
 from pyropunct.models.attach.local import LocalAttach
 from pyropunct.nets.adapters import AdaptedEncoder
@@ -39,7 +40,7 @@ from pyropunct.nets.reader import ADAPTING, ADAPTING_RATE, evaluate, train_reade
 from pyropunct.nets.running_text import Document
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.deciding import decide
-from pyropunct.restore.parses import NoParserError, weighted_trees
+from pyropunct.restore.parses import NO_PARSER, weighted_trees
 from pyropunct.restore.reading import Item, chunks
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.scores import RestorationScores
@@ -74,8 +75,8 @@ class LearnedText:
 
     Raises the errors of `pyropunct.train.texts.parts_of_texts` too.
 
-    :raises TextError: as `pyropunct.train.texts.collected` does.
-    :raises NoParserError: if there is no parser of the package's kind.
+    :raises InputError: as `pyropunct.train.texts.collected` does.
+    :raises MissingPartError: if there is no parser of the package's kind.
     """
 
     def __init__(
@@ -86,7 +87,7 @@ class LearnedText:
         watching: Watching = unwatched,
     ) -> None:
         if not isinstance(model.parser, BiaffineParser):
-            raise NoParserError
+            raise MissingPartError(NO_PARSER)
         settings = TextSettings() if settings is None else settings
         with watching("texts") as advance:
             read = _read(model, texts, settings.running)
@@ -161,12 +162,12 @@ def adapt(
         part of the model.
     :param checkpoint: save the state of each training after every epoch, in files named after this path.
     :param resume: continue from these files; otherwise they are deleted.
-    :raises TextError: if there are too few sentences, they have no punctuation, or they are in another
+    :raises InputError: if there are too few sentences, they have no punctuation, or they are in another
         language than the model.
-    :raises NoParserError: if the model has no parser of the package's kind.
+    :raises MissingPartError: if the model has no parser of the package's kind.
     :raises TypeError: if the model is not loaded, the texts are not a list, or one of them is neither a text
         nor a `Path`, or is a file's name.
-    :raises CorpusError: if a file is missing or cannot be read.
+    :raises InputError: if a file is missing or cannot be read.
     """
     if not isinstance(model, Punctuator):
         raise TypeError(

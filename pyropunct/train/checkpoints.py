@@ -9,8 +9,9 @@ from typing import Any
 
 from torch import Tensor
 
-from pyropunct.files import held
-from pyropunct.fitted.model_file import ModelFileError, read_tensors, write_tensors
+from pyropunct.errors import ModelFileError
+from pyropunct.files import held, untrusted
+from pyropunct.fitted.model_file import read_tensors, write_tensors
 from pyropunct.nets.trainer import Trainer
 
 CHECKPOINT = "pyropunct checkpoint"
@@ -26,10 +27,8 @@ def write_state(path: Path, state: Mapping[str, Any]) -> None:
 def read_state(path: Path) -> dict[str, Any]:
     """The state that `write_state` wrote, with lists for tuples; raises `ModelFileError` if it is damaged."""
     plain, tensors = read_tensors(path, CHECKPOINT)
-    try:
+    with untrusted(f"{path}: is damaged", ModelFileError):
         state = _put_together(plain["state"], tensors)
-    except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
-        raise ModelFileError(f"{path}: is damaged: {type(error).__name__}: {error}") from error
     if not isinstance(state, dict):
         raise ModelFileError(f"{path}: is damaged: it holds no state of a training")
     return state
@@ -111,8 +110,5 @@ class Checkpoint:
                 f"{self.path}: this checkpoint is of other data, settings or another seed; "
                 "delete it, or repeat the command that began it"
             )
-        try:
+        with untrusted(f"{self.path}: is damaged", ModelFileError):
             training.go_on_from(state)
-        except (LookupError, TypeError, ValueError, AttributeError, RuntimeError) as error:
-            reason = " ".join(str(error).split())
-            raise ModelFileError(f"{self.path}: is damaged: {type(error).__name__}: {reason}") from error

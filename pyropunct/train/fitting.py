@@ -88,13 +88,13 @@ def fit(
         the encoder through them, see `pyropunct.nets.adapters`.
     :param checkpoint: save the state of each training after every epoch, in files named after this path.
     :param resume: continue from these files; otherwise they are deleted at the start.
-    :raises DivergedError: if the objective of a step or the perplexity of an epoch is not finite.
+    :raises UserError: if the objective of a step or the perplexity of an epoch is not finite.
     :raises ModelFileError: if a checkpoint cannot be written or resumed from.
-    :raises PretrainedError: if ``pretrained`` cannot be used.
-    :raises UnknownVariantError: if the recipe names an unknown variant.
+    :raises MissingPartError: if ``pretrained`` cannot be used.
+    :raises VariantError: if the recipe names an unknown variant.
     :raises ValueError: if nothing reads ``pretrained``, ``fine_tune`` has no parser or encoder, or texts no
         parser or folds.
-    :raises TextError: if too little can be learned from the texts.
+    :raises InputError: if too little can be learned from the texts.
     :raises VariantError: if a variant outside the package breaks the rules of the story: see
         `pyropunct.models.checking`.
     """

@@ -35,6 +35,7 @@ import torch
 from pyro.infer.autoguide import AutoDelta
 from pyro.infer.autoguide.initialization import init_to_mean
 
+from pyropunct.errors import MissingPartError
 from pyropunct.fitted.evaluation import Evaluation
 from pyropunct.fitted.story import FittedStory
 from pyropunct.inference.pyro.collapse import collapse_trees
@@ -48,7 +49,7 @@ from pyropunct.nets.trainer import AnyCheckpoint, Watch
 from pyropunct.nets.trainer import Watch as NetworkWatch
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.deciding import draws_of, pooled, voices_of
-from pyropunct.restore.parses import FittedModel, NoParserError, weighted_trees
+from pyropunct.restore.parses import NO_PARSER, FittedModel, weighted_trees
 from pyropunct.train.checkpoints import Checkpoint
 from pyropunct.train.story_training import Training, held_out
 from pyropunct.treebank.sentence import Sentence
@@ -143,7 +144,7 @@ def fit_parsed(
     :param latent: further sentences whose trees are summed over: see `pyropunct.train.all_trees`.
     :returns: the model with `Punctuator.parsed`, whose report has the parser's ``scores``, and ``perplexity``
         and ``unparsed_perplexity`` of dev over its trees.
-    :raises NoParserError: if neither dev has trees nor the model a parser.
+    :raises MissingPartError: if neither dev has trees nor the model a parser.
     :raises ValueError: if the numbers of parses and sentences differ.
     """
     pairs = _paired(train, parses)
@@ -219,13 +220,13 @@ def fit_tagger(
     :returns: the model with `Punctuator.tagger`, read by its story for parser output.  The report has
         perplexities of dev: ``trees_perplexity`` over trees, ``perplexity`` of the tagger, and
         ``reading_perplexity`` of both.
-    :raises NoParserError: if the model has no parser.
+    :raises MissingPartError: if the model has no parser.
     :raises TypeError: if its parser is of another kind.
     """
     seen, unseen = held_out(train) if dev is None else (tuple(train), tuple(dev))
     parser, words = model.parser, [sentence.tree.forms for sentence in unseen]
     if parser is None:
-        raise NoParserError
+        raise MissingPartError(NO_PARSER)
     if not isinstance(parser, BiaffineParser):
         raise TypeError(
             f"a tagger cannot read what a parser of the kind {type(parser).__name__} makes of words"

@@ -14,6 +14,7 @@ from pyro.infer.autoguide import AutoGuide, AutoNormal
 from pyro.infer.autoguide.initialization import init_to_mean, init_to_sample, init_to_value
 from torch import Tensor
 
+from pyropunct.errors import UserError
 from pyropunct.fitted.recipes import Recipe, unusual
 from pyropunct.fitted.stories import blank_story, build_story, settle_story
 from pyropunct.fitted.variants import ATTACH, CHANNEL, is_own
@@ -26,7 +27,7 @@ from pyropunct.models.learned import learned_values
 from pyropunct.models.story import Story
 from pyropunct.models.syntax import HeadOutward
 from pyropunct.models.trees import TreeBatch, join_surfaces
-from pyropunct.nets.trainer import DivergedError, Trainer, strange
+from pyropunct.nets.trainer import Trainer, strange
 from pyropunct.punctuator import Punctuator
 from pyropunct.train.optimisers import SparseAdagrad
 from pyropunct.treebank.sentence import Sentence
@@ -223,7 +224,7 @@ class Training(Trainer):
         self._best = self._weights()
 
     def measured(self) -> Perplexity:
-        """The perplexity of dev; raises `DivergedError` if it or a weight is not finite or very large."""
+        """The perplexity of dev; raises `UserError` if it or a weight is not finite or very large."""
         self._settle(self._current)
         weights = {**learned_values(self._current), **dict(self._current.named_parameters())}
         for name, weight in weights.items():
@@ -274,7 +275,7 @@ class Training(Trainer):
         return loss / len(self.train)
 
     @torch.no_grad()
-    def _diverged_at(self, numbers: Sequence[int]) -> DivergedError:
+    def _diverged_at(self, numbers: Sequence[int]) -> UserError:
         """The error for an objective that is not finite; names the sentences that cause it."""
         lost = [number for number in numbers if not self._objective([number]).isfinite()] or numbers
         longest = {number: max(map(len, self.train[number].surface)) for number in lost}
@@ -284,7 +285,7 @@ class Training(Trainer):
         marks = f"up to {longest[worst[0]]} marks in a slot"
         return self._diverged(f"the objective is no finite number at {names}{more}, with {marks}")
 
-    def _diverged(self, problem: str) -> DivergedError:
+    def _diverged(self, problem: str) -> UserError:
         settings = unusual(self.recipe)
         if settings:
             listed = ", ".join(f"{name}={value:g}" for name, value in settings.items())
@@ -292,7 +293,7 @@ class Training(Trainer):
         else:
             advice = "all settings are usual: leave such sentences out, or take lower learning rates"
         place = f"epoch {len(self.epochs) + 1}, direction {self.recipe.direction}"
-        return DivergedError(f"training diverged in {place}: {problem} ({advice})")
+        return UserError(f"training diverged in {place}: {problem} ({advice})")
 
     def decay(self, done: int, end: float = 1.0) -> float:
         """The factor of a learning rate: 1, or with decay linear from 1 to 0.01 (0 after ``end``)."""

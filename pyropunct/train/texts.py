@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pyropunct.corpus.inputs import files_of_several, parts_of
-from pyropunct.errors import UserError
+from pyropunct.errors import InputError
 from pyropunct.nets.parser import Parser
 from pyropunct.nets.running_text import Document, joined
 from pyropunct.restore.reading import Item
@@ -65,10 +65,6 @@ REASONS = {
 """Why sentences are left out."""
 
 
-class TextError(UserError, ValueError):
-    """Texts from which nothing can be learned."""
-
-
 class TextSentence(NamedTuple):
     """A sentence of a numbered text.
 
@@ -106,7 +102,7 @@ def parts_of_texts(texts: Iterable[TextPart | Path | str]) -> Iterator[TextPart]
 
     :raises TypeError: if the texts are not a list, or one of them is neither a string nor a `Path`, or is the
         name of a file.
-    :raises CorpusError: if a file is missing or cannot be read.
+    :raises InputError: if a file is missing or cannot be read.
     """
     if isinstance(texts, str | bytes | Path):
         raise TypeError(f"the texts are a list, such as [text], not one text or file: {reprlib.repr(texts)}")
@@ -133,7 +129,7 @@ def collected(
 
     :param known: the lower-cased words that the parser knows, to detect the language.
     :param most: the maximum number of sentences, spread over the texts.
-    :raises TextError: if there are fewer than `LEAST` sentences to learn from; the message says why.
+    :raises InputError: if there are fewer than `LEAST` sentences to learn from; the message says why.
     """
     found, seen, blocks_read, blocks = Texts(), set[int](), 0, list[list[TextSentence]]()
     for number, text in enumerate(texts):
@@ -209,14 +205,14 @@ def _check(found: Texts) -> None:
     if len(sentences) >= LEAST and marked * 20 >= len(sentences):
         return
     if not found.read:
-        raise TextError("there is no sentence in these texts")
+        raise InputError("there is no sentence in these texts")
     if found.left_out["foreign"] > found.read / 2:
-        raise TextError("these texts are in another language than the model: it knows few of their words")
+        raise InputError("these texts are in another language than the model: it knows few of their words")
     if len(sentences) > marked * 20 or found.left_out["unmarked"] > found.read / 2:
-        raise TextError("these texts have no punctuation to learn from")
+        raise InputError("these texts have no punctuation to learn from")
     left_out = ", ".join(f"{count:,} {REASONS[reason]}" for reason, count in found.left_out.most_common())
     rest = f", left out: {left_out}" if left_out else ""
-    raise TextError(f"{LEAST} sentences are the fewest to learn from: {found.read:,} were read{rest}")
+    raise InputError(f"{LEAST} sentences are the fewest to learn from: {found.read:,} were read{rest}")
 
 
 def documents_of(blocks: Iterable[Sequence[TextSentence]]) -> list[Document]:

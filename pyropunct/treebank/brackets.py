@@ -47,7 +47,7 @@ def read_brackets(
 
     :param head_rules: ``english``, ``chinese``, the path of a file of rules, or the rules themselves.
     :raises TreebankError: if the file cannot be read, is not UTF-8, has anything but trees, or no word.
-    :raises HeadRulesError: if the rules cannot be used.
+    :raises InputError: if the rules cannot be used.
     """
     rules = load_head_rules(head_rules) if isinstance(head_rules, str) else head_rules
     with opened(str(path)) as (stream, name):

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pyropunct.errors import UserError
+from pyropunct.errors import InputError
 from pyropunct.treebank.phrase_trees import PhraseTree
 
 ANY = "*"
@@ -87,10 +87,6 @@ BUILT_IN: Mapping[str, str] = {"english": ENGLISH, "chinese": CHINESE}
 _SIDES = ("left", "right", "leftmost", "rightmost")
 
 
-class HeadRulesError(UserError, ValueError):
-    """Head rules that cannot be used; the one-line text names the place."""
-
-
 @dataclass(frozen=True)
 class Rule:
     """One line of a table of categories of daughters.
@@ -145,23 +141,23 @@ class HeadRules:
 
 
 def load_head_rules(name: str) -> HeadRules:
-    """The table ``english`` or ``chinese``, or of a file; raises `HeadRulesError` if it cannot be used."""
+    """The table ``english`` or ``chinese``, or of a file; raises `InputError` if it cannot be used."""
     if name in BUILT_IN:
         return parse_head_rules(BUILT_IN[name], name)
     try:
         text = Path(name).read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         known = ", ".join(BUILT_IN)
-        raise HeadRulesError(f"{name}: there is no such file, and the built-in rules are {known}") from None
+        raise InputError(f"{name}: there is no such file, and the built-in rules are {known}") from None
     except OSError as error:
-        raise HeadRulesError(f"{name}: the file cannot be read: {error.strerror}") from None
+        raise InputError(f"{name}: the file cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise HeadRulesError(f"{name}: the file is not UTF-8 (save the file as UTF-8)") from None
+        raise InputError(f"{name}: the file is not UTF-8 (save the file as UTF-8)") from None
     return parse_head_rules(text, name)
 
 
 def parse_head_rules(text: str, name: str) -> HeadRules:
-    """Parse a table (format: ``docs/reference/constituency.md``); raises `HeadRulesError`."""
+    """Parse a table (format: ``docs/reference/constituency.md``); raises `InputError`."""
     rules: dict[str, tuple[Rule, ...]] = {}
     conjunctions: frozenset[str] = frozenset()
     for number, line in enumerate(text.splitlines(), start=1):
@@ -173,10 +169,10 @@ def parse_head_rules(text: str, name: str) -> HeadRules:
             continue
         if len(words) < 2 or words[1] not in _SIDES:
             problem = f"write LABEL, then one of {', '.join(_SIDES)}, then the labels of daughters"
-            raise HeadRulesError(f"{name}:{number}: {problem}")
+            raise InputError(f"{name}:{number}: {problem}")
         rule = Rule(words[1], tuple(words[2:]))
         for category in words[0].split(","):
             rules[category] = (*rules.get(category, ()), rule)
     if ANY not in rules:
-        raise HeadRulesError(f"{name}: there is no rule for other labels (add the line: {ANY} left)")
+        raise InputError(f"{name}: there is no rule for other labels (add the line: {ANY} left)")
     return HeadRules(rules, conjunctions)

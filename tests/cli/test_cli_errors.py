@@ -406,7 +406,7 @@ def test_messages_and_titles_have_no_control_characters(small: Path, tmp_path: P
 def test_the_debugging_variable_shows_where(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYROPUNCT_DEBUG", "1")
     result = invoke("evaluate", small / "missing", small / "dev.conllu")
-    assert type(result.exception).__name__ == "NoModelError"
+    assert type(result.exception).__name__ == "ModelFileError"
 
 
 def test_python_without_docstrings() -> None:

@@ -12,8 +12,8 @@ from command_line import complaint, invoke, printed
 
 import pyropunct
 from pyropunct.cli.main import main
+from pyropunct.errors import ModelFileError
 from pyropunct.files import model_path
-from pyropunct.fitted.model_file import ModelFileError
 
 pytestmark = pytest.mark.usefixtures("single_precision")
 

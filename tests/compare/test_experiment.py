@@ -10,16 +10,10 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 import pytest
 from torch import Tensor
 
-from pyropunct.compare.experiment import (
-    ComparisonFolderError,
-    Experiment,
-    Results,
-    Trained,
-    checksum,
-    loader,
-)
+from pyropunct.compare.experiment import Experiment, Results, Trained, checksum, loader
 from pyropunct.compare.options import ExperimentSettings
 from pyropunct.compare.table import Column, Table
+from pyropunct.errors import SettingError
 from pyropunct.files import held
 from pyropunct.fitted.model_file import write_model_file
 from pyropunct.limits import Range
@@ -130,7 +124,7 @@ def test_a_damaged_part(tmp_path: Path) -> None:
     text, part = Training(), tmp_path / "parts" / "one.safetensors"
     trained(tmp_path, "one", text)
     write_model_file(part, *Text("some other text").to_parts())
-    with pytest.raises(ComparisonFolderError) as caught:
+    with pytest.raises(SettingError) as caught:
         trained(tmp_path, "one", text)
     assert str(caught.value) == f"{part}: not some text; delete {part}, and the same command trains it again"
 
@@ -144,7 +138,7 @@ def test_other_data_or_settings(tmp_path: Path) -> None:
         (lambda: opened(tmp_path, Settings(epochs=4), train="ccc"), "train, epochs"),
         (lambda: opened(tmp_path, ExperimentSettings(seed=1)), "seed"),
     ):
-        with pytest.raises(ComparisonFolderError) as caught:
+        with pytest.raises(SettingError) as caught:
             change()
         assert str(caught.value) == (
             f"{tmp_path}: its parts were trained on other data or with other settings ({named}); "
@@ -172,7 +166,7 @@ def test_damaged_descriptions(tmp_path: Path, damage: Callable[[Path], object]) 
     opened(tmp_path)
     path = tmp_path / "comparison.json"
     damage(path)
-    with pytest.raises(ComparisonFolderError) as caught:
+    with pytest.raises(SettingError) as caught:
         opened(tmp_path)
     assert str(caught.value).startswith(f"{path}: is damaged, or not of a pyropunct comparison: ")
     assert "\n" not in str(caught.value)
@@ -189,13 +183,13 @@ def test_places_for_no_comparison(tmp_path: Path) -> None:
         (Path("/proc/comparison"), "cannot write there"),
         (other, "holds other things than a comparison; choose another folder"),
     ):
-        with pytest.raises(ComparisonFolderError, match=f"^{path}: {problem}"):
+        with pytest.raises(SettingError, match=f"^{path}: {problem}"):
             opened(path)
     assert [path.name for path in other.iterdir()] == ["thesis.tex"]
 
 
 def test_a_folder_that_another_process_uses(tmp_path: Path) -> None:
-    with held(tmp_path), pytest.raises(ComparisonFolderError, match="another process is comparing there"):
+    with held(tmp_path), pytest.raises(SettingError, match="another process is comparing there"):
         opened(tmp_path)
     opened(tmp_path)
 
@@ -219,5 +213,5 @@ def test_results(tmp_path: Path) -> None:
 def test_results_that_cannot_be_written(tmp_path: Path) -> None:
     numbers = opened(tmp_path)
     (tmp_path / "comparison.md").mkdir()
-    with pytest.raises(ComparisonFolderError, match=r"comparison\.md: cannot be written: Is a directory"):
+    with pytest.raises(SettingError, match=r"comparison\.md: cannot be written: Is a directory"):
         numbers.write(Found())

@@ -5,7 +5,8 @@ from typing import Annotated
 
 import pytest
 
-from pyropunct.compare.options import ComparisonError, ExperimentSettings, names_of, numbers_to
+from pyropunct.compare.options import ExperimentSettings, names_of, numbers_to
+from pyropunct.errors import SettingError
 from pyropunct.limits import Range
 
 
@@ -21,7 +22,7 @@ def test_bounds() -> None:
         ({"permutations": 0}, "permutations is 0: it must be 1 or more"),
         ({"sizes": (5, 1)}, r"sizes is \(5, 1\): it must be 2 or more"),
     ):
-        with pytest.raises(ComparisonError, match=problem):
+        with pytest.raises(SettingError, match=problem):
             Settings(**values)
 
 
@@ -29,9 +30,7 @@ def test_names() -> None:
     names = names_of("pyropunct.compare.options:RESTORERS", "system")
     assert names("full,crf,full") == ("full", "crf")
     for text in ("crf,oracle", ",", ""):
-        with pytest.raises(
-            ComparisonError, match=r"there is no system '(oracle)?'; there are trivial, crf, "
-        ):
+        with pytest.raises(SettingError, match=r"there is no system '(oracle)?'; there are trivial, crf, "):
             names(text)
 
 
@@ -39,7 +38,5 @@ def test_numbers() -> None:
     numbers = numbers_to(100, "percents")
     assert numbers("50,100,50") == (50, 100)
     for text in ("0,100", "101", "all", "", "-1"):
-        with pytest.raises(
-            ComparisonError, match="give percents from 1 to 100 with commas between them, not "
-        ):
+        with pytest.raises(SettingError, match="give percents from 1 to 100 with commas between them, not "):
             numbers(text)

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from pyropunct.corpus.inputs import CorpusError
 from pyropunct.corpus.shards import Job, Shard
+from pyropunct.errors import FailureError, InputError
 from pyropunct.text.lines import Start
 
 distributed = pytest.importorskip("distributed", reason="pyropunct[corpus] is not installed")
 from pyropunct.corpus import cluster  # noqa: E402
-from pyropunct.corpus.cluster import ClusterError, check_workers, completed, connected, cut_all, make_all  # noqa: E402
+from pyropunct.corpus.cluster import check_workers, completed, connected, cut_all, make_all  # noqa: E402
 
 JOB = Job("", "", "", (), 1, "", "")
 SHARDS = [Shard(number, "a", "text", Start(), 1, 10, "") for number in range(1, 9)]
@@ -54,7 +54,7 @@ def test_files_are_cut_in_their_order(client: Any, tmp_path: Path) -> None:
         (3, "b.txt"),
         (4, "b.txt"),
     ]
-    with pytest.raises(CorpusError, match=r"no\.txt: there is no such file"):
+    with pytest.raises(InputError, match=r"no\.txt: there is no such file"):
         cut_all(client, [*files, str(tmp_path / "no.txt")], "auto", 2, False)
 
 
@@ -95,7 +95,7 @@ def test_what_fails_is_tried_again_and_then_left_out(client: Any, monkeypatch: p
 def test_when_nothing_can_be_made_the_work_ends(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "make", not_made)
     told: list[str] = []
-    with pytest.raises(ClusterError, match="10 attempts in a row have failed, the last one with: the disk"):
+    with pytest.raises(FailureError, match="10 attempts in a row have failed, the last one with: the disk"):
         make_all(client, JOB, SHARDS, told.append, lambda done: None)
 
 
@@ -110,7 +110,7 @@ def test_a_scheduler_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "PATIENCE", 0.2)
     for address in ("tcp://127.0.0.1:9", "nonsense://x"):
         with (
-            pytest.raises(CorpusError, match=f"--scheduler {address}: cannot be reached: "),
+            pytest.raises(InputError, match=f"--scheduler {address}: cannot be reached: "),
             connected(address, 1),
         ):
             pass
@@ -128,7 +128,7 @@ def test_other_versions_of_other_packages_are_no_news(
         check_workers(other, pytest.fail)
     assert not [str(one.message) for one in recwarn if "versions differ" in str(one.message)]
     found["error"] = "msgpack differs"
-    with pytest.raises(CorpusError, match="cannot be reached: msgpack differs"), connected(address, 1):
+    with pytest.raises(InputError, match="cannot be reached: msgpack differs"), connected(address, 1):
         pass
 
 
@@ -139,10 +139,10 @@ def test_workers_need_this_version(client: Any, monkeypatch: pytest.MonkeyPatch)
         monkeypatch.setattr(client, "run", lambda *_, **__: {"tcp://node:1": found})
 
     installed("0.0.1")
-    with pytest.raises(CorpusError, match=r"worker tcp://node:1: has pyropunct 0\.0\.1, not "):
+    with pytest.raises(InputError, match=r"worker tcp://node:1: has pyropunct 0\.0\.1, not "):
         check_workers(client, pytest.fail)
     installed(ModuleNotFoundError("pyropunct"))
-    with pytest.raises(CorpusError, match="worker tcp://node:1: has no pyropunct: install"):
+    with pytest.raises(InputError, match="worker tcp://node:1: has no pyropunct: install"):
         check_workers(client, pytest.fail)
     monkeypatch.setattr(client, "run", lambda *_, **__: {})
     told: list[str] = []

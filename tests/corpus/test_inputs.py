@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pyropunct.corpus.inputs import CorpusError, contents, files_of, kind_of, names_of
+from pyropunct.corpus.inputs import contents, files_of, kind_of, names_of
+from pyropunct.errors import InputError
 
 TEXT = b"however the meeting ended\n" * 20_000
 
@@ -36,10 +37,10 @@ def test_files_of_a_folder_and_of_a_pattern(tmp_path: Path) -> None:
     assert files_of(str(tmp_path)) == [str(tmp_path / name) for name in in_order]
     assert files_of(str(tmp_path / "**" / "*.txt*")) == [str(tmp_path / name) for name in in_order[1:]]
     assert files_of(str(tmp_path / "b.txt")) == [str(tmp_path / "b.txt")]
-    with pytest.raises(CorpusError, match=r"z\.txt\.gz: is not CoNLL-U by its name \(\.conllu"):
+    with pytest.raises(InputError, match=r"z\.txt\.gz: is not CoNLL-U by its name \(\.conllu"):
         files_of(str(tmp_path), conllu=True)
     (tmp_path / "c.pdf").touch()
-    with pytest.raises(CorpusError, match=r"c\.pdf: is neither text nor CoNLL-U by its name"):
+    with pytest.raises(InputError, match=r"c\.pdf: is neither text nor CoNLL-U by its name"):
         files_of(str(tmp_path))
     assert len(files_of(str(tmp_path), any_name=True)) == 4
 
@@ -51,14 +52,14 @@ def test_links_stay_in_the_folder(tmp_path: Path) -> None:
     (tmp_path / "corpus" / "b.txt").symlink_to("a.txt")
     assert len(files_of(str(tmp_path / "corpus"))) == 2
     (tmp_path / "corpus" / "c.txt").symlink_to(tmp_path / "out" / "a.txt")
-    with pytest.raises(CorpusError, match=r"c\.txt: is a link that leads out of"):
+    with pytest.raises(InputError, match=r"c\.txt: is a link that leads out of"):
         files_of(str(tmp_path / "corpus"))
 
 
 def test_no_files(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match="there is no file in it"):
+    with pytest.raises(InputError, match="there is no file in it"):
         files_of(str(tmp_path))
-    with pytest.raises(CorpusError, match="there is no file of this name"):
+    with pytest.raises(InputError, match="there is no file of this name"):
         files_of(str(tmp_path / "*.txt"))
 
 
@@ -73,7 +74,7 @@ def test_what_is_missing_is_told_for_the_folder_of_the_source(
 ) -> None:
     monkeypatch.setitem(sys.modules, "zstandard", None)
     (tmp_path / "a.txt.zst").write_bytes(b"")
-    with pytest.raises(CorpusError, match=r"source, pip install -c constraints.txt '\.\[corpus\]'$"):
+    with pytest.raises(InputError, match=r"source, pip install -c constraints.txt '\.\[corpus\]'$"):
         read(tmp_path / "a.txt.zst")
 
 
@@ -98,7 +99,7 @@ def test_damaged_files(tmp_path: Path, ending: str, damage: str) -> None:
     path = tmp_path / f"a.txt{ending}"
     stored = gzip.compress(TEXT) if ending == ".gz" else zstandard.compress(TEXT)
     path.write_bytes(stored[:-9] if damage == "cut off" else TEXT)
-    with pytest.raises(CorpusError, match=rf"a\.txt\{ending}: cannot be decompressed"):
+    with pytest.raises(InputError, match=rf"a\.txt\{ending}: cannot be decompressed"):
         read(path)
 
 
@@ -109,7 +110,7 @@ def test_few_bytes_that_stand_for_gigabytes(tmp_path: Path, ending: str) -> None
     zeros, path = bytes(1 << 28), tmp_path / f"a.txt{ending}"
     path.write_bytes(gzip.compress(zeros, 1) if ending == ".gz" else zstandard.compress(zeros))
     tracemalloc.start()
-    with pytest.raises(CorpusError, match=r": holds a megabyte without white space \(is this text\?\)$"):
+    with pytest.raises(InputError, match=r": holds a megabyte without white space \(is this text\?\)$"):
         read(path)
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
@@ -117,5 +118,5 @@ def test_few_bytes_that_stand_for_gigabytes(tmp_path: Path, ending: str) -> None
 
 
 def test_a_device_is_no_corpus() -> None:
-    with pytest.raises(CorpusError, match=r"^/dev/zero: is a device, not a file$"):
+    with pytest.raises(InputError, match=r"^/dev/zero: is a device, not a file$"):
         read(Path("/dev/zero"))

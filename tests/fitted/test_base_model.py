@@ -6,7 +6,7 @@ import pytest
 import torch
 from model_files import changed, copied
 
-from pyropunct.fitted.model_file import ModelFileError
+from pyropunct.errors import ModelFileError
 from pyropunct.fitted.saved_parts import SavedParts, further_parts
 from pyropunct.nets.adapters import AdaptedEncoder
 from pyropunct.punctuator import Punctuator

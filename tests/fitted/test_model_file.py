@@ -16,16 +16,11 @@ from model_files import changed, changed_as_stored, copied
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
+from pyropunct.errors import ModelFileError, VariantError
 from pyropunct.files import model_path, written_whole
-from pyropunct.fitted.model_file import (
-    MODEL,
-    ModelFileError,
-    check_writable,
-    read_model_file,
-    write_model_file,
-)
+from pyropunct.fitted.model_file import MODEL, check_writable, read_model_file, write_model_file
 from pyropunct.fitted.recipes import Recipe
-from pyropunct.fitted.variants import Trusted, UnknownVariantError, UntrustedVariantError
+from pyropunct.fitted.variants import Trusted
 from pyropunct.models.attach.log_linear import LogLinearAttach
 from pyropunct.models.learned import other_values
 from pyropunct.nets.biaffine import ParserRecipe
@@ -469,9 +464,7 @@ def test_a_small_model(model_with_parser: Path, small: Path, tmp_path: Path) -> 
 def test_no_function_is_called_because_a_model_names_it(model: Path, place: str, name: str) -> None:
     """Not even of a module that is trusted."""
     change(model, "recipe", **{place: name})
-    with pytest.raises(
-        UnknownVariantError, match=r"is no variant: it is not a subclass of (torch|pyropunct)"
-    ):
+    with pytest.raises(VariantError, match=r"is no variant: it is not a subclass of (torch|pyropunct)"):
         Punctuator.load(model, variants=[name])
 
 
@@ -493,9 +486,7 @@ def test_no_module_is_imported_because_a_model_names_it(
     (tmp_path / "payload.py").write_text(PAYLOAD)
     monkeypatch.syspath_prepend(tmp_path)
     change(model, "recipe", channel="payload:Own", channel_options={})
-    with pytest.raises(
-        UntrustedVariantError, match=r"its channel is 'payload:Own', no part of pyropunct"
-    ) as told:
+    with pytest.raises(VariantError, match=r"its channel is 'payload:Own', no part of pyropunct") as told:
         Punctuator.load(model, variants=variants)
     assert str(told.value).startswith(f"{model}: ")
     assert not (tmp_path / "exploded").exists()

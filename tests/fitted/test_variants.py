@@ -8,26 +8,17 @@ import pytest
 from command_line import answer, complaint
 from variants import Choosy, PairFrequencies
 
+from pyropunct.errors import SettingError, VariantError
 from pyropunct.fitted.recipes import (
     DEFAULT_FAMILIES,
     PAPER_FAMILIES,
     RECIPES,
     Recipe,
-    SettingError,
     named_recipe,
     parsed_setting,
 )
 from pyropunct.fitted.stories import build_story
-from pyropunct.fitted.variants import (
-    ATTACH,
-    CHANNEL,
-    UnknownVariantError,
-    VariantOptionError,
-    find,
-    made,
-    option_kinds,
-    with_options,
-)
+from pyropunct.fitted.variants import ATTACH, CHANNEL, find, made, option_kinds, with_options
 from pyropunct.models.attach.correcting_attach import CorrectingAttach
 from pyropunct.models.attach.features import FAMILIES
 from pyropunct.models.attach.log_linear import LogLinearAttach
@@ -234,7 +225,7 @@ def test_known_names_and_classes() -> None:
     ],
 )
 def test_no_such_variant(name: str, problem: str) -> None:
-    with pytest.raises(UnknownVariantError) as caught:
+    with pytest.raises(VariantError) as caught:
         find(name, ATTACH)
     assert str(caught.value).startswith(problem)
     assert "\n" not in str(caught.value)
@@ -330,12 +321,12 @@ def test_no_option(text: str, problem: str) -> None:
     ],
 )
 def test_options_from_python_are_looked_at_too(options: dict[str, Any], problem: str) -> None:
-    with pytest.raises(VariantOptionError, match=f"^{problem}"):
+    with pytest.raises(SettingError, match=f"^{problem}"):
         build_story(VOCABULARY, Recipe(channel=CHOOSY, channel_options=options))
 
 
 def test_options_of_no_variant() -> None:
-    with pytest.raises(UnknownVariantError, match="no variant is called 'deep'"):
+    with pytest.raises(VariantError, match="no variant is called 'deep'"):
         with_options(Recipe(attach="deep"), ["attach.depth=3"])
 
 

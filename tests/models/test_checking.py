@@ -20,9 +20,10 @@ from variants import (
     TagNetwork,
 )
 
+from pyropunct.errors import VariantError
 from pyropunct.models.attach.attach_model import Attach, Views
 from pyropunct.models.channel.noisy_channel import Channel
-from pyropunct.models.checking import VariantError, check_attach, check_channel
+from pyropunct.models.checking import check_attach, check_channel
 from pyropunct.models.trees import TreeBatch
 
 MARKS = ("^", "(", ")")

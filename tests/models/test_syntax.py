@@ -14,7 +14,8 @@ from problems import tree_batch
 from pyro import poutine
 from torch import Tensor
 
-from pyropunct.models.syntax import BASE_STOP, Decisions, HeadOutward, OverlongTreeError
+from pyropunct.errors import FailureError
+from pyropunct.models.syntax import BASE_STOP, Decisions, HeadOutward
 from pyropunct.models.trees import TreeBatch
 
 RELATIONS, TAGS = 2, 2
@@ -341,7 +342,7 @@ def test_trees_that_never_stop() -> None:
     model.probabilities[:-1, model.stop] = 0.4
     model.probabilities[:-1, : model.stop] = 0.15
     assert model.mean_length() == math.inf
-    with pytest.raises(OverlongTreeError, match=r"more than 30 \(max_words\).*inf words on average"):
+    with pytest.raises(FailureError, match=r"more than 30 \(max_words\).*inf words on average"):
         model(num_trees=20)
 
 

@@ -11,10 +11,11 @@ import torch
 from test_encoded_reader import TINY
 
 from pyropunct.embedded import embedded_treebank_path
+from pyropunct.errors import MissingPartError
 from pyropunct.fitted.model_file import read_model_file, write_model_file
 from pyropunct.nets.adapters import AdaptedEncoder, Adapters, pretrained_from
 from pyropunct.nets.encoder import Encoder
-from pyropunct.nets.pretrained import CachedFeatures, PretrainedError
+from pyropunct.nets.pretrained import CachedFeatures
 from pyropunct.nets.reader import AdaptingReaderTraining, RunningReader, train_reader
 from pyropunct.nets.running_text import documents
 from pyropunct.nets.trainer import Progress
@@ -135,12 +136,12 @@ def test_what_is_refused(
         pretrained_from(plain, {})
     fewer = pretrained_from(plain, {name: one for name, one in tensors.items() if name != "up.0"})
     assert fewer is not None
-    with pytest.raises(PretrainedError, match="the model's adapters are of another encoder"):
+    with pytest.raises(MissingPartError, match="the model's adapters are of another encoder"):
         fewer.features(words)
-    with pytest.raises(PretrainedError, match="a whole encoder that was trained further"):
+    with pytest.raises(MissingPartError, match="a whole encoder that was trained further"):
         pretrained_from({**plain, "kind": "tuned encoder"}, tensors)
     monkeypatch.setitem(sys.modules, "transformers", None)
     unopened = pretrained_from(plain, tensors)
     assert unopened is not None
-    with pytest.raises(PretrainedError, match=f"^encoder {encoder}: needs the package"):
+    with pytest.raises(MissingPartError, match=f"^encoder {encoder}: needs the package"):
         unopened.features(words)

@@ -10,7 +10,8 @@ from emulated_device import other_device
 from encoders import made_encoder
 
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.fitted.model_file import ModelFileError, read_model_file, write_model_file
+from pyropunct.errors import ModelFileError
+from pyropunct.fitted.model_file import read_model_file, write_model_file
 from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.encoder import Encoder
 from pyropunct.nets.parser import BiaffineParser, jackknifed, train_parser

@@ -14,9 +14,10 @@ from encoders import MadeUp, made_encoder
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pyropunct.errors import MissingPartError
 from pyropunct.nets.adapters import pretrained_from
 from pyropunct.nets.encoder import MOST_PIECES, Encoder, _cuts
-from pyropunct.nets.pretrained import CachedFeatures, PretrainedError
+from pyropunct.nets.pretrained import CachedFeatures
 
 pytestmark = pytest.mark.usefixtures("single_precision")
 
@@ -112,7 +113,7 @@ def test_parts_of_something_else(encoder: Path, name: str, value: object) -> Non
 
 
 def test_models_with_features_of_another_kind() -> None:
-    with pytest.raises(PretrainedError, match=r"^the model reads word vectors, .* fit it again.*$"):
+    with pytest.raises(MissingPartError, match=r"^the model reads word vectors, .* fit it again.*$"):
         pretrained_from({"kind": "vectors", "size": 2}, {})
     with pytest.raises(ValueError, match="no pretrained features of the kind 'else'"):
         pretrained_from({"kind": "else"}, {})
@@ -126,7 +127,7 @@ def test_another_encoder_than_that_of_training(encoder: Path, tmp_path: Path) ->
         "cuts words into other pieces": made_encoder(tmp_path / "pieces", others="äö"),
     }
     for problem, folder in others.items():
-        with pytest.raises(PretrainedError, match=f"{folder}: is not the one .*: it {problem}; name the"):
+        with pytest.raises(MissingPartError, match=f"{folder}: is not the one .*: it {problem}; name the"):
             Encoder.from_parts(plain, folder).features([["a"]])
 
 
@@ -162,7 +163,7 @@ def test_nothing_is_downloaded(name: str, encoder: Path, monkeypatch: pytest.Mon
         monkeypatch.setattr(socket.socket, name_of, connect)
     monkeypatch.setattr(socket, "getaddrinfo", connect)
     Encoder(encoder).open()
-    with pytest.raises(PretrainedError, match=rf"^encoder {name}: is not there: .* nothing is downloaded"):
+    with pytest.raises(MissingPartError, match=rf"^encoder {name}: is not there: .* nothing is downloaded"):
         Encoder(name).open()
 
 
@@ -199,7 +200,7 @@ def test_what_is_refused(encoder: Path, tmp_path: Path) -> None:
         code: "cannot be loaded: it needs its own code, which is not run here",
     }
     for folder, problem in problems.items():
-        with pytest.raises(PretrainedError) as caught:
+        with pytest.raises(MissingPartError) as caught:
             Encoder(folder).open()
         assert str(caught.value).startswith(f"encoder {folder}: {problem}")
         assert "\n" not in str(caught.value)
@@ -254,7 +255,7 @@ def test_tokenizers_that_explode(
     if problem is None:
         assert Encoder(folder).open()
         return
-    with pytest.raises(PretrainedError) as caught:
+    with pytest.raises(MissingPartError) as caught:
         Encoder(folder).open()
     assert str(caught.value).startswith(f"encoder {folder}: cannot be loaded: {problem}")
 
@@ -264,16 +265,16 @@ def test_parts_that_are_no_files(encoder: Path, tmp_path: Path, name: str) -> No
     folder = shutil.copytree(encoder, tmp_path / "pipe")
     (folder / name).unlink(missing_ok=True)
     os.mkfifo(folder / name)
-    with pytest.raises(PretrainedError, match=f"pipe: {name} is a device or a pipe, or too large"):
+    with pytest.raises(MissingPartError, match=f"pipe: {name} is a device or a pipe, or too large"):
         Encoder(folder).open()
     (folder / name).unlink()
     with (folder / name).open("wb") as stream:
         stream.truncate(2**34 + 1)
-    with pytest.raises(PretrainedError, match=f"pipe: {name} is a device or a pipe, or too large"):
+    with pytest.raises(MissingPartError, match=f"pipe: {name} is a device or a pipe, or too large"):
         Encoder(folder).open()
 
 
 def test_without_transformers(encoder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "transformers", None)
-    with pytest.raises(PretrainedError, match="needs the package transformers: in the folder of"):
+    with pytest.raises(MissingPartError, match="needs the package transformers: in the folder of"):
         Encoder(encoder).open()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.fitted.model_file import ModelFileError
+from pyropunct.errors import ModelFileError
 from pyropunct.nets import parser
 from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.parser import WeightedTree, fold_recipe, folds_of, jackknifed, with_trees

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from pyropunct.fitted.model_file import ModelFileError
+from pyropunct.errors import ModelFileError
 from pyropunct.nets.parser import BiaffineParser
 from pyropunct.nets.tagger import SlotTagger, SlotTaggerRecipe, train_slot_tagger
 from pyropunct.text.marks import START, Surface

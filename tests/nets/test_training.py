@@ -12,13 +12,13 @@ import torch
 from encoders import MadeUp
 from sentences import embedded
 
-from pyropunct.fitted.model_file import ModelFileError
+from pyropunct.errors import ModelFileError, UserError
 from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.parser import BiaffineParser, train_parser
 from pyropunct.nets.reader import train_reader
 from pyropunct.nets.running_text import ReaderRecipe
 from pyropunct.nets.tagger import SlotTaggerRecipe, train_slot_tagger
-from pyropunct.nets.trainer import DivergedError, Progress
+from pyropunct.nets.trainer import Progress
 from pyropunct.rivals.taggers.recurrent import RivalRecipe
 from pyropunct.rivals.taggers.rival import train_rival
 from pyropunct.train.checkpoints import Checkpoint, read_state, write_state
@@ -228,5 +228,5 @@ def test_training_that_diverges(kind: Kind) -> None:
     """In a step that follows the one that is too large, or in the scores on dev."""
     rate = {"epochs": 2, "learning_rate": 1e39}
     message = rf"the {kind.name}'s training diverged in epoch \d: its .*nan, with learning_rate=1e\+39"
-    with pytest.raises(DivergedError, match=message):
+    with pytest.raises(UserError, match=message):
         kind.trained(TRAIN, DEV, rate)

@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from pyropunct.draws import Draws
-from pyropunct.fitted.model_file import ModelFileError
+from pyropunct.errors import MissingPartError, ModelFileError, SettingError
 from pyropunct.fitted.story import FittedStory
 from pyropunct.inference.machines.evidence import Evidence
 from pyropunct.inference.pyro.collapse import ImpossibleSurfaceError
@@ -24,13 +24,13 @@ from pyropunct.nets.parser import WeightedTree
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.deciding import FIRST_ROUND, Voice, decide, log_odds, pooled, voices_of
 from pyropunct.restore.decoders import DECODERS
-from pyropunct.restore.parses import NoParserError, weighted_trees
+from pyropunct.restore.parses import weighted_trees
 from pyropunct.restore.posterior import evidence_of_marks
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.restoring import has_marks, words_of
 from pyropunct.restore.rewriting import mixture, without_unknown
 from pyropunct.restore.scores import average_edit_distance
-from pyropunct.restore.settings import DecisionSettingError, RestoreSettings
+from pyropunct.restore.settings import RestoreSettings
 from pyropunct.rivals.restoration.restorers import ended_in, final_mark
 from pyropunct.text.conventions import Conventions
 from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN
@@ -217,7 +217,7 @@ def test_unknown_marks_are_left_out(model: Punctuator, monkeypatch: pytest.Monke
 def test_no_parser(small: Path, dev: Treebank) -> None:
     model = Punctuator.load(small / "model")
     assert len(model.restore(trees_of(dev)[:1], samples=2)) == 1
-    with pytest.raises(NoParserError, match="fit one with `pyropunct fit TRAIN --parser`"):
+    with pytest.raises(MissingPartError, match="fit one with `pyropunct fit TRAIN --parser`"):
         model.restore([["a", "b"]])
 
 
@@ -428,7 +428,7 @@ def test_the_reader_of_running_text_is_another_voice(model: Punctuator, dev: Tre
     ],
 )
 def test_values_that_nobody_knows(settings: dict[str, Any], problem: str) -> None:
-    with pytest.raises(DecisionSettingError, match=problem):
+    with pytest.raises(SettingError, match=problem):
         RestoreSettings(**settings)
 
 

@@ -9,12 +9,12 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pyropunct.errors import MissingPartError
 from pyropunct.nets.labels import Labels, SlotVocabulary
 from pyropunct.nets.reader import CORE, Reading, RunningReader, TextWindow
 from pyropunct.nets.running_text import CAPITAL, ReaderRecipe, ReaderVocabulary, RunningNetwork
 from pyropunct.restore.reading import (
     BadLine,
-    NoReaderError,
     SentenceStream,
     chunks,
     cut_between_words,
@@ -259,7 +259,7 @@ def test_which_lines_are_running_text_by_default() -> None:
 
 def test_running_text_and_cases_need_a_reader() -> None:
     for asked in (RestoreSettings(running=True, case="keep"), RestoreSettings(case="restore")):
-        with pytest.raises(NoReaderError, match="the model has no reader of running text"):
+        with pytest.raises(MissingPartError, match="the model has no reader of running text"):
             require_reader(None, asked)
 
 

@@ -14,7 +14,7 @@ from command_line import answer, complaint, printed
 
 import pyropunct
 from pyropunct.cli.fit_reports import adaptation_report
-from pyropunct.corpus.inputs import CorpusError
+from pyropunct.errors import InputError, MissingPartError
 from pyropunct.fitted.evaluation import Evaluation
 from pyropunct.fitted.recipes import Recipe, TextSettings
 from pyropunct.nets.adapters import AdaptedEncoder
@@ -24,10 +24,9 @@ from pyropunct.nets.reader import RunningReader, train_reader
 from pyropunct.nets.running_text import ReaderRecipe, documents
 from pyropunct.nets.tagger import SlotTaggerRecipe
 from pyropunct.punctuator import Punctuator
-from pyropunct.restore.parses import NoParserError, weighted_trees
+from pyropunct.restore.parses import weighted_trees
 from pyropunct.train.adapting import REPLACED, HeldOut, LearnedText, adapt
 from pyropunct.train.fitting import NetworkRecipes
-from pyropunct.train.texts import TextError
 from pyropunct.treebank.sentence import Sentence
 
 pytestmark = pytest.mark.usefixtures("single_precision")
@@ -114,15 +113,15 @@ def test_a_treebank_besides(model: Punctuator, text: str, train: list[Sentence])
 
 
 def test_errors(model: Punctuator, text: str) -> None:
-    with pytest.raises(NoParserError):
+    with pytest.raises(MissingPartError):
         adapt(replace(model, parser=None), [text])
-    with pytest.raises(TextError, match="no sentence"):
+    with pytest.raises(InputError, match="no sentence"):
         adapt(model, [])
-    with pytest.raises(TextError, match="fewest to learn from"):
+    with pytest.raises(InputError, match="fewest to learn from"):
         adapt(model, [text[:500]])
     foreign = "Der Hund lief durch den alten Wald und bellte laut.\n"
     lines = "".join(foreign.replace("alten", f"alt{number}en") for number in range(200))
-    with pytest.raises(TextError, match="another language"):
+    with pytest.raises(InputError, match="another language"):
         adapt(model, [lines])
 
 
@@ -146,7 +145,7 @@ def test_a_path_is_read(model: Punctuator, text: str, tmp_path: Path) -> None:
     expected = LearnedText(model, [text] * 2).found
     for paths in ([tmp_path], [tmp_path / "a.txt", tmp_path / "b.txt.gz"]):
         assert LearnedText(model, paths).found == expected
-    with pytest.raises(CorpusError, match="there is no file of this name"):
+    with pytest.raises(InputError, match="there is no file of this name"):
         LearnedText(model, [tmp_path / "c.txt"])
 
 

@@ -7,11 +7,11 @@ import pytest
 import torch
 from command_line import complaint, printed
 
+from pyropunct.errors import ModelFileError, UserError
 from pyropunct.files import json_text
 from pyropunct.fitted.evaluation import Balance, EvaluationSums, SlotEvaluations
-from pyropunct.fitted.model_file import ModelFileError, write_model_file
+from pyropunct.fitted.model_file import write_model_file
 from pyropunct.fitted.recipes import RECIPES, Recipe, unusual
-from pyropunct.nets.trainer import DivergedError
 from pyropunct.train.story_training import Training
 from pyropunct.treebank.reading import read_treebank
 from pyropunct.vocabulary import build_vocabulary
@@ -65,7 +65,7 @@ def test_the_sentences_are_named(small: Path, monkeypatch: pytest.MonkeyPatch) -
         return torch.tensor(torch.nan if set(numbers) & set(lost) else 1.0)
 
     monkeypatch.setattr(Training, "_objective", objective)
-    with pytest.raises(DivergedError) as told:
+    with pytest.raises(UserError) as told:
         training.step(range(12), 0)
     names = ", ".join(repr(sentences[number].identifier) for number in lost[:3])
     assert f"at {names} and 1 others, with up to {longest[lost[0]]} marks in a slot" in str(told.value)

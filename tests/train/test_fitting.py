@@ -10,9 +10,8 @@ import pyro
 import pytest
 import torch
 
-from pyropunct.fitted.model_file import ModelFileError
+from pyropunct.errors import ModelFileError, VariantError
 from pyropunct.fitted.recipes import Recipe, named_recipe
-from pyropunct.fitted.variants import UnknownVariantError
 from pyropunct.inference.inside import expected_cost
 from pyropunct.inference.problem import Problem, choice_rows
 from pyropunct.models.economy import Economy
@@ -259,7 +258,7 @@ def test_a_checkpoint_of_another_seed(
 
 
 def test_unknown_names(train: tuple[Sentence, ...]) -> None:
-    with pytest.raises(UnknownVariantError, match="no variant is called 'deep': take local"):
+    with pytest.raises(VariantError, match="no variant is called 'deep': take local"):
         fit(train, recipe=Recipe(attach="deep"))
     with pytest.raises(KeyError):
         named_recipe("unheard-of")

@@ -15,7 +15,7 @@ import pytest
 import torch
 from command_line import answer, command, complaint, environment, invoke, one_line, printed
 
-from pyropunct.fitted.model_file import ModelFileError
+from pyropunct.errors import ModelFileError
 from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.parser import BiaffineParser, ParserTraining
 from pyropunct.nets.reader import ReaderTraining

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 import torch
 
+from pyropunct.errors import MissingPartError, ModelFileError
 from pyropunct.files import model_path
-from pyropunct.fitted.model_file import ModelFileError, read_model_file
+from pyropunct.fitted.model_file import read_model_file
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.nets.trainer import Progress
 from pyropunct.punctuator import Punctuator
-from pyropunct.restore.parses import NoParserError
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.train.checkpoints import Checkpoint
@@ -185,7 +185,7 @@ def test_without_a_dev_treebank_some_sentences_are_held_out(
 def test_what_does_not_fit(
     plain: Punctuator, train: list[Sentence], parses: list[list[WeightedTree]], dev: list[Sentence]
 ) -> None:
-    with pytest.raises(NoParserError):
+    with pytest.raises(MissingPartError):
         fit_parsed(replace(plain, parser=None), train, parses, dev)
     with pytest.raises(ValueError, match="shorter"):
         fit_parsed(plain, train, parses[:-1], dev)

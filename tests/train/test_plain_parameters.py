@@ -10,11 +10,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from pyropunct.fitted.model_file import (
-    ModelFileError,
-    read_model_file,
-    write_model_file,
-)
+from pyropunct.errors import ModelFileError
+from pyropunct.fitted.model_file import read_model_file, write_model_file
 from pyropunct.fitted.recipes import Recipe
 from pyropunct.nets.trainer import Progress
 from pyropunct.punctuator import Punctuator

@@ -10,12 +10,12 @@ import pytest
 import torch
 from model_files import changed, copied
 
-from pyropunct.fitted.model_file import ModelFileError
+from pyropunct.errors import MissingPartError, ModelFileError
 from pyropunct.models.trees import READING
 from pyropunct.nets.parser import BiaffineParser
 from pyropunct.nets.tagger import SlotTaggerRecipe
 from pyropunct.punctuator import Punctuator
-from pyropunct.restore.parses import NoParserError, weighted_trees
+from pyropunct.restore.parses import weighted_trees
 from pyropunct.train.parser_output import fit_reading, fit_tagger
 from pyropunct.treebank.sentence import Sentence
 
@@ -148,7 +148,7 @@ def test_without_a_dev_treebank_some_sentences_are_held_out(model: Punctuator, t
 
 
 def test_what_it_takes(model: Punctuator, train: list[Sentence], dev: list[Sentence]) -> None:
-    with pytest.raises(NoParserError):
+    with pytest.raises(MissingPartError):
         fit_tagger(replace(model, parser=None), train, dev)
 
     class Other:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pyropunct.errors import InputError
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.text.marks import ABBREVIATION_DOT, START
 from pyropunct.text.raw_sentence import RawSentence, Slot, WrittenMark
@@ -16,7 +17,6 @@ from pyropunct.train.texts import (
     LONGEST,
     MOST_HELD_OUT,
     REASONS,
-    TextError,
     Texts,
     TextSentence,
     collected,
@@ -135,7 +135,7 @@ def test_repeated_sentences_are_left_out() -> None:
     ],
 )
 def test_texts_that_nothing_can_be_learned_from(lines: list[str], message: str) -> None:
-    with pytest.raises(TextError, match=message):
+    with pytest.raises(InputError, match=message):
         collected([map(raw, lines)], KNOWN, 10**6)
 
 

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 from phrase_structures import leaf, phrase
 
-from pyropunct.treebank.head_rules import ANY, HeadRulesError, Rule, load_head_rules, parse_head_rules
+from pyropunct.errors import InputError
+from pyropunct.treebank.head_rules import ANY, Rule, load_head_rules, parse_head_rules
 
 
 @pytest.mark.parametrize(("side", "expected"), [("left", 2), ("right", 3), ("leftmost", 1), ("rightmost", 4)])
@@ -80,18 +81,18 @@ def test_base_noun_phrases() -> None:
 def test_bad_rules(tmp_path: Path, text: str, problem: str) -> None:
     path = tmp_path / "rules"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(HeadRulesError) as caught:
+    with pytest.raises(InputError) as caught:
         load_head_rules(str(path))
     assert str(caught.value) == f"{path}:{problem}"
 
 
 def test_unreadable_rules(tmp_path: Path) -> None:
-    with pytest.raises(HeadRulesError) as caught:
+    with pytest.raises(InputError) as caught:
         load_head_rules("german")
     assert str(caught.value) == "german: there is no such file, and the built-in rules are english, chinese"
-    with pytest.raises(HeadRulesError, match=r": the file cannot be read: Is a directory$"):
+    with pytest.raises(InputError, match=r": the file cannot be read: Is a directory$"):
         load_head_rules(str(tmp_path))
     path = tmp_path / "rules"
     path.write_bytes(b"\xff")
-    with pytest.raises(HeadRulesError, match=r"rules: the file is not UTF-8 \(save the file as UTF-8\)$"):
+    with pytest.raises(InputError, match=r"rules: the file is not UTF-8 \(save the file as UTF-8\)$"):
         load_head_rules(str(path))

@@ -11,7 +11,8 @@ from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 from torch import Tensor
 
 from pyropunct.compare.experiment import Part, Watch, loader, of_epochs
-from pyropunct.compare.options import RESTORERS, ComparisonError, RestorationSettings
+from pyropunct.compare.options import RESTORERS, RestorationSettings
+from pyropunct.errors import SettingError
 from pyropunct.files import texts
 from pyropunct.fitted.recipes import Recipe
 from pyropunct.nets.biaffine import ParserRecipe
@@ -55,7 +56,7 @@ class Conditions(RestorationSettings):
 
     def __post_init__(self) -> None:
         if self.decoder not in DECODERS:
-            raise ComparisonError(f"no decoder is called {self.decoder!r}: take {', '.join(DECODERS)}")
+            raise SettingError(f"no decoder is called {self.decoder!r}: take {', '.join(DECODERS)}")
         super().__post_init__()
 
     def quick(self) -> Self:
@@ -71,7 +72,7 @@ class Conditions(RestorationSettings):
 
     @property
     def pretrained(self) -> CachedFeatures | None:
-        """The encoder, opened once, its features cached; None without one. Else raises PretrainedError."""
+        """The encoder, opened once, its features cached; None without one. Else raises MissingPartError."""
         return None if self.encoder is None else _opened(self.encoder)
 
 

@@ -11,8 +11,9 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
+from pyropunct.errors import ModelFileError
 from pyropunct.fitted.evaluation import Evaluation
-from pyropunct.fitted.model_file import ModelFileError, read_model_file, write_model_file
+from pyropunct.fitted.model_file import read_model_file, write_model_file
 from pyropunct.nets.networks import NetworkTraining, TrainedWordNetwork, sequences, trained
 from pyropunct.nets.pretrained import Pretrained, with_cache
 from pyropunct.nets.tagger import SlotScores

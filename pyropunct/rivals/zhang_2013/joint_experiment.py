@@ -184,7 +184,7 @@ def _ended(
 
 
 def restoration_system(model: Punctuator, settings: JointSettings) -> Reader:
-    """Restoration of running text by a model. Raises NoReaderError if it has no reader of it."""
+    """Restoration of running text by a model. Raises MissingPartError if it has no reader of it."""
     options = RestoreSettings(
         decoder="mbr",
         running=True,
@@ -225,7 +225,7 @@ class JointExperiment(Experiment):
     :param dev: the streams to measure on, by their numbers of sentences.
     :param model: restores running text, if that is compared.
     :param folder: keeps each trained part, so that a repeated experiment loads it.
-    :raises NoReaderError: if the model has no reader of running text.
+    :raises MissingPartError: if the model has no reader of running text.
     """
 
     settings_type = JointSettings

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from pyropunct.errors import UserError
+from pyropunct.errors import InputError
 from pyropunct.nets.parser import Parser
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.parses import weighted_trees
@@ -55,10 +55,6 @@ def error_between(right: String, wrong: String) -> Error | None:
     return error if error.rewriting == (right, wrong) else None
 
 
-class NoErrorsError(UserError, ValueError):
-    """Raised if there are no errors to learn from."""
-
-
 def simulated_pairs(
     sentences: Iterable[Sentence],
     rates: ErrorRates | None = None,
@@ -75,7 +71,7 @@ def simulated_pairs(
 
 
 def pairs_of_learners(model: Punctuator, learners: Sequence[Corrected]) -> list[Pair]:
-    """Corrections of learners' text, with best trees; raises `NoParserError` without a parser."""
+    """Corrections of learners' text, with best trees; raises `MissingPartError` without a parser."""
     parsed = weighted_trees(model, [sentence.words for sentence in learners], 1)
     return [
         Pair(best.tree, sentence.right, sentence.wrong)
@@ -106,7 +102,7 @@ def fit_channel(pairs: Iterable[Pair], marks: Collection[str]) -> ErrorChannel:
     Slots that need more than one error are ignored.
 
     :param marks: the marks of a model of right text; errors with other marks are ignored.
-    :raises NoErrorsError: if no pair has an error with these marks.
+    :raises InputError: if no pair has an error with these marks.
     """
     known = set(marks) - {UNKNOWN, ABBREVIATION_DOT, START}
     seen, made = Counter(_slots(pairs)), Counter[Error]()
@@ -115,7 +111,7 @@ def fit_channel(pairs: Iterable[Pair], marks: Collection[str]) -> ErrorChannel:
         if error is not None and known.issuperset(filter(None, error[1:])):
             made[error] += count
     if not made:
-        raise NoErrorsError("there is no error to learn from: no marks that the model knows are wrong")
+        raise InputError("there is no error to learn from: no marks that the model knows are wrong")
     errors = tuple(sorted(made))
     weights = _Likelihood(ErrorChannel(errors, {}), seen).maximise()
     kept = {name: round(weight, DIGITS) for name, weight in weights.items() if abs(weight) >= LEAST_WEIGHT}

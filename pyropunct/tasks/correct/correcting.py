@@ -17,9 +17,10 @@ from typing import Self
 import numpy as np
 
 from pyropunct.draws import Draws
-from pyropunct.errors import UserError
-from pyropunct.fitted.model_file import ModelFileError, write_model_file
-from pyropunct.fitted.saved_parts import SavedParts, inside, read_parts, within
+from pyropunct.errors import InputError, ModelFileError
+from pyropunct.files import untrusted
+from pyropunct.fitted.model_file import write_model_file
+from pyropunct.fitted.saved_parts import SavedParts, read_parts, within
 from pyropunct.fitted.variants import Trusted
 from pyropunct.models.attach.correcting_attach import CorrectingAttach
 from pyropunct.nets.parser import WeightedTree
@@ -45,10 +46,6 @@ from pyropunct.tasks.settings import USUAL, CorrectingSettings
 from pyropunct.text.marks import ABBREVIATION_DOT, CLOSERS, PAIRED, Surface, parted
 from pyropunct.text.raw_sentence import RawSentence
 from pyropunct.vocabulary import Vocabulary
-
-
-class TooManyMarksError(UserError, ValueError):
-    """Raised if a slot has too many marks to correct."""
 
 
 @dataclass(frozen=True)
@@ -90,15 +87,15 @@ class Correcting(ABC):
         Long lines of raw text are corrected in windows: see `pyropunct.restore.parses`.
 
         :param rate: that of one writer: see `decide`.
-        :raises NoParserError: if words have to be parsed and the model has no parser.
-        :raises TooManyMarksError: if a slot has more than `MOST_MARKS` marks.
+        :raises MissingPartError: if words have to be parsed and the model has no parser.
+        :raises InputError: if a slot has more than `MOST_MARKS` marks.
         """
 
         def decide(batch: Sequence[Source], parses: Sequence[Sequence[WeightedTree]]) -> Iterator[Decision]:
             for slot, marks in (pair for source in batch for pair in enumerate(source.surface)):
                 if len(marks) > MOST_MARKS:
                     where = f"{len(marks)} marks behind word {slot}"
-                    raise TooManyMarksError(f"{where}: a place with more than {MOST_MARKS} is not corrected")
+                    raise InputError(f"{where}: a place with more than {MOST_MARKS} is not corrected")
             closed = [_closed(source) for source in batch]
             sentences = [
                 WrongSentence(trees, tuple(map(tuple, source.surface)), slots)
@@ -161,8 +158,8 @@ class TreeCorrector(Correcting):
         """See `Correcting.from_parts`."""
         path = parts.path
         reader = Punctuator.from_parts(parts)
-        weights = inside("writer", parts.tensors)
-        writer = Punctuator.from_parts(SavedParts(path, parts.plain["writer"], weights, parts.variants))
+        of_writer = SavedParts(path, parts.plain["writer"], parts.inside("writer"), parts.variants)
+        writer = Punctuator.from_parts(of_writer)
         if not isinstance(writer.story.attach, CorrectingAttach):
             raise ModelFileError(f"{path}: its writer is not the model of a corrector")
         if reader.vocabulary.tokens != writer.vocabulary.tokens:
@@ -229,11 +226,8 @@ class NoisyChannel(Correcting):
             fit = "`pyropunct fit-correction TRAIN --model MODEL`"
             raise ModelFileError(f"{path}: is a model, not a corrector: make one by {fit}")
         model = Punctuator.from_parts(parts)
-        try:
+        with untrusted(f"{path}: its parts do not make an error channel", ModelFileError):
             errors, tokens = ErrorChannel.from_json(plain["errors"]), plain["errors"]["tokens"]
-        except (LookupError, TypeError, ValueError, AttributeError) as error:
-            reason = f"{type(error).__name__}: {error}".splitlines()[0]
-            raise ModelFileError(f"{path}: its parts do not make an error channel: {reason}") from error
         if tokens != list(model.vocabulary.tokens):
             raise ModelFileError(f"{path}: its errors are those of other marks than its model knows")
         return cls(model, errors)

@@ -6,8 +6,8 @@ from typing import Any
 
 from pyro.infer.autoguide import AutoGuide
 
+from pyropunct.errors import VariantError
 from pyropunct.fitted.recipes import Recipe
-from pyropunct.fitted.variants import UnknownVariantError
 from pyropunct.models.channel.slip import Slip
 from pyropunct.models.channel.window import CentredWindow, SlidingWindow
 from pyropunct.models.story import Story
@@ -29,16 +29,6 @@ CLOSENESS = 0.5
 
 COPIES, EPOCHS = SimulationSettings.copies, SimulationSettings.epochs
 """The copies of each training sentence in an epoch, each with other errors, and the number of epochs."""
-
-
-class UnfitModelError(UnknownVariantError):
-    """Raised if no corrector can be built on a model of right text."""
-
-    def __init__(self, channel: str) -> None:
-        super().__init__(
-            f"the model has the channel {channel!r}, but a corrector needs a model with a sliding window: "
-            "fit one with `pyropunct fit TRAIN --channel sliding-window`"
-        )
 
 
 @dataclass
@@ -102,10 +92,13 @@ def fit_correction(
     :param dev: chooses the epoch and gives the perplexity; by default every tenth training sentence.
     :param clean: the model of right text, fitted to the same training sentences.  If it has a parser, every
         second copy has drawn trees, see `with_drawn_trees`.
-    :raises UnfitModelError: if the channel of the clean model has no sliding window.
+    :raises VariantError: if the channel of the clean model has no sliding window.
     """
     if window_of(clean.story) is None:
-        raise UnfitModelError(clean.recipe.channel)
+        raise VariantError(
+            f"the model has the channel {clean.recipe.channel!r}, but a corrector needs a model with a "
+            "sliding window: fit one with `pyropunct fit TRAIN --channel sliding-window`"
+        )
     parts = held_out(train) if dev is None else (tuple(train), tuple(dev))
     pairs = wrong_copies(parts[0], rates, copies, seed)
     drawn: Container[int] = ()

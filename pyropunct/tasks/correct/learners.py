@@ -5,14 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pyropunct.errors import UserError
+from pyropunct.errors import InputError
 from pyropunct.tasks.correct.channel import String
 from pyropunct.text.marks import START, STRAIGHT, Surface, direct_quotes
 from pyropunct.treebank.reading import read_treebank
-
-
-class LearnersError(UserError, ValueError):
-    """Raised if a file of corrections cannot be read; the message is one line and names file and line."""
 
 
 @dataclass(frozen=True)
@@ -32,13 +28,13 @@ def read_learners(path: str | Path) -> list[Corrected]:
     that of the sentence, with the number of the correction after a last hyphen.  Straight quotation marks
     become directed.
 
-    :raises LearnersError: if a line is not such an object, or if the file has no line.
+    :raises InputError: if a line is not such an object, or if the file has no line.
     """
     try:
         lines = Path(path).read_bytes().splitlines()
     except OSError as error:
         reason = "there is no such file" if isinstance(error, FileNotFoundError) else str(error.strerror)
-        raise LearnersError(f"{path}: {reason}") from error
+        raise InputError(f"{path}: {reason}") from error
     corrections = []
     for number, line in enumerate(lines, 1):
         if not line.strip():
@@ -47,9 +43,9 @@ def read_learners(path: str | Path) -> list[Corrected]:
             corrections.append(_corrected(json.loads(line)))
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             reason = f"lacks {error}" if isinstance(error, KeyError) else str(error)
-            raise LearnersError(f"{path}:{number}: is no corrected sentence: {reason}") from error
+            raise InputError(f"{path}:{number}: is no corrected sentence: {reason}") from error
     if not corrections:
-        raise LearnersError(f"{path}: there is no sentence in the file")
+        raise InputError(f"{path}: there is no sentence in the file")
     return corrections
 
 
@@ -60,7 +56,7 @@ def read_learner_treebanks(wrong: str | Path, right: str | Path) -> list[Correct
     differ without punctuation are left out; relations and words may differ (Li, Wang & Eisner 2019, section
     6.2).
 
-    :raises LearnersError: if no sentence is left.
+    :raises InputError: if no sentence is left.
     :raises TreebankError: if a file is not CoNLL-U.
     """
     corrections = {one.identifier: one for one in read_treebank(right)}
@@ -71,7 +67,7 @@ def read_learner_treebanks(wrong: str | Path, right: str | Path) -> list[Correct
             marks = ([[m for m in slot if m != START] for slot in each.surface] for each in (one, other))
             found.append(Corrected(one.identifier, tuple(other.tree.forms), *map(_directed, marks)))
     if not found:
-        raise LearnersError(f"{wrong}: no sentence has the identifier and the tree of one in {right}")
+        raise InputError(f"{wrong}: no sentence has the identifier and the tree of one in {right}")
     return found
 
 

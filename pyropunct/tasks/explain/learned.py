@@ -14,11 +14,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from pyropunct.errors import MissingPartError
 from pyropunct.fitted.story import FittedStory, merged_edits
 from pyropunct.inference.machines.products import EDITS, TokenEdit
 from pyropunct.models.learned import learned_scales, learned_values, other_values
 from pyropunct.tasks.explain.nunberg import MARKS, NunbergRule, nunberg_rules
-from pyropunct.tasks.explain.rules import LearnedPair, LearnedRules, NoEditsError, PairOutcome
+from pyropunct.tasks.explain.rules import LearnedPair, LearnedRules, PairOutcome
 from pyropunct.tasks.settings import RuleSettings
 from pyropunct.text.marks import START, display
 from pyropunct.treebank.sentence import Sentence
@@ -51,7 +52,7 @@ def learned_rules(
     :param sentences: count the edits in them, in expectation under q(T').  The paper counts in the
         training treebank, in the best T'.
     :param level: the probability of the credible intervals, which a model trained with a normal guide has.
-    :raises NoEditsError: if the model's channel has no edits.
+    :raises MissingPartError: if the model's channel has no edits.
     """
     table = require_edits(model)
     intervals = _intervals(model, level, seed)
@@ -89,10 +90,12 @@ def learned_rules(
 
 
 def require_edits(model: FittedStory) -> Tensor:
-    """(tokens, tokens, 4) the probabilities of a model's edits; raises `NoEditsError` without."""
+    """(tokens, tokens, 4) the probabilities of a model's edits; raises `MissingPartError` without."""
     table = model.edit_probabilities()
     if table is None:
-        raise NoEditsError(f"the channel {model.recipe.channel} has no edits, so there are no rules to show")
+        raise MissingPartError(
+            f"the channel {model.recipe.channel} has no edits, so there are no rules to show"
+        )
     return table
 
 

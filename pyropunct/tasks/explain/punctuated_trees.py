@@ -62,7 +62,7 @@ def trees_given_marks(
 
     :param draws: trees that the parser draws for each sentence.
     :param strength: s, from 0 (ignore the story) to 1 (Bayes' rule).
-    :raises NoParserError: if the model has no parser.
+    :raises MissingPartError: if the model has no parser.
     """
     parses = _drawn_trees(model, sentences, draws)
     surfaces = [surface for _, surface in sentences]

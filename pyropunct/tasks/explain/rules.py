@@ -24,10 +24,6 @@ GAP = 0.25
 """A probability that differs by more than this from its expected share disagrees with it."""
 
 
-class NoEditsError(ValueError):
-    """Raised if the channel of a model has no edits, and so no rules."""
-
-
 class PairOutcome(NamedTuple):
     """A possible outcome of two neighbouring underlying tokens.
 

@@ -99,7 +99,7 @@ def language_counts(
     """Count what happens to neighbouring marks, and what relations sprout, under q(T').
 
     :param advance: gets each sentence twice.
-    :raises NoEditsError: if the model's channel has no edits.
+    :raises MissingPartError: if the model's channel has no edits.
     """
     require_edits(model)
     inventory, tokens = model.vocabulary.inventory, model.vocabulary.tokens

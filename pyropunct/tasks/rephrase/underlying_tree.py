@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import takewhile
 
+from pyropunct.errors import InputError
 from pyropunct.tasks.explain.derivations import SlotDerivation, SproutedTree, underlying_strings
 from pyropunct.tasks.rephrase.ordering import linearised
 from pyropunct.tasks.settings import FIRST, PLACES
@@ -23,13 +24,6 @@ COORDINATED = ("cc", "conj")
 """Relations of conjunctions and conjuncts; nothing is moved after them."""
 
 
-class EditError(ValueError):
-    """Raised if an edit leaves no tree.  The message is one line, ``sentence 'ID': what is wrong``."""
-
-    def __init__(self, sentence: Sentence, problem: str) -> None:
-        super().__init__(f"sentence {sentence.identifier!r}: {problem}")
-
-
 @dataclass(frozen=True)
 class UnderlyingTree:
     """The underlying tree of a sentence, original or edited.
@@ -38,7 +32,7 @@ class UnderlyingTree:
     :ivar punctemes: for each word of it the left and right puncteme of its constituent, without abbreviation
         dots.
     :ivar words: the words of the tree, from left to right, with their numbers 1..n in the sentence.
-    :raises EditError: if a word occurs twice or without its head, or a constituent is not contiguous.
+    :raises InputError: if a word occurs twice or without its head, or a constituent is not contiguous.
     """
 
     sentence: Sentence
@@ -160,7 +154,7 @@ class UnderlyingTree:
         return conjunctions
 
     def without(self, words: Collection[int]) -> "UnderlyingTree":
-        """The tree without the constituents of words; raises `EditError` for the root or missing words."""
+        """The tree without the constituents of words; raises `InputError` for the root or missing words."""
         self._check_there(words)
         heads, gone = self.sentence.tree.heads, set(words)
         root = next(word for word in self.words if not heads[word - 1])
@@ -175,7 +169,7 @@ class UnderlyingTree:
         """The tree with the constituents of some words moved among the dependents of their heads.
 
         They keep their order.  Words that open a clause (`INTRODUCING`) stay first, conjunctions and
-        conjuncts (`COORDINATED`) last.  Raises `EditError` for the root or a missing word.
+        conjuncts (`COORDINATED`) last.  Raises `InputError` for the root or a missing word.
 
         :param place: one of `PLACES`.
         """
@@ -199,7 +193,7 @@ class UnderlyingTree:
         return replace(self, words=linearised(self.sentence.tree, families))
 
     def reordered(self, words: Iterable[int]) -> "UnderlyingTree":
-        """The tree in another order; raises `EditError` for other words, or split constituents."""
+        """The tree in another order; raises `InputError` for other words, or split constituents."""
         order = tuple(words)
         if sorted(order) != sorted(self.words):
             raise self._error("a new order has to have the same words, each once")
@@ -222,8 +216,8 @@ class UnderlyingTree:
     def _named(self, word: int) -> str:
         return f"word {word} ({self.sentence.tree.forms[word - 1]})"
 
-    def _error(self, problem: str) -> EditError:
-        return EditError(self.sentence, problem)
+    def _error(self, problem: str) -> InputError:
+        return InputError(f"sentence {self.sentence.identifier!r}: {problem}")
 
 
 def is_relation(relation: str, wanted: str) -> bool:

@@ -9,9 +9,10 @@ from problems import NOTHING, attributes_of, padded, seen, seen_several_times, t
 from torch import Tensor
 from variants import PairFrequencies
 
+from pyropunct.errors import VariantError
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.problem import choice_start
-from pyropunct.models.attach.attach_model import Attach, ScoresError, Views, views_of
+from pyropunct.models.attach.attach_model import Attach, Views, views_of
 from pyropunct.models.attach.feature_weights import Part
 from pyropunct.models.attach.features import (
     COLUMNS,
@@ -165,7 +166,9 @@ def test_a_table_has_the_scores_of_the_flat_form(batch: tuple[int, ...]) -> None
 def test_scores_that_are_no_numbers_of_pairs() -> None:
     some = trees()
     views = views_of(some.forest, random_surface(0), torch.tensor([0, 5]))
-    with pytest.raises(ScoresError, match=r"shape \(2, 3\), where \d+ .* 2 views by the 10 pairs .* or by 5"):
+    with pytest.raises(
+        VariantError, match=r"shape \(2, 3\), where \d+ .* 2 views by the 10 pairs .* or by 5"
+    ):
         Given(torch.zeros(2, 3)).scorer(some)(views)
 
 

@@ -11,7 +11,8 @@ from encoders import made_encoder
 
 from pyropunct.compare.experiment import loader, unwatched
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.fitted.model_file import ModelFileError, write_model_file
+from pyropunct.errors import ModelFileError
+from pyropunct.fitted.model_file import write_model_file
 from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.parser import BiaffineParser
 from pyropunct.rivals.restoration.restorers import SYSTEMS, Conditions, Treebanks, parser_of

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pyropunct.compare.options import ComparisonError
+from pyropunct.errors import SettingError
 from pyropunct.fitted.recipes import named_recipe
 from pyropunct.rivals.restoration.restorers import SYSTEMS, Conditions
 
@@ -34,7 +34,7 @@ def test_systems_and_shares_are_put_in_order() -> None:
     ],
 )
 def test_choices_that_make_no_sense(choice: dict[str, Any], problem: str) -> None:
-    with pytest.raises(ComparisonError, match=re.escape(problem)):
+    with pytest.raises(SettingError, match=re.escape(problem)):
         Conditions(**choice)
 
 

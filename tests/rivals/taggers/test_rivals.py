@@ -10,7 +10,8 @@ import pytest
 import torch
 from sentences import embedded, sentence
 
-from pyropunct.fitted.model_file import ModelFileError, write_model_file
+from pyropunct.errors import ModelFileError
+from pyropunct.fitted.model_file import write_model_file
 from pyropunct.nets.trainer import Progress
 from pyropunct.restore.scores import average_edit_distance, slot_distance
 from pyropunct.rivals.taggers.recurrent import RivalRecipe, RivalVocabulary

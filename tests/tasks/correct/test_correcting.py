@@ -11,19 +11,17 @@ import torch
 from torch import Tensor
 
 from pyropunct.draws import Draws
-from pyropunct.fitted.model_file import ModelFileError
+from pyropunct.errors import MissingPartError, ModelFileError, VariantError
 from pyropunct.fitted.stories import build_story
 from pyropunct.models.attach.correcting_attach import ERROR_COLUMNS
 from pyropunct.models.trees import string_number
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.punctuator import Punctuator
-from pyropunct.restore.parses import NoParserError
 from pyropunct.restore.scores import average_edit_distance
 from pyropunct.tasks.correct.correcting import TreeCorrector, load_corrector, staying_close
 from pyropunct.tasks.correct.edit_scores import edit_scores
 from pyropunct.tasks.correct.fitting import (
     CorrectionTraining,
-    UnfitModelError,
     correction_recipe,
     error_examples,
     fit_correction,
@@ -213,7 +211,7 @@ def test_equal_seeds_give_equal_correctors(
 def test_a_model_without_a_window_is_refused(clean: Punctuator) -> None:
     recipe = replace(clean.recipe, channel="identity")
     other = replace(clean, recipe=recipe, story=build_story(clean.vocabulary, recipe))
-    with pytest.raises(UnfitModelError, match="the channel 'identity'"):
+    with pytest.raises(VariantError, match="the channel 'identity'"):
         fit_correction([], [], other)
 
 
@@ -297,9 +295,9 @@ def test_sentences_are_corrected_and_lines_without_words_stay(
     assert first.surface == decided(corrector, dev[:1], wrong[:1])[0]
     assert (first.source, first.tree is None) == (sentence, False)
     assert (second.surface, second.risk, second.tree) == (empty.surface, 0.0, None)
-    with pytest.raises(NoParserError, match="has no parser"):
+    with pytest.raises(MissingPartError, match="has no parser"):
         list(corrector.correct([RawSentence(1, "go", ("go",), (Slot(), Slot()))]))
-    with pytest.raises(NoParserError, match="has no parser"):
+    with pytest.raises(MissingPartError, match="has no parser"):
         list(corrector.correct([sentence], CorrectingSettings(parse=True)))
 
 

@@ -6,8 +6,9 @@ from itertools import product
 import numpy as np
 import pytest
 
+from pyropunct.errors import InputError
 from pyropunct.tasks.correct.channel import Error, ErrorChannel, contexts
-from pyropunct.tasks.correct.channel_fitting import NoErrorsError, Pair, error_between, fit_channel
+from pyropunct.tasks.correct.channel_fitting import Pair, error_between, fit_channel
 from pyropunct.text.marks import ABBREVIATION_DOT, START
 from pyropunct.treebank.tree import Tree
 
@@ -129,7 +130,7 @@ def test_rates_depend_on_the_place() -> None:
 
 
 def test_marks_that_the_model_does_not_know_teach_nothing() -> None:
-    with pytest.raises(NoErrorsError, match="no error to learn from"):
+    with pytest.raises(InputError, match="no error to learn from"):
         fit_channel(pairs(3, 7), [";"])
 
 

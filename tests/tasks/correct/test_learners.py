@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from pyropunct.tasks.correct.learners import LearnersError, read_learner_treebanks, read_learners
+from pyropunct.errors import InputError
+from pyropunct.tasks.correct.learners import read_learner_treebanks, read_learners
 from pyropunct.text.marks import START
 
 PAIR = {"id": "dev-7-2", "words": ["so", "go"], "wrong": [[], [], ["."]], "right": [[], [","], ["."]]}
@@ -69,7 +70,7 @@ def test_two_treebanks_of_what_was_written_and_its_correction(tmp_path: Path) ->
     assert one.wrong == ((START,), (), (), ("“",), ())
     assert one.right == ((START,), (",",), (), (), (".",))
     other = treebank(tmp_path / "other.conllu", ("d", "He go", [2, 0]))
-    with pytest.raises(LearnersError, match="no sentence has the identifier and the tree of one in"):
+    with pytest.raises(InputError, match="no sentence has the identifier and the tree of one in"):
         read_learner_treebanks(other, right)
 
 
@@ -87,16 +88,16 @@ def test_what_is_no_correction_is_told_with_its_line(
     tmp_path: Path, change: dict[str, object], problem: str
 ) -> None:
     path = written(tmp_path, PAIR, {**PAIR, **change})
-    with pytest.raises(LearnersError, match=f"{path}:2: is no corrected sentence: .*{problem}"):
+    with pytest.raises(InputError, match=f"{path}:2: is no corrected sentence: .*{problem}"):
         read_learners(path)
 
 
 def test_what_is_lacking_is_told(tmp_path: Path) -> None:
-    with pytest.raises(LearnersError, match=":1: is no corrected sentence: lacks 'words'"):
+    with pytest.raises(InputError, match=":1: is no corrected sentence: lacks 'words'"):
         read_learners(written(tmp_path, {"id": "x"}))
-    with pytest.raises(LearnersError, match=":1: is no corrected sentence"):
+    with pytest.raises(InputError, match=":1: is no corrected sentence"):
         read_learners(written(tmp_path, "text"))
-    with pytest.raises(LearnersError, match="there is no sentence"):
+    with pytest.raises(InputError, match="there is no sentence"):
         read_learners(written(tmp_path))
-    with pytest.raises(LearnersError, match="there is no such file"):
+    with pytest.raises(InputError, match="there is no such file"):
         read_learners(tmp_path / "none")

@@ -11,7 +11,7 @@ import pytest
 import torch
 from model_files import changed
 
-from pyropunct.fitted.model_file import ModelFileError
+from pyropunct.errors import ModelFileError
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.scores import average_edit_distance

@@ -9,11 +9,11 @@ import pytest
 from brute_force import projective_trees
 
 from pyropunct.embedded import embedded_treebank_path
+from pyropunct.errors import MissingPartError
 from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.parser import WeightedTree, train_parser
 from pyropunct.nets.word_embedding import with_marks
 from pyropunct.punctuator import Punctuator
-from pyropunct.restore.parses import NoParserError
 from pyropunct.tasks.explain.punctuated_trees import least_risk_tree, trees_given_marks
 from pyropunct.text.marks import START, Surface
 from pyropunct.treebank.reading import read_treebank
@@ -118,7 +118,7 @@ def test_marks_that_no_tree_explains_change_nothing(
 
 
 def test_a_parser_is_needed(model: Punctuator) -> None:
-    with pytest.raises(NoParserError):
+    with pytest.raises(MissingPartError):
         list(trees_given_marks(replace(model, parser=None), [(WORDS, COMMAS)]))
     assert list(trees_given_marks(model, [])) == []
 

@@ -12,6 +12,7 @@ from made_up_rules import TOKENS, made_up
 from true_rules import TRUE_EDITS
 
 from pyropunct.embedded import embedded_treebank_path
+from pyropunct.errors import MissingPartError
 from pyropunct.fitted.recipes import Recipe
 from pyropunct.fitted.stories import build_story
 from pyropunct.inference.machines.products import EDITS
@@ -23,7 +24,6 @@ from pyropunct.tasks.explain.nunberg import EQUAL_STRENGTH, NunbergRule, nunberg
 from pyropunct.tasks.explain.rules import (
     LearnedPair,
     LearnedRules,
-    NoEditsError,
     PairOutcome,
     Precision,
     Recall,
@@ -345,7 +345,7 @@ def test_without_a_posterior_there_are_no_intervals(model: Punctuator) -> None:
 def test_a_channel_without_edits(model: Punctuator) -> None:
     recipe = replace(model.recipe, channel="identity")
     bare = replace(model, recipe=recipe, story=build_story(model.vocabulary, recipe))
-    with pytest.raises(NoEditsError, match=r"^the channel identity has no edits"):
+    with pytest.raises(MissingPartError, match=r"^the channel identity has no edits"):
         learned_rules(bare)
 
 

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from treebank_strategies import Written, sentences
 
+from pyropunct.errors import InputError
 from pyropunct.tasks.explain.derivations import SlotDerivation, SproutedTree, underlying_strings
-from pyropunct.tasks.rephrase.underlying_tree import EditError, UnderlyingTree, is_relation
+from pyropunct.tasks.rephrase.underlying_tree import UnderlyingTree, is_relation
 from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN
 from pyropunct.treebank.reading import read_text
 from pyropunct.treebank.sentence import Sentence
@@ -84,10 +85,10 @@ def test_conjunctions_that_join_nothing_any_more(went: UnderlyingTree) -> None:
 
 def test_deletion_of_everything_is_refused(went: UnderlyingTree) -> None:
     with pytest.raises(
-        EditError, match=r"^sentence 'went': word 6 \(left\) is the root: nothing would be left$"
+        InputError, match=r"^sentence 'went': word 6 \(left\) is the root: nothing would be left$"
     ):
         went.without(went.with_relation("root"))
-    with pytest.raises(EditError, match="word 4 is not there"):
+    with pytest.raises(InputError, match="word 4 is not there"):
         went.without([4]).without([4])
 
 
@@ -111,11 +112,11 @@ def test_several_moved_constituents_keep_their_order(went: UnderlyingTree) -> No
 
 
 def test_moves_that_are_refused(went: UnderlyingTree) -> None:
-    with pytest.raises(EditError, match=r"word 6 \(left\) is the root: there is nowhere to move it"):
+    with pytest.raises(InputError, match=r"word 6 \(left\) is the root: there is nowhere to move it"):
         went.moved([6, 4], "first")
     with pytest.raises(ValueError, match="first or last, not middle"):
         went.moved([4], "middle")
-    with pytest.raises(EditError, match="word 12 is not there"):
+    with pytest.raises(InputError, match="word 12 is not there"):
         went.moved([12], "first")
 
 
@@ -130,14 +131,14 @@ def test_moves_that_are_refused(went: UnderlyingTree) -> None:
     ],
 )
 def test_trees_that_are_none(went: UnderlyingTree, words: tuple[int, ...], problem: str) -> None:
-    with pytest.raises(EditError) as caught:
+    with pytest.raises(InputError) as caught:
         UnderlyingTree(went.sentence, went.punctemes, words)
     assert str(caught.value) == f"sentence 'went': {problem}"
 
 
 def test_another_order_needs_the_same_words(went: UnderlyingTree) -> None:
     assert went.reordered((6, 7, 8, 9, 5, 1, 2, 3, 4)).words[0] == 6
-    with pytest.raises(EditError, match="the same words, each once"):
+    with pytest.raises(InputError, match="the same words, each once"):
         went.reordered((6, 5))
 
 
