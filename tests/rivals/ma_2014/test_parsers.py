@@ -10,6 +10,7 @@ from pyropunct.rivals.ma_2014.parser_experiment import (
     COLUMNS,
     MARK_HEADS,
     MARKS,
+    MARKS_AS_TOKENS,
     SENTENCES,
     ParserExperiment,
     ParsingResult,
@@ -70,12 +71,13 @@ def test_differences_are_from_marks_as_tokens_with_the_same_beam() -> None:
             (1, Treatment.TOKENS),
         ]
     )
-    comparison = ParserExperiment([GOLD] * 10, [GOLD] * 40, ParserSettings(permutations=200)).tabled(results)
-    first, second, *tokens = [system["p"] for system in comparison.to_json()["systems"]]
+    experiment = ParserExperiment([GOLD] * 10, [GOLD] * 40, ParserSettings(permutations=200))
+    table = experiment.table("Parsers", COLUMNS, results, (), MARKS_AS_TOKENS)
+    first, second, *tokens = [system["p"] for system in table.to_json()]
     assert tokens == [{}, {}]
     tables = [result.counts for result in results]
     assert first["uas"] == permutation_test(tables[0][:, 1], tables[3][:, 1], 200)
     assert second["las"] == permutation_test(tables[1][:, 2], tables[2][:, 2], 200)
-    _, rows = comparison.tables[0].cells(str)
+    _, rows = table.cells(str)
     assert [row[:2] for row in rows] == [["1", "all"], ["4", "all"], ["4", "tokens"], ["1", "tokens"]]
     assert [row[3] for row in rows][2:] == ["–", "–"]
