@@ -38,9 +38,17 @@ from pyropunct.nets.biaffine import (
 )
 from pyropunct.nets.eisner import best_tree, draw_trees
 from pyropunct.nets.networks import NetworkTraining, TrainedWordNetwork, sequences, trained
-from pyropunct.nets.pretrained import Pretrained, SentenceCache, with_cache
 from pyropunct.nets.trainer import AnyCheckpoint, Progress, Watch
-from pyropunct.nets.word_embedding import WordBatch, in_batches, is_mark, standardised, with_marks
+from pyropunct.nets.word_embedding import (
+    Pretrained,
+    SentenceCache,
+    WordBatch,
+    in_batches,
+    is_mark,
+    standardised,
+    with_cache,
+    with_marks,
+)
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
 
@@ -292,7 +300,7 @@ def train_parser(
 
     :param dev: sentences whose LAS chooses the best epoch; without them the last epoch is kept.
     :param pretrained: features of words that the parser reads as well; forgotten afterwards unless
-        `pyropunct.nets.pretrained.CachedFeatures`.
+        `pyropunct.nets.word_embedding.CachedFeatures`.
     :param marks: let the parser read words `pyropunct.nets.word_embedding.with_marks`.  Its trees are of the
         words.
     :param device: for training; the result is on the CPU.
