@@ -70,12 +70,6 @@ class Balance(NamedTuple):
     unmatched: int
     expected: float
 
-    @classmethod
-    def of(cls, parts: Iterable["Balance"]) -> "Balance":
-        """The sums over some sentences."""
-        bearing, unmatched, expected = zip(cls(0, 0, 0.0), *parts, strict=True)
-        return cls(sum(bearing), sum(unmatched), math.fsum(expected))
-
 
 class WholeEvaluation(NamedTuple):
     """How well a model predicts last slots, other slots, and trees with their punctuation.
@@ -89,53 +83,31 @@ class WholeEvaluation(NamedTuple):
     balance: Balance
 
 
-@dataclass
-class EvaluationSums:
-    """The sums of `FittedStory.evaluation_sums`; those of parts of a treebank can be added.
+class EvaluationSums(dict[str, float]):
+    """The sums of `FittedStory.evaluation_sums`, by name; those of parts of a treebank can be added.
 
-    :ivar bearing: constituents that sprout a bracket or quotation mark; ``unmatched``: those without its
-        partner.
-    :ivar logs: "whole" for log p(x | T), "others" for the same without last slots, "trees" for log p(T),
-        "unigram_last" and "unigram_others" for the unigram model; "unmatched" for expected punctemes.
+    They are "sentences" and "slots"; the numbers of a `Balance`; and log-likelihoods: "whole" for
+    log p(x | T), "others" for the same without last slots, "trees" for log p(T), "unigram_last" and
+    "unigram_others" for the unigram model.
     """
 
-    sentences: int = 0
-    slots: int = 0
-    bearing: int = 0
-    unmatched: int = 0
-    logs: dict[str, float] = field(default_factory=dict)
-
-    def count(self, sentences: Sequence[Sentence], balances: Sequence[Balance]) -> None:
-        """Count sentences, slots and unmatched punctemes; ``balances`` as of `FittedStory.balance`."""
-        bearing, unmatched, expected = Balance.of(balances)
-        self.sentences += len(sentences)
-        self.slots += sum(len(sentence.surface) for sentence in sentences)
-        self.bearing += bearing
-        self.unmatched += unmatched
-        self.add("unmatched", [expected])
-
-    def add(self, name: str, logs: Iterable[float]) -> None:
-        """Add numbers to one of the `logs`."""
-        self.logs[name] = math.fsum([self.logs.get(name, 0.0), *logs])
-
-    def __iadd__(self, other: "EvaluationSums") -> "EvaluationSums":
-        for name in ("sentences", "slots", "bearing", "unmatched"):
-            setattr(self, name, getattr(self, name) + getattr(other, name))
-        for name, total in other.logs.items():
-            self.add(name, [total])
-        return self
+    def add(self, sums: Mapping[str, float]) -> None:
+        """Add further sums."""
+        for name, number in sums.items():
+            self[name] = self.get(name, 0) + number
 
     def evaluation(self) -> WholeEvaluation:
         """The evaluation that follows from the sums."""
-        log, sentences, slots = self.logs, self.sentences, self.slots
-        own = SlotEvaluations.of(sentences, slots, log["whole"], log["others"])
+        sentences, slots = int(self["sentences"]), int(self["slots"])
+        own = SlotEvaluations.of(sentences, slots, self["whole"], self["others"])
         unigram = joint = None
-        if "unigram_last" in log:
-            whole = log["unigram_last"] + log["unigram_others"]
-            unigram = SlotEvaluations.of(sentences, slots, whole, log["unigram_others"])
-        if "trees" in log:
-            joint = Evaluation(sentences, slots, log["whole"] + log["trees"])
-        return WholeEvaluation(own, unigram, joint, Balance(self.bearing, self.unmatched, log["unmatched"]))
+        if "unigram_last" in self:
+            whole = self["unigram_last"] + self["unigram_others"]
+            unigram = SlotEvaluations.of(sentences, slots, whole, self["unigram_others"])
+        if "trees" in self:
+            joint = Evaluation(sentences, slots, self["whole"] + self["trees"])
+        balance = Balance(int(self["bearing"]), int(self["unmatched"]), self["expected"])
+        return WholeEvaluation(own, unigram, joint, balance)
 
 
 String = tuple[str, ...]

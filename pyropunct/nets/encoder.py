@@ -148,11 +148,12 @@ class Encoder:
     @property
     def size(self) -> int:
         """Features of a word."""
-        return self._opened.size if self._wanted is None else self._wanted["size"]
+        size: int = self._identity["size"]
+        return size
 
     def identity(self) -> dict[str, Any]:
         """Its size, layers, and checksums of its tokenizer and weights."""
-        return self._identity if self._wanted is None else dict(self._wanted)
+        return dict(self._identity)
 
     def open(self) -> Opened:
         """Open it, if it is not open; raises `MissingPartError` if it fails, or is not the wanted one."""
@@ -170,8 +171,8 @@ class Encoder:
         return self.opened_anew()
 
     @cached_property
-    def _identity(self) -> dict[str, Any]:
-        return identity_of(self._opened)
+    def _identity(self) -> Mapping[str, Any]:
+        return identity_of(self._opened) if self._wanted is None else self._wanted
 
     @torch.no_grad()  # not in inference mode, because networks are trained on the features
     def features(self, sentences: Sequence[Sequence[str]]) -> Tensor:

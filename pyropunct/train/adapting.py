@@ -46,16 +46,8 @@ from pyropunct.restore.reading import Item, chunks
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.text.lines import TextPart
-from pyropunct.train.parser_output import (
-    PartTrainings,
-    Watching,
-    fit_parsed,
-    fit_tagger,
-    forget_checkpoints,
-    perplexity_over_trees,
-    unwatched,
-    with_tagger,
-)
+from pyropunct.train.checkpoints import PartTrainings, Watching, forget_checkpoints, unwatched
+from pyropunct.train.parser_output import fit_parsed, fit_tagger, perplexity_over_trees, with_tagger
 from pyropunct.train.texts import Texts, collected, documents_of, parts_of_texts, with_parses
 from pyropunct.treebank.conventions import learn_capitals
 from pyropunct.treebank.sentence import Sentence

@@ -16,15 +16,8 @@ from pyropunct.nets.trainer import Watch
 from pyropunct.nets.word_embedding import Pretrained
 from pyropunct.punctuator import Punctuator
 from pyropunct.text.lines import TextPart
-from pyropunct.train.parser_output import (
-    PartTrainings,
-    Watching,
-    checkpoint_of,
-    fit_parsed,
-    fit_tagger,
-    forget_checkpoints,
-    unwatched,
-)
+from pyropunct.train.checkpoints import PartTrainings, Watching, checkpoint_of, forget_checkpoints, unwatched
+from pyropunct.train.parser_output import fit_parsed, fit_tagger
 from pyropunct.train.story_training import Training, held_out
 from pyropunct.treebank.conventions import learn_conventions
 from pyropunct.treebank.sentence import Sentence
