@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from pyropunct.errors import MissingPartError, installing
-from pyropunct.files import LARGEST
+from pyropunct.errors import MissingPartError, first_line, installing
+from pyropunct.files import LARGEST, digest_of
 from pyropunct.nets.word_embedding import by_length
 
 KIND = "encoder"
@@ -348,8 +348,7 @@ def _checksum(folder: Path) -> str:
     """The checksum of all weight files in a folder."""
     digest = hashlib.sha256()
     for path in sorted(folder.glob("*.safetensors")):
-        with path.open("rb") as stream:
-            digest.update(hashlib.file_digest(stream, "sha256").digest())
+        digest.update(bytes.fromhex(digest_of(path)))
     return digest.hexdigest()
 
 
@@ -410,11 +409,6 @@ def _one_line(place: str) -> Iterator[None]:
 def _is_panic(error: BaseException) -> bool:
     """Whether Rust code panicked; a panic is not an `Exception`."""
     return type(error).__name__ == "PanicException"
-
-
-def first_line(error: BaseException) -> str:
-    """The first line of an error's message, or its type."""
-    return (str(error).strip() or type(error).__name__).splitlines()[0]
 
 
 @contextmanager

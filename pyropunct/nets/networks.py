@@ -152,7 +152,8 @@ class NetworkTraining(Trainer, Generic[Model]):
         self.source, self.device = source, device
         self.model = self.kind.untrained(self.vocabulary(), recipe, source)
         self.lengths = torch.tensor([self.length(sentence) for sentence in train])
-        size = recipe.words_of_epoch(int(self.lengths.sum()))
+        words = int(self.lengths.sum())
+        size = min(words, recipe.epoch_words or words)
         super().__init__(recipe.planned_epochs(size), size)
         self.network = self.untrained().to(device)
         self.average = AveragedModel(self.network, multi_avg_fn=get_ema_multi_avg_fn(recipe.averaging))

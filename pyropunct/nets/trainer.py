@@ -41,10 +41,6 @@ class TrainingRecipe:
     dropout: float = 0.33
     epoch_words: int = 0
 
-    def words_of_epoch(self, words: int) -> int:
-        """The words of an epoch, given those of the training data."""
-        return min(words, self.epoch_words or words)
-
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> Self:
         """:raises ValueError: if a setting is not a number of the right type, or out of bounds."""

@@ -158,17 +158,6 @@ PRUNING = Pruning(arc=1e-2, item=1e-3, relation=0.1)
 """What is left out in training, which takes time in proportion to the items that are left."""
 
 
-@torch.no_grad()
-def latent_trees(
-    parser: BiaffineParser,
-    vocabulary: Vocabulary,
-    sentences: Iterable[Sequence[str]],
-    pruning: Pruning | None = None,
-) -> list[LatentTrees]:
-    """The probable trees of each sentence, given its words."""
-    return [possible_trees(parser, vocabulary, [words], pruning).trees for words in sentences]
-
-
 def certain_trees(vocabulary: Vocabulary, trees: Iterable[Tree]) -> list[LatentTrees]:
     """Known trees, in the form of latent ones."""
     found = []
@@ -206,7 +195,9 @@ class LatentTraining(Training):
         assert isinstance(attach, LocalAttach)
         words = [sentence.tree.forms for sentence in (*self.train[self.known :], *self.dev)]
         known = certain_trees(self.vocabulary, (sentence.tree for sentence in self.train[: self.known]))
-        found = [*known, *latent_trees(self.parser, self.vocabulary, words, PRUNING)]
+        with torch.no_grad():
+            probable = (possible_trees(self.parser, self.vocabulary, [one], PRUNING) for one in words)
+            found = [*known, *(possible.trees for possible in probable)]
         self._of_dev = found[len(self.train) :]
         self._latent = found[: len(self.train)]
         self._contexts_of_items = [

@@ -25,7 +25,6 @@ Example::
 from collections.abc import Iterable, Sequence
 from copy import deepcopy
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 import pyro
@@ -69,13 +68,6 @@ LEAST_PROBABILITY = 1e-4
 """The least probability that a string is taken to have, so that no single one decides."""
 
 
-class Parsed(NamedTuple):
-    """A sentence, and the trees that a parser finds for its words."""
-
-    sentence: Sentence
-    trees: Sequence[WeightedTree]
-
-
 def fit_parsed(
     model: Punctuator,
     train: Iterable[Sentence],
@@ -103,21 +95,21 @@ def fit_parsed(
     :raises MissingPartError: if neither dev has trees nor the model a parser.
     :raises ValueError: if the numbers of parses and sentences differ.
     """
-    pairs = _paired(train, parses)
+    pairs = tuple(zip(train, parses, strict=True))
     if dev is None:
         seen, unseen = held_out(pairs)
     else:
         dev = tuple(dev)
         if dev_parses is None:
             dev_parses = weighted_trees(model, [sentence.tree.forms for sentence in dev])
-        seen, unseen = pairs, _paired(dev, dev_parses)
-    sentences = [pair.sentence for pair in seen]
-    sentences += with_trees(sentences, [pair.trees for pair in seen])
+        seen, unseen = pairs, tuple(zip(dev, dev_parses, strict=True))
+    sentences = [sentence for sentence, _ in seen]
+    sentences += with_trees(sentences, [trees for _, trees in seen])
     sentences += [*text, *latent]
     vocabulary = with_pairs_of(
         model.vocabulary, [(sentence.tree, sentence.surface) for sentence in sentences]
     )
-    of_unseen = [pair.sentence for pair in unseen], [pair.trees for pair in unseen]
+    of_unseen = [sentence for sentence, _ in unseen], [trees for _, trees in unseen]
     last = with_trees(*of_unseen)
     # Economy makes underlying trees readable; nobody reads these, and likelihood predicts better.
     of_parsed = {"economy_weight": 0.0, "parts": False}
@@ -132,7 +124,7 @@ def fit_parsed(
         training = Training(*arguments)
     training.run(checkpoint, watch)
     parsed = training.punctuator()
-    best, gold = [pair.trees[0].tree for pair in seen], [pair.sentence.tree for pair in seen]
+    best, gold = [trees[0].tree for _, trees in seen], [sentence.tree for sentence, _ in seen]
     report = {
         **parsed.report,
         "seed": seed,
@@ -145,10 +137,6 @@ def fit_parsed(
     kept_recipe = model.recipe.changed(**of_parsed)
     added = replace(parsed, recipe=kept_recipe, report=report)
     return replace(model, parsed=added)
-
-
-def _paired(sentences: Iterable[Sentence], parses: Iterable[Sequence[WeightedTree]]) -> tuple[Parsed, ...]:
-    return tuple(Parsed(*pair) for pair in zip(sentences, parses, strict=True))
 
 
 def perplexity_over_trees(
