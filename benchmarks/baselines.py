@@ -14,9 +14,9 @@ from typing import Any
 import torch
 
 from pyropunct import Sentence, read_treebank
+from pyropunct.fitted.evaluation import average_edit_distance
 from pyropunct.nets.trainer import Progress
 from pyropunct.restore.decoders import DECODERS
-from pyropunct.restore.scores import average_edit_distance
 from pyropunct.rivals.restoration.restorers import ended_in, final_mark
 from pyropunct.rivals.taggers.recurrent import RivalRecipe
 from pyropunct.rivals.taggers.rival import RIVALS, Rival, train_rival

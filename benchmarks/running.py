@@ -18,13 +18,13 @@ from typing import Any, NamedTuple
 import torch
 
 from pyropunct import Punctuator, read_treebank
+from pyropunct.fitted.evaluation import RestorationScores
 from pyropunct.nets.parser import attachment_scores
 from pyropunct.nets.reader import count_ends, windows_of
 from pyropunct.nets.running_text import ReaderRecipe, case_of
 from pyropunct.restore.reading import CHUNK
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.running import ENDING, in_their_cases
-from pyropunct.restore.scores import RestorationScores
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.rivals.taggers.recurrent import RivalRecipe
 from pyropunct.rivals.taggers.rival import Rival, train_rival

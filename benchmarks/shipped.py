@@ -23,7 +23,7 @@ import torch
 
 from pyropunct import Punctuator, Sentence, fit, read_treebank
 from pyropunct.files import digest_of, model_path, model_there
-from pyropunct.fitted.evaluation import Evaluation
+from pyropunct.fitted.evaluation import Evaluation, RestorationScores
 from pyropunct.fitted.model_file import read_model_file, write_model_file
 from pyropunct.fitted.recipes import TextSettings
 from pyropunct.fitted.saved_parts import SavedParts, further_parts
@@ -42,7 +42,6 @@ from pyropunct.nets.running_text import Document, ReaderRecipe, documents, joine
 from pyropunct.nets.tagger import SlotTaggerRecipe
 from pyropunct.restore.deciding import decide
 from pyropunct.restore.parses import weighted_trees
-from pyropunct.restore.scores import RestorationScores
 from pyropunct.shipped import FOLDER
 from pyropunct.tasks.correct.channel_fitting import fit_channel, simulated_pairs
 from pyropunct.tasks.correct.correcting import NoisyChannel, load_corrector

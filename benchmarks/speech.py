@@ -17,8 +17,8 @@ from pathlib import Path
 import torch
 
 import pyropunct
+from pyropunct.fitted.evaluation import RestorationScores
 from pyropunct.restore.restorer import Restorer
-from pyropunct.restore.scores import RestorationScores
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.text.marks import START
 from pyropunct.text.raw_sentence import line_of

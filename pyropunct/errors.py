@@ -11,6 +11,11 @@ def installing(extra: str) -> str:
     return f"in the folder of pyropunct's source, pip install -c constraints.txt '.[{extra}]'"
 
 
+def first_line(error: BaseException) -> str:
+    """The first line of an error's message, or its type."""
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
+
+
 class UserError(Exception):
     """An error that a user can act on, with exit status; its one line names the place and a remedy."""
 

@@ -22,10 +22,6 @@ NOT_FINITE = "not_finite"
 """The entry of a JSON object that lists the places of infinite numbers and NaN."""
 
 
-LARGEST_SETTING = 1_000_000
-"""No number of layers, features or epochs comes near this."""
-
-
 def json_text(value: Mapping[str, Any], indent: int | None = None) -> str:
     """An object as JSON; null replaces infinities and NaN, and `NOT_FINITE` lists where they were."""
     try:
@@ -93,18 +89,6 @@ def whole_numbers(name: str, value: Any, below: int = 1 << 53) -> tuple[int, ...
     if not right or (value and not 0 <= min(value) <= max(value) < below):
         raise ValueError(f"{name} is no list of whole numbers from 0 to {below - 1}")
     return tuple(value)
-
-
-def numbers_like(usual: Mapping[str, int | float], value: Mapping[str, Any]) -> dict[str, Any]:
-    """Check numeric settings from an untrusted file, given known names with numbers of the right types.
-
-    :raises ValueError: if a number has another type, is negative, or exceeds `LARGEST_SETTING`.
-    """
-    for name, number in usual.items():
-        kinds = (int,) if type(number) is int else (int, float)
-        if type(value[name]) not in kinds or not 0 <= value[name] <= LARGEST_SETTING:
-            raise ValueError(f"the setting {name} is {value[name]!r}")
-    return {name: value[name] for name in usual}
 
 
 LARGEST = 2**34

@@ -26,9 +26,9 @@ from pyropunct.fitted.variants import Trusted
 from pyropunct.inference.threads import WHOLE
 from pyropunct.nets.networks import TrainedWordNetwork
 from pyropunct.nets.parser import BiaffineParser, Parser, WeightedTree
-from pyropunct.nets.pretrained import Pretrained
 from pyropunct.nets.reader import RunningReader
 from pyropunct.nets.tagger import SlotTagger
+from pyropunct.nets.word_embedding import Pretrained
 from pyropunct.restore.deciding import Posteriors, decide
 from pyropunct.restore.parses import weighted_trees
 from pyropunct.restore.posterior import Known, Posterior, evidence_about

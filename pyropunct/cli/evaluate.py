@@ -50,7 +50,7 @@ def evaluate(model: str, file: str, *, use: ModelUse, json: Json = False) -> Non
     with opened(file) as (stream, name), console.stream_bar(stream, name) as advance:
         sums, items, impossible = measured(punctuator, TextPart(stream, name, "conllu"), advance)
     omitted = items.omitted
-    if not sums.sentences:
+    if not sums.get("sentences"):
         raise impossible[0] if impossible else nothing_kept(name, omitted)
     console.tell_omitted(name, omitted)
     messages = list(map(str, impossible))
@@ -76,7 +76,7 @@ def work(model: str, *, use: ModelUse) -> "Work":
     ) -> None:
         sums, items, impossible = measured(punctuator, part, advance, reject)
         counts = {"omitted": len(items.omitted), "impossible": len(impossible), "malformed": items.failed}
-        print(json_text({**counts, "sums": vars(sums)}), file=out)
+        print(json_text({**counts, "sums": sums}), file=out)
 
     return measure
 
@@ -109,9 +109,9 @@ def merged_report(name: str, parts: Iterable[str]) -> Report:
 
     sums, left_out = EvaluationSums(), dict.fromkeys(("omitted", "malformed", "impossible"), 0)
     for plain in map(plain_json.loads, parts):
-        sums += EvaluationSums(**plain["sums"])
+        sums.add(plain["sums"])
         left_out = {reason: count + plain[reason] for reason, count in left_out.items()}
-    if not sums.sentences:
+    if not sums.get("sentences"):
         raise TreebankError(name, "no sentence can be used")
     return evaluation_report(name, sums.evaluation(), left_out, left_out)
 

@@ -111,7 +111,7 @@ def fit(
     from pyropunct.fitted.model_file import check_writable
     from pyropunct.nets.encoder import Encoder
     from pyropunct.nets.parser import FOLDS
-    from pyropunct.nets.pretrained import CachedFeatures
+    from pyropunct.nets.word_embedding import CachedFeatures
     from pyropunct.train.fitting import fit as fit_model
 
     recipe = changed_recipe(options.recipe, options.set, changes, {*RECIPE_OPTIONS, "direction"})

@@ -6,9 +6,9 @@ from typing import Any
 from pyropunct.cli import console
 from pyropunct.cli.report import Report, SentenceReport
 from pyropunct.compare.table import Table, cells_table
+from pyropunct.fitted.evaluation import MarkScore, RestorationScores
 from pyropunct.nets.parser import attachment_scores
 from pyropunct.restore.restoring import Restored, Source
-from pyropunct.restore.scores import MarkScore, RestorationScores
 from pyropunct.text.lines import TreebankError
 from pyropunct.text.marks import ABBREVIATION_DOT, display
 from pyropunct.treebank.reading import Omission

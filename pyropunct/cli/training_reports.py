@@ -12,7 +12,7 @@ from pyropunct.files import remove_unwritten
 
 if TYPE_CHECKING:
     from pyropunct.nets.trainer import Progress
-    from pyropunct.train.parser_output import Watching
+    from pyropunct.train.checkpoints import Watching
 
 SILENCE = 30.0
 """The seconds after which a line says how far a step is that is not done yet."""

@@ -24,7 +24,7 @@ from distributed.versions import VersionMismatchWarning
 
 from pyropunct.corpus.inputs import names_of
 from pyropunct.corpus.shards import CutFile, Job, Shard, cut, make
-from pyropunct.errors import FailureError, InputError
+from pyropunct.errors import FailureError, InputError, first_line
 from pyropunct.inference.compiling import put_off
 
 AHEAD = 2
@@ -109,7 +109,7 @@ def connected(scheduler: str | None, processes: int | None) -> Iterator[Client]:
             warnings.simplefilter("ignore", VersionMismatchWarning)
             client = Client(scheduler, timeout=PATIENCE, set_as_default=False)
     except (TimeoutError, OSError, ValueError, ImportError) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        reason = first_line(error)
         raise InputError(f"--scheduler {scheduler}: cannot be reached: {reason}") from error
     with client:
         yield client

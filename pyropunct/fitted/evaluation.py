@@ -1,4 +1,8 @@
-"""How well a model predicts punctuation, against a unigram model of slots (`SlotStrings`)."""
+"""How well a model predicts and restores punctuation.
+
+Predictions are compared with those of a unigram model of slots (`SlotStrings`).  Restored punctuation has
+scores by edits per slot (Li, Wang & Eisner 2019, section 6.1), and by mark.
+"""
 
 import math
 from collections import Counter
@@ -8,10 +12,11 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import torch
+from rapidfuzz.distance import Levenshtein
 from torch import Tensor
 
 from pyropunct.files import texts, whole_numbers
-from pyropunct.text.marks import Surface, marks_of
+from pyropunct.text.marks import START, Surface, marks_of
 from pyropunct.treebank.sentence import Sentence
 
 
@@ -65,12 +70,6 @@ class Balance(NamedTuple):
     unmatched: int
     expected: float
 
-    @classmethod
-    def of(cls, parts: Iterable["Balance"]) -> "Balance":
-        """The sums over some sentences."""
-        bearing, unmatched, expected = zip(cls(0, 0, 0.0), *parts, strict=True)
-        return cls(sum(bearing), sum(unmatched), math.fsum(expected))
-
 
 class WholeEvaluation(NamedTuple):
     """How well a model predicts last slots, other slots, and trees with their punctuation.
@@ -84,53 +83,31 @@ class WholeEvaluation(NamedTuple):
     balance: Balance
 
 
-@dataclass
-class EvaluationSums:
-    """The sums of `FittedStory.evaluation_sums`; those of parts of a treebank can be added.
+class EvaluationSums(dict[str, float]):
+    """The sums of `FittedStory.evaluation_sums`, by name; those of parts of a treebank can be added.
 
-    :ivar bearing: constituents that sprout a bracket or quotation mark; ``unmatched``: those without its
-        partner.
-    :ivar logs: "whole" for log p(x | T), "others" for the same without last slots, "trees" for log p(T),
-        "unigram_last" and "unigram_others" for the unigram model; "unmatched" for expected punctemes.
+    They are "sentences" and "slots"; the numbers of a `Balance`; and log-likelihoods: "whole" for
+    log p(x | T), "others" for the same without last slots, "trees" for log p(T), "unigram_last" and
+    "unigram_others" for the unigram model.
     """
 
-    sentences: int = 0
-    slots: int = 0
-    bearing: int = 0
-    unmatched: int = 0
-    logs: dict[str, float] = field(default_factory=dict)
-
-    def count(self, sentences: Sequence[Sentence], balances: Sequence[Balance]) -> None:
-        """Count sentences, slots and unmatched punctemes; ``balances`` as of `FittedStory.balance`."""
-        bearing, unmatched, expected = Balance.of(balances)
-        self.sentences += len(sentences)
-        self.slots += sum(len(sentence.surface) for sentence in sentences)
-        self.bearing += bearing
-        self.unmatched += unmatched
-        self.add("unmatched", [expected])
-
-    def add(self, name: str, logs: Iterable[float]) -> None:
-        """Add numbers to one of the `logs`."""
-        self.logs[name] = math.fsum([self.logs.get(name, 0.0), *logs])
-
-    def __iadd__(self, other: "EvaluationSums") -> "EvaluationSums":
-        for name in ("sentences", "slots", "bearing", "unmatched"):
-            setattr(self, name, getattr(self, name) + getattr(other, name))
-        for name, total in other.logs.items():
-            self.add(name, [total])
-        return self
+    def add(self, sums: Mapping[str, float]) -> None:
+        """Add further sums."""
+        for name, number in sums.items():
+            self[name] = self.get(name, 0) + number
 
     def evaluation(self) -> WholeEvaluation:
         """The evaluation that follows from the sums."""
-        log, sentences, slots = self.logs, self.sentences, self.slots
-        own = SlotEvaluations.of(sentences, slots, log["whole"], log["others"])
+        sentences, slots = int(self["sentences"]), int(self["slots"])
+        own = SlotEvaluations.of(sentences, slots, self["whole"], self["others"])
         unigram = joint = None
-        if "unigram_last" in log:
-            whole = log["unigram_last"] + log["unigram_others"]
-            unigram = SlotEvaluations.of(sentences, slots, whole, log["unigram_others"])
-        if "trees" in log:
-            joint = Evaluation(sentences, slots, log["whole"] + log["trees"])
-        return WholeEvaluation(own, unigram, joint, Balance(self.bearing, self.unmatched, log["unmatched"]))
+        if "unigram_last" in self:
+            whole = self["unigram_last"] + self["unigram_others"]
+            unigram = SlotEvaluations.of(sentences, slots, whole, self["unigram_others"])
+        if "trees" in self:
+            joint = Evaluation(sentences, slots, self["whole"] + self["trees"])
+        balance = Balance(int(self["bearing"]), int(self["unmatched"]), self["expected"])
+        return WholeEvaluation(own, unigram, joint, balance)
 
 
 String = tuple[str, ...]
@@ -218,3 +195,97 @@ class SlotStrings:
             return SlotCounts(dict(zip(strings, numbers, strict=True)), num_tokens)
 
         return cls(counts(plain["last"]), counts(plain["others"]))
+
+
+def slot_distance(restored: Sequence[str], gold: Sequence[str]) -> int:
+    """The edit distance of two slot strings, without the sentence start `pyropunct.text.marks.START`."""
+    return int(Levenshtein.distance(marks_of(restored), marks_of(gold)))
+
+
+def surface_distance(restored: Surface, gold: Surface) -> int:
+    """The sum of `slot_distance` over a sentence; raises `ValueError` if the numbers of slots differ."""
+    if len(restored) != len(gold):
+        raise ValueError(f"the edit distance of {len(restored)} slots from {len(gold)} is not defined")
+    return sum(map(slot_distance, restored, gold))
+
+
+def average_edit_distance(restored: Sequence[Surface], gold: Sequence[Surface]) -> float:
+    """AED: the total edit distance by the number of slots; raises `ValueError` if slots differ."""
+    if len(restored) != len(gold):
+        raise ValueError(f"{len(restored)} sentences cannot be compared with {len(gold)}")
+    if not gold:
+        raise ValueError("the average edit distance of no sentence is not defined")
+    return sum(map(surface_distance, restored, gold)) / sum(map(len, gold))
+
+
+class MarkScore(NamedTuple):
+    """Counts of a mark: in the truth, restored, and restored in the right slot."""
+
+    gold: int
+    restored: int
+    right: int
+
+    @property
+    def precision(self) -> float | None:
+        """The share of restored marks that are right; None if there are none."""
+        return self.right / self.restored if self.restored else None
+
+    @property
+    def recall(self) -> float | None:
+        """The share of true marks that were restored; None if there are none."""
+        return self.right / self.gold if self.gold else None
+
+    @property
+    def f1(self) -> float | None:
+        """The harmonic mean of precision and recall: 2 right / (gold + restored); None without marks."""
+        return 2 * self.right / (self.gold + self.restored) if self.gold + self.restored else None
+
+
+@dataclass
+class RestorationScores:
+    """Counts over sentences, which `add` updates.
+
+    Counts of marks ignore the order within a slot: of g true and r restored marks, min(g, r) are right.  The
+    edit distance depends on the order.
+
+    :ivar slots: n + 1 for each sentence of n words.
+    """
+
+    sentences: int = 0
+    right_sentences: int = 0
+    slots: int = 0
+    edits: int = 0
+    gold: Counter[str] = field(default_factory=Counter)
+    restored: Counter[str] = field(default_factory=Counter)
+    right: Counter[str] = field(default_factory=Counter)
+
+    def add(self, restored: Surface, gold: Surface) -> None:
+        """Count one sentence; raises `ValueError` if the numbers of slots differ."""
+        edits = surface_distance(restored, gold)
+        self.edits += edits
+        self.right_sentences += edits == 0
+        self.sentences += 1
+        self.slots += len(gold)
+        for restored_string, gold_string in zip(restored, gold, strict=True):
+            here, there = Counter(restored_string), Counter(gold_string)
+            self.restored += here
+            self.gold += there
+            self.right += here & there
+        for counts in (self.restored, self.gold, self.right):
+            del counts[START]
+
+    @property
+    def average_edit_distance(self) -> float | None:
+        """AED: edits per slot (Li, Wang & Eisner 2019, section 6.1); None if there is no slot."""
+        return self.edits / self.slots if self.slots else None
+
+    def of_marks(self) -> dict[str, MarkScore]:
+        """The score of each true or restored mark, the most frequent first."""
+        marks = sorted(
+            self.gold | self.restored, key=lambda mark: (-self.gold[mark], -self.restored[mark], mark)
+        )
+        return {mark: MarkScore(self.gold[mark], self.restored[mark], self.right[mark]) for mark in marks}
+
+    def overall(self) -> MarkScore:
+        """The micro-averaged score of all marks."""
+        return MarkScore(self.gold.total(), self.restored.total(), self.right.total())

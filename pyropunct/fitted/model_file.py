@@ -17,7 +17,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
-from pyropunct.errors import CannotWriteError, ModelFileError
+from pyropunct.errors import CannotWriteError, ModelFileError, first_line
 from pyropunct.files import LARGEST, model_path, model_there, real, remove_unwritten, written_whole
 from pyropunct.fitted.small_tensors import small, whole
 from pyropunct.nets.trainer import strange
@@ -70,7 +70,7 @@ def read_model_file(path: str | Path, few: tuple[str, ...] = ()) -> tuple[dict[s
     try:
         tensors = whole(stored, few)
     except (ValueError, RuntimeError) as error:
-        raise ModelFileError(f"{path}: is damaged: {_line(error)}") from error
+        raise ModelFileError(f"{path}: is damaged: {first_line(error)}") from error
     _check_numbers(path, tensors)
     return description, tensors
 
@@ -113,10 +113,10 @@ def read_tensors(path: Path, file_format: str) -> tuple[dict[str, Any], dict[str
                     raise ModelFileError(f"{path}: is damaged: {name} has numbers of the foreign type {kind}")
             tensors = {name: file.get_tensor(name).clone() for name in names}
     except SafetensorError as error:
-        problem = "this looks like text: MODEL comes before FILE" if _is_text(path) else _line(error)
+        problem = "this looks like text: MODEL comes before FILE" if _is_text(path) else first_line(error)
         raise ModelFileError(f"{path}: is damaged, or not the file of a {file_format}: {problem}") from error
     except OSError as error:
-        raise ModelFileError(f"{path}: cannot be read: {error.strerror or _line(error)}") from error
+        raise ModelFileError(f"{path}: cannot be read: {error.strerror or first_line(error)}") from error
     description = header["description"]
     if header["sha256"] != _checksum(description, tensors):
         raise ModelFileError(f"{path}: is damaged: its checksum is not the one in it")
@@ -141,7 +141,7 @@ def _header(path: Path, metadata: Mapping[str, str], file_format: str) -> dict[s
         text = metadata[file_format]
         header = json.loads(text, parse_constant=_no_number, parse_float=_finite)
     except (ValueError, RecursionError) as error:
-        raise ModelFileError(f"{path}: its header cannot be read as JSON: {_line(error)}") from error
+        raise ModelFileError(f"{path}: its header cannot be read as JSON: {first_line(error)}") from error
     version = header.get("version") if isinstance(header, dict) else None
     if version != VERSION:
         raise ModelFileError(f"{path}: has version {version}, this program reads version {VERSION}")
@@ -193,7 +193,3 @@ def _no_number(text: str) -> NoReturn:
 
 def _finite(text: str) -> float:
     return float(text) if math.isfinite(float(text)) else _no_number(text)
-
-
-def _line(error: BaseException) -> str:
-    return (str(error) or type(error).__name__).splitlines()[0]

@@ -22,9 +22,9 @@ from pyropunct.models.story import Story
 from pyropunct.nets.adapters import pretrained_from
 from pyropunct.nets.networks import TrainedNetwork
 from pyropunct.nets.parser import BiaffineParser
-from pyropunct.nets.pretrained import Pretrained
 from pyropunct.nets.reader import RunningReader
 from pyropunct.nets.tagger import SlotTagger
+from pyropunct.nets.word_embedding import Pretrained
 from pyropunct.shipped import lacking, place_of, shipped_models
 from pyropunct.text.conventions import Conventions
 from pyropunct.vocabulary import Vocabulary
@@ -32,14 +32,14 @@ from pyropunct.vocabulary import Vocabulary
 STORY = frozenset({"story", "scales"})
 """The parts of the story: its values and all else that is fixed, and standard deviations of values."""
 
-PARTS = ("parser", "mark_parser", "reader", "pretrained", "reader_pretrained", "parsed", "tagger", "writer")
-"""The other parts of a model that may have tensors; ``writer`` is that of a corrector."""
-
 NEURAL = "neural"
 """An attach model of earlier versions, which had networks that read words."""
 
 NETWORKS = ("parser", "mark_parser", "reader", "pretrained", "reader_pretrained", "tagger")
-"""Those that are fields of a model and take themselves apart."""
+"""The parts that are fields of a model and take themselves apart."""
+
+PARTS = (*NETWORKS, "parsed", "writer")
+"""All other parts of a model that may have tensors; ``writer`` is that of a corrector."""
 
 OF_SYNTAX = "story/syntax."
 """The prefix of the names of the syntax model's tensors, which given and parsed trees share."""

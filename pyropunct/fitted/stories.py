@@ -9,7 +9,7 @@ from torch import Tensor
 
 from pyropunct.fitted.recipes import Recipe
 from pyropunct.fitted.story import FittedStory
-from pyropunct.fitted.variants import made
+from pyropunct.fitted.variants import SIZES, made
 from pyropunct.inference.machines.evidence import EMPTY
 from pyropunct.models.attach.log_linear import LogLinearAttach
 from pyropunct.models.attach.pruning import pruned, rounded
@@ -45,7 +45,7 @@ def build_story(vocabulary: Vocabulary, recipe: Recipe, surfaces: Sequence[Tenso
     :raises VariantError: if the recipe names an unknown attach model or channel.
     :raises SettingError: if its attach model or channel lacks an option.
     """
-    sizes = {f"num_{name}": len(getattr(vocabulary, name)) for name in ("forms", "tags", "relations")}
+    sizes = {name: len(getattr(vocabulary, name.removeprefix("num_"))) for name in SIZES}
     inventory, tokens = vocabulary.inventory, vocabulary.tokens
     strings = [tuple(t for t in row if t != EMPTY) for surface in surfaces for row in surface.tolist()]
     bigrams = TokenBigrams([s for s in strings if s], len(tokens), vocabulary.token_number[START])

@@ -1,9 +1,9 @@
 """Fitted stories: p(x | T) with learned weights, and all queries of them."""
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import starmap
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -156,16 +156,17 @@ class FittedStory:
             whole = _possible(part, problem, impossible)
             is_kept = whole > -torch.inf
             kept = [sentence for sentence, keeps in zip(part, is_kept.tolist(), strict=True) if keeps]
-            sums.count(kept, self._balances(kept))
-            sums.add("whole", whole[is_kept].tolist())
-            sums.add("others", others[is_kept].tolist())
+            logs = {"whole": whole[is_kept].tolist(), "others": others[is_kept].tolist()}
             if syntax is not None:
-                sums.add("trees", syntax.log_prob(trees)[is_kept.cpu()].tolist())
+                logs["trees"] = syntax.log_prob(trees)[is_kept.cpu()].tolist()
             if self.slot_strings is not None:
                 known = (self.vocabulary.known_surface(sentence.surface) for sentence in kept)
-                for last, before in map(self.slot_strings.log_probs, known):
-                    sums.add("unigram_last", [last])
-                    sums.add("unigram_others", [before])
+                unigram = [self.slot_strings.log_probs(surface) for surface in known]
+                logs["unigram_last"] = [last for last, _ in unigram]
+                logs["unigram_others"] = [before for _, before in unigram]
+            sums.add({"sentences": len(kept), "slots": sum(len(sentence.surface) for sentence in kept)})
+            sums.add(self.balance(kept)._asdict())
+            sums.add({name: math.fsum(numbers) for name, numbers in logs.items()})
         return sums
 
     def underlying(self, sentences: Sequence[Sentence], samples: int = 0) -> Iterator[list[list[Sprouts]]]:
@@ -264,22 +265,19 @@ class FittedStory:
 
     def balance(self, sentences: Sequence[Sentence]) -> Balance:
         """Count constituents that sprout a bracket or quotation mark, in sentences that show one."""
-        return Balance.of(self._balances(sentences))
-
-    def _balances(self, sentences: Sequence[Sentence]) -> list[Balance]:
         inventory, tokens, costs = self.vocabulary.inventory, self.vocabulary.tokens, self._unmatched
         numbers = {number for number, token in enumerate(tokens) if token in PAIRED}
         bears = torch.tensor([not numbers.isdisjoint(left + right) for left, right in inventory.rows])
         shown = [one for one in sentences if any(map(PAIRED.intersection, one.surface))]
-        found: list[Balance] = []
+        bearing = unmatched = 0
+        expected = list[float]()
         for _, problem in self.problems(shown):
             sizes, best = torch.from_numpy(problem.sizes), best_derivation(problem).cpu()
             rows = torch.from_numpy(inventory.pair_start)[problem.relation] + best % sizes
-            of_nodes = bears[rows] | (best >= sizes), costs[rows]  # a part has both of its marks
-            counts = (problem.forest.per_tree(of_node.long()) for of_node in of_nodes)
-            columns = (*counts, self._expected_unmatched(problem))
-            found += starmap(Balance, zip(*(column.tolist() for column in columns), strict=True))
-        return found
+            bearing += int((bears[rows] | (best >= sizes)).sum())  # a part has both of its marks
+            unmatched += int(costs[rows].sum())
+            expected += self._expected_unmatched(problem).tolist()
+        return Balance(bearing, unmatched, math.fsum(expected))
 
     def unmatched(self, sentences: Sequence[Sentence]) -> Tensor:
         """(sentences,) E[c(T') | T, x]; c counts nodes with unmatched symmetric tokens (section 2.3)."""

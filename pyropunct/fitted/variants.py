@@ -5,7 +5,7 @@ import inspect
 from collections.abc import Collection, Mapping, Sequence
 from pkgutil import resolve_name
 from types import NoneType
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
 from pyropunct.errors import SettingError, VariantError
 from pyropunct.fitted.recipes import KINDS, OWN_SETTINGS, Recipe, parsed_setting, parsed_value
@@ -26,16 +26,34 @@ CHANNEL: dict[str, str] = {
 }
 """Names of channels: classes called with (num_tokens, direction, **options)."""
 
-
-BASES = (
-    (ATTACH, "pyropunct.models.attach.attach_model:Attach"),
-    (CHANNEL, "pyropunct.models.channel.noisy_channel:Channel"),
-)
-"""The base class of each kind of variant."""
-
-
 OWN = "pyropunct.models."
 """The prefix of the names of the package's own modules of variants."""
+
+SIZES = ("num_forms", "num_tags", "num_relations")
+"""The sizes of a vocabulary that an attach model may take."""
+
+
+class StoryPart(NamedTuple):
+    """A part of a story that has variants.
+
+    :ivar title: its name in messages.
+    :ivar variants: the names of its variants.
+    :ivar base: their base class.
+    :ivar given: arguments, after the first two, that a variant gets if its constructor has parameters of
+        these names.
+    """
+
+    title: str
+    variants: Mapping[str, str]
+    base: str
+    given: tuple[str, ...]
+
+
+STORY_PARTS = {
+    "attach": StoryPart("attach model", ATTACH, f"{OWN}attach.attach_model:Attach", SIZES),
+    "channel": StoryPart("channel", CHANNEL, f"{OWN}channel.noisy_channel:Channel", ()),
+}
+
 
 MOVED = {
     "pyropunct.models.attach.correcting": "pyropunct.models.attach.correcting_attach",
@@ -49,12 +67,13 @@ Trusted = Collection[str] | bool
 """
 
 
-def find(name: str, known: Mapping[str, str]) -> Any:
-    """The class of a known name, or of ``module:Class``; raises `VariantError` if it does not exist.
+def find(part: str, name: str) -> Any:
+    """The class of a variant by its name, or ``module:Class``; raises `VariantError` if it does not exist.
 
     Importing runs code: see `require_trusted` for names from models.  Only subclasses of the base class are
     accepted.
     """
+    _, known, base, _ = STORY_PARTS[part]
     module, _, attribute = known.get(name, name).partition(":")
     module = MOVED.get(module, module)
     if not module or not attribute:
@@ -68,15 +87,14 @@ def find(name: str, known: Mapping[str, str]) -> Any:
     variant = getattr(imported, attribute, None)
     if variant is None:
         raise VariantError(f"the module {module!r} has no class {attribute!r}")
-    (base,) = (base for names, base in BASES if names is known)
     if not isinstance(variant, type) or not issubclass(variant, resolve_name(base)):
         raise VariantError(f"{name!r} is no variant: it is not a subclass of {base.replace(':', '.')}")
     return variant
 
 
-def is_own(name: str, known: Mapping[str, str]) -> bool:
-    """Whether a variant is the package's."""
-    return name in known or name.startswith(OWN)
+def is_own(name: str) -> bool:
+    """Whether a variant is the package's: its name is no ``module:Class``, or the module is a variant's."""
+    return ":" not in name or name.startswith(OWN)
 
 
 def require_trusted(path: object, names: Mapping[str, object], trusted: Trusted) -> None:
@@ -85,31 +103,20 @@ def require_trusted(path: object, names: Mapping[str, object], trusted: Trusted)
         return
     known = {trusted} if isinstance(trusted, str) else set(trusted or ())
     for part, name in ((part, str(name)) for part, name in names.items()):
-        module, is_class, _ = name.partition(":")
-        if is_class and not is_own(name, {}) and name not in known:
+        if not is_own(name) and name not in known:
             raise VariantError(
                 f"{path}: its {part} is {name!r}, no part of pyropunct, so to load it would run the code "
-                f"of the module {module!r}: if you trust that, load it with --trust-variants, or in Python "
-                f"with variants=[{name!r}]"
+                f"of the module {name.partition(':')[0]!r}: if you trust that, load it with "
+                f"--trust-variants, or in Python with variants=[{name!r}]"
             )
-
-
-VARIANTS: dict[str, Mapping[str, str]] = {"attach": ATTACH, "channel": CHANNEL}
-"""The parts of a story that have variants, each with the names of its variants."""
-
-PART_NAMES = {"attach": "attach model", "channel": "channel"}
-"""The name of each part in messages."""
-
-GIVEN = {"attach": ("num_forms", "num_tags", "num_relations"), "channel": ()}
-"""Arguments, after the first two, that a variant gets if its constructor has parameters of these names."""
 
 
 def with_options(recipe: Recipe, texts: Sequence[str]) -> Recipe:
     """A recipe with options such as ``attach.name=value``; raises `SettingError`."""
     for text in texts:
         part, _, rest = text.strip().partition(".")
-        if part not in VARIANTS:
-            raise SettingError(f"no part of a model is called {part!r}: take {' or '.join(VARIANTS)}")
+        if part not in STORY_PARTS:
+            raise SettingError(f"no part of a model is called {part!r}: take {' or '.join(STORY_PARTS)}")
         name, equals, value = (one.strip() for one in rest.partition("="))
         if not equals:
             raise SettingError(f"{text!r} is not of the form {part}.NAME=VALUE")
@@ -132,7 +139,7 @@ def check_of_use(recipe: Recipe, names: Collection[str]) -> None:
         for name in sorted(setting for option, setting in own.items() if option not in options):
             if name in names:
                 raise SettingError(
-                    f"{name} is of no use: the {PART_NAMES[part]} {variant!r} has no such setting"
+                    f"{name} is of no use: the {STORY_PARTS[part].title} {variant!r} has no such setting"
                 )
 
 
@@ -143,7 +150,7 @@ def made(part: str, recipe: Recipe, *first: Any, **given: Any) -> Any:
     :raises VariantError: if there is no such variant.
     :raises SettingError: for an unknown option, a value of the wrong type, or a missing value.
     """
-    variant, options = find(getattr(recipe, part), VARIANTS[part]), dict(getattr(recipe, f"{part}_options"))
+    variant, options = find(part, getattr(recipe, part)), dict(getattr(recipe, f"{part}_options"))
     for name, value in options.items():
         kind = _kind_of(part, getattr(recipe, part), name)
         if not _fits(value, kind):
@@ -161,7 +168,7 @@ def made(part: str, recipe: Recipe, *first: Any, **given: Any) -> Any:
 
 def option_kinds(part: str, name: str) -> dict[str, type | None]:
     """The types of a variant's options: float, int, bool, str, tuple of texts; None if it cannot be set."""
-    variant = find(name, VARIANTS[part])
+    variant = find(part, name)
     try:
         hints = get_type_hints(variant.__init__)
     except Exception:  # annotations of a foreign class can raise anything
@@ -170,7 +177,8 @@ def option_kinds(part: str, name: str) -> dict[str, type | None]:
     return {
         one.name: _kind(hints.get(one.name), one.default)
         for one in parameters[2:]
-        if one.name not in GIVEN[part] and one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)
+        if one.name not in STORY_PARTS[part].given
+        and one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)
     }
 
 

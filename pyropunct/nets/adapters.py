@@ -19,7 +19,7 @@ from torch.nn import functional
 from pyropunct.errors import MissingPartError
 from pyropunct.models.learned import filled
 from pyropunct.nets.encoder import KIND, Encoder, Opened
-from pyropunct.nets.pretrained import Pretrained, without_cache
+from pyropunct.nets.word_embedding import Pretrained, without_cache
 
 ADAPTED = "adapted encoder"
 """How `AdaptedEncoder.identity` calls it."""
@@ -82,7 +82,7 @@ class AdaptedEncoder:
         return self.encoder.size
 
     def features(self, sentences: Sequence[Sequence[str]]) -> Tensor:
-        """See `pyropunct.nets.pretrained.Pretrained.features`."""
+        """See `pyropunct.nets.word_embedding.Pretrained.features`."""
         with torch.no_grad():
             return self._opened.features(sentences).half().float()
 
@@ -136,7 +136,7 @@ class AdaptersInTraining:
 
     @torch.no_grad()
     def features(self, sentences: Sequence[Sequence[str]]) -> Tensor:
-        """See `pyropunct.nets.pretrained.Pretrained.features`."""
+        """See `pyropunct.nets.word_embedding.Pretrained.features`."""
         with self._adapters.attached(self._opened.model):
             return self._opened.features(sentences).half().float().cpu()
 

@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from pyropunct.errors import MissingPartError, installing
-from pyropunct.files import LARGEST
+from pyropunct.errors import MissingPartError, first_line, installing
+from pyropunct.files import LARGEST, digest_of
 from pyropunct.nets.word_embedding import by_length
 
 KIND = "encoder"
@@ -148,11 +148,12 @@ class Encoder:
     @property
     def size(self) -> int:
         """Features of a word."""
-        return self._opened.size if self._wanted is None else self._wanted["size"]
+        size: int = self._identity["size"]
+        return size
 
     def identity(self) -> dict[str, Any]:
         """Its size, layers, and checksums of its tokenizer and weights."""
-        return self._identity if self._wanted is None else dict(self._wanted)
+        return dict(self._identity)
 
     def open(self) -> Opened:
         """Open it, if it is not open; raises `MissingPartError` if it fails, or is not the wanted one."""
@@ -170,12 +171,12 @@ class Encoder:
         return self.opened_anew()
 
     @cached_property
-    def _identity(self) -> dict[str, Any]:
-        return identity_of(self._opened)
+    def _identity(self) -> Mapping[str, Any]:
+        return identity_of(self._opened) if self._wanted is None else self._wanted
 
     @torch.no_grad()  # not in inference mode, because networks are trained on the features
     def features(self, sentences: Sequence[Sequence[str]]) -> Tensor:
-        """See `pyropunct.nets.pretrained.Pretrained.features`."""
+        """See `pyropunct.nets.word_embedding.Pretrained.features`."""
         return self._opened.features(sentences).half().float()
 
 
@@ -347,8 +348,7 @@ def _checksum(folder: Path) -> str:
     """The checksum of all weight files in a folder."""
     digest = hashlib.sha256()
     for path in sorted(folder.glob("*.safetensors")):
-        with path.open("rb") as stream:
-            digest.update(hashlib.file_digest(stream, "sha256").digest())
+        digest.update(bytes.fromhex(digest_of(path)))
     return digest.hexdigest()
 
 
@@ -409,11 +409,6 @@ def _one_line(place: str) -> Iterator[None]:
 def _is_panic(error: BaseException) -> bool:
     """Whether Rust code panicked; a panic is not an `Exception`."""
     return type(error).__name__ == "PanicException"
-
-
-def first_line(error: BaseException) -> str:
-    """The first line of an error's message, or its type."""
-    return (str(error).strip() or type(error).__name__).splitlines()[0]
 
 
 @contextmanager

@@ -109,18 +109,6 @@ def slot_strings(surface: Surface) -> list[SlotString]:
     return [marks_of(slot) for slot in surface]
 
 
-def collect_labels(surfaces: Sequence[Surface], tokens: Iterable[str] | None = None) -> Labels:
-    """The labels of the slot strings seen more than once, in the marks of ``tokens`` or of the treebank."""
-    slots = [slot for surface in surfaces for slot in slot_strings(surface)]
-    seen = Counter(mark for slot in slots for mark in slot)
-    frequent = (mark for mark, count in seen.items() if count >= MARK_COUNT) if tokens is None else tokens
-    special = (ABBREVIATION_DOT, UNKNOWN)
-    marks = (*special, *sorted(set(frequent) - {START, *special}))
-    strings = Counter(Labels(marks, ()).strings_of(slots))
-    known = sorted(string for string, count in strings.items() if string and count >= LABEL_COUNT)
-    return Labels(marks, ((), *known))
-
-
 class Spelling:
     """q(string | the string has no label): a smoothed bigram model of marks, renormalised.
 
@@ -220,11 +208,19 @@ class SlotVocabulary:
         return torch.from_numpy(np.subtract(*logs).clip(-GREATEST_ODDS, GREATEST_ODDS)).float()
 
     @classmethod
-    def collect(cls, surfaces: Sequence[Surface], tokens: Iterable[str] | None = None) -> Self:
-        """The strings of a training treebank; ``tokens`` as for `collect_labels`."""
-        labels = collect_labels(surfaces, tokens)
-        seen = {string for surface in surfaces for string in labels.strings_of(surface)}
-        return cls(labels, tuple(sorted(seen - set(labels.strings))))
+    def collect(cls, surfaces: Iterable[Surface], tokens: Iterable[str] | None = None) -> Self:
+        """The strings of a training treebank, in the marks of ``tokens`` or of the treebank.
+
+        Those seen more than once have labels.
+        """
+        slots = [slot for surface in surfaces for slot in slot_strings(surface)]
+        seen = Counter(mark for slot in slots for mark in slot)
+        frequent = (mark for mark, count in seen.items() if count >= MARK_COUNT) if tokens is None else tokens
+        special = (ABBREVIATION_DOT, UNKNOWN)
+        marks = (*special, *sorted(set(frequent) - {START, *special}))
+        counts = Counter(filter(None, Labels(marks, ()).strings_of(slots)))
+        known = sorted(string for string, count in counts.items() if count >= LABEL_COUNT)
+        return cls(Labels(marks, ((), *known)), tuple(sorted(counts.keys() - set(known))))
 
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> Self:

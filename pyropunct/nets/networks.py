@@ -14,8 +14,8 @@ from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 from pyropunct.errors import UserError
 from pyropunct.files import untrusted
 from pyropunct.models.learned import filled
-from pyropunct.nets.pretrained import Pretrained, check_same
 from pyropunct.nets.trainer import AnyCheckpoint, DevScores, Trainer, TrainingRecipe, Watch
+from pyropunct.nets.word_embedding import Pretrained, check_same
 
 LENGTH_NOISE = 0.1
 """The greatest random increase of a length, as a share, when sentences are batched by length."""
@@ -152,7 +152,8 @@ class NetworkTraining(Trainer, Generic[Model]):
         self.source, self.device = source, device
         self.model = self.kind.untrained(self.vocabulary(), recipe, source)
         self.lengths = torch.tensor([self.length(sentence) for sentence in train])
-        size = recipe.words_of_epoch(int(self.lengths.sum()))
+        words = int(self.lengths.sum())
+        size = min(words, recipe.epoch_words or words)
         super().__init__(recipe.planned_epochs(size), size)
         self.network = self.untrained().to(device)
         self.average = AveragedModel(self.network, multi_avg_fn=get_ema_multi_avg_fn(recipe.averaging))

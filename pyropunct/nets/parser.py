@@ -38,9 +38,17 @@ from pyropunct.nets.biaffine import (
 )
 from pyropunct.nets.eisner import best_tree, draw_trees
 from pyropunct.nets.networks import NetworkTraining, TrainedWordNetwork, sequences, trained
-from pyropunct.nets.pretrained import Pretrained, SentenceCache, with_cache
 from pyropunct.nets.trainer import AnyCheckpoint, Progress, Watch
-from pyropunct.nets.word_embedding import WordBatch, in_batches, is_mark, standardised, with_marks
+from pyropunct.nets.word_embedding import (
+    Pretrained,
+    SentenceCache,
+    WordBatch,
+    in_batches,
+    is_mark,
+    standardised,
+    with_cache,
+    with_marks,
+)
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
 
@@ -188,14 +196,20 @@ class BiaffineParser(TrainedWordNetwork[ParserVocabulary, ParserRecipe, Biaffine
             _heads(arcs[row, : len(forms), : len(forms) + 1], trees, seed)
             for row, forms in enumerate(unmarked)
         ]
-        relations = iter(self._relations(scored, [[*frequency] for frequency in frequencies]))
+        found = self.trees_of(scored, unmarked, [[*frequency] for frequency in frequencies])
+        for each, frequency in zip(found, frequencies, strict=True):
+            counts = zip(each, frequency.values(), strict=True)
+            yield [WeightedTree(tree, count / trees) for tree, count in counts]
+
+    def trees_of(
+        self, scored: "Scored", words: Sequence[tuple[str, ...]], heads: Sequence[Sequence[tuple[int, ...]]]
+    ) -> Iterator[list[Tree]]:
+        """The trees of sentences with chosen ``heads``, with their most probable tags and relations."""
+        relations = self._relations(scored, heads)
         tags = scored.tags.argmax(-1).tolist()
-        for forms, frequency, numbers in zip(unmarked, frequencies, tags, strict=True):
-            named = tuple(self.vocabulary.tags[number] for number in numbers[: len(forms)])
-            yield [
-                WeightedTree(Tree(heads, next(relations), named, forms), count / trees)
-                for heads, count in frequency.items()
-            ]
+        for forms, chosen, numbers in zip(words, heads, tags, strict=True):
+            tagged = tuple(self.vocabulary.tags[number] for number in numbers[: len(forms)])
+            yield [Tree(some, next(relations), tagged, forms) for some in chosen]
 
     def scored(self, sentences: Sequence[tuple[str, ...]], unmarked: Sequence[tuple[str, ...]]) -> "Scored":
         """The scores of sentences, by this parser and the one beside it, which reads ``unmarked`` words."""
@@ -292,7 +306,7 @@ def train_parser(
 
     :param dev: sentences whose LAS chooses the best epoch; without them the last epoch is kept.
     :param pretrained: features of words that the parser reads as well; forgotten afterwards unless
-        `pyropunct.nets.pretrained.CachedFeatures`.
+        `pyropunct.nets.word_embedding.CachedFeatures`.
     :param marks: let the parser read words `pyropunct.nets.word_embedding.with_marks`.  Its trees are of the
         words.
     :param device: for training; the result is on the CPU.

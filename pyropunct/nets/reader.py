@@ -23,7 +23,6 @@ from pyropunct.nets.adapters import AdaptedEncoder, AdaptedNetwork, Adapters, Ad
 from pyropunct.nets.encoder import Encoder
 from pyropunct.nets.labels import Labels, Probabilities
 from pyropunct.nets.networks import NetworkTraining, TrainedWordNetwork, sequences, trained
-from pyropunct.nets.pretrained import Pretrained, with_cache, without_cache
 from pyropunct.nets.running_text import (
     CASES,
     NO_CASE,
@@ -39,7 +38,7 @@ from pyropunct.nets.running_text import (
     in_case,
 )
 from pyropunct.nets.trainer import AnyCheckpoint, Watch
-from pyropunct.nets.word_embedding import begin_with
+from pyropunct.nets.word_embedding import Pretrained, begin_with, with_cache, without_cache
 from pyropunct.treebank.sentence import Sentence
 
 CORE, MARGIN = 128, 32

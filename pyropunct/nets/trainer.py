@@ -12,11 +12,13 @@ from typing import Annotated, Any, ClassVar, NamedTuple, Protocol, Self
 import torch
 from torch import Tensor
 
-from pyropunct.files import numbers_like
 from pyropunct.limits import Range, forbidden
 
 LARGEST = 1e6
 """No weight of a model that has learned something comes near this; sums of such weights are still exact."""
+
+LARGEST_SETTING = 1_000_000
+"""No number of layers, features or epochs comes near this."""
 
 
 Layers = Annotated[int, Range(0, 100)]
@@ -41,15 +43,16 @@ class TrainingRecipe:
     dropout: float = 0.33
     epoch_words: int = 0
 
-    def words_of_epoch(self, words: int) -> int:
-        """The words of an epoch, given those of the training data."""
-        return min(words, self.epoch_words or words)
-
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> Self:
         """:raises ValueError: if a setting is not a number of the right type, or out of bounds."""
         usual = asdict(cls())
-        recipe = cls(**numbers_like(usual, {**usual, **plain}))
+        given = {name: plain.get(name, number) for name, number in usual.items()}
+        for name, number in usual.items():
+            kinds = (int,) if type(number) is int else (int, float)
+            if type(given[name]) not in kinds or not 0 <= given[name] <= LARGEST_SETTING:
+                raise ValueError(f"the setting {name} is {given[name]!r}")
+        recipe = cls(**given)
         if problem := forbidden(recipe):
             raise ValueError(f"the setting {problem}")
         return recipe

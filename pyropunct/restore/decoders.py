@@ -15,19 +15,17 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import product
 from operator import eq
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
+from pyropunct.draws import Draws
 from pyropunct.inference.compiling import compiled, inner
 from pyropunct.restore.settings import THRESHOLD, Thresholds
 from pyropunct.text.marks import CLOSERS, PAIRED, Surface, marks_of, unpaired
-
-if TYPE_CHECKING:
-    from pyropunct.draws import Draws
 
 EQUAL = 1e-9
 """Risks and probabilities that differ by less count as equal, since their sums are rounded."""
@@ -76,10 +74,7 @@ class _Tables(NamedTuple):
     spread: NDArray[Any]
 
 
-def _tables(draws: "Draws") -> _Tables:
-    # numba takes long to import, and the names of the decoders are needed without it
-    from pyropunct.restore.decoders import shares_and_risks
-
+def _tables(draws: Draws) -> _Tables:
     strings = [marks_of(string) for string in draws.strings]
     distance = cdist(strings, strings, scorer=Levenshtein.distance, dtype=np.float64)
     share, risk = shares_and_risks(draws.numbers, draws.weights, distance)
@@ -89,11 +84,11 @@ def _tables(draws: "Draws") -> _Tables:
     return _Tables(share, risk, distance, share if draws.spread is None else draws.spread)
 
 
-def _risks(draws: "Draws", tables: _Tables) -> NDArray[Any]:
+def _risks(draws: Draws, tables: _Tables) -> NDArray[Any]:
     return tables.risk[np.arange(draws.numbers.shape[1]), draws.numbers].sum(1)
 
 
-def _regret(draws: "Draws", tables: _Tables, chosen: NDArray[Any]) -> float:
+def _regret(draws: Draws, tables: _Tables, chosen: NDArray[Any]) -> float:
     """The edits that more draws are expected to save, if the strings (n + 1,) are chosen now.
 
     In slot i, the mean of d(s, t) - d(c, t) over the draws t says how much worse a string s is than the
@@ -104,13 +99,11 @@ def _regret(draws: "Draws", tables: _Tables, chosen: NDArray[Any]) -> float:
 
     The regret is the sum over the slots of the greatest gain.
     """
-    from pyropunct.restore.decoders import regrets
-
     return float(regrets(*tables, chosen, (draws.weights**2).sum()).sum())
 
 
 def _decision(
-    draws: "Draws", tables: _Tables, chosen: NDArray[Any], risk: float, regret: float | None = None
+    draws: Draws, tables: _Tables, chosen: NDArray[Any], risk: float, regret: float | None = None
 ) -> Decision:
     """The decision for the chosen strings (n + 1,)."""
     regret = _regret(draws, tables, chosen) if regret is None else regret
@@ -123,7 +116,7 @@ def _decision(
     return Decision(surface, float(risk), regret, shares)
 
 
-def minimum_bayes_risk(draws: "Draws") -> Decision:
+def minimum_bayes_risk(draws: Draws) -> Decision:
     """The drawn surface of least expected loss, exact in O(m n); ties go to the more frequent."""
     tables = _tables(draws)
     risks = _risks(draws, tables)
@@ -133,7 +126,7 @@ def minimum_bayes_risk(draws: "Draws") -> Decision:
     return _decision(draws, tables, draws.numbers[chosen], risks[chosen])
 
 
-def probable_marks(draws: "Draws", threshold: Thresholds = THRESHOLD) -> Decision:
+def probable_marks(draws: Draws, threshold: Thresholds = THRESHOLD) -> Decision:
     """In each slot the string whose marks are most probable, less a threshold for each mark.
 
     With c(m, s) the number of marks m in a string s, slot i gets the string s that maximises::
@@ -193,7 +186,7 @@ class _Pair(NamedTuple):
     share: float
 
 
-def _pairs(draws: "Draws", strings: Sequence[Sequence[str]]) -> list[_Pair]:
+def _pairs(draws: Draws, strings: Sequence[Sequence[str]]) -> list[_Pair]:
     """The most probable pair of each constituent, unless it is improbable."""
     number: dict[tuple[str, ...] | None, int] = {tuple(string): n for n, string in enumerate(strings)}
     partner = np.array([number.get(_partner(string), -1) for string in strings])
@@ -216,7 +209,7 @@ def _partner(string: Sequence[str]) -> tuple[str] | None:
 
 
 def _around_constituents(
-    draws: "Draws", strings: Sequence[Sequence[str]], expected: NDArray[Any], chosen: NDArray[Any]
+    draws: Draws, strings: Sequence[Sequence[str]], expected: NDArray[Any], chosen: NDArray[Any]
 ) -> NDArray[Any]:
     """(n + 1,) the strings after improving the pairs of each constituent in turn."""
     pairs, touching = _pairs(draws, strings), defaultdict(list)
@@ -269,7 +262,7 @@ def _without_halves(
     return chosen
 
 
-def _frequencies(draws: "Draws", chosen: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+def _frequencies(draws: Draws, chosen: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """The first draw of each distinct surface among the chosen draws, and the surface's probability."""
     first: dict[bytes, int] = {}
     rows = np.ascontiguousarray(draws.numbers[chosen])
@@ -288,7 +281,7 @@ def _least(candidates: NDArray[Any], *keys: NDArray[Any]) -> int:
     return int(candidates[places].min())
 
 
-Decoder = Callable[["Draws"], Decision]
+Decoder = Callable[[Draws], Decision]
 
 DECODERS: dict[str, Decoder] = {
     "mbr": minimum_bayes_risk,

@@ -8,21 +8,19 @@ map, and a decoder minimises the risk under that.  Conditioning on given marks c
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pyropunct.draws import Draws
 from pyropunct.text.marks import ABBREVIATION_DOT, PAIRED, START, UNKNOWN, Surface, unpaired
 
-if TYPE_CHECKING:
-    from pyropunct.draws import Draws
-
 String = tuple[str, ...]
-Rewriting = Callable[["Draws"], "Draws"]
+Rewriting = Callable[[Draws], Draws]
 
 
-def mixture(parts: "Sequence[Draws]", weights: Sequence[float]) -> "Draws":
+def mixture(parts: Sequence[Draws], weights: Sequence[float]) -> Draws:
     """Draws from the mixture of several distributions over the same slots; the weights add up to 1."""
     if len(parts) == 1:
         return parts[0]
@@ -37,8 +35,8 @@ def mixture(parts: "Sequence[Draws]", weights: Sequence[float]) -> "Draws":
 
 
 def rewritten(
-    draws: "Draws", rewrite: Callable[[String], String], slots: Collection[int] | None = None
-) -> "Draws":
+    draws: Draws, rewrite: Callable[[String], String], slots: Collection[int] | None = None
+) -> Draws:
     """The draws with the strings of some slots (by default all) rewritten."""
     strings = {string: number for number, string in enumerate(draws.strings)}
     place = [strings.setdefault(rewrite(string), len(strings)) for string in draws.strings]
@@ -63,12 +61,12 @@ def _moved(shares: NDArray[Any] | None, new: NDArray[Any], where: slice | list[i
     return moved
 
 
-def without_unknown(draws: "Draws") -> "Draws":
+def without_unknown(draws: Draws) -> Draws:
     """The draws without unknown marks, which cannot be printed."""
     return rewritten(draws, lambda string: tuple(token for token in string if token != UNKNOWN))
 
 
-def with_marks_only(draws: "Draws", marks: Collection[str]) -> "Draws":
+def with_marks_only(draws: Draws, marks: Collection[str]) -> Draws:
     """The draws with the given marks only; an abbreviation dot counts as a period."""
     wanted = {START, *marks}
     if "." in marks:
@@ -76,12 +74,12 @@ def with_marks_only(draws: "Draws", marks: Collection[str]) -> "Draws":
     return rewritten(draws, lambda string: tuple(token for token in string if token in wanted))
 
 
-def without_marks_in(draws: "Draws", slots: Collection[int]) -> "Draws":
+def without_marks_in(draws: Draws, slots: Collection[int]) -> Draws:
     """The draws without marks in the given slots."""
     return rewritten(draws, lambda _: (), slots) if slots else draws
 
 
-def with_given(draws: "Draws", given: Surface) -> "Draws":
+def with_given(draws: Draws, given: Surface) -> Draws:
     """The draws with the given marks in all slots that have some, except for lone abbreviation dots."""
     for slot, marks in enumerate(given):
         if not {START, ABBREVIATION_DOT}.issuperset(marks):
@@ -89,7 +87,7 @@ def with_given(draws: "Draws", given: Surface) -> "Draws":
     return draws
 
 
-def with_probable_changes(draws: "Draws", given: Surface, least: float) -> "Draws":
+def with_probable_changes(draws: Draws, given: Surface, least: float) -> Draws:
     """The draws with the given string in place of strings less probable than ``least``."""
     for slot, string in enumerate(given):
         kept, column = tuple(string), draws.numbers[:, slot]
@@ -101,7 +99,7 @@ def with_probable_changes(draws: "Draws", given: Surface, least: float) -> "Draw
     return draws
 
 
-def with_own_unknown(draws: "Draws", given: Surface, known: Collection[str]) -> "Draws":
+def with_own_unknown(draws: Draws, given: Surface, known: Collection[str]) -> Draws:
     """The draws with unknown marks replaced by those of ``given``, which has as many in each slot."""
     for slot, marks in enumerate(given):
         own = [mark for mark in marks if mark not in known]
@@ -115,7 +113,7 @@ def _named(own: Sequence[str], string: String) -> String:
     return tuple(next(names, token) if token == UNKNOWN else token for token in string)
 
 
-def with_whole_pairs(draws: "Draws", given: Surface) -> "Draws":
+def with_whole_pairs(draws: Draws, given: Surface) -> Draws:
     """The draws with no more halves of pairs than the given punctuation; without such draws, that itself.
 
     Constituents may sprout halves of pairs.  Rejection conditions the draws on brackets and quotation marks
@@ -141,7 +139,7 @@ def with_whole_pairs(draws: "Draws", given: Surface) -> "Draws":
     return replace(draws, numbers=draws.numbers[kept], weights=weights / weights.sum())
 
 
-def with_abbreviation_dots(draws: "Draws", given: Surface) -> "Draws":
+def with_abbreviation_dots(draws: Draws, given: Surface) -> Draws:
     """The draws with an abbreviation dot added in each slot that has a given one."""
     slots = [slot for slot, marks in enumerate(given) if ABBREVIATION_DOT in marks]
     return rewritten(draws, _with_dot, slots) if slots else draws

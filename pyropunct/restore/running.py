@@ -9,7 +9,7 @@ Text that has only one case gets its upper and lower case back from the same rea
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from torch import Tensor, stack
 
@@ -65,16 +65,19 @@ def _recased(multiword: Multiword, before: Sequence[str], words: Sequence[str]) 
     return multiword._replace(text=text if case in (None, OTHER) else in_case(text, case or 0))
 
 
-def in_their_cases(
-    sources: Sequence[RawSentence], reader: RunningReader, mode: CaseMode, capital: bool
-) -> list[RawSentence]:
-    """Restore the case of sentences, each on its own, where `loses_case` says so."""
-    chosen = [number for number, source in enumerate(sources) if loses_case(source.words, mode)]
-    cased = list(sources)
-    readings = reader.read_all([lowered(sources[number].words) for number in chosen])
-    for number, reading in zip(chosen, readings, strict=True):
-        cased[number] = recased(sources[number], reader, reading.cases, capital)
-    return cased
+def in_their_cases(sources: Sequence[Any], reader: RunningReader, mode: CaseMode, capital: bool) -> list[Any]:
+    """The sentences; raw ones in their case, each read on its own, where `loses_case` says so.
+
+    Those of running text have got their case when they were found.
+    """
+    raw = [source for source in sources if isinstance(source, RawSentence) and not source.found]
+    lost = [source for source in raw if loses_case(source.words, mode)]
+    readings = reader.read_all([lowered(source.words) for source in lost])
+    cased = {
+        id(source): recased(source, reader, reading.cases, capital)
+        for source, reading in zip(lost, readings, strict=True)
+    }
+    return [cased.get(id(source), source) for source in sources]
 
 
 LONGEST_SENTENCE, LEAST_CUT = 200, 50

@@ -12,11 +12,11 @@ import numpy as np
 from pyropunct.compare.experiment import Advance, Experiment, TableResults, Watch, unwatched
 from pyropunct.compare.options import CHANNEL, CORRECTORS, CRF, PAPER, RESTORATION, CorrectionSettings
 from pyropunct.compare.table import Baseline, Column, Table
+from pyropunct.fitted.evaluation import surface_distance
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.deciding import decide
 from pyropunct.restore.parses import weighted_trees
-from pyropunct.restore.scores import surface_distance
 from pyropunct.rivals.restoration.restorers import Parses
 from pyropunct.rivals.restoration.results import GOLD, PREDICTED
 from pyropunct.rivals.taggers.correcting_crf import train_correcting_crf

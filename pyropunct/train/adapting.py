@@ -30,32 +30,24 @@ from pathlib import Path
 from typing import Any
 
 from pyropunct.errors import MissingPartError
+from pyropunct.fitted.evaluation import RestorationScores
 from pyropunct.fitted.recipes import TextSettings
 from pyropunct.models.attach.local import LocalAttach
 from pyropunct.nets.adapters import AdaptedEncoder
 from pyropunct.nets.encoder import Encoder
 from pyropunct.nets.parser import BiaffineParser, WeightedTree
-from pyropunct.nets.pretrained import without_cache
 from pyropunct.nets.reader import ADAPTING, ADAPTING_RATE, evaluate, train_reader
 from pyropunct.nets.running_text import Document
+from pyropunct.nets.word_embedding import without_cache
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.deciding import decide
 from pyropunct.restore.parses import NO_PARSER, weighted_trees
 from pyropunct.restore.reading import Item, chunks
 from pyropunct.restore.restorer import Restorer
-from pyropunct.restore.scores import RestorationScores
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.text.lines import TextPart
-from pyropunct.train.parser_output import (
-    PartTrainings,
-    Watching,
-    fit_parsed,
-    fit_tagger,
-    forget_checkpoints,
-    perplexity_over_trees,
-    unwatched,
-    with_tagger,
-)
+from pyropunct.train.checkpoints import PartTrainings, Watching, forget_checkpoints, unwatched
+from pyropunct.train.parser_output import fit_parsed, fit_tagger, perplexity_over_trees, with_tagger
 from pyropunct.train.texts import Texts, collected, documents_of, parts_of_texts, with_parses
 from pyropunct.treebank.conventions import learn_capitals
 from pyropunct.treebank.sentence import Sentence

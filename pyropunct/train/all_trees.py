@@ -14,9 +14,9 @@ so that marks are evidence about the tree.  Its attach model must be local to an
 (`pyropunct.models.attach.local`).
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import filterfalse, islice
+from itertools import filterfalse
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -80,7 +80,7 @@ def possible_trees(
     tables = [table[:size, : size + 1] for table, size in zip(scored.arcs, sizes, strict=True)]
     forests, heads = zip(*(_forest(table.detach().numpy(), pruning) for table in tables), strict=True)
     forest = joined(forests)
-    arcs = _Arcs(forest, heads, scored)
+    arcs = _Arcs(forest, scored)
     item, relation = arcs.probable(pruning.relation).nonzero(as_tuple=True)
     log_items = arcs.log_arcs[item] + arcs.log_relations[arcs.of_item[item], relation]
     relations = [(*parser.vocabulary.relations, ROOT)[number] for number in relation.tolist()]
@@ -88,7 +88,10 @@ def possible_trees(
     forest = forest.items(item)
     totals = torch.stack([_LogTotal.apply(table) for table in tables])
     log_items = log_items - torch.where(forest.head < 0, totals[forest.tree], 0.0)  # each tree has one root
-    best = list(_best_trees(parser, unmarked, heads, arcs, scored.tags))
+    with torch.no_grad():
+        best = [
+            tree for [tree] in parser.trees_of(scored, unmarked, [[tuple(row.tolist())] for row in heads])
+        ]
     trees = LatentTrees(vocabulary.encode_trees(best), forest, numbers, log_items)
     return PossibleTrees(
         trees, relations, best, log_evidence(without_marks(forest, log_items.detach())).exp()
@@ -111,19 +114,14 @@ def _forest(log_arcs: Array, pruning: Pruning) -> tuple[PackedForest, Array]:
 
 
 class _Arcs:
-    """The arcs of a packed forest of I items and of the best trees of W words; each is scored once."""
+    """The arcs of a packed forest of I items; each is scored once."""
 
-    def __init__(self, forest: PackedForest, heads: Sequence[Array], scored: Scored) -> None:
+    def __init__(self, forest: PackedForest, scored: Scored) -> None:
         longest = scored.arcs.shape[1]
         first = forest.node_start[forest.tree]
         head = torch.where(forest.head < 0, 0, forest.head - first + 1)
         word = forest.tree * longest + forest.word - first
-        of_best = [
-            (row * longest + np.arange(len(one))) * (longest + 1) + one for row, one in enumerate(heads)
-        ]
-        places = torch.cat([word * (longest + 1) + head, torch.from_numpy(np.concatenate(of_best))])
-        arcs, arc = torch.unique(places, return_inverse=True)
-        self.of_item, self.of_best = arc[: len(word)], arc[len(word) :]
+        arcs, self.of_item = torch.unique(word * (longest + 1) + head, return_inverse=True)
         self.log_arcs = scored.arcs.flatten(0, 1)[word, head]
         of_word, of_head = arcs // (longest + 1), arcs % (longest + 1)
         at_head = of_word // longest * (longest + 1) + of_head
@@ -139,20 +137,6 @@ class _Arcs:
         probable = logs.exp() > least
         probable[torch.arange(len(logs)), logs.argmax(-1)] = True
         return probable[self.of_item]
-
-
-def _best_trees(
-    parser: BiaffineParser,
-    sentences: Sequence[tuple[str, ...]],
-    heads: Sequence[Array],
-    arcs: _Arcs,
-    tags: Tensor,
-) -> Iterator[Tree]:
-    names = (*parser.vocabulary.relations, ROOT)
-    best = (names[number] for number in arcs.log_relations.argmax(-1)[arcs.of_best].tolist())
-    for words, some, row in zip(sentences, heads, tags.argmax(-1).tolist(), strict=True):
-        tagged = tuple(parser.vocabulary.tags[tag] for tag in row[: len(words)])
-        yield Tree(tuple(some.tolist()), tuple(islice(best, len(words))), tagged, words)
 
 
 class _LogTotal(torch.autograd.Function):
@@ -172,17 +156,6 @@ class _LogTotal(torch.autograd.Function):
 
 PRUNING = Pruning(arc=1e-2, item=1e-3, relation=0.1)
 """What is left out in training, which takes time in proportion to the items that are left."""
-
-
-@torch.no_grad()
-def latent_trees(
-    parser: BiaffineParser,
-    vocabulary: Vocabulary,
-    sentences: Iterable[Sequence[str]],
-    pruning: Pruning | None = None,
-) -> list[LatentTrees]:
-    """The probable trees of each sentence, given its words."""
-    return [possible_trees(parser, vocabulary, [words], pruning).trees for words in sentences]
 
 
 def certain_trees(vocabulary: Vocabulary, trees: Iterable[Tree]) -> list[LatentTrees]:
@@ -222,7 +195,9 @@ class LatentTraining(Training):
         assert isinstance(attach, LocalAttach)
         words = [sentence.tree.forms for sentence in (*self.train[self.known :], *self.dev)]
         known = certain_trees(self.vocabulary, (sentence.tree for sentence in self.train[: self.known]))
-        found = [*known, *latent_trees(self.parser, self.vocabulary, words, PRUNING)]
+        with torch.no_grad():
+            probable = (possible_trees(self.parser, self.vocabulary, [one], PRUNING) for one in words)
+            found = [*known, *(possible.trees for possible in probable)]
         self._of_dev = found[len(self.train) :]
         self._latent = found[: len(self.train)]
         self._contexts_of_items = [

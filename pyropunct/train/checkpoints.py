@@ -1,8 +1,8 @@
-"""Checkpoint files, from which a training resumes as if uninterrupted."""
+"""Checkpoint files, from which a training resumes as if uninterrupted; the trainings of a model's parts."""
 
 import math
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -85,20 +85,13 @@ def own_folder(folder: Path) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """The file that holds the state of a training; if not ``written``, it is only resumed from."""
+    """The file that holds the state of a training."""
 
     path: Path
-    written: bool = True
-
-    def forget(self) -> None:
-        """Delete it, if it exists."""
-        if self.written:
-            self.path.unlink(missing_ok=True)
 
     def save(self, training: Trainer) -> None:
         """Write it atomically, or raise `ModelFileError`."""
-        if self.written:
-            write_state(self.path, {"fingerprint": training.fingerprint, **training.state()})
+        write_state(self.path, {"fingerprint": training.fingerprint, **training.state()})
 
     def load(self, training: Trainer) -> None:
         """Resume a training from it, if it exists; raises `ModelFileError` for other data or settings."""
@@ -112,3 +105,45 @@ class Checkpoint:
             )
         with untrusted(f"{self.path}: is damaged", ModelFileError):
             training.go_on_from(state)
+
+
+Watching = Callable[[str], AbstractContextManager[Any]]
+"""Called with the name of each part that begins; yields a function that is told its progress.
+
+The functions are ``watch`` arguments of `pyropunct.train.fitting.fit_story` (part "story"), `train_parser`
+("parser", "mark_parser"), `train_reader` ("reader"), `jackknifed` ("folds"), `fit_parsed` ("parsed") and
+`fit_tagger` ("tagger"); those of "texts" and "trees" are called with the number of sentences newly read, or
+parsed.
+"""
+
+
+def unwatched(part: str) -> AbstractContextManager[None]:
+    """Report no progress."""
+    return nullcontext()
+
+
+def checkpoint_of(path: Path | None, name: str) -> Checkpoint | None:
+    """The checkpoint of a part; ``path`` is the prefix of the files of all parts, None for no checkpoints."""
+    return None if path is None else Checkpoint(path.with_name(f"{path.name}.{name}"))
+
+
+def forget_checkpoints(path: Path | None, names: Iterable[str]) -> None:
+    """Delete the checkpoints of parts; ``path`` as for `checkpoint_of`."""
+    for file in (checkpoint_of(path, name) for name in names):
+        if file is not None:
+            file.path.unlink(missing_ok=True)
+
+
+@dataclass(frozen=True)
+class PartTrainings:
+    """Seed, checkpoints (see `checkpoint_of`) and `Watching` that the trainings of all parts share."""
+
+    seed: int
+    checkpoint: Path | None
+    watching: Watching
+
+    @contextmanager
+    def part(self, name: str) -> Iterator[dict[str, Any]]:
+        """The arguments ``seed``, ``checkpoint`` and ``watch`` of the training of a part."""
+        with self.watching(name) as watch:
+            yield {"seed": self.seed, "checkpoint": checkpoint_of(self.checkpoint, name), "watch": watch}

@@ -9,22 +9,15 @@ from pyropunct.fitted.evaluation import SlotStrings
 from pyropunct.fitted.recipes import OF_TREEBANKS, Recipe, TextSettings
 from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.parser import FOLDS, fold_recipe, jackknifed, train_parser
-from pyropunct.nets.pretrained import Pretrained
 from pyropunct.nets.reader import ADAPTING, ADAPTING_RATE, train_reader
 from pyropunct.nets.running_text import ReaderRecipe
 from pyropunct.nets.tagger import SlotTaggerRecipe
 from pyropunct.nets.trainer import Watch
+from pyropunct.nets.word_embedding import Pretrained
 from pyropunct.punctuator import Punctuator
 from pyropunct.text.lines import TextPart
-from pyropunct.train.parser_output import (
-    PartTrainings,
-    Watching,
-    checkpoint_of,
-    fit_parsed,
-    fit_tagger,
-    forget_checkpoints,
-    unwatched,
-)
+from pyropunct.train.checkpoints import PartTrainings, Watching, checkpoint_of, forget_checkpoints, unwatched
+from pyropunct.train.parser_output import fit_parsed, fit_tagger
 from pyropunct.train.story_training import Training, held_out
 from pyropunct.treebank.conventions import learn_conventions
 from pyropunct.treebank.sentence import Sentence
@@ -83,7 +76,7 @@ def fit(
         `pyropunct.tasks.explain.punctuated_trees`.  It does not read a fine-tuned encoder.
     :param texts: further text without trees; needs a parser and folds: see `pyropunct.train.adapting`.
     :param pretrained: features of words for parser and reader.  They are computed anew for each part, unless
-        it is a `pyropunct.nets.pretrained.CachedFeatures`.
+        it is a `pyropunct.nets.word_embedding.CachedFeatures`.
     :param fine_tune: train adapters of the encoder ``pretrained`` together with the reader; all parts read
         the encoder through them, see `pyropunct.nets.adapters`.
     :param checkpoint: save the state of each training after every epoch, in files named after this path.

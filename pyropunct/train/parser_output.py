@@ -1,4 +1,4 @@
-"""The trainings of a model's parts, and the two parts for parser output: weights, and a tagger.
+"""The two parts of a model that are for parser output: weights, and a tagger.
 
 A story p(x | T) trained on treebank trees alone trusts all mistakes of a parser.  So restoration uses a
 second story, trained on each sentence twice: with its treebank tree, and with the tree of a parser that has
@@ -22,12 +22,9 @@ Example::
     model = fit_tagger(model, train, dev)
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Iterable, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any, NamedTuple
+from dataclasses import replace
 
 import numpy as np
 import pyro
@@ -46,7 +43,6 @@ from pyropunct.models.trust import Trust
 from pyropunct.nets.parser import BiaffineParser, WeightedTree, attachment_scores, with_trees
 from pyropunct.nets.tagger import SlotTagger, SlotTaggerRecipe, train_slot_tagger
 from pyropunct.nets.trainer import AnyCheckpoint, Watch
-from pyropunct.nets.trainer import Watch as NetworkWatch
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.deciding import draws_of, pooled, voices_of
 from pyropunct.restore.parses import NO_PARSER, FittedModel, weighted_trees
@@ -70,54 +66,6 @@ MOST_SHARED, DRAWS = 500, 200
 
 LEAST_PROBABILITY = 1e-4
 """The least probability that a string is taken to have, so that no single one decides."""
-
-Watching = Callable[[str], AbstractContextManager[Any]]
-"""Called with the name of each part that begins; yields a function that is told its progress.
-
-The functions are ``watch`` arguments of `pyropunct.train.fitting.fit_story` (part "story"), `train_parser`
-("parser", "mark_parser"), `train_reader` ("reader"), `jackknifed` ("folds"), `fit_parsed` ("parsed") and
-`fit_tagger` ("tagger"); those of "texts" and "trees" are called with the number of sentences newly read, or
-parsed.
-"""
-
-
-def unwatched(part: str) -> AbstractContextManager[None]:
-    """Report no progress."""
-    return nullcontext()
-
-
-def checkpoint_of(path: Path | None, name: str) -> Checkpoint | None:
-    """The checkpoint of a part; ``path`` is the prefix of the files of all parts, None for no checkpoints."""
-    return None if path is None else Checkpoint(path.with_name(f"{path.name}.{name}"))
-
-
-def forget_checkpoints(path: Path | None, names: Iterable[str]) -> None:
-    """Delete the checkpoints of parts; ``path`` as for `checkpoint_of`."""
-    for file in (checkpoint_of(path, name) for name in names):
-        if file is not None:
-            file.forget()
-
-
-@dataclass(frozen=True)
-class PartTrainings:
-    """Seed, checkpoints (see `checkpoint_of`) and `Watching` that the trainings of all parts share."""
-
-    seed: int
-    checkpoint: Path | None
-    watching: Watching
-
-    @contextmanager
-    def part(self, name: str) -> Iterator[dict[str, Any]]:
-        """The arguments ``seed``, ``checkpoint`` and ``watch`` of the training of a part."""
-        with self.watching(name) as watch:
-            yield {"seed": self.seed, "checkpoint": checkpoint_of(self.checkpoint, name), "watch": watch}
-
-
-class Parsed(NamedTuple):
-    """A sentence, and the trees that a parser finds for its words."""
-
-    sentence: Sentence
-    trees: Sequence[WeightedTree]
 
 
 def fit_parsed(
@@ -147,21 +95,21 @@ def fit_parsed(
     :raises MissingPartError: if neither dev has trees nor the model a parser.
     :raises ValueError: if the numbers of parses and sentences differ.
     """
-    pairs = _paired(train, parses)
+    pairs = tuple(zip(train, parses, strict=True))
     if dev is None:
         seen, unseen = held_out(pairs)
     else:
         dev = tuple(dev)
         if dev_parses is None:
             dev_parses = weighted_trees(model, [sentence.tree.forms for sentence in dev])
-        seen, unseen = pairs, _paired(dev, dev_parses)
-    sentences = [pair.sentence for pair in seen]
-    sentences += with_trees(sentences, [pair.trees for pair in seen])
+        seen, unseen = pairs, tuple(zip(dev, dev_parses, strict=True))
+    sentences = [sentence for sentence, _ in seen]
+    sentences += with_trees(sentences, [trees for _, trees in seen])
     sentences += [*text, *latent]
     vocabulary = with_pairs_of(
         model.vocabulary, [(sentence.tree, sentence.surface) for sentence in sentences]
     )
-    of_unseen = [pair.sentence for pair in unseen], [pair.trees for pair in unseen]
+    of_unseen = [sentence for sentence, _ in unseen], [trees for _, trees in unseen]
     last = with_trees(*of_unseen)
     # Economy makes underlying trees readable; nobody reads these, and likelihood predicts better.
     of_parsed = {"economy_weight": 0.0, "parts": False}
@@ -176,7 +124,7 @@ def fit_parsed(
         training = Training(*arguments)
     training.run(checkpoint, watch)
     parsed = training.punctuator()
-    best, gold = [pair.trees[0].tree for pair in seen], [pair.sentence.tree for pair in seen]
+    best, gold = [trees[0].tree for _, trees in seen], [sentence.tree for sentence, _ in seen]
     report = {
         **parsed.report,
         "seed": seed,
@@ -189,10 +137,6 @@ def fit_parsed(
     kept_recipe = model.recipe.changed(**of_parsed)
     added = replace(parsed, recipe=kept_recipe, report=report)
     return replace(model, parsed=added)
-
-
-def _paired(sentences: Iterable[Sentence], parses: Iterable[Sequence[WeightedTree]]) -> tuple[Parsed, ...]:
-    return tuple(Parsed(*pair) for pair in zip(sentences, parses, strict=True))
 
 
 def perplexity_over_trees(
@@ -211,7 +155,7 @@ def fit_tagger(
     text: Iterable[Sentence] = (),
     seed: int = 0,
     checkpoint: AnyCheckpoint | None = None,
-    watch: NetworkWatch | None = None,
+    watch: Watch | None = None,
 ) -> Punctuator:
     """Train a tagger of words for a model; the text is further sentences, whose trees are ignored.
 

@@ -17,7 +17,7 @@ from torch import Tensor
 from pyropunct.errors import UserError
 from pyropunct.fitted.recipes import Recipe, unusual
 from pyropunct.fitted.stories import blank_story, build_story, settle_story
-from pyropunct.fitted.variants import ATTACH, CHANNEL, is_own
+from pyropunct.fitted.variants import is_own
 from pyropunct.inference.pyro.collapse import ImpossibleSurfaceError, collapse_trees
 from pyropunct.inference.pyro.elbo import scale_likelihood, tree_elbo
 from pyropunct.inference.pyro.guides import NormalInPart, PointEstimate
@@ -127,11 +127,11 @@ class Training(Trainer):
 
     def _check_variants(self) -> None:
         """Reject variants that break the rules of the story, before spending time on them."""
-        if is_own(self.recipe.channel, CHANNEL):
+        if is_own(self.recipe.channel):
             self.story.channel.check()
         else:
             check_channel(self.story.channel)
-        if not is_own(self.recipe.attach, ATTACH):
+        if not is_own(self.recipe.attach):
             check_attach(self.story.attach, self.trees.pick(range(len(self.train))[:CHECKED]))
 
     def _make_guide(self) -> AutoGuide:

@@ -13,13 +13,12 @@ from command_line import answer, command, complaint, environment, invoke, printe
 
 from pyropunct.draws import Draws
 from pyropunct.embedded import embedded_treebank_path
+from pyropunct.fitted.evaluation import RestorationScores
 from pyropunct.inference.machines.evidence import Evidence
 from pyropunct.punctuator import Punctuator
-from pyropunct.restore.marks_there import MarksThere
 from pyropunct.restore.posterior import evidence_of_marks
 from pyropunct.restore.reading import CHUNK
-from pyropunct.restore.restorer import Restorer
-from pyropunct.restore.scores import RestorationScores
+from pyropunct.restore.restorer import MarksThere, Restorer
 from pyropunct.text.marks import Surface
 from pyropunct.text.raw_sentence import RawSentence
 from pyropunct.treebank.reading import MOST_MARKS, read_text, read_treebank
@@ -264,7 +263,7 @@ def test_what_nothing_explains_is_left_as_it_was(
         known = evidence_of_marks(vocabulary, surface, **how)  # type: ignore[arg-type]
         return known if len(known) > 2 else [known[0], Evidence(1, (), (), ())]
 
-    monkeypatch.setattr("pyropunct.restore.marks_there.evidence_of_marks", impossible_in_go)
+    monkeypatch.setattr("pyropunct.restore.restorer.evidence_of_marks", impossible_in_go)
     result = invoke("restore", model, write(file, "my sister sings\ngo ‽\n"), *QUICK, *options)
     assert (result.exit_code, result.stdout.count("\n")) == (BAD_INPUT, 2)
     assert result.stdout.endswith("\ngo ‽\n")
@@ -283,7 +282,7 @@ def test_kept_marks_are_no_evidence_where_there_are_too_many(
         longest.append(max(map(len, surface)))
         return evidence_of_marks(vocabulary, surface, **how)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("pyropunct.restore.marks_there.evidence_of_marks", seen)
+    monkeypatch.setattr("pyropunct.restore.restorer.evidence_of_marks", seen)
     text = f"my sister {',' * (MOST_MARKS + 1)} sings\nmy sister ,, sings\n"
     found = restored(model, file, text, "--keep")
     assert longest == [2]

@@ -11,7 +11,7 @@ import pytest
 import torch
 from pyro import poutine
 
-from pyropunct.fitted.evaluation import EvaluationSums, SlotCounts, SlotStrings
+from pyropunct.fitted.evaluation import SlotCounts, SlotStrings
 from pyropunct.inference.inside import log_evidence
 from pyropunct.inference.machines.evidence import SlotEvidence, any_over, exactly
 from pyropunct.inference.pyro.collapse import tree_problem
@@ -107,7 +107,7 @@ def test_balance_counts_constituents_with_marks_that_have_no_partner(small: Path
     model = Punctuator.load(small / "model")
     sentences = list(read_treebank(small / "dev.conllu"))
     sums = model.evaluation_sums(iter(sentences[:15]), [])
-    sums += EvaluationSums(**json.loads(json.dumps(vars(model.evaluation_sums(iter(sentences[15:]), [])))))
+    sums.add(json.loads(json.dumps(model.evaluation_sums(iter(sentences[15:]), []))))
     found = sums.evaluation().balance
     pairs = [pair for [tree] in model.underlying(sentences) for pair in tree]
     bearing = [pair for pair in pairs if PAIRED.intersection(pair[0] + pair[1])]

@@ -197,12 +197,12 @@ def test_json_gives_an_equal_recipe(name: str) -> None:
 
 
 def test_known_names_and_classes() -> None:
-    assert find("log-linear", ATTACH) is LogLinearAttach
-    assert [find(name, CHANNEL) for name in ("sliding-window", "identity")] == [SlidingWindow, Identity]
-    assert find("variants:PairFrequencies", ATTACH) is PairFrequencies
-    assert find("pyropunct.models.attach.frequencies:PairFrequencies", ATTACH) is PairFrequencies
-    assert find("pyropunct.models.attach.correcting:CorrectingAttach", ATTACH) is CorrectingAttach
-    assert find("pyropunct.models.channel.centred:CentredWindow", CHANNEL) is CentredWindow
+    assert find("attach", "log-linear") is LogLinearAttach
+    assert [find("channel", name) for name in ("sliding-window", "identity")] == [SlidingWindow, Identity]
+    assert find("attach", "variants:PairFrequencies") is PairFrequencies
+    assert find("attach", "pyropunct.models.attach.frequencies:PairFrequencies") is PairFrequencies
+    assert find("attach", "pyropunct.models.attach.correcting:CorrectingAttach") is CorrectingAttach
+    assert find("channel", "pyropunct.models.channel.centred:CentredWindow") is CentredWindow
 
 
 @pytest.mark.parametrize(
@@ -226,7 +226,7 @@ def test_known_names_and_classes() -> None:
 )
 def test_no_such_variant(name: str, problem: str) -> None:
     with pytest.raises(VariantError) as caught:
-        find(name, ATTACH)
+        find("attach", name)
     assert str(caught.value).startswith(problem)
     assert "\n" not in str(caught.value)
 

@@ -9,9 +9,9 @@ from torch import Tensor
 
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.nets.encoder import Encoder
-from pyropunct.nets.pretrained import CachedFeatures
 from pyropunct.nets.reader import RunningReader, train_reader, windows_of
 from pyropunct.nets.running_text import ReaderRecipe
+from pyropunct.nets.word_embedding import CachedFeatures
 from pyropunct.treebank.reading import read_treebank
 from pyropunct.treebank.sentence import Sentence
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from pyropunct.errors import MissingPartError
 from pyropunct.nets.adapters import pretrained_from
 from pyropunct.nets.encoder import MOST_PIECES, Encoder, _cuts
-from pyropunct.nets.pretrained import CachedFeatures
+from pyropunct.nets.word_embedding import CachedFeatures
 
 pytestmark = pytest.mark.usefixtures("single_precision")
 

@@ -7,7 +7,7 @@ from dataclasses import asdict
 import pytest
 from sentences import sentence
 
-from pyropunct.nets.labels import Labels, Spelling, collect_labels
+from pyropunct.nets.labels import Labels, SlotVocabulary, Spelling
 from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN
 
 DOTS = [sentence("a b", "", ",", ".")] * 5
@@ -15,7 +15,7 @@ RARE = [sentence("a b", "“", "★", ", ."), sentence("a b", "“", "", ". ,")]
 
 
 def test_labels_are_the_strings_seen_twice() -> None:
-    labels = collect_labels([one.surface for one in [*DOTS, *RARE]])
+    labels = SlotVocabulary.collect([one.surface for one in [*DOTS, *RARE]]).labels
     assert labels.marks == (ABBREVIATION_DOT, UNKNOWN, ",", ".")
     assert labels.strings == ((), (UNKNOWN,), (",",), (".",))  # the two “ and the star are all rare marks
     assert labels.printable == (0, 2, 3)
@@ -23,25 +23,25 @@ def test_labels_are_the_strings_seen_twice() -> None:
 
 
 def test_start_is_given() -> None:
-    labels = collect_labels([one.surface for one in DOTS])
+    labels = SlotVocabulary.collect([one.surface for one in DOTS]).labels
     assert START not in labels.marks
     assert labels.surface([1, 0, 2]) == [(START, ","), (), (".",)]
 
 
 def test_no_punctuation_at_all() -> None:
-    labels = collect_labels([sentence("a", "", "").surface])
+    labels = SlotVocabulary.collect([sentence("a", "", "").surface]).labels
     assert labels.strings == ((),)
     assert math.isfinite(Spelling(labels).log_prob((UNKNOWN,)))
 
 
 def test_json() -> None:
-    labels = collect_labels([one.surface for one in [*DOTS, *RARE]])
+    labels = SlotVocabulary.collect([one.surface for one in [*DOTS, *RARE]]).labels
     assert Labels.from_json(asdict(labels)) == labels
 
 
 def test_spelling_of_strings_without_a_label_adds_up_to_one() -> None:
     """All such strings of up to 5 marks have what is not left for the longer, which the bigrams give."""
-    labels = collect_labels([one.surface for one in [*DOTS, *RARE]])
+    labels = SlotVocabulary.collect([one.surface for one in [*DOTS, *RARE]]).labels
     strings = [string for one in [*DOTS, *RARE] for string in labels.strings_of(one.surface)]
     spelling = Spelling(labels, strings)
     step = spelling.bigrams
@@ -62,7 +62,7 @@ def test_spelling_of_strings_without_a_label_adds_up_to_one() -> None:
 
 
 def test_a_very_long_string() -> None:
-    labels = collect_labels([one.surface for one in DOTS])
+    labels = SlotVocabulary.collect([one.surface for one in DOTS]).labels
     spelling = Spelling(labels, labels.strings)
     once, twice = spelling.log_prob((".",) * 3000), spelling.log_prob((".",) * 6000)
     assert math.isfinite(twice)

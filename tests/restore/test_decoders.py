@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyropunct.draws import Draws
+from pyropunct.fitted.evaluation import surface_distance
 from pyropunct.restore.decoders import DECODERS, FAINT, WHOLE, decoder_with
-from pyropunct.restore.scores import surface_distance
 from pyropunct.restore.settings import thresholds
 from pyropunct.text.marks import marks_of, unpaired
 

@@ -14,6 +14,7 @@ import torch
 
 from pyropunct.draws import Draws
 from pyropunct.errors import MissingPartError, ModelFileError, SettingError
+from pyropunct.fitted.evaluation import average_edit_distance
 from pyropunct.fitted.story import FittedStory
 from pyropunct.inference.machines.evidence import Evidence
 from pyropunct.inference.pyro.collapse import ImpossibleSurfaceError
@@ -29,7 +30,6 @@ from pyropunct.restore.posterior import evidence_of_marks
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.restoring import has_marks, words_of
 from pyropunct.restore.rewriting import mixture, without_unknown
-from pyropunct.restore.scores import average_edit_distance
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.rivals.restoration.restorers import ended_in, final_mark
 from pyropunct.text.conventions import Conventions
@@ -272,7 +272,7 @@ def test_marks_that_nothing_explains_are_kept_all_the_same(
     """Other slots are then as if nothing were known, unless keeping was asked for."""
     free = restored(model, "a b c", keep=False)
     monkeypatch.setattr(
-        "pyropunct.restore.marks_there.evidence_of_marks", lambda *_, **__: [Evidence(1, (), (), ())] * 4
+        "pyropunct.restore.restorer.evidence_of_marks", lambda *_, **__: [Evidence(1, (), (), ())] * 4
     )
     assert restored(model, "a ; b c") == [free[0], (";",), *free[2:]]
     with pytest.raises(ImpossibleSurfaceError):

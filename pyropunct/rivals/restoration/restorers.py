@@ -18,8 +18,8 @@ from pyropunct.fitted.recipes import Recipe
 from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.encoder import Encoder
 from pyropunct.nets.parser import BiaffineParser, WeightedTree, fold_recipe, train_parser
-from pyropunct.nets.pretrained import CachedFeatures
 from pyropunct.nets.tagger import SlotTaggerRecipe
+from pyropunct.nets.word_embedding import CachedFeatures
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.deciding import decide
 from pyropunct.restore.decoders import DECODERS

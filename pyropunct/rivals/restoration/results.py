@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from pyropunct.compare.significance import Totals
 from pyropunct.compare.table import Column, Value
+from pyropunct.fitted.evaluation import MarkScore, RestorationScores
 from pyropunct.nets.parser import AttachmentScores
-from pyropunct.restore.scores import MarkScore, RestorationScores
 from pyropunct.text.marks import Surface, display
 from pyropunct.treebank.reading import Omission
 

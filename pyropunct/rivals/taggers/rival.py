@@ -12,14 +12,12 @@ import torch
 from torch import Tensor
 
 from pyropunct.errors import ModelFileError
-from pyropunct.fitted.evaluation import Evaluation
+from pyropunct.fitted.evaluation import Evaluation, slot_distance
 from pyropunct.fitted.model_file import read_model_file, write_model_file
 from pyropunct.nets.networks import NetworkTraining, TrainedWordNetwork, sequences, trained
-from pyropunct.nets.pretrained import Pretrained, with_cache
 from pyropunct.nets.tagger import SlotScores
 from pyropunct.nets.trainer import Watch
-from pyropunct.nets.word_embedding import by_length
-from pyropunct.restore.scores import slot_distance
+from pyropunct.nets.word_embedding import Pretrained, by_length, with_cache
 from pyropunct.rivals.taggers.chain import LabelDistribution
 from pyropunct.rivals.taggers.recurrent import (
     AttentionNetwork,

@@ -234,7 +234,7 @@ REWRITINGS: dict[str, Variant] = {
 
 
 def _registered(name: str) -> Variant:
-    make = find(name, CHANNEL)
+    make = find("channel", name)
     return Variant(lambda direction: make(NUM_TOKENS, direction), by_moves, None)
 
 

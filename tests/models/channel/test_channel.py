@@ -24,7 +24,7 @@ from pyro.infer import SVI, Trace_ELBO
 from pyro.infer.autoguide import AutoDelta
 from pyro.infer.autoguide.initialization import init_to_mean
 
-from pyropunct.fitted.variants import CHANNEL, find
+from pyropunct.fitted.variants import find
 from pyropunct.inference.inside import best_derivation, expected_cost, posterior_draws
 from pyropunct.inference.machines.products import KEEP, LEFT_ABSORPTION, RIGHT_ABSORPTION, TRANSPOSITION
 from pyropunct.inference.pyro.collapse import collapse_trees
@@ -174,7 +174,7 @@ def test_expected_counts_of_edits(direction: str) -> None:
 @pytest.mark.parametrize("name", ["sliding-window", "strength", "pooled", "inserting"])
 def test_two_tokens_are_kept_before_anything_is_learned(name: str) -> None:
     """At the prior's means, where the logit of keeping them is the one that is not zero."""
-    channel = find(name, CHANNEL)(NUM_TOKENS, prior_keep=2.0)
+    channel = find("channel", name)(NUM_TOKENS, prior_keep=2.0)
     for site, prior in list(channel._pyro_samples.items()):
         setattr(channel, site, prior(channel).mean)
     expected = torch.tensor([2.0, 0.0, 0.0, 0.0]).softmax(-1).expand(NUM_TOKENS, NUM_TOKENS, 4)

@@ -11,7 +11,7 @@ from command_line import answer
 from problems import strings_up_to
 
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.fitted.variants import CHANNEL, find
+from pyropunct.fitted.variants import find
 from pyropunct.inference.machines.products import LEFT_ABSORPTION, RIGHT_ABSORPTION
 from pyropunct.models.channel.composed import Inserting, TwoPasses
 from pyropunct.models.channel.noisy_channel import Channel
@@ -21,7 +21,7 @@ from pyropunct.punctuator import Punctuator
 
 def test_names() -> None:
     named = {"strength": Strength, "two-passes": TwoPasses, "inserting": Inserting}
-    assert {name: find(name, CHANNEL) for name in named} == named
+    assert {name: find("channel", name) for name in named} == named
 
 
 @pytest.fixture

@@ -14,13 +14,13 @@ import torch
 
 from pyropunct.compare.experiment import Advance
 from pyropunct.embedded import embedded_treebank_path
+from pyropunct.fitted.evaluation import average_edit_distance
 from pyropunct.fitted.model_file import read_model_file
 from pyropunct.fitted.recipes import Recipe
 from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.parser import BiaffineParser, attachment_scores
 from pyropunct.nets.tagger import SlotTaggerRecipe
 from pyropunct.punctuator import Punctuator
-from pyropunct.restore.scores import average_edit_distance
 from pyropunct.rivals.restoration.restoration_experiment import RestorationExperiment
 from pyropunct.rivals.restoration.restorers import Conditions, ended_in, final_mark
 from pyropunct.rivals.restoration.results import SystemResult

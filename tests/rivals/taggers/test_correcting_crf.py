@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.restore.scores import average_edit_distance
+from pyropunct.fitted.evaluation import average_edit_distance
 from pyropunct.rivals.taggers.correcting_crf import (
     MARKS_READ,
     CorrectingCRF,

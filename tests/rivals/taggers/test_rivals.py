@@ -11,9 +11,9 @@ import torch
 from sentences import embedded, sentence
 
 from pyropunct.errors import ModelFileError
+from pyropunct.fitted.evaluation import average_edit_distance, slot_distance
 from pyropunct.fitted.model_file import write_model_file
 from pyropunct.nets.trainer import Progress
-from pyropunct.restore.scores import average_edit_distance, slot_distance
 from pyropunct.rivals.taggers.recurrent import RivalRecipe, RivalVocabulary
 from pyropunct.rivals.taggers.rival import RIVALS, Rival, load_rival, train_rival
 from pyropunct.text.marks import START, UNKNOWN

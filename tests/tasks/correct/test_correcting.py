@@ -12,12 +12,12 @@ from torch import Tensor
 
 from pyropunct.draws import Draws
 from pyropunct.errors import MissingPartError, ModelFileError, VariantError
+from pyropunct.fitted.evaluation import average_edit_distance
 from pyropunct.fitted.stories import build_story
 from pyropunct.models.attach.correcting_attach import ERROR_COLUMNS
 from pyropunct.models.trees import string_number
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.punctuator import Punctuator
-from pyropunct.restore.scores import average_edit_distance
 from pyropunct.tasks.correct.correcting import TreeCorrector, load_corrector, staying_close
 from pyropunct.tasks.correct.edit_scores import edit_scores
 from pyropunct.tasks.correct.fitting import (

@@ -12,9 +12,9 @@ import torch
 from model_files import changed
 
 from pyropunct.errors import ModelFileError
+from pyropunct.fitted.evaluation import average_edit_distance
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.punctuator import Punctuator
-from pyropunct.restore.scores import average_edit_distance
 from pyropunct.tasks.correct.channel import ErrorChannel, contexts
 from pyropunct.tasks.correct.channel_fitting import fit_channel, simulated_pairs
 from pyropunct.tasks.correct.correcting import NoisyChannel, decisions, load_corrector

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyropunct.restore.scores import (
+from pyropunct.fitted.evaluation import (
     MarkScore,
     RestorationScores,
     average_edit_distance,
