@@ -17,6 +17,7 @@ import torch
 
 from pyropunct import Punctuator, Sentence, read_treebank
 from pyropunct.compare.significance import permutation_test
+from pyropunct.tasks import BASE, FULL, HALF
 from pyropunct.tasks.rephrase.permuting import (
     TrigramModel,
     learn_surface_order,
@@ -26,7 +27,6 @@ from pyropunct.tasks.rephrase.permuting import (
     with_punctuation,
 )
 from pyropunct.tasks.rephrase.rephrasing import Rephraser
-from pyropunct.tasks.settings import BASE, FULL, HALF
 from pyropunct.treebank.conllu_block import FORM
 
 Scores = dict[str, list[np.ndarray]]

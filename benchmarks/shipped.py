@@ -44,9 +44,8 @@ from pyropunct.restore.deciding import decide
 from pyropunct.restore.parses import weighted_trees
 from pyropunct.restore.scores import RestorationScores
 from pyropunct.shipped import FOLDER
-from pyropunct.tasks.correct.channel_fitting import fit_channel, simulated_pairs
 from pyropunct.tasks.correct.correcting import NoisyChannel, load_corrector
-from pyropunct.tasks.correct.fitting import COPIES
+from pyropunct.tasks.correct.corrector_training import COPIES, fit_channel, simulated_pairs
 from pyropunct.text.marks import Surface
 from pyropunct.train.adapting import LearnedText
 from pyropunct.train.checkpoints import Checkpoint

@@ -12,7 +12,6 @@ from pyropunct.figures.drawing import PunctuatedTree, drawn_text, slip_notes
 from pyropunct.figures.layout import WIDTH, drawn_svg
 from pyropunct.figures.page import page_html
 from pyropunct.punctuator import Punctuator
-from pyropunct.tasks.explain.brackets import bracketed, misc_entries
 from pyropunct.tasks.explain.derivations import Derivations, SlotDerivation
 from pyropunct.tasks.explain.reattaching import (
     Doubt,
@@ -23,6 +22,7 @@ from pyropunct.tasks.explain.reattaching import (
     with_accepted,
     with_proposals,
 )
+from pyropunct.tasks.explain.tree_text import bracketed, misc_entries
 from pyropunct.text.conventions import Conventions
 from pyropunct.text.marks import display, displayed
 from pyropunct.treebank.reading import Treebank

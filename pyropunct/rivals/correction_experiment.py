@@ -21,14 +21,18 @@ from pyropunct.rivals.restoration.restorers import Parses
 from pyropunct.rivals.restoration.results import GOLD, PREDICTED
 from pyropunct.rivals.taggers.correcting_crf import train_correcting_crf
 from pyropunct.rivals.taggers.recurrent import RivalRecipe
-from pyropunct.tasks.correct.channel_fitting import Pair, fit_channel, simulated_pairs
+from pyropunct.tasks import USUAL, CorrectingSettings
 from pyropunct.tasks.correct.correcting import NoisyChannel, decisions
-from pyropunct.tasks.correct.edit_scores import EditScores, edit_scores
-from pyropunct.tasks.correct.fitting import correction_recipe, fit_correction
+from pyropunct.tasks.correct.corrector_training import (
+    Pair,
+    correction_recipe,
+    fit_channel,
+    fit_correction,
+    simulated_pairs,
+)
+from pyropunct.tasks.correct.gold_corrections import Corrected, EditScores, edit_scores
 from pyropunct.tasks.correct.hearing import FITTED_RATE, WritersRate, hear, wrong_sentences
 from pyropunct.tasks.correct.learner_errors import ErrorRates, wrong_copies, wrong_surfaces
-from pyropunct.tasks.correct.learners import Corrected
-from pyropunct.tasks.settings import USUAL, CorrectingSettings
 from pyropunct.text.marks import Surface
 from pyropunct.treebank.sentence import Sentence
 

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 from pyropunct.files import texts, whole_numbers
 from pyropunct.text.marks import space_beside_mark, space_between_words
-from pyropunct.text.words import Splits
 
 ALIKE = 2.0
 """The weight of a word's tag, in observations of the word."""
@@ -18,6 +17,9 @@ TAGS_ALIKE = 10.0
 """The weight of the rule that proper nouns have a capital letter, in observations of a tag."""
 
 CapitalCounts = Mapping[str, tuple[int, int]]
+
+Splits = Mapping[str, tuple[str, ...]]
+"""For each lower-cased written word the words, in small letters too, that it is made of."""
 
 
 @dataclass(frozen=True)

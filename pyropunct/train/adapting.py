@@ -57,7 +57,7 @@ from pyropunct.train.parser_output import (
     with_tagger,
 )
 from pyropunct.train.texts import Texts, collected, documents_of, parts_of_texts, with_parses
-from pyropunct.treebank.conventions import learn_capitals
+from pyropunct.treebank.orthography import learn_capitals
 from pyropunct.treebank.sentence import Sentence
 
 REPLACED = ("parsed", "tagger", "reader")

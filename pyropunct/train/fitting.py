@@ -26,7 +26,7 @@ from pyropunct.train.parser_output import (
     unwatched,
 )
 from pyropunct.train.story_training import Training, held_out
-from pyropunct.treebank.conventions import learn_conventions
+from pyropunct.treebank.orthography import learn_conventions
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import MAIN_TREEBANK
 from pyropunct.vocabulary import build_vocabulary

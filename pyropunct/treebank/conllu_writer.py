@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pyropunct.text.conventions import Conventions
 from pyropunct.text.marks import DOUBLE, SINGLE, Surface
-from pyropunct.text.printing import as_text, placed_tokens
-from pyropunct.text.raw_sentence import Slot
+from pyropunct.text.raw_sentence import Slot, as_text, placed_tokens
 from pyropunct.treebank.conllu_block import (
     DEPS,
     FORM,

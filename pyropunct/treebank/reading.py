@@ -12,8 +12,16 @@ from typing import Any, overload
 
 from pyropunct.text.lines import BEGINNING, NO_SENTENCE, Start, TreebankError, opened, read_lines
 from pyropunct.text.marks import ABBREVIATION_DOT, DOUBLE, QUOTE_TAGS, START, STRAIGHT, direct_quotes
-from pyropunct.treebank.conllu_block import DEPREL, FORM, UPOS, XPOS, Block, Token, has_space_after
-from pyropunct.treebank.conllu_reader import blocks_or_errors
+from pyropunct.treebank.conllu_block import (
+    DEPREL,
+    FORM,
+    UPOS,
+    XPOS,
+    Block,
+    Token,
+    blocks_or_errors,
+    has_space_after,
+)
 from pyropunct.treebank.conllu_writer import as_written
 from pyropunct.treebank.repunctuate import Layout
 from pyropunct.treebank.sentence import Sentence

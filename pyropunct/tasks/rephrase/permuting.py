@@ -11,11 +11,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from pyropunct.tasks import BASE, FULL, VARIANTS
 from pyropunct.tasks.explain.reattaching import hung
 from pyropunct.tasks.rephrase.ordering import WordOrder, families
 from pyropunct.tasks.rephrase.rephrasing import Rephraser, sentence_of
 from pyropunct.tasks.rephrase.underlying_tree import UnderlyingTree
-from pyropunct.tasks.settings import BASE, FULL, VARIANTS
 from pyropunct.text.conventions import Conventions
 from pyropunct.treebank.conllu_block import DEPREL, FORM, HEAD, UPOS
 from pyropunct.treebank.repunctuate import Item

@@ -25,8 +25,7 @@ from pyropunct.tasks.explain.reattaching import hung
 from pyropunct.tasks.rephrase.underlying_tree import UnderlyingTree
 from pyropunct.text.conventions import Capitals, Conventions, at_the_beginning
 from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface
-from pyropunct.treebank.conllu_block import FORM, HEAD, Block, MultiwordRange
-from pyropunct.treebank.conllu_reader import read_block
+from pyropunct.treebank.conllu_block import FORM, HEAD, Block, MultiwordRange, read_block
 from pyropunct.treebank.conllu_writer import write_items
 from pyropunct.treebank.reading import prepare
 from pyropunct.treebank.repunctuate import Item, Layout, arrange, quote_style

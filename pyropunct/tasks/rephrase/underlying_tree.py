@@ -10,9 +10,9 @@ from functools import cached_property
 from itertools import takewhile
 
 from pyropunct.errors import InputError
+from pyropunct.tasks import FIRST, PLACES
 from pyropunct.tasks.explain.derivations import SlotDerivation, SproutedTree, underlying_strings
 from pyropunct.tasks.rephrase.ordering import linearised
-from pyropunct.tasks.settings import FIRST, PLACES
 from pyropunct.text.marks import ABBREVIATION_DOT, UNKNOWN
 from pyropunct.treebank.sentence import MarkedPart, Puncteme, Sentence, Sprouts, part_of
 from pyropunct.treebank.tree import Tree, spans

@@ -15,9 +15,10 @@ from pyropunct.errors import ModelFileError
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.scores import average_edit_distance
+from pyropunct.tasks import CorrectingSettings
 from pyropunct.tasks.correct.channel import ErrorChannel, contexts
-from pyropunct.tasks.correct.channel_fitting import fit_channel, simulated_pairs
-from pyropunct.tasks.correct.correcting import NoisyChannel, decisions, load_corrector
+from pyropunct.tasks.correct.correcting import Explainer, NoisyChannel, changes, decisions, load_corrector
+from pyropunct.tasks.correct.corrector_training import fit_channel, simulated_pairs
 from pyropunct.tasks.correct.hearing import (
     RATES,
     Heard,
@@ -28,8 +29,6 @@ from pyropunct.tasks.correct.hearing import (
     wrong_sentences,
 )
 from pyropunct.tasks.correct.learner_errors import wrong_surfaces
-from pyropunct.tasks.correct.underlying import Explainer, changes
-from pyropunct.tasks.settings import CorrectingSettings
 from pyropunct.text.marks import START, Surface, unpaired
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree

@@ -9,8 +9,16 @@ import torch
 from command_line import answer, complaint, printed
 
 from pyropunct.tasks.explain import pooling
-from pyropunct.tasks.explain.pooling import PooledShares, log_shares, pair_counts, perplexities, pool
-from pyropunct.tasks.explain.typology import PAIRS, LanguageCounts, Tally
+from pyropunct.tasks.explain.typology import (
+    PAIRS,
+    LanguageCounts,
+    PooledShares,
+    Tally,
+    log_shares,
+    pair_counts,
+    perplexities,
+    pool,
+)
 
 pytestmark = pytest.mark.usefixtures("single_precision")
 

@@ -12,6 +12,7 @@ from test_underlying_tree import WENT, only, sprouting
 from treebank_strategies import Written, sentences
 
 from pyropunct.punctuator import Punctuator
+from pyropunct.tasks import BASE, FULL, HALF
 from pyropunct.tasks.rephrase.ordering import Family, WordOrder, families
 from pyropunct.tasks.rephrase.permuting import (
     EDGE,
@@ -26,7 +27,6 @@ from pyropunct.tasks.rephrase.permuting import (
     words_among,
 )
 from pyropunct.tasks.rephrase.rephrasing import Rephraser
-from pyropunct.tasks.settings import BASE, FULL, HALF
 from pyropunct.treebank.conllu_block import FORM
 from pyropunct.treebank.reading import read_treebank
 from pyropunct.treebank.tree import is_projective

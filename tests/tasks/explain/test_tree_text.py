@@ -3,8 +3,8 @@
 import pytest
 from punctuated import french
 
-from pyropunct.tasks.explain.brackets import bracketed, misc_entries
 from pyropunct.tasks.explain.derivations import underlying_strings
+from pyropunct.tasks.explain.tree_text import bracketed, misc_entries
 from pyropunct.tasks.rephrase.underlying_tree import UnderlyingTree
 from pyropunct.text.marks import ABBREVIATION_DOT, UNKNOWN
 from pyropunct.treebank.reading import read_text
