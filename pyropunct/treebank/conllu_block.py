@@ -90,11 +90,23 @@ def has_space_after(columns: tuple[str, ...]) -> bool:
 
 def with_space_after(column: str, space: bool) -> str:
     """The MISC column, changed if necessary to say whether a space follows."""
-    entries = misc_entries(column)
-    if space == ("SpaceAfter=No" not in entries):
+    if space == ("SpaceAfter=No" not in misc_entries(column)):
         return column
-    kept = [entry for entry in entries if not entry.startswith("SpaceAfter=")]
-    return "|".join(kept + ([] if space else ["SpaceAfter=No"])) or "_"
+    return with_misc(column, {"SpaceAfter": None if space else "No"})
+
+
+_ESCAPES = {"\\": "\\\\", "|": "\\p", "\t": "\\t", "\n": "\\n"}
+
+
+def with_misc(column: str, entries: Mapping[str, str | None]) -> str:
+    """The MISC column with other entries, escaped, behind the rest; None only removes an entry."""
+    kept = [one for one in misc_entries(column) if one.partition("=")[0] not in entries]
+    values = {
+        name: "".join(_ESCAPES.get(character, character) for character in value)
+        for name, value in entries.items()
+        if value is not None
+    }
+    return "|".join([*kept, *(f"{name}={value}" for name, value in values.items())]) or "_"
 
 
 def blocks_or_errors(

@@ -15,7 +15,7 @@ from pyropunct.treebank.conllu_block import (
     MISC,
     EmptyNode,
     MultiwordRange,
-    misc_entries,
+    with_misc,
     with_space_after,
 )
 from pyropunct.treebank.repunctuate import Item, Layout, kept_ranges, printed, range_form, spaces_after
@@ -23,7 +23,6 @@ from pyropunct.treebank.tree import Tree, mark_heads
 
 _TEXT_COMMENT = re.compile(r"#\s*(?:text\s*=|sentence-text:)\s*")
 _OPENING = (DOUBLE[0], SINGLE[0])
-_ESCAPES = {"\\": "\\\\", "|": "\\p", "\t": "\\t", "\n": "\\n"}
 
 
 def as_written(lines: Sequence[str]) -> str:
@@ -39,9 +38,7 @@ def write_misc(layout: Layout, misc: Sequence[Mapping[str, str]]) -> str:
     for number, entries in zip(layout.words, misc, strict=True):
         token = layout.block.tokens[number - 1]
         if entries:
-            kept = [one for one in misc_entries(token.columns[MISC]) if one.partition("=")[0] not in entries]
-            merged = "|".join(kept + [f"{key}={escaped(value)}" for key, value in entries.items()])
-            lines[token.row] = "\t".join((*token.columns[:MISC], merged))
+            lines[token.row] = "\t".join((*token.columns[:MISC], with_misc(token.columns[MISC], entries)))
     return as_written(lines)
 
 
@@ -49,11 +46,6 @@ def retitled(line: str, text: str) -> str:
     """A line; the comment with the text of the sentence gets a new text."""
     comment = _TEXT_COMMENT.match(line)
     return f"{comment.group().rstrip()} {text}" if comment else line
-
-
-def escaped(value: str) -> str:
-    """A text as a value in MISC, with bars escaped."""
-    return "".join(_ESCAPES.get(character, character) for character in value)
 
 
 def write_items(

@@ -16,7 +16,8 @@ from typing import Any
 
 from pyropunct.text.lines import NO_SENTENCE, TreebankError, opened, read_lines
 from pyropunct.text.marks import space_beside_mark, space_between_words
-from pyropunct.treebank.conllu_writer import as_written, escaped
+from pyropunct.treebank.conllu_block import with_misc
+from pyropunct.treebank.conllu_writer import as_written
 from pyropunct.treebank.head_rules import HeadRules, load_head_rules
 from pyropunct.treebank.phrase_trees import (
     EMPTY_ELEMENT,
@@ -226,4 +227,4 @@ def _misc(token: _Token, space: bool) -> str:
         "Leaf": token.written if token.written != token.form else "",
         "SpaceAfter": "" if space else "No",
     }
-    return "|".join(f"{key}={escaped(value)}" for key, value in entries.items() if value) or "_"
+    return with_misc("_", {name: value or None for name, value in entries.items()})

@@ -251,8 +251,8 @@ def _quote_tag(block: Block, token: int) -> str:
 def _sentence(layout: Layout) -> Sentence:
     block = layout.block
     tokens = [block.tokens[token - 1] for token in layout.words]
-    position = {token: word for word, token in enumerate(layout.words, start=1)} | {0: 0}
-    heads = [position[token.head] for token in tokens]
+    number = layout.numbers
+    heads = [number[token.head] for token in tokens]
     projective = projectivise(heads)
     forms = [
         token.columns[FORM].removesuffix(".") if ABBREVIATION_DOT in slot else token.columns[FORM]

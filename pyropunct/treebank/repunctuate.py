@@ -1,7 +1,7 @@
 """The tokens of a sentence with other punctuation; kept neighbours keep the space between them."""
 
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import NamedTuple
@@ -29,6 +29,19 @@ class Layout:
     def form(self, token: int) -> str:
         """The form of a token as written."""
         return self.block.tokens[token - 1].columns[FORM]
+
+    def head(self, token: int) -> int:
+        """The head of a token, as token ids; 0 for the root."""
+        return self.block.tokens[token - 1].head
+
+    @property
+    def numbers(self) -> dict[int, int]:
+        """The number of each word, from 1, by its token id; 0 is 0."""
+        return {token: word for word, token in enumerate((0, *self.words))}
+
+    def changed(self, columns: Mapping[int, Mapping[int, str]]) -> "Layout":
+        """The layout with new columns of some tokens; see `Block.changed`."""
+        return replace(self, block=self.block.changed(columns))
 
     def directed(self) -> Iterator[tuple[int, str]]:
         """The token id of each mark, with the mark, directed if it is a quotation mark."""

@@ -6,7 +6,6 @@ original ones.
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,11 +74,9 @@ def permuted(
 def surface_tree(sentence: Sentence) -> Tree:
     """The tree of all tokens, marks too; a mark whose arc crosses another gets a higher head."""
     layout, tree = sentence.layout, sentence.tree
-    number = {token: word for word, token in enumerate(layout.words, start=1)}
-    wanted = [[number[layout.block.tokens[mark - 1].head] for mark in slot] for slot in layout.marks]
-    heads = {token: tree.heads[word - 1] for token, word in number.items()}
-    for slot, of_marks in zip(layout.marks, hung(tree.heads, wanted), strict=True):
-        heads |= dict(zip(slot, of_marks, strict=True))
+    number = layout.numbers
+    wanted = {mark: number[layout.head(mark)] for slot in layout.marks for mark in slot}
+    heads = dict(zip(layout.words, tree.heads, strict=True)) | hung(tree.heads, layout.marks, wanted)
     columns = [token.columns for token in layout.block.tokens]
     return Tree(
         tuple(layout.words[heads[token] - 1] if heads[token] else 0 for token in sorted(heads)),
@@ -92,7 +89,7 @@ def surface_tree(sentence: Sentence) -> Tree:
 
 def words_among(sentence: Sentence, tokens: Sequence[int]) -> tuple[int, ...]:
     """The words among the tokens of a sentence, in their order, numbered as words."""
-    number = {token: word for word, token in enumerate(sentence.layout.words, start=1)}
+    number = sentence.layout.numbers
     return tuple(number[token] for token in tokens if token in number)
 
 
@@ -103,7 +100,7 @@ def _with_tokens(sentence: Sentence, tokens: Sequence[int], conventions: Convent
         return sentence
     mark = dict(layout.directed())
     heads = {token: {HEAD: str(head)} for token, head in enumerate(tree.heads, start=1)}
-    new = replace(layout, block=layout.block.changed(heads))
+    new = layout.changed(heads)
     items = [Item(layout.form(token), token, 0, mark.get(token, "")) for token in tokens]
     return sentence_of(sentence, new, items, [], conventions)
 

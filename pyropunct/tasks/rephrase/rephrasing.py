@@ -189,12 +189,9 @@ def _with_heads(block: Block, tree: UnderlyingTree, marks: Sequence[Sequence[int
     """The block with the heads of the words in the tree, and heads without crossing arcs for kept marks."""
     words = tree.sentence.layout.words
     place = {words[word - 1]: number for number, word in enumerate(tree.words, start=1)}
-    wanted = [[place.get(block.tokens[mark - 1].head, 0) for mark in slot] for slot in marks]
-    heads = {
-        mark: words[tree.words[head - 1] - 1]
-        for slot, of_marks in zip(marks, hung(tree.tree.heads, wanted), strict=True)
-        for mark, head in zip(slot, of_marks, strict=True)
-    }
+    wanted = {mark: place.get(block.tokens[mark - 1].head, 0) for slot in marks for mark in slot}
+    found = hung(tree.tree.heads, marks, wanted)
+    heads = {mark: words[tree.words[head - 1] - 1] for mark, head in found.items()}
     for word in tree.words:
         head = tree.sentence.tree.heads[word - 1]
         heads[words[word - 1]] = words[head - 1] if head else 0
