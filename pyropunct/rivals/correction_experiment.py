@@ -24,7 +24,7 @@ from pyropunct.rivals.taggers.recurrent import RivalRecipe
 from pyropunct.tasks import USUAL, CorrectingSettings
 from pyropunct.tasks.correct.correcting import NoisyChannel, decisions
 from pyropunct.tasks.correct.corrector_training import (
-    Pair,
+    RightAndWrong,
     correction_recipe,
     fit_channel,
     fit_correction,
@@ -83,7 +83,7 @@ def fitted(
     return lambda parses, wrong: {"": list(wrong)}
 
 
-def fitted_channel(model: Punctuator, pairs: Sequence[Pair]) -> Corrector:
+def fitted_channel(model: Punctuator, pairs: Sequence[RightAndWrong]) -> Corrector:
     """The noisy channel fitted to pairs; it takes the rate of errors of these, or finds the rate."""
     channel = NoisyChannel(model, fit_channel(pairs, model.vocabulary.tokens))
 
@@ -299,7 +299,10 @@ def _cross_fitted(
     model: Punctuator, learners: Sequence[Corrected], parses: Parses, settings: CorrectionSettings
 ) -> Surfaces:
     """The corrections of a noisy channel that was fitted to the other sentences."""
-    pairs = [Pair(trees[0].tree, one.right, one.wrong) for trees, one in zip(parses, learners, strict=True)]
+    pairs = [
+        RightAndWrong(trees[0].tree, one.right, one.wrong)
+        for trees, one in zip(parses, learners, strict=True)
+    ]
     folds = np.array(folds_by_sentence(learners, settings.seed))
     corrected: dict[str, dict[int, Surface]] = {}
     for fold in range(FOLDS):

@@ -3,11 +3,15 @@
 Importing the settings needs no torch.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated
 
 from pyropunct.limits import Count, Range, Seed
 from pyropunct.restore.settings import DecisionSettings
+
+Advance = Callable[[int], None]
+"""Called with the number of sentences that are done since the last call."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -32,7 +32,7 @@ from pyropunct.text.marks import (
     space_between_words,
 )
 from pyropunct.treebank.conllu_block import FORM
-from pyropunct.treebank.repunctuate import Layout, original_spaces
+from pyropunct.treebank.repunctuate import Item, Layout, original_spaces, units
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree, dependents_of
 
@@ -189,29 +189,19 @@ def _written(layout: Layout) -> Iterator[tuple[str, list[str]]]:
     """The written words of a sentence, each with its words."""
     text, words = "", list[str]()
     spaces, marks = original_spaces(layout.block), {mark for slot in layout.marks for mark in slot}
-    for form, first, last in _units(layout):
-        tokens = range(first, last + 1)
+    items = [Item(layout.form(token), token, 0) for token in range(1, len(layout.block.tokens) + 1)]
+    for form, first, last in units(layout, items):
+        tokens = range(items[first].token, items[last].token + 1)
         if words and (marks.intersection(tokens) or not space_between_words(text, form)):
             yield text, words
             text, words = "", []
         if not marks.intersection(tokens):
             text, words = text + form, words + [layout.form(token) for token in tokens]
-            if spaces[last]:
+            if spaces[tokens[-1]]:
                 yield text, words
                 text, words = "", []
     if words:
         yield text, words
-
-
-def _units(layout: Layout) -> Iterator[tuple[str, int, int]]:
-    """The multiword tokens and the other tokens of a sentence: the form, the first id and the last."""
-    ranges = {multiword.first: multiword for multiword in layout.block.ranges}
-    token = 1
-    while token <= len(layout.block.tokens):
-        multiword = ranges.get(token)
-        last = token if multiword is None else multiword.last
-        yield (layout.form(token) if multiword is None else multiword.columns[FORM]), token, last
-        token = last + 1
 
 
 DELIMITING, SEPARATING, FINAL, OPENING, CLOSING = FUNCTIONS = (

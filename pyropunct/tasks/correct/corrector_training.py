@@ -154,7 +154,7 @@ LEAST_WEIGHT, DIGITS = 0.02, 3
 """Weights nearer to 0 than this are left out of a fitted channel; the others have so many decimals."""
 
 
-class Pair(NamedTuple):
+class RightAndWrong(NamedTuple):
     """A sentence with right (x_c) and wrong (x_e) punctuation of its slots 0..n."""
 
     tree: Tree
@@ -182,32 +182,32 @@ def simulated_pairs(
     copies: int = 1,
     seed: int = 0,
     parser: Parser | None = None,
-) -> list[Pair]:
+) -> list[RightAndWrong]:
     """`wrong_copies` of right sentences as pairs; a parser draws the trees of every second copy."""
     sentences = tuple(sentences)
     made = wrong_copies(sentences, rates, copies, seed)
     if parser is not None and copies > 1:
         made = with_drawn_trees(made, len(sentences), parser)
-    return [Pair(right.tree, right.surface, wrong.surface) for right, wrong in made]
+    return [RightAndWrong(right.tree, right.surface, wrong.surface) for right, wrong in made]
 
 
-def pairs_of_learners(model: Punctuator, learners: Sequence[Corrected]) -> list[Pair]:
+def pairs_of_learners(model: Punctuator, learners: Sequence[Corrected]) -> list[RightAndWrong]:
     """Corrections of learners' text, with best trees; raises `MissingPartError` without a parser."""
     parsed = weighted_trees(model, [sentence.words for sentence in learners], 1)
     return [
-        Pair(best.tree, sentence.right, sentence.wrong)
+        RightAndWrong(best.tree, sentence.right, sentence.wrong)
         for [best], sentence in zip(parsed, learners, strict=True)
     ]
 
 
-def _slots(pairs: Iterable[Pair]) -> Iterator[tuple[String, String, Context]]:
+def _slots(pairs: Iterable[RightAndWrong]) -> Iterator[tuple[String, String, Context]]:
     """The right string, the wrong string and the context of each slot."""
     for pair in pairs:
         for right, wrong, context in zip(pair.right, pair.wrong, contexts(pair.tree), strict=True):
             yield tuple(right), tuple(wrong), context
 
 
-def perplexity(channel: ErrorChannel, pairs: Iterable[Pair]) -> float:
+def perplexity(channel: ErrorChannel, pairs: Iterable[RightAndWrong]) -> float:
     """exp(- log p(x_e | x_c) per slot), over the slots in which at most one error was made."""
     total, slots = 0.0, 0
     for right, wrong, context in _slots(pairs):
@@ -217,7 +217,7 @@ def perplexity(channel: ErrorChannel, pairs: Iterable[Pair]) -> float:
     return math.exp(-total / slots)
 
 
-def fit_channel(pairs: Iterable[Pair], marks: Collection[str]) -> ErrorChannel:
+def fit_channel(pairs: Iterable[RightAndWrong], marks: Collection[str]) -> ErrorChannel:
     """Fit an error channel to pairs: maximum a posteriori, with normal priors on the weights.
 
     Slots that need more than one error are ignored.

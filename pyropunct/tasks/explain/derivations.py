@@ -17,6 +17,7 @@ from pyropunct.inference.machines.evidence import exactly
 from pyropunct.inference.machines.paths import Made, Path, Ways
 from pyropunct.inference.machines.products import EDITS, KEEP
 from pyropunct.models.channel.slip import SLIP
+from pyropunct.tasks import Advance
 from pyropunct.text.marks import START, UNKNOWN, Surface
 from pyropunct.treebank.sentence import Puncteme, Sentence, part_of
 from pyropunct.treebank.tree import Tree
@@ -177,7 +178,6 @@ OPEN, CLOSE = "⟦", "⟧"
 """Around the place in a sentence that an example is about."""
 
 Key = TypeVar("Key")
-Advance = Callable[[int], None]
 Rule = tuple[tuple[str, ...], tuple[str, ...]]
 """Two underlying neighbours, and what they become."""
 

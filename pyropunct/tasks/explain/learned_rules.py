@@ -22,7 +22,7 @@ from pyropunct.errors import MissingPartError
 from pyropunct.fitted.story import FittedStory, merged_edits
 from pyropunct.inference.machines.products import EDITS, TokenEdit
 from pyropunct.models.learned import learned_scales, learned_values, other_values
-from pyropunct.tasks import RuleSettings
+from pyropunct.tasks import Advance, RuleSettings
 from pyropunct.tasks.explain.nunberg import EQUAL_STRENGTH, MARKS, NunbergRule, nunberg_rules
 from pyropunct.text.marks import START, display
 from pyropunct.treebank.sentence import Sentence
@@ -288,8 +288,6 @@ PART = 200
 
 DASHES = ("-", "—", "–", "--")
 """Forms of Nunberg's dash in treebanks: the first one that a model knows is taken for it."""
-
-Advance = Callable[[int], None]
 
 
 def learned_rules(

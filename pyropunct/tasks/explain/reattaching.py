@@ -8,7 +8,7 @@ heads a treebank may have wrong (`doubts`).
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
 from typing import NamedTuple
@@ -23,6 +23,7 @@ from pyropunct.inference.machines.evidence import String, exactly
 from pyropunct.inference.machines.paths import Ways
 from pyropunct.inference.problem import Problem
 from pyropunct.models.channel.slip import SLIP
+from pyropunct.tasks import Advance
 from pyropunct.tasks.explain.derivations import SlotDerivation, sprouted_marks, ways_of
 from pyropunct.text.marks import STRAIGHT
 from pyropunct.treebank.conllu_block import DEPREL, DEPS, HEAD, MISC, misc_entries, with_misc
@@ -42,8 +43,6 @@ ACCEPTED, PROPOSED, PROBABILITY = "PunctAccept", "PunctHead", "PunctProb"
 """Entries in MISC of a mark: whether an annotator accepts a head, this head, and its probability."""
 
 _NO_PROPOSAL: dict[str, str | None] = dict.fromkeys((ACCEPTED, PROPOSED, PROBABILITY))
-
-Advance = Callable[[int], None]
 
 
 FUNCTION_WORDS = frozenset(

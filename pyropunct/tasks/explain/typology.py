@@ -15,7 +15,7 @@ and expected counts c[l, p, k] have the log-likelihood sum_k c[l, p, k] log soft
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, product
 from statistics import NormalDist
@@ -36,7 +36,7 @@ from torch import Tensor
 from pyropunct.fitted.story import FittedStory, merged_edits
 from pyropunct.inference.machines.products import EDITS, TokenEdit
 from pyropunct.models.symmetry import PAIRED
-from pyropunct.tasks import TypologySettings
+from pyropunct.tasks import Advance, TypologySettings
 from pyropunct.tasks.explain.learned_rules import part_by_part, require_edits
 from pyropunct.tasks.explain.relations import expected_pairs
 from pyropunct.text.marks import ABBREVIATION_DOT, START, STRAIGHT, display
@@ -76,8 +76,6 @@ PAIRS, RELATIONS, ROOTS = "pairs", "relations", "final marks"
 
 SPROUTED = ("commas on both sides", "a comma on one side", "brackets or quotation marks")
 """What constituents of a relation may sprout."""
-
-Advance = Callable[[int], None]
 
 
 class Tally(NamedTuple):
