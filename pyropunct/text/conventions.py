@@ -78,6 +78,11 @@ def _two_counts(name: str, plain: Any) -> tuple[int, int]:
     return first, second
 
 
+def _two_texts(name: str, plain: Any) -> tuple[str, str]:
+    first, second = texts(name, plain)
+    return first, second
+
+
 def _smoothed(counts: tuple[int, int], prior: float, weight: float) -> float:
     capital, seen = counts
     return (capital + weight * prior) / (seen + weight)
@@ -162,16 +167,14 @@ class SpacingStatistics:
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> "SpacingStatistics":
         """The statistics that `to_json` wrote; raises `ValueError` if they are damaged."""
-        counts = {}
-        for left, right, spaces, pairs in plain["counts"]:
-            texts("a pair of tokens", [left, right])
-            counts[left, right] = _two_counts("the counts of a pair of tokens", [spaces, pairs])
+        counts = {
+            _two_texts("a pair of tokens", [left, right]): _two_counts("the counts of a pair", of_pair)
+            for left, right, *of_pair in plain["counts"]
+        }
         enclitics, proclitics = (
             frozenset(texts(f"the list of {name}", plain[name])) for name in ("enclitics", "proclitics")
         )
-        for pair in plain["joined"]:
-            texts("a pair of words", pair)
-        joined = frozenset((left, right) for left, right in plain["joined"])
+        joined = frozenset(_two_texts("a pair of words", pair) for pair in plain["joined"])
         return cls(counts, enclitics, proclitics, joined)
 
 

@@ -3,6 +3,7 @@
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from pyropunct.text.conventions import Conventions
 from pyropunct.text.marks import DOUBLE, SINGLE, Surface
@@ -15,6 +16,7 @@ from pyropunct.treebank.conllu_block import (
     MISC,
     EmptyNode,
     MultiwordRange,
+    is_comment,
     with_misc,
     with_space_after,
 )
@@ -60,19 +62,18 @@ def write_items(
     return as_written(list(_Rewriting(layout, items, mark_heads, conventions).lines()))
 
 
+@dataclass
 class _Rewriting:
     """Writes the new lines of one sentence."""
 
-    def __init__(
-        self, layout: Layout, items: Sequence[Item], mark_heads: Sequence[int], conventions: Conventions
-    ) -> None:
-        self.layout = layout
-        self.block = layout.block
-        self.items = items
-        self.mark_heads = mark_heads
-        self.spaces = spaces_after(layout, items, conventions)
-        self.text = printed(layout, items, conventions).text
-        self.enhanced = any(token.columns[DEPS] != "_" for token in layout.block.tokens)
+    layout: Layout
+    items: Sequence[Item]
+    mark_heads: Sequence[int]
+    conventions: Conventions
+
+    def __post_init__(self) -> None:
+        self.spaces = spaces_after(self.layout, self.items, self.conventions)
+        self.enhanced = any(token.columns[DEPS] != "_" for token in self.layout.block.tokens)
         self.empty_nodes = self._place_empty_nodes()
         self.numbers = self._renumber()
 
@@ -81,7 +82,7 @@ class _Rewriting:
         kept = [0, *(number for number, item in enumerate(self.items, 1) if item.token)]
         tokens = [0, *(item.token for item in self.items if item.token)]
         placed: dict[int, list[EmptyNode]] = {}
-        for node in self.block.empty_nodes:
+        for node in self.layout.block.empty_nodes:
             placed.setdefault(kept[bisect_right(tokens, node.after) - 1], []).append(node)
         return placed
 
@@ -94,9 +95,9 @@ class _Rewriting:
         return numbers
 
     def lines(self) -> Iterator[str]:
-        for line in self.block.lines:
-            if line.lstrip().startswith("#"):
-                yield retitled(line, self.text)
+        text = printed(self.layout, self.items, self.conventions).text
+        for line in filter(is_comment, self.layout.block.lines):
+            yield retitled(line, text)
         yield from self._empty_node_lines(0)
         ranges = kept_ranges(self.layout, self.items)
         covered_until = 0
@@ -118,7 +119,7 @@ class _Rewriting:
         """The line of one item; ``space`` is None inside a multiword token, where MISC says nothing."""
         item = self.items[number - 1]
         if item.token:
-            columns = list(self.block.tokens[item.token - 1].columns)
+            columns = list(self.layout.block.tokens[item.token - 1].columns)
             columns[FORM], columns[HEAD] = item.form, self.numbers[columns[HEAD]]
             columns[DEPS] = self._dependencies(columns[DEPS])
         else:

@@ -10,7 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, overload
 
-from pyropunct.text.lines import BEGINNING, NO_SENTENCE, Start, TreebankError, opened, read_lines
+from pyropunct.text.lines import BEGINNING, NO_SENTENCE, Start, TreebankError, opened, raised, read_lines
 from pyropunct.text.marks import ABBREVIATION_DOT, DOUBLE, QUOTE_TAGS, START, STRAIGHT, direct_quotes
 from pyropunct.treebank.conllu_block import (
     DEPREL,
@@ -154,10 +154,7 @@ def read_sentences(
     lines: Iterable[str], name: str, punctuation_relation: bool = True
 ) -> Iterator[Sentence | Omission]:
     """The sentences of a CoNLL-U text, one at a time; raises `TreebankError` if malformed."""
-    for sentence in sentences_or_errors(lines, name, BEGINNING, punctuation_relation):
-        if isinstance(sentence, TreebankError):
-            raise sentence
-        yield sentence
+    return raised(sentences_or_errors(lines, name, BEGINNING, punctuation_relation))
 
 
 def read_again(written: str, tree: Tree) -> Sentence | None:

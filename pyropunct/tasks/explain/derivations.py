@@ -23,7 +23,7 @@ from pyropunct.treebank.sentence import Puncteme, Sentence, part_of
 from pyropunct.treebank.tree import Tree
 
 
-class SproutedTree(NamedTuple):
+class SproutedToken(NamedTuple):
     """A token, with the head word (0: the start) and the depth (-1: the start) of its constituent."""
 
     token: str
@@ -48,7 +48,7 @@ class SlotDerivation(NamedTuple):
     :ivar kept: the pairs of neighbours that the channel kept, in its order.
     """
 
-    underlying: tuple[SproutedTree, ...]
+    underlying: tuple[SproutedToken, ...]
     surface: tuple[str, ...]
     origins: tuple[int | None, ...]
     edits: tuple[SlotEdit, ...]
@@ -89,7 +89,7 @@ class Derivations:
         strings = underlying_strings(tree, punctemes)
         return [self._slot(u, tuple(x)) for u, x in zip(strings, surface, strict=True)]
 
-    def _slot(self, underlying: tuple[SproutedTree, ...], surface: tuple[str, ...]) -> SlotDerivation:
+    def _slot(self, underlying: tuple[SproutedToken, ...], surface: tuple[str, ...]) -> SlotDerivation:
         number = self._vocabulary.token_number
         u = tuple(number[sprouted.token] for sprouted in underlying)
         x = tuple(number.get(token, number[UNKNOWN]) for token in surface)
@@ -108,7 +108,7 @@ class Derivations:
                 edits.append(SlotEdit(pair, EDITS[kind], made.edit.after_of(*pair)))
         return SlotDerivation(underlying, surface, path.origins, tuple(edits), False, tuple(kept))
 
-    def _neighbours(self, underlying: Sequence[SproutedTree], made: Made) -> tuple[str, str]:
+    def _neighbours(self, underlying: Sequence[SproutedToken], made: Made) -> tuple[str, str]:
         first, second = (
             self._vocabulary.tokens[token] if place is None else underlying[place].token
             for token, place in zip(made.edit[:2], made.places, strict=True)
@@ -118,7 +118,7 @@ class Derivations:
 
 def sprouted_marks(
     sentence: Sentence, slot: int, derivation: SlotDerivation
-) -> list[tuple[int, SproutedTree]]:
+) -> list[tuple[int, SproutedToken]]:
     """The marks of a slot that are underlying tokens: the token ids of the original, each with its token."""
     marks = sentence.layout.marks[slot]
     special = len(derivation.surface) - len(marks)  # the sentence start or an abbreviation dot comes first
@@ -131,16 +131,16 @@ def sprouted_marks(
 
 def underlying_strings(
     tree: Tree, punctemes: Sequence[tuple[Puncteme, Puncteme]]
-) -> list[tuple[SproutedTree, ...]]:
+) -> list[tuple[SproutedToken, ...]]:
     """The underlying string u_i of each of the slots 0..n; that of slot 0 begins with the sentence start."""
     forest, has_parts = forest_of([tree.heads]), any(map(part_of, punctemes))
     start, *columns = forest.sprouting_with_parts if has_parts else forest.sprouting
     events = list(zip(*(column.tolist() for column in columns), strict=True))
-    strings = [[SproutedTree(START, 0, -1)], *([] for _ in range(len(tree)))]
+    strings = [[SproutedToken(START, 0, -1)], *([] for _ in range(len(tree)))]
     for slot, (first, last) in enumerate(pairwise(start.tolist())):
         for node, on_left, outside in events[first:last]:
             tokens = _standing(punctemes[node], 0 if on_left else 1, outside)
-            strings[slot] += [SproutedTree(token, node + 1, tree.depths[node]) for token in tokens]
+            strings[slot] += [SproutedToken(token, node + 1, tree.depths[node]) for token in tokens]
     return [tuple(string) for string in strings]
 
 

@@ -20,7 +20,7 @@ from pyropunct.fitted.story import FittedStory
 from pyropunct.inference.machines.evidence import String
 from pyropunct.models.channel.slip import SLIP
 from pyropunct.punctuator import Punctuator
-from pyropunct.tasks.explain.derivations import Derivations, SproutedTree, ways_of
+from pyropunct.tasks.explain.derivations import Derivations, SproutedToken, ways_of
 from pyropunct.tasks.explain.reattaching import hung
 from pyropunct.tasks.rephrase.underlying_tree import UnderlyingTree
 from pyropunct.text.conventions import Capitals, Conventions, at_the_beginning
@@ -132,7 +132,7 @@ def unchanged_slots(tree: UnderlyingTree) -> dict[int, int]:
     return kept
 
 
-def _tokens(string: Sequence[SproutedTree]) -> list[tuple[str, int]]:
+def _tokens(string: Sequence[SproutedToken]) -> list[tuple[str, int]]:
     return [(sprouted.token, sprouted.word) for sprouted in string]
 
 

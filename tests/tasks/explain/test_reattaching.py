@@ -13,7 +13,7 @@ from sentences import hung_by_slot
 from treebank_strategies import Written, head_lists, sentences
 
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.tasks.explain.derivations import SlotDerivation, SproutedTree, underlying_strings
+from pyropunct.tasks.explain.derivations import SlotDerivation, SproutedToken, underlying_strings
 from pyropunct.tasks.explain.reattaching import mark_attachments, reattached, uncrossed
 from pyropunct.treebank.reading import read_text, read_treebank
 from pyropunct.treebank.tree import Tree, projectivise
@@ -64,16 +64,16 @@ AMERICAN = """# sent_id = american
 """
 
 
-def slot(underlying: list[SproutedTree], surface: str, origins: tuple[int | None, ...]) -> SlotDerivation:
+def slot(underlying: list[SproutedToken], surface: str, origins: tuple[int | None, ...]) -> SlotDerivation:
     return SlotDerivation(tuple(underlying), tuple(surface.split()), origins, (), False)
 
 
 def test_a_period_inside_quotation_marks() -> None:
     """It belongs to the whole sentence, but its arc there would cross that of the quotation mark."""
     [sentence] = read_text(AMERICAN)
-    opening = SproutedTree("“", 3, 1)
-    closing, period = opening._replace(token="”"), SproutedTree(".", 2, 0)
-    start = SlotDerivation((SproutedTree("\t^", 0, -1),), ("\t^",), (0,), (), False)
+    opening = SproutedToken("“", 3, 1)
+    closing, period = opening._replace(token="”"), SproutedToken(".", 2, 0)
+    start = SlotDerivation((SproutedToken("\t^", 0, -1),), ("\t^",), (0,), (), False)
     moved = [start, slot([], "", ()), slot([opening], "“", (0,)), slot([closing, period], ". ”", (1, 0))]
     assert mark_attachments(sentence, moved) == {3: 4, 5: 4, 6: 4}
     unexplained = [*moved[:3], slot([closing, period], ". ”", (None, 0))]
