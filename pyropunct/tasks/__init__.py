@@ -1,6 +1,6 @@
-"""Work that a fitted model does besides restoration: correct, explain, rephrase; with its settings.
+"""Work that a fitted model does besides restoration: correct, explain, rephrase.
 
-Importing the settings needs no torch.
+Its settings are here, because they are imported without torch.
 """
 
 from collections.abc import Callable

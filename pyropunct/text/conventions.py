@@ -168,7 +168,9 @@ class SpacingStatistics:
     def from_json(cls, plain: Mapping[str, Any]) -> "SpacingStatistics":
         """The statistics that `to_json` wrote; raises `ValueError` if they are damaged."""
         counts = {
-            _two_texts("a pair of tokens", [left, right]): _two_counts("the counts of a pair", of_pair)
+            _two_texts("a pair of tokens", [left, right]): _two_counts(
+                "the counts of a pair of tokens", of_pair
+            )
             for left, right, *of_pair in plain["counts"]
         }
         enclitics, proclitics = (

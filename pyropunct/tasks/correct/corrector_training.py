@@ -38,9 +38,6 @@ CENTRED_WINDOW = "pyropunct.models.channel.window:CentredWindow"
 CLOSENESS = 0.5
 """The standard deviation of the prior of the edits' logits around those of the model of right text."""
 
-COPIES, EPOCHS = SimulationSettings.copies, SimulationSettings.epochs
-"""The copies of each training sentence in an epoch, each with other errors, and the number of epochs."""
-
 
 @dataclass
 class CorrectionTraining(Training):
@@ -69,7 +66,7 @@ def correction_recipe(clean: Recipe, **changes: Any) -> Recipe:
         "attach": CORRECTING_ATTACH,
         "channel": CENTRED_WINDOW,
         "edit_prior_scale": CLOSENESS,
-        "epochs": EPOCHS,
+        "epochs": SimulationSettings.epochs,
         "parts": False,
     }
     return clean.changed(**{**settings, **changes})
@@ -92,7 +89,7 @@ def fit_correction(
     clean: Punctuator,
     *,
     rates: ErrorRates | None = None,
-    copies: int = COPIES,
+    copies: int = SimulationSettings.copies,
     recipe: Recipe | None = None,
     seed: int = 0,
     device: str = "cpu",
@@ -102,7 +99,7 @@ def fit_correction(
 
     :param dev: chooses the epoch and gives the perplexity; by default every tenth training sentence.
     :param clean: the model of right text, fitted to the same training sentences.  If it has a parser, every
-        second copy has drawn trees, see `with_drawn_trees`.
+        second copy has drawn trees, see `wrong_copies`.
     :raises VariantError: if the channel of the clean model has no sliding window.
     """
     if window_of(clean.story) is None:
@@ -111,34 +108,14 @@ def fit_correction(
             "sliding window: fit one with `pyropunct fit TRAIN --channel sliding-window`"
         )
     parts = held_out(train) if dev is None else (tuple(train), tuple(dev))
-    pairs = wrong_copies(parts[0], rates, copies, seed)
-    drawn: Container[int] = ()
-    if clean.parser is not None:
-        pairs = with_drawn_trees(pairs, len(parts[0]), clean.parser)
-        drawn = {number for number in range(len(pairs)) if number // len(parts[0]) % 2}
-    seen = error_examples(clean, pairs, drawn)
+    pairs, size = wrong_copies(parts[0], rates, copies, seed, clean.parser), len(parts[0])
+    drawn = [number for number in range(len(pairs)) if clean.parser is not None and number // size % 2]
+    seen = error_examples(clean, pairs, set(drawn))
     unseen = error_examples(clean, wrong_copies(parts[1], rates, 1, seed + 1))
     recipe = correction_recipe(clean.recipe) if recipe is None else recipe
     training = CorrectionTraining(clean.vocabulary, seen, unseen, recipe, seed, device, clean=clean)
     training.run(watch=watch)
     return TreeCorrector(clean, training.punctuator())
-
-
-def with_drawn_trees(
-    pairs: Sequence[tuple[Sentence, WrongSurface]], size: int, parser: Parser
-) -> list[tuple[Sentence, WrongSurface]]:
-    """Copies of sentences, with trees drawn by a parser in every second copy.
-
-    Trained only on right trees, a corrector takes right punctuation of a wrong tree for an error.  Draws
-    resemble the parser's trees of new sentences more than its best trees of training sentences do.
-    """
-    drawn = [
-        trees[-1].tree for trees in parser.parse([right.tree.forms for right, _ in pairs[:size]], trees=2)
-    ]
-    return [
-        (replace(right, tree=drawn[number % size]) if number // size % 2 else right, wrong)
-        for number, (right, wrong) in enumerate(pairs)
-    ]
 
 
 USUAL, SPREAD = -6.0, 3.0
@@ -183,11 +160,8 @@ def simulated_pairs(
     seed: int = 0,
     parser: Parser | None = None,
 ) -> list[RightAndWrong]:
-    """`wrong_copies` of right sentences as pairs; a parser draws the trees of every second copy."""
-    sentences = tuple(sentences)
-    made = wrong_copies(sentences, rates, copies, seed)
-    if parser is not None and copies > 1:
-        made = with_drawn_trees(made, len(sentences), parser)
+    """`wrong_copies` of right sentences as pairs."""
+    made = wrong_copies(sentences, rates, copies, seed, parser)
     return [RightAndWrong(right.tree, right.surface, wrong.surface) for right, wrong in made]
 
 

@@ -258,16 +258,11 @@ def _near(words: Sequence[str]) -> int:
 
 
 def doubts(
-    model: FittedStory,
-    sentences: Sequence[Sentence],
-    advance: Advance = lambda done: None,
-    *,
-    draws: int = DRAWS,
-    seed: int = 0,
+    model: FittedStory, sentences: Sequence[Sentence], advance: Advance = lambda done: None
 ) -> list[Doubt]:
     """The marks whose head is less probable than another, the most certain first; see `head_posteriors`."""
     doubts = []
-    for sentence, heads in head_posteriors(model, sentences, advance, draws=draws, seed=seed):
+    for sentence, heads in head_posteriors(model, sentences, advance):
         for mark, posterior in heads.items():
             if not posterior:
                 continue

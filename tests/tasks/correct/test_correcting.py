@@ -35,7 +35,6 @@ from pyropunct.tasks.correct.corrector_training import (
     error_examples,
     fit_correction,
     window_of,
-    with_drawn_trees,
 )
 from pyropunct.tasks.correct.gold_corrections import edit_scores
 from pyropunct.tasks.correct.hearing import wrong_sentences
@@ -198,7 +197,7 @@ class TwoTrees:
 def test_every_second_copy_has_drawn_trees(train: list[Sentence]) -> None:
     some = train[:4]
     pairs = wrong_copies(some, copies=3)
-    with_trees = with_drawn_trees(pairs, len(some), TwoTrees())
+    with_trees = wrong_copies(some, copies=3, parser=TwoTrees())
     assert [wrong for _, wrong in with_trees] == [wrong for _, wrong in pairs]
     assert [one.surface for one, _ in with_trees] == [one.surface for one, _ in pairs]
     assert with_trees[:4] == pairs[:4]
