@@ -2,7 +2,7 @@
 
     PYTHONPATH=tutorials python benchmarks/rephrasing.py MODEL TRAIN.conllu [--sentences N] [--seed SEED]
 
-Rephrases TRAIN.conllu, the treebank of MODEL, in each way of `pyropunct.tasks.rephrase.permuting`, trains a
+Rephrases TRAIN.conllu, the treebank of MODEL, in each way of `pyropunct.tasks.rephrase.rephrasing`, trains a
 trigram model with add-0.001 smoothing on the result, and measures its perplexity on the original sentences:
 of all trigrams, and of those with a mark.  All models have the same vocabulary.
 """
@@ -19,12 +19,12 @@ from trigrams import TrigramModel, perplexity, with_punctuation
 from pyropunct import Punctuator, Sentence, read_treebank
 from pyropunct.compare.significance import permutation_test
 from pyropunct.tasks import BASE, FULL, HALF
-from pyropunct.tasks.rephrase.permuting import (
+from pyropunct.tasks.rephrase.rephrasing import (
+    Rephraser,
     learn_surface_order,
     learn_underlying_order,
     permuted,
 )
-from pyropunct.tasks.rephrase.rephrasing import Rephraser
 from pyropunct.treebank.conllu_block import FORM
 
 Scores = dict[str, list[np.ndarray]]

@@ -189,7 +189,7 @@ def _permutation(rephraser: "Rephraser", edits: Edits, source: "Treebank") -> Ch
     """A change that draws orders for the dependents of nouns and verbs, learned from a treebank."""
     import numpy as np
 
-    from pyropunct.tasks.rephrase.permuting import learn_surface_order, learn_underlying_order, permuted
+    from pyropunct.tasks.rephrase.rephrasing import learn_surface_order, learn_underlying_order, permuted
 
     variant = edits.permute
     assert variant is not None

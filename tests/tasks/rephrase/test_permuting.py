@@ -15,14 +15,14 @@ from trigrams import EDGE, TrigramModel, perplexity, trigrams, with_punctuation
 from pyropunct.punctuator import Punctuator
 from pyropunct.tasks import BASE, FULL, HALF
 from pyropunct.tasks.rephrase.ordering import Family, WordOrder, families
-from pyropunct.tasks.rephrase.permuting import (
+from pyropunct.tasks.rephrase.rephrasing import (
+    Rephraser,
     learn_surface_order,
     learn_underlying_order,
     permuted,
     surface_tree,
     words_among,
 )
-from pyropunct.tasks.rephrase.rephrasing import Rephraser
 from pyropunct.treebank.conllu_block import FORM
 from pyropunct.treebank.reading import read_treebank
 from pyropunct.treebank.tree import is_projective
