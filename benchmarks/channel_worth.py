@@ -19,7 +19,7 @@ from pyropunct.fitted.recipes import PAPER_FAMILIES, RECIPES
 from pyropunct.inference.forest import forest_of
 from pyropunct.models.channel.slip import Slip
 from pyropunct.text.marks import Surface
-from pyropunct.treebank.functions import DELIMITING
+from pyropunct.treebank.orthography import DELIMITING
 from pyropunct.treebank.tree import Tree
 from pyropunct.vocabulary import Vocabulary, build_vocabulary
 

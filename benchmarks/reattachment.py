@@ -19,8 +19,7 @@ from pyropunct.punctuator import Punctuator
 from pyropunct.tasks.explain.derivations import Derivations
 from pyropunct.tasks.explain.reattaching import mark_attachments, reattached
 from pyropunct.text.lines import read_lines
-from pyropunct.treebank.conllu_block import FORM, Block
-from pyropunct.treebank.conllu_reader import blocks_or_errors
+from pyropunct.treebank.conllu_block import FORM, Block, blocks_or_errors
 from pyropunct.treebank.reading import read_treebank
 from pyropunct.treebank.sentence import Sentence
 

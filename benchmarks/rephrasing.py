@@ -1,8 +1,8 @@
 """How natural three kinds of rephrased sentences are: Table 6 of Li, Wang & Eisner (2019), as Markdown.
 
-    python benchmarks/rephrasing.py MODEL TRAIN.conllu [--sentences N] [--seed SEED]
+    PYTHONPATH=tutorials python benchmarks/rephrasing.py MODEL TRAIN.conllu [--sentences N] [--seed SEED]
 
-Rephrases TRAIN.conllu, the treebank of MODEL, in each way of `pyropunct.tasks.rephrase.permuting`, trains a
+Rephrases TRAIN.conllu, the treebank of MODEL, in each way of `pyropunct.tasks.rephrase.rephrasing`, trains a
 trigram model with add-0.001 smoothing on the result, and measures its perplexity on the original sentences:
 of all trigrams, and of those with a mark.  All models have the same vocabulary.
 """
@@ -14,19 +14,17 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from trigrams import TrigramModel, perplexity, with_punctuation
 
 from pyropunct import Punctuator, Sentence, read_treebank
 from pyropunct.compare.significance import permutation_test
-from pyropunct.tasks.rephrase.permuting import (
-    TrigramModel,
+from pyropunct.tasks import BASE, FULL, HALF
+from pyropunct.tasks.rephrase.rephrasing import (
+    Rephraser,
     learn_surface_order,
     learn_underlying_order,
     permuted,
-    perplexity,
-    with_punctuation,
 )
-from pyropunct.tasks.rephrase.rephrasing import Rephraser
-from pyropunct.tasks.settings import BASE, FULL, HALF
 from pyropunct.treebank.conllu_block import FORM
 
 Scores = dict[str, list[np.ndarray]]

@@ -43,9 +43,9 @@ from pyropunct.nets.tagger import SlotTaggerRecipe
 from pyropunct.restore.deciding import decide
 from pyropunct.restore.parses import weighted_trees
 from pyropunct.shipped import FOLDER
-from pyropunct.tasks.correct.channel_fitting import fit_channel, simulated_pairs
+from pyropunct.tasks import SimulationSettings
 from pyropunct.tasks.correct.correcting import NoisyChannel, load_corrector
-from pyropunct.tasks.correct.fitting import COPIES
+from pyropunct.tasks.correct.corrector_training import fit_channel, simulated_pairs
 from pyropunct.text.marks import Surface
 from pyropunct.train.adapting import LearnedText
 from pyropunct.train.checkpoints import Checkpoint
@@ -109,7 +109,9 @@ def main() -> None:
         texts = [Path(file).read_text("utf-8") for file in [options.text, *options.more] if file]
         model = Punctuator.load(options.out)
         model = tagged(model, train, dev, texts, options.work / "tagger", TAGGER, options.seed)
-        pairs = simulated_pairs(train, copies=COPIES, seed=options.seed, parser=model.parser)
+        pairs = simulated_pairs(
+            train, copies=SimulationSettings.copies, seed=options.seed, parser=model.parser
+        )
         channel = fit_channel(pairs, model.vocabulary.tokens)
         NoisyChannel(model, channel).save(options.out, small=True)
         if options.encoder:

@@ -17,8 +17,7 @@ import torch
 
 from pyropunct import Punctuator, Sentence, fit, read_treebank
 from pyropunct.fitted.recipes import named_recipe
-from pyropunct.tasks.explain.learned import learned_rules
-from pyropunct.tasks.explain.rules import COUNTED, LearnedRules
+from pyropunct.tasks.explain.learned_rules import COUNTED, LearnedRules, learned_rules
 
 
 def main() -> None:

@@ -21,11 +21,11 @@ import torch
 
 from pyropunct import Punctuator, read_treebank
 from pyropunct.models.symmetry import PAIRED, unmatched
+from pyropunct.tasks import FIRST
 from pyropunct.tasks.rephrase.rephrasing import Rephraser
 from pyropunct.tasks.rephrase.underlying_tree import UnderlyingTree
-from pyropunct.tasks.settings import FIRST
 from pyropunct.text.marks import SPECIAL, display
-from pyropunct.treebank.functions import DELIMITING, FINAL
+from pyropunct.treebank.orthography import DELIMITING, FINAL
 from pyropunct.treebank.sentence import part_of
 
 

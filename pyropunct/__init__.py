@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pyropunct.text.lines import TreebankError
     from pyropunct.train.adapting import adapt
     from pyropunct.train.fitting import fit
-    from pyropunct.treebank.brackets import read_brackets
+    from pyropunct.treebank.constituency import read_brackets
     from pyropunct.treebank.reading import Treebank, read_text, read_treebank
     from pyropunct.treebank.sentence import Sentence
 
@@ -32,7 +32,7 @@ _HOMES = {
     "adapt": "train.adapting",
     "fit": "train.fitting",
     "load": "punctuator",
-    "read_brackets": "treebank.brackets",
+    "read_brackets": "treebank.constituency",
     "Punctuator": "punctuator",
     "RECIPES": "fitted.recipes",
     "Recipe": "fitted.recipes",

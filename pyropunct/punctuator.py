@@ -157,7 +157,7 @@ class Punctuator(FittedStory):
     ) -> list[Surface]:
         """Punctuation for raw words or trees (Li, Wang & Eisner 2019, section 6.1).
 
-        Print the result with `pyropunct.text.printing.print_words`.
+        Print the result with `pyropunct.text.raw_sentence.print_words`.
 
         :param sentences: the words of each sentence, which are parsed, or its tree.
         :param decoder: one of `pyropunct.restore.decoders.DECODERS`.

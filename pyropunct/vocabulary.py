@@ -18,7 +18,7 @@ from pyropunct.inference.machines.evidence import EMPTY, padded
 from pyropunct.models.symmetry import CLOSERS
 from pyropunct.models.trees import READING, TREEBANK, TreeBatch, string_number
 from pyropunct.text.marks import ABBREVIATION_DOT, SPECIAL, START, UNKNOWN, Surface
-from pyropunct.treebank.functions import CLOSING, DELIMITING, FINAL, FUNCTIONS, SEPARATING, mark_functions
+from pyropunct.treebank.orthography import CLOSING, DELIMITING, FINAL, FUNCTIONS, SEPARATING, mark_functions
 from pyropunct.treebank.tree import MAIN_TREEBANK, Tree
 
 Pair = tuple[tuple[int, ...], tuple[int, ...]]
@@ -48,7 +48,7 @@ class Vocabulary:
 
     :ivar treebanks: sources of the examples, beginning with `MAIN_TREEBANK`, which also stands for unknown
         ones.
-    :ivar functions: what each token does, see `pyropunct.treebank.functions`; empty in files of earlier
+    :ivar functions: what each token does, see `pyropunct.treebank.orthography`; empty in files of earlier
         versions.
     """
 

@@ -1,8 +1,11 @@
 """Made-up sentences for the baselines."""
 
+from collections.abc import Collection, Sequence
 from dataclasses import replace
+from itertools import chain, count
 
 from pyropunct.embedded import embedded_treebank_path
+from pyropunct.tasks.explain.reattaching import hung
 from pyropunct.text.marks import START
 from pyropunct.treebank.reading import read_text, read_treebank
 from pyropunct.treebank.sentence import Sentence
@@ -22,3 +25,14 @@ def sentence(words: str, *slots: str) -> Sentence:
 def embedded(split: str, size: int) -> list[Sentence]:
     """The first sentences of the embedded treebank."""
     return list(read_treebank(embedded_treebank_path(split)))[:size]
+
+
+def hung_by_slot(
+    heads: Sequence[int], wanted: Sequence[Sequence[int]], barred: Collection[int] = ()
+) -> list[list[int]]:
+    """The heads that `hung` finds for the marks of each slot, given the wanted ones."""
+    number = count(1)
+    marks = [[next(number) for _ in slot] for slot in wanted]
+    numbered = dict(enumerate(chain.from_iterable(wanted), 1))
+    found = hung(heads, marks, numbered, barred)
+    return [[found[mark] for mark in slot] for slot in marks]

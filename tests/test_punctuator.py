@@ -15,7 +15,7 @@ from pyropunct.inference.machines.products import EDITS
 from pyropunct.inference.pyro.collapse import ImpossibleSurfaceError
 from pyropunct.models.trees import TreeBatch
 from pyropunct.punctuator import Punctuator, load
-from pyropunct.tasks.explain.brackets import bracketed
+from pyropunct.tasks.explain.tree_text import bracketed
 from pyropunct.text.marks import Surface, unpaired
 from pyropunct.train.fitting import fit
 from pyropunct.treebank.reading import read_text, read_treebank

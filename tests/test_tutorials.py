@@ -16,7 +16,7 @@ from nbformat import NotebookNode
 FOLDER = Path(__file__).parents[1] / "tutorials"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 
-BESIDE = ("matplotlibrc", "true_rules.py", "inaugural.zip", "german.zip")
+BESIDE = ("matplotlibrc", "true_rules.py", "trigrams.py", "inaugural.zip", "german.zip")
 """What notebooks need in the folder where they run."""
 
 LARGEST = 400_000

@@ -15,7 +15,7 @@ from treebanks import HARD, PIECES, mutated
 from pyropunct.cli.main import main
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.nets.parser import train_parser
-from pyropunct.tasks.correct.fitting import fit_correction
+from pyropunct.tasks.correct.corrector_training import fit_correction
 from pyropunct.train.fitting import fit
 from pyropunct.treebank.reading import read_treebank
 

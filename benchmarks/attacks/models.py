@@ -28,7 +28,7 @@ from pyropunct.nets.reader import train_reader
 from pyropunct.nets.running_text import ReaderRecipe
 from pyropunct.rivals.taggers.recurrent import RivalRecipe
 from pyropunct.rivals.taggers.rival import load_rival, train_rival
-from pyropunct.tasks.correct.fitting import fit_correction
+from pyropunct.tasks.correct.corrector_training import fit_correction
 from pyropunct.train.fitting import fit
 from pyropunct.treebank.reading import read_treebank
 

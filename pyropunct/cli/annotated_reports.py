@@ -7,7 +7,7 @@ from pyropunct.cli.restoration_report import RestorationReport
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.reading import Item
 from pyropunct.restore.restoring import Restored, Source, words_of
-from pyropunct.tasks.correct.underlying import Explainer, SlotChange, Sprout, changes
+from pyropunct.tasks.correct.correcting import Explainer, SlotChange, Sprout, changes
 from pyropunct.tasks.explain.derivations import Derivations
 from pyropunct.tasks.explain.punctuated_trees import least_risk_trees
 from pyropunct.tasks.explain.reattaching import mark_attachments, reattached

@@ -205,7 +205,7 @@ def correction(
         punctuation are left out.
     """
     from pyropunct.rivals.correction_experiment import CorrectionExperiment
-    from pyropunct.tasks.correct.learners import read_learner_treebanks, read_learners
+    from pyropunct.tasks.correct.gold_corrections import read_learner_treebanks, read_learners
     from pyropunct.treebank.reading import require_punctuation
 
     if learners is None:

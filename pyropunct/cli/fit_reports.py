@@ -9,7 +9,7 @@ from pyropunct.cli.report import Report
 from pyropunct.cli.rule_reports import disagreement
 from pyropunct.compare.table import Table, cells_table
 from pyropunct.punctuator import Punctuator
-from pyropunct.tasks.explain.learned import learned_rules
+from pyropunct.tasks.explain.learned_rules import learned_rules
 from pyropunct.text.marks import display
 from pyropunct.train.texts import REASONS
 from pyropunct.treebank.reading import Treebank

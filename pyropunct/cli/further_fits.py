@@ -14,7 +14,7 @@ from pyropunct.errors import UserError
 from pyropunct.files import model_path
 from pyropunct.fitted.recipes import TextSettings
 from pyropunct.limits import Placeholder, Seed
-from pyropunct.tasks.settings import SimulationSettings
+from pyropunct.tasks import SimulationSettings
 
 # Modules that need torch are imported inside the functions, so that --help answers at once.
 
@@ -103,17 +103,17 @@ def fit_correction(
     :param device: device of the weights, as torch names it, with --paper.
     """
     from pyropunct.fitted.model_file import check_writable
-    from pyropunct.tasks.correct.channel_fitting import (
+    from pyropunct.tasks.correct.correcting import NoisyChannel
+    from pyropunct.tasks.correct.corrector_training import (
+        correction_recipe,
         fit_channel,
         pairs_of_learners,
         perplexity,
         simulated_pairs,
     )
-    from pyropunct.tasks.correct.correcting import NoisyChannel
-    from pyropunct.tasks.correct.fitting import correction_recipe
-    from pyropunct.tasks.correct.fitting import fit_correction as train_corrector
+    from pyropunct.tasks.correct.corrector_training import fit_correction as train_corrector
+    from pyropunct.tasks.correct.gold_corrections import read_learners
     from pyropunct.tasks.correct.learner_errors import ErrorRates
-    from pyropunct.tasks.correct.learners import read_learners
     from pyropunct.train.story_training import held_out
     from pyropunct.treebank.reading import require_punctuation
 

@@ -14,11 +14,11 @@ from pyropunct.cli.report import Examples, TableFormat
 from pyropunct.errors import UserError
 from pyropunct.files import MODEL_SUFFIX
 from pyropunct.limits import Count, NotNegative, Placeholder
-from pyropunct.tasks.settings import RuleSettings, TypologySettings
+from pyropunct.tasks import RuleSettings, TypologySettings
 
 if TYPE_CHECKING:
     from pyropunct.punctuator import Punctuator
-    from pyropunct.tasks.explain.rules import LearnedRules
+    from pyropunct.tasks.explain.learned_rules import LearnedRules
     from pyropunct.tasks.explain.typology import LanguageCounts
     from pyropunct.treebank.sentence import Sentence
 
@@ -52,8 +52,8 @@ def rules(
         once.
     """
     from pyropunct.cli.rule_reports import rule_report, side_by_side_report, weight_report
-    from pyropunct.tasks.explain.examples import rule_examples
-    from pyropunct.tasks.explain.learned import learned_weights
+    from pyropunct.tasks.explain.derivations import rule_examples
+    from pyropunct.tasks.explain.learned_rules import learned_weights
 
     names, file = _models_and_file(models)
     _check(names, file, examples, plot, format)
@@ -94,7 +94,7 @@ def _learned(
     nunberg: bool | None,
 ) -> "LearnedRules":
     """The rules of the model of that name."""
-    from pyropunct.tasks.explain.learned import learned_rules
+    from pyropunct.tasks.explain.learned_rules import learned_rules
     from pyropunct.tasks.explain.nunberg import is_english
 
     nunberg = is_english(model.vocabulary.forms) if nunberg is None else nunberg
@@ -160,7 +160,7 @@ def relations(
     :param plot: SVG file for a plot with a bar for each relation.
     """
     from pyropunct.cli.learned_reports import relation_report
-    from pyropunct.tasks.explain.examples import sprouting_examples
+    from pyropunct.tasks.explain.derivations import sprouting_examples
     from pyropunct.tasks.explain.relations import relation_punctemes, symmetry_weights
 
     check_output(plot, SVG, (model, file))

@@ -9,11 +9,17 @@ from pyropunct.cli import console
 from pyropunct.cli.report import Report
 from pyropunct.compare.table import Table, cells_table
 from pyropunct.punctuator import Punctuator
-from pyropunct.tasks.explain.examples import Example
-from pyropunct.tasks.explain.pooling import pair_counts, perplexities, pool
+from pyropunct.tasks.explain.derivations import Example
+from pyropunct.tasks.explain.learned_rules import OCCURRING
 from pyropunct.tasks.explain.relations import RelationPunctemes, SymmetryWeight
-from pyropunct.tasks.explain.rules import OCCURRING
-from pyropunct.tasks.explain.typology import Comparison, LanguageCounts, Share
+from pyropunct.tasks.explain.typology import (
+    Comparison,
+    LanguageCounts,
+    Share,
+    pair_counts,
+    perplexities,
+    pool,
+)
 from pyropunct.text.marks import display, displayed_string
 from pyropunct.treebank.sentence import Sentence
 
@@ -65,7 +71,7 @@ class LearnedReport:
         sentences: Sequence[Sentence],
         most: int,
     ) -> None:
-        """Find at most so many examples for each key; see `pyropunct.tasks.explain.examples`."""
+        """Find at most so many examples for each key; see `pyropunct.tasks.explain.derivations`."""
         if most:
             with console.sentence_bar("examples", len(sentences)) as advance:
                 self.examples = examples(model, sentences, most, advance)

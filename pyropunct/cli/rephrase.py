@@ -13,7 +13,7 @@ from pyropunct.cli.loading import ModelUse, SentenceId, read_file
 from pyropunct.cli.report import SentenceReport, in_order, show_each, usable
 from pyropunct.errors import UserError
 from pyropunct.limits import Count, NamesIn, Placeholder, Seed
-from pyropunct.tasks.settings import FULL, PLACES
+from pyropunct.tasks import FULL, PLACES
 from pyropunct.text.marks import displayed, unpaired
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Edits:
 
     delete: Annotated[tuple[str, ...], Placeholder("RELATION")] = ()
     move: Annotated[tuple[Annotated[Relocation, move_of], ...], Placeholder("RELATION:PLACE")] = ()
-    permute: Annotated[str | None, NamesIn("pyropunct.tasks.settings:VARIANTS")] = None
+    permute: Annotated[str | None, NamesIn("pyropunct.tasks:VARIANTS")] = None
     samples: Count | None = None
     best: bool = False
     seed: Seed = 0
@@ -189,7 +189,7 @@ def _permutation(rephraser: "Rephraser", edits: Edits, source: "Treebank") -> Ch
     """A change that draws orders for the dependents of nouns and verbs, learned from a treebank."""
     import numpy as np
 
-    from pyropunct.tasks.rephrase.permuting import learn_surface_order, learn_underlying_order, permuted
+    from pyropunct.tasks.rephrase.rephrasing import learn_surface_order, learn_underlying_order, permuted
 
     variant = edits.permute
     assert variant is not None

@@ -6,8 +6,16 @@ from typing import Any
 
 from pyropunct.cli.learned_reports import Learned, LearnedReport
 from pyropunct.compare.table import NO_VALUE, Table, cells_table
-from pyropunct.tasks.explain.learned import LearnedWeight, SeveralOutcomes, side_by_side
-from pyropunct.tasks.explain.rules import COUNTED, GAP, LearnedPair, LearnedRules, PairOutcome
+from pyropunct.tasks.explain.learned_rules import (
+    COUNTED,
+    GAP,
+    LearnedPair,
+    LearnedRules,
+    LearnedWeight,
+    PairOutcome,
+    SeveralOutcomes,
+    side_by_side,
+)
 from pyropunct.text.marks import display, displayed_string
 
 # The edits of a model

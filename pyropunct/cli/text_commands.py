@@ -12,7 +12,7 @@ from pyropunct.errors import UserError
 from pyropunct.limits import Count, Range
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.shipped import DEFAULT
-from pyropunct.tasks.settings import CorrectingSettings
+from pyropunct.tasks import CorrectingSettings
 
 if TYPE_CHECKING:
     from pyropunct.cli.report import SentenceReport

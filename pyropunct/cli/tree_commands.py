@@ -24,7 +24,7 @@ from pyropunct.limits import Count, NotNegative, Placeholder
 
 if TYPE_CHECKING:
     from pyropunct.corpus.shards import Work
-    from pyropunct.treebank.brackets import Conversion
+    from pyropunct.treebank.constituency import Conversion
     from pyropunct.treebank.sentence import Sentence
 
 # Modules that are slow to import are imported inside the functions, so that --help answers at once.
@@ -152,7 +152,7 @@ def sample(
     :param balanced: draw only punctuation whose brackets and quotation marks are paired.
     """
     from pyropunct.cli.tree_reports import SampleReport
-    from pyropunct.tasks.explain.brackets import surface_texts, underlying_brackets
+    from pyropunct.tasks.explain.tree_text import surface_texts, underlying_brackets
 
     wrong = "brackets" if file is not None else "conllu"
     if format == wrong:
@@ -203,8 +203,7 @@ def convert(
     :param head_rules: which daughter is the head of a phrase.
     """
     from pyropunct.text.lines import opened, read_lines
-    from pyropunct.treebank.brackets import Conversion
-    from pyropunct.treebank.head_rules import load_head_rules
+    from pyropunct.treebank.constituency import Conversion, load_head_rules
 
     if json and out is None:
         raise click.UsageError("--json reports what was written: give a file with --out")

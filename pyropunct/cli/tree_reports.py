@@ -12,7 +12,6 @@ from pyropunct.figures.drawing import PunctuatedTree, drawn_text, slip_notes
 from pyropunct.figures.layout import WIDTH, drawn_svg
 from pyropunct.figures.page import page_html
 from pyropunct.punctuator import Punctuator
-from pyropunct.tasks.explain.brackets import bracketed, misc_entries
 from pyropunct.tasks.explain.derivations import Derivations, SlotDerivation
 from pyropunct.tasks.explain.reattaching import (
     Doubt,
@@ -23,6 +22,7 @@ from pyropunct.tasks.explain.reattaching import (
     with_accepted,
     with_proposals,
 )
+from pyropunct.tasks.explain.tree_text import bracketed, puncteme_entries
 from pyropunct.text.conventions import Conventions
 from pyropunct.text.marks import display, displayed
 from pyropunct.treebank.reading import Treebank
@@ -62,7 +62,7 @@ class UnderlyingReport(SentenceReport):
             derivations = self._slot_derivations(source, tree)
         if self._attach:
             source = reattached(source, mark_attachments(source, derivations))
-        return source.conllu(misc_entries(tree))
+        return source.conllu(puncteme_entries(tree))
 
     def entry(self, source: Sentence, *trees: Any) -> dict[str, Any]:
         """The words; for each tree the punctemes of each word, marks around parts, and the slots that T' does

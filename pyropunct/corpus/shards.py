@@ -21,7 +21,7 @@ from pyropunct.errors import InputError
 from pyropunct.files import digest_of, written_whole
 from pyropunct.shipped import place_of
 from pyropunct.text.lines import SIZE, ByteLines, Start, TextPart, TreebankError, decoded, visible
-from pyropunct.treebank.conllu_reader import is_comment, recognised
+from pyropunct.treebank.conllu_block import is_comment, recognised
 
 LARGEST = 64 << 20
 """The bytes of its text behind which a shard ends, however few its sentences are."""

@@ -24,8 +24,8 @@ from pyropunct.inference.machines.products import (
     RIGHT_ABSORPTION,
     TRANSPOSITION,
 )
-from pyropunct.tasks.explain.brackets import bracket_slots
 from pyropunct.tasks.explain.derivations import SlotDerivation, SlotEdit
+from pyropunct.tasks.explain.tree_text import bracket_slots
 from pyropunct.text.marks import display, displayed
 from pyropunct.treebank.reading import Treebank
 from pyropunct.treebank.sentence import part_of

@@ -259,7 +259,7 @@ class FittedStory:
         )
 
     def dream(self, sentences: int = 1) -> Iterator[Told]:
-        """Whole punctuated sentences (T, T', x), trees too: see `pyropunct.tasks.explain.brackets`."""
+        """Whole punctuated sentences (T, T', x), trees too: see `pyropunct.tasks.explain.tree_text`."""
         for _ in range(sentences):
             yield self.story()
 

@@ -15,7 +15,7 @@ from pyropunct.nets.reader import RunningReader
 from pyropunct.nets.tagger import SlotTagger
 from pyropunct.restore.settings import DecisionSettings
 from pyropunct.text.conventions import Conventions
-from pyropunct.text.words import require_words
+from pyropunct.text.raw_sentence import require_words
 from pyropunct.treebank.tree import Tree, projectivise
 from pyropunct.vocabulary import Vocabulary
 

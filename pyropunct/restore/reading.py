@@ -21,7 +21,7 @@ from pyropunct.text.lines import (
 )
 from pyropunct.text.raw_reader import RawReader
 from pyropunct.text.raw_sentence import RawSentence
-from pyropunct.treebank.conllu_reader import recognised
+from pyropunct.treebank.conllu_block import recognised
 from pyropunct.treebank.reading import Omission, sentences_or_errors
 from pyropunct.treebank.sentence import Sentence
 

@@ -14,8 +14,7 @@ from pyropunct.restore.parses import LONGEST_WHOLE, FittedModel, joined, weighte
 from pyropunct.restore.settings import DecisionSettings
 from pyropunct.text.conventions import Conventions
 from pyropunct.text.marks import ABBREVIATION_DOT, START, Surface, marks_of, parted
-from pyropunct.text.printing import print_words
-from pyropunct.text.raw_sentence import RawSentence
+from pyropunct.text.raw_sentence import RawSentence, print_words
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
 

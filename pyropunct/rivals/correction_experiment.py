@@ -21,14 +21,18 @@ from pyropunct.rivals.restoration.restorers import Parses
 from pyropunct.rivals.restoration.results import GOLD, PREDICTED
 from pyropunct.rivals.taggers.correcting_crf import train_correcting_crf
 from pyropunct.rivals.taggers.recurrent import RivalRecipe
-from pyropunct.tasks.correct.channel_fitting import Pair, fit_channel, simulated_pairs
+from pyropunct.tasks import USUAL, CorrectingSettings
 from pyropunct.tasks.correct.correcting import NoisyChannel, decisions
-from pyropunct.tasks.correct.edit_scores import EditScores, edit_scores
-from pyropunct.tasks.correct.fitting import correction_recipe, fit_correction
+from pyropunct.tasks.correct.corrector_training import (
+    RightAndWrong,
+    correction_recipe,
+    fit_channel,
+    fit_correction,
+    simulated_pairs,
+)
+from pyropunct.tasks.correct.gold_corrections import Corrected, EditScores, edit_scores
 from pyropunct.tasks.correct.hearing import FITTED_RATE, WritersRate, hear, wrong_sentences
 from pyropunct.tasks.correct.learner_errors import ErrorRates, wrong_copies, wrong_surfaces
-from pyropunct.tasks.correct.learners import Corrected
-from pyropunct.tasks.settings import USUAL, CorrectingSettings
 from pyropunct.text.marks import Surface
 from pyropunct.treebank.sentence import Sentence
 
@@ -79,7 +83,7 @@ def fitted(
     return lambda parses, wrong: {"": list(wrong)}
 
 
-def fitted_channel(model: Punctuator, pairs: Sequence[Pair]) -> Corrector:
+def fitted_channel(model: Punctuator, pairs: Sequence[RightAndWrong]) -> Corrector:
     """The noisy channel fitted to pairs; it takes the rate of errors of these, or finds the rate."""
     channel = NoisyChannel(model, fit_channel(pairs, model.vocabulary.tokens))
 
@@ -295,7 +299,10 @@ def _cross_fitted(
     model: Punctuator, learners: Sequence[Corrected], parses: Parses, settings: CorrectionSettings
 ) -> Surfaces:
     """The corrections of a noisy channel that was fitted to the other sentences."""
-    pairs = [Pair(trees[0].tree, one.right, one.wrong) for trees, one in zip(parses, learners, strict=True)]
+    pairs = [
+        RightAndWrong(trees[0].tree, one.right, one.wrong)
+        for trees, one in zip(parses, learners, strict=True)
+    ]
     folds = np.array(folds_by_sentence(learners, settings.seed))
     corrected: dict[str, dict[int, Surface]] = {}
     for fold in range(FOLDS):

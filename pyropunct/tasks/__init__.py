@@ -1,1 +1,85 @@
-"""Work that a fitted model does besides restoration: correct, explain, rephrase."""
+"""Work that a fitted model does besides restoration: correct, explain, rephrase.
+
+Its settings are here, because they are imported without torch.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated
+
+from pyropunct.limits import Count, Range, Seed
+from pyropunct.restore.settings import DecisionSettings
+
+Advance = Callable[[int], None]
+"""Called with the number of sentences that are done since the last call."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CorrectingSettings(DecisionSettings):
+    """How sentences are corrected.
+
+    :ivar threshold: change a slot only if its new marks are at least this probable.
+    """
+
+    threshold: Annotated[float, Range(0, 1)] = 0.0
+
+
+USUAL = CorrectingSettings()
+"""How sentences are corrected by default."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SimulationSettings:
+    """How a corrector is fitted to simulated errors.
+
+    :ivar errors: multiply the published error rates by this factor.
+    :ivar copies: copies of each sentence, each with other errors.
+    :ivar epochs: passes over the data, with --paper.
+    """
+
+    errors: Annotated[float, Range(above=0)] = 1.0
+    copies: Count = 2
+    epochs: Count = 3
+    seed: Seed = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class RuleSettings:
+    """When an edit is confident, and when a pair of marks is frequent (by default as in the paper).
+
+    :ivar confidence: an edit is confident if its probability is above this.
+    :ivar least: a pair is frequent if it is expected this often in FILE.
+    :ivar level: posterior probability of credible intervals, for a MODEL fitted with --guide channel or
+        normal.
+    """
+
+    confidence: Annotated[float, Range(0, below=1)] = 0.75
+    least: Annotated[float, Range(0)] = 25.0
+    level: Annotated[float, Range(above=0, below=1)] = 0.9
+    seed: Seed = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class TypologySettings:
+    """What is compared between languages.
+
+    :ivar least: compare a pair of marks, or a relation, in languages whose FILE has it this often.
+    :ivar level: the probability that all intervals of a row cover their shares.
+    """
+
+    least: Annotated[float, Range(above=0)] = 5.0
+    level: Annotated[float, Range(above=0, below=1)] = 0.95
+
+
+FIRST, LAST = "first", "last"
+PLACES = (FIRST, LAST)
+"""Where a constituent can be moved to among the dependents of its head."""
+
+BASE, HALF, FULL = "base", "half", "full"
+VARIANTS = (FULL, HALF, BASE)
+"""What is permuted.
+
+For full, the words of the underlying tree, from which new surface punctuation is made.  For half, all surface
+tokens, whose marks are then replaced by new ones made from the underlying marks.  For base, all surface
+tokens, as in Wang & Eisner (2016).
+"""

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 from pyropunct.files import texts, whole_numbers
 from pyropunct.text.marks import space_beside_mark, space_between_words
-from pyropunct.text.words import Splits
 
 ALIKE = 2.0
 """The weight of a word's tag, in observations of the word."""
@@ -18,6 +17,9 @@ TAGS_ALIKE = 10.0
 """The weight of the rule that proper nouns have a capital letter, in observations of a tag."""
 
 CapitalCounts = Mapping[str, tuple[int, int]]
+
+Splits = Mapping[str, tuple[str, ...]]
+"""For each lower-cased written word the words, in small letters too, that it is made of."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,11 @@ def at_the_beginning(form: str) -> str:
 
 def _two_counts(name: str, plain: Any) -> tuple[int, int]:
     first, second = whole_numbers(name, plain)
+    return first, second
+
+
+def _two_texts(name: str, plain: Any) -> tuple[str, str]:
+    first, second = texts(name, plain)
     return first, second
 
 
@@ -160,16 +167,16 @@ class SpacingStatistics:
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> "SpacingStatistics":
         """The statistics that `to_json` wrote; raises `ValueError` if they are damaged."""
-        counts = {}
-        for left, right, spaces, pairs in plain["counts"]:
-            texts("a pair of tokens", [left, right])
-            counts[left, right] = _two_counts("the counts of a pair of tokens", [spaces, pairs])
+        counts = {
+            _two_texts("a pair of tokens", [left, right]): _two_counts(
+                "the counts of a pair of tokens", of_pair
+            )
+            for left, right, *of_pair in plain["counts"]
+        }
         enclitics, proclitics = (
             frozenset(texts(f"the list of {name}", plain[name])) for name in ("enclitics", "proclitics")
         )
-        for pair in plain["joined"]:
-            texts("a pair of words", pair)
-        joined = frozenset((left, right) for left, right in plain["joined"])
+        joined = frozenset(_two_texts("a pair of words", pair) for pair in plain["joined"])
         return cls(counts, enclitics, proclitics, joined)
 
 

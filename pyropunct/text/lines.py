@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from select import select
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple, TypeVar
 
 from pyropunct.errors import InputError
 
@@ -180,10 +180,18 @@ class ByteLines(Iterator[bytes]):
 
 def read_lines(stream: BinaryIO, name: str) -> Iterator[str]:
     """The lines of a text, without ends and byte order mark; raises the errors of `decoded`."""
-    for line in lines_or_errors(ByteLines(stream), name):
-        if isinstance(line, TreebankError):
-            raise line
-        yield line
+    return raised(lines_or_errors(ByteLines(stream), name))
+
+
+Read = TypeVar("Read")
+
+
+def raised(found: Iterable[Read | TreebankError]) -> Iterator[Read]:
+    """What was read; raises the first error in it."""
+    for one in found:
+        if isinstance(one, TreebankError):
+            raise one
+        yield one
 
 
 def lines_or_errors(

@@ -187,19 +187,12 @@ class RunsOfMarks:
 
     def __init__(self, marks: Iterable[str]) -> None:
         self._marks = frozenset(marks)
+        self._backwards = frozenset(mark[::-1] for mark in self._marks)
         self._sizes = sorted({len(mark) for mark in self._marks}, reverse=True)
 
     def end_of_first(self, text: str) -> int:
         """Where the longest run at the beginning of a text ends."""
-        reached = bytearray([True]) + bytearray(len(text))
-        place = end = 0
-        while place <= end:
-            for size in self._sizes if reached[place] else ():
-                if place + size <= len(text) and text[place : place + size] in self._marks:
-                    reached[place + size] = True
-                    end = max(end, place + size)
-            place += 1
-        return end
+        return self._reached(text, self._marks).rindex(True)
 
     def start_of_last(self, text: str) -> int:
         """Where the longest run at the end of a text starts."""
@@ -220,12 +213,16 @@ class RunsOfMarks:
 
     def _leading_to_the_end(self, text: str) -> bytearray:
         """For each place and the end, whether the rest is a run."""
-        leads = bytearray(len(text)) + bytearray([True])
-        place = start = len(text)
-        while place >= start:
-            for size in self._sizes if leads[place] else ():
-                if size <= place and text[place - size : place] in self._marks:
-                    leads[place - size] = True
-                    start = min(start, place - size)
-            place -= 1
-        return leads
+        return self._reached(text[::-1], self._backwards)[::-1]
+
+    def _reached(self, text: str, marks: frozenset[str]) -> bytearray:
+        """For each place and the end, whether what comes before is a run of marks."""
+        reached = bytearray([True]) + bytearray(len(text))
+        place = end = 0
+        while place <= end:
+            for size in self._sizes if reached[place] else ():
+                if place + size <= len(text) and text[place : place + size] in marks:
+                    reached[place + size] = True
+                    end = max(end, place + size)
+            place += 1
+        return reached

@@ -1,14 +1,19 @@
-"""Splits lines of raw text into words and marks, by the model's marks, words and abbreviations."""
+"""Splits lines of raw text into words and marks, by the model's marks, words and abbreviations.
+
+A written word can consist of several words, such as French "du".
+"""
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from importlib import import_module
 from itertools import chain, islice, pairwise
+from pkgutil import iter_modules
 from typing import NamedTuple, Protocol
 
-from pyropunct.text.conventions import Conventions
+from pyropunct.text.conventions import Conventions, Splits
 from pyropunct.text.marks import ABBREVIATION_DOT, direct_quotes
 from pyropunct.text.prose import (
     TypedMarks,
@@ -23,7 +28,6 @@ from pyropunct.text.prose import (
     is_pronounceable,
 )
 from pyropunct.text.raw_sentence import Multiword, RawSentence, Slot, WrittenMark
-from pyropunct.text.words import abbreviations_like, split_word
 
 _TOKEN = re.compile(r"[^\s\u200b\ufeff]+")
 """Text without white space, non-breaking included, and without the two characters for a space of no width."""
@@ -322,3 +326,73 @@ def _tokens(text: str) -> Iterator[tuple[str, str]]:
         for first, last in pairwise([match.start(), *inside, match.end()]):
             yield text[end:first], text[first:last]
             end = last
+
+
+LONGEST_WRITTEN = 200
+"""The most characters of a written word that is taken apart."""
+
+
+def split_word(text: str, splits: Splits, proclitics: Iterable[str], enclitics: Iterable[str]) -> list[str]:
+    """The words of a written word; itself if it is one word, or longer than `LONGEST_WRITTEN`.
+
+    :param proclitics: words split off at the beginning, and ``enclitics`` at the end; longest first.
+    """
+    if len(text) > LONGEST_WRITTEN:
+        return [text]
+    folded = _folded(text)
+    if folded in splits:
+        return _cased(text, splits[folded])
+    for clitic in proclitics:
+        if folded.startswith(clitic) and folded[len(clitic) :][:1].isalnum():
+            rest = split_word(text[len(clitic) :], splits, proclitics, enclitics)
+            return [text[: len(clitic)], *rest]
+    for clitic in enclitics:
+        if folded.endswith(clitic) and folded[: -len(clitic)][-1:].isalnum():
+            return [*split_word(text[: -len(clitic)], splits, (), enclitics), text[-len(clitic) :]]
+    return [text]
+
+
+def _folded(text: str) -> str:
+    return text.lower().replace("’", "'") if len(text.lower()) == len(text) else text
+
+
+def _cased(text: str, words: tuple[str, ...]) -> list[str]:
+    """The words with the capital letters of the written word."""
+    if sum(map(len, words)) == len(text) and "".join(words) == _folded(text):
+        cased, start = [], 0
+        for word in words:
+            cased.append(text[start : start + len(word)])
+            start += len(word)
+        return cased
+    if len(text) > 1 and text.isupper():
+        return [word.upper() for word in words]
+    return [words[0][:1].upper() + words[0][1:] if text[:1].isupper() else words[0], *words[1:]]
+
+
+LEAST_SHARED = 3
+"""How many abbreviations of a treebank a list must have to be that of its language."""
+
+
+def abbreviations_like(known: Collection[str]) -> frozenset[str]:
+    """The abbreviations of a treebank's language, lower-cased and without dots, from the library sentencex.
+
+    The language is the one whose list shares most with ``known``, relative to the root of its length; with
+    fewer than `LEAST_SHARED` in common there is none.
+    """
+    shared = [(len(one.intersection(known)), one) for one in _lists()]
+    likely = [(count / len(one) ** 0.5, one) for count, one in shared if count >= LEAST_SHARED]
+    return max(likely, key=lambda pair: pair[0], default=(0.0, frozenset[str]()))[1]
+
+
+@lru_cache(1)
+def _lists() -> tuple[frozenset[str], ...]:
+    """The list of each language, in the order of their names; equal lists count once."""
+    import sentencex.languages  # importing it takes as long as reading a page of text
+
+    lists: dict[frozenset[str], None] = {}
+    for module in iter_modules(sentencex.languages.__path__):
+        contents = vars(import_module(f"{sentencex.languages.__name__}.{module.name}"))
+        own = (one for one in contents.values() if getattr(one, "__module__", "") == contents["__name__"])
+        for language in own:
+            lists[frozenset(form.lower().rstrip(".") for form in language.abbreviations)] = None
+    return tuple(lists)

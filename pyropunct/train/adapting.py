@@ -49,7 +49,7 @@ from pyropunct.text.lines import TextPart
 from pyropunct.train.checkpoints import PartTrainings, Watching, forget_checkpoints, unwatched
 from pyropunct.train.parser_output import fit_parsed, fit_tagger, perplexity_over_trees, with_tagger
 from pyropunct.train.texts import Texts, collected, documents_of, parts_of_texts, with_parses
-from pyropunct.treebank.conventions import learn_capitals
+from pyropunct.treebank.orthography import learn_capitals
 from pyropunct.treebank.sentence import Sentence
 
 REPLACED = ("parsed", "tagger", "reader")

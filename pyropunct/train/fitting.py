@@ -19,7 +19,7 @@ from pyropunct.text.lines import TextPart
 from pyropunct.train.checkpoints import PartTrainings, Watching, checkpoint_of, forget_checkpoints, unwatched
 from pyropunct.train.parser_output import fit_parsed, fit_tagger
 from pyropunct.train.story_training import Training, held_out
-from pyropunct.treebank.conventions import learn_conventions
+from pyropunct.treebank.orthography import learn_conventions
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import MAIN_TREEBANK
 from pyropunct.vocabulary import build_vocabulary

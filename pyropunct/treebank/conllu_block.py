@@ -1,9 +1,19 @@
-"""One sentence of a CoNLL-U file."""
+"""One sentence of a CoNLL-U file: a checked block, with lines as written, and how it is parsed.
 
-from collections.abc import Mapping
+A valid block has word ids 1, 2, 3, ..., heads that are ids or 0, exactly one root and no cycle.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Any
 
-from pyropunct.text.lines import TreebankError
+from conllu.exceptions import ParseException
+from conllu.parser import parse_comment_line, parse_id_value, parse_int_value
+
+from pyropunct.text.lines import BEGINNING, Start, TreebankError
+from pyropunct.treebank.tree import top_down
 
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(10)
 COLUMN_NAMES = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
@@ -80,8 +90,199 @@ def has_space_after(columns: tuple[str, ...]) -> bool:
 
 def with_space_after(column: str, space: bool) -> str:
     """The MISC column, changed if necessary to say whether a space follows."""
-    entries = misc_entries(column)
-    if space == ("SpaceAfter=No" not in entries):
+    if space == ("SpaceAfter=No" not in misc_entries(column)):
         return column
-    kept = [entry for entry in entries if not entry.startswith("SpaceAfter=")]
-    return "|".join(kept + ([] if space else ["SpaceAfter=No"])) or "_"
+    return with_misc(column, {"SpaceAfter": None if space else "No"})
+
+
+_ESCAPES = {"\\": "\\\\", "|": "\\p", "\t": "\\t", "\n": "\\n"}
+
+
+def with_misc(column: str, entries: Mapping[str, str | None]) -> str:
+    """The MISC column with other entries, escaped, behind the rest; None only removes an entry."""
+    kept = [one for one in misc_entries(column) if one.partition("=")[0] not in entries]
+    values = {
+        name: "".join(_ESCAPES.get(character, character) for character in value)
+        for name, value in entries.items()
+        if value is not None
+    }
+    return "|".join([*kept, *(f"{name}={value}" for name, value in values.items())]) or "_"
+
+
+def blocks_or_errors(
+    lines: Iterable[str | TreebankError], name: str, start: Start = BEGINNING
+) -> Iterator[Block | TreebankError]:
+    """The sentences of CoNLL-U, with errors in place of malformed ones; comments alone are skipped."""
+    position = start.sentence
+    for first_line, paragraph in _paragraphs(lines, start.line):
+        texts = tuple(line for line in paragraph if isinstance(line, str))
+        unread = [line for line in paragraph if isinstance(line, TreebankError)]
+        if not unread and all(map(is_comment, texts)):
+            continue
+        position += 1
+        try:
+            yield unread[0] if unread else read_block(texts, name, first_line, position)
+        except TreebankError as error:
+            yield error
+
+
+def _paragraphs(
+    lines: Iterable[str | TreebankError], first: int
+) -> Iterator[tuple[int, list[str | TreebankError]]]:
+    """The maximal runs of non-blank lines, each with the number of its first line; ``first`` is line 1's."""
+    paragraph: list[str | TreebankError] = []
+    number = first - 1
+    for number, line in enumerate(lines, start=first):
+        if isinstance(line, TreebankError) or line.strip():
+            paragraph.append(line)
+        elif paragraph:
+            yield number - len(paragraph), paragraph
+            paragraph = []
+    if paragraph:
+        yield number + 1 - len(paragraph), paragraph
+
+
+def is_comment(line: str) -> bool:
+    """Whether a line of CoNLL-U is a comment."""
+    return line.lstrip().startswith("#")
+
+
+def read_block(lines: tuple[str, ...], path: str, first_line: int, position: int) -> Block:
+    """Parse and check the sentence at ``position`` (from 1) in its file, or raise `TreebankError`."""
+    bare = Block(path, _identifier(lines) or f"#{position}", first_line, lines, (), (), ())
+    rows = [row for row, line in enumerate(lines) if not is_comment(line)]
+    for row in rows:
+        _check_columns(bare, row)
+    block = _arrange(bare, rows)
+    _check_tree(block)
+    return block
+
+
+def _identifier(lines: Iterable[str]) -> str | None:
+    """The last ``sent_id`` among the comments; the first version wrote ``# sent_id s1``, without ``=``."""
+    comments = (
+        parse_comment_line(line, {"__fallback__": _old_sentence_id}) for line in lines if is_comment(line)
+    )
+    return dict(pair for pairs in comments for pair in pairs).get("sent_id")
+
+
+def _old_sentence_id(key: str, value: str | None) -> tuple[str, str | None]:
+    words = key.split()
+    is_old = value is None and len(words) == 2 and words[0] == "sent_id"
+    return (words[0], words[1]) if is_old else (key, value)
+
+
+def _check_columns(block: Block, row: int) -> None:
+    columns = block.lines[row].split("\t")
+    if len(columns) != len(COLUMN_NAMES):
+        count = "1 column" if len(columns) == 1 else f"{len(columns)} columns"
+        is_tree = len(columns) == 1 and columns[0].lstrip().startswith("(")
+        remedy = (
+            "run pyropunct convert on bracketed trees" if is_tree else "separate the columns by single tabs"
+        )
+        raise block.error(f"the line has {count}, not 10 ({remedy})", row)
+    for name, column in zip(COLUMN_NAMES[:MISC], columns, strict=False):
+        if not column.strip():
+            raise block.error(f"the column {name} is empty (write _ for no value)", row)
+        if "  " in column:  # other readers end a column at two spaces
+            raise block.error(f"the column {name} holds two spaces in a row (write one)", row)
+
+
+def _arrange(block: Block, rows: Iterable[int]) -> Block:
+    """Sort the lines into tokens, ranges and empty nodes, and check their ids."""
+    tokens: list[Token] = []
+    ranges: list[MultiwordRange] = []
+    empty_nodes: list[EmptyNode] = []
+    seen: set[str] = set()
+    covered = 0  # the last word in a range so far
+    for row in rows:
+        columns = tuple(block.lines[row].split("\t"))
+        identifier = _parsed(
+            block, row, parse_id_value, columns[ID], "the id {!r} is not of the form 1, 1-2 or 1.1"
+        )
+        head = _parsed(block, row, parse_int_value, columns[HEAD], "the head {!r} is not a whole number")
+        if columns[ID] in seen:
+            raise block.error(f"the id {columns[ID]} occurs twice (a blank line ends a sentence)", row)
+        seen.add(columns[ID])
+        match identifier:
+            case int(number):
+                _expect(block, row, number, len(tokens) + 1)
+                if head is None:
+                    raise block.error("the word has no head (write 0 for the root)", row)
+                tokens.append(Token(columns, head, row))
+            case (first, "-", last):
+                _expect(block, row, first, max(len(tokens), covered) + 1)
+                covered = last
+                ranges.append(MultiwordRange(columns, first, last, row))
+            case (after, ".", _):
+                _expect(block, row, after, len(tokens))
+                empty_nodes.append(EmptyNode(columns, after, row))
+            case _:
+                raise block.error("the line has no id (number the words 1, 2, 3, ...)", row)
+    if covered > len(tokens):
+        range_id, row = ranges[-1].columns[ID], ranges[-1].row
+        raise block.error(f"the range {range_id} ends behind the last word, {len(tokens)}", row)
+    return replace(block, tokens=tuple(tokens), ranges=tuple(ranges), empty_nodes=tuple(empty_nodes))
+
+
+def _parsed(block: Block, row: int, parse: Callable[[str], Any], column: str, problem: str) -> Any:
+    """The value of a column; ``problem`` is the message if it cannot be parsed."""
+    try:
+        return parse(column)
+    except (ParseException, ValueError):
+        raise block.error(problem.format(column), row) from None
+
+
+def _expect(block: Block, row: int, found: int, expected: int) -> None:
+    """Check that the integer at the start of an id is the expected one."""
+    if found != expected:
+        written = block.lines[row].split("\t")[ID]
+        raise block.error(f"the id {written} is out of order (it should start with {expected})", row)
+
+
+def _check_tree(block: Block) -> None:
+    """Check that the heads make one tree over all tokens, punctuation included."""
+    size = len(block.tokens)
+    roots = []
+    for number, token in enumerate(block.tokens, start=1):
+        if not 0 <= token.head <= size:
+            raise block.error(f"the head {token.head} is not one of the words 1 to {size}", token.row)
+        if token.head == number:
+            raise block.error(f"word {number} is its own head", token.row)
+        if token.head == 0:
+            roots.append(number)
+    if not roots:
+        raise block.error("no word is the root (give one word the head 0)")
+    if len(roots) > 1:
+        listed = ", ".join(map(str, roots))
+        row = block.tokens[roots[1] - 1].row
+        raise block.error(f"the words {listed} are all roots (give one word only the head 0)", row)
+    if len(top_down([token.head for token in block.tokens])) < size:  # some tokens are not below the root
+        import networkx  # which takes long, and right trees do not need it
+
+        graph = networkx.DiGraph((number, token.head) for number, token in enumerate(block.tokens, start=1))
+        cycle = [word for word, _ in networkx.find_cycle(graph)]
+        smallest = cycle.index(min(cycle))
+        heads = " -> ".join(map(str, [*cycle[smallest:], *cycle[: smallest + 1]]))
+        raise block.error(f"the heads run in a circle: {heads}", block.tokens[min(cycle) - 1].row)
+
+
+LINES_LOOKED_AT = 1000
+"""The most comments and blank lines before the line by which CoNLL-U and raw text are distinguished."""
+
+_TOKEN_LINE = re.compile(r"\d+(?:[-.]\d+)?\t.*\t")
+
+
+def recognised(lines: Iterator[bytes], name: str) -> tuple[Iterator[bytes], str]:
+    """The lines, and their format: "conllu" by the name, or if the first line has an id and tabs."""
+    if name.endswith(".conllu"):
+        return lines, "conllu"
+    seen: list[bytes] = []
+    for read in lines:
+        seen.append(read)
+        line = read.decode(errors="surrogateescape").removeprefix("\ufeff")
+        if _TOKEN_LINE.match(line):
+            return chain(seen, lines), "conllu"
+        if (line.strip() and not is_comment(line)) or len(seen) == LINES_LOOKED_AT:
+            break
+    return chain(seen, lines), "text"

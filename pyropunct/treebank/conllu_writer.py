@@ -3,11 +3,11 @@
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from pyropunct.text.conventions import Conventions
 from pyropunct.text.marks import DOUBLE, SINGLE, Surface
-from pyropunct.text.printing import as_text, placed_tokens
-from pyropunct.text.raw_sentence import Slot
+from pyropunct.text.raw_sentence import Slot, as_text, placed_tokens
 from pyropunct.treebank.conllu_block import (
     DEPS,
     FORM,
@@ -16,7 +16,8 @@ from pyropunct.treebank.conllu_block import (
     MISC,
     EmptyNode,
     MultiwordRange,
-    misc_entries,
+    is_comment,
+    with_misc,
     with_space_after,
 )
 from pyropunct.treebank.repunctuate import Item, Layout, kept_ranges, printed, range_form, spaces_after
@@ -24,7 +25,6 @@ from pyropunct.treebank.tree import Tree, mark_heads
 
 _TEXT_COMMENT = re.compile(r"#\s*(?:text\s*=|sentence-text:)\s*")
 _OPENING = (DOUBLE[0], SINGLE[0])
-_ESCAPES = {"\\": "\\\\", "|": "\\p", "\t": "\\t", "\n": "\\n"}
 
 
 def as_written(lines: Sequence[str]) -> str:
@@ -40,9 +40,7 @@ def write_misc(layout: Layout, misc: Sequence[Mapping[str, str]]) -> str:
     for number, entries in zip(layout.words, misc, strict=True):
         token = layout.block.tokens[number - 1]
         if entries:
-            kept = [one for one in misc_entries(token.columns[MISC]) if one.partition("=")[0] not in entries]
-            merged = "|".join(kept + [f"{key}={escaped(value)}" for key, value in entries.items()])
-            lines[token.row] = "\t".join((*token.columns[:MISC], merged))
+            lines[token.row] = "\t".join((*token.columns[:MISC], with_misc(token.columns[MISC], entries)))
     return as_written(lines)
 
 
@@ -50,11 +48,6 @@ def retitled(line: str, text: str) -> str:
     """A line; the comment with the text of the sentence gets a new text."""
     comment = _TEXT_COMMENT.match(line)
     return f"{comment.group().rstrip()} {text}" if comment else line
-
-
-def escaped(value: str) -> str:
-    """A text as a value in MISC, with bars escaped."""
-    return "".join(_ESCAPES.get(character, character) for character in value)
 
 
 def write_items(
@@ -69,19 +62,18 @@ def write_items(
     return as_written(list(_Rewriting(layout, items, mark_heads, conventions).lines()))
 
 
+@dataclass
 class _Rewriting:
     """Writes the new lines of one sentence."""
 
-    def __init__(
-        self, layout: Layout, items: Sequence[Item], mark_heads: Sequence[int], conventions: Conventions
-    ) -> None:
-        self.layout = layout
-        self.block = layout.block
-        self.items = items
-        self.mark_heads = mark_heads
-        self.spaces = spaces_after(layout, items, conventions)
-        self.text = printed(layout, items, conventions).text
-        self.enhanced = any(token.columns[DEPS] != "_" for token in layout.block.tokens)
+    layout: Layout
+    items: Sequence[Item]
+    mark_heads: Sequence[int]
+    conventions: Conventions
+
+    def __post_init__(self) -> None:
+        self.spaces = spaces_after(self.layout, self.items, self.conventions)
+        self.enhanced = any(token.columns[DEPS] != "_" for token in self.layout.block.tokens)
         self.empty_nodes = self._place_empty_nodes()
         self.numbers = self._renumber()
 
@@ -90,7 +82,7 @@ class _Rewriting:
         kept = [0, *(number for number, item in enumerate(self.items, 1) if item.token)]
         tokens = [0, *(item.token for item in self.items if item.token)]
         placed: dict[int, list[EmptyNode]] = {}
-        for node in self.block.empty_nodes:
+        for node in self.layout.block.empty_nodes:
             placed.setdefault(kept[bisect_right(tokens, node.after) - 1], []).append(node)
         return placed
 
@@ -103,9 +95,9 @@ class _Rewriting:
         return numbers
 
     def lines(self) -> Iterator[str]:
-        for line in self.block.lines:
-            if line.lstrip().startswith("#"):
-                yield retitled(line, self.text)
+        text = printed(self.layout, self.items, self.conventions).text
+        for line in filter(is_comment, self.layout.block.lines):
+            yield retitled(line, text)
         yield from self._empty_node_lines(0)
         ranges = kept_ranges(self.layout, self.items)
         covered_until = 0
@@ -127,7 +119,7 @@ class _Rewriting:
         """The line of one item; ``space`` is None inside a multiword token, where MISC says nothing."""
         item = self.items[number - 1]
         if item.token:
-            columns = list(self.block.tokens[item.token - 1].columns)
+            columns = list(self.layout.block.tokens[item.token - 1].columns)
             columns[FORM], columns[HEAD] = item.form, self.numbers[columns[HEAD]]
             columns[DEPS] = self._dependencies(columns[DEPS])
         else:

@@ -10,10 +10,18 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, overload
 
-from pyropunct.text.lines import BEGINNING, NO_SENTENCE, Start, TreebankError, opened, read_lines
+from pyropunct.text.lines import BEGINNING, NO_SENTENCE, Start, TreebankError, opened, raised, read_lines
 from pyropunct.text.marks import ABBREVIATION_DOT, DOUBLE, QUOTE_TAGS, START, STRAIGHT, direct_quotes
-from pyropunct.treebank.conllu_block import DEPREL, FORM, UPOS, XPOS, Block, Token, has_space_after
-from pyropunct.treebank.conllu_reader import blocks_or_errors
+from pyropunct.treebank.conllu_block import (
+    DEPREL,
+    FORM,
+    UPOS,
+    XPOS,
+    Block,
+    Token,
+    blocks_or_errors,
+    has_space_after,
+)
 from pyropunct.treebank.conllu_writer import as_written
 from pyropunct.treebank.repunctuate import Layout
 from pyropunct.treebank.sentence import Sentence
@@ -146,10 +154,7 @@ def read_sentences(
     lines: Iterable[str], name: str, punctuation_relation: bool = True
 ) -> Iterator[Sentence | Omission]:
     """The sentences of a CoNLL-U text, one at a time; raises `TreebankError` if malformed."""
-    for sentence in sentences_or_errors(lines, name, BEGINNING, punctuation_relation):
-        if isinstance(sentence, TreebankError):
-            raise sentence
-        yield sentence
+    return raised(sentences_or_errors(lines, name, BEGINNING, punctuation_relation))
 
 
 def read_again(written: str, tree: Tree) -> Sentence | None:
@@ -243,8 +248,8 @@ def _quote_tag(block: Block, token: int) -> str:
 def _sentence(layout: Layout) -> Sentence:
     block = layout.block
     tokens = [block.tokens[token - 1] for token in layout.words]
-    position = {token: word for word, token in enumerate(layout.words, start=1)} | {0: 0}
-    heads = [position[token.head] for token in tokens]
+    number = layout.numbers
+    heads = [number[token.head] for token in tokens]
     projective = projectivise(heads)
     forms = [
         token.columns[FORM].removesuffix(".") if ABBREVIATION_DOT in slot else token.columns[FORM]

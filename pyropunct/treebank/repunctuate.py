@@ -1,7 +1,7 @@
 """The tokens of a sentence with other punctuation; kept neighbours keep the space between them."""
 
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import NamedTuple
@@ -29,6 +29,19 @@ class Layout:
     def form(self, token: int) -> str:
         """The form of a token as written."""
         return self.block.tokens[token - 1].columns[FORM]
+
+    def head(self, token: int) -> int:
+        """The head of a token, as token ids; 0 for the root."""
+        return self.block.tokens[token - 1].head
+
+    @property
+    def numbers(self) -> dict[int, int]:
+        """The number of each word, from 1, by its token id; 0 is 0."""
+        return {token: word for word, token in enumerate((0, *self.words))}
+
+    def changed(self, columns: Mapping[int, Mapping[int, str]]) -> "Layout":
+        """The layout with new columns of some tokens; see `Block.changed`."""
+        return replace(self, block=self.block.changed(columns))
 
     def directed(self) -> Iterator[tuple[int, str]]:
         """The token id of each mark, with the mark, directed if it is a quotation mark."""
@@ -138,6 +151,18 @@ def range_form(layout: Layout, multiword: MultiwordRange, last: Item) -> str:
     return form
 
 
+def units(layout: Layout, items: Sequence[Item]) -> Iterator[tuple[str, int, int]]:
+    """The multiword tokens and the other items: the form, and the places of the first item and the last."""
+    ranges, first = kept_ranges(layout, items), 0
+    while first < len(items):
+        form, last = items[first].form, first
+        if first in ranges:
+            last += ranges[first].last - ranges[first].first
+            form = range_form(layout, ranges[first], items[last])
+        yield form, first, last
+        first = last + 1
+
+
 def spaces_after(layout: Layout, items: Sequence[Item], conventions: Conventions = USUAL) -> list[bool]:
     """Whether a space follows each item; ``conventions`` decide between items that were not neighbours."""
     original = original_spaces(layout.block)
@@ -162,24 +187,18 @@ def written_words(layout: Layout, apart: Collection[int]) -> list[str]:
         items.append(_word(layout, word, dot=False))
         if word in apart:
             items.append(Item("", 0, word, "\t"))
-    ranges, spaces = kept_ranges(layout, items), spaces_after(layout, items)
-    texts: list[str] = []
-    together, covered = False, -1
-    for place, (item, space) in enumerate(zip(items, spaces, strict=True)):
-        if item.mark:
+    spaces, texts = spaces_after(layout, items), list[str]()
+    whole, together = 0, False  # the text that the next word may belong to, and whether it does
+    for form, first, last in units(layout, items):
+        if items[first].mark:
             together = False
             continue
-        form = item.form if place > covered else ""
-        if place in ranges:
-            covered = place + ranges[place].last - ranges[place].first
-            form = range_form(layout, ranges[place], items[covered])
-        texts.append("" if together else form)
-        if together:
-            first = max(number for number, text in enumerate(texts) if text)
-            texts[first] += form
-        following = items[place + 1].form if place + 1 < len(items) else ""
-        touching = not space and following != "" and space_between_words(item.form, following)
-        together = place < covered or touching
+        if not together:
+            whole = len(texts)
+        texts += [""] * (last + 1 - first)
+        texts[whole] += form
+        following = items[last + 1].form if last + 1 < len(items) else ""
+        together = not spaces[last] and following != "" and space_between_words(items[last].form, following)
     return texts
 
 
@@ -203,16 +222,8 @@ class Printed(NamedTuple):
 def printed(layout: Layout, items: Sequence[Item], conventions: Conventions = USUAL) -> Printed:
     """The text of the items, and where they stand in it; see `spaces_after`."""
     spaces = spaces_after(layout, items, conventions)
-    ranges = kept_ranges(layout, items)
-    text, places = "", []
-    position = 0
-    while position < len(items):
-        form, first = items[position].form, position
-        if position in ranges:
-            multiword = ranges[position]
-            position += multiword.last - multiword.first
-            form = range_form(layout, multiword, items[position])
-        places += [(len(text), len(text) + len(form))] * (position + 1 - first)
-        text += form + (" " if spaces[position] else "")
-        position += 1
+    text, places = "", list[tuple[int, int]]()
+    for form, first, last in units(layout, items):
+        places += [(len(text), len(text) + len(form))] * (last + 1 - first)
+        text += form + " " * spaces[last]
     return Printed(text.rstrip(" "), tuple(places))

@@ -152,7 +152,7 @@ def with_tree(sentence: Sentence, tree: Tree) -> Sentence:
         columns[token] = {HEAD: str(words[head]), DEPREL: relation, UPOS: tag or old, DEPS: "_"}
     for marks, head in zip(layout.marks, mark_heads(tree), strict=True):
         columns |= {mark: {HEAD: str(words[head]), DEPREL: PUNCTUATION, DEPS: "_"} for mark in marks}
-    return replace(sentence, tree=tree, lifted=0, layout=replace(layout, block=layout.block.changed(columns)))
+    return replace(sentence, tree=tree, lifted=0, layout=layout.changed(columns))
 
 
 Puncteme = tuple[str, ...]
@@ -171,15 +171,8 @@ class MarkedPart(NamedTuple):
     right_out: int
 
 
-class Pair(NamedTuple):
-    """The left and the right puncteme of a constituent."""
-
-    left: Puncteme = ()
-    right: Puncteme = ()
-
-
-class Sprouts(Pair):
-    """The `Pair` of a constituent; it may also have a part between marks.
+class Sprouts(tuple[Puncteme, Puncteme]):
+    """The left and the right puncteme of a constituent, which may also have a part between marks.
 
     :ivar part: that part, or None.
     """
@@ -188,7 +181,7 @@ class Sprouts(Pair):
 
     def __new__(cls, left: Puncteme = (), right: Puncteme = (), part: MarkedPart | None = None) -> "Sprouts":
         """A pair with a part."""
-        self = super().__new__(cls, left, right)
+        self = super().__new__(cls, (left, right))
         self.part = part
         return self
 
@@ -205,7 +198,7 @@ class Sprouts(Pair):
         return Sprouts, (*self, self.part)
 
     def __repr__(self) -> str:
-        return f"Sprouts(left={self.left!r}, right={self.right!r}, part={self.part!r})"
+        return "Sprouts(left={!r}, right={!r}, part={!r})".format(*self, self.part)
 
 
 def part_of(pair: object) -> MarkedPart | None:

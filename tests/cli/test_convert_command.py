@@ -9,7 +9,7 @@ from penn_style import penn_style
 from phrase_structures import written
 
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.treebank.brackets import read_brackets
+from pyropunct.treebank.constituency import read_brackets
 from pyropunct.treebank.reading import read_text, read_treebank
 
 pytestmark = pytest.mark.usefixtures("single_precision")

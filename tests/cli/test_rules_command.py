@@ -13,8 +13,7 @@ from pyropunct.cli.rule_reports import disagreement, rule_report, side_by_side_r
 from pyropunct.compare.table import Table
 from pyropunct.models.learned import settle
 from pyropunct.punctuator import Punctuator
-from pyropunct.tasks.explain.learned import learned_rules
-from pyropunct.tasks.explain.rules import LearnedPair, LearnedRules
+from pyropunct.tasks.explain.learned_rules import LearnedPair, LearnedRules, learned_rules
 from pyropunct.treebank.reading import read_treebank
 
 pytestmark = pytest.mark.usefixtures("single_precision")

@@ -20,8 +20,8 @@ from pyropunct.figures.layout import drawn_svg
 from pyropunct.figures.page import page_html, token_fates
 from pyropunct.fitted.recipes import Recipe
 from pyropunct.punctuator import Punctuator
-from pyropunct.tasks.explain.brackets import bracketed
 from pyropunct.tasks.explain.derivations import Derivations
+from pyropunct.tasks.explain.tree_text import bracketed
 from pyropunct.text.marks import START, display
 from pyropunct.treebank.reading import Treebank, read_treebank
 

@@ -7,7 +7,7 @@ import pytest
 
 from pyropunct.figures.page import Fate, token_fates
 from pyropunct.inference.machines.products import EDITS
-from pyropunct.tasks.explain.derivations import SlotDerivation, SlotEdit, SproutedTree
+from pyropunct.tasks.explain.derivations import SlotDerivation, SlotEdit, SproutedToken
 from pyropunct.text.marks import START
 
 KEEP, LEFT, RIGHT, TRANSPOSITION = EDITS
@@ -18,7 +18,7 @@ def slot(
     underlying: str, origins: Sequence[int | None], *edits: SlotEdit, surface: str = ""
 ) -> SlotDerivation:
     """A slot whose tokens are letters, each sprouted by the word of its place, counted from 1."""
-    sprouted = tuple(SproutedTree(token, word, 0) for word, token in enumerate(underlying, 1))
+    sprouted = tuple(SproutedToken(token, word, 0) for word, token in enumerate(underlying, 1))
     page = tuple(surface) or tuple(underlying[place] for place in origins if place is not None)
     return SlotDerivation(sprouted, page, tuple(origins), edits, False)
 
@@ -84,7 +84,7 @@ def test_equal_tokens() -> None:
 
 
 def test_words_and_slots() -> None:
-    start = SlotDerivation((SproutedTree(START, 0, -1), SproutedTree(",", 3, 1)), (START,), (0,), (), False)
+    start = SlotDerivation((SproutedToken(START, 0, -1), SproutedToken(",", 3, 1)), (START,), (0,), (), False)
     start = start._replace(edits=(SlotEdit((START, ","), RIGHT, (START,)),))
     assert token_fates([start, slot("", ()), slot(".", (0,))]) == [
         Fate(3, ",", 0, RIGHT),

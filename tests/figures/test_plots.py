@@ -10,7 +10,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from pyropunct.figures import plots
-from pyropunct.tasks.explain.learned import learned_rules
+from pyropunct.tasks.explain.learned_rules import learned_rules
 from pyropunct.tasks.explain.relations import PairShare, RelationPunctemes
 
 

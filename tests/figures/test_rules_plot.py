@@ -10,8 +10,7 @@ import torch
 from made_up_rules import TOKENS, made_up
 
 from pyropunct.figures.plots import rules_svg
-from pyropunct.tasks.explain.learned import learned_rules
-from pyropunct.tasks.explain.rules import LearnedPair
+from pyropunct.tasks.explain.learned_rules import LearnedPair, learned_rules
 from pyropunct.text.marks import display
 
 SVG = "{http://www.w3.org/2000/svg}"

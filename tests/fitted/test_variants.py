@@ -331,7 +331,7 @@ def test_options_of_no_variant() -> None:
 
 
 def test_a_corrector_has_no_options_of_the_other_channel() -> None:
-    from pyropunct.tasks.correct.fitting import correction_recipe
+    from pyropunct.tasks.correct.corrector_training import correction_recipe
 
     clean = Recipe(channel="inserting", channel_options={"prior_insertion": -5.0})
     assert correction_recipe(clean).channel_options == ()

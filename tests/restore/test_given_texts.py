@@ -13,7 +13,7 @@ from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.restoring import details
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.text.marks import ABBREVIATION_DOT
-from pyropunct.text.printing import print_words
+from pyropunct.text.raw_sentence import print_words
 
 pytestmark = pytest.mark.usefixtures("single_precision")
 

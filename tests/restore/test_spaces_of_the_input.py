@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.text.conventions import Conventions, SpacingStatistics
 from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN
-from pyropunct.text.printing import print_words
 from pyropunct.text.prose import has_text
 from pyropunct.text.raw_reader import RawReader
-from pyropunct.text.raw_sentence import RawSentence
-from pyropunct.treebank.conventions import learn_conventions
+from pyropunct.text.raw_sentence import RawSentence, print_words
+from pyropunct.treebank.orthography import learn_conventions
 from pyropunct.treebank.reading import read_treebank
 from pyropunct.vocabulary import Vocabulary
 

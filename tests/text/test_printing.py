@@ -8,10 +8,9 @@ import pytest
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.text.conventions import Conventions, SpacingStatistics
 from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN
-from pyropunct.text.printing import print_words
-from pyropunct.text.raw_sentence import Slot, WrittenMark
+from pyropunct.text.raw_sentence import Slot, WrittenMark, print_words
 from pyropunct.treebank.conllu_writer import print_conllu
-from pyropunct.treebank.conventions import learn_conventions
+from pyropunct.treebank.orthography import learn_conventions
 from pyropunct.treebank.reading import read_text, read_treebank
 from pyropunct.treebank.tree import Tree
 

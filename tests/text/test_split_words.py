@@ -16,7 +16,7 @@ from pyropunct.restore.rewriting import without_marks_in
 from pyropunct.text.conventions import Conventions
 from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN
 from pyropunct.text.raw_reader import RawReader
-from pyropunct.treebank.conventions import learn_conventions
+from pyropunct.treebank.orthography import learn_conventions
 from pyropunct.treebank.reading import Treebank, read_text
 from pyropunct.treebank.tree import Tree
 from pyropunct.vocabulary import Vocabulary

@@ -9,7 +9,7 @@ import torch
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.fitted.recipes import Recipe
 from pyropunct.punctuator import Punctuator
-from pyropunct.tasks.explain.brackets import bracketed
+from pyropunct.tasks.explain.tree_text import bracketed
 from pyropunct.tasks.rephrase.rephrasing import Rephraser
 from pyropunct.train.fitting import fit
 from pyropunct.treebank.reading import read_text, read_treebank

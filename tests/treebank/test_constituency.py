@@ -19,10 +19,15 @@ from phrase_structures import (
 )
 
 from pyropunct.text.lines import TreebankError
-from pyropunct.treebank.brackets import Conversion, read_brackets, relation_of, without_empty_elements
-from pyropunct.treebank.conllu_block import DEPREL, FORM, MISC, UPOS, XPOS, Block
-from pyropunct.treebank.conllu_reader import blocks_or_errors
-from pyropunct.treebank.head_rules import HeadRules, load_head_rules
+from pyropunct.treebank.conllu_block import DEPREL, FORM, MISC, UPOS, XPOS, Block, blocks_or_errors
+from pyropunct.treebank.constituency import (
+    Conversion,
+    HeadRules,
+    load_head_rules,
+    read_brackets,
+    relation_of,
+    without_empty_elements,
+)
 from pyropunct.treebank.phrase_trees import UNIVERSAL, PhraseTree, as_printed, universal_tag
 from pyropunct.treebank.reading import NO_WORD, read_text
 

@@ -6,7 +6,7 @@ import pytest
 from phrase_structures import leaf, phrase
 
 from pyropunct.errors import InputError
-from pyropunct.treebank.head_rules import ANY, Rule, load_head_rules, parse_head_rules
+from pyropunct.treebank.constituency import ANY, Rule, load_head_rules, parse_head_rules
 
 
 @pytest.mark.parametrize(("side", "expected"), [("left", 2), ("right", 3), ("leftmost", 1), ("rightmost", 4)])

@@ -32,7 +32,7 @@ from pyropunct.rivals.shieber_tao_2003.sentences import (
 )
 from pyropunct.rivals.shieber_tao_2003.story_commas import story_results
 from pyropunct.text.lines import TreebankError
-from pyropunct.treebank.brackets import read_brackets
+from pyropunct.treebank.constituency import read_brackets
 from pyropunct.treebank.sentence import Sentence
 
 BASELINE = "1"

@@ -11,7 +11,7 @@ from pyropunct.punctuator import Punctuator
 from pyropunct.restore.decoders import DECODERS
 from pyropunct.rivals.shieber_tao_2003.sentences import COMMA, CommaResult, CommaScores, CommaSentence
 from pyropunct.text.marks import ABBREVIATION_DOT, START, Surface
-from pyropunct.treebank.brackets import read_brackets
+from pyropunct.treebank.constituency import read_brackets
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
 
@@ -64,7 +64,7 @@ def story_commas(
 
     Sentences without words, and those with a comma tagged as a word, get none.
 
-    :param converted: dependency trees of the sentences, see `pyropunct.treebank.brackets.read_brackets`.
+    :param converted: dependency trees of the sentences, see `pyropunct.treebank.constituency.read_brackets`.
     :param parse: find trees with the model's parser instead of taking the converted ones.
     :raises ValueError: if the model has no comma.
     """

@@ -127,15 +127,8 @@ def wrong_sentences(
     return [WrongSentence(trees, tuple(map(tuple, surface))) for trees, surface in pairs]
 
 
-def hear(
-    model: Punctuator,
-    channel: ErrorChannel,
-    sentences: Sequence[WrongSentence],
-    *,
-    least_odds: float = LEAST_ODDS,
-    longest: int = LONGEST,
-) -> list[Heard]:
-    """The joint probabilities for each sentence; the options are the bounds of steps 1 and 2 above."""
+def hear(model: Punctuator, channel: ErrorChannel, sentences: Sequence[WrongSentence]) -> list[Heard]:
+    """The joint probabilities for each sentence."""
     voices: Sequence[Voice | None] = [None] * len(sentences)
     if model.tagger is not None and sentences:
         words = [sentence.trees[0].tree.forms for sentence in sentences]
@@ -145,8 +138,8 @@ def hear(
         is_parsed = not sentence.trees[0].given
         story = model.for_parsed if is_parsed else model
         where = [contexts(parse.tree) for parse in sentence.trees]
-        odds, unlisted = _log_odds(story, channel, sentence, where[0], voice, least_odds)
-        listed = _combinations(odds, least_odds, longest)
+        odds, unlisted = _log_odds(story, channel, sentence, where[0], voice)
+        listed = _combinations(odds)
         surfaces = tuple(_changed(sentence.wrong, changes) for changes in listed)
         log_prob = log_probs(story, [parse.tree for parse in sentence.trees], surfaces)
         log_weight = np.log([parse.weight for parse in sentence.trees])
@@ -154,10 +147,6 @@ def hear(
         joint = np.logaddexp.reduce((log_weight[:, None] + log_prob)[:, None] + log_error)
         heard.append(Heard(surfaces, joint, unlisted, edges_inside(sentence.trees)))
     return heard
-
-
-def _log(probability: float) -> float:
-    return math.log(probability) if probability > 0 else -math.inf
 
 
 def log_probs(model: FittedStory, trees: Sequence[Tree], surfaces: Sequence[Surface]) -> Floats:
@@ -173,7 +162,6 @@ def _log_odds(
     noisy: WrongSentence,
     where: Sequence[Context],
     voice: Voice | None,
-    least: float,
 ) -> tuple[list[list[tuple[String, float]]], float]:
     """For each slot, the likely intended strings, with their log-odds against the string of x_e."""
     tried = [
@@ -197,7 +185,7 @@ def _log_odds(
     for (slot, string), ratio in zip(tried, of_words, strict=True):
         wrong = noisy.wrong[slot]
         error = channel.log_prob(wrong, string, where[slot]) - channel.log_prob(wrong, wrong, where[slot])
-        if ratio + error >= _log(least):
+        if ratio + error >= math.log(LEAST_ODDS):
             listed[slot].append((string, ratio + error))
         else:
             unlisted += math.exp(ratio + error)
@@ -208,16 +196,14 @@ def _changed(surface: tuple[String, ...], changes: Mapping[int, String]) -> tupl
     return tuple(changes.get(slot, string) for slot, string in enumerate(surface))
 
 
-def _combinations(
-    odds: Sequence[Sequence[tuple[String, float]]], least: float, longest: int
-) -> list[dict[int, String]]:
+def _combinations(odds: Sequence[Sequence[tuple[String, float]]]) -> list[dict[int, String]]:
     """The most probable combinations of changes if slots were independent; no change comes first."""
     best: list[tuple[float, tuple[tuple[int, String], ...]]] = [(0.0, ())]
     for slot, strings in enumerate(odds):
         if strings:
             more = [(score + log_odds, (*made, (slot, s))) for score, made in best for s, log_odds in strings]
-            best = heapq.nlargest(longest, best + more, key=lambda combination: combination[0])
-    enough = best[0][0] + _log(least)
+            best = heapq.nlargest(LONGEST, best + more, key=lambda combination: combination[0])
+    enough = best[0][0] + math.log(LEAST_ODDS)
     return [{}, *(dict(made) for score, made in best if made and score >= enough)]
 
 

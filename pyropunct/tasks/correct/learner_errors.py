@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pyropunct.nets.parser import Parser
 from pyropunct.text.marks import ABBREVIATION_DOT, DOUBLE, SINGLE, START, Surface
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
@@ -167,14 +168,31 @@ def wrong_surfaces(
 
 
 def wrong_copies(
-    sentences: Iterable[Sentence], rates: ErrorRates | None = None, copies: int = 1, seed: int = 0
+    sentences: Iterable[Sentence],
+    rates: ErrorRates | None = None,
+    copies: int = 1,
+    seed: int = 0,
+    parser: Parser | None = None,
 ) -> list[tuple[Sentence, WrongSurface]]:
-    """Sentences with several wrong punctuations; copy k has seed + 2 k, and seed + 1 is for evaluation."""
-    sentences = tuple(sentences)
+    """Sentences with several wrong punctuations; copy k has seed + 2 k, and seed + 1 is for evaluation.
+
+    A parser draws the trees of every second copy.  Trained only on right trees, a corrector takes right
+    punctuation of a wrong tree for an error.  Draws resemble the parser's trees of new sentences more than
+    its best trees of training sentences do.
+    """
+    sentences = parsed = tuple(sentences)
+    if parser is not None and copies > 1:
+        parses = parser.parse([right.tree.forms for right in sentences], trees=2)
+        both = zip(sentences, parses, strict=True)
+        parsed = tuple(replace(right, tree=trees[-1].tree) for right, trees in both)
     return [
         pair
         for copy in range(copies)
-        for pair in zip(sentences, wrong_surfaces(sentences, rates, seed + 2 * copy), strict=True)
+        for pair in zip(
+            parsed if copy % 2 else sentences,
+            wrong_surfaces(sentences, rates, seed + 2 * copy),
+            strict=True,
+        )
     ]
 
 

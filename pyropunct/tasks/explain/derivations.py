@@ -1,12 +1,13 @@
 """How the surface string of each slot derives from its underlying string, given the underlying tree T'.
 
 T' tells which constituent sprouted each underlying token.  The best path of the channel tells which
-underlying token each surface token is, and which edits were made (Li, Wang & Eisner 2019, section 2.2).
+underlying token each surface token is, and which edits were made (Li, Wang & Eisner 2019, section 2.2).  Both
+give examples of what was learned: places where an edit was made, or a constituent sprouted its punctemes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import torch
 
@@ -16,12 +17,13 @@ from pyropunct.inference.machines.evidence import exactly
 from pyropunct.inference.machines.paths import Made, Path, Ways
 from pyropunct.inference.machines.products import EDITS, KEEP
 from pyropunct.models.channel.slip import SLIP
+from pyropunct.tasks import Advance
 from pyropunct.text.marks import START, UNKNOWN, Surface
 from pyropunct.treebank.sentence import Puncteme, Sentence, part_of
 from pyropunct.treebank.tree import Tree
 
 
-class SproutedTree(NamedTuple):
+class SproutedToken(NamedTuple):
     """A token, with the head word (0: the start) and the depth (-1: the start) of its constituent."""
 
     token: str
@@ -46,7 +48,7 @@ class SlotDerivation(NamedTuple):
     :ivar kept: the pairs of neighbours that the channel kept, in its order.
     """
 
-    underlying: tuple[SproutedTree, ...]
+    underlying: tuple[SproutedToken, ...]
     surface: tuple[str, ...]
     origins: tuple[int | None, ...]
     edits: tuple[SlotEdit, ...]
@@ -87,7 +89,7 @@ class Derivations:
         strings = underlying_strings(tree, punctemes)
         return [self._slot(u, tuple(x)) for u, x in zip(strings, surface, strict=True)]
 
-    def _slot(self, underlying: tuple[SproutedTree, ...], surface: tuple[str, ...]) -> SlotDerivation:
+    def _slot(self, underlying: tuple[SproutedToken, ...], surface: tuple[str, ...]) -> SlotDerivation:
         number = self._vocabulary.token_number
         u = tuple(number[sprouted.token] for sprouted in underlying)
         x = tuple(number.get(token, number[UNKNOWN]) for token in surface)
@@ -106,7 +108,7 @@ class Derivations:
                 edits.append(SlotEdit(pair, EDITS[kind], made.edit.after_of(*pair)))
         return SlotDerivation(underlying, surface, path.origins, tuple(edits), False, tuple(kept))
 
-    def _neighbours(self, underlying: Sequence[SproutedTree], made: Made) -> tuple[str, str]:
+    def _neighbours(self, underlying: Sequence[SproutedToken], made: Made) -> tuple[str, str]:
         first, second = (
             self._vocabulary.tokens[token] if place is None else underlying[place].token
             for token, place in zip(made.edit[:2], made.places, strict=True)
@@ -116,7 +118,7 @@ class Derivations:
 
 def sprouted_marks(
     sentence: Sentence, slot: int, derivation: SlotDerivation
-) -> list[tuple[int, SproutedTree]]:
+) -> list[tuple[int, SproutedToken]]:
     """The marks of a slot that are underlying tokens: the token ids of the original, each with its token."""
     marks = sentence.layout.marks[slot]
     special = len(derivation.surface) - len(marks)  # the sentence start or an abbreviation dot comes first
@@ -129,16 +131,16 @@ def sprouted_marks(
 
 def underlying_strings(
     tree: Tree, punctemes: Sequence[tuple[Puncteme, Puncteme]]
-) -> list[tuple[SproutedTree, ...]]:
+) -> list[tuple[SproutedToken, ...]]:
     """The underlying string u_i of each of the slots 0..n; that of slot 0 begins with the sentence start."""
     forest, has_parts = forest_of([tree.heads]), any(map(part_of, punctemes))
     start, *columns = forest.sprouting_with_parts if has_parts else forest.sprouting
     events = list(zip(*(column.tolist() for column in columns), strict=True))
-    strings = [[SproutedTree(START, 0, -1)], *([] for _ in range(len(tree)))]
+    strings = [[SproutedToken(START, 0, -1)], *([] for _ in range(len(tree)))]
     for slot, (first, last) in enumerate(pairwise(start.tolist())):
         for node, on_left, outside in events[first:last]:
             tokens = _standing(punctemes[node], 0 if on_left else 1, outside)
-            strings[slot] += [SproutedTree(token, node + 1, tree.depths[node]) for token in tokens]
+            strings[slot] += [SproutedToken(token, node + 1, tree.depths[node]) for token in tokens]
     return [tuple(string) for string in strings]
 
 
@@ -170,3 +172,89 @@ def common_tokens(
             best.append(min(choices, key=lambda choice: choice[:2]))
     origins = dict(best[-1][2])
     return tuple(origins.get(j) for j in range(len(surface)))
+
+
+OPEN, CLOSE = "⟦", "⟧"
+"""Around the place in a sentence that an example is about."""
+
+Key = TypeVar("Key")
+Rule = tuple[tuple[str, ...], tuple[str, ...]]
+"""Two underlying neighbours, and what they become."""
+
+Sprouting = tuple[str, Puncteme, Puncteme]
+"""A relation, as the model knows it, and the left and the right puncteme of a constituent."""
+
+
+class Example(NamedTuple):
+    """A place in the sentence ``id``: its text, which may be empty, and the text before and after it."""
+
+    id: str
+    before: str
+    place: str
+    after: str
+
+    @property
+    def text(self) -> str:
+        """The sentence, with its place marked."""
+        return f"{self.before}{OPEN}{self.place}{CLOSE}{self.after}"
+
+
+def rule_examples(
+    model: FittedStory, sentences: Sequence[Sentence], most: int, advance: Advance = lambda done: None
+) -> dict[Rule, list[Example]]:
+    """At most ``most`` places, with all marks of a slot, of each edit on the best path of the best T'."""
+    places: dict[Rule, list[tuple[Sentence, int]]] = {}
+    for sentence, _, derivations in _derived(model, sentences, advance):
+        for slot, derivation in enumerate(derivations):
+            kept = {(pair, pair) for pair in derivation.kept}
+            for rule in kept | {(edit.before, edit.after) for edit in derivation.edits}:
+                places.setdefault(rule, []).append((sentence, slot))
+    return _shown(places, most, lambda place: _example(place[0], place[0].layout.marks[place[1]], place[1]))
+
+
+def sprouting_examples(
+    model: FittedStory, sentences: Sequence[Sentence], most: int, advance: Advance = lambda done: None
+) -> dict[Sprouting, list[Example]]:
+    """At most ``most`` constituents that sprout each pair in the best T', with their marks on the page."""
+    vocabulary = model.vocabulary
+    places: dict[Sprouting, list[tuple[Sentence, Sequence[SlotDerivation], int]]] = {}
+    for sentence, punctemes, derivations in _derived(model, sentences, advance):
+        for word, (relation, pair) in enumerate(zip(sentence.tree.relations, punctemes, strict=True), 1):
+            known = vocabulary.relations[vocabulary.relation_number(relation)]
+            places.setdefault((known, *pair), []).append((sentence, derivations, word))
+    return _shown(places, most, lambda place: _constituent(*place))
+
+
+def _derived(
+    model: FittedStory, sentences: Sequence[Sentence], advance: Advance
+) -> Iterator[tuple[Sentence, Sequence[tuple[Puncteme, Puncteme]], list[SlotDerivation]]]:
+    """Each sentence with its best T' and the derivations of its slots."""
+    derivations = Derivations(model)
+    for sentence, (best,) in zip(sentences, model.underlying(sentences), strict=True):
+        yield sentence, best, derivations.of(sentence, best)
+        advance(1)
+
+
+def _constituent(sentence: Sentence, derivations: Sequence[SlotDerivation], word: int) -> Example:
+    """A constituent and the marks that it sprouted."""
+    first, last = sentence.tree.spans[word - 1]
+    tokens = list(sentence.layout.words[first - 1 : last])
+    for slot in {first - 1, last}:
+        explained = sprouted_marks(sentence, slot, derivations[slot])
+        tokens += [mark for mark, sprouted in explained if sprouted.word == word]
+    return _example(sentence, tokens, first)
+
+
+def _example(sentence: Sentence, tokens: Iterable[int], slot: int) -> Example:
+    return Example(sentence.identifier, *sentence.passage(set(tokens), slot))
+
+
+def _shown(
+    of_keys: Mapping[Key, Sequence[Any]], most: int, example: Callable[[Any], Example]
+) -> dict[Key, list[Example]]:
+    """At most so many examples for each key, spread evenly over its places."""
+    shown = {}
+    for key, places in of_keys.items():
+        size = min(most, len(places))
+        shown[key] = [example(places[number * len(places) // size]) for number in range(size)]
+    return shown

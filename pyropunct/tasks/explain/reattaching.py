@@ -8,7 +8,7 @@ heads a treebank may have wrong (`doubts`).
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
 from typing import NamedTuple
@@ -23,9 +23,10 @@ from pyropunct.inference.machines.evidence import String, exactly
 from pyropunct.inference.machines.paths import Ways
 from pyropunct.inference.problem import Problem
 from pyropunct.models.channel.slip import SLIP
+from pyropunct.tasks import Advance
 from pyropunct.tasks.explain.derivations import SlotDerivation, sprouted_marks, ways_of
 from pyropunct.text.marks import STRAIGHT
-from pyropunct.treebank.conllu_block import DEPREL, DEPS, HEAD, MISC, misc_entries
+from pyropunct.treebank.conllu_block import DEPREL, DEPS, HEAD, MISC, misc_entries, with_misc
 from pyropunct.treebank.sentence import PUNCTUATION, Sentence
 from pyropunct.treebank.tree import dependents_of, preorder
 
@@ -41,7 +42,7 @@ QUOTATION_MARKS = frozenset(STRAIGHT).union("“”„‘’‚«»‹›「」�
 ACCEPTED, PROPOSED, PROBABILITY = "PunctAccept", "PunctHead", "PunctProb"
 """Entries in MISC of a mark: whether an annotator accepts a head, this head, and its probability."""
 
-Advance = Callable[[int], None]
+_NO_PROPOSAL: dict[str, str | None] = dict.fromkeys((ACCEPTED, PROPOSED, PROBABILITY))
 
 
 FUNCTION_WORDS = frozenset(
@@ -64,28 +65,19 @@ def mark_attachments(sentence: Sentence, derivations: Sequence[SlotDerivation]) 
         for slot, derivation in enumerate(derivations)
         for mark, sprouted in sprouted_marks(sentence, slot, derivation)
     }
-    number = {token: word for word, token in enumerate(layout.words, start=1)}
-    wanted = [
-        [explained.get(mark) or number.get(_head(sentence, mark), 0) for mark in s] for s in layout.marks
-    ]
-    attachments = {}
-    for marks, words in zip(layout.marks, hung(_heads(sentence), wanted, _barred(sentence)), strict=True):
-        for mark, word in zip(marks, words, strict=True):
-            head = layout.words[word - 1]
-            if mark in explained or head != _head(sentence, mark):
-                attachments[mark] = head
-    return attachments
-
-
-def _head(sentence: Sentence, token: int) -> int:
-    """The head of a token in the original."""
-    return sentence.layout.block.tokens[token - 1].head
+    number = layout.numbers
+    wanted = {
+        mark: explained.get(mark) or number[layout.head(mark)] for slot in layout.marks for mark in slot
+    }
+    found = hung(_heads(sentence), layout.marks, wanted, _barred(sentence))
+    heads = {mark: layout.words[word - 1] for mark, word in found.items()}
+    return {mark: head for mark, head in heads.items() if mark in explained or head != layout.head(mark)}
 
 
 def _heads(sentence: Sentence) -> list[int]:
     """The heads of the words before the tree was made projective, counted among the words."""
-    number = {token: word for word, token in enumerate((0, *sentence.layout.words))}
-    return [number[_head(sentence, token)] for token in sentence.layout.words]
+    layout, number = sentence.layout, sentence.layout.numbers
+    return [number[layout.head(token)] for token in layout.words]
 
 
 def _barred(sentence: Sentence) -> frozenset[int]:
@@ -117,16 +109,21 @@ def uncrossed(words: Sequence[int], slot: int) -> list[int]:
 
 
 def hung(
-    heads: Sequence[int], wanted: Sequence[Sequence[int]], barred: Collection[int] = ()
-) -> list[list[int]]:
-    """Heads for marks in a tree: the wanted heads (0: none) or their lowest possible ancestors, see
-    `Room`.
+    heads: Sequence[int],
+    marks: Sequence[Sequence[int]],
+    wanted: Mapping[int, int],
+    barred: Collection[int] = (),
+) -> dict[int, int]:
+    """A head for each mark of the slots of a tree: the wanted one (0: none), or its lowest possible ancestor.
+
+    :param barred: words that are heads only where no other can be; see `Room`.
     """
-    room, of_slots = Room(heads), []
-    for slot, words in enumerate(wanted):
-        of_slots.append(uncrossed(room.nearest(slot, words, barred), slot))
-        room.take(slot, of_slots[-1])
-    return of_slots
+    room, found = Room(heads), dict[int, int]()
+    for slot, some in enumerate(marks):
+        words = uncrossed(room.nearest(slot, [wanted[mark] for mark in some], barred), slot)
+        room.take(slot, words)
+        found |= zip(some, words, strict=True)
+    return found
 
 
 class Room:
@@ -261,21 +258,15 @@ def _near(words: Sequence[str]) -> int:
 
 
 def doubts(
-    model: FittedStory,
-    sentences: Sequence[Sentence],
-    advance: Advance = lambda done: None,
-    *,
-    draws: int = DRAWS,
-    seed: int = 0,
+    model: FittedStory, sentences: Sequence[Sentence], advance: Advance = lambda done: None
 ) -> list[Doubt]:
     """The marks whose head is less probable than another, the most certain first; see `head_posteriors`."""
     doubts = []
-    for sentence, heads in head_posteriors(model, sentences, advance, draws=draws, seed=seed):
-        tokens = sentence.layout.block.tokens
+    for sentence, heads in head_posteriors(model, sentences, advance):
         for mark, posterior in heads.items():
             if not posterior:
                 continue
-            head = tokens[mark - 1].head
+            head = sentence.layout.head(mark)
             proposed = max(posterior, key=posterior.__getitem__)
             of_head = posterior.get(head, 0.0)
             if posterior[proposed] > of_head:
@@ -300,8 +291,9 @@ def with_proposals(sentence: Sentence, doubts: Iterable[Doubt]) -> Sentence:
     """The sentence with proposed heads and their probabilities in the MISC of marks."""
     changed = _without_proposals(sentence)
     for doubt in doubts:
-        new = [f"{PROPOSED}={doubt.proposed}", f"{PROBABILITY}={doubt.proposed_probability:.2f}"]
-        changed[doubt.mark] = {MISC: "|".join(sorted([*_others(sentence, doubt.mark), *new]))}
+        new = {PROPOSED: str(doubt.proposed), PROBABILITY: f"{doubt.proposed_probability:.2f}"}
+        misc = with_misc(_misc(sentence, doubt.mark), _NO_PROPOSAL | new)
+        changed[doubt.mark] = {MISC: "|".join(sorted(misc_entries(misc)))}
     return _rewritten(sentence, changed)
 
 
@@ -309,7 +301,7 @@ def with_accepted(sentence: Sentence) -> Sentence:
     """The sentence with the proposed heads where MISC says ``PunctAccept=Yes``, and no proposals in MISC."""
     block, heads = sentence.layout.block, {}
     for mark in (mark for slot in sentence.layout.marks for mark in slot):
-        entries = dict(one.partition("=")[::2] for one in misc_entries(block.tokens[mark - 1].columns[MISC]))
+        entries = dict(one.partition("=")[::2] for one in misc_entries(_misc(sentence, mark)))
         if entries.get(ACCEPTED) == "Yes":
             head = entries.get(PROPOSED, "")
             if head not in map(str, sentence.layout.words):
@@ -321,20 +313,17 @@ def with_accepted(sentence: Sentence) -> Sentence:
 def _without_proposals(sentence: Sentence) -> dict[int, dict[int, str]]:
     """The columns of the marks in whose MISC there is a proposal, without it."""
     marks = (mark for slot in sentence.layout.marks for mark in slot)
-    columns = {mark: "|".join(_others(sentence, mark)) or "_" for mark in marks}
-    tokens = sentence.layout.block.tokens
-    return {mark: {MISC: misc} for mark, misc in columns.items() if misc != tokens[mark - 1].columns[MISC]}
+    columns = {mark: with_misc(_misc(sentence, mark), _NO_PROPOSAL) for mark in marks}
+    return {mark: {MISC: misc} for mark, misc in columns.items() if misc != _misc(sentence, mark)}
 
 
-def _others(sentence: Sentence, mark: int) -> list[str]:
-    """The entries of the MISC of a mark that are not of a proposal."""
-    entries = misc_entries(sentence.layout.block.tokens[mark - 1].columns[MISC])
-    return [one for one in entries if one.partition("=")[0] not in (ACCEPTED, PROPOSED, PROBABILITY)]
+def _misc(sentence: Sentence, mark: int) -> str:
+    return sentence.layout.block.tokens[mark - 1].columns[MISC]
 
 
 def _rewritten(sentence: Sentence, columns: Mapping[int, Mapping[int, str]]) -> Sentence:
     """The sentence with other columns of some tokens."""
-    return replace(sentence, layout=replace(sentence.layout, block=sentence.layout.block.changed(columns)))
+    return replace(sentence, layout=sentence.layout.changed(columns))
 
 
 def head_posteriors(

@@ -1,7 +1,7 @@
 """The punctemes that each dependency relation sprouts (Li, Wang & Eisner 2019, section 5.2)."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -13,13 +13,12 @@ from pyropunct.fitted.story import FittedStory
 from pyropunct.inference.inside import posterior_pairs
 from pyropunct.models.attach.log_linear import LogLinearAttach
 from pyropunct.models.symmetry import CLASSES, symmetry_class
+from pyropunct.tasks import Advance
 from pyropunct.text.marks import display, displayed_string
 from pyropunct.treebank.sentence import Puncteme, Sentence
 
 SYMMETRIC = {"the same on both sides", "matched", "matched and more"}
 """The classes of `pyropunct.models.symmetry.CLASSES` whose pairs are symmetric: ``, ,`` and ``“ ”``."""
-
-Advance = Callable[[int], None]
 
 
 class PairShare(NamedTuple):

@@ -6,18 +6,14 @@ which Li, Wang & Eisner (2019, section 6.3) rephrase sentences.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import pyro
-import pyro.distributions as dist
 import torch
 from numpy.typing import NDArray
-from pyro import poutine
-from pyro.nn import PyroModule, PyroSample
 from torch import Tensor
 
-from pyropunct.tasks.rephrase.orders import NO_ITEM, Nodes, Orders, draw_orders, nodes_of
+from pyropunct.tasks.rephrase.orders import NO_ITEM, Nodes, draw_orders, log_prob, nodes_of
 from pyropunct.treebank.tree import Tree
 
 NOUN, VERB = "noun", "verb"
@@ -33,6 +29,9 @@ slow."""
 PRIOR_SCALE = 0.5
 """The standard deviation of the prior of each weight.  Of 0.3, 0.5, 1 and 2 it predicted the orders of a
 development treebank best."""
+
+STEPS = 100
+"""The most iterations of the search for the likeliest weights."""
 
 TEMPLATES = 5
 """The most features that a pair of items has."""
@@ -85,36 +84,6 @@ def families(tree: Tree, punctemes: Punctemes | None = None) -> Iterator[Family]
         yield Family(group, items, words, tuple(sorted(range(len(words)), key=words.__getitem__)))
 
 
-class OrderModel(PyroModule):
-    """A log-linear model of the order of a head and its dependents, as a Pyro model.
-
-    A feature is a property of a pair of items, such as "a determiner and an adjective, both of a noun".  It
-    has six weights with normal priors: for standing before each other on the left of the head, on its right,
-    or on either side; and the same for standing next to each other (Wang & Eisner 2016, section 4).  The
-    scores of a pair sum over its features f; ``next`` is computed likewise::
-
-        before[side] = sum over f of  w[f, side] + w[f, either]
-    """
-
-    def __init__(self, num_features: int, prior_scale: float) -> None:
-        super().__init__()
-        self.num_features = num_features
-        # a tensor when read
-        self.weights: Any = PyroSample(dist.Normal(0.0, prior_scale).expand([num_features, 6]).to_event(2))
-
-    def forward(
-        self, nodes: Nodes, features: Tensor, orders: Tensor | None = None, counts: Tensor | None = None
-    ) -> Tensor:
-        """Draw the orders of N nodes, or score given (N, M) orders, weighted by their counts.
-
-        :param features: (kinds, F) the features of each kind of pair, padded with -1.
-        """
-        scores = pair_scores(self.weights, features)
-        times = torch.ones(len(nodes.sizes)) if counts is None else counts
-        with pyro.plate("nodes", len(nodes.sizes)), poutine.scale(scale=times):
-            return pyro.sample("orders", Orders(nodes, scores), obs=orders)
-
-
 def pair_scores(weights: Tensor, features: Tensor) -> Tensor:
     """(kinds, 4) the scores of pairs, given (features, 6) weights and (kinds, F) features, padded with -1."""
     known = torch.cat([weights, weights.new_zeros(1, 6)])  # the last row is for -1
@@ -122,17 +91,27 @@ def pair_scores(weights: Tensor, features: Tensor) -> Tensor:
     return sums[:, [0, 1, 3, 4]] + sums[:, [2, 2, 5, 5]]
 
 
+def log_posterior(
+    weights: Tensor, prior_scale: float, nodes: Nodes, features: Tensor, orders: Tensor, counts: Tensor
+) -> Tensor:
+    """The logarithm, but for a constant, of p(weights | orders), with normal priors of the weights.
+
+    :param orders: (N, M) those of the nodes, each seen ``counts`` times.
+    """
+    prior = torch.distributions.Normal(0.0, prior_scale).log_prob(weights).sum()
+    return prior + (counts * log_prob(nodes, pair_scores(weights, features), orders)).sum()
+
+
 def map_weights(
-    model: OrderModel, nodes: Nodes, features: Tensor, orders: Tensor, counts: Tensor, steps: int = 100
+    num_features: int, prior_scale: float, nodes: Nodes, features: Tensor, orders: Tensor, counts: Tensor
 ) -> Tensor:
     """The unique weights of greatest posterior probability, by L-BFGS on a strictly concave objective."""
-    weights = torch.zeros(model.num_features, 6, dtype=torch.double, requires_grad=True)
-    search = torch.optim.LBFGS([weights], max_iter=steps, history_size=20, line_search_fn="strong_wolfe")
+    weights = torch.zeros(num_features, 6, dtype=torch.double, requires_grad=True)
+    search = torch.optim.LBFGS([weights], max_iter=STEPS, history_size=20, line_search_fn="strong_wolfe")
 
     def loss() -> float:
         search.zero_grad()
-        tracer = poutine.trace(poutine.condition(model, {"weights": weights}))
-        value = -tracer.get_trace(nodes, features, orders, counts).log_prob_sum() / counts.sum()
+        value = -log_posterior(weights, prior_scale, nodes, features, orders, counts) / counts.sum()
         value.backward()
         return float(value.detach())
 
@@ -141,7 +120,14 @@ def map_weights(
 
 
 class WordOrder:
-    """A model of the order of a head and its dependents, learned from a treebank.
+    """A log-linear model of the order of a head and its dependents, learned from a treebank.
+
+    A feature is a property of a pair of items, such as "a determiner and an adjective, both of a noun".  It
+    has six weights with normal priors: for standing before each other on the left of the head, on its right,
+    or on either side; and the same for standing next to each other (Wang & Eisner 2016, section 4).  The
+    scores of a pair sum over its features f; ``next`` is computed likewise::
+
+        before[side] = sum over f of  w[f, side] + w[f, either]
 
     Features are separate for nouns and verbs.  Each combines for a pair of items: the relations and tags of
     both; both relations; both tags; or both relations with the punctemes of one item.  Features of longer
@@ -166,10 +152,9 @@ class WordOrder:
         orders = np.full((len(seen), LARGEST), NO_ITEM)
         for row, (_, _, order) in enumerate(seen):
             orders[row, : len(order)] = order
-        model = OrderModel(len(numbering.features), prior_scale)
         counts = torch.tensor(list(seen.values()), dtype=torch.double)
-        weights = map_weights(model, nodes, numbering.kinds(), torch.from_numpy(orders), counts)
-        return cls(numbering.features, weights)
+        data = nodes, numbering.kinds(), torch.from_numpy(orders), counts
+        return cls(numbering.features, map_weights(len(numbering.features), prior_scale, *data))
 
     def draw(self, drawn: Sequence[Family], generator: np.random.Generator) -> list[tuple[int, ...]]:
         """The words of each family in a drawn order."""

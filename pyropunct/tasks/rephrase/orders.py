@@ -5,12 +5,11 @@ Sources: Wang & Eisner (2016), "The Galactic Dependencies Treebanks", TACL 4; Li
 """
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from pyro.distributions import TorchDistribution, constraints
 from torch import Tensor
 
 from pyropunct.inference.compiling import compiled, inner
@@ -53,8 +52,8 @@ def nodes_of(tables: Sequence[NDArray[np.int64]]) -> Nodes:
     return Nodes(sizes, starts_of((sizes + 1) ** 2), pairs)
 
 
-class Orders(TorchDistribution):
-    """Distributions over the orders of the items of nodes.
+def log_prob(nodes: Nodes, scores: Tensor, orders: Tensor) -> Tensor:
+    """(N,) the log-probabilities of (N, M) orders of the items of nodes, padded with `NO_ITEM`.
 
     For an order y_1 .. y_m with the edge at y_0 and y_(m + 1)::
 
@@ -63,47 +62,22 @@ class Orders(TorchDistribution):
 
     where side(j) is right if j stands behind the head, and left otherwise.  Sums over all orders are sums
     over the set of items placed so far and the last of them (Held & Karp 1962):  O(2^m m^2) steps instead of
-    m!.  Batch shape (N,), event shape (M,) for the largest m; orders are padded with `NO_ITEM`.
+    m!.
 
     :param scores: (kinds, 4) the scores of each kind of pair: before on the left and right, next on the left
         and right.
     """
-
-    arg_constraints: ClassVar[dict[str, Any]] = {"scores": constraints.real}
-    support = constraints.integer_interval(NO_ITEM, 1 << 62)
-
-    def __init__(self, nodes: Nodes, scores: Tensor) -> None:
-        self.nodes, self.scores = nodes, scores
-        longest = int(nodes.sizes.max(initial=0))
-        super().__init__(torch.Size([len(nodes.sizes)]), torch.Size([longest]), validate_args=False)
-
-    def expand(self, batch_shape: Any, _instance: Any = None) -> "Orders":
-        """The same distribution; raises `ValueError` if the shape is not (N,)."""
-        if tuple(batch_shape) != tuple(self.batch_shape):
-            raise ValueError(f"orders of {len(self.nodes.sizes)} nodes have no batch shape {batch_shape}")
-        return self
-
-    def log_prob(self, value: Tensor) -> Tensor:
-        """(N,) the log-probability of the order of each node; exponential in the number of items."""
-        nodes = self.nodes
-        used = torch.from_numpy(_uses(*nodes, value.numpy()))
-        # one row for each pair of each node
-        local: Tensor = self.scores[torch.from_numpy(nodes.pairs)].double()
-        owner = torch.from_numpy(np.repeat(np.arange(len(nodes.sizes)), np.diff(nodes.start)))
-        score = torch.zeros(len(nodes.sizes), dtype=torch.double).index_add(0, owner, (local * used).sum(1))
-        normaliser: Tensor = _LogNormaliser.apply(local, nodes, owner)
-        return score - normaliser
-
-    def sample(self, sample_shape: Any = ()) -> Tensor:
-        """(N, M) draws, seeded from torch's random numbers; see `MOST_DRAWN`."""
-        if tuple(sample_shape):
-            raise ValueError("orders are drawn one at a time")
-        generator = np.random.default_rng(int(torch.randint(2**63 - 1, ())))
-        return torch.from_numpy(draw_orders(self.nodes, self.scores.detach().double().numpy(), generator))
+    used = torch.from_numpy(_uses(*nodes, orders.numpy()))
+    # one row for each pair of each node
+    local: Tensor = scores[torch.from_numpy(nodes.pairs)].double()
+    owner = torch.from_numpy(np.repeat(np.arange(len(nodes.sizes)), np.diff(nodes.start)))
+    score = torch.zeros(len(nodes.sizes), dtype=torch.double).index_add(0, owner, (local * used).sum(1))
+    normaliser: Tensor = _LogNormaliser.apply(local, nodes, owner)
+    return score - normaliser
 
 
 def draw_orders(nodes: Nodes, scores: Doubles, generator: np.random.Generator) -> Ints:
-    """(N, M) an order for each node, see `Orders.sample`."""
+    """(N, M) a drawn order for each node, padded with `NO_ITEM`; see `log_prob` and `MOST_DRAWN`."""
     longest = int(nodes.sizes.max(initial=0))
     orders = np.full((len(nodes.sizes), longest), NO_ITEM)
     _draw(*nodes, scores, generator.random(orders.shape), orders)

@@ -10,9 +10,9 @@ from functools import cached_property
 from itertools import takewhile
 
 from pyropunct.errors import InputError
-from pyropunct.tasks.explain.derivations import SlotDerivation, SproutedTree, underlying_strings
+from pyropunct.tasks import FIRST, PLACES
+from pyropunct.tasks.explain.derivations import SlotDerivation, SproutedToken, underlying_strings
 from pyropunct.tasks.rephrase.ordering import linearised
-from pyropunct.tasks.settings import FIRST, PLACES
 from pyropunct.text.marks import ABBREVIATION_DOT, UNKNOWN
 from pyropunct.treebank.sentence import MarkedPart, Puncteme, Sentence, Sprouts, part_of
 from pyropunct.treebank.tree import Tree, spans
@@ -101,7 +101,7 @@ class UnderlyingTree:
         )
 
     @cached_property
-    def strings(self) -> list[tuple[SproutedTree, ...]]:
+    def strings(self) -> list[tuple[SproutedToken, ...]]:
         """The underlying string of each slot; the abbreviation dot of the word before comes first."""
         pairs = [self._of_word(word) for word in self.words]
         strings = [
@@ -113,7 +113,7 @@ class UnderlyingTree:
         ]
         for place, word in enumerate(self.words, start=1):
             if ABBREVIATION_DOT in self.sentence.surface[word]:
-                strings[place] = (SproutedTree(ABBREVIATION_DOT, word, -1), *strings[place])
+                strings[place] = (SproutedToken(ABBREVIATION_DOT, word, -1), *strings[place])
         return strings
 
     def _of_word(self, word: int) -> tuple[Puncteme, Puncteme]:

@@ -16,7 +16,7 @@ from pyropunct.rivals.correction_experiment import (
     folds_by_sentence,
 )
 from pyropunct.rivals.taggers.recurrent import RivalRecipe
-from pyropunct.tasks.correct.learners import Corrected
+from pyropunct.tasks.correct.gold_corrections import Corrected
 from pyropunct.text.marks import START
 from pyropunct.treebank.sentence import Sentence
 

@@ -7,8 +7,7 @@ from pyropunct.compare.options import CommaSettings
 from pyropunct.punctuator import Punctuator
 from pyropunct.rivals.shieber_tao_2003.sentences import CommaSentence, comma_sentences
 from pyropunct.rivals.shieber_tao_2003.story_commas import commas_of, story_commas
-from pyropunct.treebank.brackets import Conversion
-from pyropunct.treebank.head_rules import load_head_rules
+from pyropunct.treebank.constituency import Conversion, load_head_rules
 from pyropunct.treebank.phrase_trees import read_phrase_trees
 from pyropunct.treebank.reading import Treebank, read_text
 

@@ -18,20 +18,27 @@ from pyropunct.models.attach.correcting_attach import ERROR_COLUMNS
 from pyropunct.models.trees import string_number
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.punctuator import Punctuator
-from pyropunct.tasks.correct.correcting import TreeCorrector, load_corrector, staying_close
-from pyropunct.tasks.correct.edit_scores import edit_scores
-from pyropunct.tasks.correct.fitting import (
+from pyropunct.tasks import CorrectingSettings
+from pyropunct.tasks.correct.correcting import (
+    ErrorTree,
+    SlotChange,
+    TreeCorrector,
+    changes,
+    load_corrector,
+    read_errors,
+    read_parses,
+    staying_close,
+)
+from pyropunct.tasks.correct.corrector_training import (
     CorrectionTraining,
     correction_recipe,
     error_examples,
     fit_correction,
     window_of,
-    with_drawn_trees,
 )
+from pyropunct.tasks.correct.gold_corrections import edit_scores
 from pyropunct.tasks.correct.hearing import wrong_sentences
 from pyropunct.tasks.correct.learner_errors import wrong_copies, wrong_surfaces
-from pyropunct.tasks.correct.underlying import ErrorTree, SlotChange, changes, read_errors, read_parses
-from pyropunct.tasks.settings import CorrectingSettings
 from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface
 from pyropunct.text.raw_sentence import RawSentence, Slot, WrittenMark
 from pyropunct.treebank.sentence import Sentence
@@ -190,7 +197,7 @@ class TwoTrees:
 def test_every_second_copy_has_drawn_trees(train: list[Sentence]) -> None:
     some = train[:4]
     pairs = wrong_copies(some, copies=3)
-    with_trees = with_drawn_trees(pairs, len(some), TwoTrees())
+    with_trees = wrong_copies(some, copies=3, parser=TwoTrees())
     assert [wrong for _, wrong in with_trees] == [wrong for _, wrong in pairs]
     assert [one.surface for one, _ in with_trees] == [one.surface for one, _ in pairs]
     assert with_trees[:4] == pairs[:4]

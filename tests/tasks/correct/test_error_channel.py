@@ -8,7 +8,7 @@ import pytest
 
 from pyropunct.errors import InputError
 from pyropunct.tasks.correct.channel import Error, ErrorChannel, contexts
-from pyropunct.tasks.correct.channel_fitting import Pair, error_between, fit_channel
+from pyropunct.tasks.correct.corrector_training import RightAndWrong, error_between, fit_channel
 from pyropunct.text.marks import ABBREVIATION_DOT, START
 from pyropunct.treebank.tree import Tree
 
@@ -105,10 +105,10 @@ def test_the_error_between_two_strings(
     assert error_between(right, wrong) == error
 
 
-def pairs(dropped: int, kept: int) -> list[Pair]:
+def pairs(dropped: int, kept: int) -> list[RightAndWrong]:
     right = ((START,), (), (",",), (".",))
     wrong = ((START,), (), (), (".",))
-    return [Pair(TREE, right, wrong)] * dropped + [Pair(TREE, right, right)] * kept
+    return [RightAndWrong(TREE, right, wrong)] * dropped + [RightAndWrong(TREE, right, right)] * kept
 
 
 def test_fitted_rates_are_those_of_the_pairs() -> None:
@@ -123,7 +123,7 @@ def test_rates_depend_on_the_place() -> None:
     made = []
     for _ in range(1000):
         wrong = [(START,), () if rng.random() < 0.1 else (",",), () if rng.random() < 0.6 else (",",), ()]
-        made.append(Pair(TREE, ((START,), (",",), (",",), ()), wrong))
+        made.append(RightAndWrong(TREE, ((START,), (",",), (",",), ()), wrong))
     channel = fit_channel(made, MARKS)
     shares = [math.exp(channel.log_prob((), (",",), contexts(TREE)[slot])) for slot in (1, 2)]
     assert shares == pytest.approx([0.1, 0.6], abs=0.05)
@@ -136,7 +136,9 @@ def test_marks_that_the_model_does_not_know_teach_nothing() -> None:
 
 def test_slots_with_two_errors_teach_nothing() -> None:
     one = pairs(300, 700)
-    two = [Pair(TREE, ((START,), (",",), (",",), (".",)), ((START,), ("”", "."), (",",), (".",)))] * 50
+    two = [
+        RightAndWrong(TREE, ((START,), (",",), (",",), (".",)), ((START,), ("”", "."), (",",), (".",)))
+    ] * 50
     far = fit_channel(one + two, MARKS)
     assert far.errors == (Error("drop", ","),)
     assert math.exp(far.log_prob((), (",",), contexts(TREE)[2])) == pytest.approx(300 / 1050, abs=0.02)

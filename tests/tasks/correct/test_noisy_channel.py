@@ -15,9 +15,11 @@ from pyropunct.errors import ModelFileError
 from pyropunct.fitted.evaluation import average_edit_distance
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.punctuator import Punctuator
+from pyropunct.tasks import CorrectingSettings
+from pyropunct.tasks.correct import hearing
 from pyropunct.tasks.correct.channel import ErrorChannel, contexts
-from pyropunct.tasks.correct.channel_fitting import fit_channel, simulated_pairs
-from pyropunct.tasks.correct.correcting import NoisyChannel, decisions, load_corrector
+from pyropunct.tasks.correct.correcting import Explainer, NoisyChannel, changes, decisions, load_corrector
+from pyropunct.tasks.correct.corrector_training import fit_channel, simulated_pairs
 from pyropunct.tasks.correct.hearing import (
     RATES,
     Heard,
@@ -28,8 +30,6 @@ from pyropunct.tasks.correct.hearing import (
     wrong_sentences,
 )
 from pyropunct.tasks.correct.learner_errors import wrong_surfaces
-from pyropunct.tasks.correct.underlying import Explainer, changes
-from pyropunct.tasks.settings import CorrectingSettings
 from pyropunct.text.marks import START, Surface, unpaired
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
@@ -94,10 +94,14 @@ def few(channel: ErrorChannel) -> ErrorChannel:
     return replace(channel, errors=tuple(one for one in channel.errors if one.mark == ","))
 
 
-def test_the_posterior_is_that_of_enumeration(model: Punctuator, channel: ErrorChannel) -> None:
+def test_the_posterior_is_that_of_enumeration(
+    model: Punctuator, channel: ErrorChannel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hearing, "LEAST_ODDS", 1e-300)
+    monkeypatch.setattr(hearing, "LONGEST", 10_000)
     some = few(channel)
     parses = [WeightedTree(tree, weight, given=True) for tree, weight in zip(TREES, WEIGHTS, strict=True)]
-    [heard] = hear(model, some, [WrongSentence(parses, WRONG)], least_odds=0.0, longest=10_000)
+    [heard] = hear(model, some, [WrongSentence(parses, WRONG)])
     surfaces = enumerated(some, WRONG)
     assert sorted(heard.surfaces) == sorted(surfaces)
     log_prob = log_probs(model, TREES, surfaces)
@@ -115,11 +119,14 @@ def test_the_posterior_is_that_of_enumeration(model: Punctuator, channel: ErrorC
 
 
 def test_short_lists_have_what_is_probable(
-    model: Punctuator, channel: ErrorChannel, dev: list[Sentence]
+    model: Punctuator, channel: ErrorChannel, dev: list[Sentence], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wrong = [one.surface for one in wrong_surfaces(dev[:8], seed=1)]
     noisy = [WrongSentence(given(one.tree), surface) for one, surface in zip(dev, wrong, strict=False)]
-    short, long = hear(model, channel, noisy), hear(model, channel, noisy, least_odds=1e-4, longest=1000)
+    short = hear(model, channel, noisy)
+    monkeypatch.setattr(hearing, "LEAST_ODDS", 1e-4)
+    monkeypatch.setattr(hearing, "LONGEST", 1000)
+    long = hear(model, channel, noisy)
     place = RATES.index(1.0)
     assert sum(len(one.surfaces) for one in short) < sum(len(one.surfaces) for one in long) / 2
     for one, other in zip(short, long, strict=True):

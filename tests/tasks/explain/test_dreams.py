@@ -16,7 +16,7 @@ from pyropunct.models.channel.window import SlidingWindow
 from pyropunct.models.story import Story
 from pyropunct.models.syntax import HeadOutward
 from pyropunct.models.trees import TreeBatch, join_surfaces
-from pyropunct.tasks.explain.brackets import surface_texts, underlying_brackets
+from pyropunct.tasks.explain.tree_text import surface_texts, underlying_brackets
 from pyropunct.text.marks import START
 from pyropunct.treebank.tree import Tree
 from pyropunct.vocabulary import Vocabulary, build_vocabulary

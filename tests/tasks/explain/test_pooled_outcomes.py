@@ -8,9 +8,17 @@ import pytest
 import torch
 from command_line import answer, complaint, printed
 
-from pyropunct.tasks.explain import pooling
-from pyropunct.tasks.explain.pooling import PooledShares, log_shares, pair_counts, perplexities, pool
-from pyropunct.tasks.explain.typology import PAIRS, LanguageCounts, Tally
+from pyropunct.tasks.explain import typology
+from pyropunct.tasks.explain.typology import (
+    PAIRS,
+    LanguageCounts,
+    PooledShares,
+    Tally,
+    log_shares,
+    pair_counts,
+    perplexities,
+    pool,
+)
 
 pytestmark = pytest.mark.usefixtures("single_precision")
 
@@ -29,7 +37,7 @@ def language(kept: float, absorbed: float, equal: float = 20.0) -> LanguageCount
 def pooled() -> PooledShares:
     """Four languages that agree, one with two pairs that disagree, one without pairs, one with many."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pooling, "STEPS", 600)
+        patch.setattr(typology, "STEPS", 600)
         return pool([*[language(0, 50)] * 4, language(2, 0), language(0, 0), language(300, 0)])
 
 
@@ -50,7 +58,7 @@ def test_few_counts_borrow_and_many_do_not(pooled: PooledShares) -> None:
 
 
 def test_equal_seeds_give_equal_shares(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pooling, "STEPS", 20)
+    monkeypatch.setattr(typology, "STEPS", 20)
     languages = [language(0, 50), language(3, 1)]
     before = torch.get_rng_state()
     first, again, other = (pool(languages, seed=seed).pooled for seed in (1, 1, 2))
@@ -77,7 +85,7 @@ def test_perplexity_by_hand() -> None:
 
 
 def test_the_command_pools(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pooling, "STEPS", 20)
+    monkeypatch.setattr(typology, "STEPS", 20)
     places = [tmp_path / "one.safetensors", tmp_path / "two.safetensors"]
     for place in places:
         shutil.copy(small / "model.safetensors", place)

@@ -9,11 +9,12 @@ import pytest
 from command_line import printed
 from hypothesis import given
 from hypothesis import strategies as st
+from sentences import hung_by_slot
 from treebank_strategies import Written, head_lists, sentences
 
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.tasks.explain.derivations import SlotDerivation, SproutedTree, underlying_strings
-from pyropunct.tasks.explain.reattaching import hung, mark_attachments, reattached, uncrossed
+from pyropunct.tasks.explain.derivations import SlotDerivation, SproutedToken, underlying_strings
+from pyropunct.tasks.explain.reattaching import mark_attachments, reattached, uncrossed
 from pyropunct.treebank.reading import read_text, read_treebank
 from pyropunct.treebank.tree import Tree, projectivise
 
@@ -63,16 +64,16 @@ AMERICAN = """# sent_id = american
 """
 
 
-def slot(underlying: list[SproutedTree], surface: str, origins: tuple[int | None, ...]) -> SlotDerivation:
+def slot(underlying: list[SproutedToken], surface: str, origins: tuple[int | None, ...]) -> SlotDerivation:
     return SlotDerivation(tuple(underlying), tuple(surface.split()), origins, (), False)
 
 
 def test_a_period_inside_quotation_marks() -> None:
     """It belongs to the whole sentence, but its arc there would cross that of the quotation mark."""
     [sentence] = read_text(AMERICAN)
-    opening = SproutedTree("“", 3, 1)
-    closing, period = opening._replace(token="”"), SproutedTree(".", 2, 0)
-    start = SlotDerivation((SproutedTree("\t^", 0, -1),), ("\t^",), (0,), (), False)
+    opening = SproutedToken("“", 3, 1)
+    closing, period = opening._replace(token="”"), SproutedToken(".", 2, 0)
+    start = SlotDerivation((SproutedToken("\t^", 0, -1),), ("\t^",), (0,), (), False)
     moved = [start, slot([], "", ()), slot([opening], "“", (0,)), slot([closing, period], ". ”", (1, 0))]
     assert mark_attachments(sentence, moved) == {3: 4, 5: 4, 6: 4}
     unexplained = [*moved[:3], slot([closing, period], ". ”", (None, 0))]
@@ -122,7 +123,7 @@ def test_no_mark_causes_nonprojectivity(heads: list[int], data: st.DataObject) -
     word = st.integers(0, len(heads))
     wanted = [data.draw(st.lists(word, max_size=2)) for _ in range(len(heads) + 1)]
     barred = data.draw(st.sets(word))
-    found = hung(heads, wanted, barred)
+    found = hung_by_slot(heads, wanted, barred)
     assert list(map(len, found)) == list(map(len, wanted))
     assert stray_marks(with_marks(heads, found)) == []
 
@@ -148,7 +149,7 @@ def test_hard_cases(
     heads: list[int], wanted: dict[int, list[int]], barred: set[int], found: dict[int, list[int]]
 ) -> None:
     slots = range(len(heads) + 1)
-    made = hung(heads, [wanted.get(slot, []) for slot in slots], barred)
+    made = hung_by_slot(heads, [wanted.get(slot, []) for slot in slots], barred)
     assert stray_marks(with_marks(heads, made)) == []
     assert {slot: words for slot, words in enumerate(made) if words} == found
 

@@ -4,13 +4,11 @@ from collections import Counter
 from itertools import permutations
 
 import numpy as np
-import pyro
 import pytest
 import torch
-from pyro import poutine
 
-from pyropunct.tasks.rephrase.ordering import OrderModel, map_weights, pair_scores
-from pyropunct.tasks.rephrase.orders import MOST_DRAWN, NO_ITEM, Nodes, Orders, draw_orders, nodes_of
+from pyropunct.tasks.rephrase.ordering import log_posterior, map_weights, pair_scores
+from pyropunct.tasks.rephrase.orders import MOST_DRAWN, NO_ITEM, Nodes, draw_orders, log_prob, nodes_of
 
 KINDS = 12
 
@@ -49,16 +47,15 @@ def padded(orders: list[tuple[int, ...]]) -> torch.Tensor:
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 6])
 def test_probabilities(size: int) -> None:
     nodes, (table,), scores = made_up_nodes(size, (size,))
-    distribution = Orders(nodes, scores)
     for order, chance in exact(table, scores.numpy()).items():
-        assert float(distribution.log_prob(padded([order])).exp()) == pytest.approx(chance, rel=1e-10)
+        assert float(log_prob(nodes, scores, padded([order])).exp()) == pytest.approx(chance, rel=1e-10)
 
 
 def test_nodes_of_several_sizes_are_independent() -> None:
     nodes, tables, scores = made_up_nodes(7, (3, 1, 5, 2))
     orders = [tuple(np.random.default_rng(0).permutation(len(table) - 1).tolist()) for table in tables]
     expected = [exact(table, scores.numpy())[order] for table, order in zip(tables, orders, strict=True)]
-    found = Orders(nodes, scores).log_prob(padded(orders)).exp()
+    found = log_prob(nodes, scores, padded(orders)).exp()
     assert found.tolist() == pytest.approx(expected, rel=1e-10)
 
 
@@ -67,9 +64,7 @@ def test_gradients_equal_finite_differences() -> None:
     orders = padded([tuple(reversed(range(len(table) - 1))) for table in tables])
     weights = torch.tensor([1.0, 3.0, 0.5])
     scores.requires_grad_()
-    assert torch.autograd.gradcheck(
-        lambda some: (Orders(nodes, some).log_prob(orders) * weights).sum(), (scores,)
-    )
+    assert torch.autograd.gradcheck(lambda some: (log_prob(nodes, some, orders) * weights).sum(), (scores,))
 
 
 @pytest.mark.parametrize("scale", [1.0, 400.0])
@@ -79,7 +74,7 @@ def test_large_scores_are_no_problem(scale: float) -> None:
     best = max(logits, key=logits.__getitem__)
     expected = logits[best] - np.logaddexp.reduce(list(logits.values()))
     scaled = (scores * scale).requires_grad_()
-    found = Orders(nodes, scaled).log_prob(padded([best]))
+    found = log_prob(nodes, scaled, padded([best]))
     assert float(found.detach()) == pytest.approx(expected, abs=1e-9)
     found.sum().backward()
     assert scaled.grad is not None
@@ -111,20 +106,6 @@ def test_a_node_of_many_items() -> None:
     assert drawn[2] == list(range(MOST_DRAWN + 1))
 
 
-def test_draws_of_the_distribution_are_orders_and_repeatable() -> None:
-    nodes, _, scores = made_up_nodes(11, (1, 4, 3))
-    draws = []
-    for _ in range(2):
-        pyro.set_rng_seed(5)
-        draws.append(Orders(nodes, scores).sample())
-    assert torch.equal(*draws)
-    assert [sorted(row[row >= 0].tolist()) for row in draws[0]] == [[0], [0, 1, 2, 3], [0, 1, 2]]
-    with pytest.raises(ValueError, match="one at a time"):
-        Orders(nodes, scores).sample((2,))
-    with pytest.raises(ValueError, match="no batch shape"):
-        Orders(nodes, scores).expand((2, 3))
-
-
 def test_scores_of_features() -> None:
     weights = torch.arange(12.0).reshape(2, 6)
     found = pair_scores(weights, torch.tensor([[0, 1], [1, -1], [-1, -1]]))
@@ -146,24 +127,20 @@ def test_scores_of_features() -> None:
     assert found[2].tolist() == [0.0] * 4
 
 
-def test_the_pyro_model() -> None:
-    """Its density is the prior's times that of each order as often as it was seen."""
+def test_the_posterior() -> None:
+    """It is that of the prior times that of each order as often as it was seen."""
     random = np.random.default_rng(12)
     nodes, tables, _ = made_up_nodes(12, (3, 4))
     features, weights = torch.tensor(random.integers(-1, 5, size=(KINDS, 2))), torch.randn(5, 6)
     orders, counts = padded([(2, 0, 1), (3, 1, 0, 2)]), torch.tensor([2.0, 5.0])
-    model = OrderModel(5, prior_scale=0.7)
-    told = poutine.trace(poutine.condition(model, {"weights": weights})).get_trace(
-        nodes, features, orders, counts
-    )
+    found = log_posterior(weights, 0.7, nodes, features, orders, counts)
     scores = pair_scores(weights, features).numpy()
     chances = [
         exact(table, scores)[order] for table, order in zip(tables, [(2, 0, 1), (3, 1, 0, 2)], strict=True)
     ]
     prior = torch.distributions.Normal(0.0, 0.7).log_prob(weights).sum()
     expected = prior + 2 * np.log(chances[0]) + 5 * np.log(chances[1])
-    assert float(told.log_prob_sum()) == pytest.approx(float(expected))
-    assert model(nodes, features).shape == (2, 4)
+    assert float(found) == pytest.approx(float(expected))
 
 
 def test_the_best_weights() -> None:
@@ -171,11 +148,10 @@ def test_the_best_weights() -> None:
     nodes = nodes_of([np.array([[0, 1, 2], [3, 0, 4], [5, 6, 0]])] * 2)
     features = torch.arange(7)[:, None]
     orders, counts = padded([(0, 1), (1, 0)]), torch.tensor([30.0, 10.0])
-    model = OrderModel(7, prior_scale=100.0)
-    weights = map_weights(model, nodes, features, orders, counts).requires_grad_()
-    conditioned = poutine.condition(model, {"weights": weights})
-    poutine.trace(conditioned).get_trace(nodes, features, orders, counts).log_prob_sum().backward()
+    data = nodes, features, orders, counts
+    weights = map_weights(7, 100.0, *data).requires_grad_()
+    log_posterior(weights, 100.0, *data).backward()
     assert weights.grad is not None
     assert float(weights.grad.abs().max()) < 1e-3
-    learned = Orders(nodes, pair_scores(weights.detach(), features)).log_prob(orders).exp()
+    learned = log_prob(nodes, pair_scores(weights.detach(), features), orders).exp()
     assert learned.tolist() == pytest.approx([0.75, 0.25], abs=1e-3)

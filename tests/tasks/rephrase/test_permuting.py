@@ -10,23 +10,19 @@ from made_up_rules import made_up
 from test_rephrasing import ENGLISH
 from test_underlying_tree import WENT, only, sprouting
 from treebank_strategies import Written, sentences
+from trigrams import EDGE, TrigramModel, perplexity, trigrams, with_punctuation
 
 from pyropunct.punctuator import Punctuator
+from pyropunct.tasks import BASE, FULL, HALF
 from pyropunct.tasks.rephrase.ordering import Family, WordOrder, families
-from pyropunct.tasks.rephrase.permuting import (
-    EDGE,
-    TrigramModel,
+from pyropunct.tasks.rephrase.rephrasing import (
+    Rephraser,
     learn_surface_order,
     learn_underlying_order,
     permuted,
-    perplexity,
     surface_tree,
-    trigrams,
-    with_punctuation,
     words_among,
 )
-from pyropunct.tasks.rephrase.rephrasing import Rephraser
-from pyropunct.tasks.settings import BASE, FULL, HALF
 from pyropunct.treebank.conllu_block import FORM
 from pyropunct.treebank.reading import read_treebank
 from pyropunct.treebank.tree import is_projective

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from made_up_rules import TOKENS, made_up
+from sentences import hung_by_slot
 from test_underlying_tree import WENT, only, sprouting
 from treebank_strategies import Written, sentences
 
 from pyropunct.punctuator import Punctuator
 from pyropunct.tasks.explain.derivations import Derivations
-from pyropunct.tasks.explain.reattaching import hung
 from pyropunct.tasks.rephrase.rephrasing import Rephraser, unchanged_slots
 from pyropunct.tasks.rephrase.underlying_tree import UnderlyingTree
 from pyropunct.text.conventions import Capitals, Conventions, SpacingStatistics
@@ -251,7 +251,7 @@ def test_arcs_of_marks_do_not_cross(written: Written, data: st.DataObject) -> No
     tree = sentence.tree
     word = st.integers(0, len(tree))
     wanted = [data.draw(st.lists(word, max_size=3)) for _ in range(len(tree) + 1)]
-    found = hung(tree.heads, wanted)
+    found = hung_by_slot(tree.heads, wanted)
     arcs = [(float(w), float(h)) for w, h in enumerate(tree.heads, 1) if h]
     for slot, heads in enumerate(found):
         arcs += [(slot + (place + 1) / (len(heads) + 1), float(head)) for place, head in enumerate(heads)]
@@ -267,9 +267,9 @@ def test_marks_keep_the_heads_that_they_can_have() -> None:
         [number[sentence.layout.block.tokens[mark - 1].head] for mark in slot]
         for slot in sentence.layout.marks
     ]
-    assert hung(sentence.tree.heads, heads) == heads
+    assert hung_by_slot(sentence.tree.heads, heads) == heads
     inner = Tree((2, 0, 4, 2), ("r",) * 4, ("X",) * 4, ("a", "b", "c", "d"))
-    assert hung(inner.heads, [[], [1], [3], [1], [4]]) == [[], [1], [3], [4], [4]]
+    assert hung_by_slot(inner.heads, [[], [1], [3], [1], [4]]) == [[], [1], [3], [4], [4]]
 
 
 def test_a_fitted_model(small: Path, single_precision: None) -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from treebank_strategies import Written, sentences
 
 from pyropunct.errors import InputError
-from pyropunct.tasks.explain.derivations import SlotDerivation, SproutedTree, underlying_strings
+from pyropunct.tasks.explain.derivations import SlotDerivation, SproutedToken, underlying_strings
 from pyropunct.tasks.rephrase.underlying_tree import UnderlyingTree, is_relation
 from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN
 from pyropunct.treebank.reading import read_text
@@ -69,7 +69,7 @@ def test_deletion_takes_the_marks_of_the_constituent_alone(went: UnderlyingTree)
     assert shorter.tree.heads == (3, 3, 0, 3, 3, 5)
     assert shorter.tree.forms == ("And", "Anna", "left", "and", "sang", "aloud")
     assert tokens(shorter) == [[START], [], [], [], [], [], ["."]]
-    assert shorter.strings[-1] == (SproutedTree(".", 6, 0),)
+    assert shorter.strings[-1] == (SproutedToken(".", 6, 0),)
     assert shorter.original == went
 
 
@@ -101,7 +101,7 @@ def test_what_is_coordinated_stays_behind(went: UnderlyingTree) -> None:
     moved = went.moved(went.with_relation("advcl"), "last")
     assert moved.words == (1, 5, 6, 2, 3, 4, 7, 8, 9)
     assert tokens(moved) == [[START], [], [], [","], [], [], [","], [], [], ["."]]
-    assert moved.strings[3] == (SproutedTree(",", 4, 1),)
+    assert moved.strings[3] == (SproutedToken(",", 4, 1),)
 
 
 def test_several_moved_constituents_keep_their_order(went: UnderlyingTree) -> None:

@@ -14,7 +14,7 @@ from pyropunct.text.conventions import (
     Written,
     at_the_beginning,
 )
-from pyropunct.treebank.conventions import learn_capitals, learn_conventions, learn_spacing
+from pyropunct.treebank.orthography import learn_capitals, learn_conventions, learn_spacing
 from pyropunct.treebank.reading import read_text, read_treebank
 from pyropunct.treebank.sentence import Sentence
 

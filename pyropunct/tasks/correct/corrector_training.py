@@ -1,24 +1,122 @@
-"""Fits the error channel to pairs of right and wrong punctuation."""
+"""Trains correctors: the paper's on simulated errors, and an error channel on pairs of right and wrong marks.
+
+The paper's is that of Li, Wang & Eisner (2019, section 6.2).
+"""
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import torch
+from pyro.infer.autoguide import AutoGuide
 from torch import Tensor
 
-from pyropunct.errors import InputError
-from pyropunct.nets.parser import Parser
+from pyropunct.errors import InputError, VariantError
+from pyropunct.fitted.recipes import Recipe
+from pyropunct.models.channel.slip import Slip
+from pyropunct.models.channel.window import CentredWindow, SlidingWindow
+from pyropunct.models.story import Story
+from pyropunct.nets.parser import Parser, WeightedTree
+from pyropunct.nets.trainer import Watch
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.parses import weighted_trees
+from pyropunct.tasks import SimulationSettings
 from pyropunct.tasks.correct.channel import Context, Error, ErrorChannel, String, contexts, features
-from pyropunct.tasks.correct.fitting import with_drawn_trees
-from pyropunct.tasks.correct.learner_errors import ErrorRates, wrong_copies
-from pyropunct.tasks.correct.learners import Corrected
+from pyropunct.tasks.correct.correcting import TreeCorrector, read_parses
+from pyropunct.tasks.correct.gold_corrections import Corrected
+from pyropunct.tasks.correct.learner_errors import ErrorRates, WrongSurface, wrong_copies
 from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface
+from pyropunct.train.story_training import Training, held_out
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
+
+CORRECTING_ATTACH = "pyropunct.models.attach.correcting_attach:CorrectingAttach"
+CENTRED_WINDOW = "pyropunct.models.channel.window:CentredWindow"
+
+CLOSENESS = 0.5
+"""The standard deviation of the prior of the edits' logits around those of the model of right text."""
+
+
+@dataclass
+class CorrectionTraining(Training):
+    """The training of p(T'_c | T'_e) and its channel, which stays close to that of ``clean``."""
+
+    clean: Punctuator = field(kw_only=True)
+
+    def _make_guide(self) -> AutoGuide:
+        channel, usual = window_of(self.story), window_of(self.clean.story)
+        assert isinstance(channel, CentredWindow)
+        assert usual is not None
+        channel.centre(usual.edit_logits)
+        return super()._make_guide()
+
+
+def window_of(story: Story) -> SlidingWindow | None:
+    """The sliding window in the channel of a story, if there is one."""
+    channel = story.channel
+    inner = channel.channel if isinstance(channel, Slip) else channel
+    return inner if isinstance(inner, SlidingWindow) else None
+
+
+def correction_recipe(clean: Recipe, **changes: Any) -> Recipe:
+    """The settings of a corrector: those of the model of right text, with changes."""
+    settings = {
+        "attach": CORRECTING_ATTACH,
+        "channel": CENTRED_WINDOW,
+        "edit_prior_scale": CLOSENESS,
+        "epochs": SimulationSettings.epochs,
+        "parts": False,
+    }
+    return clean.changed(**{**settings, **changes})
+
+
+def error_examples(
+    reader: Punctuator, pairs: Sequence[tuple[Sentence, WrongSurface]], drawn: Container[int] = ()
+) -> list[Sentence]:
+    """Right sentences whose trees carry T'_e; ``drawn`` are the pairs with trees of a parser."""
+    parses = [
+        WeightedTree(right.tree, 1.0, given=number not in drawn) for number, (right, _) in enumerate(pairs)
+    ]
+    trees = read_parses(reader, parses, [wrong.surface for _, wrong in pairs])
+    return [replace(sentence, tree=tree) for (sentence, _), tree in zip(pairs, trees, strict=True)]
+
+
+def fit_correction(
+    train: Iterable[Sentence],
+    dev: Iterable[Sentence] | None,
+    clean: Punctuator,
+    *,
+    rates: ErrorRates | None = None,
+    copies: int = SimulationSettings.copies,
+    recipe: Recipe | None = None,
+    seed: int = 0,
+    device: str = "cpu",
+    watch: Watch | None = None,
+) -> TreeCorrector:
+    """Train a corrector on right sentences and simulated errors.
+
+    :param dev: chooses the epoch and gives the perplexity; by default every tenth training sentence.
+    :param clean: the model of right text, fitted to the same training sentences.  If it has a parser, every
+        second copy has drawn trees, see `wrong_copies`.
+    :raises VariantError: if the channel of the clean model has no sliding window.
+    """
+    if window_of(clean.story) is None:
+        raise VariantError(
+            f"the model has the channel {clean.recipe.channel!r}, but a corrector needs a model with a "
+            "sliding window: fit one with `pyropunct fit TRAIN --channel sliding-window`"
+        )
+    parts = held_out(train) if dev is None else (tuple(train), tuple(dev))
+    pairs, size = wrong_copies(parts[0], rates, copies, seed, clean.parser), len(parts[0])
+    drawn = [number for number in range(len(pairs)) if clean.parser is not None and number // size % 2]
+    seen = error_examples(clean, pairs, set(drawn))
+    unseen = error_examples(clean, wrong_copies(parts[1], rates, 1, seed + 1))
+    recipe = correction_recipe(clean.recipe) if recipe is None else recipe
+    training = CorrectionTraining(clean.vocabulary, seen, unseen, recipe, seed, device, clean=clean)
+    training.run(watch=watch)
+    return TreeCorrector(clean, training.punctuator())
+
 
 USUAL, SPREAD = -6.0, 3.0
 """The prior of the weight of an error itself: the mean and the standard deviation of its log-odds."""
@@ -33,7 +131,7 @@ LEAST_WEIGHT, DIGITS = 0.02, 3
 """Weights nearer to 0 than this are left out of a fitted channel; the others have so many decimals."""
 
 
-class Pair(NamedTuple):
+class RightAndWrong(NamedTuple):
     """A sentence with right (x_c) and wrong (x_e) punctuation of its slots 0..n."""
 
     tree: Tree
@@ -61,32 +159,29 @@ def simulated_pairs(
     copies: int = 1,
     seed: int = 0,
     parser: Parser | None = None,
-) -> list[Pair]:
-    """`wrong_copies` of right sentences as pairs; a parser draws the trees of every second copy."""
-    sentences = tuple(sentences)
-    made = wrong_copies(sentences, rates, copies, seed)
-    if parser is not None and copies > 1:
-        made = with_drawn_trees(made, len(sentences), parser)
-    return [Pair(right.tree, right.surface, wrong.surface) for right, wrong in made]
+) -> list[RightAndWrong]:
+    """`wrong_copies` of right sentences as pairs."""
+    made = wrong_copies(sentences, rates, copies, seed, parser)
+    return [RightAndWrong(right.tree, right.surface, wrong.surface) for right, wrong in made]
 
 
-def pairs_of_learners(model: Punctuator, learners: Sequence[Corrected]) -> list[Pair]:
+def pairs_of_learners(model: Punctuator, learners: Sequence[Corrected]) -> list[RightAndWrong]:
     """Corrections of learners' text, with best trees; raises `MissingPartError` without a parser."""
     parsed = weighted_trees(model, [sentence.words for sentence in learners], 1)
     return [
-        Pair(best.tree, sentence.right, sentence.wrong)
+        RightAndWrong(best.tree, sentence.right, sentence.wrong)
         for [best], sentence in zip(parsed, learners, strict=True)
     ]
 
 
-def _slots(pairs: Iterable[Pair]) -> Iterator[tuple[String, String, Context]]:
+def _slots(pairs: Iterable[RightAndWrong]) -> Iterator[tuple[String, String, Context]]:
     """The right string, the wrong string and the context of each slot."""
     for pair in pairs:
         for right, wrong, context in zip(pair.right, pair.wrong, contexts(pair.tree), strict=True):
             yield tuple(right), tuple(wrong), context
 
 
-def perplexity(channel: ErrorChannel, pairs: Iterable[Pair]) -> float:
+def perplexity(channel: ErrorChannel, pairs: Iterable[RightAndWrong]) -> float:
     """exp(- log p(x_e | x_c) per slot), over the slots in which at most one error was made."""
     total, slots = 0.0, 0
     for right, wrong, context in _slots(pairs):
@@ -96,7 +191,7 @@ def perplexity(channel: ErrorChannel, pairs: Iterable[Pair]) -> float:
     return math.exp(-total / slots)
 
 
-def fit_channel(pairs: Iterable[Pair], marks: Collection[str]) -> ErrorChannel:
+def fit_channel(pairs: Iterable[RightAndWrong], marks: Collection[str]) -> ErrorChannel:
     """Fit an error channel to pairs: maximum a posteriori, with normal priors on the weights.
 
     Slots that need more than one error are ignored.

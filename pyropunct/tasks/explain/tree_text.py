@@ -51,7 +51,7 @@ def bracket_slots(tree: Tree, punctemes: Sequence[tuple[Puncteme, Puncteme]]) ->
     return slots | {slot for slot, string in enumerate(strings) if any(one.word for one in string)}
 
 
-def misc_entries(punctemes: Sequence[tuple[Puncteme, Puncteme]]) -> list[dict[str, str]]:
+def puncteme_entries(punctemes: Sequence[tuple[Puncteme, Puncteme]]) -> list[dict[str, str]]:
     """The entries of each word's MISC column, with tokens joined by "+".
 
     ``PunctLeft`` and ``PunctRight`` are its punctemes.  If there is a ``PunctPart``, the innermost mark on

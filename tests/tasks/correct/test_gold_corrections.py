@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pyropunct.errors import InputError
-from pyropunct.tasks.correct.learners import read_learner_treebanks, read_learners
+from pyropunct.tasks.correct.gold_corrections import read_learner_treebanks, read_learners
 from pyropunct.text.marks import START
 
 PAIR = {"id": "dev-7-2", "words": ["so", "go"], "wrong": [[], [], ["."]], "right": [[], [","], ["."]]}

@@ -3,8 +3,8 @@
 import pytest
 from punctuated import french
 
-from pyropunct.tasks.explain.brackets import bracketed, misc_entries
 from pyropunct.tasks.explain.derivations import underlying_strings
+from pyropunct.tasks.explain.tree_text import bracketed, puncteme_entries
 from pyropunct.tasks.rephrase.underlying_tree import UnderlyingTree
 from pyropunct.text.marks import ABBREVIATION_DOT, UNKNOWN
 from pyropunct.treebank.reading import read_text
@@ -62,7 +62,7 @@ def test_marks_around_a_part() -> None:
     part = MarkedPart("“", "”", 2, 0)
     sprouts = [Sprouts(), Sprouts((), (".",)), *[Sprouts()] * 3, Sprouts(("(",), (")",), part)]
     assert bracketed(sentence, sprouts) == "root[I went obl[( to the “ special place ” )] .]"
-    assert misc_entries(sprouts)[5] == {"PunctLeft": "(+“", "PunctRight": "”+)", "PunctPart": "2+0"}
+    assert puncteme_entries(sprouts)[5] == {"PunctLeft": "(+“", "PunctRight": "”+)", "PunctPart": "2+0"}
     strings = underlying_strings(sentence.tree, sprouts)
     assert [[one.token for one in string] for string in strings[1:]] == [
         [],
@@ -89,4 +89,8 @@ def test_a_deep_tree() -> None:
 
 def test_misc_entries() -> None:
     sprouts = [Sprouts(), Sprouts((",", "“"), ("”",)), Sprouts((), (ABBREVIATION_DOT, "."))]
-    assert misc_entries(sprouts) == [{}, {"PunctLeft": ",+“", "PunctRight": "”"}, {"PunctRight": "abbr.+."}]
+    assert puncteme_entries(sprouts) == [
+        {},
+        {"PunctLeft": ",+“", "PunctRight": "”"},
+        {"PunctRight": "abbr.+."},
+    ]
