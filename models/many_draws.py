@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from pyropunct.inference import forward
 from pyropunct.inference.machines.sampling import sampler
+from pyropunct.inference.parts import PartDraws
 from pyropunct.inference.ragged import Ints, starts_of
 from pyropunct.inference.threads import in_threads, parts_of
 from pyropunct.models.attach.attach_model import Views
-from pyropunct.models.marked_parts import PartDraws
 from pyropunct.models.story import Story
 from pyropunct.models.trees import TreeBatch
 
@@ -76,7 +76,7 @@ class DrawsOfTrees:
             tables.numbers[slots.numpy()] = self._rewrite(tables, slots.numpy())
         return tables.numbers
 
-    def _tables(self, draws: Ints) -> forward.Tables:
+    def _tables(self, draws: Ints) -> forward.DrawTables:
         forest, columns = self._trees.forest, int(draws.max())
         nodes, slots, start = forest.num_nodes, forest.num_slots, forest.node_start.numpy()
         uniform, bits = np.empty((nodes, columns)), np.empty((slots, columns), np.uint64)
@@ -94,7 +94,7 @@ class DrawsOfTrees:
         sizes = np.repeat(draws, np.diff(start)), np.repeat(draws, np.diff(start) + 1)
         return forward.tables_for(*sizes, uniform, bits, parts)
 
-    def _sprout(self, tables: forward.Tables, nodes: Ints) -> None:
+    def _sprout(self, tables: forward.DrawTables, nodes: Ints) -> None:
         """ATTACH: draw the puncteme pairs of the nodes of one height (section 2.1)."""
         sizes, borders = tables.group_sizes, _borders(nodes, tables.groups)
 
@@ -115,7 +115,7 @@ class DrawsOfTrees:
 
         in_threads(choose, borders)
 
-    def _rewrite(self, tables: forward.Tables, slots: Ints) -> Numbers:
+    def _rewrite(self, tables: forward.DrawTables, slots: Ints) -> Numbers:
         """NOISYCHANNEL: draw the numbers of the surface strings of some slots, (slots, draws)."""
         machine, punctemes = self._story.machine, self._story.punctemes
 

@@ -21,17 +21,15 @@ from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.machines.evidence import SlotEvidence
 from pyropunct.inference.problem import choice_start
 from pyropunct.inference.pyro.collapse import tree_expectation
-from pyropunct.inference.pyro.latent import grow
 from pyropunct.inference.pyro.private import belongs_to, sites_of
-from pyropunct.inference.pyro.telling import tell
+from pyropunct.inference.pyro.telling import grow, tell
 from pyropunct.inference.pyro.told import Surface, Told
 from pyropunct.models.attach.attach_model import Attach, Scorer, Views, views_of
 from pyropunct.models.channel.noisy_channel import Channel
 from pyropunct.models.economy import Economy
-from pyropunct.models.marked_parts import PartMarks
+from pyropunct.models.extensions import PartMarks, Trust
 from pyropunct.models.symmetry import unmatched_rows
 from pyropunct.models.trees import AnyTrees, LatentTrees, TreeBatch
-from pyropunct.models.trust import Trust
 
 Syntax = Callable[..., TreeBatch]
 """A model of trees: called without arguments, it draws trees; called with trees, it observes them."""
@@ -42,7 +40,7 @@ class Story(PyroModule):
 
     Its sites are the weights with a prior; "pairs", the pair (l, r) of each constituent; and "surface", the
     string x_i of each slot (`pyropunct.inference.pyro.telling`). In mini-batches, use
-    `pyropunct.inference.pyro.elbo.scale_likelihood`.
+    `pyropunct.inference.pyro.svi.scale_likelihood`.
 
     :param attach: p_theta(l, r | w), see `pyropunct.models.attach.attach_model`.
     :param channel: p_phi(x_i | u_i), see `pyropunct.models.channel.noisy_channel`.
@@ -54,8 +52,8 @@ class Story(PyroModule):
     :param empty_score: added to the score of every empty pair, since most constituents sprout nothing.
         Without it, training falls into a local optimum: several constituents explain one final period, and
         the channel absorbs all but one.
-    :param reading: scores of a network's predictions: see `pyropunct.models.trust`.
-    :param parts: marks around parts of constituents: see `pyropunct.models.marked_parts`.
+    :param reading: scores of a network's predictions: see `pyropunct.models.extensions`.
+    :param parts: marks around parts of constituents: see `pyropunct.models.extensions`.
     :ivar is_settled: whether economy counts unmatched marks.  Training says no in its first half: before the
         edits are learned, a quotation that is closed before the period looks like one that ends behind it.
     """

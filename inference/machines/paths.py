@@ -11,8 +11,7 @@ from torch import Tensor
 from pyropunct.inference.machines.automata import Ends
 from pyropunct.inference.machines.composition import Lattice
 from pyropunct.inference.machines.evidence import Evidence, String
-from pyropunct.inference.machines.machine import Machine
-from pyropunct.inference.machines.moves import END, claims
+from pyropunct.inference.machines.moves import END, Machine, claims
 from pyropunct.inference.machines.products import TokenEdit
 from pyropunct.inference.machines.transducers import Cascade, Transducer
 from pyropunct.inference.ragged import Floats

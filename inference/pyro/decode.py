@@ -13,9 +13,8 @@ from torch import Tensor
 from pyropunct.inference import inside
 from pyropunct.inference.machines.evidence import SlotEvidence
 from pyropunct.inference.pyro.collapse import Sum, summed
-from pyropunct.inference.pyro.latent import TREE, TreeOfWords, kept
 from pyropunct.inference.pyro.pairs import of_choices
-from pyropunct.inference.pyro.telling import TellMessenger, TreeSite, log_rewritten
+from pyropunct.inference.pyro.telling import TREE, TellMessenger, TreeOfWords, TreeSite, kept, log_rewritten
 from pyropunct.inference.pyro.told import PAIRS, Surface, Told
 
 

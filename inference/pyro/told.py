@@ -16,17 +16,17 @@ from pyro.ops.provenance import detach_provenance, get_provenance
 from pyro.poutine.runtime import get_plates
 from torch import Tensor
 
+from pyropunct.inference.inside import refuse_transforms
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.machines.automata import Automata, side_by_side
 from pyropunct.inference.machines.evidence import EMPTY, Evidence, SlotEvidence, as_wide, evidence_of
 from pyropunct.inference.machines.transducers import Transducer
 from pyropunct.inference.packed import PackedForest
-from pyropunct.inference.parts import shown_parts
+from pyropunct.inference.parts import PartScores, shown_parts
 from pyropunct.inference.problem import Problem, choice_rows, choice_start
 from pyropunct.inference.pyro.pairs import draw_choices, log_probabilities, of_choices
 from pyropunct.inference.pyro.strings import SurfaceStrings, Underlying
 from pyropunct.inference.ragged import runs, starts_of
-from pyropunct.inference.transforms import refuse_transforms
 
 PAIRS, SURFACE = "pairs", "surface"
 """The names of the two sites."""
@@ -61,26 +61,6 @@ class Trees(Protocol):
     @property
     def relation(self) -> Tensor:
         """(N,) the relation of each node."""
-
-
-class PartScores(Protocol):
-    """Log-probabilities of the parts of constituents, see `pyropunct.models.marked_parts.PartScores`."""
-
-    @property
-    def marks(self) -> Tensor:
-        """(kinds, 2) the left and the right mark of each kind."""
-
-    def log_none(self) -> Tensor:
-        """(N,) the log-probability of each node to have no part."""
-
-    def log_prob(self, node: Tensor, kind: Tensor, left_out: Tensor, right_out: Tensor) -> Tensor:
-        """(K,) log-probabilities of parts."""
-
-    def log_prob_of(self, number: Tensor) -> Tensor:
-        """(..., N) log-probabilities of the numbers of parts."""
-
-    def draw(self) -> Tensor:
-        """(N,) the numbers of drawn parts."""
 
 
 class Told:

@@ -15,7 +15,7 @@ from pyropunct.inference.forest import forest_of
 from pyropunct.inference.machines.evidence import exactly
 from pyropunct.inference.machines.paths import Made, Path, Ways
 from pyropunct.inference.machines.products import EDITS, KEEP
-from pyropunct.models.channel.slip import SLIP
+from pyropunct.models.channel.composed import SLIP
 from pyropunct.text.marks import START, UNKNOWN, Surface
 from pyropunct.treebank.sentence import Puncteme, Sentence, part_of
 from pyropunct.treebank.tree import Tree

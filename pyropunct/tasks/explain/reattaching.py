@@ -22,7 +22,7 @@ from pyropunct.inference.inside import posterior_draws
 from pyropunct.inference.machines.evidence import String, exactly
 from pyropunct.inference.machines.paths import Ways
 from pyropunct.inference.problem import Problem
-from pyropunct.models.channel.slip import SLIP
+from pyropunct.models.channel.composed import SLIP
 from pyropunct.tasks.explain.derivations import SlotDerivation, sprouted_marks, ways_of
 from pyropunct.text.marks import STRAIGHT
 from pyropunct.treebank.conllu_block import DEPREL, DEPS, HEAD, MISC, misc_entries

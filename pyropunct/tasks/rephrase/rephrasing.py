@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from pyropunct.fitted.story import FittedStory
 from pyropunct.inference.machines.evidence import String
-from pyropunct.models.channel.slip import SLIP
+from pyropunct.models.channel.composed import SLIP
 from pyropunct.punctuator import Punctuator
 from pyropunct.tasks.explain.derivations import Derivations, SproutedTree, ways_of
 from pyropunct.tasks.explain.reattaching import hung
