@@ -25,7 +25,7 @@ from pyropunct.inference.ragged import Ints
 Array = NDArray[Any]
 
 
-class MarkedPart(NamedTuple):
+class PartPair(NamedTuple):
     """A part pair of a constituent.
 
     :ivar kind: which pair of marks.
@@ -54,12 +54,12 @@ class Shapes:
         left, right = self.left[node] + 1, self.right[node] + 1
         return 1 + (kind * left + left_out) * right + right_out
 
-    def part(self, node: int, number: int) -> MarkedPart | None:
+    def part(self, node: int, number: int) -> PartPair | None:
         """The part of a node that a number stands for; None for 0."""
-        return MarkedPart(*map(int, self.columns(number, node))) if number else None
+        return PartPair(*map(int, self.columns(number, node))) if number else None
 
     def columns(self, number: Any, node: Any = slice(None)) -> tuple[Any, Any, Any]:
-        """The columns of `MarkedPart` of numbers other than 0; by default (..., N) those of all nodes."""
+        """The columns of `PartPair` of numbers other than 0; by default (..., N) those of all nodes."""
         left, right = self.left[node] + 1, self.right[node] + 1
         rest, right_out = (number - 1) // right, (number - 1) % right
         return rest // left, rest % left, right_out
@@ -70,7 +70,7 @@ class Parts:
     """K parts that may explain the page, sorted by nodes; part 0 is always possible.
 
     :ivar marks: (kinds, 2) the left and the right mark of each kind.
-    :ivar node: (K,) the node of each part; ``kind``, ``left_out`` and ``right_out`` as in `MarkedPart`, and
+    :ivar node: (K,) the node of each part; ``kind``, ``left_out`` and ``right_out`` as in `PartPair`, and
         ``number``, that of `Shapes.number`.
     """
 
@@ -84,11 +84,9 @@ class Parts:
     @cached_property
     def of_node(self) -> dict[int, range]:
         """The parts of each node that has some."""
-        nodes, starts = np.unique(self.node.numpy(), return_index=True)
-        ends = np.append(starts[1:], len(self.node))[: len(starts)]
-        return {
-            n: range(a, b) for n, a, b in zip(*map(np.ndarray.tolist, (nodes, starts, ends)), strict=True)
-        }
+        columns = np.unique(self.node.numpy(), return_index=True, return_counts=True)
+        runs = zip(*(column.tolist() for column in columns), strict=True)
+        return {node: range(first, first + size) for node, first, size in runs}
 
     def counts(self, nodes: int) -> Ints:
         """(N,) how many parts each node has, with part 0."""

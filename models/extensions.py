@@ -14,7 +14,6 @@ from torch import Tensor
 
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.parts import PartScores
-from pyropunct.inference.problem import choice_rows, choice_start
 from pyropunct.models.priors import NormalPrior
 from pyropunct.models.symmetry import CLOSERS, as_marks
 from pyropunct.models.trees import READING, LatentTrees, TreeBatch
@@ -59,8 +58,8 @@ class Trust(PyroModule):
             raise ValueError(f"the story reads what a network says of words: the trees have no {READING!r}")
         trust, relation = self.trust, trees.relation.cpu()
         believed = trust.unsqueeze(-3) * trees.more[READING].to(trust) + self.offset.unsqueeze(-3)
-        sizes = torch.from_numpy(choice_start(self.inventory, relation)).diff()
-        node, row = torch.repeat_interleave(sizes), choice_rows(self.inventory, relation)
+        sizes = torch.from_numpy(self.inventory.choice_start(relation)).diff()
+        node, row = torch.repeat_interleave(sizes), self.inventory.choice_rows(relation)
         tables = (believed[..., side, :] @ count.to(trust) for side, (count, _) in enumerate(self._sides))
         return sum(
             table.flatten(-2)[..., (node * table.shape[-1] + place[row]).to(table.device)]

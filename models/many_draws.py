@@ -3,7 +3,7 @@
 The distribution is that of the Pyro model `Story`; the random numbers differ.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import torch
@@ -33,23 +33,7 @@ class ManyDraws:
         marks = forward.NO_MARKS if story.parts is None else story.parts.marks.cpu().numpy()
         self.punctemes, self.has_parts = forward.punctemes_of(self.inventory, marks), len(marks) > 0
         self.machine = sampler(story.channel.transducer, story.channel.probabilities())
-        self._story = story
-
-    @torch.no_grad()
-    def scorer(self, trees: TreeBatch) -> Callable[[Views], NDArray[np.float64]]:
-        """The attach model's scores of views of these trees, as a function."""
-        scorer = self._story.scorer(trees)
-
-        @torch.no_grad()
-        def scores(views: Views) -> NDArray[np.float64]:
-            return np.array(scorer(views).cpu().numpy(), np.float64)  # a copy: `forward.choose` overwrites it
-
-        return scores
-
-    @torch.no_grad()
-    def parts(self, trees: TreeBatch) -> PartDraws | None:
-        """What draws parts, if the story has any."""
-        return None if self._story.parts is None else PartDraws(self._story.parts.scores(trees))
+        self.scorer, self.parts = story.scorer, story.parts
 
 
 class DrawsOfTrees:
@@ -58,14 +42,16 @@ class DrawsOfTrees:
     :ivar strings: the surface strings of all draws so far, by their numbers.
     """
 
+    @torch.no_grad()
     def __init__(self, story: ManyDraws, trees: TreeBatch, generators: Sequence[np.random.Generator]) -> None:
         self._story, self._trees, self._generators = story, trees, generators
         self.strings = forward.Strings()
-        self._scores, self._shape = story.scorer(trees), forward.trees_of(trees.forest, story.has_parts)
-        self._parts = story.parts(trees)
+        self._scorer, self._shape = story.scorer(trees), forward.trees_of(trees.forest, story.has_parts)
+        self._parts = None if story.parts is None else PartDraws(story.parts.scores(trees))
         pair_start, relation = story.inventory.pair_start, trees.relation.numpy()
         self._first_row, self._num_pairs = pair_start[relation], np.diff(pair_start)[relation]
 
+    @torch.no_grad()
     def draw(self, draws: Ints) -> Numbers:
         """(S, columns) the numbers of the surface strings, a column for each draw; unused columns are the
         last.
@@ -106,7 +92,8 @@ class DrawsOfTrees:
         # One view for each group: that of its first draw.
         node, draw = np.repeat(nodes, sizes[nodes]), forward.first_draws(tables, nodes)
         start, token, slot = self.strings.marks(self._shape, tables.numbers, node, draw)
-        scores = self._scores(Views(*map(torch.from_numpy, (node, start, token, slot))))  # type: ignore[arg-type]
+        views = Views(*map(torch.from_numpy, (node, start, token, slot)))  # type: ignore[arg-type]
+        scores = np.array(self._scorer(views).cpu().numpy(), np.float64)  # `forward.choose` overwrites it
         score_start, view_start = starts_of(self._num_pairs[node]), starts_of(sizes[nodes])
 
         def choose(first: int, last: int) -> None:

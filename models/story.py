@@ -19,10 +19,9 @@ from torch import Tensor
 
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.machines.evidence import SlotEvidence
-from pyropunct.inference.problem import choice_start
 from pyropunct.inference.pyro.collapse import tree_expectation
 from pyropunct.inference.pyro.private import belongs_to, sites_of
-from pyropunct.inference.pyro.telling import grow, tell
+from pyropunct.inference.pyro.telling import choose_tree, tell
 from pyropunct.inference.pyro.told import Surface, Told
 from pyropunct.models.attach.attach_model import Attach, Scorer, Views, views_of
 from pyropunct.models.channel.noisy_channel import Channel
@@ -120,7 +119,7 @@ class Story(PyroModule):
                 "vocabulary.encode_trees([tree])"
             )
         if isinstance(trees, LatentTrees):
-            latent, trees = trees, grow(trees)
+            latent, trees = trees, choose_tree(trees)
             views = views if trees is latent else None  # of its items
         if views is not None and surface is None:
             raise ValueError("these are views of a surface that is not given")
@@ -142,6 +141,7 @@ class Story(PyroModule):
         was_latent: bool = False,
     ) -> Told:
         """The story before it is told; latent trees have no parts, before and after they are drawn."""
+        # No closures: what a story returns can be pickled.
         scores = partial(self._attach, self.scorer(trees), trees, surface, views)
         cost = None
         if self.economy_weight and (self.training if regularised is None else regularised):
@@ -199,7 +199,7 @@ class Story(PyroModule):
             scores = self.reading.own * scores + read.to(scores.device)
         if self.empty_score:
             # The empty pair is the first of each W_d.
-            empty = choice_start(self.inventory, trees.relation.cpu()[views.node])[:-1]
+            empty = self.inventory.choice_start(trees.relation.cpu()[views.node])[:-1]
             more = scores.new_zeros(scores.shape[-1])
             more[torch.from_numpy(empty).to(more.device)] = self.empty_score
             scores = scores + more

@@ -22,7 +22,7 @@ from pyropunct.inference.machines.automata import Automata
 from pyropunct.inference.machines.evidence import Evidence
 from pyropunct.inference.problem import Problem
 from pyropunct.inference.pyro.private import Intervention
-from pyropunct.inference.pyro.telling import TellMessenger, TreeSite, forward, given_values, kept
+from pyropunct.inference.pyro.telling import TellMessenger, TreeSite, forward, given_values, keep_latent
 from pyropunct.inference.pyro.told import SURFACE, Cost, Surface, Told
 
 
@@ -127,7 +127,7 @@ class CollapseMessenger(TellMessenger):
     """
 
     def __init__(self, allow_impossible: bool = False) -> None:
-        super().__init__(summed, kept)
+        super().__init__(summed, keep_latent)
         self._allow_impossible = allow_impossible
         self.told: list[Told] = []
 

@@ -10,8 +10,8 @@ bottom-up.  `pyropunct.inference.pyro.collapse` tells p(x | T) instead, and `pyr
 p(x | T) p(T' | T, x).  A tree is an element of a plate with ``dim=-1``, which holds both sites;
 `pyropunct.inference.pyro.told` has the rule for dimensions.
 
-Latent trees (`pyropunct.models.trees.LatentTrees`) are drawn before their story is told, by `grow`, or summed
-out with their punctemes::
+Latent trees (`pyropunct.models.trees.LatentTrees`) are drawn before their story is told, by `choose_tree`, or
+summed out with their punctemes::
 
     tree      T: (..., I) of each item of the packed forest whether it is part of T, 1 or 0
 
@@ -21,7 +21,8 @@ after "surface", as p(T | words, x).
 """
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from copy import copy
+from typing import Any, Protocol, Self
 
 import numpy as np
 import pyro
@@ -59,20 +60,29 @@ class Latent(Protocol):
         """The trees of chosen items."""
 
 
-class TreeOfWords(TorchDistribution):
-    """T given the words: batch shape (..., B)."""
+class OfTrees(TorchDistribution):
+    """Base class of the distributions of all sites: batch shape (..., B)."""
 
     arg_constraints: dict[str, Any] = {}  # noqa: RUF012, as Pyro has it
     support = constraints.integer
 
-    def __init__(self, latent: Latent, batch_shape: torch.Size | None = None) -> None:
-        self.latent = latent
-        shape = torch.Size((latent.forest.num_trees,)) if batch_shape is None else batch_shape
-        super().__init__(shape, validate_args=False)
+    def __init__(self, trees: int) -> None:
+        super().__init__(torch.Size((trees,)), validate_args=False)
 
-    def expand(self, batch_shape: Any, _instance: Any = None) -> "TreeOfWords":
+    def expand(self, batch_shape: Any, _instance: Any = None) -> Self:
         """The same for each element of plates on the left."""
-        return type(self)(self.latent, torch.Size(batch_shape))
+        # A plate always calls expand(); the default would hide this class.
+        expanded = copy(self)
+        TorchDistribution.__init__(expanded, torch.Size(batch_shape), validate_args=False)
+        return expanded
+
+
+class TreeOfWords(OfTrees):
+    """T given the words."""
+
+    def __init__(self, latent: Latent) -> None:
+        super().__init__(latent.forest.num_trees)
+        self.latent = latent
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
         """A draw of T, (..., I)."""
@@ -86,26 +96,26 @@ class TreeOfWords(TorchDistribution):
         return self.latent.forest.per_tree(arcs).expand(self.batch_shape)
 
 
-Growing = Callable[[Any], Any]
+LatentWay = Callable[[Any], Any]
 """What becomes of latent trees before their story is told: trees, or latent trees still."""
 
 
-def drawn(latent: Latent) -> Any:
+def draw_tree(latent: Latent) -> Any:
     """Trees of the site "tree"."""
     with IndepMessenger("sentences", latent.forest.num_trees, dim=-1):
         return latent.trees(pyro.sample(TREE, TreeOfWords(latent)))
 
 
-def kept(latent: Latent) -> Any:
+def keep_latent(latent: Latent) -> Any:
     """The latent trees as they are; or those of the site "tree", where handlers give it a value."""
     given = value_from_handlers(TREE, TreeOfWords(latent))
-    return latent if given is None else drawn(latent)
+    return latent if given is None else draw_tree(latent)
 
 
-@effectful(type="grow")
-def grow(latent: Latent, growing: Growing = drawn) -> Any:
-    """Trees in the place of latent ones, by ``growing``, unless handlers sum these out."""
-    return growing(latent)
+@effectful(type="choose_tree")
+def choose_tree(latent: Latent, way: LatentWay = draw_tree) -> Any:
+    """Trees in the place of latent ones, unless handlers sum these out by another ``way``."""
+    return way(latent)
 
 
 def _are_equal(one: Any, other: Any) -> bool:
@@ -113,21 +123,12 @@ def _are_equal(one: Any, other: Any) -> bool:
     return one is other or (both and torch.equal(detach_provenance(one), detach_provenance(other)))
 
 
-class TreeSite(TorchDistribution):
-    """Base class of the distributions of both sites: batch shape (..., B)."""
+class TreeSite(OfTrees):
+    """Base class of the distributions of T' and x."""
 
-    arg_constraints: dict[str, Any] = {}  # noqa: RUF012, as Pyro has it
-    support = constraints.integer
-
-    def __init__(self, told: Told, batch_shape: torch.Size | None = None) -> None:
+    def __init__(self, told: Told) -> None:
+        super().__init__(told.forest.num_trees)
         self.told = told
-        shape = torch.Size((told.forest.num_trees,)) if batch_shape is None else batch_shape
-        super().__init__(shape, validate_args=False)
-
-    def expand(self, batch_shape: Any, _instance: Any = None) -> "TreeSite":
-        """The same for each element of plates on the left."""
-        # A plate always calls expand(); the default would hide this class.
-        return type(self)(self.told, torch.Size(batch_shape))
 
     def of_trees(self, values: Tensor) -> Tensor:
         """Log-probabilities of trees for all elements of plates, in the precision of the scores."""
@@ -265,15 +266,15 @@ def tell(told: Told, surface: Surface | None = None, plate: Any = "trees", way: 
 class TellMessenger(Messenger):
     """A handler that changes how stories are told, and latent trees handled; the outermost one decides."""
 
-    def __init__(self, way: Way, growing: Growing = drawn) -> None:
+    def __init__(self, way: Way, latent_way: LatentWay = draw_tree) -> None:
         super().__init__()
-        self._way, self._growing = way, growing
+        self._way, self._latent_way = way, latent_way
 
     def _pyro_tell(self, msg: Any) -> None:
         msg["kwargs"]["way"] = self._way
 
-    def _pyro_grow(self, msg: Any) -> None:
-        msg["kwargs"]["growing"] = self._growing
+    def _pyro_choose_tree(self, msg: Any) -> None:
+        msg["kwargs"]["way"] = self._latent_way
 
 
 def _node_by_node(told: Told, surface: Surface | None) -> None:

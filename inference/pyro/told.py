@@ -23,7 +23,7 @@ from pyropunct.inference.machines.evidence import EMPTY, Evidence, SlotEvidence,
 from pyropunct.inference.machines.transducers import Transducer
 from pyropunct.inference.packed import PackedForest
 from pyropunct.inference.parts import PartScores, shown_parts
-from pyropunct.inference.problem import Problem, choice_rows, choice_start
+from pyropunct.inference.problem import Problem
 from pyropunct.inference.pyro.pairs import draw_choices, log_probabilities, of_choices
 from pyropunct.inference.pyro.strings import SurfaceStrings, Underlying
 from pyropunct.inference.ragged import runs, starts_of
@@ -107,7 +107,7 @@ class Told:
         transducer.check(weights, sums=is_validation_enabled())
         self.trees: Any = trees  # whatever else they have
         self.inventory = inventory
-        self.start = torch.from_numpy(choice_start(inventory, trees.relation))
+        self.start = torch.from_numpy(inventory.choice_start(trees.relation))
         self._scores, self.transducer, self.weights = scores, transducer, weights
         self._is_by_tree = weights.dim() > 1 and weights.shape[-2] > 1
         if not self._is_by_tree and weights.dim() > 1:
@@ -252,7 +252,7 @@ class Told:
 
     def of_pairs(self, cost: Cost) -> Tensor:
         """(C,) the cost of each pair of each node. Raises ValueError if it has another shape."""
-        rows = choice_rows(self.inventory, self.trees.relation)
+        rows = self.inventory.choice_rows(self.trees.relation)
         if isinstance(cost, Tensor):
             wanted, found = (len(self.inventory.rows),), tuple(cost.shape)
             numbers = cost[rows.to(cost.device)] if found == wanted else cost
@@ -326,8 +326,9 @@ class Told:
         if self.is_latent:
             arcs = detach_provenance(self.trees.log_arcs).to(log_pairs.device)
             log_pairs = log_pairs + arcs.repeat_interleave(self.start.diff().to(arcs.device), -1)
-        joined = automata[0] if len(automata) == 1 else side_by_side(automata)
-        problem = Problem(self.forest, self.inventory, self.trees.relation, log_pairs, joined, place)
+        problem = Problem(
+            self.forest, self.inventory, self.trees.relation, log_pairs, side_by_side(automata), place
+        )
         if self.parts is None:
             return problem
         return with_parts(

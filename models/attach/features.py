@@ -11,8 +11,11 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+import torch
 
 from pyropunct.inference.compiling import compiled, inner
+from pyropunct.inference.forest import Forest
+from pyropunct.inference.packed import PackedForest
 from pyropunct.inference.ragged import Ints, runs
 from pyropunct.models.attach.attach_model import Views
 from pyropunct.models.attach.feature_weights import Part
@@ -82,17 +85,21 @@ def _types(start: Ints, token: Ints) -> tuple[Ints, Ints]:
 
 
 class Attributes:
-    """Columns of integers about the N nodes of a batch, from the trees alone."""
+    """Columns of integers about the N nodes of a batch, from the trees alone.
 
-    def __init__(self, trees: TreeBatch) -> None:
+    :param forest: the shapes of the trees; or of all trees of their words, whose items are the nodes.
+    """
+
+    def __init__(self, trees: TreeBatch, forest: Forest | PackedForest | None = None) -> None:
         self._trees = trees
+        forest = trees.forest if forest is None else forest
         self._single: dict[str, Ints] = {}
         self._several: dict[str, tuple[Ints, Ints]] = {}
-        forest = self.forest = trees.forest
         columns = forest.head, forest.tree, forest.left_slot, forest.right_slot, forest.node_start
         arrays: list[Ints] = [column.cpu().numpy() for column in columns]
         self.head, self.tree, self.left_slot, self.right_slot, self._node_start = arrays
-        self.word = np.arange(len(self.head))
+        word = forest.word if isinstance(forest, PackedForest) else torch.arange(forest.num_nodes)
+        self.word: Ints = word.cpu().numpy()
         # Word i of a tree has slot i on its left; each earlier tree has one slot more than it has nodes.
         self.first_word = self.left_slot - self.tree
         self.last_word = self.right_slot - 1 - self.tree

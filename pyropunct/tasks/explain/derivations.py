@@ -92,7 +92,7 @@ class Derivations:
         u = tuple(number[sprouted.token] for sprouted in underlying)
         x = tuple(number.get(token, number[UNKNOWN]) for token in surface)
         if (u, x) not in self._known:
-            self._known[u, x] = self._ways.best(u, exactly(x))
+            self._known[u, x] = self._ways.path(u, exactly(x))
         path = self._known[u, x]
         if path is None or path.branch == SLIP:
             origins = common_tokens(u, x, [sprouted.depth for sprouted in underlying])

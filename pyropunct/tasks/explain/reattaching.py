@@ -412,7 +412,7 @@ def drawn_origins(
             underlying += [(token, node - first + 1) for token in side]
         tokens, words = [token for token, _ in underlying], [word for _, word in underlying]
         for _ in range(count):
-            path = ways.draw(tokens, exactly(surface), generator)
+            path = ways.path(tokens, exactly(surface), generator)
             if path is None or path.branch == SLIP:
                 yield (None,) * len(surface)
             else:
