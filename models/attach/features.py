@@ -18,7 +18,7 @@ from pyropunct.inference.forest import Forest
 from pyropunct.inference.packed import PackedForest
 from pyropunct.inference.ragged import Ints, runs
 from pyropunct.models.attach.attach_model import Views
-from pyropunct.models.attach.feature_weights import Part
+from pyropunct.models.attach.feature_weights import PairPart
 from pyropunct.models.trees import COLUMNS as OF_TREES
 from pyropunct.models.trees import TREEBANK, TreeBatch
 
@@ -298,15 +298,16 @@ class Template(NamedTuple):
 
     These templates are our own: the paper lists its templates in an appendix that was not available.
 
-    :ivar part: of the pair; `Part.PAIR`, `Part.LEFT` and `Part.RIGHT` include the constituent's relation.
+    :ivar part: of the pair; `PairPart.PAIR`, `PairPart.LEFT` and `PairPart.RIGHT` include the constituent's
+        relation.
     :ivar attributes: see `pyropunct.models.attach.features`; at most one may have several values.
     """
 
-    part: Part
+    part: PairPart
     attributes: tuple[str, ...]
 
 
-def templates(parts: Iterable[Part], *contexts: str) -> list[Template]:
+def templates(parts: Iterable[PairPart], *contexts: str) -> list[Template]:
     """A template for each part and context: names joined by " + ", or "" for every constituent."""
     return [
         Template(part, tuple(context.split(" + ")) if context else ())
@@ -315,33 +316,38 @@ def templates(parts: Iterable[Part], *contexts: str) -> list[Template]:
     ]
 
 
+LEFTS = (PairPart.LEFT, PairPart.ANY_LEFT)
+RIGHTS = (PairPart.RIGHT, PairPart.ANY_RIGHT)
+"""The parts for contexts at one edge of a constituent."""
+
+
 def _edges(*contexts: str) -> list[Template]:
     """Contexts at both edges: "outer" is the word before or after, "inner" the first or last word."""
     left = [context.replace("outer", "before").replace("inner", "first") for context in contexts]
     right = [context.replace("outer", "after").replace("inner", "last") for context in contexts]
-    return templates([Part.LEFT, Part.ANY_LEFT], *left) + templates([Part.RIGHT, Part.ANY_RIGHT], *right)
+    return templates(LEFTS, *left) + templates(RIGHTS, *right)
 
 
 def _pairs(*contexts: str) -> list[Template]:
-    return templates([Part.PAIR], *contexts)
+    return templates([PairPart.PAIR], *contexts)
 
 
 def _symmetry(*contexts: str) -> list[Template]:
-    return templates([Part.SYMMETRY], *contexts)
+    return templates([PairPart.SYMMETRY], *contexts)
 
 
-EVERYWHERE = Template(Part.SYMMETRY, ())
+EVERYWHERE = Template(PairPart.SYMMETRY, ())
 """The template of the symmetry of pairs whose single context is true of all constituents."""
 
-EACH_RELATION = Template(Part.SYMMETRY, ("relation",))
+EACH_RELATION = Template(PairPart.SYMMETRY, ("relation",))
 """The template of the symmetry of pairs that has a context for each relation."""
 
-OF_WORDS = (Part.LEFT, Part.RIGHT, Part.SYMMETRY)
+OF_WORDS = (PairPart.LEFT, PairPart.RIGHT, PairPart.SYMMETRY)
 """The parts for contexts with a word in them, which are too many and too rare for a weight of every pair."""
 
 # The numbers of templates are part of the keys of saved models: their order must not change.
 FAMILIES: dict[str, list[Template]] = {
-    "symmetry": templates(Part, "") + _symmetry("relation"),
+    "symmetry": templates(PairPart, "") + _symmetry("relation"),
     "head": _pairs("tag", "head tag + side", "tag + head tag + side")
     + _symmetry("relation + tag", "relation + head tag + side"),
     "paths": _pairs("head relation", "head relation + side", "child relation", "path")
@@ -350,8 +356,8 @@ FAMILIES: dict[str, list[Template]] = {
     "flanks": _edges("outer tag", "inner tag", "outer tag + inner tag", "second outer tag + outer tag")
     + _pairs("before tag + after tag"),
     "inside": _pairs("mark inside", "first_mark", "last_mark", "first_mark + last_mark"),
-    "rhythm": templates([Part.LEFT, Part.ANY_LEFT], "first_mark + until_mark", "until_mark + words_after")
-    + templates([Part.RIGHT, Part.ANY_RIGHT], "last_mark + since_mark", "since_mark + words_after")
+    "rhythm": templates(LEFTS, "first_mark + until_mark", "until_mark + words_after")
+    + templates(RIGHTS, "last_mark + since_mark", "since_mark + words_after")
     + _pairs("until_mark + since_mark", "last_mark + since_mark")
     + _pairs("marks", "marks + length")
     + _symmetry("relation + last_mark + since_mark", "last_mark + since_mark + length")
@@ -369,7 +375,7 @@ FAMILIES: dict[str, list[Template]] = {
     + templates(OF_WORDS, "child relation and form")
     + _edges("outer form", "inner form", "outer form + inner tag", "outer tag + inner form"),
     "shapes": _pairs("shape", "first shape + last shape") + _edges("outer shape + inner shape"),
-    "treebanks": templates(Part, TREEBANK)
+    "treebanks": templates(PairPart, TREEBANK)
     + _pairs("treebank + tag", "treebank + head relation", "treebank + edges", "treebank + length")
     + _edges("treebank + outer tag", "treebank + inner tag", "treebank + outer form", "treebank + inner form")
     + _symmetry("treebank + relation", "treebank + relation + edges + length"),

@@ -12,7 +12,7 @@ from variants import PairFrequencies
 from pyropunct.errors import VariantError
 from pyropunct.inference.inventory import Inventory
 from pyropunct.models.attach.attach_model import Attach, Views, views_of
-from pyropunct.models.attach.feature_weights import Part
+from pyropunct.models.attach.feature_weights import PairPart
 from pyropunct.models.attach.features import (
     COLUMNS,
     FAMILIES,
@@ -111,8 +111,8 @@ def attach_of(*families: str) -> LogLinearAttach:
 
 
 MIXED = [
-    Template(Part.PAIR, ("child relation", "last_mark")),
-    Template(Part.SYMMETRY, ("mark inside", "tag")),
+    Template(PairPart.PAIR, ("child relation", "last_mark")),
+    Template(PairPart.SYMMETRY, ("mark inside", "tag")),
 ]
 
 
