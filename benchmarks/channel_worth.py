@@ -17,7 +17,7 @@ from trials import begin, parser
 from pyropunct import Recipe, fit
 from pyropunct.fitted.recipes import PAPER_FAMILIES, RECIPES
 from pyropunct.inference.forest import forest_of
-from pyropunct.models.channel.slip import Slip
+from pyropunct.models.channel.composed import Slip
 from pyropunct.text.marks import Surface
 from pyropunct.treebank.orthography import DELIMITING
 from pyropunct.treebank.tree import Tree

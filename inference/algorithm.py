@@ -96,7 +96,7 @@ class Chart(NamedTuple):
     end_token: int
 
 
-class Tables(NamedTuple):
+class HalfTables(NamedTuple):
     """Where the vectors of halves lie.
 
     :ivar cell: (H,) the table of each half; entry 0, for the empty puncteme, is the half itself.  Behind it

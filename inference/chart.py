@@ -5,12 +5,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pyropunct.inference.algorithm import LABEL, Chart, Tables, record_trees
+from pyropunct.inference.algorithm import LABEL, Chart, HalfTables, record_trees
 from pyropunct.inference.circuit.program import Program, finished, room
 from pyropunct.inference.inventory import Tries
 from pyropunct.inference.items import OF_FOREST, list_halves
 from pyropunct.inference.packed import PackedForest
-from pyropunct.inference.parts import Parts
 from pyropunct.inference.problem import Problem
 
 Array = NDArray[Any]
@@ -28,14 +27,10 @@ def chart_of(problem: Problem) -> Chart:
         columns, tries = _of_packed(problem.forest), inventory.whole_tries
     else:
         columns, tries = _of_trees(problem.forest, relation), (inventory.left_tries, inventory.right_tries)
-    node, half_slot = columns["node"], columns.pop("half_slot")
-    left, right = tries
-    of_pair, pairs = np.stack([right.of_pair, left.of_pair]), _pairs(problem, relation, node)
-    labels = _labels(problem.parts, columns, of_pair, pairs)
+    half_slot, (left, right) = columns.pop("half_slot"), tries
     return Chart(
         **columns,
-        **pairs,
-        **labels,
+        **_pairs(problem, relation, columns, np.stack([right.of_pair, left.of_pair])),
         automaton=slots[half_slot],
         **_side_by_side(right, left),
         state_start=automata.state_start,
@@ -75,49 +70,34 @@ def _of_trees(forest: Any, relation: Array) -> dict[str, Array]:
     }
 
 
-def _pairs(problem: Problem, relation: Array, node: Array) -> dict[str, Array]:
-    """Where the pairs of items are: those of their relations, without parts."""
-    inventory, of_items = problem.inventory, relation[node]
-    return {
-        "pair_place": problem.choice_start[node],
-        "pair_first": inventory.pair_start[of_items],
-        "pair_count": problem.sizes[node],
-        "empty_left": inventory.empty_left[of_items],
-    }
+def _pairs(problem: Problem, relation: Array, columns: dict[str, Array], of_pair: Array) -> dict[str, Array]:
+    """Where the pairs of items are, and the labels of halves.
 
-
-def _labels(
-    parts: Parts | None, columns: dict[str, Array], of_pair: Array, pairs: dict[str, Array]
-) -> dict[str, Array]:
-    """The labels of halves, and ``of_pair`` with the pairs of nodes that may have parts behind all others.
-
-    The places and numbers of these nodes' pairs are changed.
+    The pairs of nodes that may have parts stand behind all others in ``of_pair``, with these parts.
     """
-    halves, items = len(columns["on_left"]), len(columns["node"])
+    inventory, parts, node = problem.inventory, problem.parts, columns["node"]
+    pair_first, pair_count = inventory.pair_start[relation[node]], problem.sizes[node]
+    halves, items = len(columns["on_left"]), len(node)
     made_by = np.full(halves, -1)
     made_by[columns["target"]] = np.arange(items)
     label = np.zeros((0, 3), np.int64)
     if parts is not None and len(parts.node):
-        item = np.argsort(columns["node"])
+        item = np.argsort(node)
         near, far = (columns[name][item][parts.node.numpy()] for name in ("near", "far"))
         is_near = columns["on_left"][near] == 1
-        marks, outs = (
-            parts.marks.numpy()[parts.kind.numpy()],
-            (parts.left_out.numpy(), parts.right_out.numpy()),
-        )
+        left_mark, right_mark = parts.marks.numpy()[parts.kind.numpy()].T
         sides = (
-            [np.where(is_near, near, far), marks[:, 0], outs[0]],
-            [np.where(is_near, far, near), marks[:, 1], outs[1]],
+            [np.where(is_near, near, far), left_mark, parts.left_out.numpy()],
+            [np.where(is_near, far, near), right_mark, parts.right_out.numpy()],
         )
         label, place = np.unique(np.concatenate(sides, 1).T, axis=0, return_inverse=True)
         number = 1 + place - np.searchsorted(label[:, 0], label[place, 0])
         at_left, at_right = number.reshape(2, -1)
-        for node, own in parts.of_node.items():
-            first, size = pairs["pair_first"][item[node]], pairs["pair_count"][item[node]]
+        for place, own in zip(item[list(parts.of_node)], parts.of_node.values(), strict=True):
+            first, size = pair_first[place], pair_count[place]
             more = np.stack([at_right[own], at_left[own]]) * LABEL
             blocks = of_pair[:, None, first : first + size] + np.pad(more, ((0, 0), (1, 0)))[:, :, None]
-            pairs["pair_first"][item[node]] = of_pair.shape[1]
-            pairs["pair_count"][item[node]] = blocks[0].size
+            pair_first[place], pair_count[place] = of_pair.shape[1], blocks[0].size
             of_pair = np.concatenate([of_pair, blocks.reshape(2, -1)], axis=1)
     return {
         "label_start": np.searchsorted(label[:, 0], np.arange(halves + 1)),
@@ -125,6 +105,10 @@ def _labels(
         "label_out": label[:, 2],
         "made_by": made_by,
         "of_pair": of_pair,
+        "pair_place": problem.choice_start[node],
+        "pair_first": pair_first,
+        "pair_count": pair_count,
+        "empty_left": inventory.empty_left[relation[node]],
     }
 
 
@@ -161,7 +145,7 @@ def recorded(problem: Problem, chart: Chart, first: int, last: int) -> Program:
     tape = room(steps, int(pairs.sum()), np.concatenate(forward), np.concatenate(backward))
     count = len(entries)
     met, of_items = np.full(int(chart.meeting.max()) + 1, -1), np.empty((len(chart.node), 3), np.int64)
-    tables = Tables(np.full(count, -1), entries, np.zeros(count, np.bool_), met, of_items)
+    tables = HalfTables(np.full(count, -1), entries, np.zeros(count, np.bool_), met, of_items)
     totals = np.empty(last - first, np.int64)
     record_trees(chart, tape, tables, first, last, totals)
     return finished(tape, totals)

@@ -200,8 +200,7 @@ def compiled(function: Callable[..., Any]) -> Any:
     """For functions that Python calls; kept on disk where this can be done."""
     if getattr(config, "DISABLE_JIT", False):
         return function
-    dispatcher = njit(**_OPTIONS)(function)
-    dispatcher.__class__ = _Compiled
+    dispatcher = _Compiled(function, targetoptions={"nopython": True, "boundscheck": None, **_OPTIONS})
     if _KEEPS:
         dispatcher.enable_caching()
     return dispatcher

@@ -1,7 +1,8 @@
 """Many forward runs of the story at once, compiled.
 
 Draws with equal strings inside a constituent form a *group*: the attach model is called once for each group.
-`Tables` hold all random numbers, so results depend on neither the order of work nor the number of threads.
+`DrawTables` hold all random numbers, so results depend on neither the order of work nor the number of
+threads.
 """
 
 from typing import Any, NamedTuple
@@ -46,7 +47,7 @@ def trees_of(forest: Forest, has_parts: bool = False) -> TreeArrays:
     return TreeArrays(**columns, is_first=is_first, is_last=is_last, sprouting=sprouting)
 
 
-class Tables(NamedTuple):
+class DrawTables(NamedTuple):
     """The decisions at N nodes and S slots, with a column for each draw; see `tables_for`.
 
     :ivar node_draws: (N,) the number of draws of each node, (S,) ``slot_draws`` of each slot; further columns
@@ -72,16 +73,16 @@ class Tables(NamedTuple):
 
 
 NO_PARTS = np.zeros((3, 0, 0), np.int32)
-"""`Tables.parts` of a story without marks around parts."""
+"""`DrawTables.parts` of a story without marks around parts."""
 
 
 def tables_for(
     node_draws: Ints, slot_draws: Ints, uniform: Floats, bits: Array, parts: Array = NO_PARTS
-) -> Tables:
-    """Tables before other decisions: all draws of a node are in one group."""
+) -> DrawTables:
+    """DrawTables before other decisions: all draws of a node are in one group."""
     rows, numbers, groups = (np.zeros(table.shape, np.int32) for table in (uniform, bits, uniform))
     group_sizes = np.ones(len(uniform), np.int64)
-    return Tables(node_draws, slot_draws, uniform, bits, rows, numbers, parts, groups, group_sizes)
+    return DrawTables(node_draws, slot_draws, uniform, bits, rows, numbers, parts, groups, group_sizes)
 
 
 class Punctemes(NamedTuple):
@@ -243,7 +244,7 @@ def _refine(group: Array, other: Array, keys: Array, values: Array) -> int:
 
 
 @compiled
-def group_draws(trees: TreeArrays, tables: Tables, nodes: Ints) -> None:
+def group_draws(trees: TreeArrays, tables: DrawTables, nodes: Ints) -> None:
     """Group draws by the strings strictly inside nodes; slots are drawn and children grouped before."""
     groups, sizes, numbers = tables.groups, tables.group_sizes, tables.numbers
     capacity = 2
@@ -266,7 +267,7 @@ def group_draws(trees: TreeArrays, tables: Tables, nodes: Ints) -> None:
 
 
 @compiled
-def first_draws(tables: Tables, nodes: Ints) -> Ints:
+def first_draws(tables: DrawTables, nodes: Ints) -> Ints:
     """The first draw of each group of the given nodes, node after node."""
     total = 0
     for node in nodes:
@@ -301,7 +302,7 @@ class Scores(NamedTuple):
 
 
 @compiled
-def choose(tables: Tables, scores: Scores, nodes: Ints) -> None:
+def choose(tables: DrawTables, scores: Scores, nodes: Ints) -> None:
     """Draw the puncteme pairs of the given nodes."""
     for place in range(len(nodes)):
         node = nodes[place]
@@ -330,7 +331,7 @@ def _accumulate(scores: Array) -> None:
 
 
 @inner
-def _underlying(punctemes: Punctemes, tables: Tables, draw: int, events: Sprouting, string: Array) -> int:
+def _underlying(punctemes: Punctemes, tables: DrawTables, draw: int, events: Sprouting, string: Array) -> int:
     """Write what stands in a slot behind the first token of a string; returns its length."""
     length, nodes, on_left = 1, events.node, events.on_left
     for number in range(len(nodes)):
@@ -351,7 +352,7 @@ def _underlying(punctemes: Punctemes, tables: Tables, draw: int, events: Sprouti
 
 @compiled
 def rewrite(
-    trees: TreeArrays, punctemes: Punctemes, machine: Sampler, tables: Tables, slots: Ints
+    trees: TreeArrays, punctemes: Punctemes, machine: Sampler, tables: DrawTables, slots: Ints
 ) -> tuple[Array, Array]:
     """Draw the surface strings of slots whose punctemes are known.
 

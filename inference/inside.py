@@ -27,7 +27,6 @@ from pyropunct.inference.machines.evidence import any_over
 from pyropunct.inference.packed import PackedForest
 from pyropunct.inference.problem import Problem, Weights
 from pyropunct.inference.solvers import CircuitSolver, Solver, TensorSolver, TensorWeights
-from pyropunct.inference.transforms import refuse_transforms
 
 DUAL = 1e-20
 """The imaginary unit of the dual numbers: small enough for its square to vanish beside 1."""
@@ -96,6 +95,19 @@ def expected_cost(problem: Problem, cost: Tensor) -> tuple[Tensor, Tensor]:
     log p(l, r | w) becomes log p(l, r | w) + e cost(w, l, r).
     """
     return _summed(problem, cost)
+
+
+def refuse_transforms(*values: Tensor) -> None:
+    """Raises NotImplementedError where torch traces, or transforms tensors: compiled code reads their values.
+
+    `torch.compile` calls compiled code as it is, and needs no refusal.
+    """
+    if torch.jit.is_tracing():
+        raise NotImplementedError("sums over trees are compiled anyway, and cannot be traced by torch.jit")
+    if any(map(torch._C._functorch.is_functorch_wrapped_tensor, values)):
+        raise NotImplementedError(
+            "sums over trees are compiled, and cannot be transformed by torch.func: use torch.autograd"
+        )
 
 
 def _summed(problem: Problem, cost: Tensor | None) -> tuple[Tensor, Tensor]:

@@ -5,6 +5,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+import torch
+from torch import Tensor
 
 from pyropunct.inference.machines.evidence import padded
 from pyropunct.inference.ragged import Ints, starts_of
@@ -107,6 +109,28 @@ class Inventory:
     def empty_left(self) -> Ints:
         """(D,) how many pairs of each relation have an empty left puncteme; they come first."""
         return np.array([sum(left == () for left, _ in some) for some in self.pairs])
+
+    def choice_start(self, relation: Tensor) -> Ints:
+        """(N + 1,) where each node's pairs start when those of all nodes are written in one line.
+
+        :param relation: (N,) the relation of each node.
+        """
+        return starts_of(np.diff(self.pair_start)[relation.cpu().numpy()])
+
+    def choice_rows(self, relation: Tensor) -> Tensor:
+        """(C,) the row of each pair of each node, node after node."""
+        start = torch.from_numpy(self.choice_start(relation))
+        first = torch.from_numpy(self.pair_start)[relation] - start[:-1]
+        return torch.arange(int(start[-1])) + torch.repeat_interleave(first, start.diff())
+
+    def sprouted(self, relation: Tensor, choices: Tensor) -> tuple[Tensor, Tensor]:
+        """(..., N) the rows that choices of nodes stand for, and the numbers of their parts, 0 for none.
+
+        See `pyropunct.inference.parts`.
+        """
+        start = torch.from_numpy(self.pair_start)
+        sizes = start.diff()[relation]
+        return start[relation] + choices % sizes, choices // sizes
 
 
 def _tries(strings: Sequence[Sequence[Puncteme]]) -> Tries:

@@ -23,10 +23,10 @@ def _put(table, row, columns):
 def _fill(arcs, table, half):
     """List the items and the halves of a sentence, or only count them; see `list_items`."""
     n = len(arcs)
-    left, right = np.full((n + 1, n), -1), np.full((n, n + 1), -1)
+    known = np.full((2, n, n + 1), -1)  # the halves R[h, k], then L[m, h]: by side, word and slot
     met, meetings = np.full((n, n + 1, n), -1), 0
     for word in range(n):
-        left[word, word], right[word, word + 1] = 2 * word, 2 * word + 1
+        known[1, word, word], known[0, word, word + 1] = 2 * word, 2 * word + 1
         _put(half, 2 * word, (word, 1))
         _put(half, 2 * word + 1, (word + 1, 0))
     _put(half, 2 * n, (0, 0))
@@ -34,37 +34,35 @@ def _fill(arcs, table, half):
     items, halves = 0, 2 * n + 2
     for size in range(1, n):
         for h in range(n):
-            k = h + 1 + size  # R[h, k] from R[h, m] and an item from m to k
-            for m in range(h + 1, k if k <= n else 0):
-                for d in range(m, k):
-                    if arcs[d, h + 1] and min(right[h, m], left[m, d], right[d, k]) >= 0:
-                        if right[h, k] < 0:
-                            right[h, k] = halves
-                            _put(half, halves, (k, 0))
+            for side in range(2):  # a half up to one slot, and an item from there to another, make a half
+                end = h - size if side else h + 1 + size
+                first, last = (end + 1, h + 1) if side else (h + 1, end)
+                for begin in range(first, last if 0 <= end <= n else first):
+                    m, k = (end, begin) if side else (begin, end)
+                    for d in range(m, k):
+                        if not arcs[d, h + 1]:
+                            continue
+                        near, far, source = (
+                            known[1 - side, d, begin],
+                            known[side, d, end],
+                            known[side, h, begin],
+                        )
+                        if min(near, far, source) < 0:
+                            continue
+                        if known[side, h, end] < 0:
+                            known[side, h, end] = halves
+                            _put(half, halves, (end, side))
                             halves += 1
-                        if met[h, m, d] < 0:
-                            met[h, m, d] = meetings
+                        if met[h, begin, d] < 0:
+                            met[h, begin, d] = meetings
                             meetings += 1
-                        parts = left[m, d], right[d, k], right[h, m], right[h, k], met[h, m, d]
-                        _put(table, items, (d, h, m, k, *parts))
-                        items += 1
-            m = h - size  # L[m, h] from L[k, h] and an item from m to k
-            for k in range(m + 1, h + 1 if m >= 0 else 0):
-                for d in range(m, k):
-                    if arcs[d, h + 1] and min(left[k, h], left[m, d], right[d, k]) >= 0:
-                        if left[m, h] < 0:
-                            left[m, h] = halves
-                            _put(half, halves, (m, 1))
-                            halves += 1
-                        if met[h, k, d] < 0:
-                            met[h, k, d] = meetings
-                            meetings += 1
-                        parts = right[d, k], left[m, d], left[k, h], left[m, h], met[h, k, d]
+                        parts = near, far, source, known[side, h, end], met[h, begin, d]
                         _put(table, items, (d, h, m, k, *parts))
                         items += 1
     for d in range(n):
-        if arcs[d, 0] and left[0, d] >= 0 and right[d, n] >= 0:
-            _put(table, items, (d, -1, 0, n, left[0, d], right[d, n], 2 * n, 2 * n + 1, meetings))
+        near, far = known[1, d, 0], known[0, d, n]
+        if arcs[d, 0] and near >= 0 and far >= 0:
+            _put(table, items, (d, -1, 0, n, near, far, 2 * n, 2 * n + 1, meetings))
             meetings += 1
             items += 1
     return items, halves

@@ -59,7 +59,7 @@ class Problem:
     def choice_start(self) -> NDArray[np.int64]:
         """(N + 1,) where each node's part of ``log_pairs`` starts."""
         if self.parts is None:
-            return choice_start(self.inventory, self.relation)
+            return self.inventory.choice_start(self.relation)
         return starts_of(self.sizes * self.parts.counts(len(self.sizes)))
 
     @cached_property
@@ -70,7 +70,7 @@ class Problem:
     @cached_property
     def base(self) -> Tensor:
         """(C,) for each choice that may explain the page, which pair of which node it has, in the order of
-        `choice_rows`.
+        `Inventory.choice_rows`.
         """
         if self.parts is None:
             return torch.arange(self.choice_start[-1])
@@ -81,7 +81,7 @@ class Problem:
     @cached_property
     def rows(self) -> Tensor:
         """(C,) the inventory's row of each choice."""
-        return choice_rows(self.inventory, self.relation)[self.base]
+        return self.inventory.choice_rows(self.relation)[self.base]
 
     def numbered(self, choices: Tensor) -> Tensor:
         """The numbers of choices (`pyropunct.inference.parts`), from places among those of their nodes."""
@@ -103,16 +103,3 @@ class Problem:
         of_slots = log_scale[self.slot_automaton.cpu().numpy()]
         of_trees = np.add.reduceat(of_slots, self.forest.slot_start[:-1].cpu().numpy())
         return log_totals + torch.from_numpy(of_trees).to(log_totals)
-
-
-def choice_start(inventory: Inventory, relation: Tensor) -> NDArray[np.int64]:
-    """(N + 1,) where each node's pairs start when those of all nodes are written in one line."""
-    sizes = np.diff(inventory.pair_start)[relation.cpu().numpy()]
-    return starts_of(sizes)
-
-
-def choice_rows(inventory: Inventory, relation: Tensor) -> Tensor:
-    """(C,) the inventory's row of each pair of each node, node after node."""
-    start = torch.from_numpy(choice_start(inventory, relation))
-    first = torch.from_numpy(inventory.pair_start)[relation] - start[:-1]
-    return torch.arange(int(start[-1])) + torch.repeat_interleave(first, start.diff())

@@ -27,7 +27,7 @@ from pyropunct.inference.inside import log_evidence
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.machines.evidence import EMPTY, any_over
 from pyropunct.inference.machines.moves import MachineError
-from pyropunct.inference.problem import Problem, choice_start
+from pyropunct.inference.problem import Problem
 from pyropunct.inference.pyro.private import sites_of
 from pyropunct.inference.pyro.strings import Underlying
 from pyropunct.models.attach.attach_model import Attach, Views, join_views, views_of
@@ -124,7 +124,7 @@ class _Asked:
 
     def __init__(self, model: Attach, trees: TreeBatch) -> None:
         self._name, self._model, self._trees = f"the attach model {type(model).__name__}", model, trees
-        self._start = choice_start(model.inventory, trees.relation)
+        self._start = model.inventory.choice_start(trees.relation)
         self._scorer = self._try(lambda: model.scorer(trees))
 
     def __call__(self, views: Views) -> Tensor:

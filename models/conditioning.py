@@ -21,7 +21,7 @@ from pyropunct.inference.inside import impossible_slot, log_evidence, posterior_
 from pyropunct.inference.machines.evidence import Evidence, SlotEvidence, evidence_of, padded
 from pyropunct.inference.machines.paths import Ways
 from pyropunct.inference.machines.sampling import rewrite_all, sampler
-from pyropunct.inference.problem import Problem, choice_start
+from pyropunct.inference.problem import Problem
 from pyropunct.inference.pyro.collapse import ImpossibleSurfaceError
 from pyropunct.inference.pyro.pairs import log_probabilities
 from pyropunct.inference.pyro.strings import Underlying
@@ -90,7 +90,7 @@ class Conditioned:
         self._sets = np.array([distinct.is_set for distinct in self._evidence.distinct])
         self._allowed: dict[tuple[int, int], bool] = {}
         self._scorer = conditioner.story.scorer(trees)
-        self._choice_start = choice_start(conditioner.story.inventory, trees.relation)
+        self._choice_start = conditioner.story.inventory.choice_start(trees.relation)
         self._first = self._blind = self._log_pairs(views_of(trees.forest, self._all.settled()), trees)
         self.strings = Strings()
         settled = self._evidence.settled()
@@ -99,7 +99,7 @@ class Conditioned:
 
     def _log_pairs(self, views: Views, trees: TreeBatch) -> Floats:
         """log p(l, r | w) of the pairs of all nodes of trees, given views of these in their order."""
-        start = torch.from_numpy(choice_start(self._conditioner.story.inventory, trees.relation))
+        start = torch.from_numpy(self._conditioner.story.inventory.choice_start(trees.relation))
         return log_probabilities(self._scorer(views).cpu().double(), start).numpy()
 
     @torch.no_grad()
@@ -177,7 +177,7 @@ class Conditioned:
 
     def _completed(self, underlying: Ints, evidence: Evidence) -> int:
         string = [token for token in underlying.tolist() if token >= 0]
-        path = self._conditioner.ways.draw(string, evidence, self._generator)
+        path = self._conditioner.ways.path(string, evidence, self._generator)
         assert path is not None  # for the punctemes were drawn given the evidence
         tokens = np.array(path.surface, np.int64)
         return int(self.strings.number(np.array([len(tokens)]), tokens)[0])

@@ -3,7 +3,7 @@
 The distribution is that of the Pyro model `Story`; the random numbers differ.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import torch
@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from pyropunct.inference import forward
 from pyropunct.inference.machines.sampling import sampler
+from pyropunct.inference.parts import PartDraws
 from pyropunct.inference.ragged import Ints, starts_of
 from pyropunct.inference.threads import in_threads, parts_of
 from pyropunct.models.attach.attach_model import Views
-from pyropunct.models.marked_parts import PartDraws
 from pyropunct.models.story import Story
 from pyropunct.models.trees import TreeBatch
 
@@ -33,23 +33,7 @@ class ManyDraws:
         marks = forward.NO_MARKS if story.parts is None else story.parts.marks.cpu().numpy()
         self.punctemes, self.has_parts = forward.punctemes_of(self.inventory, marks), len(marks) > 0
         self.machine = sampler(story.channel.transducer, story.channel.probabilities())
-        self._story = story
-
-    @torch.no_grad()
-    def scorer(self, trees: TreeBatch) -> Callable[[Views], NDArray[np.float64]]:
-        """The attach model's scores of views of these trees, as a function."""
-        scorer = self._story.scorer(trees)
-
-        @torch.no_grad()
-        def scores(views: Views) -> NDArray[np.float64]:
-            return np.array(scorer(views).cpu().numpy(), np.float64)  # a copy: `forward.choose` overwrites it
-
-        return scores
-
-    @torch.no_grad()
-    def parts(self, trees: TreeBatch) -> PartDraws | None:
-        """What draws parts, if the story has any."""
-        return None if self._story.parts is None else PartDraws(self._story.parts.scores(trees))
+        self.scorer, self.parts = story.scorer, story.parts
 
 
 class DrawsOfTrees:
@@ -58,14 +42,16 @@ class DrawsOfTrees:
     :ivar strings: the surface strings of all draws so far, by their numbers.
     """
 
+    @torch.no_grad()
     def __init__(self, story: ManyDraws, trees: TreeBatch, generators: Sequence[np.random.Generator]) -> None:
         self._story, self._trees, self._generators = story, trees, generators
         self.strings = forward.Strings()
-        self._scores, self._shape = story.scorer(trees), forward.trees_of(trees.forest, story.has_parts)
-        self._parts = story.parts(trees)
+        self._scorer, self._shape = story.scorer(trees), forward.trees_of(trees.forest, story.has_parts)
+        self._parts = None if story.parts is None else PartDraws(story.parts.scores(trees))
         pair_start, relation = story.inventory.pair_start, trees.relation.numpy()
         self._first_row, self._num_pairs = pair_start[relation], np.diff(pair_start)[relation]
 
+    @torch.no_grad()
     def draw(self, draws: Ints) -> Numbers:
         """(S, columns) the numbers of the surface strings, a column for each draw; unused columns are the
         last.
@@ -76,7 +62,7 @@ class DrawsOfTrees:
             tables.numbers[slots.numpy()] = self._rewrite(tables, slots.numpy())
         return tables.numbers
 
-    def _tables(self, draws: Ints) -> forward.Tables:
+    def _tables(self, draws: Ints) -> forward.DrawTables:
         forest, columns = self._trees.forest, int(draws.max())
         nodes, slots, start = forest.num_nodes, forest.num_slots, forest.node_start.numpy()
         uniform, bits = np.empty((nodes, columns)), np.empty((slots, columns), np.uint64)
@@ -94,7 +80,7 @@ class DrawsOfTrees:
         sizes = np.repeat(draws, np.diff(start)), np.repeat(draws, np.diff(start) + 1)
         return forward.tables_for(*sizes, uniform, bits, parts)
 
-    def _sprout(self, tables: forward.Tables, nodes: Ints) -> None:
+    def _sprout(self, tables: forward.DrawTables, nodes: Ints) -> None:
         """ATTACH: draw the puncteme pairs of the nodes of one height (section 2.1)."""
         sizes, borders = tables.group_sizes, _borders(nodes, tables.groups)
 
@@ -106,7 +92,8 @@ class DrawsOfTrees:
         # One view for each group: that of its first draw.
         node, draw = np.repeat(nodes, sizes[nodes]), forward.first_draws(tables, nodes)
         start, token, slot = self.strings.marks(self._shape, tables.numbers, node, draw)
-        scores = self._scores(Views(*map(torch.from_numpy, (node, start, token, slot))))  # type: ignore[arg-type]
+        views = Views(*map(torch.from_numpy, (node, start, token, slot)))  # type: ignore[arg-type]
+        scores = np.array(self._scorer(views).cpu().numpy(), np.float64)  # `forward.choose` overwrites it
         score_start, view_start = starts_of(self._num_pairs[node]), starts_of(sizes[nodes])
 
         def choose(first: int, last: int) -> None:
@@ -115,7 +102,7 @@ class DrawsOfTrees:
 
         in_threads(choose, borders)
 
-    def _rewrite(self, tables: forward.Tables, slots: Ints) -> Numbers:
+    def _rewrite(self, tables: forward.DrawTables, slots: Ints) -> Numbers:
         """NOISYCHANNEL: draw the numbers of the surface strings of some slots, (slots, draws)."""
         machine, punctemes = self._story.machine, self._story.punctemes
 

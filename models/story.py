@@ -19,19 +19,16 @@ from torch import Tensor
 
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.machines.evidence import SlotEvidence
-from pyropunct.inference.problem import choice_start
 from pyropunct.inference.pyro.collapse import tree_expectation
-from pyropunct.inference.pyro.latent import grow
 from pyropunct.inference.pyro.private import belongs_to, sites_of
-from pyropunct.inference.pyro.telling import tell
+from pyropunct.inference.pyro.telling import choose_tree, tell
 from pyropunct.inference.pyro.told import Surface, Told
 from pyropunct.models.attach.attach_model import Attach, Scorer, Views, views_of
 from pyropunct.models.channel.noisy_channel import Channel
 from pyropunct.models.economy import Economy
-from pyropunct.models.marked_parts import PartMarks
+from pyropunct.models.extensions import PartMarks, Trust
 from pyropunct.models.symmetry import unmatched_rows
 from pyropunct.models.trees import AnyTrees, LatentTrees, TreeBatch
-from pyropunct.models.trust import Trust
 
 Syntax = Callable[..., TreeBatch]
 """A model of trees: called without arguments, it draws trees; called with trees, it observes them."""
@@ -42,7 +39,7 @@ class Story(PyroModule):
 
     Its sites are the weights with a prior; "pairs", the pair (l, r) of each constituent; and "surface", the
     string x_i of each slot (`pyropunct.inference.pyro.telling`). In mini-batches, use
-    `pyropunct.inference.pyro.elbo.scale_likelihood`.
+    `pyropunct.inference.pyro.svi.scale_likelihood`.
 
     :param attach: p_theta(l, r | w), see `pyropunct.models.attach.attach_model`.
     :param channel: p_phi(x_i | u_i), see `pyropunct.models.channel.noisy_channel`.
@@ -54,8 +51,8 @@ class Story(PyroModule):
     :param empty_score: added to the score of every empty pair, since most constituents sprout nothing.
         Without it, training falls into a local optimum: several constituents explain one final period, and
         the channel absorbs all but one.
-    :param reading: scores of a network's predictions: see `pyropunct.models.trust`.
-    :param parts: marks around parts of constituents: see `pyropunct.models.marked_parts`.
+    :param reading: scores of a network's predictions: see `pyropunct.models.extensions`.
+    :param parts: marks around parts of constituents: see `pyropunct.models.extensions`.
     :ivar is_settled: whether economy counts unmatched marks.  Training says no in its first half: before the
         edits are learned, a quotation that is closed before the period looks like one that ends behind it.
     """
@@ -122,7 +119,7 @@ class Story(PyroModule):
                 "vocabulary.encode_trees([tree])"
             )
         if isinstance(trees, LatentTrees):
-            latent, trees = trees, grow(trees)
+            latent, trees = trees, choose_tree(trees)
             views = views if trees is latent else None  # of its items
         if views is not None and surface is None:
             raise ValueError("these are views of a surface that is not given")
@@ -144,6 +141,7 @@ class Story(PyroModule):
         was_latent: bool = False,
     ) -> Told:
         """The story before it is told; latent trees have no parts, before and after they are drawn."""
+        # No closures: what a story returns can be pickled.
         scores = partial(self._attach, self.scorer(trees), trees, surface, views)
         cost = None
         if self.economy_weight and (self.training if regularised is None else regularised):
@@ -201,7 +199,7 @@ class Story(PyroModule):
             scores = self.reading.own * scores + read.to(scores.device)
         if self.empty_score:
             # The empty pair is the first of each W_d.
-            empty = choice_start(self.inventory, trees.relation.cpu()[views.node])[:-1]
+            empty = self.inventory.choice_start(trees.relation.cpu()[views.node])[:-1]
             more = scores.new_zeros(scores.shape[-1])
             more[torch.from_numpy(empty).to(more.device)] = self.empty_score
             scores = scores + more

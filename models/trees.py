@@ -19,7 +19,7 @@ COLUMNS = ("relation", "tag", "form", "shape")
 
 READING = "reading"
 """The name, in `TreeBatch.more`, of what a network reads in the slots at the edges of each word's
-constituent: (N, 2, tokens) log-odds of each token, see `pyropunct.models.trust`."""
+constituent: (N, 2, tokens) log-odds of each token, see `pyropunct.models.extensions`."""
 
 TREEBANK = "treebank"
 """The name there of the number of the treebank that a word's tree comes from."""
@@ -126,7 +126,7 @@ class LatentTrees:
         return cls(words, forest, relation, scores - at_roots)
 
     def with_reading(self, read: Tensor) -> "LatentTrees":
-        """A copy with (S, tokens) log-odds of tokens in all slots; see `pyropunct.models.trust`."""
+        """A copy with (S, tokens) log-odds of tokens in all slots; see `pyropunct.models.extensions`."""
         at_edges = torch.stack([read[self.forest.left_slot], read[self.forest.right_slot]], 1)
         return replace(self, more={**self.more, READING: at_edges})
 

@@ -21,17 +21,17 @@ from pyropunct.inference.pyro.collapse import (
 )
 from pyropunct.inference.pyro.decode import infer_trees
 from pyropunct.inference.pyro.distribution import PunctuatedTrees
-from pyropunct.inference.pyro.elbo import TreeEnum_ELBO, TreeTrace_ELBO, scale_likelihood, tree_elbo
 from pyropunct.inference.pyro.mixture import mix_trees
+from pyropunct.inference.pyro.svi import TreeEnum_ELBO, TreeTrace_ELBO, scale_likelihood, tree_elbo
 from pyropunct.inference.pyro.telling import one_by_one, tell
 from pyropunct.inference.pyro.told import Told, UndecidedError
 from pyropunct.models.attach.attach_model import Attach, PairFrequencies
 from pyropunct.models.attach.local import LocalAttach
 from pyropunct.models.attach.log_linear import LogLinearAttach
+from pyropunct.models.channel.composed import Slip, TokenBigrams
 from pyropunct.models.channel.noisy_channel import Channel
-from pyropunct.models.channel.slip import Slip, TokenBigrams
 from pyropunct.models.channel.window import SlidingWindow
-from pyropunct.models.marked_parts import PartMarks
+from pyropunct.models.extensions import PartMarks
 from pyropunct.models.story import Story
 from pyropunct.models.trees import LatentTrees, TreeBatch
 from pyropunct.vocabulary import Vocabulary, build_vocabulary

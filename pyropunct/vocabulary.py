@@ -86,7 +86,7 @@ class Vocabulary:
         """A batch of trees with the same columns of strings, as vectors over all their N words.
 
         :param read: for each tree of n words (n + 1, tokens) log-odds of tokens, see
-            `pyropunct.models.trust`.
+            `pyropunct.models.extensions`.
         """
         _, tags, forms = self._numbers
         more = self._numbers_of_strings(trees)

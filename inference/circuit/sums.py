@@ -1,6 +1,7 @@
-"""The sum over all derivations of a program, or its greatest derivation: the steps in order, in a semiring.
+"""Sums over all derivations of a program, and their derivatives: the steps in order, then in reverse order.
 
-Both semirings multiply as numbers do.  A dual number is as great as its real part.
+In another semiring, the steps in order find the greatest derivation.  Both semirings multiply as numbers do.
+A dual number is as great as its real part.
 """
 
 import math
@@ -122,3 +123,47 @@ def evaluate(steps, row, column, values, exponent, semiring):
                         result[at] = plus(result[at], multiple * vector[at], semiring)
         if scale != 0:
             exponent[target] += scale
+
+
+@spliced
+def _add_multiple(target, factor, vector):
+    """Add a multiple of a vector to another."""
+    for place in range(len(target)):
+        target[place] += factor * vector[place]
+
+
+@compiled
+def reverse(steps, row, column, values, exponent, adjoint):
+    """Fill the adjoints of all cells from those of the results.
+
+    ``values`` and ``exponent`` are those of `pyropunct.inference.circuit.sums.evaluate` with sums; exponents
+    count as constants.
+    """
+    for back in range(len(steps)):
+        step = steps[len(steps) - 1 - back]
+        kind, count, width, target, matrix = step[0], step[1], step[2], step[3], step[4]
+        scale, factor = scale_of(step, exponent), 1.0
+        if kind >= RESCALE or scale > 1000:  # then the products are 0
+            continue
+        if scale != 0:
+            factor = power(scale)
+        if kind == SPARSE:
+            rows, columns = row[width : width + count], column[width : width + count]
+            weights, of_weights = values[matrix : matrix + count], adjoint[matrix : matrix + count]
+            vector, of_vector, of_result = values[step[5] :], adjoint[step[5] :], adjoint[target:]
+            for cell in range(count):
+                flow, at = factor * of_result[rows[cell]], columns[cell]
+                of_vector[at] += flow * weights[cell]
+                of_weights[cell] += flow * vector[at]
+        elif kind == DENSE:
+            vector, of_vector = values[step[5] : step[5] + width], adjoint[step[5] : step[5] + width]
+            for place in range(count):
+                flow, begin = factor * adjoint[target + place], matrix + place * width
+                _add_multiple(of_vector, flow, values[begin : begin + width])
+                _add_multiple(adjoint[begin : begin + width], flow, vector)
+        else:
+            of_result = adjoint[target : target + width]
+            for place in range(count):
+                begin = matrix + place * width
+                adjoint[step[5] + place] += factor * dot(of_result, values[begin : begin + width], SUM)
+                _add_multiple(adjoint[begin : begin + width], factor * values[step[5] + place], of_result)

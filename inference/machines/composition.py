@@ -7,8 +7,7 @@ import numpy as np
 
 from pyropunct.inference.machines.automata import Acceptor, Arcs, Ends, reached, reverse, trimmed
 from pyropunct.inference.machines.evidence import Evidence, String
-from pyropunct.inference.machines.machine import Machine
-from pyropunct.inference.machines.moves import END, START
+from pyropunct.inference.machines.moves import END, START, Machine
 from pyropunct.inference.machines.products import ONE, Products
 from pyropunct.inference.ragged import Floats, Ints, runs, starts_of
 

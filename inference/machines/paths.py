@@ -11,8 +11,7 @@ from torch import Tensor
 from pyropunct.inference.machines.automata import Ends
 from pyropunct.inference.machines.composition import Lattice
 from pyropunct.inference.machines.evidence import Evidence, String
-from pyropunct.inference.machines.machine import Machine
-from pyropunct.inference.machines.moves import END, claims
+from pyropunct.inference.machines.moves import END, Machine, claims
 from pyropunct.inference.machines.products import TokenEdit
 from pyropunct.inference.machines.transducers import Cascade, Transducer
 from pyropunct.inference.ragged import Floats
@@ -55,15 +54,29 @@ class Ways:
         self._known_steps: dict[Machine, _Steps] = {}
         self._known: dict[tuple[int, str, Evidence, _Plus], list[_Weighed]] = {}
 
-    def best(self, underlying: Sequence[int], evidence: Evidence) -> Path | None:
-        """The most probable path from an underlying string to one that the evidence accepts, or None."""
-        return self._path(underlying, evidence, None)
-
-    def draw(
-        self, underlying: Sequence[int], evidence: Evidence, generator: np.random.Generator
+    def path(
+        self, underlying: Sequence[int], evidence: Evidence, generator: np.random.Generator | None = None
     ) -> Path | None:
-        """A path drawn from the posterior: its surface follows p(x | u, evidence); None if impossible."""
-        return self._path(underlying, evidence, generator)
+        """The most probable path from an underlying string to one that the evidence accepts, or None.
+
+        With a generator, a path drawn from the posterior: its surface follows p(x | u, evidence).
+        """
+        branches = self._transducer.branches
+        ways = [self._ways(branch, evidence, _greatest if generator is None else sum) for branch in branches]
+        totals = [
+            self._chance(branch) * passes[0].weight(underlying)
+            for branch, passes in zip(branches, ways, strict=True)
+        ]
+        if not any(totals):
+            return None
+        number, string = _chosen(totals, generator), tuple(underlying)
+        origins: tuple[int | None, ...] = tuple(range(len(string)))
+        edits: list[Made] = []
+        for one in ways[number]:
+            string, places, made = _traced(one.machine, string, one.walk(string, generator))
+            edits += [edit._replace(places=_through(edit.places, origins)) for edit in made]
+            origins = _through(places, origins)
+        return Path(totals[number], branches[number].name, string, origins, tuple(edits))
 
     def outcomes(self, underlying: Sequence[int], leaving_out: Sequence[str] = ()) -> dict[String, float]:
         """p(x | u) of each surface string x, without some branches, if u is short: see `MOST_STRINGS`."""
@@ -104,27 +117,6 @@ class Ways:
             for state, after in [place for place in reached if place[0] < 0]:
                 written[after[::-1] if machine.from_right else after] += reached.pop((state, after))
         return dict(written)
-
-    def _path(
-        self, underlying: Sequence[int], evidence: Evidence, generator: np.random.Generator | None
-    ) -> Path | None:
-        """The best way, or with a generator a draw, through the passes of a branch."""
-        branches = self._transducer.branches
-        ways = [self._ways(branch, evidence, _greatest if generator is None else sum) for branch in branches]
-        totals = [
-            self._chance(branch) * passes[0].weight(underlying)
-            for branch, passes in zip(branches, ways, strict=True)
-        ]
-        if not any(totals):
-            return None
-        number, string = _chosen(totals, generator), tuple(underlying)
-        origins: tuple[int | None, ...] = tuple(range(len(string)))
-        edits: list[Made] = []
-        for one in ways[number]:
-            string, places, made = _told(one.machine, string, one.walk(string, generator))
-            edits += [edit._replace(places=_through(edit.places, origins)) for edit in made]
-            origins = _through(places, origins)
-        return Path(totals[number], branches[number].name, string, origins, tuple(edits))
 
     def _ways(self, branch: Cascade, evidence: Evidence, plus: "_Plus") -> list["_Weighed"]:
         """The ways of each pass of a branch, given what the passes behind it may read."""
@@ -287,7 +279,7 @@ def _through(places: Iterable[int | None], origins: Sequence[int | None]) -> tup
     return tuple(None if place is None else origins[place] for place in places)
 
 
-def _told(
+def _traced(
     machine: Machine, string: String, steps: Iterable[tuple[int, int]]
 ) -> tuple[String, tuple[int | None, ...], list[Made]]:
     """The string that a pass wrote, as on the page, the origin of each token, and the edits: see `claims`."""

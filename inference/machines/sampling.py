@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pyropunct.inference.compiling import compiled, inner
-from pyropunct.inference.machines.machine import Machine
-from pyropunct.inference.machines.moves import END, START
+from pyropunct.inference.machines.moves import END, START, Machine
 from pyropunct.inference.machines.transducers import Transducer
 from pyropunct.inference.ragged import Floats, Ints, runs, starts_of
 

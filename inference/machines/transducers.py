@@ -16,8 +16,15 @@ from torch import Tensor
 from pyropunct.inference.machines.automata import Acceptor, Automata, Packed, join_automata, pack, unite
 from pyropunct.inference.machines.composition import Lattice, as_acceptor, compose, preimage
 from pyropunct.inference.machines.evidence import Evidence, String
-from pyropunct.inference.machines.machine import TOLERANCE, Machine, check_sums, machine_of
-from pyropunct.inference.machines.moves import END, Branch, MachineError
+from pyropunct.inference.machines.moves import (
+    END,
+    TOLERANCE,
+    Branch,
+    Machine,
+    MachineError,
+    check_sums,
+    machine_of,
+)
 from pyropunct.inference.machines.products import EDITS, Places, Products
 from pyropunct.inference.ragged import Floats, Ints
 

@@ -21,9 +21,8 @@ from pyropunct.inference import inside
 from pyropunct.inference.machines.automata import Automata
 from pyropunct.inference.machines.evidence import Evidence
 from pyropunct.inference.problem import Problem
-from pyropunct.inference.pyro.latent import kept
 from pyropunct.inference.pyro.private import Intervention
-from pyropunct.inference.pyro.telling import TellMessenger, TreeSite, forward, given_values
+from pyropunct.inference.pyro.telling import TellMessenger, TreeSite, forward, given_values, keep_latent
 from pyropunct.inference.pyro.told import SURFACE, Cost, Surface, Told
 
 
@@ -79,7 +78,7 @@ class Sum:
             where = f"slot {slot}" if slot >= 0 else "several slots"
             raise ImpossibleSurfaceError(
                 f"no punctemes explain the surface punctuation of tree {tree} of the batch, {where}: add its "
-                "strings to the inventory, or let the channel slip (pyropunct.models.channel.slip.Slip)"
+                "strings to the inventory, or let the channel slip (pyropunct.models.channel.composed.Slip)"
             )
 
 
@@ -128,7 +127,7 @@ class CollapseMessenger(TellMessenger):
     """
 
     def __init__(self, allow_impossible: bool = False) -> None:
-        super().__init__(summed, kept)
+        super().__init__(summed, keep_latent)
         self._allow_impossible = allow_impossible
         self.told: list[Told] = []
 

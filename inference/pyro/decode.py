@@ -13,21 +13,24 @@ from torch import Tensor
 from pyropunct.inference import inside
 from pyropunct.inference.machines.evidence import SlotEvidence
 from pyropunct.inference.pyro.collapse import Sum, summed
-from pyropunct.inference.pyro.latent import TREE, TreeOfWords, kept
 from pyropunct.inference.pyro.pairs import of_choices
-from pyropunct.inference.pyro.telling import TellMessenger, TreeSite, log_rewritten
+from pyropunct.inference.pyro.telling import (
+    TREE,
+    TellMessenger,
+    TreeOfWords,
+    TreeSite,
+    keep_latent,
+    log_rewritten,
+)
 from pyropunct.inference.pyro.told import PAIRS, Surface, Told
 
 
 class _Decoding(TreeSite):
     """Base class of decoded values: each element of the plates around a story has a draw of its own."""
 
-    def __init__(self, told: Told, temperature: int, batch_shape: torch.Size | None = None) -> None:
-        super().__init__(told, batch_shape)
+    def __init__(self, told: Told, temperature: int) -> None:
+        super().__init__(told)
         self._temperature = temperature
-
-    def expand(self, batch_shape: Any, _instance: Any = None) -> "_Decoding":
-        return type(self)(self.told, self._temperature, torch.Size(batch_shape))
 
 
 class TreePosterior(_Decoding):
@@ -91,13 +94,9 @@ class Completed(_Decoding):
 class TreeOfText(TreeOfWords):
     """T given words and x, p(T | words) p(x | T) / p(x | words): drawn (temperature 1) or the best (0)."""
 
-    def __init__(self, told: Told, temperature: int, batch_shape: torch.Size | None = None) -> None:
-        super().__init__(told.trees, batch_shape)
+    def __init__(self, told: Told, temperature: int) -> None:
+        super().__init__(told.trees)
         self._told, self._temperature = told, temperature
-
-    def expand(self, batch_shape: Any, _instance: Any = None) -> "TreeOfText":
-        """The same for each element of plates on the left."""
-        return TreeOfText(self._told, self._temperature, torch.Size(batch_shape))
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
         """T, (I,).
@@ -160,7 +159,7 @@ def infer_trees(model: Callable[..., Any], temperature: int = 1) -> Callable[...
     """
     if temperature not in (0, 1):
         raise ValueError(f"the temperature of infer_trees is 0 or 1, not {temperature}")
-    return TellMessenger(partial(decoded, temperature=temperature), kept)(model)
+    return TellMessenger(partial(decoded, temperature=temperature), keep_latent)(model)
 
 
 def marginals(told: Told) -> dist.TorchDistribution:

@@ -10,9 +10,10 @@ from pyropunct.inference import inside
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.machines.evidence import as_wide
 from pyropunct.inference.machines.transducers import Transducer
+from pyropunct.inference.parts import PartScores
 from pyropunct.inference.pyro.collapse import Sum
 from pyropunct.inference.pyro.decode import marginals
-from pyropunct.inference.pyro.told import PartScores, Scores, Surface, Told, Trees
+from pyropunct.inference.pyro.told import Scores, Surface, Told, Trees
 
 
 class PunctuatedTrees(TorchDistribution):

@@ -32,13 +32,9 @@ class Mixed(TreeSite):
     sentences).
     """
 
-    def __init__(self, told: Told, log_weights: Tensor, batch_shape: torch.Size) -> None:
-        super().__init__(told, batch_shape)
+    def __init__(self, told: Told, log_weights: Tensor) -> None:
+        super().__init__(told)
         self._log_weights = log_weights
-
-    def expand(self, batch_shape: Any, _instance: Any = None) -> "Mixed":
-        """The same for each element of plates on the left."""
-        return Mixed(self.told, self._log_weights, torch.Size(batch_shape))
 
     def log_prob(self, value: Surface) -> Tensor:
         """log p(x | words) of each sentence, (..., sentences)."""
@@ -72,7 +68,7 @@ class MixMessenger(Messenger):
         self._check(fn.told, msg["value"])
         fn.told.sentences = self._sizes
         shape = torch.Size((*fn.batch_shape[:-1], len(self._sizes)))
-        msg["fn"] = Mixed(fn.told, self._log_weights, shape)
+        msg["fn"] = Mixed(fn.told, self._log_weights).expand(shape)
         sentences = CondIndepStackFrame("sentences", -1, len(self._sizes), 0)
         msg["cond_indep_stack"] = tuple(
             sentences if frame.dim == -1 else frame for frame in msg["cond_indep_stack"]

@@ -13,7 +13,7 @@
 - `belongs_to` reads ``_pyro_context`` of PyroModule: the sites of a module are sites only within its context,
   which is that of the module that was given it last.
 
-- `pyropunct.inference.transforms.refuse_transforms` asks ``torch._C._functorch`` whether a tensor is inside
+- `pyropunct.inference.inside.refuse_transforms` asks ``torch._C._functorch`` whether a tensor is inside
   of a transform of `torch.func`.
 
 What Pyro does document serves elsewhere: `pyro.poutine.runtime.effectful`, the methods ``_pyro_sample`` of

@@ -40,17 +40,15 @@ class Underlying:
 
         The start and end tokens of the inventory stand around each sentence.
         """
-        start = torch.from_numpy(self.inventory.pair_start)
-        sizes = start.diff()[self.relation]
-        row = start[self.relation] + (self.choices if self.marks is None else self.choices % sizes)
-        if (self.choices < 0).any() or (row >= start[self.relation + 1]).any():
+        row, part = self.inventory.sprouted(self.relation, self.choices)
+        if (self.choices < 0).any() or (self.marks is None and part.any()):
             raise ValueError(
                 f"a choice is outside of the pairs that its node may sprout: {self.choices.tolist()}"
             )
         left, right = (torch.from_numpy(side)[row] for side in self.inventory.padded_rows)
         columns = [left, right]
         if self.marks is not None:
-            columns.append(self._parts(self.marks, self.choices // sizes, left))
+            columns.append(self._parts(self.marks, part, left))
         nothing = torch.full_like(left[..., :1, :], EMPTY)
         punctemes = torch.cat([*columns, nothing], -2)[..., self._events[self.slots], :].flatten(-2)
         before, after = (wall[self.slots, None].expand(*punctemes.shape[:-1], 1) for wall in self._walls)
@@ -165,7 +163,7 @@ class SurfaceStrings:
         generator, rows = np.random.default_rng(seed), zip(tokens.tolist(), evidence.place, strict=True)
         for slot, (row, place) in enumerate(rows):
             u, known = [token for token in row if token != EMPTY], evidence.distinct[place]
-            path = ways.best(u, known) if best else ways.draw(u, known, generator)
+            path = ways.path(u, known, None if best else generator)
             if path is None:
                 raise ValueError(f"the underlying string {u} cannot become what is known of slot {slot}")
             yield path.surface

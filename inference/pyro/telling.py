@@ -1,4 +1,4 @@
-"""How a story is told: two Pyro sites for the punctemes T' of trees and for their surface strings x.
+"""How a story is told: Pyro sites of the punctemes T' of trees, their surface strings x, and latent trees.
 
 `tell` makes the sites of the joint probability p(T', x | T) of B trees, and returns `Told`::
 
@@ -9,10 +9,20 @@ They may be drawn, observed, conditioned, replayed or intervened upon.  Told for
 bottom-up.  `pyropunct.inference.pyro.collapse` tells p(x | T) instead, and `pyropunct.inference.pyro.decode`
 p(x | T) p(T' | T, x).  A tree is an element of a plate with ``dim=-1``, which holds both sites;
 `pyropunct.inference.pyro.told` has the rule for dimensions.
+
+Latent trees (`pyropunct.models.trees.LatentTrees`) are drawn before their story is told, by `choose_tree`, or
+summed out with their punctemes::
+
+    tree      T: (..., I) of each item of the packed forest whether it is part of T, 1 or 0
+
+It comes first, from p(T | words).  Under `pyropunct.inference.pyro.collapse.collapse_trees` it is gone,
+unless given, and "surface" has p(x | words).  Under `pyropunct.inference.pyro.decode.infer_trees` it comes
+after "surface", as p(T | words, x).
 """
 
 from collections.abc import Callable
-from typing import Any
+from copy import copy
+from typing import Any, Protocol, Self
 
 import numpy as np
 import pyro
@@ -25,10 +35,87 @@ from pyro.poutine.messenger import Messenger
 from pyro.poutine.runtime import effectful
 from torch import Tensor
 
+from pyropunct.inference import inside
 from pyropunct.inference.machines.evidence import EMPTY, as_wide, evidence_of
-from pyropunct.inference.pyro.latent import Growing, drawn
+from pyropunct.inference.packed import PackedForest, without_marks
 from pyropunct.inference.pyro.private import Intervention, value_from_handlers
 from pyropunct.inference.pyro.told import PAIRS, SURFACE, Surface, Told, row_at
+
+TREE = "tree"
+"""The name of the site."""
+
+
+class Latent(Protocol):
+    """Trees that are latent; see `pyropunct.models.trees.LatentTrees`."""
+
+    @property
+    def forest(self) -> PackedForest:
+        """The trees that may be."""
+
+    @property
+    def log_arcs(self) -> Tensor:
+        """(I,) of each item, its part of log p(T | words)."""
+
+    def trees(self, chosen: Tensor) -> Any:
+        """The trees of chosen items."""
+
+
+class OfTrees(TorchDistribution):
+    """Base class of the distributions of all sites: batch shape (..., B)."""
+
+    arg_constraints: dict[str, Any] = {}  # noqa: RUF012, as Pyro has it
+    support = constraints.integer
+
+    def __init__(self, trees: int) -> None:
+        super().__init__(torch.Size((trees,)), validate_args=False)
+
+    def expand(self, batch_shape: Any, _instance: Any = None) -> Self:
+        """The same for each element of plates on the left."""
+        # A plate always calls expand(); the default would hide this class.
+        expanded = copy(self)
+        TorchDistribution.__init__(expanded, torch.Size(batch_shape), validate_args=False)
+        return expanded
+
+
+class TreeOfWords(OfTrees):
+    """T given the words."""
+
+    def __init__(self, latent: Latent) -> None:
+        super().__init__(latent.forest.num_trees)
+        self.latent = latent
+
+    def sample(self, sample_shape: Any = ()) -> Tensor:
+        """A draw of T, (..., I)."""
+        batch = torch.Size((*sample_shape, *self.batch_shape[:-1]))
+        problem = without_marks(self.latent.forest, self.latent.log_arcs.detach())
+        return (inside.posterior_draws(problem, batch.numel()) >= 0).long().reshape(*batch, -1)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """log p(T | words), (..., B)."""
+        arcs = torch.where(value > 0, self.latent.log_arcs, 0.0)
+        return self.latent.forest.per_tree(arcs).expand(self.batch_shape)
+
+
+LatentWay = Callable[[Any], Any]
+"""What becomes of latent trees before their story is told: trees, or latent trees still."""
+
+
+def draw_tree(latent: Latent) -> Any:
+    """Trees of the site "tree"."""
+    with IndepMessenger("sentences", latent.forest.num_trees, dim=-1):
+        return latent.trees(pyro.sample(TREE, TreeOfWords(latent)))
+
+
+def keep_latent(latent: Latent) -> Any:
+    """The latent trees as they are; or those of the site "tree", where handlers give it a value."""
+    given = value_from_handlers(TREE, TreeOfWords(latent))
+    return latent if given is None else draw_tree(latent)
+
+
+@effectful(type="choose_tree")
+def choose_tree(latent: Latent, way: LatentWay = draw_tree) -> Any:
+    """Trees in the place of latent ones, unless handlers sum these out by another ``way``."""
+    return way(latent)
 
 
 def _are_equal(one: Any, other: Any) -> bool:
@@ -36,21 +123,12 @@ def _are_equal(one: Any, other: Any) -> bool:
     return one is other or (both and torch.equal(detach_provenance(one), detach_provenance(other)))
 
 
-class TreeSite(TorchDistribution):
-    """Base class of the distributions of both sites: batch shape (..., B)."""
+class TreeSite(OfTrees):
+    """Base class of the distributions of T' and x."""
 
-    arg_constraints: dict[str, Any] = {}  # noqa: RUF012, as Pyro has it
-    support = constraints.integer
-
-    def __init__(self, told: Told, batch_shape: torch.Size | None = None) -> None:
+    def __init__(self, told: Told) -> None:
+        super().__init__(told.forest.num_trees)
         self.told = told
-        shape = torch.Size((told.forest.num_trees,)) if batch_shape is None else batch_shape
-        super().__init__(shape, validate_args=False)
-
-    def expand(self, batch_shape: Any, _instance: Any = None) -> "TreeSite":
-        """The same for each element of plates on the left."""
-        # A plate always calls expand(); the default would hide this class.
-        return type(self)(self.told, torch.Size(batch_shape))
 
     def of_trees(self, values: Tensor) -> Tensor:
         """Log-probabilities of trees for all elements of plates, in the precision of the scores."""
@@ -188,15 +266,15 @@ def tell(told: Told, surface: Surface | None = None, plate: Any = "trees", way: 
 class TellMessenger(Messenger):
     """A handler that changes how stories are told, and latent trees handled; the outermost one decides."""
 
-    def __init__(self, way: Way, growing: Growing = drawn) -> None:
+    def __init__(self, way: Way, latent_way: LatentWay = draw_tree) -> None:
         super().__init__()
-        self._way, self._growing = way, growing
+        self._way, self._latent_way = way, latent_way
 
     def _pyro_tell(self, msg: Any) -> None:
         msg["kwargs"]["way"] = self._way
 
-    def _pyro_grow(self, msg: Any) -> None:
-        msg["kwargs"]["growing"] = self._growing
+    def _pyro_choose_tree(self, msg: Any) -> None:
+        msg["kwargs"]["way"] = self._latent_way
 
 
 def _node_by_node(told: Told, surface: Surface | None) -> None:

@@ -16,17 +16,17 @@ from pyro.ops.provenance import detach_provenance, get_provenance
 from pyro.poutine.runtime import get_plates
 from torch import Tensor
 
+from pyropunct.inference.inside import refuse_transforms
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.machines.automata import Automata, side_by_side
 from pyropunct.inference.machines.evidence import EMPTY, Evidence, SlotEvidence, as_wide, evidence_of
 from pyropunct.inference.machines.transducers import Transducer
 from pyropunct.inference.packed import PackedForest
-from pyropunct.inference.parts import shown_parts
-from pyropunct.inference.problem import Problem, choice_rows, choice_start
+from pyropunct.inference.parts import PartScores, shown_parts
+from pyropunct.inference.problem import Problem
 from pyropunct.inference.pyro.pairs import draw_choices, log_probabilities, of_choices
 from pyropunct.inference.pyro.strings import SurfaceStrings, Underlying
 from pyropunct.inference.ragged import runs, starts_of
-from pyropunct.inference.transforms import refuse_transforms
 
 PAIRS, SURFACE = "pairs", "surface"
 """The names of the two sites."""
@@ -61,26 +61,6 @@ class Trees(Protocol):
     @property
     def relation(self) -> Tensor:
         """(N,) the relation of each node."""
-
-
-class PartScores(Protocol):
-    """Log-probabilities of the parts of constituents, see `pyropunct.models.marked_parts.PartScores`."""
-
-    @property
-    def marks(self) -> Tensor:
-        """(kinds, 2) the left and the right mark of each kind."""
-
-    def log_none(self) -> Tensor:
-        """(N,) the log-probability of each node to have no part."""
-
-    def log_prob(self, node: Tensor, kind: Tensor, left_out: Tensor, right_out: Tensor) -> Tensor:
-        """(K,) log-probabilities of parts."""
-
-    def log_prob_of(self, number: Tensor) -> Tensor:
-        """(..., N) log-probabilities of the numbers of parts."""
-
-    def draw(self) -> Tensor:
-        """(N,) the numbers of drawn parts."""
 
 
 class Told:
@@ -127,7 +107,7 @@ class Told:
         transducer.check(weights, sums=is_validation_enabled())
         self.trees: Any = trees  # whatever else they have
         self.inventory = inventory
-        self.start = torch.from_numpy(choice_start(inventory, trees.relation))
+        self.start = torch.from_numpy(inventory.choice_start(trees.relation))
         self._scores, self.transducer, self.weights = scores, transducer, weights
         self._is_by_tree = weights.dim() > 1 and weights.shape[-2] > 1
         if not self._is_by_tree and weights.dim() > 1:
@@ -272,7 +252,7 @@ class Told:
 
     def of_pairs(self, cost: Cost) -> Tensor:
         """(C,) the cost of each pair of each node. Raises ValueError if it has another shape."""
-        rows = choice_rows(self.inventory, self.trees.relation)
+        rows = self.inventory.choice_rows(self.trees.relation)
         if isinstance(cost, Tensor):
             wanted, found = (len(self.inventory.rows),), tuple(cost.shape)
             numbers = cost[rows.to(cost.device)] if found == wanted else cost
@@ -346,8 +326,9 @@ class Told:
         if self.is_latent:
             arcs = detach_provenance(self.trees.log_arcs).to(log_pairs.device)
             log_pairs = log_pairs + arcs.repeat_interleave(self.start.diff().to(arcs.device), -1)
-        joined = automata[0] if len(automata) == 1 else side_by_side(automata)
-        problem = Problem(self.forest, self.inventory, self.trees.relation, log_pairs, joined, place)
+        problem = Problem(
+            self.forest, self.inventory, self.trees.relation, log_pairs, side_by_side(automata), place
+        )
         if self.parts is None:
             return problem
         return with_parts(

@@ -21,7 +21,6 @@ from pyropunct.errors import VariantError
 from pyropunct.inference.forest import Forest
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.packed import PackedForest
-from pyropunct.inference.problem import choice_rows, choice_start
 from pyropunct.inference.ragged import Ints, runs, starts_of
 from pyropunct.models.trees import AnyTrees, TreeBatch
 
@@ -171,6 +170,7 @@ class Attach(PyroModule):
             else:
                 device = next(chain(self.parameters(), self.buffers()), trees.relation).device
             there = (trees if device == trees.relation.device else trees.to(device)).remembering()
+        # No closure: what a story returns can be pickled.
         return partial(self._scores_of_pairs, there, trees.relation.cpu(), device)
 
     def _scores_of_pairs(
@@ -222,13 +222,13 @@ class Attach(PyroModule):
         return self._pairs(trees.relation if views is None else trees.relation[views.node])
 
     def _pairs(self, relation: Tensor) -> Pairs:
-        sizes = torch.from_numpy(choice_start(self.inventory, relation)).diff()
-        view, row = torch.repeat_interleave(sizes), choice_rows(self.inventory, relation.cpu())
+        sizes = torch.from_numpy(self.inventory.choice_start(relation)).diff()
+        view, row = torch.repeat_interleave(sizes), self.inventory.choice_rows(relation.cpu())
         return Pairs(view.to(relation.device), row.to(relation.device))
 
     def of_views(self, scores: Tensor, trees: AnyTrees, views: Views) -> Tensor:
         """The scores of views' pairs, given those of all nodes: they depend on the trees alone."""
-        start, node = choice_start(self.inventory, trees.relation), views.node.cpu().numpy()
+        start, node = self.inventory.choice_start(trees.relation), views.node.cpu().numpy()
         first, end = start[node], start[node + 1]
         return scores.index_select(-1, torch.from_numpy(runs(first, end - first)).to(scores.device))
 

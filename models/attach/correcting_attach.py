@@ -9,8 +9,8 @@ from torch import Tensor
 
 from pyropunct.inference.inventory import Inventory
 from pyropunct.models.attach.attach_model import Views
-from pyropunct.models.attach.feature_weights import Part
-from pyropunct.models.attach.features import FAMILIES, Template, templates
+from pyropunct.models.attach.feature_weights import PairPart
+from pyropunct.models.attach.features import FAMILIES, LEFTS, RIGHTS, Template, templates
 from pyropunct.models.attach.log_linear import LogLinearAttach
 from pyropunct.models.priors import NormalPrior
 from pyropunct.models.trees import TreeBatch, string_number
@@ -25,7 +25,7 @@ EDGES = "first wrong_before + last wrong_after"
 
 CORRECTION: list[Template] = [
     *templates(
-        [Part.PAIR],
+        [PairPart.PAIR],
         PUNCTEMES,
         EDGES,
         f"{PUNCTEMES} + {EDGES}",
@@ -36,7 +36,7 @@ CORRECTION: list[Template] = [
         f"{PUNCTEMES} + edges",
     ),
     *templates(
-        [Part.SYMMETRY],
+        [PairPart.SYMMETRY],
         PUNCTEMES,
         f"relation + {PUNCTEMES}",
         f"relation + {PUNCTEMES} + tag + side",
@@ -44,7 +44,7 @@ CORRECTION: list[Template] = [
         f"relation + {EDGES}",
     ),
     *templates(
-        [Part.LEFT, Part.ANY_LEFT],
+        LEFTS,
         "error_left",
         "first wrong_before",
         "error_left + first wrong_before",
@@ -57,7 +57,7 @@ CORRECTION: list[Template] = [
         "error_left + first form",
     ),
     *templates(
-        [Part.RIGHT, Part.ANY_RIGHT],
+        RIGHTS,
         "error_right",
         "last wrong_after",
         "error_right + last wrong_after",

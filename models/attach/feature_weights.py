@@ -32,7 +32,7 @@ KEYS_PER_THREAD = 20_000
 """With fewer keys to look up than this, a thread costs more than it saves."""
 
 
-class Part(IntEnum):
+class PairPart(IntEnum):
     """The parts of the pair (l, r) of a constituent with relation d: each feature looks at one."""
 
     PAIR = 0
@@ -49,7 +49,7 @@ class Part(IntEnum):
     """The right puncteme, among those of all relations."""
 
 
-OF_RELATION = (Part.PAIR, Part.LEFT, Part.RIGHT)
+OF_RELATION = (PairPart.PAIR, PairPart.LEFT, PairPart.RIGHT)
 """The parts whose values are counted within W_d, so that d must be part of the context."""
 
 
@@ -71,7 +71,7 @@ def parts_of_pairs(inventory: Inventory, marks: Sequence[str]) -> PairParts:
     relations = inventory.num_relations
     lefts, rights = zip(*inventory.rows, strict=True)
     sizes = np.diff(inventory.pair_start)
-    columns = [  # in the order of `Part`
+    columns = [  # in the order of `PairPart`
         (np.concatenate([np.arange(size) for size in sizes]), sizes),
         _numbered([[left for left, _ in pairs] for pairs in inventory.pairs]),
         _numbered([[right for _, right in pairs] for pairs in inventory.pairs]),
@@ -95,7 +95,7 @@ def _numbered(groups: Any, repeats: int = 1) -> tuple[Array, Array]:
 
 
 class WeightBlocks(NamedTuple):
-    """(K,) ``int8`` the `Part` of each context's features, and (K + 1,) where its block of weights starts."""
+    """(K,) ``int8`` the `PairPart` of each context's features, and (K + 1,) where its weights start."""
 
     part: Array
     start: Array
@@ -104,9 +104,9 @@ class WeightBlocks(NamedTuple):
 class ContextWeights(NamedTuple):
     """The weights of K contexts: whole blocks, and single weights that are not zero.
 
-    :ivar table: (K, 5) for each context its `Part`, whether it has a block, where its weights begin and end
-        in ``blocks`` or ``values``, and where they start among all weights.  Memory is slow to find, so these
-        stand together.
+    :ivar table: (K, 5) for each context its `PairPart`, whether it has a block, where its weights begin and
+        end in ``blocks`` or ``values``, and where they start among all weights.  Memory is slow to find, so
+        these stand together.
     :ivar blocks: the blocks, concatenated.
     :ivar values: (F,) the single weights.
     :ivar places: (F,) where these are among all weights.

@@ -11,11 +11,14 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+import torch
 
 from pyropunct.inference.compiling import compiled, inner
+from pyropunct.inference.forest import Forest
+from pyropunct.inference.packed import PackedForest
 from pyropunct.inference.ragged import Ints, runs
 from pyropunct.models.attach.attach_model import Views
-from pyropunct.models.attach.feature_weights import Part
+from pyropunct.models.attach.feature_weights import PairPart
 from pyropunct.models.trees import COLUMNS as OF_TREES
 from pyropunct.models.trees import TREEBANK, TreeBatch
 
@@ -82,17 +85,21 @@ def _types(start: Ints, token: Ints) -> tuple[Ints, Ints]:
 
 
 class Attributes:
-    """Columns of integers about the N nodes of a batch, from the trees alone."""
+    """Columns of integers about the N nodes of a batch, from the trees alone.
 
-    def __init__(self, trees: TreeBatch) -> None:
+    :param forest: the shapes of the trees; or of all trees of their words, whose items are the nodes.
+    """
+
+    def __init__(self, trees: TreeBatch, forest: Forest | PackedForest | None = None) -> None:
         self._trees = trees
+        forest = trees.forest if forest is None else forest
         self._single: dict[str, Ints] = {}
         self._several: dict[str, tuple[Ints, Ints]] = {}
-        forest = self.forest = trees.forest
         columns = forest.head, forest.tree, forest.left_slot, forest.right_slot, forest.node_start
         arrays: list[Ints] = [column.cpu().numpy() for column in columns]
         self.head, self.tree, self.left_slot, self.right_slot, self._node_start = arrays
-        self.word = np.arange(len(self.head))
+        word = forest.word if isinstance(forest, PackedForest) else torch.arange(forest.num_nodes)
+        self.word: Ints = word.cpu().numpy()
         # Word i of a tree has slot i on its left; each earlier tree has one slot more than it has nodes.
         self.first_word = self.left_slot - self.tree
         self.last_word = self.right_slot - 1 - self.tree
@@ -291,15 +298,16 @@ class Template(NamedTuple):
 
     These templates are our own: the paper lists its templates in an appendix that was not available.
 
-    :ivar part: of the pair; `Part.PAIR`, `Part.LEFT` and `Part.RIGHT` include the constituent's relation.
+    :ivar part: of the pair; `PairPart.PAIR`, `PairPart.LEFT` and `PairPart.RIGHT` include the constituent's
+        relation.
     :ivar attributes: see `pyropunct.models.attach.features`; at most one may have several values.
     """
 
-    part: Part
+    part: PairPart
     attributes: tuple[str, ...]
 
 
-def templates(parts: Iterable[Part], *contexts: str) -> list[Template]:
+def templates(parts: Iterable[PairPart], *contexts: str) -> list[Template]:
     """A template for each part and context: names joined by " + ", or "" for every constituent."""
     return [
         Template(part, tuple(context.split(" + ")) if context else ())
@@ -308,33 +316,38 @@ def templates(parts: Iterable[Part], *contexts: str) -> list[Template]:
     ]
 
 
+LEFTS = (PairPart.LEFT, PairPart.ANY_LEFT)
+RIGHTS = (PairPart.RIGHT, PairPart.ANY_RIGHT)
+"""The parts for contexts at one edge of a constituent."""
+
+
 def _edges(*contexts: str) -> list[Template]:
     """Contexts at both edges: "outer" is the word before or after, "inner" the first or last word."""
     left = [context.replace("outer", "before").replace("inner", "first") for context in contexts]
     right = [context.replace("outer", "after").replace("inner", "last") for context in contexts]
-    return templates([Part.LEFT, Part.ANY_LEFT], *left) + templates([Part.RIGHT, Part.ANY_RIGHT], *right)
+    return templates(LEFTS, *left) + templates(RIGHTS, *right)
 
 
 def _pairs(*contexts: str) -> list[Template]:
-    return templates([Part.PAIR], *contexts)
+    return templates([PairPart.PAIR], *contexts)
 
 
 def _symmetry(*contexts: str) -> list[Template]:
-    return templates([Part.SYMMETRY], *contexts)
+    return templates([PairPart.SYMMETRY], *contexts)
 
 
-EVERYWHERE = Template(Part.SYMMETRY, ())
+EVERYWHERE = Template(PairPart.SYMMETRY, ())
 """The template of the symmetry of pairs whose single context is true of all constituents."""
 
-EACH_RELATION = Template(Part.SYMMETRY, ("relation",))
+EACH_RELATION = Template(PairPart.SYMMETRY, ("relation",))
 """The template of the symmetry of pairs that has a context for each relation."""
 
-OF_WORDS = (Part.LEFT, Part.RIGHT, Part.SYMMETRY)
+OF_WORDS = (PairPart.LEFT, PairPart.RIGHT, PairPart.SYMMETRY)
 """The parts for contexts with a word in them, which are too many and too rare for a weight of every pair."""
 
 # The numbers of templates are part of the keys of saved models: their order must not change.
 FAMILIES: dict[str, list[Template]] = {
-    "symmetry": templates(Part, "") + _symmetry("relation"),
+    "symmetry": templates(PairPart, "") + _symmetry("relation"),
     "head": _pairs("tag", "head tag + side", "tag + head tag + side")
     + _symmetry("relation + tag", "relation + head tag + side"),
     "paths": _pairs("head relation", "head relation + side", "child relation", "path")
@@ -343,8 +356,8 @@ FAMILIES: dict[str, list[Template]] = {
     "flanks": _edges("outer tag", "inner tag", "outer tag + inner tag", "second outer tag + outer tag")
     + _pairs("before tag + after tag"),
     "inside": _pairs("mark inside", "first_mark", "last_mark", "first_mark + last_mark"),
-    "rhythm": templates([Part.LEFT, Part.ANY_LEFT], "first_mark + until_mark", "until_mark + words_after")
-    + templates([Part.RIGHT, Part.ANY_RIGHT], "last_mark + since_mark", "since_mark + words_after")
+    "rhythm": templates(LEFTS, "first_mark + until_mark", "until_mark + words_after")
+    + templates(RIGHTS, "last_mark + since_mark", "since_mark + words_after")
     + _pairs("until_mark + since_mark", "last_mark + since_mark")
     + _pairs("marks", "marks + length")
     + _symmetry("relation + last_mark + since_mark", "last_mark + since_mark + length")
@@ -362,7 +375,7 @@ FAMILIES: dict[str, list[Template]] = {
     + templates(OF_WORDS, "child relation and form")
     + _edges("outer form", "inner form", "outer form + inner tag", "outer tag + inner form"),
     "shapes": _pairs("shape", "first shape + last shape") + _edges("outer shape + inner shape"),
-    "treebanks": templates(Part, TREEBANK)
+    "treebanks": templates(PairPart, TREEBANK)
     + _pairs("treebank + tag", "treebank + head relation", "treebank + edges", "treebank + length")
     + _edges("treebank + outer tag", "treebank + inner tag", "treebank + outer form", "treebank + inner form")
     + _symmetry("treebank + relation", "treebank + relation + edges + length"),

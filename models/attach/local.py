@@ -33,16 +33,8 @@ class ArcAttributes(Attributes):
     """Attributes in `LOCAL` of the constituents of a packed forest."""
 
     def __init__(self, trees: LatentTrees) -> None:
-        super().__init__(trees.words)
-        forest, words = trees.forest, self._node_start
+        super().__init__(trees.words, trees.forest)
         self._relation = trees.relation.cpu().numpy()
-        columns = forest.word, forest.head, forest.tree, forest.left_slot, forest.right_slot
-        self.word, self.head, self.tree, self.left_slot, self.right_slot = (
-            column.cpu().numpy() for column in columns
-        )
-        self._node_start = words
-        self.first_word = self.left_slot - self.tree
-        self.last_word = self.right_slot - 1 - self.tree
 
     def single(self, name: str) -> Ints:
         """(I,) the values of an attribute. Raises KeyError if it is not local."""

@@ -14,7 +14,6 @@ from torch import Tensor
 from pyropunct.inference.compiling import compiled, spliced
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.machines.evidence import EMPTY
-from pyropunct.inference.problem import choice_start
 from pyropunct.inference.ragged import Ints, runs, starts_of
 from pyropunct.models.attach.attach_model import Attach, Contexts, Views, views_of
 from pyropunct.models.attach.feature_weights import (
@@ -103,11 +102,6 @@ def _count(parts: Sequence[tuple[Keys, Ints]], least: int) -> tuple[Keys, Ints, 
     return key[frequent], relations[first][frequent], count[frequent]
 
 
-def _prior_of(attach: Any) -> Any:
-    """A name for what a lambda could not be pickled as."""
-    return attach._prior()
-
-
 class LogLinearAttach(Attach):
     """A log-linear model of the puncteme pair of each constituent, equation (4)::
 
@@ -151,7 +145,8 @@ class LogLinearAttach(Attach):
         self.register_buffer("keys", torch.zeros(0, dtype=torch.long))
         self.register_buffer("starts", torch.zeros(1, dtype=torch.long))
         self.register_buffer("kinds", torch.zeros(0, dtype=torch.int8))
-        self.weights: Any = PyroSample(_prior_of)  # a tensor when read
+        # A tensor when read.  Its prior is no lambda, which could not be pickled.
+        self.weights: Any = PyroSample(LogLinearAttach._prior)  # type: ignore[arg-type]
 
     @classmethod
     def takes(cls, template: Template) -> bool:
@@ -386,7 +381,7 @@ class _ScoresOfTrees:
     @cached_property
     def _pair_start(self) -> Ints:
         """(N + 1,) where each node's pairs start."""
-        return choice_start(self._attach.inventory, self._trees.relation)
+        return self._attach.inventory.choice_start(self._trees.relation)
 
     @cached_property
     def _tables(self) -> Tensor:

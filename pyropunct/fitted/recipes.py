@@ -53,7 +53,7 @@ class Recipe:
     :ivar empty_score: added to the score of the empty pair, for an attach model that does not start by
         preferring it.
     :ivar parts: whether brackets and quotation marks may enclose a part of a constituent, see
-        `pyropunct.models.marked_parts`.
+        `pyropunct.models.extensions`.
     :ivar random_start: start from draws of N(0, 1) instead of the priors' means.
     :ivar guide: "map" for a point estimate, "normal" for a mean-field normal posterior over all weights,
         "channel" for one over the channel's weights, with a point estimate of all others.

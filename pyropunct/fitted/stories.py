@@ -13,7 +13,8 @@ from pyropunct.fitted.variants import SIZES, made
 from pyropunct.inference.machines.evidence import EMPTY
 from pyropunct.models.attach.log_linear import LogLinearAttach
 from pyropunct.models.attach.pruning import pruned, rounded
-from pyropunct.models.channel.slip import Slip, TokenBigrams
+from pyropunct.models.channel.composed import Slip, TokenBigrams
+from pyropunct.models.extensions import PartMarks, Trust, part_marks
 from pyropunct.models.learned import (
     check_buffers,
     fixed_names,
@@ -23,10 +24,8 @@ from pyropunct.models.learned import (
     require_names,
     settle,
 )
-from pyropunct.models.marked_parts import PartMarks, part_marks
 from pyropunct.models.story import Story
 from pyropunct.models.syntax import HeadOutward
-from pyropunct.models.trust import Trust
 from pyropunct.models.written_words import Words
 from pyropunct.text.marks import START
 from pyropunct.vocabulary import Vocabulary

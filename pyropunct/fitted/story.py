@@ -183,12 +183,11 @@ class FittedStory:
 
     def sprouted(self, problem: Problem, choices: Tensor) -> Iterator[list[Sprouts]]:
         """What every word's constituent sprouts, for each tree, given the (nodes,) choices."""
-        vocabulary, sizes, choices = self.vocabulary, torch.from_numpy(problem.sizes), choices.cpu()
-        rows = (choices % sizes + torch.from_numpy(problem.inventory.pair_start)[problem.relation]).tolist()
-        number, shapes = choices // sizes, Shapes(problem.forest)
+        vocabulary, shapes = self.vocabulary, Shapes(problem.forest)
+        rows, parts = problem.inventory.sprouted(problem.relation, choices.cpu())
 
         def sprout(node: int) -> Sprouts:
-            part, sides = shapes.part(node, int(number[node])), problem.inventory.rows[rows[node]]
+            part, sides = shapes.part(node, int(parts[node])), problem.inventory.rows[int(rows[node])]
             left, right = map(vocabulary.decode_string, sides)
             if part is None or self.story.parts is None:
                 return Sprouts(left, right)
@@ -272,9 +271,8 @@ class FittedStory:
         bearing = unmatched = 0
         expected = list[float]()
         for _, problem in self.problems(shown):
-            sizes, best = torch.from_numpy(problem.sizes), best_derivation(problem).cpu()
-            rows = torch.from_numpy(inventory.pair_start)[problem.relation] + best % sizes
-            bearing += int((bears[rows] | (best >= sizes)).sum())  # a part has both of its marks
+            rows, parts = inventory.sprouted(problem.relation, best_derivation(problem).cpu())
+            bearing += int((bears[rows] | (parts > 0)).sum())  # a part has both of its marks
             unmatched += int(costs[rows].sum())
             expected += self._expected_unmatched(problem).tolist()
         return Balance(bearing, unmatched, math.fsum(expected))

@@ -36,10 +36,10 @@ from pyropunct.errors import MissingPartError
 from pyropunct.fitted.evaluation import Evaluation
 from pyropunct.fitted.story import FittedStory
 from pyropunct.inference.pyro.collapse import collapse_trees
-from pyropunct.inference.pyro.elbo import scale_likelihood, tree_elbo
+from pyropunct.inference.pyro.svi import scale_likelihood, tree_elbo
+from pyropunct.models.extensions import Trust
 from pyropunct.models.learned import settle
 from pyropunct.models.trees import join_surfaces
-from pyropunct.models.trust import Trust
 from pyropunct.nets.parser import BiaffineParser, WeightedTree, attachment_scores, with_trees
 from pyropunct.nets.tagger import SlotTagger, SlotTaggerRecipe, train_slot_tagger
 from pyropunct.nets.trainer import AnyCheckpoint, Watch
@@ -216,7 +216,7 @@ def fit_reading(
 ) -> FittedStory:
     """A copy of a story for parser output that reads a tagger.
 
-    The weights of `pyropunct.models.trust` are learned by SVI; the other weights are not changed.
+    The weights of `pyropunct.models.extensions` are learned by SVI; the other weights are not changed.
 
     :param sentences: at least one, unseen by story and tagger.
     """

@@ -19,8 +19,7 @@ from pyropunct.fitted.recipes import Recipe, unusual
 from pyropunct.fitted.stories import blank_story, build_story, settle_story
 from pyropunct.fitted.variants import is_own
 from pyropunct.inference.pyro.collapse import ImpossibleSurfaceError, collapse_trees
-from pyropunct.inference.pyro.elbo import scale_likelihood, tree_elbo
-from pyropunct.inference.pyro.guides import NormalInPart, PointEstimate
+from pyropunct.inference.pyro.svi import NormalInPart, PointEstimate, scale_likelihood, tree_elbo
 from pyropunct.models.attach.attach_model import Contexts, Views, join_contexts, views_of
 from pyropunct.models.checking import check_attach, check_channel
 from pyropunct.models.learned import learned_values

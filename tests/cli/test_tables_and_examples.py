@@ -1,4 +1,4 @@
-"""Tables for people and for programs, and examples, of the commands ``rules`` and ``relations``."""
+"""DrawTables for people and for programs, and examples, of the commands ``rules`` and ``relations``."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""Tables of typed columns: every format by hand, and marks and p-values where they belong."""
+"""DrawTables of typed columns: every format by hand, and marks and p-values where they belong."""
 
 import csv
 import json

@@ -21,8 +21,8 @@ from pyropunct.fitted.recipes import Recipe
 from pyropunct.models import many_draws
 from pyropunct.models.attach.attach_model import Attach, Views
 from pyropunct.models.attach.log_linear import LogLinearAttach
+from pyropunct.models.channel.composed import Slip, TokenBigrams
 from pyropunct.models.channel.noisy_channel import Channel, Identity
-from pyropunct.models.channel.slip import Slip, TokenBigrams
 from pyropunct.models.channel.window import SlidingWindow
 from pyropunct.models.story import Story
 from pyropunct.models.trees import TreeBatch

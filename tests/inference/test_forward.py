@@ -65,7 +65,7 @@ def test_marks_inside() -> None:
         assert list(zip(token[here].tolist(), slot[here].tolist(), strict=True)) == expected
 
 
-def empty_tables(forest: Forest, draws: int) -> forward.Tables:
+def empty_tables(forest: Forest, draws: int) -> forward.DrawTables:
     """So many draws of all trees, without chance."""
     nodes, slots = forest.num_nodes, forest.num_slots
     return forward.tables_for(

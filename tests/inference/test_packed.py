@@ -24,7 +24,7 @@ from pyropunct.inference.inside import (
 from pyropunct.inference.machines.automata import side_by_side
 from pyropunct.inference.machines.evidence import evidence_of
 from pyropunct.inference.packed import PackedForest, joined, packed_forest, without_marks
-from pyropunct.inference.problem import Problem, choice_start
+from pyropunct.inference.problem import Problem
 from pyropunct.inference.pyro.pairs import log_probabilities
 from pyropunct.models.channel.composed import Inserting, TwoPasses
 from pyropunct.models.channel.noisy_channel import Channel, Identity
@@ -45,7 +45,7 @@ def packed_problem(words: int, channel: Channel, some: tuple[int | None, int | N
     forest = packed_forest([np.ones((words, words + 1), np.bool_)])
     forest = forest.items(torch.arange(forest.num_nodes).repeat_interleave(2))
     relation = torch.arange(forest.num_nodes) % 2 + forest.word % 2
-    start = torch.from_numpy(choice_start(inventory_, relation))
+    start = torch.from_numpy(inventory_.choice_start(relation))
     scores = torch.randn(int(start[-1]), generator=generator, dtype=torch.double)
     arcs = torch.randn(words, words + 1, 3, generator=generator, dtype=torch.double)
     of_items = arcs[forest.word, forest.head + 1, relation].repeat_interleave(start.diff())

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from pyropunct.inference import inside
 from pyropunct.inference.forest import forest_of
-from pyropunct.inference.parts import Part, Parts, Shapes, shown_parts
+from pyropunct.inference.parts import PartPair, Parts, Shapes, shown_parts
 from pyropunct.inference.problem import Problem
 
 MARKS = torch.tensor([[1, 2], [2, 2]])
@@ -26,7 +26,7 @@ MARKS = torch.tensor([[1, 2], [2, 2]])
 
 HEADS = [[0], [2, 0], [0, 1], [2, 0, 2], [3, 3, 0], [0, 1, 1], [2, 4, 2, 0], [0, 1, 2, 1], [3, 3, 0, 3, 3]]
 
-Choice = tuple[int, Part | None]
+Choice = tuple[int, PartPair | None]
 
 
 def dependents(heads: Sequence[int], word: int) -> tuple[list[int], list[int]]:
@@ -35,10 +35,10 @@ def dependents(heads: Sequence[int], word: int) -> tuple[list[int], list[int]]:
     return [child for child in own if child < word], [child for child in own if child > word]
 
 
-def all_parts(heads: Sequence[int], word: int) -> list[Part]:
+def all_parts(heads: Sequence[int], word: int) -> list[PartPair]:
     left, right = dependents(heads, word)
     return [
-        Part(kind, out_left, out_right)
+        PartPair(kind, out_left, out_right)
         for kind in range(len(MARKS))
         for out_left in range(len(left) + 1)
         for out_right in range(len(right) + 1)
@@ -114,7 +114,7 @@ def place(problem: Problem, node: int, choice: Choice) -> int:
     assert problem.parts is not None
     own = problem.parts.of_node[node]
     columns = (problem.parts.kind, problem.parts.left_out, problem.parts.right_out)
-    known = [Part(*(int(column[k]) for column in columns)) for k in own]
+    known = [PartPair(*(int(column[k]) for column in columns)) for k in own]
     return start + size * (1 + known.index(part)) + number
 
 

@@ -15,13 +15,13 @@ from torch import Tensor
 
 from pyropunct.inference.forest import forest_of
 from pyropunct.inference.inside import log_evidence
-from pyropunct.inference.parts import Part, Shapes
+from pyropunct.inference.parts import PartDraws, PartPair, PartScores, Shapes
 from pyropunct.inference.pyro.collapse import collapse_trees, tree_expectation, tree_problem
 from pyropunct.inference.pyro.decode import infer_trees, marginals
 from pyropunct.models.attach.attach_model import PairFrequencies
 from pyropunct.models.channel.noisy_channel import Channel, Identity
+from pyropunct.models.extensions import PartMarks, part_marks
 from pyropunct.models.many_draws import DrawsOfTrees, ManyDraws
-from pyropunct.models.marked_parts import PartDraws, PartMarks, PartScores, part_marks
 from pyropunct.models.story import Story
 from pyropunct.models.trees import TreeBatch
 from pyropunct.treebank.reading import read_text
@@ -201,7 +201,7 @@ def test_the_example_of_the_paper() -> None:
     choices = best(trees, surface).choices
     sizes, shapes = torch.from_numpy(np.diff(pairs.pair_start))[trees.relation], Shapes(trees.forest)
     found = [shapes.part(node, int(choices[node] // sizes[node])) for node in range(6)]
-    assert found == [None] * 5 + [Part(0, 2, 0)]
+    assert found == [None] * 5 + [PartPair(0, 2, 0)]
     punctemes = [pairs.pairs[trees.relation[node]][choices[node] % sizes[node]] for node in range(6)]
     assert [pair != ((), ()) for pair in punctemes] == [False, True, False, False, False, False]
 

@@ -11,10 +11,10 @@ from problems import evidence_of_trees, inventory, padded, settled, slope, tiny_
 from torch import Tensor
 
 from pyropunct.models.attach.attach_model import views_of
+from pyropunct.models.extensions import Trust
 from pyropunct.models.learned import settle
 from pyropunct.models.story import Story
 from pyropunct.models.trees import READING, TreeBatch
-from pyropunct.models.trust import Trust
 
 HEADS, RELATIONS = [[2, 0, 2], [0, 1]], [0, 1, 0, 1, 0]
 

@@ -18,8 +18,8 @@ from pyropunct.fitted.evaluation import average_edit_distance
 from pyropunct.fitted.story import FittedStory
 from pyropunct.inference.machines.evidence import Evidence
 from pyropunct.inference.pyro.collapse import ImpossibleSurfaceError
+from pyropunct.models.extensions import Trust
 from pyropunct.models.learned import settle
-from pyropunct.models.trust import Trust
 from pyropunct.nets.labels import Labels, SlotVocabulary
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.punctuator import Punctuator

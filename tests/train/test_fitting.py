@@ -13,7 +13,7 @@ import torch
 from pyropunct.errors import ModelFileError, VariantError
 from pyropunct.fitted.recipes import Recipe, named_recipe
 from pyropunct.inference.inside import expected_cost
-from pyropunct.inference.problem import Problem, choice_rows
+from pyropunct.inference.problem import Problem
 from pyropunct.models.economy import Economy
 from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.running_text import ReaderRecipe
@@ -130,7 +130,7 @@ def test_economical_trees(train: tuple[Sentence, ...], dev: tuple[Sentence, ...]
 
     def number(problem: Problem) -> float:
         sizes = torch.from_numpy(problem.choice_start).diff()
-        rows = choice_rows(problem.inventory, problem.relation)
+        rows = problem.inventory.choice_rows(problem.relation)
         cost = economy.cost(problem.forest)(torch.repeat_interleave(sizes), rows)
         return float(expected_cost(problem, cost)[1].sum())
 

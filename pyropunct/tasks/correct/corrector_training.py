@@ -15,7 +15,7 @@ from torch import Tensor
 
 from pyropunct.errors import InputError, VariantError
 from pyropunct.fitted.recipes import Recipe
-from pyropunct.models.channel.slip import Slip
+from pyropunct.models.channel.composed import Slip
 from pyropunct.models.channel.window import CentredWindow, SlidingWindow
 from pyropunct.models.story import Story
 from pyropunct.nets.parser import Parser, WeightedTree

@@ -16,7 +16,7 @@ from pyropunct.inference.forest import forest_of
 from pyropunct.inference.machines.evidence import exactly
 from pyropunct.inference.machines.paths import Made, Path, Ways
 from pyropunct.inference.machines.products import EDITS, KEEP
-from pyropunct.models.channel.slip import SLIP
+from pyropunct.models.channel.composed import SLIP
 from pyropunct.tasks import Advance
 from pyropunct.text.marks import START, UNKNOWN, Surface
 from pyropunct.treebank.sentence import Puncteme, Sentence, part_of
@@ -94,7 +94,7 @@ class Derivations:
         u = tuple(number[sprouted.token] for sprouted in underlying)
         x = tuple(number.get(token, number[UNKNOWN]) for token in surface)
         if (u, x) not in self._known:
-            self._known[u, x] = self._ways.best(u, exactly(x))
+            self._known[u, x] = self._ways.path(u, exactly(x))
         path = self._known[u, x]
         if path is None or path.branch == SLIP:
             origins = common_tokens(u, x, [sprouted.depth for sprouted in underlying])

@@ -22,7 +22,7 @@ from pyropunct.inference.inside import posterior_draws
 from pyropunct.inference.machines.evidence import String, exactly
 from pyropunct.inference.machines.paths import Ways
 from pyropunct.inference.problem import Problem
-from pyropunct.models.channel.slip import SLIP
+from pyropunct.models.channel.composed import SLIP
 from pyropunct.tasks import Advance
 from pyropunct.tasks.explain.derivations import SlotDerivation, sprouted_marks, ways_of
 from pyropunct.text.marks import STRAIGHT
@@ -401,7 +401,7 @@ def drawn_origins(
             underlying += [(token, node - first + 1) for token in side]
         tokens, words = [token for token, _ in underlying], [word for _, word in underlying]
         for _ in range(count):
-            path = ways.draw(tokens, exactly(surface), generator)
+            path = ways.path(tokens, exactly(surface), generator)
             if path is None or path.branch == SLIP:
                 yield (None,) * len(surface)
             else:

@@ -87,11 +87,11 @@ def surface_texts(drawn: Told, vocabulary: Vocabulary) -> list[str]:
 def underlying_brackets(drawn: Told, vocabulary: Vocabulary) -> list[str]:
     """T' of each drawn sentence, such as ``[root [advmod ADV ,] VERB [obj DET NOUN] .]``."""
     forest, words, relations = drawn.trees.forest, _words(drawn, vocabulary), drawn.trees.relation.tolist()
-    choices, shapes = drawn.choices.tolist(), Shapes(forest)
+    rows, parts = vocabulary.inventory.sprouted(drawn.trees.relation, drawn.choices)
+    shapes = Shapes(forest)
     brackets = [""] * len(words)
     for node in forest.bottom_up.tolist():
-        own = vocabulary.inventory.pairs[relations[node]]
-        pair, part = own[choices[node] % len(own)], shapes.part(node, choices[node] // len(own))
+        pair, part = vocabulary.inventory.rows[int(rows[node])], shapes.part(node, int(parts[node]))
         opening, closing = (displayed(vocabulary.decode_string(side)) for side in pair)
         children = [*forest.left_children(node), node, *forest.right_children(node)]
         members = [words[node] if child == node else brackets[child] for child in children]

@@ -14,10 +14,10 @@ from torch import Tensor
 from pyropunct.inference.inside import log_evidence
 from pyropunct.inference.machines.moves import MachineError
 from pyropunct.inference.pyro.collapse import collapse_trees, expected_uses, tree_problem
-from pyropunct.inference.pyro.elbo import scale_likelihood
+from pyropunct.inference.pyro.svi import scale_likelihood
 from pyropunct.inference.pyro.told import Told
+from pyropunct.models.channel.composed import Slip, TokenBigrams
 from pyropunct.models.channel.noisy_channel import Channel
-from pyropunct.models.channel.slip import Slip, TokenBigrams
 from pyropunct.models.channel.window import SlidingWindow
 from pyropunct.models.story import Story
 from pyropunct.models.trees import TreeBatch

@@ -39,7 +39,7 @@ from pyropunct.inference.pyro.collapse import (
     tree_factor,
 )
 from pyropunct.inference.pyro.decode import infer_trees
-from pyropunct.inference.pyro.elbo import TreeEnum_ELBO, TreeTrace_ELBO, scale_likelihood, tree_elbo
+from pyropunct.inference.pyro.svi import TreeEnum_ELBO, TreeTrace_ELBO, scale_likelihood, tree_elbo
 from pyropunct.inference.pyro.telling import one_by_one
 from pyropunct.models.channel.window import SlidingWindow
 from pyropunct.models.story import Story

@@ -12,7 +12,6 @@ from pyro.infer.autoguide import AutoDelta
 from torch import Tensor
 
 from pyropunct.inference.inside import posterior_pairs
-from pyropunct.inference.problem import choice_rows
 from pyropunct.inference.pyro.collapse import collapse_trees, tree_problem
 from pyropunct.inference.pyro.decode import infer_trees
 from pyropunct.inference.pyro.distribution import PunctuatedTrees
@@ -22,7 +21,7 @@ STORY = tiny_story(window("left"))
 CASES = [story_case(STORY, heads, seed) for seed, heads in enumerate(([2, 0, 2], [0, 1]))]
 TREES, SURFACE = batch_of(CASES)
 TABLE = torch.linspace(-1, 1, len(STORY.inventory.rows))
-ROWS = choice_rows(STORY.inventory, TREES.relation)
+ROWS = STORY.inventory.choice_rows(TREES.relation)
 WEIGHTS = STORY.channel.probabilities().detach()
 
 
@@ -71,7 +70,7 @@ def test_draws_have_the_probabilities() -> None:
     some = PunctuatedTrees(
         TREES.pick([1]),
         STORY.inventory,
-        TABLE[choice_rows(STORY.inventory, TREES.relation[3:])],
+        TABLE[STORY.inventory.choice_rows(TREES.relation[3:])],
         STORY.channel.transducer,
         WEIGHTS,
     )

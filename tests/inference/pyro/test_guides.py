@@ -8,7 +8,7 @@ import pytest
 import torch
 from pyro.infer import Trace_ELBO
 
-from pyropunct.inference.pyro.guides import NormalInPart
+from pyropunct.inference.pyro.svi import NormalInPart
 
 SEEN = [0.3, 1.1, -0.4, 2.0]
 

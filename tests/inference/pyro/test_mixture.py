@@ -34,8 +34,8 @@ from torch import Tensor
 
 from pyropunct.inference.pyro.collapse import ImpossibleSurfaceError, collapse_trees
 from pyropunct.inference.pyro.decode import infer_trees
-from pyropunct.inference.pyro.elbo import TreeEnum_ELBO, TreeTrace_ELBO, scale_likelihood
 from pyropunct.inference.pyro.mixture import mix_trees
+from pyropunct.inference.pyro.svi import TreeEnum_ELBO, TreeTrace_ELBO, scale_likelihood
 from pyropunct.models.channel.window import SlidingWindow
 from pyropunct.models.story import Story
 

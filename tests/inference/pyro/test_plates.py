@@ -19,7 +19,7 @@ from torch import Tensor
 
 from pyropunct.inference.pyro.collapse import collapse_trees
 from pyropunct.inference.pyro.decode import infer_trees
-from pyropunct.inference.pyro.elbo import TreeEnum_ELBO, TreeTrace_ELBO
+from pyropunct.inference.pyro.svi import TreeEnum_ELBO, TreeTrace_ELBO
 from pyropunct.inference.pyro.told import Told
 from pyropunct.models.channel.window import SlidingWindow
 from pyropunct.models.story import Story

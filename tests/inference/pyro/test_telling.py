@@ -10,8 +10,8 @@ from pyro.infer import TraceEnum_ELBO
 from pyro.ops.provenance import get_provenance, track_provenance
 
 from pyropunct.inference.pyro.collapse import collapse_trees, tree_expectation, tree_problem
-from pyropunct.inference.pyro.elbo import TreeEnum_ELBO, scale_likelihood
 from pyropunct.inference.pyro.mixture import mix_trees
+from pyropunct.inference.pyro.svi import TreeEnum_ELBO, scale_likelihood
 from pyropunct.inference.pyro.telling import one_by_one
 from pyropunct.models.story import Story
 

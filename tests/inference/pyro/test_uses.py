@@ -41,8 +41,8 @@ from pyropunct.inference.machines.evidence import SlotEvidence, any_over
 from pyropunct.inference.packed import packed_forest
 from pyropunct.inference.pyro.collapse import collapse_trees
 from pyropunct.inference.pyro.decode import infer_trees
-from pyropunct.inference.pyro.elbo import TreeEnum_ELBO, scale_likelihood
 from pyropunct.inference.pyro.mixture import mix_trees
+from pyropunct.inference.pyro.svi import TreeEnum_ELBO, scale_likelihood
 from pyropunct.inference.pyro.telling import one_by_one
 from pyropunct.models.channel.window import SlidingWindow
 from pyropunct.models.story import Story

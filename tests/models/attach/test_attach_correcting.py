@@ -9,7 +9,6 @@ from problems import NOTHING, attributes_of, padded, scores_of, seen, tree_batch
 from torch import Tensor
 
 from pyropunct.inference.inventory import Inventory
-from pyropunct.inference.problem import choice_start
 from pyropunct.models.attach.attach_model import views_of
 from pyropunct.models.attach.correcting_attach import (
     CORRECTION,
@@ -99,7 +98,7 @@ def test_columns_are_found_where_they_are_looked_for() -> None:
 
 def test_views_have_the_scores_of_nodes(attach: CorrectingAttach) -> None:
     """Views of some nodes, with marks and without, beside those of all nodes that bring their contexts."""
-    batch, start = trees(), choice_start(INVENTORY, trees().relation)
+    batch, start = trees(), INVENTORY.choice_start(trees().relation)
     for seed in range(4):
         views = views_of(batch.forest, surface(seed))
         known = views._replace(contexts=attach.contexts(batch, views))

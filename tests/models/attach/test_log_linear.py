@@ -11,7 +11,7 @@ from torch import Tensor
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.pyro.collapse import collapse_trees
 from pyropunct.models.attach.attach_model import Views, join_contexts, views_of
-from pyropunct.models.attach.feature_weights import OF_RELATION, Part
+from pyropunct.models.attach.feature_weights import OF_RELATION, PairPart
 from pyropunct.models.attach.features import FAMILIES, SEVERAL, Template
 from pyropunct.models.attach.log_linear import LogLinearAttach
 from pyropunct.models.channel.window import SlidingWindow
@@ -77,15 +77,17 @@ def contexts(templates: list[Template], trees: TreeBatch, surface: Tensor) -> li
     return found
 
 
-def value_of(part: Part, left: String, right: String) -> object:
+def value_of(part: PairPart, left: String, right: String) -> object:
     """What a feature looks at."""
     return {
-        Part.PAIR: (left, right),
-        Part.LEFT: left,
-        Part.RIGHT: right,
-        Part.SYMMETRY: symmetry_class([MARKS[token] for token in left], [MARKS[token] for token in right]),
-        Part.ANY_LEFT: left,
-        Part.ANY_RIGHT: right,
+        PairPart.PAIR: (left, right),
+        PairPart.LEFT: left,
+        PairPart.RIGHT: right,
+        PairPart.SYMMETRY: symmetry_class(
+            [MARKS[token] for token in left], [MARKS[token] for token in right]
+        ),
+        PairPart.ANY_LEFT: left,
+        PairPart.ANY_RIGHT: right,
     }[part]
 
 
@@ -184,7 +186,8 @@ def test_weights_of_symmetry() -> None:
         attach.weights = one_hot
         for relation, symmetry in attach.symmetry_weights().nonzero().tolist():
             expected = [
-                of == relation and value_of(Part.SYMMETRY, *pair) == CLASSES[symmetry] for of, *pair in pairs
+                of == relation and value_of(PairPart.SYMMETRY, *pair) == CLASSES[symmetry]
+                for of, *pair in pairs
             ]
             assert scores_of(attach, trees, surface).tolist() == list(map(float, expected))
             told += 1

@@ -6,7 +6,6 @@ import pytest
 import torch
 from torch import Tensor
 
-from pyropunct.inference.problem import choice_start
 from pyropunct.inference.pyro.pairs import log_probabilities
 from pyropunct.models.attach.attach_model import views_of
 from pyropunct.models.attach.log_linear import LogLinearAttach
@@ -51,7 +50,7 @@ def put(attach: LogLinearAttach, **tensors: Tensor) -> LogLinearAttach:
 
 
 def log_chances(attach: LogLinearAttach) -> Tensor:
-    start = torch.from_numpy(choice_start(VOCABULARY.inventory, TREES.relation))
+    start = torch.from_numpy(VOCABULARY.inventory.choice_start(TREES.relation))
     return log_probabilities(attach.scores(TREES, VIEWS), start)
 
 

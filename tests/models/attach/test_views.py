@@ -11,9 +11,8 @@ from variants import PairFrequencies
 
 from pyropunct.errors import VariantError
 from pyropunct.inference.inventory import Inventory
-from pyropunct.inference.problem import choice_start
 from pyropunct.models.attach.attach_model import Attach, Views, views_of
-from pyropunct.models.attach.feature_weights import Part
+from pyropunct.models.attach.feature_weights import PairPart
 from pyropunct.models.attach.features import (
     COLUMNS,
     FAMILIES,
@@ -112,8 +111,8 @@ def attach_of(*families: str) -> LogLinearAttach:
 
 
 MIXED = [
-    Template(Part.PAIR, ("child relation", "last_mark")),
-    Template(Part.SYMMETRY, ("mark inside", "tag")),
+    Template(PairPart.PAIR, ("child relation", "last_mark")),
+    Template(PairPart.SYMMETRY, ("mark inside", "tag")),
 ]
 
 
@@ -128,7 +127,7 @@ def test_scores_of_views(families: tuple[str, ...], monkeypatch: pytest.MonkeyPa
     for surface in surfaces:
         views = views_of(some.forest, surface)
         each.append(attach.scores(some, views._replace(contexts=attach.contexts(some, views))))
-    start = choice_start(attach.inventory, some.relation)
+    start = attach.inventory.choice_start(some.relation)
     expected = [scores[a:b] for a, b in itertools.pairwise(start) for scores in each]
     torch.testing.assert_close(found, torch.cat(expected), rtol=1e-12, atol=1e-12)
     differ = any(not torch.equal(each[0], scores) for scores in each)

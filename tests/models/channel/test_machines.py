@@ -20,8 +20,8 @@ from pyropunct.inference.machines.evidence import Evidence, Step, any_over, exac
 from pyropunct.inference.machines.moves import END, START, Branch, MachineError, Move, Pass
 from pyropunct.inference.machines.paths import Ways
 from pyropunct.inference.machines.products import LEFT_ABSORPTION, RIGHT_ABSORPTION
+from pyropunct.models.channel.composed import SLIP
 from pyropunct.models.channel.noisy_channel import Channel
-from pyropunct.models.channel.slip import SLIP
 from pyropunct.models.channel.window import SlidingWindow
 
 VARIANTS = pytest.mark.parametrize("variant", CHANNELS.values(), ids=CHANNELS)
@@ -103,7 +103,7 @@ def test_the_best_way(variant: Variant, direction: str) -> None:
         every = ways(channel, underlying, 3)
         for surface in dict.fromkeys(way.surface for way in every):
             fitting = [way for way in every if way.surface == surface]
-            found = paths.best(underlying, exactly(surface))
+            found = paths.path(underlying, exactly(surface))
             assert found is not None
             assert found.surface == surface
             best = max(fitting, key=lambda way: way.chance)
@@ -111,7 +111,7 @@ def test_the_best_way(variant: Variant, direction: str) -> None:
             if found.branch != SLIP:
                 assert tuple(made.edit for made in found.edits) in edits_of_the_best(fitting, best)
                 assert_origins(underlying, surface, found.origins)
-    assert paths.best((1,), exactly((1, 2, 1, 2, 1, 1, 1))) is None or "slip" in {
+    assert paths.path((1,), exactly((1, 2, 1, 2, 1, 1, 1))) is None or "slip" in {
         branch.name for branch in channel.branches()
     }
 
@@ -133,7 +133,7 @@ def test_origins_of_equal_tokens(direction: str) -> None:
     channel = SlidingWindow(NUM_TOKENS, direction)
     for edit, left in ((LEFT_ABSORPTION, 2), (RIGHT_ABSORPTION, 0)):
         channel.edit_logits = torch.full((3, 3, 4), -torch.inf).index_fill(-1, torch.tensor(edit), 0.0)
-        found = Ways(channel.transducer, channel.probabilities()).best((1, 1, 1), exactly((1,)))
+        found = Ways(channel.transducer, channel.probabilities()).path((1, 1, 1), exactly((1,)))
         assert found is not None
         assert found.origins == (left,)
         assert sorted(made.places for made in found.edits) in (
@@ -152,11 +152,11 @@ def test_draws_given_evidence(variant: Variant, direction: str, kind: str) -> No
     total, generator = sum(expected.values()), np.random.default_rng(0)
     paths = Ways(channel.transducer, channel.probabilities())
     if not total:
-        assert paths.draw(underlying, KNOWN[kind], generator) is None
+        assert paths.path(underlying, KNOWN[kind], generator) is None
         return
     found: Counter[String] = Counter()
     for _ in range(400):
-        path = paths.draw(underlying, KNOWN[kind], generator)
+        path = paths.path(underlying, KNOWN[kind], generator)
         assert path is not None
         found[path.surface] += 1
     assert all(weight_of(kind, string) > 0 for string in found)

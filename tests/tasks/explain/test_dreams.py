@@ -9,7 +9,7 @@ from pyro import poutine
 from torch import Tensor
 
 from pyropunct.inference.pyro.collapse import collapse_trees
-from pyropunct.inference.pyro.elbo import scale_likelihood
+from pyropunct.inference.pyro.svi import scale_likelihood
 from pyropunct.inference.pyro.told import Told
 from pyropunct.models.attach.log_linear import LogLinearAttach
 from pyropunct.models.channel.window import SlidingWindow

@@ -1,0 +1,178 @@
+"""What `pyro.infer.SVI` needs for stories: ELBOs that sum out trees, scales of mini-batches, and guides."""
+
+import operator
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import pyro
+import pyro.distributions as dist
+import torch
+from pyro import poutine
+from pyro.distributions import TorchDistribution, constraints
+from pyro.infer import Trace_ELBO, TraceEnum_ELBO
+from pyro.infer.autoguide.utils import deep_setattr
+from pyro.nn import PyroModule, PyroParam
+from pyro.poutine.messenger import Messenger
+from torch import Tensor
+
+from pyropunct.inference.pyro.collapse import CollapseMessenger, collapse_trees
+from pyropunct.inference.pyro.decode import infer_trees, marginals
+from pyropunct.inference.pyro.private import OfPreparedModels, PointGuide
+from pyropunct.inference.pyro.told import PAIRS
+
+Model = Callable[..., Any]
+
+
+class TreeEnum_ELBO(OfPreparedModels, TraceEnum_ELBO):  # noqa: N801, named as its parents in Pyro are
+    """`pyro.infer.TraceEnum_ELBO` that also sums out the punctemes of trees exactly."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        kwargs.setdefault("strict_enumeration_warning", False)
+        super().__init__(*args, **kwargs)
+
+    def prepared(self, model: Model) -> Model:
+        """The collapsed model."""
+        self._collapse = CollapseMessenger()
+        return self._collapse(model)
+
+    def compute_marginals(self, model: Model, guide: Model, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        """The marginals of other enumerated sites, and the posterior of each choice of the story, by "pairs".
+
+        :raises NotImplementedError: if there are sites of both kinds, and the one depends on the other.
+        """
+        others = super().compute_marginals(model, guide, *args, **kwargs)
+        return {**others, PAIRS: marginals(self._collapse.told[-1])}
+
+    def sample_posterior(self, model: Model, guide: Model, *args: Any, **kwargs: Any) -> Any:
+        """The model's return value with a joint posterior draw of all enumerated sites, trees included."""
+        # Pyro traces the model, which `prepared` collapses, and then runs it again for the draw.
+        return super().sample_posterior(infer_trees(model), guide, *args, **kwargs)
+
+
+class TreeTrace_ELBO(OfPreparedModels, Trace_ELBO):  # noqa: N801, likewise
+    """`TreeEnum_ELBO` for models that enumerate nothing else, without the bookkeeping that this takes."""
+
+    def prepared(self, model: Model) -> Model:
+        """The collapsed model."""
+        return collapse_trees(model)
+
+
+def tree_elbo(model: Model, guide: Model, *args: Any) -> TraceEnum_ELBO | Trace_ELBO:
+    """The faster ELBO that suffices with at most one plate around any site; runs guide and model once."""
+    guide_trace = poutine.trace(guide).get_trace(*args)
+    model_trace = poutine.trace(poutine.replay(collapse_trees(model), trace=guide_trace)).get_trace(*args)
+    sites = [*guide_trace.nodes.values(), *model_trace.nodes.values()]
+    enumerates = any(site["type"] == "sample" and (site["infer"] or {}).get("enumerate") for site in sites)
+    return TreeEnum_ELBO(max_plate_nesting=1) if enumerates else TreeTrace_ELBO(max_plate_nesting=1)
+
+
+class _ScaleLikelihoodMessenger(Messenger):
+    def __init__(self, scale: float) -> None:
+        super().__init__()
+        self._scale = scale
+
+    def _pyro_sample(self, msg: Any) -> None:
+        if msg["is_observed"] or msg["infer"].get("enumerate"):
+            msg["scale"] = msg["scale"] * self._scale
+        elif self._scale != 1 and any(frame.dim == -1 for frame in msg["cond_indep_stack"]):
+            raise NotImplementedError(
+                f"site '{msg['name']}' is latent for each tree, and scale_likelihood scales no guide: give "
+                "the plate of trees a subsample_size instead"
+            )
+
+
+def scale_likelihood(model: Model, scale: float) -> Model:
+    """The model of a treebank, where a call sees a mini-batch: log p(theta) + scale log p(x | T, theta).
+
+    Scales observed sites, enumerated sites and factors, but not the priors of weights. A plate of trees with
+    subsampling scales only the sites of the story.
+
+    :param scale: trees in the treebank / trees in a call.
+    :raises NotImplementedError: when called, if a site that is not enumerated is latent for each tree: the
+        guide's factor would have to be scaled, too.
+    """
+    return _ScaleLikelihoodMessenger(scale)(model)
+
+
+class Point(TorchDistribution):
+    """All probability on one point; the log-density of that very tensor is defined as 0.
+
+    `pyro.distributions.Delta` compares every element, which is slow for tens of millions of weights.
+    """
+
+    arg_constraints: ClassVar[dict[str, Any]] = {}
+    has_rsample = True
+
+    def __init__(self, value: Tensor, event_dim: int) -> None:
+        self.value = value
+        split = value.dim() - event_dim
+        super().__init__(value.shape[:split], value.shape[split:], validate_args=False)
+
+    @property
+    def support(self) -> Any:
+        """Real tensors."""
+        return constraints.independent(constraints.real, len(self.event_shape))
+
+    def rsample(self, sample_shape: torch.Size = torch.Size()) -> Tensor:  # noqa: B008
+        """The point."""
+        return self.value.expand(torch.Size((*sample_shape, *self.value.shape)))
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """0, for the point itself. Raises ValueError for any other tensor."""
+        if value is not self.value and value.data_ptr() != self.value.data_ptr():
+            raise ValueError("a Point knows only its own value")
+        return self.value.new_zeros(self.batch_shape)
+
+
+class PointEstimate(PointGuide):
+    """`pyro.infer.autoguide.AutoDelta` with `Point` for `Delta`: MAP for real-valued sites outside plates."""
+
+    def forward(self, *args: Any, **kwargs: Any) -> dict[str, Tensor]:
+        """Put every site at its current estimate."""
+        self.know_sites(*args, **kwargs)
+        return {
+            name: pyro.sample(name, self._distribution(name, site["fn"].event_dim))
+            for name, site in self.prototype_trace.iter_stochastic_nodes()
+        }
+
+    def _distribution(self, name: str, event_dim: int) -> TorchDistribution:
+        return Point(operator.attrgetter(name)(self), event_dim)
+
+
+class NormalInPart(PointEstimate):
+    """A `PointEstimate`, but for some sites, whose elements are normal and independent.
+
+    In the mean-field approximation of a normal posterior, the variance of an element is the inverse of its
+    diagonal entry in the precision matrix (Bishop 2006, section 10.1.2).  So these sites get the scales of
+    `pyro.infer.autoguide.AutoNormal`, while millions of other weights stay points, with sparse gradients.
+
+    :param part: the first part of the names of these sites.
+    :param init_scale: the standard deviations at the start.
+    """
+
+    def __init__(self, model: Any, part: str, init_scale: float = 0.1, **more: Any) -> None:
+        super().__init__(model, **more)
+        self._part, self._init_scale = part, init_scale
+
+    def add_parameters(self) -> None:
+        """Make the standard deviations."""
+        self.scale = PyroModule()
+        for name, site in self.prototype_trace.iter_stochastic_nodes():
+            if name.split(".")[0] == self._part:
+                start = torch.full_like(site["value"], self._init_scale)
+                positive = PyroParam(start, constraints.softplus_positive, site["fn"].event_dim)
+                deep_setattr(self.scale, name, positive)
+
+    def _distribution(self, name: str, event_dim: int) -> TorchDistribution:
+        if name.split(".")[0] != self._part:
+            return super()._distribution(name, event_dim)
+        location, scale = operator.attrgetter(name)(self), operator.attrgetter(name)(self.scale)
+        return dist.Normal(location, scale).to_event(event_dim)
+
+    def scales(self) -> dict[str, Tensor]:
+        """The standard deviations of the normal sites."""
+        return {
+            name: operator.attrgetter(name)(self.scale)
+            for name, _ in self.prototype_trace.iter_stochastic_nodes()
+            if name.split(".")[0] == self._part
+        }
