@@ -15,11 +15,11 @@ import torch
 
 from pyropunct import Sentence, read_treebank
 from pyropunct.nets.trainer import Progress
+from pyropunct.papers.restoration.restorers import ended_in, final_mark
+from pyropunct.papers.taggers.recurrent import RivalRecipe
+from pyropunct.papers.taggers.rival import RIVALS, Rival, train_rival
 from pyropunct.restore.decoders import DECODERS
 from pyropunct.restore.scores import average_edit_distance
-from pyropunct.rivals.restoration.restorers import ended_in, final_mark
-from pyropunct.rivals.taggers.recurrent import RivalRecipe
-from pyropunct.rivals.taggers.rival import RIVALS, Rival, train_rival
 
 GRID: tuple[dict[str, Any], ...] = (
     {},

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 from pyropunct import Punctuator, Sentence, read_treebank
-from pyropunct.compare.significance import permutation_test
+from pyropunct.significance import permutation_test
 from pyropunct.tasks.rephrase.permuting import (
     TrigramModel,
     learn_surface_order,

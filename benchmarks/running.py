@@ -21,13 +21,13 @@ from pyropunct import Punctuator, read_treebank
 from pyropunct.nets.parser import attachment_scores
 from pyropunct.nets.reader import count_ends, windows_of
 from pyropunct.nets.running_text import ReaderRecipe, case_of
+from pyropunct.papers.taggers.recurrent import RivalRecipe
+from pyropunct.papers.taggers.rival import Rival, train_rival
 from pyropunct.restore.reading import CHUNK
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.running import ENDING, in_their_cases
 from pyropunct.restore.scores import RestorationScores
 from pyropunct.restore.settings import RestoreSettings
-from pyropunct.rivals.taggers.recurrent import RivalRecipe
-from pyropunct.rivals.taggers.rival import Rival, train_rival
 from pyropunct.text.marks import START, Surface
 from pyropunct.text.raw_sentence import RawSentence, line_of
 from pyropunct.treebank.sentence import Sentence, by_document

@@ -9,7 +9,9 @@ from pyropunct.cli import console
 from pyropunct.cli.command import command
 from pyropunct.cli.loading import Hardware, Json, ModelUse, check_device, read_file
 from pyropunct.cli.training_reports import step_bar
-from pyropunct.compare.options import (
+from pyropunct.errors import UserError
+from pyropunct.limits import Help, NamesIn, Placeholder
+from pyropunct.papers.options import (
     CASCADED,
     RESTORATION,
     CommaSettings,
@@ -18,12 +20,10 @@ from pyropunct.compare.options import (
     ParserSettings,
     RestorationSettings,
 )
-from pyropunct.errors import UserError
-from pyropunct.limits import Help, NamesIn, Placeholder
 from pyropunct.shipped import DEFAULT
 
 if TYPE_CHECKING:
-    from pyropunct.compare.experiment import Experiment
+    from pyropunct.papers.experiment import Experiment
     from pyropunct.treebank.reading import Treebank
 
 Folder = Annotated[
@@ -60,8 +60,8 @@ def restoration(
     :param quick: train everything for one epoch and take at most 50 draws, to check that it works.
     """
     from pyropunct.fitted.recipes import named_recipe
-    from pyropunct.rivals.restoration.restoration_experiment import RestorationExperiment
-    from pyropunct.rivals.restoration.restorers import Conditions
+    from pyropunct.papers.restoration.restoration_experiment import RestorationExperiment
+    from pyropunct.papers.restoration.restorers import Conditions
     from pyropunct.treebank.reading import require_punctuation
 
     machine.start()
@@ -99,9 +99,9 @@ def commas(
         the model of the package.
     :param fit: compare with a model and a parser fitted to TRAIN, which takes minutes or hours.
     """
-    from pyropunct.rivals.shieber_tao_2003.comma_experiment import CommaExperiment, FittedCommaExperiment
-    from pyropunct.rivals.shieber_tao_2003.sentences import COMMA, read_comma_sentences, require_commas
-    from pyropunct.rivals.shieber_tao_2003.story_commas import story_results
+    from pyropunct.papers.shieber_tao_2003.comma_experiment import CommaExperiment, FittedCommaExperiment
+    from pyropunct.papers.shieber_tao_2003.sentences import COMMA, read_comma_sentences, require_commas
+    from pyropunct.papers.shieber_tao_2003.story_commas import story_results
 
     if fit and model is not None:
         raise UserError("--fit fits a model of its own: leave out --model")
@@ -143,9 +143,9 @@ def joint(
 
     :param model: the model that restores running text.
     """
-    from pyropunct.rivals.ma_2014.treatments import have_language_tags
-    from pyropunct.rivals.zhang_2013.joint_experiment import JointExperiment
-    from pyropunct.rivals.zhang_2013.streams import SENTENCES, streams
+    from pyropunct.papers.ma_2014.treatments import have_language_tags
+    from pyropunct.papers.zhang_2013.joint_experiment import JointExperiment
+    from pyropunct.papers.zhang_2013.streams import SENTENCES, streams
     from pyropunct.text.lines import TreebankError
 
     use.start()
@@ -169,8 +169,8 @@ def parsers(
     Compares four treatments of marks and several beam widths.  Prints how many words get the right head, and
     which differences from marks as tokens are significant.
     """
-    from pyropunct.rivals.ma_2014.parser_experiment import ParserExperiment
-    from pyropunct.rivals.ma_2014.treatments import have_language_tags, marked_sentences
+    from pyropunct.papers.ma_2014.parser_experiment import ParserExperiment
+    from pyropunct.papers.ma_2014.treatments import have_language_tags, marked_sentences
     from pyropunct.text.lines import TreebankError
 
     treebanks = read_file(train), read_file(dev)
@@ -204,7 +204,7 @@ def correction(
     :param corrected: the corrections of --learners in CoNLL-U; sentences whose trees differ without
         punctuation are left out.
     """
-    from pyropunct.rivals.correction_experiment import CorrectionExperiment
+    from pyropunct.papers.correction_experiment import CorrectionExperiment
     from pyropunct.tasks.correct.learners import read_learner_treebanks, read_learners
     from pyropunct.treebank.reading import require_punctuation
 

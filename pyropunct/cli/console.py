@@ -20,7 +20,7 @@ from pyropunct.files import json_text
 from pyropunct.text.lines import shortened, visible
 
 if TYPE_CHECKING:
-    from pyropunct.compare.table import Table
+    from pyropunct.tables import Table
     from pyropunct.treebank.reading import Omission, Treebank
 
 IDS_SHOWN = 5

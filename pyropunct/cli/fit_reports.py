@@ -7,8 +7,8 @@ from typing import Any
 from pyropunct.cli import console
 from pyropunct.cli.report import Report
 from pyropunct.cli.rule_reports import disagreement
-from pyropunct.compare.table import Table, cells_table
 from pyropunct.punctuator import Punctuator
+from pyropunct.tables import Table, cells_table
 from pyropunct.tasks.explain.learned import learned_rules
 from pyropunct.text.marks import display
 from pyropunct.train.texts import REASONS

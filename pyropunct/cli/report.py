@@ -15,7 +15,7 @@ from pyropunct.files import json_text
 from pyropunct.limits import Help, Range
 
 if TYPE_CHECKING:
-    from pyropunct.compare.table import Table
+    from pyropunct.tables import Table
     from pyropunct.treebank.reading import Omission, Treebank
     from pyropunct.treebank.sentence import Sentence
 

@@ -5,7 +5,7 @@ from itertools import chain
 from typing import Any
 
 from pyropunct.cli.learned_reports import Learned, LearnedReport
-from pyropunct.compare.table import NO_VALUE, Table, cells_table
+from pyropunct.tables import NO_VALUE, Table, cells_table
 from pyropunct.tasks.explain.learned import LearnedWeight, SeveralOutcomes, side_by_side
 from pyropunct.tasks.explain.rules import COUNTED, GAP, LearnedPair, LearnedRules, PairOutcome
 from pyropunct.text.marks import display, displayed_string

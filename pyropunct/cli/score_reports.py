@@ -5,10 +5,10 @@ from typing import Any
 
 from pyropunct.cli import console
 from pyropunct.cli.report import Report, SentenceReport
-from pyropunct.compare.table import Table, cells_table
 from pyropunct.nets.parser import attachment_scores
 from pyropunct.restore.restoring import Restored, Source
 from pyropunct.restore.scores import MarkScore, RestorationScores
+from pyropunct.tables import Table, cells_table
 from pyropunct.text.lines import TreebankError
 from pyropunct.text.marks import ABBREVIATION_DOT, display
 from pyropunct.treebank.reading import Omission

@@ -1,0 +1,233 @@
+"""Compares systems that restore commas, as Table 1 of Shieber & Tao (2003), with significance."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from operator import attrgetter
+from pathlib import Path
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pyropunct.nets.parser import Parser, WeightedTree, as_read
+from pyropunct.papers.experiment import Experiment, TableResults, Watch, unwatched
+from pyropunct.papers.options import CommaSettings
+from pyropunct.papers.restoration.restoration_experiment import Run
+from pyropunct.papers.restoration.restorers import Conditions, Parses, Treebanks
+from pyropunct.papers.shieber_tao_2003.models import MODELS, CommaSystem
+from pyropunct.papers.shieber_tao_2003.sentences import (
+    COMMA,
+    CORRECT,
+    GOLD,
+    RESTORED,
+    RIGHT,
+    CommaResult,
+    CommaScores,
+    CommaSentence,
+    parsed,
+    read_comma_sentences,
+    require_commas,
+)
+from pyropunct.papers.shieber_tao_2003.story_commas import story_results
+from pyropunct.significance import f1
+from pyropunct.tables import Column
+from pyropunct.text.lines import TreebankError
+from pyropunct.treebank.brackets import read_brackets
+from pyropunct.treebank.sentence import Sentence
+
+BASELINE = "1"
+"""The model from which reductions of errors are counted."""
+
+ON_PARSED_TREES: Mapping[str, str] = MappingProxyType(
+    {"5": "3", "5t": "3t", "9": "8", "9c": "8c", "12": "10", "12c": "10c"}
+)
+"""The models with a parser's constituents, and the same model with those of the treebank."""
+
+SEEN, SEEN_IN_TRAINING = "7", "6"
+"""Model 5 with constituents of a parser that has read the commas of all sentences, or those of training."""
+
+
+def columns(baseline: CommaScores | None) -> tuple[Column[CommaResult], ...]:
+    """The columns; F and sentence accuracy are tested, error reductions are relative to the baseline."""
+
+    def reduction(result: CommaResult) -> float | None:
+        return None if baseline is None else result.scores.error_reduction(baseline)
+
+    def marks(result: CommaResult) -> NDArray[np.int64]:
+        return result.scores.table[:, (GOLD, RESTORED, RIGHT)]
+
+    def correct(result: CommaResult) -> NDArray[np.int64]:
+        return result.scores.table[:, CORRECT]
+
+    accuracy = attrgetter("scores.sentence_accuracy")
+    return (
+        Column("model", "model", attrgetter("name")),
+        Column("title", "what it looks at", attrgetter("title")),
+        Column("trees", "trees", attrgetter("trees")),
+        Column("precision", "P", attrgetter("scores.precision"), 3),
+        Column("recall", "R", attrgetter("scores.recall"), 3),
+        Column("f", "F", attrgetter("scores.f"), 3, evidence=marks, statistic=f1, best=max),
+        Column("token_accuracy", "tokens", attrgetter("scores.token_accuracy"), 3),
+        Column("sentence_accuracy", "sentences", accuracy, 3, evidence=correct, best=max),
+        Column("error_reduction", "reduction", reduction, 3),
+    )
+
+
+class CommaExperiment(Experiment):
+    """Trains models of commas on some sentences and measures them on others.
+
+    :param parser: finds trees for the models of :data:`ON_PARSED_TREES`, which are skipped without it.
+    :param others: results of further systems on the same sentences.
+    :param parser_of_train: finds the trees of the training sentences; by default the same parser does.
+    :param seen: knows the trees of a parser that has read the commas of the sentences, for models 6 and 7.
+    """
+
+    settings_type = CommaSettings
+
+    def __init__(
+        self,
+        train: Sequence[CommaSentence],
+        dev: Sequence[CommaSentence],
+        settings: CommaSettings | None = None,
+        parser: Parser | None = None,
+        others: Iterable[CommaResult] = (),
+        *,
+        parser_of_train: Parser | None = None,
+        seen: Parser | None = None,
+        watch: Watch = unwatched,
+    ) -> None:
+        super().__init__(train, dev, settings, watch=watch)
+        self.parser, self.parser_of_train, self.others = parser, parser_of_train or parser, others
+        self.seen = seen
+
+    def results(self) -> TableResults:
+        """A row for each model with gold and parsed constituents, then ``others``; for programs also the best
+        of each column. Raises ValueError without sentences.
+        """
+        rows, settings = [*self._rows(), *self.others], self.settings
+        sizes = {
+            name: {"sentences": len(part), "commas": sum(int(one.commas.sum()) for one in part)}
+            for name, part in (("train", self.train), ("dev", self.dev))
+        }
+        train, dev = sizes.values()
+        notes = (
+            f"Trained on {train['sentences']:,} sentences with {train['commas']:,} commas, measured on "
+            f"{dev['sentences']:,} with {dev['commas']:,}; smoothing {settings.smoothing}; words with fewer "
+            f"than {settings.least} places in training count as one.",
+            "tokens, sentences: the shares of positions, and of sentences, in which all is right; reduction: "
+            f"of the errors in sentences of model {BASELINE} that people would avoid.",
+        )
+        baseline = next((result.scores for result in rows if result.name == BASELINE), None)
+        table = self.table("Commas", columns(baseline), rows, notes)
+        best = {column.key: table.best(column) for column in table.columns if column.evidence}
+        names = {key: None if row is None else rows[row].name for key, row in best.items()}
+        return TableResults({"systems": table}, {**settings.to_json(), **sizes, "best": names})
+
+    def _rows(self) -> Iterator[CommaResult]:
+        models = self.settings.models
+        on_parsed = {} if self.parser is None else {n: m for n, m in ON_PARSED_TREES.items() if m in models}
+        with self.watch("models", len(models) + len(on_parsed)) as advance:
+            for name in models:
+                trees = "gold" if MODELS[name].looks_at_constituents else ""
+                yield self._result(name, name, trees, self.train, self.dev)
+                advance(1)
+            if self.parser is not None and self.parser_of_train is not None:
+                train, dev = parsed(self.train, self.parser_of_train), parsed(self.dev, self.parser)
+                for name, model in on_parsed.items():
+                    yield self._result(name, model, "parsed", train, dev)
+                    advance(1)
+                model = ON_PARSED_TREES["5"]
+                if self.seen is not None and model in models:
+                    train = parsed(self.train, self.seen)
+                    yield self._result(SEEN_IN_TRAINING, model, "parsed, commas seen in training", train, dev)
+                    yield self._result(SEEN, model, "parsed, commas seen", train, parsed(self.dev, self.seen))
+
+    def _result(
+        self, name: str, model: str, trees: str, train: Sequence[CommaSentence], dev: Sequence[CommaSentence]
+    ) -> CommaResult:
+        system = CommaSystem(train, model, self.settings.smoothing, self.settings.least)
+        scores = CommaScores.of(system.restore(dev), [sentence.commas for sentence in dev])
+        return CommaResult(name, MODELS[model].title, trees, scores)
+
+
+@dataclass(frozen=True)
+class KnownTrees:
+    """A parser that knows the trees of some sentences, by their words, and parses all others."""
+
+    known: Mapping[tuple[str, ...], list[WeightedTree]]
+    parser: Parser
+
+    def parse(self, sentences: Sequence[Sequence[str]], trees: int = 1) -> list[list[WeightedTree]]:
+        """See `pyropunct.nets.parser.Parser`."""
+        return [self.known.get(tuple(one)) or self.parser.parse([one], trees)[0] for one in sentences]
+
+
+def _known(parses: Parses, parser: Parser) -> KnownTrees:
+    return KnownTrees({trees[0].tree.forms: list(trees) for trees in parses}, parser)
+
+
+class FittedCommaExperiment(Experiment):
+    """As `CommaExperiment`, with a model of latent punctuation and a parser trained on the same sentences.
+
+    Both learn from the converted trees, with early stopping on dev.  A parser knows its training sentences
+    too well, so their trees come from parsers trained on the others, see `pyropunct.nets.parser`.
+
+    :param train: file of phrase-structure trees, like ``dev``.
+    :param folder: keeps trained parts, so that a repeated experiment loads them.
+    :raises TreebankError: if a file cannot be read, or there is too little to learn from.
+    """
+
+    def __init__(
+        self,
+        train: str,
+        dev: str,
+        settings: CommaSettings,
+        folder: str | Path | None = None,
+        watch: Watch = unwatched,
+    ) -> None:
+        self.file, self.learned, self.measured = dev, read_comma_sentences(train), read_comma_sentences(dev)
+        require_commas(self.learned, train)
+        treebanks = tuple(read_brackets(train)), tuple(read_brackets(dev))
+        if len(treebanks[0]) < 2:
+            problem = "parsing each sentence by what is learned from others takes two sentences"
+            raise TreebankError(train, problem)
+        super().__init__(*treebanks, settings, folder, watch)
+
+    def texts(self, data: Iterable[Sentence]) -> Iterator[str]:
+        """The converted sentences."""
+        return (sentence.conllu() for sentence in data)
+
+    def results(self) -> TableResults:
+        """The table of all models."""
+        conditions = Conditions(seed=self.settings.seed, folds=self.settings.folds)
+        run = Run(Treebanks(self.train, self.dev), self.dev, conditions, self)
+        parser = run.parser(100).model
+        model = replace(run.system("full").model, parser=parser)
+        parses = run.with_parses.parses
+        assert parses is not None  # there are folds
+        return CommaExperiment(
+            self.learned,
+            self.measured,
+            self.settings,
+            parser,
+            story_results(model, self.file, self.measured, self.settings, self.watch),
+            parser_of_train=_known(parses[0], parser),
+            seen=self._seen(run, parser),
+            watch=self.watch,
+        ).results()
+
+    def _seen(self, run: Run, parser: Parser) -> KnownTrees | None:
+        """The trees of parsers that have read words and commas; None if no model uses them."""
+        if ON_PARSED_TREES["5"] not in self.settings.models:
+            return None
+        train, dev = (tuple(map(_with_commas_alone, part)) for part in (self.train, self.dev))
+        run = replace(run, treebanks=Treebanks(train, dev), marks=True)
+        parses = run.with_parses.parses
+        assert parses is not None  # there are folds
+        read = [as_read(sentence, marks=True) for sentence in dev]
+        return _known([*parses[0], *run.parser(100).model.parse(read)], parser)
+
+
+def _with_commas_alone(sentence: Sentence) -> Sentence:
+    surface = tuple(tuple(mark for mark in slot if mark == COMMA) for slot in sentence.surface)
+    return replace(sentence, surface=surface)
