@@ -15,8 +15,8 @@ from pyropunct.treebank.reading import nothing_kept
 from pyropunct.treebank.sentence import Sentence
 
 if TYPE_CHECKING:
+    from pyropunct.cli.shards import Reject, Work
     from pyropunct.cli.sources import Items
-    from pyropunct.corpus.shards import Reject, Work
     from pyropunct.fitted.evaluation import Evaluation, EvaluationSums, WholeEvaluation
     from pyropunct.fitted.story import ImpossibleSentenceError
     from pyropunct.punctuator import Punctuator

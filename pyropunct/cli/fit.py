@@ -107,11 +107,11 @@ def fit(
     If there are several, the model is for the first one; the others help where they agree with it.
     """
     from pyropunct.cli.fit_reports import fit_report
-    from pyropunct.corpus.inputs import files_of_several, parts_of
     from pyropunct.fitted.model_file import check_writable
     from pyropunct.nets.encoder import Encoder
     from pyropunct.nets.parser import FOLDS
     from pyropunct.nets.pretrained import CachedFeatures
+    from pyropunct.text.inputs import files_of_several, parts_of
     from pyropunct.train.fitting import fit as fit_model
 
     recipe = changed_recipe(options.recipe, options.set, changes, {*RECIPE_OPTIONS, "direction"})

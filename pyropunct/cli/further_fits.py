@@ -49,9 +49,9 @@ def adapt(model: str, texts: tuple[str, ...], *, options: AdaptOptions, json: Js
     not improve stay unchanged.
     """
     from pyropunct.cli.fit_reports import adaptation_report
-    from pyropunct.corpus.inputs import files_of_several, parts_of
     from pyropunct.fitted.model_file import check_writable
     from pyropunct.nets.encoder import Encoder
+    from pyropunct.text.inputs import files_of_several, parts_of
     from pyropunct.train.adapting import adapt as adapted
 
     file = model_path(options.out)

@@ -16,8 +16,8 @@ from pyropunct.tasks.settings import CorrectingSettings
 
 if TYPE_CHECKING:
     from pyropunct.cli.report import SentenceReport
+    from pyropunct.cli.shards import Work
     from pyropunct.cli.sources import Restore
-    from pyropunct.corpus.shards import Work
 
 # Modules that need torch are imported inside the functions, so that --help answers at once.
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from pyropunct.corpus.shards import Job, Shard
+from pyropunct.cli.shards import Job, Shard
 from pyropunct.errors import FailureError, InputError
 from pyropunct.text.lines import Start
 
 distributed = pytest.importorskip("distributed", reason="pyropunct[corpus] is not installed")
-from pyropunct.corpus import cluster  # noqa: E402
-from pyropunct.corpus.cluster import check_workers, completed, connected, cut_all, make_all  # noqa: E402
+from pyropunct.cli import cluster  # noqa: E402
+from pyropunct.cli.cluster import check_workers, completed, connected, cut_all, make_all  # noqa: E402
 
 JOB = Job("", "", "", (), 1, "", "")
 SHARDS = [Shard(number, "a", "text", Start(), 1, 10, "") for number in range(1, 9)]

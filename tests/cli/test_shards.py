@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyropunct.corpus import shards
-from pyropunct.corpus.shards import Job, Shard, cut, make, text_of
+from pyropunct.cli import shards
+from pyropunct.cli.shards import Job, Shard, cut, make, text_of
 from pyropunct.text.lines import LONGEST_LINE, ByteLines, Start, TextPart, TreebankError, lines_or_errors
 from pyropunct.treebank.reading import Omission, sentences_or_errors
 from pyropunct.treebank.sentence import Sentence

@@ -9,7 +9,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from pyropunct.corpus.shards import CutFile
+from pyropunct.cli.shards import CutFile
 from pyropunct.errors import InputError
 from pyropunct.files import WRITING, json_text, written_whole
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pyropunct.corpus.inputs import contents, files_of, kind_of, names_of
 from pyropunct.errors import InputError
+from pyropunct.text.inputs import contents, files_of, kind_of, names_of
 
 TEXT = b"however the meeting ended\n" * 20_000
 

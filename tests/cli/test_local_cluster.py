@@ -14,7 +14,7 @@ import pytest
 
 distributed = pytest.importorskip("distributed", reason="pyropunct[corpus] is not installed")
 psutil = pytest.importorskip("psutil", reason="pyropunct[corpus] is not installed")
-from pyropunct.corpus.cluster import connected  # noqa: E402
+from pyropunct.cli.cluster import connected  # noqa: E402
 
 SECONDS = 5
 

@@ -16,10 +16,10 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, BinaryIO, NamedTuple, Protocol, TextIO, cast
 
-from pyropunct.corpus.inputs import COMPRESSED, contents, without_compression
 from pyropunct.errors import InputError
 from pyropunct.files import digest_of, written_whole
 from pyropunct.shipped import place_of
+from pyropunct.text.inputs import COMPRESSED, contents, without_compression
 from pyropunct.text.lines import SIZE, ByteLines, Start, TextPart, TreebankError, decoded, visible
 from pyropunct.treebank.conllu_reader import is_comment, recognised
 

@@ -22,10 +22,10 @@ from dask.system import CPU_COUNT
 from distributed import Client, Nanny, Scheduler, Security, SpecCluster, Worker, as_completed
 from distributed.versions import VersionMismatchWarning
 
-from pyropunct.corpus.inputs import names_of
-from pyropunct.corpus.shards import CutFile, Job, Shard, cut, make
+from pyropunct.cli.shards import CutFile, Job, Shard, cut, make
 from pyropunct.errors import FailureError, InputError
 from pyropunct.inference.compiling import put_off
+from pyropunct.text.inputs import names_of
 
 AHEAD = 2
 """Tasks that are handed out for each core, so that none waits for the next: this bounds the memory."""
