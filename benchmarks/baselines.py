@@ -15,9 +15,9 @@ import torch
 
 from pyropunct import Sentence, read_treebank
 from pyropunct.nets.trainer import Progress
-from pyropunct.papers.restoration.restorers import ended_in, final_mark
-from pyropunct.papers.taggers.recurrent import RivalRecipe
-from pyropunct.papers.taggers.rival import RIVALS, Rival, train_rival
+from pyropunct.papers.li_2019.recurrent import RivalRecipe
+from pyropunct.papers.li_2019.restorers import ended_in, final_mark
+from pyropunct.papers.li_2019.rival import RIVALS, Rival, train_rival
 from pyropunct.restore.decoders import DECODERS
 from pyropunct.restore.scores import average_edit_distance
 

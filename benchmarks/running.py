@@ -21,8 +21,8 @@ from pyropunct import Punctuator, read_treebank
 from pyropunct.nets.parser import attachment_scores
 from pyropunct.nets.reader import count_ends, windows_of
 from pyropunct.nets.running_text import ReaderRecipe, case_of
-from pyropunct.papers.taggers.recurrent import RivalRecipe
-from pyropunct.papers.taggers.rival import Rival, train_rival
+from pyropunct.papers.li_2019.recurrent import RivalRecipe
+from pyropunct.papers.li_2019.rival import Rival, train_rival
 from pyropunct.restore.reading import CHUNK
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.running import ENDING, in_their_cases

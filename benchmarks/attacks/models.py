@@ -26,8 +26,8 @@ from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.parser import train_parser
 from pyropunct.nets.reader import train_reader
 from pyropunct.nets.running_text import ReaderRecipe
-from pyropunct.papers.taggers.recurrent import RivalRecipe
-from pyropunct.papers.taggers.rival import load_rival, train_rival
+from pyropunct.papers.li_2019.recurrent import RivalRecipe
+from pyropunct.papers.li_2019.rival import load_rival, train_rival
 from pyropunct.tasks.correct.fitting import fit_correction
 from pyropunct.train.fitting import fit
 from pyropunct.treebank.reading import read_treebank

@@ -60,8 +60,8 @@ def restoration(
     :param quick: train everything for one epoch and take at most 50 draws, to check that it works.
     """
     from pyropunct.fitted.recipes import named_recipe
-    from pyropunct.papers.restoration.restoration_experiment import RestorationExperiment
-    from pyropunct.papers.restoration.restorers import Conditions
+    from pyropunct.papers.li_2019.restoration_experiment import RestorationExperiment
+    from pyropunct.papers.li_2019.restorers import Conditions
     from pyropunct.treebank.reading import require_punctuation
 
     machine.start()
@@ -204,7 +204,7 @@ def correction(
     :param corrected: the corrections of --learners in CoNLL-U; sentences whose trees differ without
         punctuation are left out.
     """
-    from pyropunct.papers.correction_experiment import CorrectionExperiment
+    from pyropunct.papers.li_2019.correction_experiment import CorrectionExperiment
     from pyropunct.tasks.correct.learners import read_learner_treebanks, read_learners
     from pyropunct.treebank.reading import require_punctuation
 

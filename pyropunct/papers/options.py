@@ -12,7 +12,7 @@ from pyropunct.restore.settings import DecisionSettings, Decoder, RestoreSetting
 
 RESTORERS = ("trivial", "crf", "attention", "attach", "full", "mixed")
 """The systems that restore punctuation, in the order of tables; see
-`pyropunct.papers.restoration.restorers.SYSTEMS`."""
+`pyropunct.papers.li_2019.restorers.SYSTEMS`."""
 
 CRF, CASCADED, UNIFIED, RESTORATION = "crf", "cascaded", "unified", "restoration"
 

@@ -27,8 +27,8 @@ from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.parser import BiaffineParser, train_parser
 from pyropunct.nets.reader import RunningReader, train_reader
 from pyropunct.nets.running_text import ReaderRecipe
-from pyropunct.papers.taggers.recurrent import RivalRecipe
-from pyropunct.papers.taggers.rival import BiLSTMCRF, train_rival
+from pyropunct.papers.li_2019.recurrent import RivalRecipe
+from pyropunct.papers.li_2019.rival import BiLSTMCRF, train_rival
 from pyropunct.punctuator import Punctuator
 from pyropunct.text.marks import SPECIAL
 from pyropunct.train.checkpoints import read_state, write_state

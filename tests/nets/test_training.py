@@ -19,8 +19,8 @@ from pyropunct.nets.reader import train_reader
 from pyropunct.nets.running_text import ReaderRecipe
 from pyropunct.nets.tagger import SlotTaggerRecipe, train_slot_tagger
 from pyropunct.nets.trainer import Progress
-from pyropunct.papers.taggers.recurrent import RivalRecipe
-from pyropunct.papers.taggers.rival import train_rival
+from pyropunct.papers.li_2019.recurrent import RivalRecipe
+from pyropunct.papers.li_2019.rival import train_rival
 from pyropunct.train.checkpoints import Checkpoint, read_state, write_state
 from pyropunct.treebank.sentence import Sentence
 

@@ -21,7 +21,7 @@ from pyropunct.models.learned import settle
 from pyropunct.models.trust import Trust
 from pyropunct.nets.labels import Labels, SlotVocabulary
 from pyropunct.nets.parser import WeightedTree
-from pyropunct.papers.restoration.restorers import ended_in, final_mark
+from pyropunct.papers.li_2019.restorers import ended_in, final_mark
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.deciding import FIRST_ROUND, Voice, decide, log_odds, pooled, voices_of
 from pyropunct.restore.decoders import DECODERS

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from pyropunct.nets.parser import Parser, WeightedTree, as_read
 from pyropunct.papers.experiment import Experiment, TableResults, Watch, unwatched
+from pyropunct.papers.li_2019.restoration_experiment import Run
+from pyropunct.papers.li_2019.restorers import Conditions, Parses, Treebanks
 from pyropunct.papers.options import CommaSettings
-from pyropunct.papers.restoration.restoration_experiment import Run
-from pyropunct.papers.restoration.restorers import Conditions, Parses, Treebanks
 from pyropunct.papers.shieber_tao_2003.models import MODELS, CommaSystem
 from pyropunct.papers.shieber_tao_2003.sentences import (
     COMMA,

@@ -7,8 +7,8 @@ import pytest
 from command_line import answer, complaint, printed
 
 from pyropunct.nets.parser import BiaffineParser, train_parser
-from pyropunct.papers.restoration import restorers
-from pyropunct.papers.restoration.restorers import Conditions
+from pyropunct.papers.li_2019 import restorers
+from pyropunct.papers.li_2019.restorers import Conditions
 from pyropunct.papers.shieber_tao_2003 import comma_experiment
 from pyropunct.papers.shieber_tao_2003.models import MODELS
 from pyropunct.text.marks import START

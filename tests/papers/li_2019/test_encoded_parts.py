@@ -15,8 +15,8 @@ from pyropunct.fitted.model_file import write_model_file
 from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.parser import BiaffineParser
 from pyropunct.papers.experiment import loader, unwatched
-from pyropunct.papers.restoration.restorers import SYSTEMS, Conditions, Treebanks, parser_of
-from pyropunct.papers.taggers.recurrent import RivalRecipe
+from pyropunct.papers.li_2019.recurrent import RivalRecipe
+from pyropunct.papers.li_2019.restorers import SYSTEMS, Conditions, Treebanks, parser_of
 from pyropunct.treebank.reading import read_treebank
 
 pytestmark = pytest.mark.usefixtures("single_precision")

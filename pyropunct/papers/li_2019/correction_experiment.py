@@ -11,11 +11,11 @@ import numpy as np
 
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.papers.experiment import Advance, Experiment, TableResults, Watch, unwatched
+from pyropunct.papers.li_2019.correcting_crf import train_correcting_crf
+from pyropunct.papers.li_2019.recurrent import RivalRecipe
+from pyropunct.papers.li_2019.restorers import Parses
+from pyropunct.papers.li_2019.results import GOLD, PREDICTED
 from pyropunct.papers.options import CHANNEL, CORRECTORS, CRF, PAPER, RESTORATION, CorrectionSettings
-from pyropunct.papers.restoration.restorers import Parses
-from pyropunct.papers.restoration.results import GOLD, PREDICTED
-from pyropunct.papers.taggers.correcting_crf import train_correcting_crf
-from pyropunct.papers.taggers.recurrent import RivalRecipe
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.deciding import decide
 from pyropunct.restore.parses import weighted_trees

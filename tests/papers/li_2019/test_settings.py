@@ -8,7 +8,7 @@ import pytest
 
 from pyropunct.errors import SettingError
 from pyropunct.fitted.recipes import named_recipe
-from pyropunct.papers.restoration.restorers import SYSTEMS, Conditions
+from pyropunct.papers.li_2019.restorers import SYSTEMS, Conditions
 
 
 def test_systems_and_shares_are_put_in_order() -> None:

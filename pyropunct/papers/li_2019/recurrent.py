@@ -16,7 +16,7 @@ from pyropunct.nets.labels import SlotVocabulary
 from pyropunct.nets.pretrained import Pretrained
 from pyropunct.nets.trainer import Layers, TrainingRecipe
 from pyropunct.nets.word_embedding import frequent, numbers_of, standardised
-from pyropunct.papers.taggers.chain import IndependentSlots, LabelDistribution, LinearChain
+from pyropunct.papers.li_2019.chain import IndependentSlots, LabelDistribution, LinearChain
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.vocabulary import word_shape
 

@@ -7,8 +7,8 @@ from operator import attrgetter
 from typing import Any
 
 from pyropunct.papers.experiment import FORMAT, Results
-from pyropunct.papers.restoration.restorers import Conditions
-from pyropunct.papers.restoration.results import (
+from pyropunct.papers.li_2019.restorers import Conditions
+from pyropunct.papers.li_2019.results import (
     GOLD_TREES,
     ParserResult,
     Runs,

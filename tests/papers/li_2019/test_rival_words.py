@@ -6,7 +6,7 @@ import torch
 from sentences import sentence
 
 from pyropunct.nets.labels import SlotVocabulary
-from pyropunct.papers.taggers.recurrent import (
+from pyropunct.papers.li_2019.recurrent import (
     FORM,
     KINDS,
     RivalRecipe,

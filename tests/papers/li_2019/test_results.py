@@ -7,8 +7,8 @@ import re
 import pytest
 from made_up import SENTENCES, TRUTH, comparison, four_systems, outcome, repeated, system
 
-from pyropunct.papers.restoration.results import GOLD, NONE, PREDICTED, Outcome
-from pyropunct.papers.restoration.tables import COLUMNS, SCORES, RestorationResults
+from pyropunct.papers.li_2019.results import GOLD, NONE, PREDICTED, Outcome
+from pyropunct.papers.li_2019.tables import COLUMNS, SCORES, RestorationResults
 from pyropunct.text.marks import ABBREVIATION_DOT, START
 
 BY_KEY = {column.key: column for column in COLUMNS}

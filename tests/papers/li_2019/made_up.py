@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from pyropunct.nets.parser import AttachmentScores
-from pyropunct.papers.restoration.restorers import Conditions
-from pyropunct.papers.restoration.results import (
+from pyropunct.papers.li_2019.restorers import Conditions
+from pyropunct.papers.li_2019.results import (
     GOLD,
     NONE,
     PREDICTED,
@@ -17,7 +17,7 @@ from pyropunct.papers.restoration.results import (
     SystemResult,
     TreebankSize,
 )
-from pyropunct.papers.restoration.tables import RestorationResults
+from pyropunct.papers.li_2019.tables import RestorationResults
 from pyropunct.text.marks import START, Surface
 
 SENTENCES, WORDS = 40, 3

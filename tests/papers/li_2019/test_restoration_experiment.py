@@ -19,12 +19,12 @@ from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.parser import BiaffineParser, attachment_scores
 from pyropunct.nets.tagger import SlotTaggerRecipe
 from pyropunct.papers.experiment import Advance
-from pyropunct.papers.restoration.restoration_experiment import RestorationExperiment
-from pyropunct.papers.restoration.restorers import Conditions, ended_in, final_mark
-from pyropunct.papers.restoration.results import SystemResult
-from pyropunct.papers.restoration.tables import RestorationResults
-from pyropunct.papers.taggers.recurrent import RivalRecipe
-from pyropunct.papers.taggers.rival import load_rival
+from pyropunct.papers.li_2019.recurrent import RivalRecipe
+from pyropunct.papers.li_2019.restoration_experiment import RestorationExperiment
+from pyropunct.papers.li_2019.restorers import Conditions, ended_in, final_mark
+from pyropunct.papers.li_2019.results import SystemResult
+from pyropunct.papers.li_2019.rival import load_rival
+from pyropunct.papers.li_2019.tables import RestorationResults
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.scores import average_edit_distance
 from pyropunct.treebank.reading import Treebank, read_treebank

@@ -22,7 +22,7 @@ from pyropunct.nets.parser import (
     parse_folds,
 )
 from pyropunct.papers.experiment import Experiment, Trained, Watch, checksum, loader, unwatched
-from pyropunct.papers.restoration.restorers import (
+from pyropunct.papers.li_2019.restorers import (
     SYSTEMS,
     Conditions,
     Parses,
@@ -30,7 +30,7 @@ from pyropunct.papers.restoration.restorers import (
     Treebanks,
     parser_of,
 )
-from pyropunct.papers.restoration.results import (
+from pyropunct.papers.li_2019.results import (
     GOLD,
     NONE,
     PREDICTED,
@@ -40,7 +40,7 @@ from pyropunct.papers.restoration.results import (
     SystemResult,
     TreebankSize,
 )
-from pyropunct.papers.restoration.tables import RestorationResults
+from pyropunct.papers.li_2019.tables import RestorationResults
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.treebank.reading import Treebank

@@ -7,8 +7,8 @@ import torch
 from torch import Tensor, nn
 
 from pyropunct.nets.trainer import Watch
-from pyropunct.papers.taggers.chain import LinearChain
-from pyropunct.papers.taggers.recurrent import (
+from pyropunct.papers.li_2019.chain import LinearChain
+from pyropunct.papers.li_2019.recurrent import (
     KINDS,
     CRFNetwork,
     RivalRecipe,
@@ -16,7 +16,7 @@ from pyropunct.papers.taggers.recurrent import (
     SlotBatch,
     WordVectors,
 )
-from pyropunct.papers.taggers.rival import Rival, train_rival
+from pyropunct.papers.li_2019.rival import Rival, train_rival
 from pyropunct.text.marks import Surface
 from pyropunct.treebank.sentence import Sentence
 
@@ -109,7 +109,7 @@ def train_correcting_crf(
     seed: int = 0,
     watch: Watch | None = None,
 ) -> CorrectingCRF:
-    """Train it on right sentences with wrong punctuation, as `pyropunct.papers.taggers.rival.train_rival`."""
+    """Train it on right sentences with wrong punctuation, as `pyropunct.papers.li_2019.rival.train_rival`."""
     right = [_example(*pair) for pair in train], [_example(*pair) for pair in dev]
     rival = train_rival(CorrectingCRF, *right, recipe, seed, watch)
     assert isinstance(rival, CorrectingCRF)

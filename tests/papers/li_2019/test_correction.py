@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 from command_line import answer, complaint, printed
 
-from pyropunct.papers.correction_experiment import (
+from pyropunct.papers.li_2019.correction_experiment import (
     FITTED,
     FOLDS,
     FOUND,
     closest_corrections,
     folds_by_sentence,
 )
+from pyropunct.papers.li_2019.recurrent import RivalRecipe
 from pyropunct.papers.options import CORRECTORS
-from pyropunct.papers.taggers.recurrent import RivalRecipe
 from pyropunct.tasks.correct.learners import Corrected
 from pyropunct.text.marks import START
 from pyropunct.treebank.sentence import Sentence
@@ -68,7 +68,7 @@ def learners(tmp_path: Path, dev: list[Sentence]) -> Path:
 def test_all_tables(
     small: Path, model_with_parser: Path, learners: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pyropunct.papers.correction_experiment.CURVE", (0, 20))
+    monkeypatch.setattr("pyropunct.papers.li_2019.correction_experiment.CURVE", (0, 20))
     files = (small / "train.conllu", small / "dev.conllu")
     options = ("--model", model_with_parser, "--systems", "alone,channel", "--trees", 2, "--threads", 1)
     value = answer("compare", "correction", *files, *options, "--learners", learners, "--curve")
@@ -96,7 +96,7 @@ def test_all_tables(
 
 def test_restoration_reads_the_words_alone(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the errors are, it leaves equally many edits."""
-    monkeypatch.setattr("pyropunct.papers.correction_experiment.CURVE", (0, 40))
+    monkeypatch.setattr("pyropunct.papers.li_2019.correction_experiment.CURVE", (0, 40))
     options = ("--model", small / "model", "--systems", "alone,restoration", "--samples", 50, "--curve")
     value = answer("compare", "correction", small / "train.conllu", small / "dev.conllu", *options)
     (alone, restored), (more, again) = (point["rows"] for point in value["curve"])
@@ -118,7 +118,7 @@ def test_learners_in_two_treebanks(small: Path, model_with_parser: Path, tmp_pat
 
 def test_the_rivals_are_trained(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     quick = partial(RivalRecipe, epochs=1, least_steps=0, word_size=8, hidden_size=8)
-    monkeypatch.setattr("pyropunct.papers.correction_experiment.RivalRecipe", quick)
+    monkeypatch.setattr("pyropunct.papers.li_2019.correction_experiment.RivalRecipe", quick)
     options = ("--model", small / "model", "--systems", "paper,crf", "--epochs", 1, "--copies", 1)
     more = ("--samples", 20, "--threads", 1)
     value = answer("compare", "correction", small / "dev.conllu", small / "dev.conllu", *options, *more)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from sentences import sentence
 
-from pyropunct.papers.restoration.restorers import ended_in, final_mark
+from pyropunct.papers.li_2019.restorers import ended_in, final_mark
 from pyropunct.text.marks import ABBREVIATION_DOT, START
 
 

@@ -13,8 +13,8 @@ from sentences import embedded, sentence
 from pyropunct.errors import ModelFileError
 from pyropunct.fitted.model_file import write_model_file
 from pyropunct.nets.trainer import Progress
-from pyropunct.papers.taggers.recurrent import RivalRecipe, RivalVocabulary
-from pyropunct.papers.taggers.rival import RIVALS, Rival, load_rival, train_rival
+from pyropunct.papers.li_2019.recurrent import RivalRecipe, RivalVocabulary
+from pyropunct.papers.li_2019.rival import RIVALS, Rival, load_rival, train_rival
 from pyropunct.restore.scores import average_edit_distance, slot_distance
 from pyropunct.text.marks import START, UNKNOWN
 from pyropunct.treebank.sentence import Sentence

@@ -19,9 +19,9 @@ from pyropunct.nets.parser import BiaffineParser, WeightedTree, fold_recipe, tra
 from pyropunct.nets.pretrained import CachedFeatures
 from pyropunct.nets.tagger import SlotTaggerRecipe
 from pyropunct.papers.experiment import Part, Watch, loader, of_epochs
+from pyropunct.papers.li_2019.recurrent import RivalRecipe
+from pyropunct.papers.li_2019.rival import BiGRUAttention, BiLSTMCRF, Rival, load_rival, train_rival
 from pyropunct.papers.options import RESTORERS, RestorationSettings
-from pyropunct.papers.taggers.recurrent import RivalRecipe
-from pyropunct.papers.taggers.rival import BiGRUAttention, BiLSTMCRF, Rival, load_rival, train_rival
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.deciding import decide
 from pyropunct.restore.decoders import DECODERS
@@ -174,7 +174,7 @@ class TrivialSystem(System[FinalMark]):
 
 @dataclass(frozen=True)
 class RivalSystem(System[Rival]):
-    """A recurrent network over words, whose ``kind`` is one of `pyropunct.papers.taggers.rival.RIVALS`."""
+    """A recurrent network over words, whose ``kind`` is one of `pyropunct.papers.li_2019.rival.RIVALS`."""
 
     kind: str
 

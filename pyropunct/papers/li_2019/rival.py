@@ -19,8 +19,8 @@ from pyropunct.nets.pretrained import Pretrained, with_cache
 from pyropunct.nets.tagger import SlotScores
 from pyropunct.nets.trainer import Watch
 from pyropunct.nets.word_embedding import by_length
-from pyropunct.papers.taggers.chain import LabelDistribution
-from pyropunct.papers.taggers.recurrent import (
+from pyropunct.papers.li_2019.chain import LabelDistribution
+from pyropunct.papers.li_2019.recurrent import (
     AttentionNetwork,
     CRFNetwork,
     RivalNetwork,

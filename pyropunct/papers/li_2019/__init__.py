@@ -3,8 +3,8 @@
 Example::
 
     from pyropunct import read_treebank
-    from pyropunct.papers.restoration.restoration_experiment import RestorationExperiment
-    from pyropunct.papers.restoration.restorers import Conditions
+    from pyropunct.papers.li_2019.restoration_experiment import RestorationExperiment
+    from pyropunct.papers.li_2019.restorers import Conditions
 
     train, dev = read_treebank("train.conllu"), read_treebank("dev.conllu")
     conditions = Conditions(shares=(10, 20, 50, 100))

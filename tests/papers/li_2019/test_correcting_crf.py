@@ -6,14 +6,14 @@ import pytest
 import torch
 
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.papers.taggers.correcting_crf import (
+from pyropunct.papers.li_2019.correcting_crf import (
     MARKS_READ,
     CorrectingCRF,
     PunctuatedVocabulary,
     PunctuatedWords,
     train_correcting_crf,
 )
-from pyropunct.papers.taggers.recurrent import KINDS, RivalRecipe, RivalVocabulary
+from pyropunct.papers.li_2019.recurrent import KINDS, RivalRecipe, RivalVocabulary
 from pyropunct.restore.scores import average_edit_distance
 from pyropunct.tasks.correct.learner_errors import wrong_surfaces
 from pyropunct.text.marks import ABBREVIATION_DOT, START, Surface

@@ -13,7 +13,7 @@ import torch
 from command_line import answer, complaint, invoke, printed, run
 
 from pyropunct.files import held, model_path
-from pyropunct.papers.restoration.restorers import SYSTEMS, TreeSystem
+from pyropunct.papers.li_2019.restorers import SYSTEMS, TreeSystem
 
 pytestmark = pytest.mark.usefixtures("single_precision")
 
@@ -82,7 +82,7 @@ def untrainable(monkeypatch: pytest.MonkeyPatch) -> None:
         pytest.fail("something is trained")
 
     for name in ("fit_story", "fit_parsed", "fit_tagger", "train_parser", "train_rival"):
-        monkeypatch.setattr(f"pyropunct.papers.restoration.restorers.{name}", fail)
+        monkeypatch.setattr(f"pyropunct.papers.li_2019.restorers.{name}", fail)
 
 
 # What is printed and written
