@@ -121,7 +121,7 @@ def commas(
         problem = "the model has no parser (fit --parser), and was not fitted to converted trees"
         raise UserError(f"{model}: {problem}")
     parser = None if story is None else story.parser
-    _show(CommaExperiment(learned, measured, settings, parser, others, watch=step_bar), json)
+    _show(CommaExperiment(learned, measured, settings, None, step_bar, parser=parser, others=others), json)
 
 
 @command
@@ -157,7 +157,7 @@ def joint(
         problem = f"there is one stream of {SENTENCES} sentences; marks for {CASCADED} come from others"
         raise TreebankError(train, problem)
     measured = {size: streams(treebanks[1], size, universal=universal) for size in settings.sentences}
-    _show(JointExperiment(learned, measured, restores, settings, out, step_bar), json, out, treebanks)
+    _show(JointExperiment(learned, measured, settings, out, step_bar, model=restores), json, out, treebanks)
 
 
 @command
@@ -224,7 +224,9 @@ def correction(
         require_punctuation(treebank)
         console.tell_omitted(treebank.path, treebank.omitted)
     learned, measured = map(list, treebanks)
-    _show(CorrectionExperiment(learned, measured, clean, settings, learners=written, watch=step_bar), json)
+    _show(
+        CorrectionExperiment(learned, measured, settings, None, step_bar, model=clean, learners=written), json
+    )
 
 
 @click.group()
@@ -251,7 +253,7 @@ def _show(
         return
     for line in console.treebank_lines(treebanks):
         console.say(line)
-    for table in results.tables:
+    for table in results.tables.values():
         console.show_table(table)
     if folder is not None:
         console.say(f"tables and all numbers written to {folder}")

@@ -5,13 +5,13 @@ A paper is its systems, and a subclass of `Experiment`, which trains them, measu
     class CommaExperiment(Experiment):
         settings_type = CommaSettings
 
-        def results(self) -> TableResults:
+        def results(self) -> Results:
             rows = []
             for name in self.settings.models:
                 model, seconds = self.trained(name, self.fit, loader(CommaModel.from_parts))
                 rows.append(CommaResult(name, model.restore(self.dev), seconds))
             table = self.table("Commas", COLUMNS, rows)
-            return TableResults({"systems": table}, self.settings.to_json())
+            return Results({"systems": table}, self.settings.to_json())
 
     results = CommaExperiment(train, dev, CommaSettings(), folder="commas").run()
     print(results.to_markdown())
@@ -126,69 +126,52 @@ def of_epochs(watch: Watch, what: str, size: int) -> Iterator[Callable[[Progress
         yield progressed
 
 
-class Results(ABC):
-    """The results of an experiment: tables for people, and one object for programs."""
-
-    @property
-    @abstractmethod
-    def tables(self) -> Sequence[Table[Any]]:
-        """Tables with their notes."""
-
-    @abstractmethod
-    def to_json(self) -> dict[str, Any]:
-        """All numbers in plain JSON types."""
-
-    def to_markdown(self) -> str:
-        """All tables in Markdown, each below its title."""
-        return "\n".join(f"## {table.title}\n\n{table.markdown()}" for table in self.tables)
-
-
 @dataclass(frozen=True)
-class TableResults(Results):
-    """Results that are in their tables, which are named by their rows for programs.
+class Results:
+    """The results of an experiment: tables for people, and one object for programs.
 
-    :ivar data: settings and facts about the data, in plain JSON types; a table overrides its name.
+    :ivar tables: by what their rows are called for programs.
+    :ivar data: settings and facts about the data, in plain JSON types; instead of rows, if it has their name.
     """
 
-    named: Mapping[str, Table[Any]]
+    tables: Mapping[str, Table[Any]]
     data: Mapping[str, Any]
-
-    @property
-    def tables(self) -> Sequence[Table[Any]]:
-        """The tables."""
-        return list(self.named.values())
 
     def to_json(self) -> dict[str, Any]:
         """The settings, the data and the rows of the tables."""
-        tables = {name: one.to_json() for name, one in self.named.items() if name not in self.data}
-        return {**self.data, **tables}
+        rows = {name: table.to_json() for name, table in self.tables.items() if name not in self.data}
+        return {**self.data, **rows}
+
+    def to_markdown(self) -> str:
+        """All tables in Markdown, each below its title."""
+        return "\n".join(f"## {table.title}\n\n{table.markdown()}" for table in self.tables.values())
 
 
+@dataclass
 class Experiment(ABC):
     """Trains parts of systems, or loads them from a folder, and measures them.
 
     The folder, if any, has each part in ``parts``; ``comparison.json``, with the data, the settings, the
     seconds of training and in the end the results; and ``comparison.md``, with the tables.
 
+    :ivar train: what to learn from; ``dev``, what to measure on.
+    :ivar settings: by default those of `settings_type`.
     :cvar settings_type: the class of the settings.
     :cvar clock: gives the time in seconds, for the duration of training.
     """
 
+    train: Any
+    dev: Any
+    settings: Any = None
+    folder: str | Path | None = None
+    watch: Watch = unwatched
     settings_type: ClassVar[type[ExperimentSettings]] = ExperimentSettings
     clock = staticmethod(time.monotonic)
 
-    def __init__(
-        self,
-        train: Any,
-        dev: Any,
-        settings: Any = None,
-        folder: str | Path | None = None,
-        watch: Watch = unwatched,
-    ) -> None:
-        self.train, self.dev, self.watch = train, dev, watch
-        self.settings: Any = self.settings_type() if settings is None else settings
-        self.path = None if folder is None else Path(folder)
-        self.checksums = {"train": checksum(self.texts(train)), "dev": checksum(self.texts(dev))}
+    def __post_init__(self) -> None:
+        self.settings = self.settings_type() if self.settings is None else self.settings
+        self.path = None if self.folder is None else Path(self.folder)
+        self.checksums = {name: checksum(self.texts(getattr(self, name))) for name in ("train", "dev")}
         self._seconds: dict[str, float] = {}
         self._trained: dict[str, Trained[Any]] = {}
 

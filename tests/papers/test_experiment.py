@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, NamedTuple
@@ -54,18 +54,13 @@ class Training:
         return Text("some text")
 
 
-class Found(Results):
-    @property
-    def tables(self) -> Sequence[Table[int]]:
-        return [Table("Numbers", [Column("number", "number", lambda row: row)], [1, 2])]
-
-    def to_json(self) -> dict[str, Any]:
-        return {"numbers": [1, 2]}
+TABLE: Table[int] = Table("Numbers", [Column("number", "number", lambda row: row)], [1, 2])
+FOUND = Results({"numbers": TABLE}, {"numbers": [1, 2]})
 
 
 class Numbers(Experiment):
-    def results(self) -> Found:
-        return Found()
+    def results(self) -> Results:
+        return FOUND
 
 
 def trained(path: Path | None, name: str, text: Training) -> Trained[Text]:
@@ -97,7 +92,7 @@ def test_without_a_folder_a_part_is_saved_and_loaded_too() -> None:
         )
     assert text.trained == 1
     assert not numbers.has("deep/one")
-    numbers.write(Found())
+    numbers.write(FOUND)
 
 
 def test_a_part_that_was_deleted_or_not_finished_is_trained_again(
@@ -196,7 +191,7 @@ def test_a_folder_that_another_process_uses(tmp_path: Path) -> None:
 
 def test_results(tmp_path: Path) -> None:
     seconds = trained(tmp_path, "one", Training()).seconds
-    assert isinstance(Numbers("aaa", "bbb", Settings(), tmp_path).run(), Found)
+    assert Numbers("aaa", "bbb", Settings(), tmp_path).run() is FOUND
     assert (tmp_path / "comparison.md").read_text(encoding="utf-8") == (
         "## Numbers\n\n| number |\n| --- |\n| 1 |\n| 2 |\n"
     )
@@ -214,4 +209,4 @@ def test_results_that_cannot_be_written(tmp_path: Path) -> None:
     numbers = opened(tmp_path)
     (tmp_path / "comparison.md").mkdir()
     with pytest.raises(SettingError, match=r"comparison\.md: cannot be written: Is a directory"):
-        numbers.write(Found())
+        numbers.write(FOUND)

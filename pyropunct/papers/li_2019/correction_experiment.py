@@ -4,13 +4,14 @@ A system is fitted to sentences with simulated errors (`fitted`), and corrects s
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from pyropunct.nets.parser import WeightedTree
-from pyropunct.papers.experiment import Advance, Experiment, TableResults, Watch, unwatched
+from pyropunct.papers.experiment import Advance, Experiment, Results
 from pyropunct.papers.li_2019.correcting_crf import train_correcting_crf
 from pyropunct.papers.li_2019.recurrent import RivalRecipe
 from pyropunct.papers.li_2019.restorers import Parses
@@ -20,7 +21,7 @@ from pyropunct.punctuator import Punctuator
 from pyropunct.restore.deciding import decide
 from pyropunct.restore.parses import weighted_trees
 from pyropunct.restore.scores import surface_distance
-from pyropunct.tables import Baseline, Column, Table
+from pyropunct.tables import Baseline, Column, Table, cells_table
 from pyropunct.tasks.correct.channel_fitting import Pair, fit_channel, simulated_pairs
 from pyropunct.tasks.correct.correcting import NoisyChannel, decisions
 from pyropunct.tasks.correct.edit_scores import EditScores, edit_scores
@@ -135,13 +136,6 @@ class CorrectionResult(NamedTuple):
         return cls(system, trees, sum(map(len, right)), edits, edit_scores(wrong, corrected, right))
 
 
-class CurvePoint(NamedTuple):
-    """The results of systems at one rate of errors in 1,000 words."""
-
-    errors: float
-    results: Sequence[CorrectionResult]
-
-
 COLUMNS: tuple[Column[CorrectionResult], ...] = (
     Column("system", "system", attrgetter("system")),
     Column("trees", "trees", attrgetter("trees")),
@@ -164,30 +158,20 @@ def _best(results: Sequence[CorrectionResult], row: int) -> int | None:
     return None if row == best else best
 
 
+@dataclass(kw_only=True)
 class CorrectionExperiment(Experiment):
     """Fits correctors to sentences with simulated errors, and measures them.
 
-    :param train: the sentences to which ``model``, the model of right text, was fitted.
-    :param dev: sentences to measure on, with errors of another seed.
-    :param learners: sentences of learners with corrections; their words are parsed.
+    :ivar train: the sentences to which ``model``, the model of right text, was fitted.
+    :ivar dev: sentences to measure on, with errors of another seed.
+    :ivar learners: sentences of learners with corrections; their words are parsed.
     """
 
+    model: Punctuator
+    learners: Sequence[Corrected] = ()
     settings_type = CorrectionSettings
 
-    def __init__(
-        self,
-        train: Sequence[Sentence],
-        dev: Sequence[Sentence],
-        model: Punctuator,
-        settings: CorrectionSettings | None = None,
-        *,
-        learners: Sequence[Corrected] = (),
-        watch: Watch = unwatched,
-    ) -> None:
-        super().__init__(train, dev, settings, watch=watch)
-        self.model, self.learners = model, learners
-
-    def results(self) -> TableResults:
+    def results(self) -> Results:
         """A table for each kind of errors, and one of the curve; learners need a parser."""
         settings, model, dev, learners = self.settings, self.model, self.dev, self.learners
         with self.watch("fitting systems", len(settings.systems)) as advance:
@@ -204,10 +188,10 @@ class CorrectionExperiment(Experiment):
             wrong = [one.surface for one in wrong_surfaces(dev, seed=settings.seed + 1)]
             results: dict[str, Sequence[CorrectionResult]] = {}
             results["simulated"] = _results(_corrected(systems, trees, wrong, advance), wrong, right)
-            curve = []
+            curve = list[tuple[float, list[CorrectionResult]]]()
             for errors, surfaces in _at_rates(dev, rates, settings.seed + 1):
                 corrected = _corrected(systems, {last: trees[last]}, surfaces, advance)
-                curve.append(CurvePoint(errors, _results(corrected, surfaces, right)))
+                curve.append((errors, _results(corrected, surfaces, right)))
             if learners:
                 parses = weighted_trees(model, [one.words for one in learners], settings.trees)
                 wrong = [one.wrong for one in learners]
@@ -220,24 +204,17 @@ class CorrectionExperiment(Experiment):
         }
         data: dict[str, Any] = {"settings": settings.to_json()}
         if curve:
-            tables["curve"] = _curve_table(curve)
+            columns = {"errors in 1,000 words": 1, **{one.system: 4 for one in curve[0][1]}}
+            points = [(errors, *(one.aed for one in rows)) for errors, rows in curve]
+            tables["curve"] = cells_table("AED at several rates of errors", columns, points)
             data["curve"] = [
-                {"errors": point.errors, "rows": self._table("", point.results).to_json()} for point in curve
+                {"errors": errors, "rows": self._table("", rows).to_json()} for errors, rows in curve
             ]
-        return TableResults(tables, data)
+        return Results(tables, data)
 
     def _table(self, title: str, rows: Sequence[CorrectionResult]) -> Table[CorrectionResult]:
         note, against = "Edits as in M2 for precision, recall and F0.5.", Baseline("the best system", _best)
         return self.table(title, COLUMNS, rows, (note,), against, lambda one: one.scores._asdict())
-
-
-def _curve_table(curve: Sequence[CurvePoint]) -> Table[CurvePoint]:
-    def aed(place: int, result: CorrectionResult) -> Column[CurvePoint]:
-        return Column(result.system, result.system, lambda point: point.results[place].aed, 4)
-
-    first: Column[CurvePoint] = Column("errors", "errors in 1,000 words", attrgetter("errors"), 1)
-    others = [aed(place, result) for place, result in enumerate(curve[0].results)]
-    return Table("AED at several rates of errors", [first, *others], curve)
 
 
 Surfaces = dict[tuple[str, str], list[Surface]]

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from importlib.metadata import version
 from itertools import chain
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
@@ -21,7 +20,7 @@ from pyropunct.nets.parser import (
     others_of,
     parse_folds,
 )
-from pyropunct.papers.experiment import Experiment, Trained, Watch, checksum, loader, unwatched
+from pyropunct.papers.experiment import Experiment, Results, Trained, checksum, loader
 from pyropunct.papers.li_2019.restorers import (
     SYSTEMS,
     Conditions,
@@ -40,62 +39,53 @@ from pyropunct.papers.li_2019.results import (
     SystemResult,
     TreebankSize,
 )
-from pyropunct.papers.li_2019.tables import RestorationResults
+from pyropunct.papers.li_2019.tables import restoration_results
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.treebank.reading import Treebank
 from pyropunct.treebank.sentence import Sentence
 
 
+@dataclass(kw_only=True)
 class RestorationExperiment(Experiment):
     """Systems that restore punctuation: Table 3 and Figure 4 of the paper.
 
-    :param dev: sentences for early stopping and the direction; without ``test``, also measured on.
-    :param folder: keeps each trained part for resuming, and the results at the end.
-    :param test: the sentences to measure on, which decide nothing.
+    :ivar train: sentences, like ``dev``, for early stopping and the direction; without ``test``, also
+        measured on.
+    :ivar test: the sentences to measure on, which decide nothing.
     :raises ValueError: if a treebank has no sentence.
     """
 
+    test: Sequence[Sentence] | None = None
     settings_type = Conditions
 
-    def __init__(
-        self,
-        train: Iterable[Sentence],
-        dev: Iterable[Sentence],
-        conditions: Conditions | None = None,
-        folder: str | Path | None = None,
-        watch: Watch = unwatched,
-        *,
-        test: Iterable[Sentence] | None = None,
-    ) -> None:
-        treebanks = Treebanks(tuple(train), tuple(dev))
-        self.measured = treebanks.dev if test is None else tuple(test)
-        if not all((treebanks.train, treebanks.dev, self.measured)):
+    def __post_init__(self) -> None:
+        self.measured = self.dev if self.test is None else self.test
+        if not all(map(len, (self.train, self.dev, self.measured))):
             raise ValueError("a comparison needs sentences to train on and sentences to measure on")
-        super().__init__(treebanks.train, treebanks.dev, conditions, folder, watch)
-        self.sizes = (
-            self._size(train, treebanks.train),
-            self._size(dev, treebanks.dev),
-            None if test is None else self._size(test, self.measured),
-        )
+        super().__post_init__()
 
     def texts(self, data: Iterable[Sentence]) -> Iterator[str]:
         """Trees and punctuation, and the sentences as they were read."""
         return chain.from_iterable((repr((one.tree, one.surface)), one.conllu()) for one in data)
 
-    def _size(self, source: Iterable[Sentence], sentences: Sequence[Sentence]) -> TreebankSize:
-        path, omitted = (source.path, source.omitted) if isinstance(source, Treebank) else (None, ())
+    def _size(self, sentences: Sequence[Sentence]) -> TreebankSize:
+        read = sentences if isinstance(sentences, Treebank) else None
+        path, omitted = (None, ()) if read is None else (read.path, read.omitted)
         words = sum(len(sentence.tree) for sentence in sentences)
         return TreebankSize(path, checksum(self.texts(sentences)), len(sentences), words, omitted)
 
-    def results(self) -> RestorationResults:
+    def results(self) -> Results:
         """The results with each seed."""
-        treebanks = Treebanks(self.train, self.dev)
-        runs = [Run(treebanks, self.measured, one, self).results() for one in self.settings.of_each_seed()]
+        treebanks = Treebanks(tuple(self.train), tuple(self.dev))
+        measured = tuple(self.measured)
+        runs = [Run(treebanks, measured, one, self).results() for one in self.settings.of_each_seed()]
         parsers, systems = (
             tuple(map(Runs, zip(*results, strict=True))) for results in zip(*runs, strict=True)
         )
-        return RestorationResults(self.settings, *self.sizes, parsers, systems, _environment())
+        parts = {"train": self.train, "dev": self.dev, "test": self.test}
+        sizes = {name: self._size(part) for name, part in parts.items() if part is not None}
+        return restoration_results(self.settings, sizes, parsers, systems, _environment())
 
 
 def _environment() -> dict[str, Any]:

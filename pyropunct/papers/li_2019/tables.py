@@ -1,8 +1,6 @@
 """Tables and significance of a comparison of systems that restore punctuation."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from operator import attrgetter
 from typing import Any
 
@@ -45,109 +43,90 @@ PARSER_SCORES: tuple[Column[ParserResult], ...] = (
 )
 
 
-@dataclass(frozen=True)
-class RestorationResults(Results):
-    """All systems side by side.
+def restoration_results(
+    conditions: Conditions,
+    sizes: Mapping[str, TreebankSize],
+    parsers: Sequence[Runs[ParserResult]],
+    systems: Sequence[Runs[SystemResult]],
+    environment: Mapping[str, Any],
+) -> Results:
+    """All systems side by side, and with parsers a table of these and of the gold trees.
 
-    :ivar test: the treebank to measure on; None if that is ``dev``, the one for early stopping and choices.
-    :ivar parsers: the parsers, the one with most training data last; empty if no system uses trees.
-    :ivar systems: the systems; like the parsers, each with a result for every seed.
+    :param sizes: of "train", "dev", which decides when training stops, and of "test" if that is measured on.
+    :param parsers: the parsers, the one with most training data last; empty if no system uses trees.
+    :param systems: the systems; like the parsers, each with a result for every seed.
     """
+    title: Column[Runs[SystemResult]] = Column("title", "system", attrgetter("first.title"))
+    notes, tests = tuple(_notes(conditions, sizes, parsers)), (conditions.permutations, conditions.seed)
+    table = Table("Comparison", (title, *COLUMNS), systems, notes, None, *tests)
+    tables: dict[str, Table[Any]] = {"systems": table}
+    if parsers:
+        tables["parsers"] = _parser_table(parsers, systems)
+    data = {
+        "format": FORMAT,
+        "checksums": {name: sizes[name].checksum for name in ("train", "dev")},
+        "settings": conditions.to_json(),
+        "environment": dict(environment),
+        "treebanks": {name: size.to_json() for name, size in sizes.items()},
+        "parsers": [[result.to_json() for result in parser.results] for parser in parsers],
+        "systems": [_system_json(system) for system in systems],
+        "columns": {column.key: _column_json(table, column) for column in COLUMNS},
+    }
+    return Results(tables, data)
 
-    conditions: Conditions
-    train: TreebankSize
-    dev: TreebankSize
-    test: TreebankSize | None
-    parsers: tuple[Runs[ParserResult], ...]
-    systems: tuple[Runs[SystemResult], ...]
-    environment: Mapping[str, Any]
 
-    @property
-    def tables(self) -> Sequence[Table[Any]]:
-        """A row for each system; with parsers, also a row for each parser and for the gold trees."""
-        return [self.system_table, *([self.parser_table] if self.parsers else [])]
+def _parser_table(
+    parsers: Sequence[Runs[ParserResult]], systems: Sequence[Runs[SystemResult]]
+) -> Table[Runs[ParserResult]]:
+    """A row for each parser, and one for the gold trees, whose scores are 100."""
+    columns: list[Column[Runs[ParserResult]]] = [
+        Column("trees", "trees", lambda row: f"parser, {row.first.share}%" if row.first.share else "gold"),
+        Column("sentences", "sentences", attrgetter("first.sentences")),
+        *map(over_seeds, PARSER_SCORES),
+    ]
+    for system in systems:
+        if system.first.uses_trees and len(system.first.outcomes) == 1 + len(parsers):
+            columns.append(_edits_of(system))
+    return Table("Trees", columns, [*parsers, Runs((GOLD_TREES,))])
 
-    @cached_property
-    def system_table(self) -> Table[Runs[SystemResult]]:
-        """A row for each system."""
-        title: Column[Runs[SystemResult]] = Column("title", "system", attrgetter("first.title"))
-        tests = self.conditions.permutations, self.conditions.seed
-        return Table("Comparison", (title, *COLUMNS), self.systems, tuple(self._notes()), None, *tests)
 
-    @property
-    def parser_table(self) -> Table[Runs[ParserResult]]:
-        """A row for each parser, and one for the gold trees, whose scores are 100."""
-        columns: list[Column[Runs[ParserResult]]] = [
-            Column(
-                "trees", "trees", lambda row: f"parser, {row.first.share}%" if row.first.share else "gold"
-            ),
-            Column("sentences", "sentences", attrgetter("first.sentences")),
-            *map(over_seeds, PARSER_SCORES),
-        ]
-        for system in self.systems:
-            if system.first.uses_trees and len(system.first.outcomes) == 1 + len(self.parsers):
-                columns.append(self._of_system(system))
-        return Table("Trees", columns, [*self.parsers, Runs((GOLD_TREES,))])
+def _edits_of(system: Runs[SystemResult]) -> Column[Runs[ParserResult]]:
+    """The average edit distances of a system with the trees of each row."""
 
-    def _of_system(self, system: Runs[SystemResult]) -> Column[Runs[ParserResult]]:
-        """The average edit distances of a system with the trees of each row."""
+    def aed(row: Runs[ParserResult]) -> Callable[[SystemResult], float]:
+        return lambda result: result.aed_at(row.first.share)
 
-        key, title = f"aed_{system.first.name}", f"AED, {system.first.title}"
+    key, title = f"aed_{system.first.name}", f"AED, {system.first.title}"
+    return Column(key, title, lambda row: system.mean(aed(row)), 4, lambda row: system.spread(aed(row)))
 
-        def aed(row: Runs[ParserResult]) -> Callable[[SystemResult], float]:
-            return lambda result: result.aed_at(row.first.share)
 
-        def spread(row: Runs[ParserResult]) -> float | None:
-            return system.spread(aed(row))
-
-        return Column(key, title, lambda row: system.mean(aed(row)), 4, spread)
-
-    def _notes(self) -> Iterable[str]:
-        conditions, test = self.conditions, self.test
-        name, measured = ("dev", self.dev) if test is None else ("test", test)
+def _notes(
+    conditions: Conditions, sizes: Mapping[str, TreebankSize], parsers: Sequence[Runs[ParserResult]]
+) -> Iterable[str]:
+    *_, (name, measured) = sizes.items()
+    seed, seeds = conditions.seed, conditions.seeds
+    several = f"mean ± standard deviation of the seeds {seed} to {seed + seeds - 1}"
+    yield (
+        f"Trained on {sizes['train'].sentences:,} sentences, measured on {measured.sentences:,} of {name} "
+        f"with {measured.slots:,} slots; {conditions.samples} draws, decoder {conditions.decoder}, "
+        f"{several if seeds > 1 else f'seed {seed}'}."
+    )
+    if name == "dev":
+        yield "Dev also says when training stops, which flatters what is measured on it."
+    if parsers:
         yield (
-            f"Trained on {self.train.sentences:,} sentences, measured on {measured.sentences:,} of {name} "
-            f"with {measured.slots:,} slots; {conditions.samples} draws, decoder {conditions.decoder}, "
-            f"{self._seeds()}."
+            f"Predicted trees: at most {conditions.trees} for each sentence, by the parser trained on "
+            f"{parsers[-1].first.share}%; the perplexity is that of their mixture."
         )
-        if test is None:
-            yield "Dev also says when training stops, which flatters what is measured on it."
-        if self.parsers:
-            yield (
-                f"Predicted trees: at most {conditions.trees} for each sentence, by the parser trained on "
-                f"{self.parsers[-1].first.share}%; the perplexity is that of their mixture."
-            )
 
-    def _seeds(self) -> str:
-        first, seeds = self.conditions.seed, self.conditions.seeds
-        if seeds == 1:
-            return f"seed {first}"
-        return f"mean ± standard deviation of the seeds {first} to {first + seeds - 1}"
 
-    def to_json(self) -> dict[str, Any]:
-        """All results, in plain JSON types."""
-        treebanks = {"train": self.train, "dev": self.dev}
-        if self.test is not None:
-            treebanks["test"] = self.test
-        return {
-            "format": FORMAT,
-            "checksums": {"train": self.train.checksum, "dev": self.dev.checksum},
-            "settings": self.conditions.to_json(),
-            "environment": dict(self.environment),
-            "treebanks": {name: size.to_json() for name, size in treebanks.items()},
-            "parsers": [[result.to_json() for result in parser.results] for parser in self.parsers],
-            "systems": [_system_json(system) for system in self.systems],
-            "columns": {column.key: self._column_json(column) for column in COLUMNS},
-        }
-
-    def _column_json(self, column: Column[Runs[SystemResult]]) -> dict[str, Any]:
-        """The best systems of a column, and the p-value of each pair of systems."""
-        names = [system.first.name for system in self.systems]
-        pairs = self.system_table.pairs(column)
-        return {
-            "best": [names[row] for row in self.system_table.leaders(column)],
-            "p_values": [{"systems": [names[row] for row in pair], "p": p} for pair, p in pairs.items()],
-        }
+def _column_json(table: Table[Runs[SystemResult]], column: Column[Runs[SystemResult]]) -> dict[str, Any]:
+    """The best systems of a column, and the p-value of each pair of systems."""
+    names, pairs = [system.first.name for system in table.rows], table.pairs(column)
+    return {
+        "best": [names[row] for row in table.leaders(column)],
+        "p_values": [{"systems": [names[row] for row in pair], "p": p} for pair, p in pairs.items()],
+    }
 
 
 def _system_json(system: Runs[SystemResult]) -> dict[str, Any]:

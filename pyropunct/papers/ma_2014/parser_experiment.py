@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pyropunct.papers.experiment import Advance, Experiment, TableResults, loader, timed
+from pyropunct.papers.experiment import Advance, Experiment, Results, loader, timed
 from pyropunct.papers.ma_2014.arc_standard_parser import (
     ArcStandardParser,
     ArcStandardRecipe,
@@ -101,7 +101,7 @@ class ParserExperiment(Experiment):
     settings_type = ParserSettings
     clock = staticmethod(time.process_time)
 
-    def results(self) -> TableResults:
+    def results(self) -> Results:
         """A row for each beam and treatment of marks. Raises ValueError for too few sentences."""
         self._compile()
         settings = self.settings
@@ -111,7 +111,11 @@ class ParserExperiment(Experiment):
             for marks in settings.marks
         ]
         with self.watch("iterations", settings.iterations * len(recipes)) as advance:
-            rows = [self._result(recipe, advance) for recipe in recipes]
+            return self.tabled([self._result(recipe, advance) for recipe in recipes])
+
+    def tabled(self, rows: Sequence[ParsingResult]) -> Results:
+        """The table of all parsers."""
+        settings = self.settings
         words = sum(sentence.marks.count(False) for sentence in self.dev)
         notes = (
             f"Trained on {len(self.train):,} sentences, {rows[0].report['lifted_sentences']:,} of them made "
@@ -121,7 +125,7 @@ class ParserExperiment(Experiment):
         )
         table = self.table("Parsers", COLUMNS, rows, notes, MARKS_AS_TOKENS, attrgetter("report"))
         sizes = {"train": {"sentences": len(self.train)}, "dev": {"sentences": len(self.dev), "words": words}}
-        return TableResults({"systems": table}, {**settings.to_json(), **sizes})
+        return Results({"systems": table}, {**settings.to_json(), **sizes})
 
     def _compile(self) -> None:
         """Parse one sentence, so that compilation is not measured."""

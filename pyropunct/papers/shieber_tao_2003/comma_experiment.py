@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pyropunct.nets.parser import Parser, WeightedTree, as_read
-from pyropunct.papers.experiment import Experiment, TableResults, Watch, unwatched
+from pyropunct.papers.experiment import Experiment, Results, Watch, unwatched
 from pyropunct.papers.li_2019.restoration_experiment import Run
 from pyropunct.papers.li_2019.restorers import Conditions, Parses, Treebanks
 from pyropunct.papers.options import CommaSettings
@@ -73,34 +73,23 @@ def columns(baseline: CommaScores | None) -> tuple[Column[CommaResult], ...]:
     )
 
 
+@dataclass(kw_only=True)
 class CommaExperiment(Experiment):
     """Trains models of commas on some sentences and measures them on others.
 
-    :param parser: finds trees for the models of :data:`ON_PARSED_TREES`, which are skipped without it.
-    :param others: results of further systems on the same sentences.
-    :param parser_of_train: finds the trees of the training sentences; by default the same parser does.
-    :param seen: knows the trees of a parser that has read the commas of the sentences, for models 6 and 7.
+    :ivar parser: finds trees for the models of :data:`ON_PARSED_TREES`, which are skipped without it.
+    :ivar others: results of further systems on the same sentences.
+    :ivar parser_of_train: finds the trees of the training sentences; by default the same parser does.
+    :ivar seen: knows the trees of a parser that has read the commas of the sentences, for models 6 and 7.
     """
 
+    parser: Parser | None = None
+    others: Iterable[CommaResult] = ()
+    parser_of_train: Parser | None = None
+    seen: Parser | None = None
     settings_type = CommaSettings
 
-    def __init__(
-        self,
-        train: Sequence[CommaSentence],
-        dev: Sequence[CommaSentence],
-        settings: CommaSettings | None = None,
-        parser: Parser | None = None,
-        others: Iterable[CommaResult] = (),
-        *,
-        parser_of_train: Parser | None = None,
-        seen: Parser | None = None,
-        watch: Watch = unwatched,
-    ) -> None:
-        super().__init__(train, dev, settings, watch=watch)
-        self.parser, self.parser_of_train, self.others = parser, parser_of_train or parser, others
-        self.seen = seen
-
-    def results(self) -> TableResults:
+    def results(self) -> Results:
         """A row for each model with gold and parsed constituents, then ``others``; for programs also the best
         of each column. Raises ValueError without sentences.
         """
@@ -121,7 +110,7 @@ class CommaExperiment(Experiment):
         table = self.table("Commas", columns(baseline), rows, notes)
         best = {column.key: table.best(column) for column in table.columns if column.evidence}
         names = {key: None if row is None else rows[row].name for key, row in best.items()}
-        return TableResults({"systems": table}, {**settings.to_json(), **sizes, "best": names})
+        return Results({"systems": table}, {**settings.to_json(), **sizes, "best": names})
 
     def _rows(self) -> Iterator[CommaResult]:
         models = self.settings.models
@@ -131,8 +120,9 @@ class CommaExperiment(Experiment):
                 trees = "gold" if MODELS[name].looks_at_constituents else ""
                 yield self._result(name, name, trees, self.train, self.dev)
                 advance(1)
-            if self.parser is not None and self.parser_of_train is not None:
-                train, dev = parsed(self.train, self.parser_of_train), parsed(self.dev, self.parser)
+            if self.parser is not None:
+                train = parsed(self.train, self.parser_of_train or self.parser)
+                dev = parsed(self.dev, self.parser)
                 for name, model in on_parsed.items():
                     yield self._result(name, model, "parsed", train, dev)
                     advance(1)
@@ -197,7 +187,7 @@ class FittedCommaExperiment(Experiment):
         """The converted sentences."""
         return (sentence.conllu() for sentence in data)
 
-    def results(self) -> TableResults:
+    def results(self) -> Results:
         """The table of all models."""
         conditions = Conditions(seed=self.settings.seed, folds=self.settings.folds)
         run = Run(Treebanks(self.train, self.dev), self.dev, conditions, self)
@@ -209,11 +199,11 @@ class FittedCommaExperiment(Experiment):
             self.learned,
             self.measured,
             self.settings,
-            parser,
-            story_results(model, self.file, self.measured, self.settings, self.watch),
+            watch=self.watch,
+            parser=parser,
+            others=story_results(model, self.file, self.measured, self.settings, self.watch),
             parser_of_train=_known(parses[0], parser),
             seen=self._seen(run, parser),
-            watch=self.watch,
         ).results()
 
     def _seen(self, run: Run, parser: Parser) -> KnownTrees | None:

@@ -2,9 +2,9 @@
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from operator import attrgetter
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,12 +15,10 @@ from pyropunct.nets.reader import Counts
 from pyropunct.papers.experiment import (
     Advance,
     Experiment,
-    TableResults,
+    Results,
     Trained,
-    Watch,
     loader,
     timed,
-    unwatched,
 )
 from pyropunct.papers.options import CASCADED, CRF, RESTORATION, UNIFIED, JointSettings
 from pyropunct.papers.transitions.arc_eager import FULL, MIDDLE, NONE
@@ -219,41 +217,34 @@ def _joined(sentences: Sequence[Any]) -> SlotReading:
     return SlotReading(marks, ends, heads, relations)
 
 
+@dataclass(kw_only=True)
 class JointExperiment(Experiment):
     """Trains systems on some streams and measures them on others.
 
-    :param dev: the streams to measure on, by their numbers of sentences.
-    :param model: restores running text, if that is compared.
-    :param folder: keeps each trained part, so that a repeated experiment loads it.
+    :ivar dev: the streams to measure on, by their numbers of sentences.
+    :ivar model: restores running text, if that is compared.
     :raises MissingPartError: if the model has no reader of running text.
     """
 
+    model: Punctuator | None = None
     settings_type = JointSettings
     clock = staticmethod(time.process_time)
 
-    def __init__(
-        self,
-        train: Sequence[Stream],
-        dev: Mapping[int, Sequence[Stream]],
-        model: Punctuator | None = None,
-        settings: JointSettings | None = None,
-        folder: str | Path | None = None,
-        watch: Watch = unwatched,
-    ) -> None:
-        super().__init__(train, dev, settings, folder, watch)
+    def __post_init__(self) -> None:
+        super().__post_init__()
         self.restoration: Reader | None = None
-        if model is not None and RESTORATION in self.settings.systems:
-            self.restoration = restoration_system(model, self.settings)
+        if self.model is not None and RESTORATION in self.settings.systems:
+            self.restoration = restoration_system(self.model, self.settings)
 
     def texts(self, data: Any) -> Iterable[str]:
         """All of dev is one text."""
         return [repr(data)] if isinstance(data, Mapping) else map(repr, data)
 
-    def results(self) -> TableResults:
+    def results(self) -> Results:
         """A row for each system and size of streams, size by size. Too few streams raise a ValueError."""
         return self.tabled(list(self._rows()))
 
-    def tabled(self, rows: Sequence[JointResult]) -> TableResults:
+    def tabled(self, rows: Sequence[JointResult]) -> Results:
         """The table of F1 and trees, and one of precision (P) and recall (R)."""
         settings, dev = self.settings, next(iter(self.dev.values()))
         sentences, other = (sum(len(stream.sizes) for stream in streams) for streams in (self.train, dev))
@@ -275,7 +266,7 @@ class JointExperiment(Experiment):
             "train": {"sentences": sentences, "lifted_arcs": lifted},
             "dev": {"sentences": other, "words": words},
         }
-        return TableResults(tables, {**settings.to_json(), **sizes})
+        return Results(tables, {**settings.to_json(), **sizes})
 
     def _rows(self) -> Iterator[JointResult]:
         names = [one for one in self.settings.systems if one != RESTORATION or self.restoration is not None]

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from pyropunct.nets.parser import AttachmentScores
+from pyropunct.papers.experiment import Results
 from pyropunct.papers.li_2019.restorers import Conditions
 from pyropunct.papers.li_2019.results import (
     GOLD,
@@ -17,7 +18,7 @@ from pyropunct.papers.li_2019.results import (
     SystemResult,
     TreebankSize,
 )
-from pyropunct.papers.li_2019.tables import RestorationResults
+from pyropunct.papers.li_2019.tables import restoration_results
 from pyropunct.text.marks import START, Surface
 
 SENTENCES, WORDS = 40, 3
@@ -53,22 +54,22 @@ def system(name: str, *outcomes: Outcome, seconds: float = 20.0) -> SystemResult
 
 def comparison(
     systems: Sequence[SystemResult], parsers: Sequence[ParserResult] = (), **settings: Any
-) -> RestorationResults:
+) -> Results:
     """A comparison with one seed, measured on dev."""
     return repeated([systems], [parsers], **settings)
 
 
 def repeated(
     systems: Sequence[Sequence[SystemResult]], parsers: Sequence[Sequence[ParserResult]] = (), **settings: Any
-) -> RestorationResults:
+) -> Results:
     """A comparison measured on dev, with the results of systems and parsers for each seed."""
     size = TreebankSize("made-up.conllu", "0", SENTENCES, SENTENCES * WORDS)
     of_systems, of_parsers = (tuple(map(Runs, zip(*results, strict=True))) for results in (systems, parsers))
     every = Conditions(seeds=len(systems), **settings)
-    return RestorationResults(every, size, size, None, of_parsers, of_systems, {"threads": 1})
+    return restoration_results(every, {"train": size, "dev": size}, of_parsers, of_systems, {"threads": 1})
 
 
-def four_systems(seconds: float = 20.0) -> RestorationResults:
+def four_systems(seconds: float = 20.0) -> Results:
     """A bad one, a good one without trees, and two good ones with trees that differ in two sentences."""
     parsers = parser(20, 60.0), parser(100, 80.0)
     worse, better = [2] * SENTENCES, [1] * SENTENCES

@@ -31,7 +31,7 @@ def test_every_system_is_in_the_plot(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("sys.argv", ["figure_4.py", *(str(tmp_path / name) for name in FILES)])
     FIGURE["main"]()
     written = texts((tmp_path / "plot.svg").read_bytes())
-    assert {one.first.title for one in found.systems} <= written
+    assert {one.first.title for one in found.tables["systems"].rows} <= written
     assert {"average edit distance per slot", "100"} <= written
 
 

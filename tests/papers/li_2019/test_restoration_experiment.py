@@ -18,13 +18,12 @@ from pyropunct.fitted.recipes import Recipe
 from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.parser import BiaffineParser, attachment_scores
 from pyropunct.nets.tagger import SlotTaggerRecipe
-from pyropunct.papers.experiment import Advance
+from pyropunct.papers.experiment import Advance, Results
 from pyropunct.papers.li_2019.recurrent import RivalRecipe
 from pyropunct.papers.li_2019.restoration_experiment import RestorationExperiment
 from pyropunct.papers.li_2019.restorers import Conditions, ended_in, final_mark
 from pyropunct.papers.li_2019.results import SystemResult
 from pyropunct.papers.li_2019.rival import load_rival
-from pyropunct.papers.li_2019.tables import RestorationResults
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.scores import average_edit_distance
 from pyropunct.treebank.reading import Treebank, read_treebank
@@ -57,9 +56,9 @@ SEED = "parts/seed-5"
 """Where a comparison's folder has what was trained with this seed."""
 
 
-def compared(*data: Any, **options: Any) -> RestorationResults:
+def compared(*data: Any, **options: Any) -> Results:
     results = RestorationExperiment(*data, **options).run()
-    assert isinstance(results, RestorationResults)
+    assert isinstance(results, Results)
     return results
 
 
@@ -84,7 +83,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def found(train: Treebank, dev: Treebank, folder: Path) -> Iterator[RestorationResults]:
+def found(train: Treebank, dev: Treebank, folder: Path) -> Iterator[Results]:
     """As a user has it: in single precision."""
     default = torch.get_default_dtype()
     torch.set_default_dtype(torch.float)
@@ -96,11 +95,11 @@ def found(train: Treebank, dev: Treebank, folder: Path) -> Iterator[RestorationR
 pytestmark = pytest.mark.usefixtures("single_precision")
 
 
-def by_name(comparison: RestorationResults) -> dict[str, SystemResult]:
-    return {system.first.name: system.first for system in comparison.systems}
+def by_name(comparison: Results) -> dict[str, SystemResult]:
+    return {system.first.name: system.first for system in comparison.tables["systems"].rows}
 
 
-def timeless(comparison: RestorationResults) -> Any:
+def timeless(comparison: Results) -> Any:
     """All results but how long they took."""
 
     def without_seconds(value: Any) -> Any:
@@ -111,7 +110,7 @@ def timeless(comparison: RestorationResults) -> Any:
     return without_seconds(json.loads(json.dumps(comparison.to_json())))
 
 
-def test_trivial(found: RestorationResults, train: Treebank, dev: Treebank) -> None:
+def test_trivial(found: Results, train: Treebank, dev: Treebank) -> None:
     system = by_name(found)["trivial"]
     restored = ended_in(final_mark(train), [sentence.tree.forms for sentence in dev])
     assert system.with_gold_trees.perplexity is None
@@ -121,7 +120,7 @@ def test_trivial(found: RestorationResults, train: Treebank, dev: Treebank) -> N
 
 
 @pytest.mark.parametrize("kind", ["crf", "attention"])
-def test_taggers(found: RestorationResults, dev: Treebank, folder: Path, kind: str) -> None:
+def test_taggers(found: Results, dev: Treebank, folder: Path, kind: str) -> None:
     system, tagger = by_name(found)[kind], load_rival(folder / SEED / kind)
     assert tagger.recipe == SMALL.rival_recipe
     assert system.with_gold_trees.perplexity == pytest.approx(tagger.evaluate(list(dev)).perplexity, 1e-12)
@@ -132,7 +131,7 @@ def test_taggers(found: RestorationResults, dev: Treebank, folder: Path, kind: s
 
 
 @pytest.mark.parametrize(("name", "channel"), [("attach", "identity"), ("full", "sliding-window")])
-def test_models(found: RestorationResults, dev: Treebank, folder: Path, name: str, channel: str) -> None:
+def test_models(found: Results, dev: Treebank, folder: Path, name: str, channel: str) -> None:
     system, model = by_name(found)[name], Punctuator.load(folder / SEED / name)
     assert model.recipe == replace(SMALL.recipe, channel=channel, direction=model.recipe.direction)
     assert len(model.report["directions"]) == (1 if name == "attach" else 2)
@@ -150,7 +149,7 @@ def test_models(found: RestorationResults, dev: Treebank, folder: Path, name: st
 
 @pytest.mark.parametrize("name", ["attach", "full"])
 def test_models_have_learned_from_trees_of_parsers(
-    found: RestorationResults, train: Treebank, dev: Treebank, folder: Path, name: str
+    found: Results, train: Treebank, dev: Treebank, folder: Path, name: str
 ) -> None:
     """Those that the parsers of the folds have found in what they had not seen."""
     model = Punctuator.load(folder / SEED / name)
@@ -170,9 +169,7 @@ def test_models_have_learned_from_trees_of_parsers(
     assert model.parsed.report["train_sentences"] == 2 * 61
 
 
-def test_the_model_with_a_tagger(
-    found: RestorationResults, train: Treebank, dev: Treebank, folder: Path
-) -> None:
+def test_the_model_with_a_tagger(found: Results, train: Treebank, dev: Treebank, folder: Path) -> None:
     """It is the full model where trees are given, and mixed with the tagger where a parser finds them."""
     system, full = by_name(found)["mixed"], by_name(found)["full"]
     model = Punctuator.load(folder / SEED / "mixed-100")
@@ -192,9 +189,9 @@ def test_the_model_with_a_tagger(
     assert system.with_predicted_trees.perplexity != full.with_predicted_trees.perplexity
 
 
-def test_parsers(found: RestorationResults, dev: Treebank, folder: Path) -> None:
+def test_parsers(found: Results, dev: Treebank, folder: Path) -> None:
     trees = [sentence.tree for sentence in dev]
-    results = [one.first for one in found.parsers]
+    results = [one.first for one in found.tables["parsers"].rows[:-1]]
     assert [(one.share, one.sentences) for one in results] == [(50, 31), (100, 61)]
     for result in results:
         parser = BiaffineParser.from_parts(*read_model_file(folder / SEED / f"parser-{result.share}"))
@@ -203,18 +200,19 @@ def test_parsers(found: RestorationResults, dev: Treebank, folder: Path) -> None
         assert parser.report["train_sentences"] == result.sentences
 
 
-def test_what_is_told_of_the_data(found: RestorationResults, train: Treebank, dev: Treebank) -> None:
-    assert (found.train.path, found.train.sentences) == (train.path, 61)
-    assert found.dev.slots == sum(len(sentence.surface) for sentence in dev)
+def test_what_is_told_of_the_data(found: Results, train: Treebank, dev: Treebank) -> None:
+    sizes = found.data["treebanks"]
+    assert (sizes["train"]["path"], sizes["train"]["sentences"]) == (train.path, 61)
+    assert sizes["dev"]["slots"] == sum(len(sentence.surface) for sentence in dev)
     assert list(by_name(found)) == ["trivial", "crf", "attention", "attach", "full", "mixed"]
     outcomes = [one for system in by_name(found).values() for one in system.outcomes]
-    assert {one.scores.slots for one in outcomes} == {found.dev.slots}
-    assert found.environment["torch"] == torch.__version__
+    assert {one.scores.slots for one in outcomes} == {sizes["dev"]["slots"]}
+    assert found.data["environment"]["torch"] == torch.__version__
 
 
-def test_the_same_again(found: RestorationResults, train: Treebank, dev: Treebank, folder: Path) -> None:
+def test_the_same_again(found: Results, train: Treebank, dev: Treebank, folder: Path) -> None:
     """Trained anew without a folder, given sentences alone; and measured anew with what was trained."""
-    anew = timeless(compared(iter(train), iter(dev), SMALL))
+    anew = timeless(compared(list(train), list(dev), SMALL))
     assert [anew["treebanks"][name].pop("path") for name in ("train", "dev")] == [None, None]
     before = timeless(found)
     for name in ("train", "dev"):
@@ -222,23 +220,23 @@ def test_the_same_again(found: RestorationResults, train: Treebank, dev: Treeban
     assert anew == before
     measured = compared(train, dev, SMALL, folder)
     assert timeless(measured) == timeless(found)
-    for one, other in zip(measured.systems, found.systems, strict=True):
+    for one, other in zip(
+        *(comparison.tables["systems"].rows for comparison in (measured, found)), strict=True
+    ):
         assert one.first.training_seconds == other.first.training_seconds
 
 
-def test_several_seeds(found: RestorationResults, train: Treebank, dev: Treebank, folder: Path) -> None:
+def test_several_seeds(found: Results, train: Treebank, dev: Treebank, folder: Path) -> None:
     """The first seed is there already, the second gives other results: as by itself."""
     settings = replace(SMALL, systems=("crf",))
-    results = compared(train, dev, replace(settings, seeds=2), folder).systems[0].results
+    results = compared(train, dev, replace(settings, seeds=2), folder).tables["systems"].rows[0].results
     assert results[0].training_seconds == by_name(found)["crf"].training_seconds
     alone = by_name(compared(train, dev, replace(settings, seed=6)))["crf"]
     perplexities = [one.with_gold_trees.perplexity for one in results]
     assert perplexities[1] == alone.with_gold_trees.perplexity != perplexities[0]
 
 
-def test_the_mixture_of_predicted_trees(
-    found: RestorationResults, train: Treebank, dev: Treebank, folder: Path
-) -> None:
+def test_the_mixture_of_predicted_trees(found: Results, train: Treebank, dev: Treebank, folder: Path) -> None:
     """p(x | words) is the sum over the distinct trees that the parser drew, a share of the draws each."""
     settings = replace(SMALL, systems=("full",), shares=(100,), trees=4)
     log_probs = by_name(compared(train, dev, settings, folder))["full"].with_predicted_trees.log_probs
@@ -255,7 +253,7 @@ def test_the_mixture_of_predicted_trees(
         assert found_log_prob == pytest.approx(math.log(total), 1e-9)
 
 
-def test_measured_on_test(found: RestorationResults, train: Treebank, dev: Treebank, folder: Path) -> None:
+def test_measured_on_test(found: Results, train: Treebank, dev: Treebank, folder: Path) -> None:
     """What was trained with dev is measured on other sentences, as on these alone."""
     test = slice_of("test", 9)
     settings = replace(SMALL, systems=("trivial", "crf"))
@@ -269,9 +267,7 @@ def test_measured_on_test(found: RestorationResults, train: Treebank, dev: Treeb
     assert "measured on 9 of test" in results.to_markdown()
 
 
-def test_more_of_the_same_parts(
-    train: Treebank, dev: Treebank, folder: Path, found: RestorationResults
-) -> None:
+def test_more_of_the_same_parts(train: Treebank, dev: Treebank, folder: Path, found: Results) -> None:
     """Other systems, shares, decoders and numbers of trees and draws, from what was trained before."""
     settings = replace(SMALL, systems=("full", "trivial"), shares=(100,), decoder="f1", samples=30, trees=4)
     more = compared(train, dev, settings, folder)
@@ -279,10 +275,10 @@ def test_more_of_the_same_parts(
     assert by_name(more)["full"].training_seconds == by_name(found)["full"].training_seconds
     gold = [by_name(one)["full"].with_gold_trees.perplexity for one in (more, found)]
     assert gold[0] == gold[1]
-    assert more.parsers[0].first.scores == found.parsers[1].first.scores
+    assert more.data["parsers"][0][0]["scores"] == found.data["parsers"][1][0]["scores"]
 
 
-def test_gold_trees_alone(found: RestorationResults, train: Treebank, dev: Treebank, tmp_path: Path) -> None:
+def test_gold_trees_alone(found: Results, train: Treebank, dev: Treebank, tmp_path: Path) -> None:
     settings = replace(SMALL, systems=("attach",), shares=(100,), folds=0)
     attach, before = by_name(compared(train, dev, settings, tmp_path))["attach"], by_name(found)["attach"]
     assert attach.report["parsed_trees"] is None
@@ -293,7 +289,7 @@ def test_gold_trees_alone(found: RestorationResults, train: Treebank, dev: Treeb
 
 def test_without_trees_there_is_no_parser(train: Treebank, dev: Treebank, tmp_path: Path) -> None:
     found = compared(train, dev, replace(SMALL, systems=("trivial",)), tmp_path)
-    assert found.parsers == ()
+    assert found.data["parsers"] == []
     assert [path.stem for path in (tmp_path / SEED).iterdir()] == ["trivial"]
 
 

@@ -7,19 +7,20 @@ import re
 import pytest
 from made_up import SENTENCES, TRUTH, comparison, four_systems, outcome, repeated, system
 
+from pyropunct.papers.experiment import Results
 from pyropunct.papers.li_2019.results import GOLD, NONE, PREDICTED, Outcome
-from pyropunct.papers.li_2019.tables import COLUMNS, SCORES, RestorationResults
+from pyropunct.papers.li_2019.tables import COLUMNS, SCORES
 from pyropunct.text.marks import ABBREVIATION_DOT, START
 
 BY_KEY = {column.key: column for column in COLUMNS}
 
 
-def leaders(found: RestorationResults) -> dict[str, list[str]]:
+def leaders(found: Results) -> dict[str, list[str]]:
     """The leading systems of each column."""
     return {key: column["best"] for key, column in found.to_json()["columns"].items()}
 
 
-def p_values(found: RestorationResults, key: str) -> dict[tuple[str, ...], float]:
+def p_values(found: Results, key: str) -> dict[tuple[str, ...], float]:
     """The p-values of a column, by pairs of systems."""
     return {tuple(one["systems"]): one["p"] for one in found.to_json()["columns"][key]["p_values"]}
 
@@ -65,7 +66,10 @@ def test_a_mark_that_looks_like_another_has_scores_of_its_own() -> None:
 
 
 def test_values_of_columns() -> None:
-    values = {one.first.name: [one.mean(column.value) for column in SCORES] for one in four_systems().systems}
+    values = {
+        one.first.name: [one.mean(column.value) for column in SCORES]
+        for one in four_systems().tables["systems"].rows
+    }
     assert values["bad"] == [None, None, 2 / 4, 2 / 4, 2 * 2 / (2 + 4), 0.0]
     assert values["good"] == [*[pytest.approx(math.exp(1 / 4))] * 2, 1 / 4, 1 / 4, 2 * 2 / (2 + 3), 20.0]
     perplexities = [pytest.approx(math.exp(log_prob / 4)) for log_prob in (0.4, 0.8)]
@@ -77,12 +81,12 @@ def test_several_seeds() -> None:
     """Means, deviations by hand, and a test of what is averaged over seeds."""
     runs = [four_systems(seconds) for seconds in (20.0, 22.0, 27.0)]
     found = repeated(
-        [[one.first for one in run.systems] for run in runs],
-        [[one.first for one in run.parsers] for run in runs],
+        [[one.first for one in run.tables["systems"].rows] for run in runs],
+        [[one.first for one in run.tables["parsers"].rows[:-1]] for run in runs],
     )
-    assert BY_KEY["training_seconds"].value(found.systems[1]) == 23
-    assert BY_KEY["training_seconds"].spread(found.systems[1]) == pytest.approx(math.sqrt(13))
-    assert BY_KEY["perplexity_gold_trees"].value(found.systems[0]) is None
+    assert BY_KEY["training_seconds"].value(found.tables["systems"].rows[1]) == 23
+    assert BY_KEY["training_seconds"].spread(found.tables["systems"].rows[1]) == pytest.approx(math.sqrt(13))
+    assert BY_KEY["perplexity_gold_trees"].value(found.tables["systems"].rows[0]) is None
     assert "| **0.0125 ± 0.0000** |" in found.to_markdown()
     assert "| parser, 20% | 40 | 65.00 ± 0.00 |" in found.to_markdown()
     assert "| 23 ± 4 |" in found.to_markdown()
@@ -162,14 +166,14 @@ def test_markdown() -> None:
 def test_markdown_and_json_agree() -> None:
     found = four_systems()
     value = json.loads(json.dumps(found.to_json()))
-    _, rows = found.system_table.cells("*{}".format)
+    _, rows = found.tables["systems"].cells("*{}".format)
     for row, plain in zip(rows, value["systems"], strict=True):
         assert row[0] == plain["title"]
         for cell, column in zip(row[1:], COLUMNS, strict=True):
             number = plain[column.key]
             assert cell.lstrip("*") == ("–" if number is None else f"{number:.{column.decimals}f}")
             assert cell.startswith("*") == (plain["name"] in value["columns"][column.key]["best"])
-    _, rows = found.parser_table.cells(str)
+    _, rows = found.tables["parsers"].cells(str)
     for row, plain in zip(rows, value["parsers"], strict=False):
         assert re.findall(r"\d+", row[0]) == [str(plain[0]["share"])]
         assert row[3] == f"{plain[0]['scores']['las']:.2f}"

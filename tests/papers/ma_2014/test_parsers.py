@@ -76,6 +76,6 @@ def test_differences_are_from_marks_as_tokens_with_the_same_beam() -> None:
     tables = [result.counts for result in results]
     assert first["uas"] == permutation_test(tables[0][:, 1], tables[3][:, 1], 200)
     assert second["las"] == permutation_test(tables[1][:, 2], tables[2][:, 2], 200)
-    _, rows = comparison.tables[0].cells(str)
+    _, rows = comparison.tables["systems"].cells(str)
     assert [row[:2] for row in rows] == [["1", "all"], ["4", "all"], ["4", "tokens"], ["1", "tokens"]]
     assert [row[3] for row in rows][2:] == ["–", "–"]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pyropunct.nets.parser import WeightedTree
-from pyropunct.papers.experiment import TableResults
+from pyropunct.papers.experiment import Results
 from pyropunct.papers.options import CommaSettings
 from pyropunct.papers.shieber_tao_2003.comma_experiment import ON_PARSED_TREES, CommaExperiment
 from pyropunct.papers.shieber_tao_2003.models import MODELS
@@ -26,16 +26,16 @@ def sentences(number: int, seed: int) -> list[CommaSentence]:
 
 
 @pytest.fixture(scope="module")
-def comparison() -> TableResults:
+def comparison() -> Results:
     settings = CommaSettings(models=("1", "3", "4"), permutations=200)
     return CommaExperiment(sentences(80, 0), sentences(60, 1), settings).results()
 
 
 def test_the_best_and_those_that_are_not_significantly_worse(
-    comparison: TableResults,
+    comparison: Results,
 ) -> None:
-    assert [result.trees for result in comparison.tables[0].rows] == ["", "gold", "gold"]
-    value, [table] = comparison.to_json(), comparison.tables
+    assert [result.trees for result in comparison.tables["systems"].rows] == ["", "gold", "gold"]
+    value, [table] = comparison.to_json(), comparison.tables.values()
     assert value["best"] == {"f": "3", "sentence_accuracy": "3"}
     for column in (column for column in table.columns if column.evidence):
         assert table.leaders(column) == [1]
@@ -43,8 +43,8 @@ def test_the_best_and_those_that_are_not_significantly_worse(
         assert value["systems"][0]["p"][column.key] < 0.05
 
 
-def test_table_and_json_say_the_same(comparison: TableResults) -> None:
-    header, rows = comparison.tables[0].cells("*{}".format)
+def test_table_and_json_say_the_same(comparison: Results) -> None:
+    header, rows = comparison.tables["systems"].cells("*{}".format)
     value = comparison.to_json()
     assert value["dev"] == {"sentences": 60, "commas": sum(s.commas.sum() for s in sentences(60, 1))}
     for row, system in zip(rows, value["systems"], strict=True):
@@ -89,6 +89,6 @@ def test_model_6_has_seen_the_commas_of_training_and_model_7_all() -> None:
         commas = np.array([False, *(word == "b" for word in words)])
         known.append(CommaSentence(words, ("NN",) * 11, commas, flat, flat))
     settings = CommaSettings(models=("3",), permutations=1, least=1000)  # words themselves tell nothing
-    results = CommaExperiment(known, known, settings, Parser(""), seen=Parser("b")).results().to_json()
+    results = CommaExperiment(known, known, settings, parser=Parser(""), seen=Parser("b")).results().to_json()
     assert [(one["model"], one["recall"]) for one in results["systems"][1:]] == [("5", 0), ("6", 0), ("7", 1)]
     assert results["systems"][-1]["precision"] == 1

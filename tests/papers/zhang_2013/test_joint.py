@@ -70,11 +70,11 @@ def test_differences_are_from_the_row_above_of_the_same_size() -> None:
     assert one.trees is not None
     assert two.trees is not None
     assert found[5]["las"] == permutation_test(one.trees[:, 2], two.trees[:, 2], 100)
-    _, table = comparison.tables[0].cells(str)
+    _, table = comparison.tables["rows"].cells(str)
     assert [line[:2] for line in table[:2]] == [["3", CRF], ["3", CASCADED]]
     assert table[0][10] == "–"
     assert table[1][2] == f"{rows[1].counts('middle').f1:.2f}"
-    header, shares = comparison.tables[1].cells(str)
+    header, shares = comparison.tables["precision_and_recall"].cells(str)
     found_place, true_place = header.index("F P"), header.index("F R")
     [gold, places, right] = rows[1].counts("full")
     assert shares[1][found_place] == f"{100 * right / places:.2f}"
