@@ -1,13 +1,14 @@
 """The options of the experiments: one class for each command, which imports no networks."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
-from typing import Annotated, Any, ClassVar, Self
+from inspect import isfunction
+from typing import Annotated, Any, ClassVar, Self, get_type_hints
 
 from pyropunct.errors import SettingError
-from pyropunct.limits import Count, NamesIn, Placeholder, Range, Seed, forbidden
+from pyropunct.limits import Count, NamesIn, Placeholder, Range, Seed, forbidden, limits
 from pyropunct.restore.settings import DecisionSettings, Decoder, RestoreSettings
 
 RESTORERS = ("trivial", "crf", "attention", "attach", "full", "mixed")
@@ -79,6 +80,8 @@ class ExperimentSettings:
     def __post_init__(self) -> None:
         if problem := forbidden(self):
             raise SettingError(problem)
+        for name, read in _readers(type(self)):
+            object.__setattr__(self, name, read(",".join(map(str, getattr(self, name)))))
 
     def to_json(self) -> dict[str, Any]:
         """A dictionary of plain JSON types."""
@@ -93,17 +96,13 @@ def names_of(registry: str, kind: str) -> Callable[[str], tuple[str, ...]]:
     """
 
     def names(text: str) -> tuple[str, ...]:
-        return chosen(text.split(","), NamesIn(registry).names, kind)
+        found, known = tuple(dict.fromkeys(text.split(","))), NamesIn(registry).names
+        for name in found:
+            if name not in known:
+                raise SettingError(f"there is no {kind} {name!r}; there are {', '.join(known)}")
+        return found
 
     return names
-
-
-def chosen(names: "list[str] | tuple[str, ...]", known: tuple[str, ...], kind: str) -> tuple[str, ...]:
-    """The names without duplicates. Raises SettingError if a name is unknown, or there is no name."""
-    for name in names or ("",):
-        if name not in known:
-            raise SettingError(f"there is no {kind} {name!r}; there are {', '.join(known)}")
-    return tuple(dict.fromkeys(names))
 
 
 def numbers_to(most: int, kind: str) -> Callable[[str], tuple[int, ...]]:
@@ -116,6 +115,13 @@ def numbers_to(most: int, kind: str) -> Callable[[str], tuple[int, ...]]:
         return tuple(dict.fromkeys(map(int, items)))
 
     return numbers
+
+
+def _readers(settings: Any) -> Iterator[tuple[str, Callable[[str], tuple[Any, ...]]]]:
+    """The fields that have a reader of names or numbers."""
+    for name, hint in get_type_hints(settings, include_extras=True).items():
+        for read in filter(isfunction, limits(hint).extras):
+            yield name, read
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,11 +160,8 @@ class RestorationSettings(ExperimentSettings):
         super().__post_init__()
         if self.folds == 1:
             raise SettingError("folds are two or more, or 0 for none, not 1")
-        if not self.shares or not all(0 < share <= 100 for share in self.shares):
-            raise SettingError(f"shares are percents from 1 to 100, not {self.shares}")
-        names = chosen(self.systems, RESTORERS, "system")
-        object.__setattr__(self, "systems", tuple(name for name in RESTORERS if name in names))
-        object.__setattr__(self, "shares", tuple(sorted(set(self.shares))))
+        object.__setattr__(self, "systems", tuple(sorted(self.systems, key=RESTORERS.index)))
+        object.__setattr__(self, "shares", tuple(sorted(self.shares)))
 
     def of_each_seed(self) -> list[Self]:
         """The settings of each run, with its seed."""
@@ -187,9 +190,9 @@ class CommaSettings(ExperimentSettings):
     TRAINING: ClassVar[tuple[str, ...]] = (*ExperimentSettings.TRAINING, "folds")
 
     def __post_init__(self) -> None:
+        if not self.models:
+            object.__setattr__(self, "models", NamesIn(COMMA_MODELS).names)  # slow to import
         super().__post_init__()
-        known = NamesIn(COMMA_MODELS).names  # slow to import
-        object.__setattr__(self, "models", chosen(self.models or known, known, "model"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -207,10 +210,6 @@ class ParserSettings(ExperimentSettings):
     beams: Annotated[tuple[int, ...], numbers_to(WIDEST_BEAM, "widths")] = (1, 4, 16)
     iterations: Count = 25
     TRAINING: ClassVar[tuple[str, ...]] = ("iterations", "seed")
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        chosen(self.marks, TREATMENTS, "treatment")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -240,10 +239,6 @@ class JointSettings(ExperimentSettings):
     misheard: Annotated[int, Range(0, 100)] = 0
     TRAINING: ClassVar[tuple[str, ...]] = ("beam", "iterations", "folds", "seed")
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        chosen(self.systems, tuple(STREAM_READERS), "system")
-
 
 @dataclass(frozen=True, kw_only=True)
 class CorrectionSettings(ExperimentSettings):
@@ -264,7 +259,3 @@ class CorrectionSettings(ExperimentSettings):
     epochs: Count = 3
     samples: Count = DecisionSettings.samples
     trees: Count = DecisionSettings.trees
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        chosen(self.systems, tuple(CORRECTORS), "system")

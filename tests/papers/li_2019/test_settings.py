@@ -23,9 +23,9 @@ def test_systems_and_shares_are_put_in_order() -> None:
     [
         ({"systems": ("crf", "oracle")}, "there is no system 'oracle'; there are trivial, crf, attention, "),
         ({"systems": ()}, "there is no system ''"),
-        ({"shares": ()}, "shares are percents from 1 to 100, not ()"),
-        ({"shares": (10, 101)}, "not (10, 101)"),
-        ({"shares": (0,)}, "not (0,)"),
+        ({"shares": ()}, "give percents from 1 to 100 with commas between them, not ''"),
+        ({"shares": (10, 101)}, "not '10,101'"),
+        ({"shares": (0,)}, "not '0'"),
         ({"folds": 1}, "folds are two or more, or 0 for none, not 1"),
         ({"decoder": "beam"}, "no decoder is called 'beam': take mbr"),
         ({"samples": 0}, "samples is 0: it must be 1 or more"),
