@@ -99,9 +99,12 @@ def commas(
         the model of the package.
     :param fit: compare with a model and a parser fitted to TRAIN, which takes minutes or hours.
     """
-    from pyropunct.papers.shieber_tao_2003.comma_experiment import CommaExperiment, FittedCommaExperiment
+    from pyropunct.papers.shieber_tao_2003.comma_experiment import (
+        CommaExperiment,
+        FittedCommaExperiment,
+        story_results,
+    )
     from pyropunct.papers.shieber_tao_2003.sentences import COMMA, read_comma_sentences, require_commas
-    from pyropunct.papers.shieber_tao_2003.story_commas import story_results
 
     if fit and model is not None:
         raise UserError("--fit fits a model of its own: leave out --model")

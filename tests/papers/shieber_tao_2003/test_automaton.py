@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from pyropunct.papers.shieber_tao_2003.automaton import (
+from pyropunct.papers.shieber_tao_2003.models import (
     COLUMNS,
     COMMA_SYMBOL,
     START,

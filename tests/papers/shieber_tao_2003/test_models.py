@@ -3,8 +3,14 @@
 import numpy as np
 import pytest
 
-from pyropunct.papers.shieber_tao_2003.automaton import COLUMNS, COMMA_SYMBOL, sizes
-from pyropunct.papers.shieber_tao_2003.models import MODELS, CommaSystem, TrainedModel
+from pyropunct.papers.shieber_tao_2003.models import (
+    COLUMNS,
+    COMMA_SYMBOL,
+    MODELS,
+    CommaSystem,
+    TrainedModel,
+    sizes,
+)
 from pyropunct.papers.shieber_tao_2003.sentences import CommaScores, CommaSentence
 from pyropunct.papers.shieber_tao_2003.smoothing import SMOOTHINGS, WittenBell
 

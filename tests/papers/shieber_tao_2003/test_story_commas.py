@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pyropunct.papers.options import CommaSettings
+from pyropunct.papers.shieber_tao_2003.comma_experiment import commas_of, story_commas
 from pyropunct.papers.shieber_tao_2003.sentences import CommaSentence, comma_sentences
-from pyropunct.papers.shieber_tao_2003.story_commas import commas_of, story_commas
 from pyropunct.punctuator import Punctuator
 from pyropunct.treebank.brackets import Conversion
 from pyropunct.treebank.head_rules import load_head_rules
