@@ -10,7 +10,7 @@ Example::
         ),
         results,
     )
-    print(table.text())  # or markdown(), tsv(), json(); to_json() gives plain types
+    print(table.text())  # or markdown(), tsv(); to_json() gives plain types
 """
 
 import csv
@@ -26,7 +26,6 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pyropunct.files import json_text
 from pyropunct.significance import PERMUTATIONS, Statistic, Totals, permutation_test, total
 from pyropunct.text.lines import visible
 
@@ -277,15 +276,6 @@ class Table(Generic[Row]):
                 plain.update(self.details(row))
         return rows
 
-    def json(self) -> str:
-        """One object with the title, the rows and the notes."""
-        whole = {"title": self.title, "rows": self.to_json(), "notes": self.all_notes("best")}
-        return json_text(whole) + "\n"
-
-    def written(self, name: str) -> str:
-        """The table in one of the `FORMATS`."""
-        return FORMATS[name](self)
-
 
 def cells_table(
     title: str,
@@ -302,15 +292,6 @@ def cells_table(
         return Column(name, name, value, how)
 
     return Table(title, [column(place, *named) for place, named in enumerate(columns.items())], rows, notes)
-
-
-FORMATS: Mapping[str, Callable[[Table[Any]], str]] = {
-    "text": Table.text,
-    "markdown": Table.markdown,
-    "tsv": Table.tsv,
-    "json": Table.json,
-}
-"""The formats of a table."""
 
 
 def _flat(row: Mapping[str, Any]) -> Iterator[tuple[str, Value]]:

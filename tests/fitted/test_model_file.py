@@ -621,7 +621,7 @@ def parts(small: Path) -> dict[str, tuple[dict[str, Any], dict[str, torch.Tensor
     reading = ReaderRecipe(epochs=1, least_steps=1, lstm_size=4, form_size=4)
     return {
         "parser": train_parser(dev, recipe=recipe).to_parts(),
-        "rival": train_rival("crf", dev, dev, rival).to_parts(),
+        "rival": train_rival(BiLSTMCRF, dev, dev, rival).to_parts(),
         "reader": train_reader(dev, recipe=reading).to_parts(),
     }
 

@@ -83,7 +83,6 @@ class CorrectingNetwork(CRFNetwork):
 class CorrectingCRF(Rival):
     """A BiLSTM-CRF that corrects `PunctuatedWords`: see `CorrectingNetwork`."""
 
-    kind = "correcting-crf"
     name = "BiLSTM-CRF, reading punctuation"
     what = f"a {name}"
     kinds = (PunctuatedVocabulary, RivalRecipe, CorrectingNetwork)

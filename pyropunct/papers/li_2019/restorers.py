@@ -20,7 +20,7 @@ from pyropunct.nets.pretrained import CachedFeatures
 from pyropunct.nets.tagger import SlotTaggerRecipe
 from pyropunct.papers.experiment import Part, Watch, loader, of_epochs
 from pyropunct.papers.li_2019.recurrent import RivalRecipe
-from pyropunct.papers.li_2019.rival import BiGRUAttention, BiLSTMCRF, Rival, load_rival, train_rival
+from pyropunct.papers.li_2019.rival import BiGRUAttention, BiLSTMCRF, Rival, train_rival
 from pyropunct.papers.options import RESTORERS, RestorationSettings
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.deciding import decide
@@ -174,9 +174,9 @@ class TrivialSystem(System[FinalMark]):
 
 @dataclass(frozen=True)
 class RivalSystem(System[Rival]):
-    """A recurrent network over words, whose ``kind`` is one of `pyropunct.papers.li_2019.rival.RIVALS`."""
+    """A recurrent network over words, of the class ``kind``."""
 
-    kind: str
+    kind: type[Rival]
 
     def train(self, treebanks: Treebanks, conditions: Conditions, watch: Watch) -> Rival:
         """Train it, stopping early on dev."""
@@ -189,7 +189,7 @@ class RivalSystem(System[Rival]):
 
     def load(self, place: Path, conditions: Conditions) -> Rival:
         """Read it back."""
-        return load_rival(place, conditions.pretrained)
+        return loader(self.kind.from_parts, conditions.pretrained)(place)
 
     def restore(self, model: Rival, parses: Parses, conditions: Conditions) -> list[Surface]:
         """Punctuate the words, with the least expected edit distance in each slot."""
@@ -286,8 +286,8 @@ def _words(parses: Parses) -> list[tuple[str, ...]]:
 
 _IN_ORDER: Sequence[System[Any]] = (
     TrivialSystem("trivial"),
-    RivalSystem(BiLSTMCRF.name, "crf"),
-    RivalSystem(BiGRUAttention.name, "attention"),
+    RivalSystem(BiLSTMCRF.name, BiLSTMCRF),
+    RivalSystem(BiGRUAttention.name, BiGRUAttention),
     TreeSystem("attach only", {"channel": "identity"}, direction="left"),
     TreeSystem("full model"),
     MixedSystem("full model and tagger"),

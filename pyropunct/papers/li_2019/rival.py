@@ -1,19 +1,16 @@
-"""Rivals: recurrent networks that predict labels of slots from words, their training and loading."""
+"""Rivals: recurrent networks that predict labels of slots from words, and their training."""
 
 from abc import ABC
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from math import ceil
-from pathlib import Path
 from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
 
-from pyropunct.errors import ModelFileError
 from pyropunct.fitted.evaluation import Evaluation
-from pyropunct.fitted.model_file import read_model_file, write_model_file
 from pyropunct.nets.networks import NetworkTraining, TrainedWordNetwork, sequences, trained
 from pyropunct.nets.pretrained import Pretrained, with_cache
 from pyropunct.nets.tagger import SlotScores
@@ -44,11 +41,9 @@ class Rival(TrainedWordNetwork[RivalVocabulary, RivalRecipe, RivalNetwork], ABC)
 
         p(x | words) = p(labels of x | words) * product of q(x_i | no label) over the unknown x_i
 
-    :cvar kind: its name on the command line and in folders.
     :cvar name: its name in tables.
     """
 
-    kind: ClassVar[str]
     name: ClassVar[str]
 
     @torch.no_grad()
@@ -98,21 +93,10 @@ class Rival(TrainedWordNetwork[RivalVocabulary, RivalRecipe, RivalNetwork], ABC)
         for numbers in by_length([len(words) + 1 for words in sentences], BATCH_SLOTS):
             yield numbers, self.network(self.encode([sentences[number] for number in numbers]))
 
-    def to_parts(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
-        """See `pyropunct.nets.networks.TrainedNetwork.to_parts`; the recipe tells the kind."""
-        plain, tensors = super().to_parts()
-        plain["recipe"]["kind"] = self.kind
-        return plain, tensors
-
-    def save(self, path: str | Path) -> None:
-        """Write the rival to a model file, whole or not at all; failures raise ModelFileError."""
-        write_model_file(Path(path), *self.to_parts())
-
 
 class BiLSTMCRF(Rival):
     """The BiLSTM-CRF: see `CRFNetwork`."""
 
-    kind = "crf"
     name = "BiLSTM-CRF"
     what = f"a {name}"
     kinds = (RivalVocabulary, RivalRecipe, CRFNetwork)
@@ -121,38 +105,13 @@ class BiLSTMCRF(Rival):
 class BiGRUAttention(Rival):
     """The BiGRU with attention: see `AttentionNetwork`."""
 
-    kind = "attention"
     name = "BiGRU with attention"
     what = f"a {name}"
     kinds = (RivalVocabulary, RivalRecipe, AttentionNetwork)
 
 
-RIVALS: dict[str, type[Rival]] = {rival.kind: rival for rival in (BiLSTMCRF, BiGRUAttention)}
-"""The rivals by kind."""
-
-
-def rival_class(kind: object) -> type[Rival]:
-    """The class of a kind of rival. Raises ValueError if there is no such kind."""
-    if not isinstance(kind, str) or kind not in RIVALS:
-        raise ValueError(f"no rival is called {kind!r}: take {' or '.join(sorted(RIVALS))}")
-    return RIVALS[kind]
-
-
-def load_rival(path: str | Path, pretrained: Pretrained | None = None) -> Rival:
-    """Read a rival that `Rival.save` wrote, without running code in the file.
-
-    :param pretrained: gives the pretrained features of words that it reads, if any.
-    :raises ModelFileError: if the file is missing or damaged, or does not hold a rival of this program.
-    """
-    plain, tensors = read_model_file(Path(path))
-    try:
-        return rival_class(dict(plain["recipe"]).get("kind")).from_parts(plain, tensors, pretrained)
-    except (TypeError, ValueError) as error:
-        raise ModelFileError(f"{path}: {error}") from error
-
-
 def train_rival(
-    kind: str | type[Rival],
+    rival: type[Rival],
     train: Iterable[Sentence],
     dev: Iterable[Sentence],
     recipe: RivalRecipe | None = None,
@@ -164,12 +123,10 @@ def train_rival(
 ) -> Rival:
     """Train a rival; keep its weights from the epoch with the highest likelihood of dev. Trees are ignored.
 
-    :param kind: "crf" or "attention", or a class of rivals.
     :param device: where the rival is trained, as torch names it; the returned rival is on the CPU.
     :param pretrained: gives features of words that it reads as well; they are computed once.
-    :raises ValueError: if there is no such kind, or if one of the two treebanks is empty.
+    :raises ValueError: if one of the two treebanks is empty.
     """
-    rival = rival_class(kind) if isinstance(kind, str) else kind
     data = sequences(rival.name, train, dev)
     make = partial(RivalTraining, rival, *data, recipe or RivalRecipe(), seed, with_cache(pretrained), device)
     return replace(trained(make, seed, None, watch), pretrained=pretrained)

@@ -18,12 +18,12 @@ from pyropunct.fitted.recipes import Recipe
 from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.parser import BiaffineParser, attachment_scores
 from pyropunct.nets.tagger import SlotTaggerRecipe
-from pyropunct.papers.experiment import Advance, Results
+from pyropunct.papers.experiment import Advance, Results, loader
 from pyropunct.papers.li_2019.recurrent import RivalRecipe
 from pyropunct.papers.li_2019.restoration_experiment import RestorationExperiment
 from pyropunct.papers.li_2019.restorers import Conditions, ended_in, final_mark
 from pyropunct.papers.li_2019.results import SystemResult
-from pyropunct.papers.li_2019.rival import load_rival
+from pyropunct.papers.li_2019.rival import BiGRUAttention, BiLSTMCRF, Rival
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.scores import average_edit_distance
 from pyropunct.treebank.reading import Treebank, read_treebank
@@ -119,9 +119,9 @@ def test_trivial(found: Results, train: Treebank, dev: Treebank) -> None:
     ]
 
 
-@pytest.mark.parametrize("kind", ["crf", "attention"])
-def test_taggers(found: Results, dev: Treebank, folder: Path, kind: str) -> None:
-    system, tagger = by_name(found)[kind], load_rival(folder / SEED / kind)
+@pytest.mark.parametrize(("kind", "rival"), [("crf", BiLSTMCRF), ("attention", BiGRUAttention)])
+def test_taggers(found: Results, dev: Treebank, folder: Path, kind: str, rival: type[Rival]) -> None:
+    system, tagger = by_name(found)[kind], loader(rival.from_parts)(folder / SEED / kind)
     assert tagger.recipe == SMALL.rival_recipe
     assert system.with_gold_trees.perplexity == pytest.approx(tagger.evaluate(list(dev)).perplexity, 1e-12)
     restored = tagger.restore([sentence.tree.forms for sentence in dev])
@@ -260,7 +260,7 @@ def test_measured_on_test(found: Results, train: Treebank, dev: Treebank, folder
     results = compared(train, dev, settings, folder, test=test)
     crf = by_name(results)["crf"]
     assert crf.training_seconds == by_name(found)["crf"].training_seconds
-    tagger = load_rival(folder / SEED / "crf")
+    tagger = loader(BiLSTMCRF.from_parts)(folder / SEED / "crf")
     assert crf.with_gold_trees.perplexity == pytest.approx(tagger.evaluate(list(test)).perplexity, 1e-12)
     size = results.to_json()["treebanks"]["test"]
     assert (size["sentences"], size["path"]) == (9, test.path)
