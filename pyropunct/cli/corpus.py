@@ -42,9 +42,9 @@ class Corpus(NamedTuple):
 
 
 TASKS = {
-    "restore": Corpus("text_commands:restore.function", {"text": ".txt", "conllu": ".conllu"}, ("score",)),
+    "restore": Corpus("restore:restore.function", {"text": ".txt", "conllu": ".conllu"}, ("score",)),
     "correct": Corpus(
-        "text_commands:correct.function", {"text": ".txt", "conllu": ".conllu", "edits": ".edits.tsv"}
+        "restore:correct.function", {"text": ".txt", "conllu": ".conllu", "edits": ".edits.tsv"}
     ),
     "underlying": Corpus(
         "tree_commands:underlying_work",
@@ -53,7 +53,7 @@ TASKS = {
         conllu=True,
     ),
     "evaluate": Corpus("evaluate:work", {"": ".sums.json"}, conllu=True),
-    "parse": Corpus("text_commands:parse.function", {"": ".conllu"}, ("format", "score")),
+    "parse": Corpus("restore:parse.function", {"": ".conllu"}, ("format", "score")),
 }
 """The commands that work on corpora."""
 

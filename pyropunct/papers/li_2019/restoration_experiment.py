@@ -21,6 +21,7 @@ from pyropunct.nets.parser import (
     parse_folds,
 )
 from pyropunct.papers.experiment import Experiment, Results, Trained, checksum, loader
+from pyropunct.papers.li_2019.restoration_tables import restoration_results
 from pyropunct.papers.li_2019.restorers import (
     SYSTEMS,
     Conditions,
@@ -39,7 +40,6 @@ from pyropunct.papers.li_2019.results import (
     SystemResult,
     TreebankSize,
 )
-from pyropunct.papers.li_2019.tables import restoration_results
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.treebank.reading import Treebank

@@ -7,6 +7,7 @@ import numpy as np
 
 from pyropunct.nets.parser import AttachmentScores
 from pyropunct.papers.experiment import Results
+from pyropunct.papers.li_2019.restoration_tables import restoration_results
 from pyropunct.papers.li_2019.restorers import Conditions
 from pyropunct.papers.li_2019.results import (
     GOLD,
@@ -18,7 +19,6 @@ from pyropunct.papers.li_2019.results import (
     SystemResult,
     TreebankSize,
 )
-from pyropunct.papers.li_2019.tables import restoration_results
 from pyropunct.text.marks import START, Surface
 
 SENTENCES, WORDS = 40, 3

@@ -8,8 +8,8 @@ import pytest
 from made_up import SENTENCES, TRUTH, comparison, four_systems, outcome, repeated, system
 
 from pyropunct.papers.experiment import Results
+from pyropunct.papers.li_2019.restoration_tables import COLUMNS, SCORES
 from pyropunct.papers.li_2019.results import GOLD, NONE, PREDICTED, Outcome
-from pyropunct.papers.li_2019.tables import COLUMNS, SCORES
 from pyropunct.text.marks import ABBREVIATION_DOT, START
 
 BY_KEY = {column.key: column for column in COLUMNS}

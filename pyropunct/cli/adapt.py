@@ -1,20 +1,27 @@
 """The commands ``pyropunct adapt`` and ``pyropunct fit-correction``, which begin with a model."""
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
 from pyropunct.cli import console
 from pyropunct.cli.command import command
 from pyropunct.cli.loading import Json, ModelUse, check_device, is_in, read_file
+from pyropunct.cli.report import Report
 from pyropunct.cli.training_reports import Checkpoints, fit_watches, training_watch
 from pyropunct.errors import UserError
 from pyropunct.files import model_path
 from pyropunct.fitted.recipes import TextSettings
 from pyropunct.limits import Placeholder, Seed
 from pyropunct.tasks.settings import SimulationSettings
+from pyropunct.text.marks import display
+
+if TYPE_CHECKING:
+    from pyropunct.punctuator import Punctuator
+    from pyropunct.tables import Table
 
 # Modules that need torch are imported inside the functions, so that --help answers at once.
 
@@ -48,7 +55,6 @@ def adapt(model: str, texts: tuple[str, ...], *, options: AdaptOptions, json: Js
     other languages are left out.  The model is compared before and after on a held-out tenth; parts that do
     not improve stay unchanged.
     """
-    from pyropunct.cli.fit_reports import adaptation_report
     from pyropunct.fitted.model_file import check_writable
     from pyropunct.nets.encoder import Encoder
     from pyropunct.text.inputs import files_of_several, parts_of
@@ -76,6 +82,49 @@ def adapt(model: str, texts: tuple[str, ...], *, options: AdaptOptions, json: Js
         )
         result.save(file)
     adaptation_report(result, file).show("json" if json else "text")
+
+
+PARTS = {
+    "parsed": "weights for parsed trees",
+    "tagger": "tagger",
+    "reader": "reader of running text",
+}
+"""What the parts are called that learn from text."""
+
+
+def adaptation_report(model: "Punctuator", file: Path) -> Report:
+    """How much text was used, and the scores on held-out text, before and after."""
+    return Report({"model": str(file), **model.report["text"]}, _adaptation(model.report["text"], file))
+
+
+def _adaptation(text: Mapping[str, Any], file: Path) -> "Iterator[Table[Any] | str]":
+    """Counts of sentences, and a table of scores."""
+    from pyropunct.tables import cells_table
+    from pyropunct.train.texts import REASONS
+
+    before, after = text["before"], text["after"]
+    yield (f"{text['read']:,} sentences read, learned from {text['train']:,}, held out {text['dev']:,}")
+    if text["every"] > 1:
+        yield f"one part in {text['every']} is learned from (--most)"
+    for reason, count in sorted(text["left_out"].items(), key=lambda item: -item[1]):
+        yield f"left out: {count:,} {REASONS[reason]}"
+    names = {
+        "perplexity": "perplexity per slot",
+        "aed": "edits per slot (AED, by --decoder mbr)",
+        "f1": "F1 of all marks (by --decoder f1)",
+    }
+    rows = [(title, before[name], after[name]) for name, title in names.items()]
+    rows += [
+        (f"F1 of {display(mark)}", before["marks"].get(mark), after["marks"].get(mark))
+        for mark in after["marks"]
+    ]
+    for name, title in (("ends", "F1 of sentence ends, %"), ("lower_ends", "the same in lower case, %")):
+        rows.append((title, before[name], after[name]))
+    yield cells_table("Scores", {"held-out text": None, "before": 4, "after": 4}, rows)
+    yield f"new parts: {', '.join(PARTS[name] for name in text['new']) or 'none'}"
+    if no_better := [title for name, title in PARTS.items() if name not in text["new"]]:
+        yield f"unchanged, because no better: {', '.join(no_better)}"
+    yield f"model written to {file}"
 
 
 @command

@@ -41,8 +41,8 @@ def restore(
 
     :param score: compare with the punctuation of FILE, and print only the scores.
     """
-    from pyropunct.cli.restoration_report import RestorationReport
     from pyropunct.cli.sources import text_work
+    from pyropunct.cli.text_reports import RestorationReport
     from pyropunct.restore.posterior import FEW_DRAWS
     from pyropunct.restore.restorer import Restorer
 
@@ -94,9 +94,9 @@ def parse(
     :param strength: weight of the probability of the marks given a tree: 1 as in Bayes' rule, 0 to ignore it.
     :param score: compare with the trees of FILE, and print only the scores.
     """
-    from pyropunct.cli.annotated_reports import TreeReport, parsed
     from pyropunct.cli.score_reports import TreeScoreReport
     from pyropunct.cli.sources import text_work
+    from pyropunct.cli.text_reports import TreeReport, parsed
 
     punctuator = use.load(model)
     if punctuator.parser is None:
@@ -129,8 +129,8 @@ def correct(
     :param rate: error rate of FILE, relative to the text that MODEL was fitted to.  [default: 1]
     :param find_rate: learn the rate from the part of FILE read so far.
     """
-    from pyropunct.cli.annotated_reports import CorrectionReport
     from pyropunct.cli.sources import text_work
+    from pyropunct.cli.text_reports import CorrectionReport
     from pyropunct.tasks.correct.correcting import NoisyChannel, load_corrector
     from pyropunct.tasks.correct.hearing import FITTED_RATE, WritersRate
 
