@@ -216,7 +216,4 @@ def fit_correction(
 
 
 def _tell(out: str, report: dict[str, Any], result: str, as_json: bool) -> None:
-    if as_json:
-        console.print_json({"model": out, **report})
-    else:
-        console.say(f"{out}: {result}")
+    Report({"model": out, **report}, [f"{out}: {result}"]).show("json" if as_json else "text")

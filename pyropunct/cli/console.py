@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 
 IDS_SHOWN = 5
 
-WIDE = 100_000
-"""The width of the output without a terminal: wider than any table."""
-
 LONGEST_TOLD = 2000
 """The most characters of a line on standard error."""
 
@@ -147,7 +144,7 @@ def bar() -> Any:
 
 def show_table(table: "Table[Any]") -> None:
     """Print a table for people; cells are folded on a narrow terminal."""
-    say(table.text(None if _is_terminal(sys.stdout) else WIDE))
+    say(table.text(None) if _is_terminal(sys.stdout) else table.text())
 
 
 def treebank_lines(treebanks: Iterable["Treebank"]) -> Iterator[str]:

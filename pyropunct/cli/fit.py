@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from pyropunct.cli import console
 from pyropunct.cli.command import Group, command
@@ -16,9 +16,6 @@ from pyropunct.fitted.recipes import Recipe, named_recipe, parsed_setting
 from pyropunct.fitted.variants import check_of_use, with_options
 from pyropunct.limits import Count, NamesIn, NotNegative, Placeholder, Seed
 from pyropunct.treebank.reading import Treebank, require_punctuation
-
-if TYPE_CHECKING:
-    pass
 
 # Modules that need torch are imported inside the functions, so that --help answers at once.
 
