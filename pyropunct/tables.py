@@ -208,7 +208,7 @@ class Table(Generic[Row]):
         """The header and the rows for people, with the best values marked."""
         rows: list[list[str]] = [[] for _ in self.rows]
         for column in self.columns:
-            leaders = self._leading(column)
+            leaders = self.leaders(column) if self.baseline is None else []
             p_values = self.p_values(column) if self._shows_p(column) else None
             for index, (row, shown) in enumerate(zip(self.rows, rows, strict=True)):
                 shown.append(mark(column.cell(row)) if index in leaders else column.cell(row))
@@ -232,10 +232,6 @@ class Table(Generic[Row]):
 
     def _titles(self, column: Column[Row]) -> list[str]:
         return [column.title, "p"] if self._shows_p(column) else [column.title]
-
-    def _leading(self, column: Column[Row]) -> list[int]:
-        """The rows to be marked."""
-        return self.leaders(column) if self.baseline is None else []
 
     def _of_words(self) -> list[bool]:
         """For each column that people see, whether it has words, which are aligned on the left."""

@@ -58,7 +58,7 @@ class RestorationScoreReport(ScoreReport):
         scores = self._scores
         if not scores.gold:
             raise TreebankError(self.name, "there is no punctuation to compare with")
-        marks = [{"mark": display(mark), **_score(score)} for mark, score in scores.of_marks().items()]
+        marks = [{"mark": display(mark), **score.to_json()} for mark, score in scores.of_marks().items()]
         plain = {
             "sentences": scores.sentences,
             "right_sentences": scores.right_sentences,
@@ -66,7 +66,7 @@ class RestorationScoreReport(ScoreReport):
             "slots": scores.slots,
             "edits": scores.edits,
             "average_edit_distance": scores.average_edit_distance,
-            **_score(scores.overall()),
+            **scores.overall().to_json(),
             "marks": marks,
         }
         return Report(plain, self._told())
@@ -80,7 +80,7 @@ class RestorationScoreReport(ScoreReport):
         if rare:
             named.append((RARE, MarkScore(sum(rows[mark].gold for mark in rare), 0, 0)))
         counts = dict.fromkeys(("mark", "in file", "restored", "right"))
-        cells = [(name, *_score(score).values()) for name, score in (*named, ("all", scores.overall()))]
+        cells = [(name, *score.to_json().values()) for name, score in (*named, ("all", scores.overall()))]
         yield cells_table(self.name, {**counts, "precision": 3, "recall": 3, "F1": 3}, cells)
         legend = {
             display(ABBREVIATION_DOT): "dots of abbreviations",
@@ -92,10 +92,6 @@ class RestorationScoreReport(ScoreReport):
         yield f"average edit distance per slot: {scores.average_edit_distance:.4f} ({edits})"
         share = scores.right_sentences / scores.sentences
         yield f"wholly right: {scores.right_sentences:,} sentences ({share:.1%})"
-
-
-def _score(score: MarkScore) -> dict[str, Any]:
-    return {**score._asdict(), "precision": score.precision, "recall": score.recall, "f1": score.f1}
 
 
 class TreeScoreReport(ScoreReport):

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pyropunct.nets.parser import AttachmentScores
-from pyropunct.restore.scores import MarkScore, RestorationScores
+from pyropunct.restore.scores import RestorationScores
 from pyropunct.significance import Totals
 from pyropunct.tables import Column, Value
 from pyropunct.text.marks import Surface, display
@@ -139,14 +139,10 @@ class Outcome:
             "perplexity": self.perplexity,
             "aed": self.aed,
             "edits": self.scores.edits,
-            "all_marks": _mark_json(self.scores.overall()),
-            "marks": [{"mark": display(mark), **_mark_json(score)} for mark, score in marks.items()],
+            "all_marks": self.scores.overall().to_json(),
+            "marks": [{"mark": display(mark), **score.to_json()} for mark, score in marks.items()],
             "seconds": self.seconds,
         }
-
-
-def _mark_json(score: MarkScore) -> dict[str, Any]:
-    return {**score._asdict(), "precision": score.precision, "recall": score.recall, "f1": score.f1}
 
 
 class SystemResult(NamedTuple):
