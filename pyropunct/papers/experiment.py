@@ -183,7 +183,7 @@ class Experiment(ABC):
     def results(self) -> Results:
         """Train all systems and measure them."""
 
-    def run(self) -> Any:
+    def run(self) -> Results:
         """The results, also written into the folder.
 
         :raises SettingError: if the folder cannot be written to, holds other things, is used by

@@ -21,7 +21,7 @@ from pyropunct.nets.tagger import SlotTaggerRecipe
 from pyropunct.papers.experiment import Part, Watch, loader, of_epochs
 from pyropunct.papers.li_2019.recurrent import RivalRecipe
 from pyropunct.papers.li_2019.rival import BiGRUAttention, BiLSTMCRF, Rival, train_rival
-from pyropunct.papers.options import RESTORERS, RestorationSettings
+from pyropunct.papers.options import RestorationSettings
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.deciding import decide
 from pyropunct.restore.decoders import DECODERS
@@ -284,16 +284,16 @@ def _words(parses: Parses) -> list[tuple[str, ...]]:
     return [parse[0].tree.forms for parse in parses]
 
 
-_IN_ORDER: Sequence[System[Any]] = (
-    TrivialSystem("trivial"),
-    RivalSystem(BiLSTMCRF.name, BiLSTMCRF),
-    RivalSystem(BiGRUAttention.name, BiGRUAttention),
-    TreeSystem("attach only", {"channel": "identity"}, direction="left"),
-    TreeSystem("full model"),
-    MixedSystem("full model and tagger"),
-)
-SYSTEMS: Mapping[str, System[Any]] = dict(zip(RESTORERS, _IN_ORDER, strict=True))
-"""The systems by their names on the command line and in folders."""
+SYSTEMS: Mapping[str, System[Any]] = {
+    "trivial": TrivialSystem("trivial"),
+    "crf": RivalSystem(BiLSTMCRF.name, BiLSTMCRF),
+    "attention": RivalSystem(BiGRUAttention.name, BiGRUAttention),
+    "attach": TreeSystem("attach only", {"channel": "identity"}, direction="left"),
+    "full": TreeSystem("full model"),
+    "mixed": MixedSystem("full model and tagger"),
+}
+"""The systems by their names on the command line and in folders, in the order of
+`pyropunct.papers.options.RESTORERS`."""
 
 
 # Parsers

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
-from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
@@ -165,26 +164,21 @@ class FittedCommaExperiment(Experiment):
     Both learn from the converted trees, with early stopping on dev.  A parser knows its training sentences
     too well, so their trees come from parsers trained on the others, see `pyropunct.nets.parser`.
 
-    :param train: file of phrase-structure trees, like ``dev``.
-    :param folder: keeps trained parts, so that a repeated experiment loads them.
+    :ivar train: first a file of phrase-structure trees, like ``dev``, then its converted sentences.
     :raises TreebankError: if a file cannot be read, or there is too little to learn from.
     """
 
-    def __init__(
-        self,
-        train: str,
-        dev: str,
-        settings: CommaSettings,
-        folder: str | Path | None = None,
-        watch: Watch = unwatched,
-    ) -> None:
-        self.file, self.learned, self.measured = dev, read_comma_sentences(train), read_comma_sentences(dev)
-        require_commas(self.learned, train)
-        treebanks = tuple(read_brackets(train)), tuple(read_brackets(dev))
-        if len(treebanks[0]) < 2:
+    settings_type = CommaSettings
+
+    def __post_init__(self) -> None:
+        file, self.file = self.train, self.dev
+        self.learned, self.measured = read_comma_sentences(file), read_comma_sentences(self.file)
+        require_commas(self.learned, file)
+        self.train, self.dev = tuple(read_brackets(file)), tuple(read_brackets(self.file))
+        if len(self.train) < 2:
             problem = "parsing each sentence by what is learned from others takes two sentences"
-            raise TreebankError(train, problem)
-        super().__init__(*treebanks, settings, folder, watch)
+            raise TreebankError(file, problem)
+        super().__post_init__()
 
     def texts(self, data: Iterable[Sentence]) -> Iterator[str]:
         """The converted sentences."""
