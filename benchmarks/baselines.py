@@ -16,10 +16,12 @@ import torch
 from pyropunct import Sentence, read_treebank
 from pyropunct.fitted.evaluation import average_edit_distance
 from pyropunct.nets.trainer import Progress
+from pyropunct.papers.li_2019.recurrent import RivalRecipe
+from pyropunct.papers.li_2019.restorers import ended_in, final_mark
+from pyropunct.papers.li_2019.rival import BiGRUAttention, BiLSTMCRF, Rival, train_rival
 from pyropunct.restore.decoders import DECODERS
-from pyropunct.rivals.restoration.restorers import ended_in, final_mark
-from pyropunct.rivals.taggers.recurrent import RivalRecipe
-from pyropunct.rivals.taggers.rival import RIVALS, Rival, train_rival
+
+KINDS: dict[str, type[Rival]] = {"crf": BiLSTMCRF, "attention": BiGRUAttention}
 
 GRID: tuple[dict[str, Any], ...] = (
     {},
@@ -46,14 +48,14 @@ def main() -> None:
     for kind in options.kinds.split(","):
         for changes in GRID:
             recipe = replace(RivalRecipe(), **changes)
-            _print_rival(train_rival(kind, train, dev, recipe, options.seed, _show), dev)
+            _print_rival(train_rival(KINDS[kind], train, dev, recipe, options.seed, _show), dev)
 
 
 def _parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     made.add_argument("train")
     made.add_argument("dev")
-    made.add_argument("--kinds", default=",".join(RIVALS))
+    made.add_argument("--kinds", default=",".join(KINDS))
     made.add_argument("--seed", type=int, default=0)
     made.add_argument("--threads", type=int, default=torch.get_num_threads())
     return made

@@ -14,8 +14,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from pyropunct.rivals.shieber_tao_2003.models import CommaSystem
-from pyropunct.rivals.shieber_tao_2003.sentences import COMMA, CommaSentence, read_comma_sentences
+from pyropunct.papers.shieber_tao_2003.models import CommaSystem
+from pyropunct.papers.shieber_tao_2003.sentences import COMMA, CommaSentence, read_comma_sentences
 from pyropunct.text.lines import opened, read_lines
 from pyropunct.treebank.constituency import without_empty_elements
 from pyropunct.treebank.phrase_trees import PhraseTree, read_phrase_trees

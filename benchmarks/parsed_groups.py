@@ -17,11 +17,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from pyropunct.compare.experiment import PARTS, loader
-from pyropunct.compare.table import cells_table
-from pyropunct.rivals.ma_2014.arc_standard_parser import ArcStandardParser
-from pyropunct.rivals.ma_2014.parser_experiment import HEADS, WORDS, word_counts
-from pyropunct.rivals.ma_2014.treatments import MarkedSentence, have_language_tags, marked_sentences
+from pyropunct.papers.experiment import PARTS, loader
+from pyropunct.papers.ma_2014.arc_standard_parser import ArcStandardParser
+from pyropunct.papers.ma_2014.parser_experiment import HEADS, WORDS, word_counts
+from pyropunct.papers.ma_2014.treatments import MarkedSentence, have_language_tags, marked_sentences
+from pyropunct.tables import cells_table
 from pyropunct.treebank.reading import read_treebank
 
 LONGEST, STEP = 60, 20

@@ -17,7 +17,7 @@ import torch
 from trigrams import TrigramModel, perplexity, with_punctuation
 
 from pyropunct import Punctuator, Sentence, read_treebank
-from pyropunct.compare.significance import permutation_test
+from pyropunct.significance import permutation_test
 from pyropunct.tasks import BASE, FULL, HALF
 from pyropunct.tasks.rephrase.rephrasing import (
     Rephraser,

@@ -22,12 +22,12 @@ from pyropunct.fitted.evaluation import RestorationScores
 from pyropunct.nets.parser import attachment_scores
 from pyropunct.nets.reader import count_ends, windows_of
 from pyropunct.nets.running_text import ReaderRecipe, case_of
+from pyropunct.papers.li_2019.recurrent import RivalRecipe
+from pyropunct.papers.li_2019.rival import BiLSTMCRF, Rival, train_rival
 from pyropunct.restore.reading import CHUNK
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.running import ENDING, in_their_cases
 from pyropunct.restore.settings import RestoreSettings
-from pyropunct.rivals.taggers.recurrent import RivalRecipe
-from pyropunct.rivals.taggers.rival import Rival, train_rival
 from pyropunct.text.marks import START, Surface
 from pyropunct.text.raw_sentence import RawSentence, line_of
 from pyropunct.treebank.sentence import Sentence, by_document
@@ -156,7 +156,8 @@ def trained(train: Sequence[Sentence], dev: Sequence[Sentence], epochs: int, see
                 found.append(replace(sentences[0], tree=_chain(words), surface=slots))
         return found
 
-    return train_rival("crf", windows(train), windows(dev), RivalRecipe(epochs=epochs, least_steps=1), seed)
+    recipe = RivalRecipe(epochs=epochs, least_steps=1)
+    return train_rival(BiLSTMCRF, windows(train), windows(dev), recipe, seed)
 
 
 def _chain(words: Sequence[str]) -> Tree:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from pyropunct.rivals.transitions.perceptron import number_of
+from pyropunct.papers.transitions.perceptron import number_of
 
 
 def features_of(atoms: Mapping[str, int], templates: Sequence[Sequence[str]]) -> list[int]:

@@ -20,17 +20,20 @@ from row import DONE, REFUSED, RefusedError, Row, outcome
 from pyropunct.cli.main import main
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.errors import ModelFileError
-from pyropunct.fitted.model_file import MODEL, read_tensors, write_tensors
+from pyropunct.fitted.model_file import MODEL, read_tensors, write_model_file, write_tensors
 from pyropunct.fitted.recipes import Recipe
 from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.parser import train_parser
 from pyropunct.nets.reader import train_reader
 from pyropunct.nets.running_text import ReaderRecipe
-from pyropunct.rivals.taggers.recurrent import RivalRecipe
-from pyropunct.rivals.taggers.rival import load_rival, train_rival
+from pyropunct.papers.experiment import loader
+from pyropunct.papers.li_2019.recurrent import RivalRecipe
+from pyropunct.papers.li_2019.rival import BiGRUAttention, BiLSTMCRF, train_rival
 from pyropunct.tasks.correct.corrector_training import fit_correction
 from pyropunct.train.fitting import fit
 from pyropunct.treebank.reading import read_treebank
+
+RIVALS = {"crf": BiLSTMCRF, "attention": BiGRUAttention}
 
 FAMILIES = ("symmetry", "head", "inside")
 
@@ -103,8 +106,9 @@ class Material:
             model.save(self.folder / name)
             self.uses[name] = self._use_model
         self.uses["corrector"] = self._use_corrector
-        for kind in ("crf", "attention"):
-            train_rival(kind, sentences, sentences[:5], TAGGER).save(self.folder / kind)
+        for kind, rival in RIVALS.items():
+            tagger = train_rival(rival, sentences, sentences[:5], TAGGER)
+            write_model_file(self.folder / kind, *tagger.to_parts())
             self.uses[kind] = self._use_tagger
 
     def _use_model(self, path: Path, chance: random.Random) -> None:
@@ -128,7 +132,7 @@ class Material:
     def _use_tagger(self, path: Path, chance: random.Random) -> None:
         sentences = read_treebank(self.treebank)[:5]
         try:
-            tagger = load_rival(path)
+            tagger = loader(RIVALS[path.stem].from_parts)(path)
         except ModelFileError as error:
             raise RefusedError from error
         tagger.evaluate(sentences)

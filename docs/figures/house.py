@@ -17,7 +17,7 @@ CONTRACT = "A room knows the rooms below it"
 
 WAY = {
     "cli": "files, standard input → a command → tables, text, JSON",
-    "rivals": "treebanks → systems side by side, each with its p-value",
+    "papers": "treebanks → systems side by side, each with its p-value",
     "tasks": "T' → edited trees; wrong marks → right marks; edits → rules",
     "train": "sentences → SVI steps → learned weights",
     "punctuator": "text → text",

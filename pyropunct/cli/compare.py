@@ -9,7 +9,9 @@ from pyropunct.cli import console
 from pyropunct.cli.command import command
 from pyropunct.cli.loading import Hardware, Json, ModelUse, check_device, read_file
 from pyropunct.cli.training_reports import step_bar
-from pyropunct.compare.options import (
+from pyropunct.errors import UserError
+from pyropunct.limits import Help, NamesIn, Placeholder
+from pyropunct.papers.options import (
     CASCADED,
     RESTORATION,
     CommaSettings,
@@ -18,12 +20,10 @@ from pyropunct.compare.options import (
     ParserSettings,
     RestorationSettings,
 )
-from pyropunct.errors import UserError
-from pyropunct.limits import Help, NamesIn, Placeholder
 from pyropunct.shipped import DEFAULT
 
 if TYPE_CHECKING:
-    from pyropunct.compare.experiment import Experiment
+    from pyropunct.papers.experiment import Experiment
     from pyropunct.treebank.reading import Treebank
 
 Folder = Annotated[
@@ -60,8 +60,8 @@ def restoration(
     :param quick: train everything for one epoch and take at most 50 draws, to check that it works.
     """
     from pyropunct.fitted.recipes import named_recipe
-    from pyropunct.rivals.restoration.restoration_experiment import RestorationExperiment
-    from pyropunct.rivals.restoration.restorers import Conditions
+    from pyropunct.papers.li_2019.restoration_experiment import RestorationExperiment
+    from pyropunct.papers.li_2019.restorers import Conditions
     from pyropunct.treebank.reading import require_punctuation
 
     machine.start()
@@ -99,9 +99,12 @@ def commas(
         the model of the package.
     :param fit: compare with a model and a parser fitted to TRAIN, which takes minutes or hours.
     """
-    from pyropunct.rivals.shieber_tao_2003.comma_experiment import CommaExperiment, FittedCommaExperiment
-    from pyropunct.rivals.shieber_tao_2003.sentences import COMMA, read_comma_sentences, require_commas
-    from pyropunct.rivals.shieber_tao_2003.story_commas import story_results
+    from pyropunct.papers.shieber_tao_2003.comma_experiment import (
+        CommaExperiment,
+        FittedCommaExperiment,
+        story_results,
+    )
+    from pyropunct.papers.shieber_tao_2003.sentences import COMMA, read_comma_sentences, require_commas
 
     if fit and model is not None:
         raise UserError("--fit fits a model of its own: leave out --model")
@@ -121,7 +124,7 @@ def commas(
         problem = "the model has no parser (fit --parser), and was not fitted to converted trees"
         raise UserError(f"{model}: {problem}")
     parser = None if story is None else story.parser
-    _show(CommaExperiment(learned, measured, settings, parser, others, watch=step_bar), json)
+    _show(CommaExperiment(learned, measured, settings, None, step_bar, parser=parser, others=others), json)
 
 
 @command
@@ -143,9 +146,9 @@ def joint(
 
     :param model: the model that restores running text.
     """
-    from pyropunct.rivals.ma_2014.treatments import have_language_tags
-    from pyropunct.rivals.zhang_2013.joint_experiment import JointExperiment
-    from pyropunct.rivals.zhang_2013.streams import SENTENCES, streams
+    from pyropunct.papers.ma_2014.treatments import have_language_tags
+    from pyropunct.papers.zhang_2013.joint_experiment import JointExperiment
+    from pyropunct.papers.zhang_2013.streams import SENTENCES, streams
     from pyropunct.text.lines import TreebankError
 
     use.start()
@@ -157,7 +160,7 @@ def joint(
         problem = f"there is one stream of {SENTENCES} sentences; marks for {CASCADED} come from others"
         raise TreebankError(train, problem)
     measured = {size: streams(treebanks[1], size, universal=universal) for size in settings.sentences}
-    _show(JointExperiment(learned, measured, restores, settings, out, step_bar), json, out, treebanks)
+    _show(JointExperiment(learned, measured, settings, out, step_bar, model=restores), json, out, treebanks)
 
 
 @command
@@ -169,8 +172,8 @@ def parsers(
     Compares four treatments of marks and several beam widths.  Prints how many words get the right head, and
     which differences from marks as tokens are significant.
     """
-    from pyropunct.rivals.ma_2014.parser_experiment import ParserExperiment
-    from pyropunct.rivals.ma_2014.treatments import have_language_tags, marked_sentences
+    from pyropunct.papers.ma_2014.parser_experiment import ParserExperiment
+    from pyropunct.papers.ma_2014.treatments import have_language_tags, marked_sentences
     from pyropunct.text.lines import TreebankError
 
     treebanks = read_file(train), read_file(dev)
@@ -204,7 +207,7 @@ def correction(
     :param corrected: the corrections of --learners in CoNLL-U; sentences whose trees differ without
         punctuation are left out.
     """
-    from pyropunct.rivals.correction_experiment import CorrectionExperiment
+    from pyropunct.papers.li_2019.correction_experiment import CorrectionExperiment
     from pyropunct.tasks.correct.gold_corrections import read_learner_treebanks, read_learners
     from pyropunct.treebank.reading import require_punctuation
 
@@ -224,7 +227,9 @@ def correction(
         require_punctuation(treebank)
         console.tell_omitted(treebank.path, treebank.omitted)
     learned, measured = map(list, treebanks)
-    _show(CorrectionExperiment(learned, measured, clean, settings, learners=written, watch=step_bar), json)
+    _show(
+        CorrectionExperiment(learned, measured, settings, None, step_bar, model=clean, learners=written), json
+    )
 
 
 @click.group()
@@ -251,7 +256,7 @@ def _show(
         return
     for line in console.treebank_lines(treebanks):
         console.say(line)
-    for table in results.tables:
+    for table in results.tables.values():
         console.show_table(table)
     if folder is not None:
         console.say(f"tables and all numbers written to {folder}")

@@ -20,13 +20,10 @@ from pyropunct.files import json_text
 from pyropunct.text.lines import shortened, visible
 
 if TYPE_CHECKING:
-    from pyropunct.compare.table import Table
+    from pyropunct.tables import Table
     from pyropunct.treebank.reading import Omission, Treebank
 
 IDS_SHOWN = 5
-
-WIDE = 100_000
-"""The width of the output without a terminal: wider than any table."""
 
 LONGEST_TOLD = 2000
 """The most characters of a line on standard error."""
@@ -147,7 +144,7 @@ def bar() -> Any:
 
 def show_table(table: "Table[Any]") -> None:
     """Print a table for people; cells are folded on a narrow terminal."""
-    say(table.text(None if _is_terminal(sys.stdout) else WIDE))
+    say(table.text(None) if _is_terminal(sys.stdout) else table.text())
 
 
 def treebank_lines(treebanks: Iterable["Treebank"]) -> Iterator[str]:

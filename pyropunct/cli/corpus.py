@@ -23,7 +23,7 @@ from pyropunct.limits import Count, Placeholder
 if TYPE_CHECKING:
     from distributed import Client
 
-    from pyropunct.corpus.shards import Job, Shard
+    from pyropunct.cli.shards import Job, Shard
 
 # Modules that need torch or Dask are imported inside the functions, so that --help answers at once.
 
@@ -42,9 +42,9 @@ class Corpus(NamedTuple):
 
 
 TASKS = {
-    "restore": Corpus("text_commands:restore.function", {"text": ".txt", "conllu": ".conllu"}, ("score",)),
+    "restore": Corpus("restore:restore.function", {"text": ".txt", "conllu": ".conllu"}, ("score",)),
     "correct": Corpus(
-        "text_commands:correct.function", {"text": ".txt", "conllu": ".conllu", "edits": ".edits.tsv"}
+        "restore:correct.function", {"text": ".txt", "conllu": ".conllu", "edits": ".edits.tsv"}
     ),
     "underlying": Corpus(
         "tree_commands:underlying_work",
@@ -53,7 +53,7 @@ TASKS = {
         conllu=True,
     ),
     "evaluate": Corpus("evaluate:work", {"": ".sums.json"}, conllu=True),
-    "parse": Corpus("text_commands:parse.function", {"": ".conllu"}, ("format", "score")),
+    "parse": Corpus("restore:parse.function", {"": ".conllu"}, ("format", "score")),
 }
 """The commands that work on corpora."""
 
@@ -136,11 +136,11 @@ def _command(name: str) -> click.Command:
 
 
 def _run(name: str, model: str, given: str, out: str, json: bool, **values: Any) -> None:
-    from pyropunct.corpus.manifest import check, described, with_files, write
+    from pyropunct.cli.manifest import check, described, with_files, write
     from pyropunct.errors import InputError
 
     try:
-        from pyropunct.corpus.cluster import check_workers, connected, cut_all
+        from pyropunct.cli.cluster import check_workers, connected, cut_all
     except ModuleNotFoundError as error:
         raise InputError(f"work on corpora needs {error.name}: {installing('corpus')}") from None
 
@@ -173,8 +173,8 @@ def _run(name: str, model: str, given: str, out: str, json: bool, **values: Any)
 
 def _files(task: Corpus, kind: str, model: str, given: str, out: str) -> list[str]:
     """The files to read. Raises UserError if the results would be written into one of them or the model."""
-    from pyropunct.corpus.inputs import files_of
     from pyropunct.shipped import place_of
+    from pyropunct.text.inputs import files_of
 
     files = files_of(given, any_name=kind != "auto" and not task.conllu, conllu=task.conllu)
     for path in (given, str(place_of(model)), *files):
@@ -185,7 +185,7 @@ def _files(task: Corpus, kind: str, model: str, given: str, out: str) -> list[st
 
 def _job(name: str, model: str, out: str, threads: int, values: dict[str, Any]) -> "Job":
     """What to do with each shard; whatever is wrong with the model or the options is told at once."""
-    from pyropunct.corpus.shards import Job, file_checksum, load_work
+    from pyropunct.cli.shards import Job, file_checksum, load_work
     from pyropunct.shipped import place_of
 
     model = os.path.abspath(model_there(model)) if model_there(model).is_file() else model
@@ -221,8 +221,8 @@ def _alone_in(folder: Path) -> Iterator[None]:
 
 def _make(client: "Client", job: "Job", shards: "Sequence[Shard]") -> None:
     """Make the missing shards. Raises FailureError if some could not be made."""
+    from pyropunct.cli.cluster import make_all
     from pyropunct.cli.training_reports import paced
-    from pyropunct.corpus.cluster import make_all
     from pyropunct.inference.compiling import is_compiled
 
     there = {path.name for path in Path(job.out).iterdir()}

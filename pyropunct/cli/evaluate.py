@@ -15,12 +15,12 @@ from pyropunct.treebank.reading import nothing_kept
 from pyropunct.treebank.sentence import Sentence
 
 if TYPE_CHECKING:
+    from pyropunct.cli.shards import Reject, Work
     from pyropunct.cli.sources import Items
-    from pyropunct.compare.table import Table
-    from pyropunct.corpus.shards import Reject, Work
     from pyropunct.fitted.evaluation import Evaluation, EvaluationSums, WholeEvaluation
     from pyropunct.fitted.story import ImpossibleSentenceError
     from pyropunct.punctuator import Punctuator
+    from pyropunct.tables import Table
 
 # Modules that need torch are imported inside the functions, so that --help answers at once.
 
@@ -136,7 +136,7 @@ def evaluation_report(
 
 def _tables(name: str, evaluation: "WholeEvaluation", left_out: Mapping[str, int]) -> "Iterator[Table[Any]]":
     """A table of the whole, and one of the perplexity of the model and of unigrams."""
-    from pyropunct.compare.table import NO_VALUE, cells_table
+    from pyropunct.tables import NO_VALUE, cells_table
 
     def perplexity(evaluation: "Evaluation | None") -> str:
         return NO_VALUE if evaluation is None or not evaluation.slots else _shown(evaluation.perplexity)

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from pyropunct.cli import console
 from pyropunct.cli.command import Group, command
@@ -16,9 +16,6 @@ from pyropunct.fitted.recipes import Recipe, named_recipe, parsed_setting
 from pyropunct.fitted.variants import check_of_use, with_options
 from pyropunct.limits import Count, NamesIn, NotNegative, Placeholder, Seed
 from pyropunct.treebank.reading import Treebank, require_punctuation
-
-if TYPE_CHECKING:
-    pass
 
 # Modules that need torch are imported inside the functions, so that --help answers at once.
 
@@ -107,11 +104,11 @@ def fit(
     If there are several, the model is for the first one; the others help where they agree with it.
     """
     from pyropunct.cli.fit_reports import fit_report
-    from pyropunct.corpus.inputs import files_of_several, parts_of
     from pyropunct.fitted.model_file import check_writable
     from pyropunct.nets.encoder import Encoder
     from pyropunct.nets.parser import FOLDS
     from pyropunct.nets.word_embedding import CachedFeatures
+    from pyropunct.text.inputs import files_of_several, parts_of
     from pyropunct.train.fitting import fit as fit_model
 
     recipe = changed_recipe(options.recipe, options.set, changes, {*RECIPE_OPTIONS, "direction"})

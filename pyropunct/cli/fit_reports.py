@@ -1,17 +1,15 @@
-"""What ``pyropunct fit`` and ``pyropunct adapt`` print."""
+"""What ``pyropunct fit`` prints."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from pyropunct.cli import console
 from pyropunct.cli.report import Report
 from pyropunct.cli.rule_reports import disagreement
-from pyropunct.compare.table import Table, cells_table
 from pyropunct.punctuator import Punctuator
+from pyropunct.tables import Table, cells_table
 from pyropunct.tasks.explain.learned_rules import learned_rules
-from pyropunct.text.marks import display
-from pyropunct.train.texts import REASONS
 from pyropunct.treebank.reading import Treebank
 
 EDITS_SHOWN = 20
@@ -148,45 +146,3 @@ def _best_scores(model: Punctuator, network: str) -> dict[str, Any] | None:
     """The scores of the epoch that did best on the dev treebank, if there was one."""
     scores = [epoch["scores"] for epoch in _epochs(model, network) if epoch["scores"]]
     return max(scores, key=lambda epoch: epoch[DECISIVE[network]], default=None)
-
-
-# Adaptation
-
-PARTS = {
-    "parsed": "weights for parsed trees",
-    "tagger": "tagger",
-    "reader": "reader of running text",
-}
-"""What the parts are called that learn from text."""
-
-
-def adaptation_report(model: Punctuator, file: Path) -> Report:
-    """How much text was used, and the scores on held-out text, before and after."""
-    return Report({"model": str(file), **model.report["text"]}, _adaptation(model.report["text"], file))
-
-
-def _adaptation(text: Mapping[str, Any], file: Path) -> Iterator[Table[Any] | str]:
-    """Counts of sentences, and a table of scores."""
-    before, after = text["before"], text["after"]
-    yield (f"{text['read']:,} sentences read, learned from {text['train']:,}, held out {text['dev']:,}")
-    if text["every"] > 1:
-        yield f"one part in {text['every']} is learned from (--most)"
-    for reason, count in sorted(text["left_out"].items(), key=lambda item: -item[1]):
-        yield f"left out: {count:,} {REASONS[reason]}"
-    names = {
-        "perplexity": "perplexity per slot",
-        "aed": "edits per slot (AED, by --decoder mbr)",
-        "f1": "F1 of all marks (by --decoder f1)",
-    }
-    rows = [(title, before[name], after[name]) for name, title in names.items()]
-    rows += [
-        (f"F1 of {display(mark)}", before["marks"].get(mark), after["marks"].get(mark))
-        for mark in after["marks"]
-    ]
-    for name, title in (("ends", "F1 of sentence ends, %"), ("lower_ends", "the same in lower case, %")):
-        rows.append((title, before[name], after[name]))
-    yield cells_table("Scores", {"held-out text": None, "before": 4, "after": 4}, rows)
-    yield f"new parts: {', '.join(PARTS[name] for name in text['new']) or 'none'}"
-    if no_better := [title for name, title in PARTS.items() if name not in text["new"]]:
-        yield f"unchanged, because no better: {', '.join(no_better)}"
-    yield f"model written to {file}"

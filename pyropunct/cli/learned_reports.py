@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from pyropunct.cli import console
 from pyropunct.cli.report import Report
-from pyropunct.compare.table import Table, cells_table
 from pyropunct.punctuator import Punctuator
+from pyropunct.tables import Table, cells_table
 from pyropunct.tasks.explain.derivations import Example
 from pyropunct.tasks.explain.learned_rules import OCCURRING
 from pyropunct.tasks.explain.relations import RelationPunctemes, SymmetryWeight

@@ -14,21 +14,21 @@ from pyropunct.cli import console
 from pyropunct.cli.loading import USUAL, WHILE_READING
 
 COMMANDS = {
-    "adapt": "further_fits",
+    "adapt": "adapt",
     "compare": "compare",
     "convert": "tree_commands",
     "corpus": "corpus",
-    "correct": "text_commands",
+    "correct": "restore",
     "evaluate": "evaluate",
     "fit": "fit",
-    "fit-correction": "further_fits",
-    "parse": "text_commands",
-    "relations": "learned_commands",
+    "fit-correction": "adapt",
+    "parse": "restore",
+    "relations": "explain",
     "rephrase": "rephrase",
-    "restore": "text_commands",
-    "rules": "learned_commands",
+    "restore": "restore",
+    "rules": "explain",
     "sample": "tree_commands",
-    "typology": "learned_commands",
+    "typology": "explain",
     "underlying": "tree_commands",
 }
 """The module of each command, which is a function of its name, with underscores for hyphens."""

@@ -15,7 +15,7 @@ from pyropunct.files import json_text
 from pyropunct.limits import Help, Range
 
 if TYPE_CHECKING:
-    from pyropunct.compare.table import Table
+    from pyropunct.tables import Table
     from pyropunct.treebank.reading import Omission, Treebank
     from pyropunct.treebank.sentence import Sentence
 
@@ -52,10 +52,10 @@ class Report(NamedTuple):
             for part in self.told:
                 console.say(part) if isinstance(part, str) else console.show_table(part)
         elif form == "markdown":
-            written = (part.written(form) for part in self.told if not isinstance(part, str))
+            written = (part.markdown() for part in self.told if not isinstance(part, str))
             print("\n".join(written), end="")
         elif self.rows is not None:
-            print(self.rows.written(form), end="")
+            print(self.rows.tsv(), end="")
 
 
 # Sentence by sentence

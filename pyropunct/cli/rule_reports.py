@@ -5,7 +5,7 @@ from itertools import chain
 from typing import Any
 
 from pyropunct.cli.learned_reports import Learned, LearnedReport
-from pyropunct.compare.table import NO_VALUE, Table, cells_table
+from pyropunct.tables import NO_VALUE, Table, cells_table
 from pyropunct.tasks.explain.learned_rules import (
     COUNTED,
     GAP,

@@ -5,10 +5,10 @@ from typing import Any
 
 from pyropunct.cli import console
 from pyropunct.cli.report import Report, SentenceReport
-from pyropunct.compare.table import Table, cells_table
 from pyropunct.fitted.evaluation import MarkScore, RestorationScores
 from pyropunct.nets.parser import attachment_scores
 from pyropunct.restore.restoring import Restored, Source
+from pyropunct.tables import Table, cells_table
 from pyropunct.text.lines import TreebankError
 from pyropunct.text.marks import ABBREVIATION_DOT, display
 from pyropunct.treebank.reading import Omission
@@ -22,7 +22,6 @@ SHOWN_FROM, RARE = 5, "rare"
 class ScoreReport(SentenceReport):
     """Scores of all sentences, shown at the end; ``form`` is "json", or any other for people."""
 
-    omitted: Sequence[Omission] = ()
     keeps_omitted = False  # for no sentence is written
 
     def __init__(self, name: str, form: str) -> None:
@@ -34,15 +33,10 @@ class ScoreReport(SentenceReport):
 
     def finish(self, omitted: Sequence[Omission]) -> None:
         """Print the scores."""
-        self.omitted = omitted
-        Report(self.plain(), self.told()).show("json" if self.form == "json" else "text")
+        self.report(omitted).show("json" if self.form == "json" else "text")
 
-    def plain(self) -> dict[str, Any]:
-        """The scores in plain JSON types."""
-        raise NotImplementedError
-
-    def told(self) -> Iterator[Table[Any] | str]:
-        """The scores in tables and lines for people."""
+    def report(self, omitted: Sequence[Omission]) -> Report:
+        """The scores. Raises TreebankError if there was nothing to compare with."""
         raise NotImplementedError
 
 
@@ -59,28 +53,25 @@ class RestorationScoreReport(ScoreReport):
         if restored.tree is not None:
             self._scores.add(restored.surface, source.surface)
 
-    def finish(self, omitted: Sequence[Omission]) -> None:
-        """Print the scores. Raises TreebankError if there was no punctuation to compare with."""
-        if not self._scores.gold:
-            raise TreebankError(self.name, "there is no punctuation to compare with")
-        super().finish(omitted)
-
-    def plain(self) -> dict[str, Any]:
+    def report(self, omitted: Sequence[Omission]) -> Report:
         """The scores of all marks and of each."""
         scores = self._scores
-        marks = [{"mark": display(mark), **_score(score)} for mark, score in scores.of_marks().items()]
-        return {
+        if not scores.gold:
+            raise TreebankError(self.name, "there is no punctuation to compare with")
+        marks = [{"mark": display(mark), **score.to_json()} for mark, score in scores.of_marks().items()]
+        plain = {
             "sentences": scores.sentences,
             "right_sentences": scores.right_sentences,
-            **console.plain_omissions(self.omitted),
+            **console.plain_omissions(omitted),
             "slots": scores.slots,
             "edits": scores.edits,
             "average_edit_distance": scores.average_edit_distance,
-            **_score(scores.overall()),
+            **scores.overall().to_json(),
             "marks": marks,
         }
+        return Report(plain, self._told())
 
-    def told(self) -> Iterator[Table[Any] | str]:
+    def _told(self) -> Iterator[Table[Any] | str]:
         """A table with a line for each mark, and the scores of all."""
         scores = self._scores
         rows = {display(mark): score for mark, score in scores.of_marks().items()}
@@ -89,7 +80,7 @@ class RestorationScoreReport(ScoreReport):
         if rare:
             named.append((RARE, MarkScore(sum(rows[mark].gold for mark in rare), 0, 0)))
         counts = dict.fromkeys(("mark", "in file", "restored", "right"))
-        cells = [(name, *_score(score).values()) for name, score in (*named, ("all", scores.overall()))]
+        cells = [(name, *score.to_json().values()) for name, score in (*named, ("all", scores.overall()))]
         yield cells_table(self.name, {**counts, "precision": 3, "recall": 3, "F1": 3}, cells)
         legend = {
             display(ABBREVIATION_DOT): "dots of abbreviations",
@@ -101,10 +92,6 @@ class RestorationScoreReport(ScoreReport):
         yield f"average edit distance per slot: {scores.average_edit_distance:.4f} ({edits})"
         share = scores.right_sentences / scores.sentences
         yield f"wholly right: {scores.right_sentences:,} sentences ({share:.1%})"
-
-
-def _score(score: MarkScore) -> dict[str, Any]:
-    return {**score._asdict(), "precision": score.precision, "recall": score.recall, "f1": score.f1}
 
 
 class TreeScoreReport(ScoreReport):
@@ -122,18 +109,10 @@ class TreeScoreReport(ScoreReport):
             self._parsed.append(restored.tree)
             self._right.append(source.tree)
 
-    def finish(self, omitted: Sequence[Omission]) -> None:
-        """Print the scores. Raises TreebankError if there was no tree to compare with."""
+    def report(self, omitted: Sequence[Omission]) -> Report:
+        """The scores of heads, relations and tags."""
         if not self._right:
             raise TreebankError(self.name, "there is no tree to compare with: --score takes CoNLL-U")
-        super().finish(omitted)
-
-    def plain(self) -> dict[str, Any]:
-        """The scores of heads, relations and tags."""
-        scores = attachment_scores(self._parsed, self._right)
-        return {"sentences": len(self._right), **scores._asdict(), **console.plain_omissions(self.omitted)}
-
-    def told(self) -> Iterator[str]:
-        """The scores in a line."""
+        scores = {"sentences": len(self._right), **attachment_scores(self._parsed, self._right)._asdict()}
         told = "UAS {uas:.2f}, LAS {las:.2f}, tags {upos:.2f} ({words:,} words of {sentences:,} sentences)"
-        yield told.format(**self.plain())
+        return Report({**scores, **console.plain_omissions(omitted)}, [told.format(**scores)])

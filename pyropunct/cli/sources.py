@@ -6,7 +6,7 @@ from typing import Any, TextIO, TypeVar
 
 from pyropunct.cli import console
 from pyropunct.cli.report import SentenceReport
-from pyropunct.corpus.shards import Reject, Work
+from pyropunct.cli.shards import Reject, Work
 from pyropunct.errors import MissingPartError, UserError
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.parses import LONGEST_WHOLE

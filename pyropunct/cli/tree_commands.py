@@ -23,7 +23,7 @@ from pyropunct.errors import UserError
 from pyropunct.limits import Count, NotNegative, Placeholder
 
 if TYPE_CHECKING:
-    from pyropunct.corpus.shards import Work
+    from pyropunct.cli.shards import Work
     from pyropunct.treebank.constituency import Conversion
     from pyropunct.treebank.sentence import Sentence
 

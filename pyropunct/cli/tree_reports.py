@@ -7,11 +7,11 @@ import click
 
 from pyropunct.cli import console
 from pyropunct.cli.report import Report, SentenceReport
-from pyropunct.compare.table import cells_table
 from pyropunct.figures.drawing import PunctuatedTree, drawn_text, slip_notes
 from pyropunct.figures.layout import WIDTH, drawn_svg
 from pyropunct.figures.page import page_html
 from pyropunct.punctuator import Punctuator
+from pyropunct.tables import cells_table
 from pyropunct.tasks.explain.derivations import Derivations, SlotDerivation
 from pyropunct.tasks.explain.reattaching import (
     Doubt,

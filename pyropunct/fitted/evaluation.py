@@ -240,6 +240,10 @@ class MarkScore(NamedTuple):
         """The harmonic mean of precision and recall: 2 right / (gold + restored); None without marks."""
         return 2 * self.right / (self.gold + self.restored) if self.gold + self.restored else None
 
+    def to_json(self) -> dict[str, Any]:
+        """The counts and the scores in plain JSON types."""
+        return {**self._asdict(), "precision": self.precision, "recall": self.recall, "f1": self.f1}
+
 
 @dataclass
 class RestorationScores:

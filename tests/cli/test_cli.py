@@ -46,7 +46,7 @@ def test_garbage_is_looked_for_rarely_until_a_model_is_read(monkeypatch: pytest.
         ModelUse().load("en")
         seen.append(gc.get_threshold()[0])
 
-    monkeypatch.setattr("pyropunct.cli.learned_commands.relations", click.Command("relations", callback=call))
+    monkeypatch.setattr("pyropunct.cli.explain.relations", click.Command("relations", callback=call))
     monkeypatch.setattr(Punctuator, "load", lambda *_, **__: seen.append(gc.get_threshold()[0]))
     before = gc.get_threshold()
     printed("relations")

@@ -13,7 +13,7 @@ from model_files import copied
 from safetensors.torch import save_file
 
 from pyropunct.cli import console
-from pyropunct.compare.table import Column, Table
+from pyropunct.tables import Column, Table
 from pyropunct.text.lines import TreebankError
 from pyropunct.treebank.reading import read_treebank
 

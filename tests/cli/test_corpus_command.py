@@ -51,7 +51,7 @@ def here(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def connected(scheduler: str | None, processes: int) -> Iterator[Any]:
         yield client
 
-    monkeypatch.setattr("pyropunct.corpus.cluster.connected", connected)
+    monkeypatch.setattr("pyropunct.cli.cluster.connected", connected)
 
 
 @pytest.fixture(scope="module")
@@ -358,7 +358,7 @@ def test_two_at_a_time(out: Path, small: Path, treebank: Path) -> None:
 def test_what_cannot_be_made_is_told(
     small: Path, treebank: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from pyropunct.corpus.shards import make
+    from pyropunct.cli.shards import make
 
     out = tmp_path / "out"
 
@@ -366,7 +366,7 @@ def test_what_cannot_be_made_is_told(
         (out / f".{job.path(shard).name}.abc.new").write_text("half, by a worker that was killed")
         return make(job, shard._replace(file="gone.conllu") if shard.number == 2 else shard)
 
-    monkeypatch.setattr("pyropunct.corpus.cluster.make", made)
+    monkeypatch.setattr("pyropunct.cli.cluster.make", made)
     result = corpus("underlying", small / "model", treebank, out)
     assert not list(out.glob(".*"))
     *_, told, last = without_log(result.stderr).splitlines()

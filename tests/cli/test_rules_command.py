@@ -10,9 +10,9 @@ from command_line import answer, complaint, printed
 from made_up_rules import TOKENS, made_up
 
 from pyropunct.cli.rule_reports import disagreement, rule_report, side_by_side_report
-from pyropunct.compare.table import Table
 from pyropunct.models.learned import settle
 from pyropunct.punctuator import Punctuator
+from pyropunct.tables import Table
 from pyropunct.tasks.explain.learned_rules import LearnedPair, LearnedRules, learned_rules
 from pyropunct.treebank.reading import read_treebank
 

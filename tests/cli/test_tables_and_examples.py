@@ -11,9 +11,9 @@ import pytest
 from command_line import answer, invoke, printed
 
 from pyropunct.cli.loading import tell_language
-from pyropunct.compare.table import Column, Table
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.punctuator import Punctuator
+from pyropunct.tables import Column, Table
 from pyropunct.tasks.explain.derivations import Derivations, rule_examples, sprouting_examples
 from pyropunct.treebank.reading import read_text, read_treebank
 

@@ -27,9 +27,9 @@ from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.parser import BiaffineParser, train_parser
 from pyropunct.nets.reader import RunningReader, train_reader
 from pyropunct.nets.running_text import ReaderRecipe
+from pyropunct.papers.li_2019.recurrent import RivalRecipe
+from pyropunct.papers.li_2019.rival import BiLSTMCRF, train_rival
 from pyropunct.punctuator import Punctuator
-from pyropunct.rivals.taggers.recurrent import RivalRecipe
-from pyropunct.rivals.taggers.rival import BiLSTMCRF, train_rival
 from pyropunct.text.marks import SPECIAL
 from pyropunct.train.checkpoints import read_state, write_state
 from pyropunct.treebank.reading import read_treebank
@@ -621,7 +621,7 @@ def parts(small: Path) -> dict[str, tuple[dict[str, Any], dict[str, torch.Tensor
     reading = ReaderRecipe(epochs=1, least_steps=1, lstm_size=4, form_size=4)
     return {
         "parser": train_parser(dev, recipe=recipe).to_parts(),
-        "rival": train_rival("crf", dev, dev, rival).to_parts(),
+        "rival": train_rival(BiLSTMCRF, dev, dev, rival).to_parts(),
         "reader": train_reader(dev, recipe=reading).to_parts(),
     }
 

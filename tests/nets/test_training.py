@@ -19,8 +19,8 @@ from pyropunct.nets.reader import train_reader
 from pyropunct.nets.running_text import ReaderRecipe
 from pyropunct.nets.tagger import SlotTaggerRecipe, train_slot_tagger
 from pyropunct.nets.trainer import Progress
-from pyropunct.rivals.taggers.recurrent import RivalRecipe
-from pyropunct.rivals.taggers.rival import train_rival
+from pyropunct.papers.li_2019.recurrent import RivalRecipe
+from pyropunct.papers.li_2019.rival import BiGRUAttention, BiLSTMCRF, train_rival
 from pyropunct.train.checkpoints import Checkpoint, read_state, write_state
 from pyropunct.treebank.sentence import Sentence
 
@@ -67,8 +67,8 @@ def restored(rival: Any, sentences: Sequence[Sentence]) -> object:
 
 
 RIVALS = {
-    kind: Kind(name, partial(train_rival, kind), RIVAL, restored)
-    for kind, name in (("crf", "BiLSTM-CRF"), ("attention", "BiGRU with attention"))
+    kind: Kind(rival.name, partial(train_rival, rival), RIVAL, restored)
+    for kind, rival in (("crf", BiLSTMCRF), ("attention", BiGRUAttention))
 }
 NETWORKS = {
     "parser": Kind("parser", train_parser, PARSER, lambda model, dev: model.parse(forms(dev), trees=5)),

@@ -22,6 +22,7 @@ from pyropunct.models.extensions import Trust
 from pyropunct.models.learned import settle
 from pyropunct.nets.labels import Labels, SlotVocabulary
 from pyropunct.nets.parser import WeightedTree
+from pyropunct.papers.li_2019.restorers import ended_in, final_mark
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.deciding import FIRST_ROUND, Voice, decide, log_odds, pooled, voices_of
 from pyropunct.restore.decoders import DECODERS
@@ -31,7 +32,6 @@ from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.restoring import has_marks, words_of
 from pyropunct.restore.rewriting import mixture, without_unknown
 from pyropunct.restore.settings import RestoreSettings
-from pyropunct.rivals.restoration.restorers import ended_in, final_mark
 from pyropunct.text.conventions import Conventions
 from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN
 from pyropunct.text.raw_reader import RawReader

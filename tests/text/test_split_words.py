@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyropunct.cli.restoration_report import RestorationReport
+from pyropunct.cli.text_reports import RestorationReport
 from pyropunct.draws import Draws
 from pyropunct.restore.restoring import Restored, raw_text
 from pyropunct.restore.rewriting import without_marks_in

@@ -13,7 +13,7 @@ import torch
 from command_line import answer, complaint, printed
 
 import pyropunct
-from pyropunct.cli.fit_reports import adaptation_report
+from pyropunct.cli.adapt import adaptation_report
 from pyropunct.errors import InputError, MissingPartError
 from pyropunct.fitted.evaluation import Evaluation
 from pyropunct.fitted.recipes import Recipe, TextSettings

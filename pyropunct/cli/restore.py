@@ -1,0 +1,154 @@
+"""The commands ``pyropunct restore``, ``parse`` and ``correct``, for texts and treebanks."""
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Literal, TextIO
+
+import click
+
+from pyropunct.cli.command import text_command
+from pyropunct.cli.loading import ModelUse
+from pyropunct.errors import UserError
+from pyropunct.limits import Count, Range
+from pyropunct.restore.settings import RestoreSettings
+from pyropunct.shipped import DEFAULT
+from pyropunct.tasks import CorrectingSettings
+
+if TYPE_CHECKING:
+    from pyropunct.cli.report import SentenceReport
+    from pyropunct.cli.shards import Work
+    from pyropunct.cli.sources import Restore
+
+# Modules that need torch are imported inside the functions, so that --help answers at once.
+
+
+@text_command
+def restore(
+    model: str = DEFAULT,
+    *,
+    settings: RestoreSettings,
+    format: Literal["text", "conllu", "json"] = "text",
+    score: bool = False,
+    use: ModelUse,
+) -> "Work":
+    """Punctuate FILE: raw text, one sentence a line with spaces between words, or CoNLL-U.
+
+    A line that is too long for a sentence, or contains marks that end sentences, is running text, as with
+    --running, if MODEL supports it.  FILE may be - for standard input.  The default MODEL is the English
+    en-encoder where its encoder is installed, else the English en.  CoNLL-U has trees; raw words need a MODEL
+    fitted with --parser.  Existing punctuation of raw text stays, unless --anew is given.  Empty lines are
+    kept.
+
+    :param score: compare with the punctuation of FILE, and print only the scores.
+    """
+    from pyropunct.cli.sources import text_work
+    from pyropunct.cli.text_reports import RestorationReport
+    from pyropunct.restore.posterior import FEW_DRAWS
+    from pyropunct.restore.restorer import Restorer
+
+    if settings.keep and score:
+        raise click.UsageError("--keep and --score exclude each other: kept marks need no restoring")
+    if settings.running and score:
+        raise click.UsageError("--running and --score exclude each other: sentences are compared")
+    punctuator = use.load(model)
+    decoder = settings.decoder or ("mbr" if score else None)
+    settings = replace(settings, decoder=decoder, best_tree=format == "conllu", as_written=not score)
+    if score:
+        settings = replace(settings, keep=False)
+    restorer = Restorer(punctuator, settings)
+
+    def report(out: TextIO, name: str) -> "SentenceReport":
+        if score:
+            from pyropunct.cli.score_reports import RestorationScoreReport
+
+            return RestorationScoreReport(name, format)
+        return RestorationReport(format, out, punctuator, settings.capital)
+
+    return text_work(
+        punctuator,
+        lambda: restorer.restore,
+        report,
+        restorer=restorer,
+        quiet=bool(settings.keep is not None or score or settings.hidden),
+        few_draws=min(FEW_DRAWS, settings.samples / 2) if settings.keep or settings.hidden else 0,
+    )
+
+
+@text_command
+def parse(
+    model: str = DEFAULT,
+    *,
+    draws: Count = 200,
+    strength: Annotated[float, Range(0, 10)] = 1.0,
+    format: Literal["conllu", "json"] = "conllu",
+    score: bool = False,
+    use: ModelUse,
+) -> "Work":
+    """Find the trees of FILE from its words and punctuation, and the head of each mark.
+
+    FILE is raw text, one sentence a line with spaces between words, or CoNLL-U, whose trees are ignored; - is
+    standard input.  The default MODEL is the English en-encoder where its encoder is installed, else the
+    English en; others must be fitted with --parser, and find better trees if fitted with --mark-parser too.
+
+    :param draws: trees that the parser draws for each sentence, to be weighted by their marks.
+    :param strength: weight of the probability of the marks given a tree: 1 as in Bayes' rule, 0 to ignore it.
+    :param score: compare with the trees of FILE, and print only the scores.
+    """
+    from pyropunct.cli.score_reports import TreeScoreReport
+    from pyropunct.cli.sources import text_work
+    from pyropunct.cli.text_reports import TreeReport, parsed
+
+    punctuator = use.load(model)
+    if punctuator.parser is None:
+        raise UserError(f"{model}: has no parser: fit one with `pyropunct fit TRAIN --parser`")
+
+    def report(out: TextIO, name: str) -> "SentenceReport":
+        return TreeScoreReport(name, format) if score else TreeReport(format, out, punctuator)
+
+    return text_work(punctuator, lambda: partial(parsed, punctuator, draws, strength), report)
+
+
+@text_command
+def correct(
+    model: str = DEFAULT,
+    *,
+    settings: CorrectingSettings,
+    format: Literal["text", "edits", "conllu", "json"] = "text",
+    rate: Annotated[float | None, Range(0, 4)] = None,
+    find_rate: bool = False,
+    use: ModelUse,
+) -> "Work":
+    """Correct the punctuation of FILE: raw text, one sentence a line, or CoNLL-U.
+
+    MODEL is a file written by `pyropunct fit-correction`.  The default is the English en-encoder where its
+    encoder is installed, else the English en.  FILE may be - for standard input.  CoNLL-U has trees; raw text
+    needs a MODEL with a parser.  Lines that need no correction are unchanged.
+
+    :param format: print corrected sentences, or only the edits: each with its probability, and the
+        constituent that sprouts the new mark.
+    :param rate: error rate of FILE, relative to the text that MODEL was fitted to.  [default: 1]
+    :param find_rate: learn the rate from the part of FILE read so far.
+    """
+    from pyropunct.cli.sources import text_work
+    from pyropunct.cli.text_reports import CorrectionReport
+    from pyropunct.tasks.correct.correcting import NoisyChannel, load_corrector
+    from pyropunct.tasks.correct.hearing import FITTED_RATE, WritersRate
+
+    use.start()
+    corrector = load_corrector(model, variants=use.trust_variants, encoder=use.encoder)
+    if (find_rate or rate is not None) and not isinstance(corrector, NoisyChannel):
+        option = "--find-rate" if find_rate else "--rate"
+        raise UserError(f"{option}: {model} is the corrector of the paper, which has none")
+    if find_rate and rate is not None:
+        raise UserError("--rate tells what --find-rate is to find: give one of the two")
+    how = replace(settings, best_tree=format == "conllu")
+
+    def begin() -> "Restore":
+        """Each text has a writer."""
+        known = FITTED_RATE if rate is None else rate
+        return partial(corrector.correct, settings=how, rate=WritersRate(None if find_rate else known))
+
+    def report(out: TextIO, name: str) -> CorrectionReport:
+        return CorrectionReport(format, out, corrector.model, how.parse)
+
+    return text_work(corrector.model, begin, report)

@@ -1,1 +1,0 @@
-"""Experiments: systems, the data that they are trained and measured on, metrics, significance and tables."""

@@ -1,1 +1,0 @@
-"""Work on corpora larger than memory, in shards, on many machines; restarting resumes."""

@@ -1,0 +1,12 @@
+"""Comma restoration with hidden Markov models and counts of constituents (Shieber & Tao 2003).
+
+All words, all other marks, and a constituency tree over them are given.  Example::
+
+    from pyropunct.papers.shieber_tao_2003.models import CommaSystem
+    from pyropunct.papers.shieber_tao_2003.sentences import CommaScores, read_comma_sentences
+
+    train, dev = read_comma_sentences("train.mrg"), read_comma_sentences("dev.mrg")
+    system = CommaSystem(train, model="10c")
+    scores = CommaScores.of(system.restore(dev), [sentence.commas for sentence in dev])
+    print(scores.f, scores.sentence_accuracy)
+"""

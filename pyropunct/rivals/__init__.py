@@ -1,1 +1,0 @@
-"""Systems to compare with, one room a paper or a comparison."""
