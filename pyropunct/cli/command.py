@@ -119,8 +119,11 @@ class Command(click.Command):
 
 
 InputKind = Annotated[
-    Literal["auto", "text", "conllu"],
+    Literal["auto", "text", "conllu", "srt", "vtt", "md", "csv", "tsv", "jsonl"],
     Help("The kind of FILE; by default recognised by its name or its first lines."),
+]
+TextField = Annotated[
+    str | None, Placeholder("NAME"), Help("The column (csv, tsv) or key (jsonl) that holds the text.")
 ]
 
 
@@ -136,20 +139,31 @@ class TextCommand(Command):
         model_file: list[click.Parameter] = [model, click.Argument(["file"])]
         if not model.required:
             model_file = [click.Argument(["places"], nargs=-1, required=True, metavar="[MODEL] FILE")]
-        self.params = [*model_file, option("input", InputKind, "auto", None), *own]
+        self.params = [*model_file, option("input", InputKind, "auto", None)]
+        self.params += [option("field", TextField, None, None), *own]
 
     def run(self, values: dict[str, Any]) -> None:
         """Work on a file."""
+        from pyropunct.cli.enclosed import kind_of, rewrite_enclosed
         from pyropunct.text.lines import TextPart, opened
+        from pyropunct.text.passages import KINDS, RUNNING
 
         if "places" in values:
             model, file = _model_and_file(values["places"])
         else:
             model, file = values["model"], values["file"]
+        kind = kind_of(file, values["input"])
+        if kind in KINDS and (values["format"] != "text" or values.get("score")):
+            raise UserError(f"{file}: is a {kind} file, whose text is put back: use --format text alone")
+        if kind in RUNNING and "running" in values:
+            values = {**values, "running": True}
         work = self.function(**self.arguments({**values, "model": model}))
         out = sys.stdout  # before a progress bar replaces it
         with opened(file) as (stream, name), console.stream_bar(stream, name) as advance:
-            work(TextPart(stream, name, values["input"]), out, None, advance)
+            if kind in KINDS:
+                rewrite_enclosed(work, stream, name, kind, values["field"], out)
+            else:
+                work(TextPart(stream, name, kind), out, None, advance)
 
 
 def _model_and_file(places: Sequence[str]) -> tuple[str, str]:

@@ -1,0 +1,235 @@
+"""Text inside of other files: subtitles, Markdown, tables and lines of JSON.
+
+What is around the text stays as it is.  A *passage* is text that is rewritten as a whole, such as the cues of
+a scene or a paragraph.  A rewriting keeps letters and digits, so line breaks and tags find their place again
+by counting these.
+"""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from pyropunct.errors import InputError
+
+Rewrite = Callable[[Sequence[str]], Sequence[str]]
+"""Rewrites texts; letters and digits stay, but for their case."""
+
+PAUSE = 4.0
+"""Seconds without a cue after which a new passage begins."""
+
+_TIME = r"(?:(\d+):)?(\d\d):(\d\d)[,.](\d{3})"
+_CUE = re.compile(rf"^\s*{_TIME}\s*-->\s*{_TIME}")
+
+_SPEAKER = re.compile(r"^\s*(?:[-–—]+\s*|>>+\s*|[\[(♪♫#])")
+"""How a line of a cue begins that is of another speaker, a sound or a song."""
+
+_CUE_TAGS = re.compile(r"<[^<>\n]*>|\{\\[^{}\n]*\}|^\s*(?:[-–—]+|>>+)\s*", re.MULTILINE)
+_MARKDOWN_TAGS = re.compile(
+    r"^[ \t>]*(?:[-*+]|\d{1,9}[.)]|#{1,6})?[ \t]+|!?\[(?=[^\[\]\n]*\]\()|\]\([^()\s]*(?:\s\"[^\"\n]*\")?\)"
+    r"|\*{1,3}|~~|(?<![^\W_])_{1,3}|_{1,3}(?![^\W_])|</?[A-Za-z][^<>\n]*>|\\$",
+    re.MULTILINE,
+)
+_INLINE_CODE = re.compile(r"(`+)[^`\n](?:.*?[^`])?\1(?!`)|<https?://[^<>\s]+>")
+
+STANDS_FOR_CODE = "this"
+"""A word that stands for code within a sentence."""
+
+
+class _Tag(NamedTuple):
+    """Text that is put back behind so many letters and digits: at the end of a word, in it, or before one."""
+
+    text: str
+    behind: int
+    place: str
+
+
+@dataclass(frozen=True)
+class Passage:
+    """Lines that are rewritten together.
+
+    :ivar plain: their words in one line, without tags.
+    """
+
+    lines: tuple[str, ...]
+    plain: str
+    tags: tuple[_Tag, ...]
+    code: tuple[tuple[int, str], ...] = ()
+
+    @classmethod
+    def of(
+        cls, lines: Sequence[str], tags: re.Pattern[str], code: re.Pattern[str] | None = None
+    ) -> "Passage":
+        """A passage of lines with tags, and with pieces of code that count as words."""
+        whole, plain, found, pieces, at = "\n".join(lines), "", list[_Tag](), list[tuple[int, str]](), 0
+        marked = [(one.start(), one.end(), False) for one in tags.finditer(whole)]
+        marked += [(place, place + 1, False) for place, letter in enumerate(whole) if letter == "\n"]
+        if code is not None:
+            marked += [(*one.span(), True) for one in code.finditer(whole)]
+        for start, end, is_code in sorted(marked, key=lambda one: (one[0], not one[2], -one[1])):
+            if start < at:  # inside of another
+                continue
+            plain, at, text = plain + whole[at:start], end, whole[start:end]
+            if is_code:
+                pieces.append((_size(plain), text))
+                plain += STANDS_FOR_CODE
+            elif text == "\n":
+                found.append(_Tag(text, _size(plain), "break"))
+                plain += " "
+            else:
+                joined = bool(plain) and not plain[-1].isspace()
+                goes_on = joined and whole[end : end + 1].isalnum()
+                where = "in" if goes_on else "end" if joined else "start"
+                found.append(_Tag(text, _size(plain), where))
+        return cls(tuple(lines), plain + whole[at:], tuple(found), tuple(pieces))
+
+    def rewritten(self, new: str) -> list[str]:
+        """Its lines with the words of a rewriting; the old ones if other letters or digits came out."""
+        letters = [place for place, letter in enumerate(new) if letter.isalnum()]
+        if len(letters) != _size(self.plain):
+            return list(self.lines)
+        pieces = list(new)
+        for behind, code in self.code:
+            first, last = letters[behind], letters[behind + len(STANDS_FOR_CODE) - 1]
+            pieces[first : last + 1] = [code, *[""] * (last - first)]
+        put = [""] * (len(new) + 1)
+        for text, behind, where in self.tags:
+            before = letters[behind - 1] + 1 if behind else 0
+            after = letters[behind] if behind < len(letters) else len(new)
+            gaps = [place for place in range(before, after) if new[place].isspace()]
+            if where == "break" and gaps:
+                pieces[gaps[0]] = ""
+            if where == "start":
+                place = gaps[-1] + 1 if gaps else after if behind else 0
+            elif gaps and where != "in":
+                place = gaps[0]
+            else:
+                place = after
+            put[place] += text
+        return "".join(tag + piece for tag, piece in zip(put, [*pieces, ""], strict=True)).split("\n")
+
+
+def _size(text: str) -> int:
+    return sum(letter.isalnum() for letter in text)
+
+
+# Kinds of files
+
+
+def rewrite_subtitles(text: str, rewrite: Rewrite, field: str | None = None) -> str:
+    """SubRip or WebVTT with rewritten cues; numbers, times, notes and tags stay.
+
+    The cues of a passage are joined: a sentence may go on in the next one.
+    """
+    lines = text.split("\n")
+    scenes = list(_scenes(lines))
+    passages = [Passage.of([lines[number] for number in scene], _CUE_TAGS) for scene in scenes]
+    for scene, passage, new in zip(
+        scenes, passages, rewrite([one.plain.strip() for one in passages]), strict=True
+    ):
+        for number, line in zip(scene, passage.rewritten(new), strict=True):
+            lines[number] = line
+    return "\n".join(lines)
+
+
+def _scenes(lines: Sequence[str]) -> Iterator[list[int]]:
+    """The numbers of the lines of each passage."""
+    scene, in_cue, ended = list[int](), False, 0.0
+    for number, line in enumerate(lines):
+        if times := _CUE.match(line):
+            begins, ends = (_seconds(times.groups()[part : part + 4]) for part in (0, 4))
+            if begins - ended > PAUSE and scene:
+                yield scene
+                scene = []
+            in_cue, ended = True, ends
+        elif not line.strip():
+            in_cue = False
+        elif in_cue:
+            if _SPEAKER.match(line) and scene:
+                yield scene
+                scene = []
+            scene.append(number)
+    if scene:
+        yield scene
+
+
+def _seconds(time: Sequence[str | None]) -> float:
+    hours, minutes, seconds, thousandths = (int(part or 0) for part in time)
+    return 3600 * hours + 60 * minutes + seconds + thousandths / 1000
+
+
+def rewrite_markdown(text: str, rewrite: Rewrite, field: str | None = None) -> str:
+    """Markdown with rewritten paragraphs and items; headings, code, tables, front matter and markup stay."""
+    lines = text.split("\n")
+    spans = list(_paragraphs(lines))
+    passages = [Passage.of(lines[first:end], _MARKDOWN_TAGS, _INLINE_CODE) for first, end in spans]
+    news = rewrite([one.plain.strip() for one in passages])
+    for (first, end), passage, new in zip(spans, passages, news, strict=True):
+        lines[first:end] = passage.rewritten(new)
+    return "\n".join(lines)
+
+
+def _paragraphs(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """The first line of each paragraph, and the line behind it."""
+    from markdown_it import MarkdownIt  # which few files need
+
+    start = 0
+    if lines[0] in ("---", "+++") and lines[0] in lines[1:]:
+        start = lines.index(lines[0], 1) + 1
+    before = ""
+    for token in MarkdownIt("commonmark").enable("table").parse("\n".join(lines[start:])):
+        if before == "paragraph_open" and token.type == "inline" and token.map is not None:
+            yield token.map[0] + start, token.map[1] + start
+        before = token.type
+
+
+def rewrite_table(text: str, rewrite: Rewrite, field: str | None = None) -> str:
+    """A table in CSV, or with tabs, with one column rewritten; raises InputError if there is none such."""
+    delimiter = "\t" if "\t" in text.partition("\n")[0] else ","
+    rows = list(csv.reader(io.StringIO(text), delimiter=delimiter))
+    names = rows[0] if rows else []
+    if field not in names:
+        raise InputError(f"there is no column {field!r}, but {', '.join(names)}: name one by --field")
+    column = names.index(field)
+    cells = [row for row in rows[1:] if len(row) > column]
+    for row, new in zip(cells, rewrite([row[column] for row in cells]), strict=True):
+        row[column] = new
+    out = io.StringIO()
+    csv.writer(out, delimiter=delimiter, lineterminator="\n").writerows(rows)
+    return out.getvalue()
+
+
+def rewrite_json_lines(text: str, rewrite: Rewrite, field: str | None = None) -> str:
+    """Lines of JSON objects with one text rewritten.  Raises InputError for a line that is none."""
+    objects = []
+    for number, line in enumerate(text.splitlines(), 1):
+        try:
+            objects.append(json.loads(line) if line.strip() else None)
+        except ValueError as error:
+            raise InputError(f"line {number} is no JSON: {error}") from error
+        if objects[-1] is not None and not isinstance(objects[-1], dict):
+            raise InputError(f"line {number} is no JSON object")
+    with_text = [one for one in objects if one is not None and isinstance(one.get(field), str)]
+    if not with_text:
+        names = dict.fromkeys(name for one in objects if one for name in one)
+        raise InputError(f"there is no text {field!r}, but {', '.join(names)}: name one by --field")
+    for one, new in zip(with_text, rewrite([one[field] for one in with_text]), strict=True):
+        one[field] = new
+    return "".join(("" if one is None else json.dumps(one, ensure_ascii=False)) + "\n" for one in objects)
+
+
+KINDS = {
+    "srt": rewrite_subtitles,
+    "vtt": rewrite_subtitles,
+    "md": rewrite_markdown,
+    "csv": rewrite_table,
+    "tsv": rewrite_table,
+    "jsonl": rewrite_json_lines,
+}
+"""How files are rewritten, by the ends of their names."""
+
+RUNNING = frozenset({"srt", "vtt", "md"})
+"""The kinds whose passages are running text."""
