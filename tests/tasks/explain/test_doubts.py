@@ -31,7 +31,7 @@ from pyropunct.tasks.explain.reattaching import (
 from pyropunct.treebank.reading import read_text, read_treebank
 from pyropunct.treebank.sentence import Sentence
 
-DRAWS = 2000
+DRAWS = 500
 
 Labelled = tuple[int, int]
 """A token, and the word whose constituent sprouted it; 0 for what stands before the sentence."""
