@@ -303,7 +303,7 @@ def test_accepted_proposals(
     file = tmp_path / "proposals.conllu"
     file.write_text("\n".join(lines), encoding="utf-8")
     applied = printed("underlying", small / "model", file, *arguments, "apply").split("\n")
-    before = (small / "dev.conllu").read_text(encoding="utf-8").split("\n")
+    before = few.read_text(encoding="utf-8").split("\n")
     [changed] = [number for number, (a, b) in enumerate(zip(before, applied, strict=True), 1) if a != b]
     assert changed == found[0].line
     assert applied[changed - 1].split("\t")[6] == str(found[0].proposed)
