@@ -79,7 +79,8 @@ TREES = [[0], [2, 0], [0, 1], [2, 0, 2]]
 
 
 @pytest.mark.parametrize(
-    ("direction", "heads"), [*(("left", heads) for heads in TREES), *(("right", heads) for heads in TREES[:3])]
+    ("direction", "heads"),
+    [*(("left", heads) for heads in TREES), *(("right", heads) for heads in TREES[:3])],
 )
 def test_probabilities_of_all_surfaces_add_up(direction: str, heads: list[int]) -> None:
     """Although constituents look at the surface inside them: what is inside does not look back."""
