@@ -402,7 +402,7 @@ def waited(condition: Callable[[], bool], process: "subprocess.Popen[str]") -> N
 
 
 def test_a_worker_is_killed_and_the_command_ended(small: Path, tmp_path: Path) -> None:
-    """Another worker takes its place; ended as by Ctrl-C, the command leaves nothing unfinished, and goes on."""
+    """Another worker takes its place; ended as by Ctrl-C, the command leaves no half shard, and goes on."""
     psutil = pytest.importorskip("psutil")
     model, file, out = small / "model", small / "dev.conllu", tmp_path / "out"
     temporary = tmp_path / "temporary"

@@ -29,7 +29,7 @@ from pyropunct.train.story_training import Training
 pytestmark = pytest.mark.usefixtures("single_precision")
 
 INTERRUPTED, FAILURE, BAD_INPUT = 130, 1, 2
-EPOCHS = 6
+EPOCHS = 10
 
 
 def fit(small: Path, out: Path, *more: object) -> list[object]:
