@@ -18,7 +18,7 @@ from pathlib import Path
 import torch
 
 from pyropunct import Sentence, read_treebank
-from pyropunct.fitted.story import BATCH_SIZE
+from pyropunct.fitted.fitted_story import BATCH_SIZE
 from pyropunct.punctuator import Punctuator
 
 HEADER = ("draws by", "threads", "sentences", "words", "draws each", "seconds", "processor", "draws a second")

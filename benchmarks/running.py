@@ -24,9 +24,9 @@ from pyropunct.nets.reader import count_ends, windows_of
 from pyropunct.nets.running_text import ReaderRecipe, case_of
 from pyropunct.papers.li_2019.recurrent import RivalRecipe
 from pyropunct.papers.li_2019.rival import BiLSTMCRF, Rival, train_rival
-from pyropunct.restore.reading import CHUNK
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.running import ENDING, in_their_cases
+from pyropunct.restore.sentence_stream import CHUNK
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.text.marks import START, Surface
 from pyropunct.text.raw_sentence import RawSentence, line_of

@@ -13,7 +13,7 @@ import torch
 from pyro.infer import TraceEnum_ELBO
 from torch import Tensor
 
-import pyropunct.fitted.story
+import pyropunct.fitted.fitted_story
 from pyropunct import Punctuator, Sentence
 from pyropunct.inference import inside
 from pyropunct.inference.problem import Problem
@@ -75,7 +75,7 @@ def inside_by(evidence: Evidence) -> Iterator[None]:
     """Training and evaluation with another inside algorithm, all else being the same."""
     with (
         patch.object(inside, "log_evidence", evidence),
-        patch.object(pyropunct.fitted.story, "log_evidence", evidence),
+        patch.object(pyropunct.fitted.fitted_story, "log_evidence", evidence),
     ):
         yield
 

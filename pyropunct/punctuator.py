@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from pyropunct.errors import ModelFileError
+from pyropunct.fitted.fitted_story import FittedStory
 from pyropunct.fitted.model_file import write_model_file
 from pyropunct.fitted.saved_parts import (
     NETWORKS,
@@ -21,7 +22,6 @@ from pyropunct.fitted.saved_parts import (
     read_parts,
 )
 from pyropunct.fitted.stories import story_tensors
-from pyropunct.fitted.story import FittedStory
 from pyropunct.fitted.variants import Trusted
 from pyropunct.inference.threads import WHOLE
 from pyropunct.nets.networks import TrainedWordNetwork

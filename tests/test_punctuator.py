@@ -9,8 +9,8 @@ import pyro
 import pytest
 import torch
 
+from pyropunct.fitted.fitted_story import BATCH_SIZE
 from pyropunct.fitted.recipes import Recipe
-from pyropunct.fitted.story import BATCH_SIZE
 from pyropunct.inference.machines.products import EDITS
 from pyropunct.inference.pyro.collapse import ImpossibleSurfaceError
 from pyropunct.models.trees import TreeBatch
@@ -168,7 +168,7 @@ def test_sentences_are_evaluated_as_they_come(model: Punctuator, monkeypatch: py
     """A batch at a time and a sentence more, with the same result as all together."""
     some = [sentence(("Wait", 0, "root", "VERB"), *[(".", 1, "punct", "PUNCT")] * (n % 3)) for n in range(7)]
     together = model.evaluate(some)
-    monkeypatch.setattr("pyropunct.fitted.story.BATCH_SIZE", 3)
+    monkeypatch.setattr("pyropunct.fitted.fitted_story.BATCH_SIZE", 3)
     given, seen = list[Sentence](), list[int]()
 
     def stream() -> Iterator[Sentence]:
@@ -263,7 +263,7 @@ def test_balanced_draws_are_the_others_without_those_that_are_not(
 
 def test_a_sentence_without_balanced_draws(model: Punctuator, dev: list[Sentence]) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pyropunct.fitted.story.unpaired", lambda surface: 1)
+        patch.setattr("pyropunct.fitted.fitted_story.unpaired", lambda surface: 1)
         with pytest.raises(ImpossibleSurfaceError, match=f"{dev[0].identifier}.*too few draws"):
             next(model.sample(dev[:1], balanced=True))
 

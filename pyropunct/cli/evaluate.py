@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pyropunct.cli.shards import Reject, Work
     from pyropunct.cli.sources import Items
     from pyropunct.fitted.evaluation import Evaluation, EvaluationSums, WholeEvaluation
-    from pyropunct.fitted.story import ImpossibleSentenceError
+    from pyropunct.fitted.fitted_story import ImpossibleSentenceError
     from pyropunct.punctuator import Punctuator
     from pyropunct.tables import Table
 

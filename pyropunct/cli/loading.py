@@ -16,7 +16,7 @@ from pyropunct.files import model_there, real, written_whole
 from pyropunct.limits import Help, Placeholder, Range, Seed
 
 if TYPE_CHECKING:
-    from pyropunct.fitted.story import FittedStory
+    from pyropunct.fitted.fitted_story import FittedStory
     from pyropunct.punctuator import Punctuator
     from pyropunct.treebank.reading import Treebank
     from pyropunct.treebank.sentence import Sentence

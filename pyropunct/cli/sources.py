@@ -10,9 +10,9 @@ from pyropunct.cli.shards import Reject, Work
 from pyropunct.errors import MissingPartError, UserError
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.parses import LONGEST_WHOLE
-from pyropunct.restore.reading import AtHand, BadLine, Item, chunks, read_items
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.restoring import Restored, Source, has_marks
+from pyropunct.restore.sentence_stream import AtHand, BadLine, Item, chunks, read_items
 from pyropunct.text.lines import ByteLines, TextPart, TreebankError
 from pyropunct.text.raw_sentence import RawSentence
 from pyropunct.treebank.reading import Omission

@@ -5,8 +5,8 @@ from typing import Any, TextIO
 
 from pyropunct.cli.report import SentenceReport
 from pyropunct.punctuator import Punctuator
-from pyropunct.restore.reading import BadLine, Item
 from pyropunct.restore.restoring import Restored, Source, details, length, raw_text, words_of
+from pyropunct.restore.sentence_stream import BadLine, Item
 from pyropunct.tasks.correct.correcting import Explainer, SlotChange, Sprout, changes
 from pyropunct.tasks.explain.derivations import Derivations
 from pyropunct.tasks.explain.punctuated_trees import least_risk_trees

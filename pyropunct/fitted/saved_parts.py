@@ -13,10 +13,10 @@ from torch import Tensor
 from pyropunct.errors import ModelFileError
 from pyropunct.files import digest_of, untrusted
 from pyropunct.fitted.evaluation import SlotStrings
+from pyropunct.fitted.fitted_story import FittedStory
 from pyropunct.fitted.model_file import read_model_file
 from pyropunct.fitted.small_tensors import rounded_rows
 from pyropunct.fitted.stories import OF_READING, saved_story, story_tensors
-from pyropunct.fitted.story import FittedStory
 from pyropunct.fitted.variants import Trusted, require_trusted
 from pyropunct.models.story import Story
 from pyropunct.nets.adapters import pretrained_from

@@ -7,8 +7,8 @@ import pyro
 import torch
 from torch import Tensor
 
+from pyropunct.fitted.fitted_story import FittedStory
 from pyropunct.fitted.recipes import Recipe
-from pyropunct.fitted.story import FittedStory
 from pyropunct.fitted.variants import SIZES, made
 from pyropunct.inference.machines.evidence import EMPTY
 from pyropunct.models.attach.log_linear import LogLinearAttach

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
 from pyropunct.errors import MissingPartError
-from pyropunct.fitted.story import FittedStory
+from pyropunct.fitted.fitted_story import FittedStory
 from pyropunct.nets.parser import Parser, WeightedTree
 from pyropunct.nets.reader import RunningReader
 from pyropunct.nets.tagger import SlotTagger

@@ -8,7 +8,7 @@ from textwrap import shorten
 import numpy as np
 
 from pyropunct.draws import Draws, generators
-from pyropunct.fitted.story import FittedStory
+from pyropunct.fitted.fitted_story import FittedStory
 from pyropunct.inference.forward import renumber
 from pyropunct.inference.machines.evidence import Evidence, exactly, with_hidden
 from pyropunct.inference.pyro.collapse import ImpossibleSurfaceError

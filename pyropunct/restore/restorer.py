@@ -16,14 +16,6 @@ from pyropunct.restore.deciding import decide, decide_given
 from pyropunct.restore.decoders import Decision
 from pyropunct.restore.parses import FittedModel
 from pyropunct.restore.posterior import LONGEST_OPEN, evidence_of_marks
-from pyropunct.restore.reading import (
-    CHUNK,
-    LONGEST_PIECE,
-    Item,
-    SentenceStream,
-    read_items,
-    require_reader,
-)
 from pyropunct.restore.restoring import (
     Restored,
     Source,
@@ -42,6 +34,14 @@ from pyropunct.restore.rewriting import (
     without_unknown,
 )
 from pyropunct.restore.running import ends_sentence, in_their_cases
+from pyropunct.restore.sentence_stream import (
+    CHUNK,
+    LONGEST_PIECE,
+    Item,
+    SentenceStream,
+    read_items,
+    require_reader,
+)
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.text.lines import LONGEST_LINE, ByteLines, TextPart
 from pyropunct.text.marks import ABBREVIATION_DOT, STRAIGHT

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pyropunct.fitted.evaluation import Evaluation
-from pyropunct.fitted.story import FittedStory
+from pyropunct.fitted.fitted_story import FittedStory
 from pyropunct.inference.forest import forest_of
 from pyropunct.inference.inside import log_evidence, posterior_pairs
 from pyropunct.inference.packed import PackedForest, joined, packed_forest, without_marks

@@ -34,7 +34,7 @@ from pyro.infer.autoguide.initialization import init_to_mean
 
 from pyropunct.errors import MissingPartError
 from pyropunct.fitted.evaluation import Evaluation
-from pyropunct.fitted.story import FittedStory
+from pyropunct.fitted.fitted_story import FittedStory
 from pyropunct.inference.pyro.collapse import collapse_trees
 from pyropunct.inference.pyro.svi import scale_likelihood, tree_elbo
 from pyropunct.models.extensions import Trust

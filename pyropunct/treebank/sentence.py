@@ -73,7 +73,7 @@ class Sentence:
         An edge has the ``relation`` of the dependent.  The name of the graph is the identifier.
 
         :param punctemes: for each word the left and the right puncteme of its constituent, as
-            `pyropunct.fitted.story.FittedStory.underlying` gives them; they become ``left`` and ``right``.
+            `pyropunct.Punctuator.underlying` gives them; they become ``left`` and ``right``.
         """
         from networkx import DiGraph  # which takes long, and few need it
 

@@ -10,7 +10,7 @@ from command_line import answer, complaint, invoke, printed
 from model_files import changed, copied
 
 from pyropunct.punctuator import Punctuator
-from pyropunct.restore.reading import CHUNK
+from pyropunct.restore.sentence_stream import CHUNK
 from pyropunct.tasks.correct.channel import MOST_MARKS
 from pyropunct.tasks.correct.correcting import TreeCorrector, load_corrector
 from pyropunct.text.conventions import Conventions

@@ -17,8 +17,8 @@ from pyropunct.fitted.evaluation import RestorationScores
 from pyropunct.inference.machines.evidence import Evidence
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.posterior import evidence_of_marks
-from pyropunct.restore.reading import CHUNK
 from pyropunct.restore.restorer import MarksThere, Restorer
+from pyropunct.restore.sentence_stream import CHUNK
 from pyropunct.text.marks import Surface
 from pyropunct.text.raw_sentence import RawSentence
 from pyropunct.treebank.reading import MOST_MARKS, read_text, read_treebank

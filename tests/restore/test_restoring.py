@@ -15,7 +15,7 @@ import torch
 from pyropunct.draws import Draws
 from pyropunct.errors import MissingPartError, ModelFileError, SettingError
 from pyropunct.fitted.evaluation import average_edit_distance
-from pyropunct.fitted.story import FittedStory
+from pyropunct.fitted.fitted_story import FittedStory
 from pyropunct.inference.machines.evidence import Evidence
 from pyropunct.inference.pyro.collapse import ImpossibleSurfaceError
 from pyropunct.models.extensions import Trust

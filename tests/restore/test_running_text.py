@@ -13,14 +13,6 @@ from pyropunct.errors import MissingPartError
 from pyropunct.nets.labels import Labels, SlotVocabulary
 from pyropunct.nets.reader import CORE, Reading, RunningReader, TextWindow
 from pyropunct.nets.running_text import CAPITAL, ReaderRecipe, ReaderVocabulary, RunningNetwork
-from pyropunct.restore.reading import (
-    BadLine,
-    SentenceStream,
-    chunks,
-    cut_between_words,
-    read_items,
-    require_reader,
-)
 from pyropunct.restore.running import (
     AHEAD,
     LEAST_CUT,
@@ -29,6 +21,14 @@ from pyropunct.restore.running import (
     SentenceFinder,
     in_their_cases,
     loses_case,
+)
+from pyropunct.restore.sentence_stream import (
+    BadLine,
+    SentenceStream,
+    chunks,
+    cut_between_words,
+    read_items,
+    require_reader,
 )
 from pyropunct.restore.settings import CaseMode, RestoreSettings
 from pyropunct.text.conventions import Conventions

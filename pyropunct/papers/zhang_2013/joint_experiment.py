@@ -26,8 +26,8 @@ from pyropunct.papers.zhang_2013.arc_eager_parser import ArcEagerParser, ArcEage
 from pyropunct.papers.zhang_2013.mark_crf import MarkCRF, train_mark_crf
 from pyropunct.papers.zhang_2013.streams import SENTENCES, Stream, marks_in, misheard
 from pyropunct.punctuator import Punctuator
-from pyropunct.restore.reading import CHUNK
 from pyropunct.restore.restorer import Restorer
+from pyropunct.restore.sentence_stream import CHUNK
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.significance import f1
 from pyropunct.tables import Baseline, Column, Table

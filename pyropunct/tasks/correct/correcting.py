@@ -22,9 +22,9 @@ from rapidfuzz.distance import Levenshtein
 from pyropunct.draws import Draws
 from pyropunct.errors import InputError, ModelFileError
 from pyropunct.files import untrusted
+from pyropunct.fitted.fitted_story import BATCH_SIZE, FittedStory
 from pyropunct.fitted.model_file import write_model_file
 from pyropunct.fitted.saved_parts import SavedParts, read_parts, within
-from pyropunct.fitted.story import BATCH_SIZE, FittedStory
 from pyropunct.fitted.variants import Trusted
 from pyropunct.inference.inside import best_derivation
 from pyropunct.inference.pyro.collapse import tree_problem

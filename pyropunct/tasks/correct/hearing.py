@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pyropunct.draws import Draws
-from pyropunct.fitted.story import FittedStory
+from pyropunct.fitted.fitted_story import FittedStory
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.deciding import Voice, edges_inside

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pyropunct.errors import MissingPartError
-from pyropunct.fitted.story import FittedStory, merged_edits
+from pyropunct.fitted.fitted_story import FittedStory, merged_edits
 from pyropunct.inference.machines.products import EDITS, TokenEdit
 from pyropunct.models.learned import learned_scales, learned_values, other_values
 from pyropunct.tasks import Advance, RuleSettings

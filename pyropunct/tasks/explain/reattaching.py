@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from pyropunct.fitted.story import FittedStory
+from pyropunct.fitted.fitted_story import FittedStory
 from pyropunct.inference.inside import posterior_draws
 from pyropunct.inference.machines.evidence import String, exactly
 from pyropunct.inference.machines.paths import Ways

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pyropunct.fitted.story import FittedStory
+from pyropunct.fitted.fitted_story import FittedStory
 from pyropunct.inference.inside import posterior_pairs
 from pyropunct.models.attach.log_linear import LogLinearAttach
 from pyropunct.models.symmetry import CLASSES, symmetry_class

@@ -33,7 +33,7 @@ from pyro.infer.reparam import LocScaleReparam
 from pyro.optim import ClippedAdam
 from torch import Tensor
 
-from pyropunct.fitted.story import FittedStory, merged_edits
+from pyropunct.fitted.fitted_story import FittedStory, merged_edits
 from pyropunct.inference.machines.products import EDITS, TokenEdit
 from pyropunct.models.symmetry import PAIRED
 from pyropunct.tasks import Advance, TypologySettings

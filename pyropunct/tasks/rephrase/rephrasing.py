@@ -18,7 +18,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from pyropunct.fitted.story import FittedStory
+from pyropunct.fitted.fitted_story import FittedStory
 from pyropunct.inference.machines.evidence import String
 from pyropunct.models.channel.composed import SLIP
 from pyropunct.punctuator import Punctuator
