@@ -67,11 +67,13 @@ def test_the_page_on_trees() -> None:
 
 
 @pytest.mark.parametrize(
-    "settings", [{"keep": True}, {"keep": False}, {"hidden": ","}, {"marks": '.?"'}, {"running": True}]
+    "settings", [{"keep": False}, {"hidden": ","}, {"keep": True, "marks": '.?"', "running": True}], ids=str
 )
-def test_settings_are_those_of_load_and_of_each_call_and_of_the_command(settings: dict[str, Any]) -> None:
+def test_settings_are_those_of_load_and_of_each_call_and_of_the_command(
+    punctuator: pyropunct.Punctuator, settings: dict[str, Any]
+) -> None:
     text = "However the meeting, which lasted three hours ended without a vote"
-    called = pyropunct.load("en")(text, **settings)
+    called = punctuator(text, **settings)
     assert called == pyropunct.load("en", **settings)(text)
     flags = {("keep", False): ["--anew"]}
     options = [

@@ -178,7 +178,6 @@ def test_recipe_and_changes_to_it_are_kept_with_the_model(small: Path, tmp_path:
     [
         ("--attach", "variants:PairFrequencies"),
         ("--channel", "variants:Stutter"),
-        ("--channel", "identity"),
         ("--guide", "normal"),
     ],
 )
@@ -192,7 +191,7 @@ def test_variants(small: Path, tmp_path: Path, options: tuple[str, str]) -> None
         "--out",
         out,
         "--epochs",
-        2,
+        1,
         "--direction",
         "right",
         *options,

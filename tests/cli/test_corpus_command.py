@@ -401,13 +401,19 @@ def waited(condition: Callable[[], bool], process: "subprocess.Popen[str]") -> N
         time.sleep(0.01)
 
 
-def test_worker_and_command_killed(small: Path, tmp_path: Path) -> None:
-    """Another worker takes the place of one; the same command goes on after itself."""
+def test_a_worker_is_killed_and_the_command_ended(small: Path, tmp_path: Path) -> None:
+    """Another worker takes its place; ended as by Ctrl-C, the command leaves no half shard, and goes on."""
     psutil = pytest.importorskip("psutil")
     model, file, out = small / "model", small / "dev.conllu", tmp_path / "out"
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
     arguments = ("corpus", "underlying", model, file, out, "--processes", 1, "--shard-size", 1)
     process = subprocess.Popen(
-        command(*arguments), env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command(*arguments),
+        env=environment(TMPDIR=str(temporary)),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
 
     def shards() -> int:
@@ -418,28 +424,11 @@ def test_worker_and_command_killed(small: Path, tmp_path: Path) -> None:
     worker.send_signal(signal.SIGKILL)
     before = shards()
     waited(lambda: shards() > before + 1, process)
-    process.kill()
-    process.communicate()
-    assert 0 < shards() < 30
-    done("underlying", model, file, out, size=1)
-    assert joined(out, ".txt") == printed("underlying", model, file, "--threads", 1)
-
-
-def test_ended_by_another_program(small: Path, tmp_path: Path) -> None:
-    """As by Ctrl-C: neither unfinished shards nor temporary folders are left."""
-    out, temporary = tmp_path / "out", tmp_path / "temporary"
-    temporary.mkdir()
-    arguments = ("corpus", "underlying", small / "model", small / "dev.conllu", out, "--processes", 1)
-    process = subprocess.Popen(
-        command(*arguments, "--shard-size", 1),
-        env=environment(TMPDIR=str(temporary)),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    waited(lambda: bool(list(out.glob("0*.txt"))), process)
     process.terminate()
     stdout, stderr = process.communicate()
     assert one_line(process.returncode, stdout, stderr, INTERRUPTED) == "interrupted"
     assert not list(out.glob(".*.new"))
     assert not list(temporary.glob("pyropunct-*"))
+    assert 0 < shards() < 30
+    done("underlying", model, file, out, size=1)
+    assert joined(out, ".txt") == printed("underlying", model, file, "--threads", 1)

@@ -3,7 +3,8 @@
 import gzip
 import math
 import random
-from collections.abc import Iterable
+import shutil
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -44,16 +45,37 @@ def text(train: list[Sentence], dev: list[Sentence]) -> str:
     return "\n".join([*lines, *(line.replace("the", "this") for line in lines if "the" in line)])
 
 
-@pytest.fixture
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(scope="module")
+def few(text: str) -> str:
+    """Some lines of the text, where it does not matter how well they are learned."""
+    return "\n".join(text.split("\n")[:110])
+
+
+@pytest.fixture(scope="module")
+def quick() -> Iterator[None]:
     """Taggers in one epoch; adapted readers have the settings of the first."""
     recipe = SlotTaggerRecipe(epochs=1, least_steps=0, batch_words=100, slot_size=10)
-    monkeypatch.setattr("pyropunct.nets.tagger.SlotTaggerRecipe", lambda: recipe)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("pyropunct.nets.tagger.SlotTaggerRecipe", lambda: recipe)
+        yield
 
 
-@pytest.mark.usefixtures("quick")
-def test_what_changes_and_what_stays(model: Punctuator, text: str) -> None:
-    adapted = adapt(model, [text])
+@pytest.fixture(scope="module")
+def states(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for the states of the parts of `adapted`."""
+    return tmp_path_factory.mktemp("states")
+
+
+@pytest.fixture(scope="module")
+def adapted(model: Punctuator, text: str, quick: None, states: Path) -> Punctuator:
+    default = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float)
+    made = adapt(model, [text], seed=3, checkpoint=states / "state")
+    torch.set_default_dtype(default)
+    return made
+
+
+def test_what_changes_and_what_stays(model: Punctuator, adapted: Punctuator) -> None:
     report = adapted.report["text"]
     assert report["read"] == report["train"] + report["dev"] + sum(report["left_out"].values())
     for name in ("parser", "story", "vocabulary", "slot_strings"):
@@ -68,10 +90,9 @@ def test_what_changes_and_what_stays(model: Punctuator, text: str) -> None:
     )
 
 
-@pytest.mark.usefixtures("quick")
-def test_scores_are_those_of_the_held_out_share(model: Punctuator, text: str) -> None:
+def test_scores_are_those_of_the_held_out_share(model: Punctuator, text: str, adapted: Punctuator) -> None:
     learned = LearnedText(model, [text])
-    report = adapt(model, [text]).report["text"]
+    report = adapted.report["text"]
     assert len(learned.dev) == report["dev"]
     assert len(learned.examples) == 2 * report["train"] == 2 * len(learned.once)
     parses = weighted_trees(model, [sentence.tree.forms for sentence in learned.dev])
@@ -81,35 +102,33 @@ def test_scores_are_those_of_the_held_out_share(model: Punctuator, text: str) ->
     assert not [one for one in learned.dev if len(one.tree) >= 5 and one.tree.forms in seen]
 
 
-@pytest.mark.usefixtures("quick")
-def test_equal_seeds_and_saving(model: Punctuator, text: str, tmp_path: Path) -> None:
-    first, second = (adapt(model, [text], seed=3) for _ in range(2))
-    assert first.report == second.report
-    first.save(tmp_path / "model")
+def test_equal_seeds_and_saving(model: Punctuator, text: str, adapted: Punctuator, tmp_path: Path) -> None:
+    assert adapt(model, [text], seed=3).report == adapted.report
+    adapted.save(tmp_path / "model")
     loaded = Punctuator.load(tmp_path / "model")
-    assert loaded.report["text"] == first.report["text"]
+    assert loaded.report["text"] == adapted.report["text"]
     words = ["the", "harbor", "council", "restored", "it"]
-    assert loaded.restore([words], seed=0) == first.restore([words], seed=0)
+    assert loaded.restore([words], seed=0) == adapted.restore([words], seed=0)
 
 
-@pytest.mark.usefixtures("quick")
-def test_after_an_interruption(model: Punctuator, text: str, tmp_path: Path) -> None:
+def test_after_an_interruption(
+    model: Punctuator, text: str, adapted: Punctuator, states: Path, tmp_path: Path
+) -> None:
     """The state of each part is kept: a second run goes on from there and gives the same model."""
-    whole = adapt(model, [text], checkpoint=tmp_path / "state")
-    states = sorted(path.name for path in tmp_path.iterdir())
-    assert states == ["state.parsed", "state.reader", "state.tagger"]
-    (tmp_path / "state.reader").unlink()
-    again = adapt(model, [text], checkpoint=tmp_path / "state", resume=True)
-    assert again.report["text"]["after"] == whole.report["text"]["after"]
+    assert sorted(path.name for path in states.iterdir()) == ["state.parsed", "state.reader", "state.tagger"]
+    for name in ("state.parsed", "state.tagger"):
+        shutil.copy(states / name, tmp_path)
+    again = adapt(model, [text], seed=3, checkpoint=tmp_path / "state", resume=True)
+    assert again.report["text"]["after"] == adapted.report["text"]["after"]
 
 
 @pytest.mark.usefixtures("quick")
-def test_a_treebank_besides(model: Punctuator, text: str, train: list[Sentence]) -> None:
-    adapted = adapt(model, [text], train, TextSettings(trees=1))
-    assert adapted.report["text"]["treebank"] == len(train)
+def test_a_treebank_besides(model: Punctuator, few: str, train: list[Sentence]) -> None:
+    adapted = adapt(model, [few], train[:40], TextSettings(trees=1))
+    assert adapted.report["text"]["treebank"] == 40
     if adapted.parsed is not model.parsed:
         assert adapted.parsed is not None
-        assert adapted.parsed.report["train_sentences"] == len(train) + adapted.report["text"]["train"]
+        assert adapted.parsed.report["train_sentences"] == 40 + adapted.report["text"]["train"]
 
 
 def test_errors(model: Punctuator, text: str) -> None:
@@ -165,18 +184,18 @@ def test_a_reader_begins_with_another(model: Punctuator, train: list[Sentence], 
 
 @pytest.mark.usefixtures("quick")
 def test_a_reader_with_an_encoder(
-    model: Punctuator, text: str, encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    model: Punctuator, few: str, encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The encoder that was trained further is saved with the model, which then learns from text once more."""
     assert model.reader is not None
     monkeypatch.setattr("pyropunct.train.adapting.ADAPTING", model.reader.recipe)
     monkeypatch.setattr("pyropunct.train.adapting.HeldOut.better_reader", lambda self, new, old: new)
-    adapted = adapt(model, [text], encoder=Encoder(encoder))
+    adapted = adapt(model, [few], encoder=Encoder(encoder))
     adapted.save(tmp_path / "model")
     loaded = Punctuator.load(tmp_path / "model")
     line = "the harbor was closed it was late"
     assert loaded(line, running=True) == adapted(line, running=True)
-    again = adapt(loaded, [text])
+    again = adapt(loaded, [few])
     assert again.reader is not None
     assert isinstance(again.reader.pretrained, AdaptedEncoder)
     assert again.reader.pretrained.identity() != loaded.reader.pretrained.identity()
@@ -199,12 +218,12 @@ def test_parser_and_tagger_keep_the_adapters_that_they_were_trained_with(
         tagger=SlotTaggerRecipe(epochs=1, least_steps=0, slot_size=8),
     )
     options = {"recipe": Recipe(epochs=1), "folds": 2, "networks": networks, "fine_tune": True}
-    model = pyropunct.fit(train, dev, parser=True, pretrained=Encoder(encoder), **options)
+    model = pyropunct.fit(train[:80], dev[:10], parser=True, pretrained=Encoder(encoder), **options)
     monkeypatch.setattr("pyropunct.train.adapting.HeldOut.better", lambda self, new, old: old)
     monkeypatch.setattr("pyropunct.train.adapting.HeldOut.better_reader", lambda self, new, old: new)
     adapted = adapt(model, [text])
-    words = [sentence.tree.forms for sentence in dev]
-    surfaces = [sentence.surface for sentence in dev]
+    words = [sentence.tree.forms for sentence in dev[:10]]
+    surfaces = [sentence.surface for sentence in dev[:10]]
     for part in ("parser", "tagger"):
         assert getattr(adapted, part) is getattr(model, part)
     assert adapted.reader.pretrained.identity() != model.reader.pretrained.identity()

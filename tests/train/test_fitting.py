@@ -53,9 +53,15 @@ def perplexities(model: Punctuator) -> list[float]:
 
 
 @pytest.mark.parametrize(
-    "recipe", [SHORT, Recipe(epochs=1, random_start=True), Recipe(epochs=1, guide="normal")]
+    "recipe",
+    [
+        Recipe(epochs=2, batch_size=20),
+        Recipe(epochs=1, batch_size=20, random_start=True),
+        Recipe(epochs=1, batch_size=20, guide="normal"),
+    ],
 )
 def test_seeds(train: tuple[Sentence, ...], dev: tuple[Sentence, ...], recipe: Recipe) -> None:
+    train, dev = train[:50], dev[:8]
     first = fit(train, dev, recipe, direction="left", seed=1)
     torch.manual_seed(99)
     pyro.get_param_store().clear()
@@ -69,6 +75,7 @@ def test_seeds(train: tuple[Sentence, ...], dev: tuple[Sentence, ...], recipe: R
 def test_auto_trains_each_direction_as_if_alone_and_keeps_the_better(
     train: tuple[Sentence, ...], dev: tuple[Sentence, ...]
 ) -> None:
+    train, dev = train[:50], dev[:8]
     alone = {direction: fit(train, dev, SHORT, direction=direction) for direction in ("left", "right")}
     auto = fit(train, dev, SHORT)
     assert auto.report["directions"] == {name: perplexities(model)[-1] for name, model in alone.items()}
@@ -185,6 +192,7 @@ def test_going_on_from_a_checkpoint(
     train: tuple[Sentence, ...], dev: tuple[Sentence, ...], tmp_path: Path
 ) -> None:
     """Stopped after the last epoch of a direction or after the first, a resumed fit gives the same model."""
+    train, dev = train[:50], dev[:8]
     whole = fit(train, dev, SHORT)
     for stop in [("left", 2), ("right", 1)]:
         kept: dict[str, Any] = {"checkpoint": tmp_path / f"{stop}" / "checkpoint"}
@@ -278,7 +286,7 @@ def test_all_parts_in_one_call(
         parts.append(part)
 
     networks = NetworkRecipes(
-        ParserRecipe(epochs=2, least_steps=0, lstm_size=20),
+        ParserRecipe(epochs=1, least_steps=0, lstm_size=20),
         ReaderRecipe(epochs=2, least_steps=0, lstm_size=12),
         SlotTaggerRecipe(epochs=2, least_steps=0, slot_size=20),
     )

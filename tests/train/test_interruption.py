@@ -29,7 +29,7 @@ from pyropunct.train.story_training import Training
 pytestmark = pytest.mark.usefixtures("single_precision")
 
 INTERRUPTED, FAILURE, BAD_INPUT = 130, 1, 2
-EPOCHS = 12
+EPOCHS = 10
 
 
 def fit(small: Path, out: Path, *more: object) -> list[object]:
@@ -81,7 +81,7 @@ def timeless(model: Punctuator) -> dict[str, Any]:
 def few(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Even smaller treebanks, since fits that are interrupted are in processes of their own."""
     folder = tmp_path_factory.mktemp("few")
-    for split, size in (("train", 50), ("dev", 10)):
+    for split, size in (("train", 30), ("dev", 6)):
         sentences = (small / f"{split}.conllu").read_text(encoding="utf-8").split("\n\n")[:size]
         (folder / f"{split}.conllu").write_text("\n\n".join(sentences) + "\n\n", encoding="utf-8")
     return folder

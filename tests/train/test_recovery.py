@@ -2,7 +2,6 @@
 
 import math
 from collections import Counter, defaultdict
-from dataclasses import replace
 
 import pytest
 import torch
@@ -39,7 +38,7 @@ def dev() -> list[Sentence]:
 def fitted(dev: list[Sentence]) -> Punctuator:
     torch.set_num_threads(1)
     assert TRUE_DIRECTION == "right"
-    return fit(treebank("train"), dev, RECIPE, direction="right")
+    return fit(treebank("train")[:1000], dev[:50], RECIPE, direction="right")
 
 
 def outcomes(window: Window, probabilities: dict[str, float]) -> Outcomes:
@@ -56,7 +55,7 @@ def outcomes(window: Window, probabilities: dict[str, float]) -> Outcomes:
 def counts(fitted: Punctuator) -> Counter[Window]:
     """How often each window occurs in the training treebank, in expectation."""
     counts: Counter[Window] = Counter()
-    for edit in fitted.edits(treebank("train")):
+    for edit in fitted.edits(treebank("train")[:1000]):
         counts[edit.before] += edit.count  # type: ignore[assignment]
     return counts
 
@@ -131,12 +130,14 @@ def test_dev_perplexity_is_near_that_of_the_truth(fitted: Punctuator, dev: list[
     assert true_entropy < entropy < 1.5 * true_entropy
 
 
-@pytest.mark.parametrize(
-    ("direction", "channel", "factor"), [("left", "sliding-window", 0.99), ("right", "identity", 0.95)]
-)
-def test_the_true_direction_and_a_channel_predict_better(
-    fitted: Punctuator, dev: list[Sentence], direction: str, channel: str, factor: float
-) -> None:
-    """With the seeds 0 to 3 the factors of the cross-entropies are 0.93 to 0.98, and 0.87 to 0.89."""
-    other = fit(treebank("train"), dev, replace(RECIPE, channel=channel), direction=direction)
-    assert math.log(fitted.evaluate(dev).perplexity) < factor * math.log(other.evaluate(dev).perplexity)
+def test_the_true_direction_and_a_channel_predict_better(dev: list[Sentence]) -> None:
+    """With the seeds 0 and 1 the factors of the cross-entropies are 0.95, and 0.83 to 0.87."""
+
+    def entropy(direction: str, channel: str) -> float:
+        recipe = Recipe(epochs=3, channel=channel)
+        model = fit(treebank("train")[:300], dev[:100], recipe, direction=direction)
+        return math.log(model.evaluate(dev).perplexity)
+
+    best = entropy(TRUE_DIRECTION, "sliding-window")
+    assert best < 0.99 * entropy("left", "sliding-window")
+    assert best < 0.95 * entropy(TRUE_DIRECTION, "identity")

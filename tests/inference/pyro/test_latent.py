@@ -85,7 +85,7 @@ def test_equation_1(story: Story) -> None:
 
 def test_decoded_trees_are_drawn_from_their_posterior(story: Story) -> None:
     trees = latent()
-    found = [poutine.trace(infer_trees(story)).get_trace(trees, SURFACE) for _ in range(400)]
+    found = [poutine.trace(infer_trees(story)).get_trace(trees, SURFACE) for _ in range(150)]
     first = found[0]
     assert [name for name in ("surface", "tree", "pairs") if name in first.nodes] == [
         "surface",
@@ -133,7 +133,7 @@ def test_told_forward_the_tree_comes_first_and_a_trace_replays(story: Story) -> 
     assert set(trace.nodes) >= {"tree", "pairs", "surface"}
     again = poutine.trace(poutine.replay(story, trace)).get_trace(trees)
     assert float(again.log_prob_sum()) == pytest.approx(float(trace.log_prob_sum()))
-    drawn = torch.stack([poutine.trace(story).get_trace(trees).nodes["tree"]["value"] for _ in range(300)])
+    drawn = torch.stack([poutine.trace(story).get_trace(trees).nodes["tree"]["value"] for _ in range(150)])
     total = torch.stack([trees.log_arcs[mask > 0].sum() for mask in masks(trees)]).softmax(0)
     for mask, chance in zip(masks(trees), total.tolist(), strict=True):
         deviation = (chance * (1 - chance) / len(drawn)) ** 0.5

@@ -204,10 +204,10 @@ def test_posterior_of_genres_and_trees() -> None:
             told = model(1, 1, True, False)
         return tracer.trace.nodes["genre"]["value"], told
 
-    drawn = [elbo.sample_posterior(both, nothing) for _ in range(100)]
-    share = sum(float(kinds[0] == 0) for kinds, _ in drawn) / 100
+    drawn = [elbo.sample_posterior(both, nothing) for _ in range(50)]
+    share = sum(float(kinds[0] == 0) for kinds, _ in drawn) / 50
     expected = posterior(0)
-    assert share == pytest.approx(expected, abs=4 * math.sqrt(expected * (1 - expected) / 100))
+    assert share == pytest.approx(expected, abs=4 * math.sqrt(expected * (1 - expected) / 50))
     assert drawn[0][1].choices.shape == (7,)
     with pytest.raises(NotImplementedError, match="'pairs' depend on other enumerated sites"):
         elbo.compute_marginals(model, nothing, 1, 1, True, False)
@@ -216,12 +216,12 @@ def test_posterior_of_genres_and_trees() -> None:
 def test_posterior_and_marginals_of_trees() -> None:
     elbo, arguments = TreeEnum_ELBO(max_plate_nesting=1), (1, 1, False, False)
     marginal = elbo.compute_marginals(model, nothing, *arguments)["pairs"]
-    drawn = torch.stack([elbo.sample_posterior(model, nothing, *arguments).choices for _ in range(120)])
+    drawn = torch.stack([elbo.sample_posterior(model, nothing, *arguments).choices for _ in range(60)])
     for node, chances in enumerate(marginal.probs.tolist()):
         counts = torch.bincount(drawn[:, node], minlength=len(chances)).tolist()
         for count, chance in zip(counts, chances, strict=True):
-            bound = 4.5 * math.sqrt(chance * (1 - chance) / 120) + 1e-9
-            assert count / 120 == pytest.approx(chance, abs=bound)
+            bound = 4.5 * math.sqrt(chance * (1 - chance) / 60) + 1e-9
+            assert count / 60 == pytest.approx(chance, abs=bound)
     with pytest.raises(NotImplementedError, match="not compatible with multiple particles"):
         TreeEnum_ELBO(num_particles=2).sample_posterior(model, nothing, *arguments)
 

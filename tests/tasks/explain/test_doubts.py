@@ -31,7 +31,7 @@ from pyropunct.tasks.explain.reattaching import (
 from pyropunct.treebank.reading import read_text, read_treebank
 from pyropunct.treebank.sentence import Sentence
 
-DRAWS = 2000
+DRAWS = 500
 
 Labelled = tuple[int, int]
 """A token, and the word whose constituent sprouted it; 0 for what stands before the sentence."""
@@ -43,8 +43,17 @@ def model(small: Path) -> Punctuator:
 
 
 @pytest.fixture(scope="module")
-def dev(small: Path) -> list[Sentence]:
-    return list(read_treebank(small / "dev.conllu"))
+def few(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Some sentences of dev.conllu."""
+    blocks = (small / "dev.conllu").read_text(encoding="utf-8").split("\n\n")[:15]
+    path = tmp_path_factory.mktemp("doubts") / "dev.conllu"
+    path.write_text("\n\n".join(blocks) + "\n\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def dev(few: Path) -> list[Sentence]:
+    return list(read_treebank(few))
 
 
 def slides(
@@ -186,8 +195,8 @@ def test_marks_in_one_slot_hang_without_crossing(model: Punctuator, dev: list[Se
     assert all(set(posterior) <= {2} for posterior in heads.values())
 
 
-def test_the_report(small: Path, model: Punctuator, dev: list[Sentence]) -> None:
-    file = small / "dev.conllu"
+def test_the_report(small: Path, few: Path, model: Punctuator, dev: list[Sentence]) -> None:
+    file = few
     found = doubts(model, dev)
     assert [one.certainty for one in found] == sorted((one.certainty for one in found), reverse=True)
     groups = by_pattern(found)
@@ -279,9 +288,11 @@ def test_function_words_get_no_marks(model: Punctuator) -> None:
     assert heads[3]
 
 
-def test_accepted_proposals(small: Path, model: Punctuator, dev: list[Sentence], tmp_path: Path) -> None:
+def test_accepted_proposals(
+    small: Path, few: Path, model: Punctuator, dev: list[Sentence], tmp_path: Path
+) -> None:
     arguments = ("--format", "conllu", "--proposals")
-    text = printed("underlying", small / "model", small / "dev.conllu", *arguments, "write")
+    text = printed("underlying", small / "model", few, *arguments, "write")
     found = sorted(doubts(model, dev), key=lambda doubt: doubt.line)
     lines = text.split("\n")
     assert [number for number, line in enumerate(lines, 1) if "PunctHead" in line] == [
@@ -292,7 +303,7 @@ def test_accepted_proposals(small: Path, model: Punctuator, dev: list[Sentence],
     file = tmp_path / "proposals.conllu"
     file.write_text("\n".join(lines), encoding="utf-8")
     applied = printed("underlying", small / "model", file, *arguments, "apply").split("\n")
-    before = (small / "dev.conllu").read_text(encoding="utf-8").split("\n")
+    before = few.read_text(encoding="utf-8").split("\n")
     [changed] = [number for number, (a, b) in enumerate(zip(before, applied, strict=True), 1) if a != b]
     assert changed == found[0].line
     assert applied[changed - 1].split("\t")[6] == str(found[0].proposed)

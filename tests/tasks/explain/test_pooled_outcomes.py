@@ -37,7 +37,7 @@ def language(kept: float, absorbed: float, equal: float = 20.0) -> LanguageCount
 def pooled() -> PooledShares:
     """Four languages that agree, one with two pairs that disagree, one without pairs, one with many."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(typology, "STEPS", 600)
+        patch.setattr(typology, "STEPS", 350)
         return pool([*[language(0, 50)] * 4, language(2, 0), language(0, 0), language(300, 0)])
 
 
