@@ -72,6 +72,10 @@ def stage(model_with_parser: Path, small: Path, tmp_path_factory: pytest.TempPat
             shutil.copy(small / "dev.conllu", folder / word)
         elif word.endswith(".mrg"):
             (folder / word).write_text("(S (NP (DT The) (NN cat)) (VP (VBZ sleeps)) (. .))\n")
+        elif word.endswith(".srt"):
+            (folder / word).write_text("1\n00:00:01,000 --> 00:00:03,000\nthe meeting ended\n")
+        elif word.endswith(".csv"):
+            (folder / word).write_text("id,review\n1,the meeting ended\n")
         elif word.endswith(".txt"):
             (folder / word).write_text("however the meeting ended without a vote\n")
         elif re.fullmatch(r"my-[\w-]+|[A-Z]|MODEL|(?!en)[a-z]{2}(-rules)?", word):

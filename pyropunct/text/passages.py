@@ -9,7 +9,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -192,7 +192,7 @@ def rewrite_table(text: str, rewrite: Rewrite, field: str | None = None) -> str:
     rows = list(csv.reader(io.StringIO(text), delimiter=delimiter))
     names = rows[0] if rows else []
     if field not in names:
-        raise InputError(f"there is no column {field!r}, but {', '.join(names)}: name one by --field")
+        raise _no_field("column", field, names)
     column = names.index(field)
     cells = [row for row in rows[1:] if len(row) > column]
     for row, new in zip(cells, rewrite([row[column] for row in cells]), strict=True):
@@ -200,6 +200,13 @@ def rewrite_table(text: str, rewrite: Rewrite, field: str | None = None) -> str:
     out = io.StringIO()
     csv.writer(out, delimiter=delimiter, lineterminator="\n").writerows(rows)
     return out.getvalue()
+
+
+def _no_field(what: str, field: str | None, names: Iterable[str]) -> InputError:
+    lacking = (
+        f"which {what} is to be rewritten is not said" if field is None else f"there is no {what} {field!r}"
+    )
+    return InputError(f"{lacking}: name one by --field ({', '.join(names)})")
 
 
 def rewrite_json_lines(text: str, rewrite: Rewrite, field: str | None = None) -> str:
@@ -215,7 +222,7 @@ def rewrite_json_lines(text: str, rewrite: Rewrite, field: str | None = None) ->
     with_text = [one for one in objects if one is not None and isinstance(one.get(field), str)]
     if not with_text:
         names = dict.fromkeys(name for one in objects if one for name in one)
-        raise InputError(f"there is no text {field!r}, but {', '.join(names)}: name one by --field")
+        raise _no_field("text", field, names)
     for one, new in zip(with_text, rewrite([one[field] for one in with_text]), strict=True):
         one[field] = new
     return "".join(("" if one is None else json.dumps(one, ensure_ascii=False)) + "\n" for one in objects)

@@ -1,5 +1,6 @@
 """The command ``pyropunct restore``."""
 
+import csv
 import json
 import os
 import re
@@ -460,6 +461,42 @@ def test_an_error_in_one_sentence_ends_no_other(
     assert (result.exit_code, first, third) == (BAD_INPUT, expected[0], expected[2])
     assert second == ("go, ‽ now" if raw else read_treebank(file)[1].text())
     assert ": RuntimeError: no memory; it is left as it was\n" in result.stderr
+
+
+def test_text_inside_of_other_files(model: Path, tmp_path: Path) -> None:
+    """It is restored as it is by itself; kinds are known by names, and lines end as before."""
+    cue = "the harbor council restored it"
+    new = restored(model, tmp_path / "a.txt", cue + "\n", "--running").rstrip("\n")
+    times = "1\r\n00:00:01,000 --> 00:00:03,000\r\n"
+    first, second = " ".join(new.split()[:2]), " ".join(new.split()[2:])
+    for name, options in (("a.SRT", ()), ("a", ("--input", "srt"))):
+        text = f"{times}the harbor\r\ncouncil restored it\r\n"
+        found = restored(model, tmp_path / name, text, *options)
+        assert found == f"{times}{first}\r\n{second}\r\n".replace("\r\n", "\n")
+    line = restored(model, tmp_path / "a.txt", cue + "\n").rstrip("\n")
+    table = restored(model, tmp_path / "a.csv", f"id,text\n1,{cue}\n", "--field", "text")
+    assert list(csv.reader(table.splitlines())) == [["id", "text"], ["1", line]]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "options", "problem"),
+    [
+        ("a.csv", b"id,text\n1,a\n", (), "there is no column None, but id, text: name one by --field"),
+        (
+            "a.srt",
+            b"1\n",
+            ("--format", "json"),
+            "is a srt file, whose text is put back: use --format text alone",
+        ),
+        ("a.md", b"a\n\xff\n", (), "2: is not UTF-8 (save the file as UTF-8)"),
+    ],
+)
+def test_files_whose_text_cannot_be_put_back(
+    model: Path, tmp_path: Path, name: str, content: bytes, options: tuple[str, ...], problem: str
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    message = complaint(BAD_INPUT, "restore", model, tmp_path / name, *options)
+    assert message.replace(f"{tmp_path / name}:", "").strip() == problem
 
 
 def test_an_empty_line_is_not_nothing(model: Path, file: Path) -> None:

@@ -125,8 +125,8 @@ def test_fields(kind: str, text: str, new: str) -> None:
 @pytest.mark.parametrize(
     ("kind", "text", "problem"),
     [
-        ("csv", "a,b\n1,2\n", "there is no column 'text', but a, b: name one by --field"),
-        ("jsonl", '{"a": 1}\n', "there is no text 'text', but a: name one by --field"),
+        ("csv", "a,b\n1,2\n", r"there is no column 'text': name one by --field \(a, b\)"),
+        ("jsonl", '{"a": 1}\n', r"there is no text 'text': name one by --field \(a\)"),
         ("jsonl", '{"text": "a"}\nno\n', "line 2 is no JSON: .*"),
         ("jsonl", "[1]\n", "line 1 is no JSON object"),
     ],
