@@ -481,7 +481,12 @@ def test_text_inside_of_other_files(model: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "options", "problem"),
     [
-        ("a.csv", b"id,text\n1,a\n", (), "there is no column None, but id, text: name one by --field"),
+        (
+            "a.csv",
+            b"id,text\n1,a\n",
+            (),
+            "which column is to be rewritten is not said: name one by --field (id, text)",
+        ),
         (
             "a.srt",
             b"1\n",
