@@ -61,6 +61,10 @@ __all__ = [
 ]
 
 
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]
+
+
 def __getattr__(name: str) -> "Any":
     # Importing torch takes seconds, so a name's module is imported when it is first asked for.
     if name in _HOMES:

@@ -94,9 +94,10 @@ class Punctuator(FittedStory):
         :param text: a text or several, with one sentence a line, or running text.  If the model has a reader,
             lines that are too long or contain sentence ends are read as running text.
         :param settings: fields of `RestoreSettings`, for this call.
-        :returns: as many texts, with the same lines unless they are running text.  An iterator, such as a
-            generator or a file, gives an iterator that is read a few texts at a time.
-        :raises TypeError: if a setting is unknown or a text is not a string.
+        :returns: as many texts, with the same lines unless they are running text; None and NaN, as tables
+            have them, stay.  An iterator, such as a generator or a file, gives an iterator that is read a few
+            texts at a time.
+        :raises TypeError: if a setting is unknown, a text is not a string, or several are a mapping.
         :raises SettingError: if a setting is out of bounds or not one of its choices, or if ``marks`` or
             ``hidden`` contains a mark that the model does not know.
         :raises MissingPartError: if the model has no parser, or no reader that running text or case needs.
@@ -104,8 +105,15 @@ class Punctuator(FittedStory):
         restorer = Restorer(self, _changed("punctuator", self.settings, settings), self.raw_reader)
         if isinstance(text, str):
             return restorer.text(text)
-        restored = restorer.texts(text)
-        return restored if isinstance(text, Iterator) else list(restored)
+        if isinstance(text, Iterator):
+            return restorer.texts(text)
+        if isinstance(text, Mapping):
+            raise TypeError("a text is a string, or several are, not a mapping: give its values()")
+        if not isinstance(text, Iterable) or isinstance(text, bytes):
+            return list(restorer.texts(text))  # which says what is wrong
+        texts = list(text)
+        restored = restorer.texts(one for one in texts if not _is_missing(one))
+        return [one if _is_missing(one) else next(restored) for one in texts]
 
     @overload
     def details(self, text: str, **settings: Any) -> list[Word]: ...
@@ -332,6 +340,11 @@ class Punctuator(FittedStory):
     def from_parts(cls, parts: SavedParts) -> Self:
         """The model that `to_parts` took apart. Raises ValueError as `load` does."""
         return cls(**model_fields(parts))
+
+
+def _is_missing(text: object) -> bool:
+    """Whether a table has no text there: None, or NaN, which differs from itself."""
+    return text is None or text != text
 
 
 def load(

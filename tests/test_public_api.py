@@ -44,5 +44,9 @@ def test_public_names_take_what_the_list_says() -> None:
     assert public().splitlines() == LIST.read_text(encoding="utf-8").splitlines()
 
 
+def test_dir_lists_the_public_names() -> None:
+    assert sorted(dir(pyropunct)) == sorted([*pyropunct.__all__, "__version__"])
+
+
 if __name__ == "__main__":
     LIST.write_text(public(), encoding="utf-8")

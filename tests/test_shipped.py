@@ -4,6 +4,7 @@ With PYROPUNCT_EWT_DEV set to the dev part of UD_English-EWT 2.16, its numbers a
 """
 
 import hashlib
+import math
 import os
 import re
 import runpy
@@ -108,9 +109,27 @@ def test_settings_that_name_marks_are_checked(punctuator: pyropunct.Punctuator) 
         punctuator("a b", hidden=" ")
     with pytest.raises(SettingError, match="exclude each other"):
         punctuator("a b", hidden=",", marks=[","])
-    for text in (None, 3, [None]):
+    for text in (None, 3, [3]):
         with pytest.raises(TypeError, match=r"a text is a string, .*not of the type"):
             punctuator(text)  # type: ignore[call-overload]
+
+
+def test_texts_of_a_table(punctuator: pyropunct.Punctuator) -> None:
+    """Cells without text stay as they are; a mapping is refused."""
+    line = "she came but he left"
+    first, *others = punctuator([line, None, float("nan"), line])  # type: ignore[list-item]
+    assert first == others[2] == punctuator(line)
+    assert others[0] is None
+    assert math.isnan(others[1])  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"not a mapping: give its values\(\)$"):
+        punctuator({"a": line})
+
+
+def test_a_threshold_is_written_as_for_the_command(punctuator: pyropunct.Punctuator) -> None:
+    line = "well she came but he left"
+    assert punctuator(line, threshold=",=0.9 0.3") == punctuator(line, threshold={",": 0.9, "": 0.3})
+    with pytest.raises(SettingError, match=r"^threshold: no is no number from 0 to 1$"):
+        punctuator(line, threshold="no")
 
 
 def test_the_example_of_the_guide(punctuator: pyropunct.Punctuator) -> None:

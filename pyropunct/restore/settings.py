@@ -104,6 +104,12 @@ class RestoreSettings(DecisionSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         given: object = self.threshold
+        if isinstance(given, str):
+            try:
+                given = thresholds(given)
+            except ValueError as error:
+                raise SettingError(f"threshold: {error}") from None
+            object.__setattr__(self, "threshold", given)
         values = list(given.values()) if isinstance(given, Mapping) else [given]
         if not all(isinstance(value, int | float) and 0 <= value <= 1 for value in values):
             raise SettingError(
