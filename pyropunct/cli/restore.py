@@ -9,7 +9,7 @@ import click
 from pyropunct.cli.command import text_command
 from pyropunct.cli.loading import ModelUse
 from pyropunct.errors import UserError
-from pyropunct.limits import Count, Range
+from pyropunct.limits import Count, Help, Range
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.shipped import DEFAULT
 from pyropunct.tasks import CorrectingSettings
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 # Modules that need torch are imported inside the functions, so that --help answers at once.
 
+Force = Annotated[bool, Help("Change text in another language than that of MODEL too.")]
+
 
 @text_command
 def restore(
@@ -29,6 +31,7 @@ def restore(
     settings: RestoreSettings,
     format: Literal["text", "conllu", "json"] = "text",
     score: bool = False,
+    force: Force = False,
     use: ModelUse,
 ) -> "Work":
     """Punctuate FILE: raw text, one sentence a line with spaces between words, or CoNLL-U.
@@ -71,6 +74,7 @@ def restore(
         restorer=restorer,
         quiet=bool(settings.keep is not None or score or settings.hidden),
         few_draws=min(FEW_DRAWS, settings.samples / 2) if settings.keep or settings.hidden else 0,
+        force=force,
     )
 
 
@@ -116,6 +120,7 @@ def correct(
     format: Literal["text", "edits", "conllu", "json"] = "text",
     rate: Annotated[float | None, Range(0, 4)] = None,
     find_rate: bool = False,
+    force: Force = False,
     use: ModelUse,
 ) -> "Work":
     """Correct the punctuation of FILE: raw text, one sentence a line, or CoNLL-U.
@@ -151,4 +156,4 @@ def correct(
     def report(out: TextIO, name: str) -> CorrectionReport:
         return CorrectionReport(format, out, corrector.model, how.parse)
 
-    return text_work(corrector.model, begin, report)
+    return text_work(corrector.model, begin, report, force=force)

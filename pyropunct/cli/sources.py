@@ -22,8 +22,8 @@ Restore = Callable[[Sequence[Source]], Iterator[Restored]]
 Found = TypeVar("Found")
 
 
-FEW_WORDS, MANY_WORDS = 20, 5000
-"""Nothing is said of the language of so few words, or by a model that does not know so many."""
+FEW_LETTERS, MANY_WORDS = 100, 5000
+"""Nothing is said of the language of fewer letters, or by a model that knows fewer words."""
 
 
 def text_work(
@@ -34,12 +34,14 @@ def text_work(
     restorer: Restorer | None = None,
     quiet: bool = True,
     few_draws: float = 0.0,
+    force: bool = True,
 ) -> Work:
     """Work that reads a text, finds a result for each of its sentences, and shows them in order.
 
     :param begin: gives, for a new text, the function that finds the results of sentences.
     :param report: shows results, given a stream to write to and the name of the text.
     :param few_draws: a `Restored` with fewer effective draws is doubtful.
+    :param force: find results for lines in another language than that of the model too.
     """
 
     def work(
@@ -47,7 +49,7 @@ def text_work(
     ) -> None:
         items, shown = Items(part, model, reject, restorer, quiet), report(out, part.name)
         doubtful, first = 0, None
-        for item, result in items.results(begin(), advance):
+        for item, result in items.results(begin(), advance, force=force):
             if result is None:
                 shown.leave(item)
             else:
@@ -80,7 +82,7 @@ class Items:
         self._name, self._reject = part.name, reject
         self._quiet, self._cut = quiet or reject is not None, reject is not None
         self.omitted: list[Omission] = []
-        self.failed = self._words = self._strange = 0
+        self.failed = self._letters = self._strange = self._unforced = 0
         self._known = model.known_words
         tolerant = reject is not None
         self._items: Iterable[Item]
@@ -109,10 +111,21 @@ class Items:
             yield item
 
     def results(
-        self, find: Callable[[Sequence[Source]], Iterator[Found]], advance: Callable[[], None]
+        self,
+        find: Callable[[Sequence[Source]], Iterator[Found]],
+        advance: Callable[[], None],
+        *,
+        force: bool,
     ) -> Iterator[tuple[Item, Found | None]]:
-        """All items, with the result of each sentence; None for items that cannot be used."""
+        """All items, with the result of each sentence; None for items that cannot be used.
+
+        :param force: lines in another language can be used.
+        """
         for chunk in chunks(self, self._lines):
+            if not force and self._is_foreign():
+                self._unforced += sum(isinstance(item, RawSentence) for item in chunk)
+                yield from ((item, None) for item in chunk)
+                continue
             usable = [item for item in chunk if not isinstance(item, Omission | BadLine)]
             results = one_after_the_other(usable, find)
             for item in chunk:
@@ -142,12 +155,17 @@ class Items:
             self._quiet = True
         if isinstance(item, RawSentence):
             words = [word.lower() for word in item.words if word.isalpha()]
-            self._words += len(words)
-            self._strange += sum(word not in self._known for word in words)
+            self._letters += sum(map(len, words))
+            self._strange += sum(len(word) for word in words if word not in self._known)
         if not self._cut and isinstance(item, RawSentence) and len(item.words) > LONGEST_WHOLE:
             parts = f"{len(item.words)} words; lines of more than {LONGEST_WHOLE} are parsed in parts"
             self._tell(item, f"{parts} (is each sentence on a line of its own?)")
             self._cut = True
+
+    def _is_foreign(self) -> bool:
+        """Whether the text so far seems to be in another language than that of the model."""
+        enough = self._letters >= FEW_LETTERS and len(self._known) >= MANY_WORDS
+        return enough and 2 * self._strange > self._letters and self._reject is None
 
     def _long_line(self, line: RawSentence) -> None:
         """Report on a line that is too long for a sentence."""
@@ -173,10 +191,10 @@ class Items:
         if first is not None:
             few = f"{first.effective_draws:.1f} effective draws, which are few: more --samples would help"
             self._tell(first.source, few + f" (and {doubtful - 1} more)" * (doubtful > 1))
-        enough = self._words >= FEW_WORDS and len(self._known) >= MANY_WORDS
-        if enough and 2 * self._strange > self._words:
-            known = f"{self._words - self._strange:,} of {self._words:,} words"
-            console.tell(f"pyropunct: {self._name}: the model knows {known}: is this text in its language?")
+        if self._unforced:
+            known = f"the model knows words of {self._letters - self._strange:,} of {self._letters:,} letters"
+            left = f"{self._unforced:,} lines are left as they were (--force restores them)"
+            raise UserError(f"{self._name}: {known}, so its language seems to be another one: {left}")
         console.tell_omitted(self._name, self.omitted, kept=kept)
         if self.failed:
             raise UserError(f"{self._name}: {self.failed} left as they were because of errors")

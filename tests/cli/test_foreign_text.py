@@ -1,4 +1,4 @@
-"""A note on text whose words the model does not know."""
+"""Text whose words the model does not know is left as it was."""
 
 from pathlib import Path
 
@@ -10,10 +10,22 @@ pytestmark = pytest.mark.usefixtures("single_precision")
 GERMAN = "der hund der im garten lag war sehr müde und wollte nicht mehr laufen als die katze kam und sang\n"
 
 
-def test_text_in_another_language_is_told(model_with_parser: Path) -> None:
-    result = invoke("restore", "en", "-", "--samples", 2, "--threads", 1, given=GERMAN * 2)
-    assert result.exit_code == 0
-    assert "words: is this text in its language?" in result.stderr
+QUICK = ("-", "--samples", 2, "--threads", 1)
+
+
+@pytest.mark.parametrize(
+    "text", [GERMAN * 2, "он пришёл домой когда уже было темно и очень холодно " * 3, "他" * 120]
+)
+def test_text_in_another_language(text: str) -> None:
+    result = invoke("restore", "en", *QUICK, given=text)
+    assert (result.exit_code, result.stdout) == (2, text if text.endswith("\n") else f"{text}\n")
+    assert result.stderr.count("\n") == 1
+    assert ", so its language seems to be another one: " in result.stderr
+    forced = invoke("restore", "en", *QUICK, "--force", given=text)
+    assert (forced.exit_code, forced.stderr) == (0, "")
+
+
+def test_little_is_no_sign_of_a_language(model_with_parser: Path) -> None:
+    """Neither few letters, nor that a model of few words does not know others."""
     for model, text in (("en", "der hund\n"), (model_with_parser, GERMAN * 2)):
-        silent = invoke("restore", model, "-", "--samples", 2, "--threads", 1, given=text)
-        assert silent.stderr == ""
+        assert invoke("restore", model, *QUICK, given=text).stderr == ""
