@@ -58,6 +58,13 @@ def fresh_pyro() -> Iterator[None]:
     torch.set_num_threads(threads)
 
 
+@pytest.fixture(autouse=True)
+def no_progress(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No lines of progress on slow machines, where tests look at standard error."""
+    if request.module.__name__ != "test_progress":
+        monkeypatch.setattr("pyropunct.cli.console.QUIET", float("inf"))
+
+
 @pytest.fixture
 def single_precision(fresh_pyro: None) -> None:
     """As in a process of a user."""

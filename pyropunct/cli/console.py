@@ -5,6 +5,7 @@ import io
 import os
 import re
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from pyropunct.treebank.reading import Omission, Treebank
 
 IDS_SHOWN = 5
+
+QUIET, BETWEEN_LINES = 3.0, 10.0
+"""Seconds after which progress is told in lines, and between two of these."""
 
 LONGEST_TOLD = 2000
 """The most characters of a line on standard error."""
@@ -108,12 +112,36 @@ def sentence_bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
 
 @contextmanager
 def _shown_bar(what: str, total: int | None) -> Iterator[Callable[..., None]]:
-    """A progress bar on a terminal, unless there is nothing to do; yields its update function."""
-    if total == 0 or not shows_bars():
+    """A progress bar on a terminal, else lines, unless there is nothing to do; yields its update function."""
+    if total == 0:
         yield lambda **_: None
-        return
-    with bar() as shown:
-        yield partial(shown.update, shown.add_task(what, total=total))
+    elif not shows_bars():
+        yield _ProgressLines(what, total)
+    else:
+        with bar() as shown:
+            yield partial(shown.update, shown.add_task(what, total=total))
+
+
+class _ProgressLines:
+    """Tells of progress in lines, where there is no terminal for a bar.
+
+    :param total: the amount of work, if it is known before.
+    """
+
+    def __init__(self, what: str, total: int | None) -> None:
+        self._what, self._total, self._done = what, total, 0
+        self._began = time.monotonic()
+        self._due = self._began + QUIET
+
+    def __call__(self, *, advance: int = 0, completed: int | None = None, total: int | None = None) -> None:
+        """Take what `rich.progress.Progress.update` takes."""
+        self._done = self._done + advance if completed is None else completed
+        self._total = total or self._total
+        now = time.monotonic()
+        if now >= self._due and self._total and self._done < self._total:
+            self._due = now + BETWEEN_LINES
+            share = f"{self._done / self._total:.0%}, {now - self._began:.0f} s so far"
+            tell(f"pyropunct: {self._what}: {share}")
 
 
 def shows_bars() -> bool:
