@@ -27,6 +27,9 @@ from pyropunct.inference.compiling import compiled, inner
 from pyropunct.restore.settings import THRESHOLD, Thresholds
 from pyropunct.text.marks import CLOSERS, PAIRED, Surface, marks_of, unpaired
 
+PAIRED_AT_LEAST = 0.5
+"""The usual threshold of brackets and quotation marks: wrong ones disturb readers more than lost ones."""
+
 EQUAL = 1e-9
 """Risks and probabilities that differ by less count as equal, since their sums are rounded."""
 
@@ -143,7 +146,8 @@ def probable_marks(draws: Draws, threshold: Thresholds = THRESHOLD) -> Decision:
     pair of each constituent in turn is put, removed or left, whichever is best.  Brackets and quotation marks
     without their other half are removed.
 
-    :param threshold: of all marks, or by mark; "" is for marks that are not named.
+    :param threshold: of all marks, or by mark; "" is for marks that are not named.  That of brackets and
+        quotation marks is at least `PAIRED_AT_LEAST`, unless they are named.
     """
     tables = _tables(draws)
     strings = [marks_of(string) for string in draws.strings]
@@ -167,7 +171,8 @@ def _mark_losses(strings: Sequence[Sequence[str]], threshold: Mapping[str, float
     for row, string in zip(counts, strings, strict=True):
         for mark in string:
             row[number[mark]] += 1
-    costs = counts @ np.array([threshold.get(mark, usual) for mark in number], float)
+    of_mark = {mark: max(usual, PAIRED_AT_LEAST) if mark in PAIRED else usual for mark in number}
+    costs = counts @ np.array([threshold.get(mark, of_mark[mark]) for mark in number], float)
     return costs[:, None] - np.minimum(counts[:, None], counts).sum(-1)
 
 

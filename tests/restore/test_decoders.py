@@ -119,12 +119,17 @@ def test_bad_thresholds(text: str) -> None:
 def test_probable_marks_keep_pairs_whole() -> None:
     """The opening bracket is probable, its closing one alone is not: around a constituent both or neither."""
     draws = draws_of([[["("], [")"], []], [["("], [], [")"]], [[], [], []]], [0.25, 0.2, 0.55])
-    assert decoder_with("f1", 0.3)(draws).surface == ((), (), ())
+
+    def decided(some: Draws, threshold: float) -> Surface:
+        return decoder_with("f1", {"(": threshold, ")": threshold})(some).surface
+
+    assert decided(draws, 0.3) == ((), (), ())
     around = replace(draws, edges=((0, 1),))
-    assert decoder_with("f1", 0.3)(around).surface == (("(",), (")",), ())
-    assert decoder_with("f1", 0.4)(around).surface == ((), (), ())
+    assert decided(around, 0.3) == (("(",), (")",), ())
+    assert decided(around, 0.4) == ((), (), ())
+    assert decoder_with("f1", 0.3)(around).surface == ((), (), ())  # brackets that are not named need 0.5
     given = draws_of([[["("], []]], [1.0])
-    assert decoder_with("f1", 0.3)(given).surface == (("(",), ())  # there is no other way
+    assert decided(given, 0.3) == (("(",), ())  # there is no other way
 
 
 def test_commas_around_an_apposition_are_both_there_or_neither() -> None:

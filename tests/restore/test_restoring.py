@@ -420,7 +420,7 @@ def test_the_reader_of_running_text_is_another_voice(model: Punctuator, dev: Tre
         ({"samples": 0}, "samples is 0: it must be 1 or more"),
         ({"seed": -1}, "seed is -1: it must be 0 to 4294967295"),
         ({"threshold": 2}, "threshold is 2: it must be a number from 0 to 1"),
-        ({"threshold": "abc"}, "threshold is 'abc': it must be a number"),
+        ({"threshold": "abc"}, "threshold: abc is no number from 0 to 1"),
         (
             {"threshold": {"": 0.3, ",": float("nan")}},
             "it must be a number from 0 to 1, or such numbers by marks",
