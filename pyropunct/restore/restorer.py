@@ -30,6 +30,7 @@ from pyropunct.restore.rewriting import (
     with_given,
     with_marks_only,
     with_own_unknown,
+    with_sentence_end,
     without_marks_in,
     without_unknown,
 )
@@ -294,6 +295,9 @@ class Restorer:
             draws = with_marks_only(draws, self._restorable)
         else:
             draws = without_unknown(draws)
+        goes_on = isinstance(there.source, RawSentence) and there.source.goes_on
+        if goes_on and ABBREVIATION_DOT not in surface[-1]:
+            draws = with_sentence_end(draws)
         draws = without_marks_in(draws, there.closed)
         if there.stay:
             draws = with_given(draws, surface)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pyropunct.draws import Draws
+from pyropunct.restore.running import ends_sentence
 from pyropunct.text.marks import ABBREVIATION_DOT, PAIRED, START, UNKNOWN, Surface, unpaired
 
 String = tuple[str, ...]
@@ -137,6 +138,19 @@ def with_whole_pairs(draws: Draws, given: Surface) -> Draws:
         return replace(draws, strings=tuple(number), numbers=numbers, weights=np.ones(1))
     weights = draws.weights[kept]
     return replace(draws, numbers=draws.numbers[kept], weights=weights / weights.sum())
+
+
+def with_sentence_end(draws: Draws) -> Draws:
+    """The draws with a mark that ends a sentence in the last slot: the likeliest, where another was drawn."""
+    share = np.bincount(draws.numbers[:, -1], draws.weights, len(draws.strings))
+    share = share if draws.shares is None else draws.shares[-1]
+    ending = np.array([ends_sentence(string, "") for string in draws.strings])
+    if not (share * ending).any():
+        return draws
+    likeliest = draws.strings[int((share * ending).argmax())]
+    new = dict(zip(draws.strings, ending.tolist(), strict=True))
+    last = draws.numbers.shape[1] - 1
+    return rewritten(draws, lambda string: string if new[string] else likeliest, [last])
 
 
 def with_abbreviation_dots(draws: Draws, given: Surface) -> Draws:

@@ -277,6 +277,7 @@ class SentenceFinder:
             before=self._before,
             end=self._end if last + 1 == len(self._words) else end,
             found=True,
+            goes_on=last + 1 < len(self._words),
             number=self._number,
             marks=self._reader.mark_probabilities(
                 stack([word.marks for word in judged]), [*[False] * (len(words) - 1), True]

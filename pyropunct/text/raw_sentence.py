@@ -83,6 +83,7 @@ class RawSentence:
     :ivar end: the line end, or what separates it from the next sentence in running text.
     :ivar found: whether it is a sentence of running text, whose case is decided.
     :ivar settled: whether it stays as it is, because it is code or markup.
+    :ivar goes_on: whether it is followed by another sentence of its paragraph.
     :ivar number: its number among the sentences that begin in its line, counted from 1.
     :ivar marks: (n, labels) the reader's probabilities of the strings behind its words.
     """
@@ -98,6 +99,7 @@ class RawSentence:
     end: str = "\n"
     found: bool = False
     settled: bool = False
+    goes_on: bool = False
     number: int = 1
     marks: "NDArray[Any] | None" = field(default=None, compare=False)
 

@@ -12,6 +12,7 @@ from pyropunct.restore.rewriting import (
     with_marks_only,
     with_own_unknown,
     with_probable_changes,
+    with_sentence_end,
     without_unknown,
 )
 from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN
@@ -90,6 +91,19 @@ def test_improbable_changes_are_undone() -> None:
         [(START,), (), (";",), (".",)],
     ]
     assert surfaces_of(with_probable_changes(DRAWS, given, 0.2)) == surfaces_of(DRAWS)
+
+
+def test_a_sentence_ends_with_the_likeliest_mark_that_ends_one() -> None:
+    """Other slots stay; without such a mark all does."""
+    draws = draws_of([[[","], ["?"]], [[], ["."]], [["."], [","]], [[], []]], [0.3, 0.2, 0.1, 0.4])
+    assert surfaces_of(with_sentence_end(draws)) == [
+        [(",",), ("?",)],
+        [(), (".",)],
+        [(".",), ("?",)],
+        [(), ("?",)],
+    ]
+    without = draws_of([[[], [","]], [[], []]], [0.5, 0.5])
+    assert with_sentence_end(without) is without
 
 
 def test_abbreviation_dots() -> None:
