@@ -125,18 +125,27 @@ class SentenceFinder:
       closes behind “?” or “!” and the next word is in lower case, as in “Stop!” he said;
     - nowhere else between two such ends that are at most `LONGEST_MARKED` words apart, except at an
       abbreviation's dot;
-    - elsewhere where the reader finds an end more probable than `LIKELY`, but never behind commas, semicolons
+    - elsewhere where the reader finds an end probable enough (``ends``), but never behind commas, semicolons
       or colons; and
     - at the end of the paragraph.
 
     Closing marks between two sentences belong to the first, opening marks after them to the second.
 
+    :param ends: the probability above which the reader's ends are taken, by default `LIKELY`.
     :param mode: which words get new cases; "auto" decides for each window of the reader.
     :param capital: whether a restored first word is capitalised because it is first.
     """
 
-    def __init__(self, reader: RunningReader, mode: CaseMode = "auto", *, capital: bool = True) -> None:
+    def __init__(
+        self,
+        reader: RunningReader,
+        mode: CaseMode = "auto",
+        *,
+        capital: bool = True,
+        ends: float | None = None,
+    ) -> None:
         self._reader, self._mode, self._capital = reader, mode, capital
+        self._likely = LIKELY if ends is None else ends
         self._words: list[_PlacedWord] = []
         self._judged: list[_Judged] = []
         self._line, self._number = 0, 0  # those of the last sentence: see `RawSentence.number`
@@ -239,7 +248,7 @@ class SentenceFinder:
         ahead = range(number + 1, min(self._told + LONGEST_MARKED + 1, len(self._words)))
         if ABBREVIATION_DOT not in tokens and any(map(self._is_marked, ahead)):
             return False
-        return self._judged[number].end > LIKELY
+        return self._judged[number].end > self._likely
 
     def _is_closed(self, number: int) -> bool:
         """Whether no sentence ends behind a word, because it touches the next one."""

@@ -186,7 +186,8 @@ class SentenceStream(Iterator[Item]):
         if self._reader is None:
             yield from (iter((item,)) for item in self._items)
             return
-        finder = SentenceFinder(self._reader, self._settings.case, capital=self._settings.capital)
+        settings = self._settings
+        finder = SentenceFinder(self._reader, settings.case, capital=settings.capital, ends=settings.ends)
         for item in self._items:
             if not isinstance(item, RawSentence):
                 yield finder.finish()

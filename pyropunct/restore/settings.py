@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from pyropunct.errors import SettingError
-from pyropunct.limits import Count, Internal, Opposite, Placeholder, Seed, forbidden
+from pyropunct.limits import Count, Internal, Opposite, Placeholder, Range, Seed, forbidden
 
 CaseMode = Literal["auto", "restore", "keep"]
 """Restore capital letters where a text has only one case, everywhere, or nowhere."""
@@ -87,6 +87,8 @@ class RestoreSettings(DecisionSettings):
     :ivar capital: begin sentences of raw text with a capital letter.
     :ivar running: the text is running text, with sentences that end anywhere in lines: find them.  Blank
         lines part paragraphs.
+    :ivar ends: in running text, the least probability of the end of a sentence where no mark shows it: fewer
+        ends are found above 0.25, more below.  [default: 0.25]
     :ivar case: restore capital letters, of names too: in raw text that has none, or nothing else; in all raw
         text; or nowhere.
     """
@@ -99,6 +101,7 @@ class RestoreSettings(DecisionSettings):
     as_written: Annotated[bool, Internal] = True
     capital: bool = True
     running: bool = False
+    ends: Annotated[float, Range(0, 1)] | None = None
     case: CaseMode = "auto"
 
     def __post_init__(self) -> None:

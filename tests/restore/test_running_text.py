@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 from typing import Any
 
 import pytest
@@ -165,6 +166,17 @@ def random_reader() -> RunningReader:
         torch.nn.init.normal_(network.ends.weight, std=9.0)
         torch.nn.init.normal_(network.cases.weight, std=9.0)
     return RunningReader(VOCABULARY, RECIPE, network.eval(), {})
+
+
+def test_a_threshold_of_ends(random_reader: RunningReader) -> None:
+    """Sentences end where the reader's probability is above it, and at the end."""
+    line = LINES.read("it du Ann stop x " * 12)
+    read = random_reader.read(line.words).ends.tolist()
+    for threshold in (1.0, sorted(read)[len(read) // 2], 0.0):
+        finder = SentenceFinder(random_reader, "keep", ends=threshold)
+        sizes = [len(one.words) for one in (*finder.add(line), *finder.finish())]
+        expected = {place for place, end in enumerate(read, 1) if end > threshold} | {len(read)}
+        assert set(accumulate(sizes)) == expected
 
 
 FORMS = ("it", "du", "Ann", "x", "犬", "stop", "ok.", "J.", "“no", "yes”", "(a", "b),", "...", "?")
