@@ -2,7 +2,7 @@
 
 import io
 from collections.abc import Iterable, Sequence
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any
 
 import pytest
@@ -172,7 +172,8 @@ def test_a_threshold_of_ends(random_reader: RunningReader) -> None:
     """Sentences end where the reader's probability is above it, and at the end."""
     line = LINES.read("it du Ann stop x " * 12)
     read = random_reader.read(line.words).ends.tolist()
-    for threshold in (1.0, sorted(read)[len(read) // 2], 0.0):
+    below, above = max(pairwise(sorted(read)), key=lambda two: two[1] - two[0])
+    for threshold in (1.0, (below + above) / 2, 0.0):
         finder = SentenceFinder(random_reader, "keep", ends=threshold)
         sizes = [len(one.words) for one in (*finder.add(line), *finder.finish())]
         expected = {place for place, end in enumerate(read, 1) if end > threshold} | {len(read)}
