@@ -170,7 +170,7 @@ def random_reader() -> RunningReader:
 
 def test_a_threshold_of_ends(random_reader: RunningReader) -> None:
     """Sentences end where the reader's probability is above it, and at the end."""
-    line = LINES.read("it du Ann stop x " * 12)
+    line = LINES.read("it no Ann stop x " * 12)
     read = random_reader.read(line.words).ends.tolist()
     below, above = max(pairwise(sorted(read)), key=lambda two: two[1] - two[0])
     for threshold in (1.0, (below + above) / 2, 0.0):
