@@ -87,8 +87,8 @@ class RestoreSettings(DecisionSettings):
     :ivar capital: begin sentences of raw text with a capital letter.
     :ivar running: the text is running text, with sentences that end anywhere in lines: find them.  Blank
         lines part paragraphs.
-    :ivar ends: in running text, the least probability of the end of a sentence where no mark shows it: fewer
-        ends are found above 0.25, more below.  [default: 0.25]
+    :ivar ends: the least probability of the end of a sentence where no mark shows it: with a greater one,
+        fewer are found.  [default: 0.25 in running text; 0.9 within other lines]
     :ivar case: restore capital letters, of names too: in raw text that has none, or nothing else; in all raw
         text; or nowhere.
     """
