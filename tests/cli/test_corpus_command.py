@@ -426,7 +426,9 @@ def test_a_worker_is_killed_and_the_command_ended(small: Path, tmp_path: Path) -
     waited(lambda: shards() > before + 1, process)
     process.terminate()
     stdout, stderr = process.communicate()
-    assert one_line(process.returncode, stdout, stderr, INTERRUPTED) == "interrupted"
+    # Python's tracker of resources may miss those of the killed worker, and say so.
+    told = [line for line in stderr.splitlines() if line.startswith("pyropunct: ")]
+    assert (process.returncode, stdout, told) == (INTERRUPTED, "", ["pyropunct: interrupted"])
     assert not list(out.glob(".*.new"))
     assert not list(temporary.glob("pyropunct-*"))
     assert 0 < shards() < 30
