@@ -87,15 +87,18 @@ class RunningReader(TrainedWordNetwork[ReaderVocabulary, ReaderRecipe, RunningNe
         return self.read_all([words])[0]
 
     def read_all(self, texts: Sequence[Sequence[str]]) -> list[Reading]:
-        """Read several texts, which is faster than one by one."""
-        windows = [window for words in texts for window in windows_of(words, 0, len(words))]
+        """Read several texts, those of similar lengths together, which is faster than one by one."""
+        order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
+        by_length = [texts[place] for place in order]
+        windows = [window for words in by_length for window in windows_of(words, 0, len(words))]
         groups = (windows[n : n + WINDOWS_AT_ONCE] for n in range(0, len(windows), WINDOWS_AT_ONCE))
         shapes = (0,), (0, CASES), (0, len(self.network.at_end))
         nothing = Reading(*(torch.zeros(shape, dtype=torch.float) for shape in shapes))
         parts = [self.read_windows(group) for group in groups] or [nothing]
-        sizes = [len(words) for words in texts]
+        sizes = [len(words) for words in by_length]
         columns = (torch.cat(column).split(sizes) for column in zip(*parts, strict=True))
-        return [Reading(*rows) for rows in zip(*columns, strict=True)]
+        found = dict(zip(order, (Reading(*rows) for rows in zip(*columns, strict=True)), strict=True))
+        return [found[place] for place in range(len(texts))]
 
     @torch.inference_mode()
     def read_windows(self, windows: Sequence[TextWindow]) -> Reading:

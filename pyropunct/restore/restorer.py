@@ -2,7 +2,7 @@
 
 import reprlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import chain, compress, islice
 from typing import Any
@@ -187,8 +187,7 @@ class Restorer:
             raise TypeError(f"a text is a string, or several are, not of the type {type(texts).__name__}")
         batch, size = list[list[RawSentence]](), 1
         for text in [texts] if isinstance(texts, bytes) else texts:  # bytes are numbers to a loop
-            with WHOLE:
-                batch.append(list(self.sentences(self._lines(text))))
+            batch.append(list(self._lines(text)))
             if sum(map(len, batch)) >= size:
                 yield from self._together(batch)
                 batch, size = [], min(2 * size, CHUNK)
@@ -206,10 +205,22 @@ class Restorer:
             yield self.raw_reader.read(line, number, "\n" * (number < len(lines)))
 
     def _together(self, texts: Sequence[Sequence[RawSentence]]) -> list[list[Restored]]:
-        """The restored sentences of each text of a batch."""
+        """The restored sentences of the lines of each text of a batch."""
         with WHOLE:
-            restored = self.restore([*chain.from_iterable(texts)])
-            return [list(islice(restored, len(sentences))) for sentences in texts]
+            found = self._sentences_of_each(texts)
+            restored = self.restore([*chain.from_iterable(found)])
+            return [list(islice(restored, len(sentences))) for sentences in found]
+
+    def _sentences_of_each(self, texts: Sequence[Sequence[RawSentence]]) -> list[list[RawSentence]]:
+        """The sentences of the lines of each text; the reader looks at lines of several texts together."""
+        if self.settings.running:
+            return [list(self.sentences(lines)) for lines in texts]
+        lines = list(chain.from_iterable(texts))
+        owner = [text for text, of_text in enumerate(texts) for _ in of_text]
+        found: list[list[RawSentence]] = [[] for _ in texts]
+        for one in self.sentences(replace(line, line=place) for place, line in enumerate(lines)):
+            found[owner[one.line]].append(replace(one, line=lines[one.line].line))
+        return found
 
     def sentences(self, lines: Iterable[RawSentence]) -> Iterator[RawSentence]:
         """The sentences of lines: each line is one, unless it is running text."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import compress, pairwise
 from typing import BinaryIO, Protocol
 
 from pyropunct.errors import MissingPartError
@@ -11,7 +12,6 @@ from pyropunct.restore.running import (
     SentenceFinder,
     ends_sentence,
     loses_case,
-    lowered,
 )
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.text.lines import (
@@ -229,12 +229,16 @@ class SentenceStream(Iterator[Item]):
         yield finder.finish(self._last_end)
 
     def _split(self, lines: Sequence[RawSentence], reader: RunningReader) -> Iterator[RawSentence]:
-        """Lines, in sentences where the reader is sure that they have several."""
+        """Lines, in sentences where the reader is sure that they have several.
+
+        It is hardly ever sure without a capital letter, so lines without one inside are not read.
+        """
         mode, likely = self._settings.case, SURE if self._settings.ends is None else self._settings.ends
         finder = SentenceFinder(reader, mode, capital=self._settings.capital, ends=likely)
-        seen = [lowered(line.words) if loses_case(line.words, mode) else line.words for line in lines]
-        for line, reading in zip(lines, reader.read_all(seen), strict=True):
-            if bool((reading.ends[:-1] > likely).any()):
+        maybe = [_has_capital_inside(line.words) and not loses_case(line.words, mode) for line in lines]
+        readings = iter(reader.read_all([line.words for line in compress(lines, maybe)]))
+        for line, is_read in zip(lines, maybe, strict=True):
+            if is_read and bool((next(readings).ends[:-1] > likely).any()):
                 yield from finder.add(line)
                 yield from finder.finish()
             else:
@@ -253,6 +257,11 @@ class SentenceStream(Iterator[Item]):
         if self._next is None:
             self._next = next(self._group, None)
         return self._next is not None or self._lines is None or self._lines.at_hand()
+
+
+def _has_capital_inside(words: Sequence[str]) -> bool:
+    """Whether a capitalised word follows one in small letters."""
+    return any(left[-1:].islower() and right[:1].isupper() for left, right in pairwise(words))
 
 
 def _is_usual(line: RawSentence) -> bool:
