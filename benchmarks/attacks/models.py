@@ -28,12 +28,12 @@ from pyropunct.nets.reader import train_reader
 from pyropunct.nets.running_text import ReaderRecipe
 from pyropunct.papers.experiment import loader
 from pyropunct.papers.li_2019.recurrent import RivalRecipe
-from pyropunct.papers.li_2019.rival import BiGRUAttention, BiLSTMCRF, train_rival
+from pyropunct.papers.li_2019.rival import BiGRUAttention, BiLSTMCRF, Rival, train_rival
 from pyropunct.tasks.correct.corrector_training import fit_correction
 from pyropunct.train.fitting import fit
 from pyropunct.treebank.reading import read_treebank
 
-RIVALS = {"crf": BiLSTMCRF, "attention": BiGRUAttention}
+RIVALS: dict[str, type[Rival]] = {"crf": BiLSTMCRF, "attention": BiGRUAttention}
 
 FAMILIES = ("symmetry", "head", "inside")
 
@@ -109,7 +109,7 @@ class Material:
         for kind, rival in RIVALS.items():
             tagger = train_rival(rival, sentences, sentences[:5], TAGGER)
             write_model_file(self.folder / kind, *tagger.to_parts())
-            self.uses[kind] = self._use_tagger
+            self.uses[kind] = partial(self._use_tagger, rival)
 
     def _use_model(self, path: Path, chance: random.Random) -> None:
         file, some = str(self.treebank), ["--samples", "3"]
@@ -129,10 +129,10 @@ class Material:
     def _use_corrector(self, path: Path, chance: random.Random) -> None:
         self._call(["correct", str(path), str(chance.choice([self.words, self.treebank])), "--samples", "3"])
 
-    def _use_tagger(self, path: Path, chance: random.Random) -> None:
+    def _use_tagger(self, rival: type[Rival], path: Path, chance: random.Random) -> None:
         sentences = read_treebank(self.treebank)[:5]
         try:
-            tagger = loader(RIVALS[path.stem].from_parts)(path)
+            tagger = loader(rival.from_parts)(path)
         except ModelFileError as error:
             raise RefusedError from error
         tagger.evaluate(sentences)
