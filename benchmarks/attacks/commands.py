@@ -8,10 +8,10 @@ from pathlib import Path
 
 import torch
 from click.testing import CliRunner
-from folders import PARSER, RECIPES
 from row import DONE, REFUSED, RefusedError, Row, outcome
 from treebanks import HARD, PIECES, mutated
 
+from models import PARSER, RECIPES
 from pyropunct.cli.main import main
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.nets.parser import train_parser

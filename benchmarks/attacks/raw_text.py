@@ -15,7 +15,7 @@ from unchanged import problem, random_line
 
 import pyropunct
 from pyropunct.draws import Draws
-from pyropunct.restore.restorer import Restorer
+from pyropunct.restore.restorer import MarksThere, Restorer
 from pyropunct.restore.restoring import Restored, Source, words_of
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.text.marks import START
@@ -42,7 +42,7 @@ class RandomMarks(Restorer):
                 self.chance.choice([0, 0, self.chance.randrange(2, len(strings))]) for _ in range(size)
             ]
             draws = Draws(tuple(strings), np.array([[1, *numbers]], np.int32), np.ones(1))
-            draws = self._rewriting(source)(draws)
+            draws = self._rewritten(MarksThere(source, self.settings, frozenset()), draws)
             surface = [draws.strings[number] for number in draws.numbers[0]]
             others = size - 1
             relations = ("root",) + ("dep",) * others
