@@ -132,6 +132,15 @@ def test_a_threshold_is_written_as_for_the_command(punctuator: pyropunct.Punctua
         punctuator(line, threshold="no")
 
 
+def test_styles_are_thresholds(punctuator: pyropunct.Punctuator) -> None:
+    line = "after the long meeting we went home and she called her brother who lives in paris"
+    counts = [punctuator(line, style=style).count(",") for style in ("careful", "usual", "full")]
+    assert counts == sorted(counts)
+    assert counts[0] < counts[2]
+    assert punctuator(line, style="full") == punctuator(line, threshold=",=0.14 0.2")
+    assert punctuator(line, style="full", threshold=0.9) == punctuator(line, threshold=0.9)
+
+
 def test_the_example_of_the_guide(punctuator: pyropunct.Punctuator) -> None:
     guide = (ROOT / "docs" / "guide" / "restoring.md").read_text(encoding="utf-8")
     first, second = re.findall(r"(?:^    .+\n)+", guide, re.MULTILINE)[1:3]

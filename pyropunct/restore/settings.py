@@ -19,6 +19,12 @@ THRESHOLD = 0.28
 """Nearly the greatest F1 on EWT dev and GUM dev, with pairs; see docs/experiments/index.md."""
 
 
+Style = Literal["usual", "full", "careful"]
+
+STYLES: Mapping[Style, Thresholds] = {"usual": THRESHOLD, "full": {",": 0.14, "": 0.2}, "careful": 0.4}
+"""The thresholds of styles; docs/guide/restoring.md has their scores."""
+
+
 def thresholds(text: str) -> Thresholds:
     """Parse thresholds from 0 to 1 such as "0.4" or "0.4 ,=0.3 ?=0.2"; raises `ValueError`."""
     found: dict[str, float] = {}
@@ -75,6 +81,8 @@ class RestoreSettings(DecisionSettings):
     :ivar decoder: take all marks that are probable enough for the greatest F1 ("f1", see ``threshold``), or
         the draw of least expected edit distance ("mbr").  [default: f1; mbr with --score]
     :ivar threshold: with the decoder f1, the least probability of a mark; or of each, as ",=0.3 ?=0.2 0.4".
+    :ivar style: thresholds for more marks (full: for speech and edited prose) or for fewer (careful), unless
+        there is another ``threshold``.
     :ivar marks: restore only these marks, such as ".,?!"; by default all that the model knows.  In a text,
         spaces separate marks of several characters; straight quotation marks stand for both directions.
     :ivar keep: keep the punctuation that is there, and fill only empty slots; or discard it, and restore all
@@ -95,6 +103,7 @@ class RestoreSettings(DecisionSettings):
 
     decoder: Decoder | None = None  # type: ignore[assignment]  # a command has its own default
     threshold: Annotated[Thresholds, thresholds] = THRESHOLD
+    style: Style = "usual"
     marks: str | Collection[str] | None = None
     keep: Annotated[bool | None, Opposite("anew")] = None
     hidden: Annotated[str | Collection[str] | None, Placeholder("MARKS")] = None
@@ -106,6 +115,8 @@ class RestoreSettings(DecisionSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.threshold == THRESHOLD:
+            object.__setattr__(self, "threshold", STYLES[self.style])
         given: object = self.threshold
         if isinstance(given, str):
             try:
