@@ -35,8 +35,8 @@ class Trust(PyroModule):
                            +  sum over marks m of l of  u_left(m) o_left(m) + v_left(m)
                            +  sum over marks m of r of  u_right(m) o_right(m) + v_right(m)
 
-    The weights learn how far to trust the network (u), what it has in common with the tree model (v), and how
-    much is left to the tree model (a).
+    Three weights are learned: u says how far to trust the network, v corrects for what the network and the
+    tree model both know, and a says how far to trust the tree model.
     """
 
     def __init__(self, inventory: Inventory) -> None:

@@ -49,7 +49,7 @@ class TreeEnum_ELBO(OfPreparedModels, TraceEnum_ELBO):  # noqa: N801, named as i
         return super().sample_posterior(infer_trees(model), guide, *args, **kwargs)
 
 
-class TreeTrace_ELBO(OfPreparedModels, Trace_ELBO):  # noqa: N801, likewise
+class TreeTrace_ELBO(OfPreparedModels, Trace_ELBO):  # noqa: N801, as Pyro names it
     """`TreeEnum_ELBO` for models that enumerate nothing else, without the bookkeeping that this takes."""
 
     def prepared(self, model: Model) -> Model:

@@ -1,5 +1,7 @@
-"""Channels of several machines: one reads twice, one also inserts marks, and one now and then ignores what is
-underlying, so that every surface string is possible.
+"""Channels that are made of several machines.
+
+One reads twice.  One also inserts marks.  One sometimes ignores the underlying marks, so that every surface
+string is possible.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -25,8 +27,8 @@ class TwoPasses(Channel):
         p(x | u) = sum over v of p_1(v | u) p_2(reversed x | reversed v)
 
     Li, Wang & Eisner (2019, footnote 6) suggest a pass in each direction. Each has its own phi[a, b], where a
-    is in the window and b is read next; ``direction`` is that of the first. A slot of m > 0 tokens has about
-    m V^2 states and 6 m V^3 arcs, so training is much slower than with one pass.
+    is in the window and b is read next. ``direction`` is the one of the first pass. A slot of m > 0 tokens
+    has about m V^2 states and 6 m V^3 arcs, so training is much slower than with one pass.
 
     :param prior_scale: the standard deviation of the normal prior of the logits of both passes' phi.
     :param prior_keep: the mean of that prior for keep; it is zero for the other edits.

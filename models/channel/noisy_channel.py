@@ -171,7 +171,7 @@ class Identity(Channel):
         return {}
 
     def moves(self) -> Iterator[Move]:
-        """One state, in which it writes what it reads."""
+        """There is one state; each move writes the token that it reads."""
         for token in range(self.num_tokens):
             yield Move("copying", token, written=(token,), target="copying")
         yield Move("copying", END)

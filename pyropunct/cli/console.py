@@ -262,7 +262,7 @@ def _meant(error: click.NoSuchOption) -> list[str]:
 
 
 def polite(command: Callable[..., None]) -> Callable[..., None]:
-    """Turn errors of a command into one line and an exit status; "interrupted" says what is kept."""
+    """Turn errors of a command into one line and an exit status, Ctrl-C too."""
 
     @wraps(command)
     def run(*args: Any, **kwargs: Any) -> None:

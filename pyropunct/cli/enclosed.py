@@ -15,7 +15,7 @@ LARGEST = 1 << 26
 
 
 def kind_of(file: str, wanted: str) -> str:
-    """The kind of a file, one of `KINDS` or another, by its name if none is wanted."""
+    """The wanted kind of a file; if that is "auto" and its name ends with one of `KINDS`, that one."""
     suffix = Path(file).suffix.lower().removeprefix(".")
     return suffix if wanted == "auto" and suffix in KINDS else wanted
 

@@ -88,7 +88,7 @@ class LearnedReport:
         return self.whole
 
     def _told(self) -> Iterable[Table[Any] | str]:
-        """The tables, and a title and a line for each example; only a title if there is none."""
+        """The tables; then the examples, one a line, under titles. A title without examples says so."""
         yield from self.tables
         examples = self.examples or {}
         for one in () if self.examples is None else self.prominent:

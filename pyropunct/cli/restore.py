@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # Modules that need torch are imported inside the functions, so that --help answers at once.
 
-Force = Annotated[bool, Help("Change text in another language than that of MODEL too.")]
+Force = Annotated[bool, Help("Also change text in another language than the one of MODEL.")]
 
 
 @text_command

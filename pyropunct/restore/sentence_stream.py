@@ -216,7 +216,7 @@ class SentenceStream(Iterator[Item]):
             if not isinstance(item, RawSentence):
                 yield finder.finish()
                 yield iter((item,))
-            elif self._settings.running:
+            elif settings.running:
                 yield finder.add(item)
             elif item.settled or not item.words:
                 yield iter((item,))

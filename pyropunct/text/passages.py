@@ -125,12 +125,21 @@ def rewrite_subtitles(text: str, rewrite: Rewrite, field: str | None = None) -> 
     The cues of a passage are joined: a sentence may go on in the next one.
     """
     lines = text.split("\n")
-    scenes = list(_scenes(lines))
-    passages = [Passage.of([lines[number] for number in scene], _CUE_TAGS) for scene in scenes]
-    for scene, passage, new in zip(
-        scenes, passages, rewrite([one.plain.strip() for one in passages]), strict=True
-    ):
-        for number, line in zip(scene, passage.rewritten(new), strict=True):
+    return _rewritten(lines, list(_scenes(lines)), rewrite, _CUE_TAGS)
+
+
+def _rewritten(
+    lines: list[str],
+    places: Sequence[Sequence[int]],
+    rewrite: Rewrite,
+    tags: re.Pattern[str],
+    code: re.Pattern[str] | None = None,
+) -> str:
+    """A text whose passages are rewritten; `places` has the numbers of the lines of each."""
+    passages = [Passage.of([lines[number] for number in place], tags, code) for place in places]
+    news = rewrite([one.plain.strip() for one in passages])
+    for place, passage, new in zip(places, passages, news, strict=True):
+        for number, line in zip(place, passage.rewritten(new), strict=True):
             lines[number] = line
     return "\n".join(lines)
 
@@ -164,16 +173,11 @@ def _seconds(time: Sequence[str | None]) -> float:
 def rewrite_markdown(text: str, rewrite: Rewrite, field: str | None = None) -> str:
     """Markdown with rewritten paragraphs and items; headings, code, tables, front matter and markup stay."""
     lines = text.split("\n")
-    spans = list(_paragraphs(lines))
-    passages = [Passage.of(lines[first:end], _MARKDOWN_TAGS, _INLINE_CODE) for first, end in spans]
-    news = rewrite([one.plain.strip() for one in passages])
-    for (first, end), passage, new in zip(spans, passages, news, strict=True):
-        lines[first:end] = passage.rewritten(new)
-    return "\n".join(lines)
+    return _rewritten(lines, list(_paragraphs(lines)), rewrite, _MARKDOWN_TAGS, _INLINE_CODE)
 
 
-def _paragraphs(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """The first line of each paragraph, and the line behind it."""
+def _paragraphs(lines: Sequence[str]) -> Iterator[range]:
+    """The numbers of the lines of each paragraph."""
     from markdown_it import MarkdownIt  # which few files need
 
     start = 0
@@ -182,7 +186,7 @@ def _paragraphs(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
     before = ""
     for token in MarkdownIt("commonmark").enable("table").parse("\n".join(lines[start:])):
         if before == "paragraph_open" and token.type == "inline" and token.map is not None:
-            yield token.map[0] + start, token.map[1] + start
+            yield range(token.map[0] + start, token.map[1] + start)
         before = token.type
 
 
