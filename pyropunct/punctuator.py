@@ -64,6 +64,7 @@ class Punctuator(FittedStory):
     :ivar parsed: the story trained on parser output: see `pyropunct.train.parser_output`.
     :ivar tagger: the tagger that `parsed` reads.
     :ivar share: the weight of the networks when pooled with the story: `pyropunct.restore.deciding`.
+    :ivar reader_share: the weight of the reader among the networks, between the words of a sentence.
     :ivar settings: defaults for restoring text; change them by ``dataclasses.replace``.
     """
 
@@ -74,6 +75,7 @@ class Punctuator(FittedStory):
     parsed: FittedStory | None = None
     tagger: SlotTagger | None = None
     share: float = 0.0
+    reader_share: float = 0.0
     settings: RestoreSettings = field(default_factory=RestoreSettings)
 
     @overload
@@ -315,7 +317,7 @@ class Punctuator(FittedStory):
                 plain[name], weights = network.to_parts()
                 tensors |= network_tensors(name, weights, small)
         if self.tagger is not None:
-            plain["tagger"]["share"] = self.share
+            plain["tagger"] |= {"share": self.share, "reader_share": self.reader_share}
         return plain, tensors
 
     @classmethod

@@ -15,8 +15,8 @@ ROOT = Path(__file__).parent.parent
 PARTS = ("pyproject.toml", "README.md", "LICENSE", "pyropunct", "models", "inference")
 
 
-MOST = 13_000_000
-"""The most bytes of the model in the wheel."""
+MOST = 14_000_000
+"""The most bytes of the model in the wheel; a million more than before its reader learned from podcasts."""
 
 
 @pytest.fixture(scope="module")

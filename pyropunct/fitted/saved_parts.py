@@ -94,20 +94,22 @@ class SavedParts(NamedTuple):
 
     def tagger(
         self, vocabulary: Vocabulary, parser: BiaffineParser | None
-    ) -> tuple[SlotTagger | None, float]:
-        """The tagger, or None, and its share; raises `ValueError` if the parser or the marks do not fit."""
+    ) -> tuple[SlotTagger | None, float, float]:
+        """The tagger, or None, and the shares of networks; raises `ValueError` if a part does not fit."""
         if "tagger" not in self.plain:
-            return None, 0.0
+            return None, 0.0, 0.0
         if parser is None:
             raise ValueError("there is a tagger, but no parser whose states it reads")
         plain = self.plain["tagger"]
-        tagger, share = SlotTagger.from_parts(plain, self.inside("tagger"), parser), plain["share"]
+        tagger = SlotTagger.from_parts(plain, self.inside("tagger"), parser)
         tagger.vocabulary.labels.require_marks(vocabulary.tokens)
         if not isinstance(tagger.report, dict):
             raise ValueError("the report of the tagger is no object")
-        if type(share) not in (int, float) or not 0 <= share <= 1:
-            raise ValueError(f"the share of the tagger is {share!r}, not a number from 0 to 1")
-        return tagger, float(share)
+        shares = plain["share"], plain.get("reader_share", 0.0)  # earlier versions had no second one
+        for name, share in zip(("tagger", "reader"), shares, strict=True):
+            if type(share) not in (int, float) or not 0 <= share <= 1:
+                raise ValueError(f"the share of the {name} is {share!r}, not a number from 0 to 1")
+        return tagger, float(shares[0]), float(shares[1])
 
 
 def read_parts(path: str | Path, variants: Trusted = (), encoder: str | Path | None = None) -> SavedParts:
@@ -162,7 +164,7 @@ def model_fields(parts: SavedParts) -> dict[str, Any]:
         of_reader = parts.source("reader_pretrained") if "reader_pretrained" in plain else source
         story = parts.story()
         parser = parts.network(BiaffineParser, "parser", source)
-        tagger, share = parts.tagger(story.vocabulary, parser)
+        tagger, share, reader_share = parts.tagger(story.vocabulary, parser)
         parsed = parts.for_parsed().story() if "parsed" in plain else None
         if parsed is not None and parsed.story.reading is not None and tagger is None:
             raise ValueError("the story for parsed trees reads a tagger, but there is none")
@@ -176,6 +178,7 @@ def model_fields(parts: SavedParts) -> dict[str, Any]:
             "parsed": None if parsed is None else replace(parsed, tagger=tagger),
             "tagger": tagger,
             "share": share,
+            "reader_share": reader_share,
         }
 
 

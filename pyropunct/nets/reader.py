@@ -44,7 +44,7 @@ from pyropunct.treebank.sentence import Sentence
 CORE, MARGIN = 128, 32
 """The words in the core of a window, whose reading it gives, and the words that it sees on either side."""
 
-LIKELY = 0.25
+LIKELY = 0.3
 """The probability above which a sentence ends; it is below 1/2, as missed ends cost more."""
 
 WINDOWS_AT_ONCE = 32
@@ -105,7 +105,7 @@ class RunningReader(TrainedWordNetwork[ReaderVocabulary, ReaderRecipe, RunningNe
         """Read the words in the cores of one or more windows together."""
         columns = self.network(self.encode([window.words for window in windows]))
         rows = [(row, window.core) for row, window in enumerate(windows)]
-        ends, cases, marks = (torch.cat([column[place] for place in rows]) for column in columns)
+        ends, cases, marks = (torch.cat([column[place] for place in rows]).cpu() for column in columns)
         return Reading(ends.sigmoid(), cases, marks)
 
     def sentences(self, words: Sequence[str]) -> list[list[str]]:
@@ -120,13 +120,13 @@ class RunningReader(TrainedWordNetwork[ReaderVocabulary, ReaderRecipe, RunningNe
     @torch.inference_mode()
     def mark_probabilities(self, marks: Tensor, ends: Sequence[bool]) -> Probabilities:
         """(n, labels) probabilities of the strings behind n words, given `Reading.marks` and the ends."""
-        logits = marks + torch.tensor(ends, dtype=marks.dtype)[:, None] * self.network.at_end
+        logits = marks + torch.tensor(ends, dtype=marks.dtype)[:, None] * self.network.at_end.cpu()
         return logits.double().softmax(-1).numpy()
 
     def in_cases(self, words: Sequence[str], cases: Tensor, starts: Sequence[bool]) -> list[str]:
         """Lower-cased words in their most probable cases, from `Reading.cases` and sentence starts."""
         with torch.inference_mode():
-            at_start = torch.tensor(starts, dtype=cases.dtype)[:, None] * self.network.at_start
+            at_start = torch.tensor(starts, dtype=cases.dtype)[:, None] * self.network.at_start.cpu()
             logits = cases + at_start
             best, second = logits.argmax(-1).tolist(), logits[:, :OTHER].argmax(-1).tolist()
         others = self.vocabulary.other_by_lower
@@ -216,6 +216,7 @@ def train_reader(
     pretrained: Pretrained | None = None,
     encoder_rate: float = 0.0,
     seed: int = 0,
+    device: torch.device | str = "cpu",
     checkpoint: AnyCheckpoint | None = None,
     watch: Watch | None = None,
 ) -> RunningReader:
@@ -227,6 +228,7 @@ def train_reader(
     :param pretrained: features of words that the reader reads as well; they are computed once.
     :param encoder_rate: the greatest learning rate of adapters of the encoder, see `pyropunct.nets.adapters`,
         which are trained together with the reader; 0 trains none.  Existing adapters are copied first.
+    :param device: for training; the result is on the CPU.
     :raises ValueError: if one of the treebanks has no sentence, or adapters are to be trained but
         ``pretrained`` is not an `pyropunct.nets.encoder.Encoder`.
     """
@@ -234,7 +236,7 @@ def train_reader(
     data = sequences("reader", [*documents(train), *texts], chosen_by)
     source = adaptable(pretrained) if encoder_rate else with_cache(without_cache(pretrained))
     kind = partial(AdaptingReaderTraining, encoder_rate=encoder_rate) if encoder_rate else ReaderTraining
-    make = partial(kind, first, *data, recipe or ReaderRecipe(), seed, source)
+    make = partial(kind, first, *data, recipe or ReaderRecipe(), seed, source, device)
     reader = trained(make, seed, checkpoint, watch)
     return reader if encoder_rate else replace(reader, pretrained=without_cache(pretrained))
 
@@ -298,8 +300,8 @@ class ReaderTraining(NetworkTraining[RunningReader]):
             words = words._replace(features=self.features_of(windows, sentences))
         parts = ([row[part] for row in self._answers[number][lower]] for number, part, lower in windows)
         columns = zip(zip(*parts, strict=True), (0, 0, NO_CASE, 0), strict=True)
-        answers = (pad_sequence(list(rows), True, padding) for rows, padding in columns)
-        return self.model.network.loss(words, ReaderAnswers(*answers))
+        padded = (pad_sequence(list(rows), True, padding).to(self.device) for rows, padding in columns)
+        return self.model.network.loss(words.to(self.device), ReaderAnswers(*padded))
 
     def features_of(self, windows: Sequence[Cut], sentences: Sequence[Sequence[str]]) -> Tensor:
         """(windows, longest, size) the pretrained features of the words (``sentences``) of windows."""
@@ -345,7 +347,7 @@ class AdaptingReaderTraining(ReaderTraining):
         else:
             self.opened = self.source.opened_anew()
             adapters = Adapters(self.opened.model)
-        self.opened.model.requires_grad_(False)
+        self.opened.model.requires_grad_(False).to(self.device)
         return AdaptedNetwork(super().untrained(), adapters)
 
     def groups(self) -> list[tuple[list[nn.Parameter], float]]:
@@ -366,7 +368,8 @@ class AdaptingReaderTraining(ReaderTraining):
 
     def result(self) -> RunningReader:
         """The reader and the adapters of the best epoch."""
-        adapters = {name: weight.clone() for name, weight in self.best.adapters.state_dict().items()}
+        state = self.best.adapters.cpu().state_dict()
+        adapters = {name: weight.clone() for name, weight in state.items()}
         encoder = self.source.encoder if isinstance(self.source, AdaptedEncoder) else self.source
         source = AdaptedEncoder(Encoder.from_parts(encoder.to_parts()[0]), adapters)
         return replace(super().result(), pretrained=source)

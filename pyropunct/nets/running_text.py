@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple, Self
 
 import torch
@@ -35,6 +35,7 @@ NO_CASE = -1
 """The case of a word without letters in two cases."""
 
 
+@lru_cache(100_000)
 def case_of(word: str) -> int | None:
     """The case of a word, None for words without case."""
     letters = [character for character in word if character.lower() != character.upper()]

@@ -92,7 +92,7 @@ class SlotNetwork(nn.Module):
         """(sentences, longest n + 1, labels) logits, from the states (sentences, longest n, size)."""
         left, right = self.edges[:, None, None].expand(-1, len(states), 1, -1)
         words = torch.cat([left, self.dropout(states), right], 1)
-        place = torch.arange(words.shape[1])
+        place = torch.arange(words.shape[1], device=words.device)
         words = torch.where((place > lengths[:, None])[..., None], right, words)
         last = (place[:-1] == lengths[:, None])[..., None]
         slots = self.slots(torch.cat([words[:, :-1], words[:, 1:]], -1)) + last * self.first(words[:, 1:2])
@@ -101,7 +101,8 @@ class SlotNetwork(nn.Module):
 
     def loss(self, states: Tensor, lengths: Tensor, labels: Tensor) -> Tensor:
         """The negative log-probability of the gold labels (sentences, longest n + 1), per word."""
-        scores, present = self(states, lengths), torch.arange(labels.shape[1]) <= lengths[:, None]
+        scores = self(states, lengths)
+        present = torch.arange(labels.shape[1], device=labels.device) <= lengths[:, None]
         total = functional.cross_entropy(scores[present], labels[present], reduction="sum")
         return total / lengths.sum()
 
@@ -139,8 +140,9 @@ class SlotTagger(TrainedNetwork[SlotVocabulary, SlotTaggerRecipe, SlotNetwork]):
 
     @torch.inference_mode()
     def _read(self, sentences: Sequence[Sequence[str]]) -> list[Probabilities]:
-        lengths = torch.tensor([len(words) for words in sentences])
-        rows = zip(self.network(self.parser.states(sentences), lengths), sentences, strict=True)
+        states = self.parser.states(sentences).to(self.device)
+        lengths = torch.tensor([len(words) for words in sentences], device=self.device)
+        rows = zip(self.network(states, lengths).cpu(), sentences, strict=True)
         return [row[: len(words) + 1].double().softmax(-1).numpy() for row, words in rows]
 
     def log_prob(self, sentences: Sequence[Sequence[str]], surfaces: Sequence[Surface]) -> Tensor:
@@ -163,6 +165,7 @@ def train_slot_tagger(
     *,
     tokens: Sequence[str] | None = None,
     seed: int = 0,
+    device: torch.device | str = "cpu",
     checkpoint: AnyCheckpoint | None = None,
     watch: Watch | None = None,
 ) -> SlotTagger:
@@ -170,11 +173,12 @@ def train_slot_tagger(
 
     :param parser: gives the states; it is not changed, and may have seen the sentences.
     :param dev: sentences whose perplexity chooses the best epoch; without them the last epoch is kept.
+    :param device: for training; the result is on the CPU.
     :raises ValueError: if one of the treebanks has no sentence.
     """
     data = sequences("tagger", train, dev)
     reading = replace(parser, pretrained=with_cache(parser.pretrained))
-    make = partial(SlotTaggerTraining, tokens, *data, recipe or SlotTaggerRecipe(), seed, reading)
+    make = partial(SlotTaggerTraining, tokens, *data, recipe or SlotTaggerRecipe(), seed, reading, device)
     return replace(trained(make, seed, checkpoint, watch), parser=parser)
 
 
@@ -197,7 +201,8 @@ class SlotTaggerTraining(NetworkTraining[SlotTagger]):
         sentences = [self.train[number] for number in batch]
         states = self.source.states([sentence.tree.forms for sentence in sentences])
         labels = self.model.vocabulary.encode([sentence.surface for sentence in sentences])
-        return self.model.network.loss(states, self.lengths[batch], labels)
+        arguments = states, self.lengths[batch], labels
+        return self.model.network.loss(*(tensor.to(self.device) for tensor in arguments))
 
     def scores(self, model: SlotTagger, dev: Sequence[Sentence]) -> SlotScores:
         """The perplexity."""
@@ -208,5 +213,5 @@ class SlotTaggerTraining(NetworkTraining[SlotTagger]):
         """The marks, the parser, words and punctuation."""
         yield self.model.vocabulary.labels.marks
         for name, weight in self.source.network.state_dict().items():
-            yield name.encode() + weight.numpy().tobytes()
+            yield name.encode() + weight.cpu().numpy().tobytes()
         yield from ((sentence.tree.forms, sentence.surface) for sentence in [*self.train, *(self.dev or ())])

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from pyropunct.draws import Draws
@@ -35,16 +36,34 @@ UNSEEN = 0.25
 """As many draws of each string are added to those of the story, since it may be drawn yet."""
 
 
+READ_SHARE = 0.8
+"""The least share of a reader that is trusted, in the pool for running text, whose trees are worse."""
+
+
 class Voice(NamedTuple):
-    """A network's predictions for a sentence: (n + 1, labels) probabilities of the labels of a vocabulary."""
+    """A network's predictions for a sentence: (n + 1, labels) probabilities of the labels of a vocabulary.
+
+    :ivar weights: (n + 1,) how much they count in each slot; those of all voices add up to 1.
+    """
 
     vocabulary: SlotVocabulary
     probabilities: Probabilities
+    weights: NDArray[np.float64]
 
 
-def log_odds(voices: Sequence[Voice], tokens: Sequence[str]) -> Tensor:
-    """(n + 1, tokens) the mean log-odds of several networks, for a story that reads."""
-    return torch.stack([one.vocabulary.log_odds(one.probabilities, tokens) for one in voices]).mean(0)
+class Voices(NamedTuple):
+    """What networks predict for a sentence: the tagger, and the reader if it is trusted.
+
+    :ivar share: their weight in the pool with the story.
+    """
+
+    each: tuple[Voice, ...]
+    share: float
+
+    def log_odds(self, tokens: Sequence[str]) -> Tensor:
+        """(n + 1, tokens) the tagger's log-odds, for a story that reads it."""
+        tagger = self.each[0]
+        return tagger.vocabulary.log_odds(tagger.probabilities, tokens)
 
 
 def pooled(draws: Draws, voices: Sequence[Voice], weight: float) -> Draws:
@@ -61,12 +80,12 @@ def pooled(draws: Draws, voices: Sequence[Voice], weight: float) -> Draws:
 
         sum over strings s of   (1 - w)^2  P(s)^2 / p(s)  (a(s) - mean)^2 / m
 
-    :param voices: at least one; their geometric mean is taken.
+    :param voices: at least one; their weighted geometric mean is taken.
     :param weight: w.
     """
     strings = dict.fromkeys(draws.strings)
-    for vocabulary, probabilities in voices:
-        slots, labels = np.nonzero(probabilities[:, :-1] > FAINT)
+    for vocabulary, probabilities, weights in voices:
+        slots, labels = np.nonzero((probabilities[:, :-1] > FAINT) & (weights > 0)[:, None])
         for slot, label in zip(slots.tolist(), labels.tolist(), strict=True):
             string = vocabulary.labels.strings[label]
             strings.setdefault((START, *string) if slot == 0 else string)
@@ -75,7 +94,8 @@ def pooled(draws: Draws, voices: Sequence[Voice], weight: float) -> Draws:
     for slot, numbers in enumerate(draws.numbers.T):
         drawn[slot, : len(draws.strings)] = np.bincount(numbers, draws.weights, len(draws.strings))
     logs = [one.vocabulary.log_probs(one.probabilities, known) for one in voices]
-    read = np.mean(np.maximum(logs, np.log(LEAST)), 0)
+    counted = [one.weights[:, None] for one in voices]
+    read = np.sum(np.maximum(logs, np.log(LEAST)) * counted, 0)
     possible = (drawn > 0) | (read > np.log(FAINT))
     possible &= np.array([START in string for string in known]) == (np.arange(len(drawn)) == 0)[:, None]
     seen = drawn + UNSEEN / len(draws.numbers)
@@ -116,8 +136,7 @@ def decide(
     :param samples: the most draws of a sentence, spread over its trees; each round may round up by one for
         each tree.
     :param seed: equal seeds give equal results, whatever the other sentences are.
-    :param readings: what the model's reader predicts behind the words of each sentence of running text;
-        pooled as well.
+    :param readings: what the model's reader predicts behind the words of each sentence of running text.
     :raises KeyError: if there is no such decoder.
     """
     choose = decoder_with(decoder, threshold)
@@ -145,11 +164,13 @@ def _decided(
     undecided = list(range(len(parses)))
     voices = voices_of(model, parses, readings)
     for number, size in enumerate(_rounds(samples)):
-        trees, heard = [parses[place] for place in undecided], [voices[place] for place in undecided]
+        trees = [parses[place] for place in undecided]
+        heard = [voices[place] for place in undecided]
         new = draws_of(model, trees, heard, size, _seed_of_round(seed, number))
         for place, more in zip(undecided, new, strict=True):
             draws[place] = more if number == 0 else _together(draws[place], more)
-            both = pooled(draws[place], voices[place], model.share) if voices[place] else draws[place]
+            spoken = voices[place]
+            both = draws[place] if spoken is None else pooled(draws[place], *spoken)
             decisions[place] = choose(rewritings[place](both))
         undecided = [place for place in undecided if not _is_clear(decisions[place])]
     return [decisions[place] for place in range(len(parses))]
@@ -236,26 +257,47 @@ def voices_of(
     model: FittedModel,
     parses: Sequence[Sequence[WeightedTree]],
     readings: Sequence[Probabilities | None] | None = None,
-) -> list[list[Voice]]:
-    """What the model's networks predict for each parsed sentence; nothing for others."""
-    voices: list[list[Voice]] = [[] for _ in parses]
+) -> list[Voices | None]:
+    """What the model's networks predict for each parsed sentence; None for others.
+
+    The reader learns from more text than the tagger, but only what stands behind the words of running text.
+    So a trusted reader (`FittedModel.reader_share`) speaks in the slots between words.  The tagger speaks in
+    front of a sentence and, since lines may have no final mark, behind a line.
+
+    :param readings: of the sentences of running text, see `decide`; other sentences are read alone.
+    """
+    voices: list[Voices | None] = [None] * len(parses)
     parsed = [number for number, trees in enumerate(parses) if not trees[0].given]
-    if model.tagger is None or model.for_parsed.story.reading is None or not parsed:
+    tagger, reader = model.tagger, model.reader
+    if tagger is None or model.for_parsed.story.reading is None or not parsed:
         return voices
-    rows = model.tagger.read([parses[number][0].tree.forms for number in parsed])
-    for number, row in zip(parsed, rows, strict=True):
-        voices[number].append(Voice(model.tagger.vocabulary, row))
-        reading = None if readings is None else readings[number]
-        if reading is not None and model.reader is not None:
-            start = np.eye(1, reading.shape[1])  # no mark: the reader predicts only those behind words
-            voices[number].append(Voice(model.reader.vocabulary.slots, np.vstack([start, reading])))
+    words = [parses[number][0].tree.forms for number in parsed]
+    found = [None if readings is None else readings[number] for number in parsed]
+    alone = {number for number, reading in enumerate(found) if reading is None}
+    if reader is not None and model.reader_share > 0 and alone:
+        of_alone = reader.read_all([words[number] for number in alone])
+        for number, reading in zip(alone, of_alone, strict=True):
+            ends = [*[False] * (len(words[number]) - 1), True]
+            found[number] = reader.mark_probabilities(reading.marks, ends)
+    for place, row, marks in zip(range(len(parsed)), tagger.read(words), found, strict=True):
+        weights, share = np.zeros(len(row)), model.share
+        if place not in alone:
+            weights[1:] = (1 + model.reader_share) / 2
+            share = max(share, READ_SHARE * model.reader_share)
+        elif marks is not None:
+            weights[1:-1] = model.reader_share
+        each = [Voice(tagger.vocabulary, row, 1 - weights)]
+        if reader is not None and marks is not None:
+            start = np.eye(1, marks.shape[1])
+            each.append(Voice(reader.vocabulary.slots, np.vstack([start, marks]), weights))
+        voices[parsed[place]] = Voices(tuple(each), share)
     return voices
 
 
 def draws_of(
     model: FittedModel,
     parses: Sequence[Sequence[WeightedTree]],
-    voices: Sequence[Sequence[Voice]],
+    voices: Sequence[Voices | None],
     samples: int,
     seed: int | None,
 ) -> Iterator[Draws]:
@@ -281,14 +323,14 @@ def edges_inside(trees: Sequence[WeightedTree]) -> tuple[tuple[int, int], ...]:
 def _of_trees(
     model: FittedModel,
     parses: Sequence[Sequence[WeightedTree]],
-    voices: Sequence[Sequence[Voice]],
+    voices: Sequence[Voices | None],
     given: bool,
     samples: int,
     seed: int,
 ) -> Iterator[Draws]:
     """The draws for the sentences with given trees, or for those that were parsed."""
     chosen = [(trees, heard) for trees, heard in zip(parses, voices, strict=True) if trees[0].given == given]
-    odds = [log_odds(heard, model.vocabulary.tokens) for _, heard in chosen if heard]
+    odds = [heard.log_odds(model.vocabulary.tokens) for _, heard in chosen if heard is not None]
     return model.fitted_story(given).draws(
         [parse.tree for trees, _ in chosen for parse in trees],
         [-(-samples // len(trees)) for trees, _ in chosen for _ in trees],

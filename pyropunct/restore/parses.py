@@ -123,6 +123,10 @@ class FittedModel(Protocol):
         """The weight of the networks in the pool with the story."""
 
     @property
+    def reader_share(self) -> float:
+        """The weight of the reader among the networks, between the words of a sentence."""
+
+    @property
     def for_parsed(self) -> FittedStory:
         """The fitted story for parser output."""
 

@@ -47,7 +47,13 @@ from pyropunct.restore.sentence_stream import Item, chunks
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.text.lines import TextPart
 from pyropunct.train.checkpoints import PartTrainings, Watching, forget_checkpoints, unwatched
-from pyropunct.train.parser_output import fit_parsed, fit_tagger, perplexity_over_trees, with_tagger
+from pyropunct.train.parser_output import (
+    fit_parsed,
+    fit_tagger,
+    perplexity_over_trees,
+    with_likeliest_shares,
+    with_tagger,
+)
 from pyropunct.train.texts import Texts, collected, documents_of, parts_of_texts, with_parses
 from pyropunct.treebank.orthography import learn_capitals
 from pyropunct.treebank.sentence import Sentence
@@ -198,6 +204,8 @@ def adapt(
         held_out_texts = text.held_out_documents
         reader = train_reader(treebank, texts=text.documents, dev_texts=held_out_texts, **reading, **watched)
     result = held_out.better_reader(replace(result, reader=reader), result)
+    if result.tagger is not None:
+        result = with_likeliest_shares(result, text.dev, held_out.parses, seed=seed)
     result = text.with_capitals(result)
     report = {
         **text.found.report(),

@@ -25,6 +25,7 @@ Example::
 from collections.abc import Iterable, Sequence
 from copy import deepcopy
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pyro
@@ -45,7 +46,7 @@ from pyropunct.nets.tagger import SlotTagger, SlotTaggerRecipe, train_slot_tagge
 from pyropunct.nets.trainer import AnyCheckpoint, Watch
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.deciding import draws_of, pooled, voices_of
-from pyropunct.restore.parses import NO_PARSER, FittedModel, weighted_trees
+from pyropunct.restore.parses import NO_PARSER, weighted_trees
 from pyropunct.train.checkpoints import Checkpoint
 from pyropunct.train.story_training import Training, held_out
 from pyropunct.treebank.sentence import Sentence
@@ -58,8 +59,8 @@ zero."""
 TRUST_TREES = 2
 """The heaviest trees of a sentence from which the trust is learned."""
 
-SHARES = tuple(number / 20 for number in range(21))
-"""The shares of a tagger in the pool that are tried."""
+SHARES, READER_SHARES = tuple(number / 20 for number in range(21)), (0.0, 0.5, 1.0)
+"""The shares that are tried: of networks in the pool with the story, and of the reader among them."""
 
 MOST_SHARED, DRAWS = 500, 200
 """The most sentences by which a share is chosen, and the draws of each."""
@@ -203,7 +204,7 @@ def with_tagger(
     reading = replace(
         model, tagger=tagger, parsed=fit_reading(model.for_parsed, tagger, unseen, parses, seed=seed)
     )
-    return replace(reading, share=likeliest_share(reading, unseen, parses, seed=seed))
+    return with_likeliest_shares(reading, unseen, parses, seed=seed)
 
 
 def fit_reading(
@@ -254,31 +255,35 @@ def fit_reading(
     return found
 
 
-def likeliest_share(
-    model: FittedModel,
+def with_likeliest_shares(
+    model: Punctuator,
     sentences: Sequence[Sentence],
     parses: Sequence[Sequence[WeightedTree]],
     *,
     seed: int = 0,
-) -> float:
-    """The tagger's share in the pool with the story (`pyropunct.restore.deciding`) that makes the slot
-    strings most probable.
+) -> Punctuator:
+    """The model with the shares of its networks (`pyropunct.restore.deciding`) that make slot strings most
+    probable.
 
-    :param sentences: at least one, unseen by both; `MOST_SHARED` of them are used.
+    :param sentences: at least one, unseen by all parts; `MOST_SHARED` of them are used.
     """
     some = range(0, len(sentences), -(-len(sentences) // MOST_SHARED))
     trees = [parses[number] for number in some]
-    voices = voices_of(model, trees)
-    total = np.zeros(len(SHARES))
-    for number, draws, heard in zip(some, draws_of(model, trees, voices, DRAWS, seed), voices, strict=True):
-        known = model.vocabulary.known_surface(sentences[number].surface)
-        for place, share in enumerate(SHARES):
-            pool = pooled(draws, heard, share)
+    trusting = [replace(model, reader_share=share) for share in READER_SHARES[: None if model.reader else 1]]
+    voices = [voices_of(one, trees) for one in trusting]
+    total = dict.fromkeys(product(range(len(trusting)), SHARES), 0.0)
+    for place, draws in enumerate(draws_of(model, trees, voices[0], DRAWS, seed)):
+        known = model.vocabulary.known_surface(sentences[some[place]].surface)
+        for reader, share in total:
+            heard = voices[reader][place]
+            assert heard is not None
+            pool = pooled(draws, heard.each, share)
             column = {string: column for column, string in enumerate(pool.strings)}
             assert pool.shares is not None
             found = [
                 pool.shares[slot, column[tuple(string)]] if tuple(string) in column else 0.0
                 for slot, string in enumerate(known)
             ]
-            total[place] += np.log(np.maximum(found, LEAST_PROBABILITY)).sum()
-    return SHARES[int(total.argmax())]
+            total[reader, share] += float(np.log(np.maximum(found, LEAST_PROBABILITY)).sum())
+    best, share = max(total, key=total.__getitem__)
+    return replace(trusting[best], share=share)

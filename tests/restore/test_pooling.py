@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from pyropunct.draws import Draws
-from pyropunct.nets.labels import Labels, SlotVocabulary
-from pyropunct.restore.deciding import FAINT, LEAST, UNSEEN, Voice, log_odds, pooled
+from pyropunct.nets.labels import Labels, Probabilities, SlotVocabulary
+from pyropunct.restore.deciding import FAINT, LEAST, UNSEEN, Voice, Voices, pooled
 from pyropunct.restore.rewriting import rewritten, with_marks_only
 from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN
 
@@ -16,6 +16,10 @@ DRAWS = Draws(STRINGS, np.array([[0, 1, 3], [0, 2, 3], [0, 1, 1], [0, 1, 3]], np
 READ = np.array([[0.97, 0.01, 0.01, 0.005, 0.005], [0.5, 0.4, 0.04, 0.05, 0.01], [0.1, 0.1, 0.7, 0.05, 0.05]])
 
 
+def spoken(probabilities: Probabilities) -> Voice:
+    return Voice(VOCABULARY, probabilities, np.ones(len(probabilities)))
+
+
 def share(draws: Draws, slot: int, string: tuple[str, ...]) -> float:
     assert draws.shares is not None
     return float(draws.shares[slot, draws.strings.index(string)])
@@ -23,7 +27,7 @@ def share(draws: Draws, slot: int, string: tuple[str, ...]) -> float:
 
 @pytest.mark.parametrize("weight", [0.0, 0.3, 1.0])
 def test_the_pool_is_the_weighted_geometric_mean(weight: float) -> None:
-    found = pooled(DRAWS, [Voice(VOCABULARY, READ)], weight)
+    found = pooled(DRAWS, [spoken(READ)], weight)
     drawn = {(): 0.75, (",",): 0.25, (".",): 0.0, (".", ","): 0.0}
     read = dict(zip(drawn, READ[1], strict=False))
     assert min(read.values()) > FAINT
@@ -36,25 +40,27 @@ def test_the_pool_is_the_weighted_geometric_mean(weight: float) -> None:
     assert share(found, 0, (START,)) == 1
 
 
-def test_voices_are_averaged_in_logarithms() -> None:
-    other = np.full((3, 5), 0.2)
-    both = pooled(DRAWS, [Voice(VOCABULARY, READ), Voice(VOCABULARY, other)], 1.0)
-    mean = np.sqrt(READ[1, :4] * 0.2)
+def test_voices_are_averaged_in_logarithms_by_their_weights() -> None:
+    other, weights = np.full((3, 5), 0.2), np.array([0.0, 0.3, 0.3])
+    voices = Voice(VOCABULARY, READ, 1 - weights), Voice(VOCABULARY, other, weights)
+    both = pooled(DRAWS, voices, 1.0)
+    mean = READ[1, :4] ** 0.7 * 0.2**0.3
     expected = mean / mean.sum()
     assert [share(both, 1, string) for string in LABELS.strings] == pytest.approx(expected.tolist())
-    odds = log_odds([Voice(VOCABULARY, READ), Voice(VOCABULARY, other)], (",", ".", START))
-    of_comma = (np.log((READ[1, 1] + READ[1, 3]) / READ[1, 0]) + np.log(2)) / 2
+    assert share(both, 0, (START,)) == share(pooled(DRAWS, [spoken(READ)], 1.0), 0, (START,))
+    odds = Voices(voices, 1.0).log_odds((",", ".", START))
+    of_comma = np.log((READ[1, 1] + READ[1, 3]) / READ[1, 0])
     assert float(odds[1, 0]) == pytest.approx(of_comma, rel=1e-5)
 
 
 def test_what_is_neither_drawn_nor_read_is_impossible() -> None:
-    found = pooled(DRAWS, [Voice(VOCABULARY, np.where(READ < FAINT, LEAST, READ))], 0.5)
+    found = pooled(DRAWS, [spoken(np.where(READ < FAINT, LEAST, READ))], 0.5)
     assert share(found, 0, (START,)) == 1
     assert (START, ".", ",") not in found.strings
 
 
 def test_a_rewriting_moves_the_shares() -> None:
-    found = pooled(DRAWS, [Voice(VOCABULARY, READ)], 0.5)
+    found = pooled(DRAWS, [spoken(READ)], 0.5)
     only = with_marks_only(found, ",")
     assert share(only, 1, (",",)) == pytest.approx(share(found, 1, (",",)) + share(found, 1, (".", ",")))
     assert share(only, 1, ()) == pytest.approx(share(found, 1, ()) + share(found, 1, (".",)))
@@ -66,7 +72,7 @@ def test_a_rewriting_moves_the_shares() -> None:
 def test_the_spread_says_how_far_the_pool_of_other_draws_is() -> None:
     """Means over the pool of many draws from one slot vary as the delta method has it."""
     random, shares, scores = np.random.default_rng(0), np.array([0.6, 0.25, 0.15]), np.array([0.0, 1.0, 3.0])
-    voice = Voice(VOCABULARY, np.array([[0.2] * 5, [0.3, 0.5, 0.15, 0.03, 0.02]]))
+    voice = spoken(np.array([[0.2] * 5, [0.3, 0.5, 0.15, 0.03, 0.02]]))
     means, variances = [], []
     for _ in range(2000):
         drawn = np.column_stack([np.zeros(400, np.int32), 1 + random.choice(3, 400, p=shares)])

@@ -24,7 +24,7 @@ from pyropunct.nets.labels import Labels, SlotVocabulary
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.papers.li_2019.restorers import ended_in, final_mark
 from pyropunct.punctuator import Punctuator
-from pyropunct.restore.deciding import FIRST_ROUND, Voice, decide, log_odds, pooled, voices_of
+from pyropunct.restore.deciding import FIRST_ROUND, Voice, Voices, decide, pooled, voices_of
 from pyropunct.restore.decoders import DECODERS
 from pyropunct.restore.parses import weighted_trees
 from pyropunct.restore.posterior import evidence_of_marks
@@ -119,7 +119,7 @@ def test_a_sentence_does_not_depend_on_the_others(model: Punctuator, dev: Treeba
 class Coins:
     """Draws of a mark behind the first word of each tree: a comma, with a probability that the word says."""
 
-    parser, tagger, share = None, None, 0.0
+    parser, tagger, reader, share, reader_share = None, None, None, 0.0, 0.0
 
     def fitted_story(self, given: bool) -> "Coins":
         return self
@@ -386,29 +386,44 @@ def test_what_is_read_counts_where_trees_were_found(model: Punctuator, dev: Tree
     for number, tree in enumerate(trees):
         draws = given[number]
         if number % 2 == 0:
-            heard = [Voice(COMMAS, tagger.read([tree.forms])[0])]
-            odds = [log_odds(heard, model.vocabulary.tokens)]
+            read = tagger.read([tree.forms])[0]
+            voices = Voices((Voice(COMMAS, read, np.ones(len(read))),), 0.4)
+            odds = [voices.log_odds(model.vocabulary.tokens)]
             [draws] = both.for_parsed.draws([tree], FIRST_ROUND, 2, read=odds)
-            draws = pooled(draws, heard, 0.4)
+            draws = pooled(draws, *voices)
         assert found[number] == DECODERS["mbr"](without_unknown(draws))
     alone = [one for parse in parses for one in decide(both, [parse], samples=FIRST_ROUND, seed=2)]
     assert found == alone
 
 
-def test_the_reader_of_running_text_is_another_voice(model: Punctuator, dev: Treebank) -> None:
-    """It says nothing of what stands in front of a sentence."""
+@pytest.mark.parametrize(
+    ("running", "trusted", "weights", "pool"),
+    [(True, 0.0, [0, 0.5, 0.5], 0.4), (True, 1.0, [0, 1, 1], 0.8), (False, 0.6, [0, 0.6, 0], 0.4)],
+)
+def test_the_reader_is_another_voice(
+    model: Punctuator, dev: Treebank, running: bool, trusted: float, weights: list[float], pool: float
+) -> None:
+    """It says nothing of what stands in front of a sentence, or behind a line."""
     tree = trees_of(dev)[0]
-    reader = SimpleNamespace(vocabulary=SimpleNamespace(slots=COMMAS))
     of_reader = np.tile([0.1, 0.8, 0.1], (len(tree), 1))
-    tagger = HalfCommas()
-    both = replace(reading(model, tagger), reader=reader)  # type: ignore[arg-type]
-    parses = [[WeightedTree(tree, 1.0)]]
-    [found] = decide(both, parses, samples=FIRST_ROUND, seed=2, readings=[of_reader])
-    [voices] = voices_of(both, parses, [of_reader])
-    assert [voice.probabilities[0].tolist() for voice in voices] == [[0.5, 0.4, 0.1], [1, 0, 0]]
-    odds = [log_odds(voices, model.vocabulary.tokens)]
-    [draws] = both.for_parsed.draws([tree], FIRST_ROUND, 2, read=odds)
-    assert found == DECODERS["mbr"](without_unknown(pooled(draws, voices, 0.4)))
+    reader = SimpleNamespace(
+        vocabulary=SimpleNamespace(slots=COMMAS),
+        read_all=lambda texts: [SimpleNamespace(marks=None) for _ in texts],
+        mark_probabilities=lambda marks, ends: of_reader,
+    )
+    both = replace(reading(model, HalfCommas()), reader=reader, reader_share=trusted)  # type: ignore[arg-type]
+    parses, readings = [[WeightedTree(tree, 1.0)]], [of_reader] if running else None
+    [voices] = voices_of(both, parses, readings)
+    assert voices is not None
+    assert [voice.probabilities[0].tolist() for voice in voices.each] == [[0.5, 0.4, 0.1], [1, 0, 0]]
+    first, inner, last = weights
+    expected = np.array([first, *[inner] * (len(tree) - 1), last])
+    for voice, counted in zip(voices.each, (1 - expected, expected), strict=True):
+        np.testing.assert_allclose(voice.weights, counted)
+    assert voices.share == pool
+    [found] = decide(both, parses, samples=FIRST_ROUND, seed=2, readings=readings)
+    [draws] = both.for_parsed.draws([tree], FIRST_ROUND, 2, read=[voices.log_odds(model.vocabulary.tokens)])
+    assert found == DECODERS["mbr"](without_unknown(pooled(draws, *voices)))
 
 
 @pytest.mark.parametrize(

@@ -132,7 +132,9 @@ def hear(model: Punctuator, channel: ErrorChannel, sentences: Sequence[WrongSent
     voices: Sequence[Voice | None] = [None] * len(sentences)
     if model.tagger is not None and sentences:
         words = [sentence.trees[0].tree.forms for sentence in sentences]
-        voices = [Voice(model.tagger.vocabulary, read) for read in model.tagger.read(words)]
+        voices = [
+            Voice(model.tagger.vocabulary, read, np.ones(len(read))) for read in model.tagger.read(words)
+        ]
     heard = []
     for sentence, voice in zip(sentences, voices, strict=True):
         is_parsed = not sentence.trees[0].given
