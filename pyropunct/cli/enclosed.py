@@ -1,7 +1,9 @@
 """Rewrites the text inside of other files, such as subtitles, by the work of a command on plain text."""
 
 import io
+import re
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, TextIO
 
@@ -36,7 +38,7 @@ def rewrite_enclosed(
         line = content.count(b"\n", 0, error.start) + 1
         raise TreebankError(name, "is not UTF-8 (save the file as UTF-8)", line) from None
     mark = text[: text.startswith("\ufeff")]
-    ends = "\r\n" if "\r\n" in text else "\n"
+    ends = re.findall(r"\r?\n", text)
 
     def rewrite(texts: Sequence[str]) -> list[str]:
         """The rewritten texts, each of which may have several lines."""
@@ -46,7 +48,8 @@ def rewrite_enclosed(
         return ["\n".join([next(left) for _ in (*one.split("\n"), "")][:-1]) for one in texts]
 
     try:
-        new = KINDS[kind](text.removeprefix(mark).replace(ends, "\n"), rewrite, field)
+        new = KINDS[kind](text.removeprefix(mark).replace("\r\n", "\n"), rewrite, field)
     except InputError as error:
         raise InputError(f"{name}: {error}") from error
-    out.write(mark + new.replace("\n", ends))
+    lines = zip(new.split("\n"), [*ends, ""], strict=True)  # each keeps its own end
+    out.write(mark + "".join(chain.from_iterable(lines)))

@@ -50,10 +50,14 @@ def recased(source: RawSentence, reader: RunningReader, cases: Tensor, capital: 
     return replace(source, words=words, multiwords=multiwords)
 
 
+SMALL = frozenset({"a.k.a", "a.m", "e.g", "i.e", "p.m", "w.r.t"})
+"""Abbreviations that are not written in capitals, unlike "U.S"."""
+
+
 def _is_odd(old: str, new: str) -> bool:
     """Whether a word would get a capital letter in an odd place ("A.m", "5Pm"), or other letters ("İ")."""
     odd = case_of(new) == CAPITAL and ("." in new or not new[0].isalpha())
-    return odd or len(old) != len(new)
+    return odd or len(old) != len(new) or (new != old and old.lower() in SMALL)
 
 
 def _recased(multiword: Multiword, before: Sequence[str], words: Sequence[str]) -> Multiword:

@@ -97,6 +97,7 @@ _MARKUP = re.compile(
     r"\]\([^\s()]+\)"  # a Markdown link
     r"|</?[A-Za-z][\w-]*(?:\s[^<>]*)?/?>"  # a tag
     r"|^\s*(?:```|~~~|#{1,6}\s|\|.*\|\s*$)"  # a fence, a heading, a row of a table
+    r"|^\s*[A-Za-z_][\w.]*\([^()]*\);?\s*$"  # nothing but a call
 )
 
 _SIGNS_OF_CODE = tuple(

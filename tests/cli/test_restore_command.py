@@ -470,9 +470,10 @@ def test_text_inside_of_other_files(model: Path, tmp_path: Path) -> None:
     times = "1\r\n00:00:01,000 --> 00:00:03,000\r\n"
     first, second = " ".join(new.split()[:2]), " ".join(new.split()[2:])
     for name, options in (("a.SRT", ()), ("a", ("--input", "srt"))):
-        text = f"{times}the harbor\r\ncouncil restored it\r\n"
-        found = restored(model, tmp_path / name, text, *options)
-        assert found == f"{times}{first}\r\n{second}\r\n".replace("\r\n", "\n")
+        for end in ("\r\n", "\n"):
+            (tmp_path / name).write_bytes(f"{times}the harbor{end}council restored it\r\n".encode())
+            found = invoke("restore", model, tmp_path / name, *QUICK, *options).stdout_bytes
+            assert found.decode() == f"{times}{first}{end}{second}\r\n"
     line = restored(model, tmp_path / "a.txt", cue + "\n").rstrip("\n")
     table = restored(model, tmp_path / "a.csv", f"id,text\n1,{cue}\n", "--field", "text")
     assert list(csv.reader(table.splitlines())) == [["id", "text"], ["1", line]]
