@@ -105,8 +105,9 @@ def pooled(draws: Draws, voices: Sequence[Voice], weight: float) -> Draws:
     return replace(draws, strings=known, shares=shares, spread=(1 - weight) ** 2 * shares**2 / seen)
 
 
-FIRST_ROUND, GROWTH = 150, 3
-"""The draws of a sentence in the first round, and the factor by which each further round multiplies them."""
+FIRST_ROUND, FIRST_GIVEN, GROWTH = 150, 50, 3
+"""The draws of a sentence in the first round, without evidence and given some, and the factor by which more
+rounds multiply them.  Those given evidence take longer, and more of them hardly help."""
 
 REGRET = 0.001
 """No more draws are made once they are expected to save fewer edits a slot."""
@@ -187,21 +188,28 @@ def decide_given(
     samples: int = DecisionSettings.samples,
     seed: int = 0,
     strict: bool = True,
+    alone: bool = True,
+    readings: Sequence[Probabilities | None] | None = None,
 ) -> Iterator[Decision]:
-    """Punctuate sentences given their trees and evidence, from the posterior; networks are not pooled.
+    """Punctuate sentences given their trees and evidence, from the posterior.
 
     :param strict: raise an error if the evidence is impossible; otherwise it is dropped, except for what the
         rewriting keeps.
+    :param alone: do not pool networks, which know no evidence: the rewriting must put it in again.
+    :param readings: see `decide`.
     :raises ImpossibleSurfaceError: if the evidence of a sentence is impossible.
     """
     choose = decoder_with(decoder, threshold)
     posteriors = Posteriors(model)
-    for trees, known, rewriting in zip(parses, evidence, rewritings, strict=True):
+    voices = [None] * len(parses) if alone else voices_of(model, parses, readings)
+    for trees, known, rewriting, heard in zip(parses, evidence, rewritings, voices, strict=True):
         draws = posteriors.of(trees, known, seed)
         try:
-            for size in _rounds(samples):
+            for size in _rounds(samples, FIRST_GIVEN):
                 posterior = draws.more(size)
-                decision = choose(rewriting(around(trees, posterior.draws)))
+                both = around(trees, posterior.draws)
+                both = both if heard is None else pooled(both, *heard)
+                decision = choose(rewriting(both))
                 if posterior.effective_draws >= FEW_DRAWS and _is_clear(decision):
                     break
         except ImpossibleSurfaceError:
@@ -233,9 +241,9 @@ class Posteriors:
         return PosteriorDraws(self._conditioners[given], fitted, trees, evidence, seed)
 
 
-def _rounds(samples: int) -> list[int]:
+def _rounds(samples: int, first: int = FIRST_ROUND) -> list[int]:
     """The number of draws in each round; the total grows by a factor of `GROWTH`."""
-    totals = [min(FIRST_ROUND, samples)]
+    totals = [min(first, samples)]
     while totals[-1] < samples:
         totals.append(min(totals[-1] * GROWTH, samples))
     return [total - before for total, before in zip(totals, [0, *totals], strict=False)]

@@ -273,12 +273,15 @@ class Restorer:
         there = [MarksThere(source, settings, self._hidden) for source in sources]
         rewritings = [partial(self._rewritten, marks) for marks in there]
         tell = [marks.tell for marks in there]
+        readings = [source.marks if isinstance(source, RawSentence) else None for source in sources]
         given = decide_given(
             self.model,
             list(compress(parses, tell)),
             [marks.evidence(self.model.vocabulary) for marks in there if marks.tell],
             list(compress(rewritings, tell)),
             strict=bool(settings.keep or self._hidden),
+            alone=bool(self._hidden),
+            readings=list(compress(readings, tell)),
             **options,
         )
         others = [not told for told in tell]
@@ -286,10 +289,7 @@ class Restorer:
             self.model,
             list(compress(parses, others)),
             rewritings=list(compress(rewritings, others)),
-            readings=[
-                source.marks if isinstance(source, RawSentence) else None
-                for source in compress(sources, others)
-            ],
+            readings=list(compress(readings, others)),
             **options,
         )
         return (next(given if told else free) for told in tell)
