@@ -224,16 +224,19 @@ def _reading(model: Punctuator, encoder: Encoder | None) -> dict[str, Any]:
         return {"recipe": ADAPTING, "pretrained": encoder, "encoder_rate": ADAPTING_RATE}
     if model.reader is None:
         return {}
+    # The first epochs help most.  A reader of much text was trained in larger steps than a small text allows.
+    further = {
+        name: getattr(ADAPTING, name) for name in ("epochs", "least_steps", "learning_rate", "averaging")
+    }
+    recipe = replace(model.reader.recipe, **further, batch_words=min(model.reader.recipe.batch_words, 1000))
     options: dict[str, Any] = {
-        "recipe": model.reader.recipe,
+        "recipe": recipe,
         "first": model.reader,
         "pretrained": model.reader.pretrained,
     }
-    if not isinstance(without_cache(model.reader.pretrained), AdaptedEncoder):
-        return options
-    # An epoch takes minutes, and the first ones help most.
-    recipe = replace(model.reader.recipe, epochs=ADAPTING.epochs)
-    return {**options, "recipe": recipe, "encoder_rate": ADAPTING_RATE}
+    if isinstance(without_cache(model.reader.pretrained), AdaptedEncoder):
+        options["encoder_rate"] = ADAPTING_RATE
+    return options
 
 
 class HeldOut:
