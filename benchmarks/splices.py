@@ -61,11 +61,17 @@ def main() -> None:
     right = sum(case.slot in slots for case, slots in zip(made + others, found, strict=True))
     alarms = sum(map(len, found))
     untouched = [Case(reader.read(sentence.text(), 1)) for sentence in sentences]
-    false = [(case, slot) for case, slots in zip(untouched, _found(model, untouched), strict=True) for slot in slots]
+    false = [
+        (case, slot)
+        for case, slots in zip(untouched, _found(model, untouched), strict=True)
+        for slot in slots
+    ]
     print("| splices | other sentences | precision | recall | alarms in 1,000 untouched sentences |")
     print("|---|---|---|---|---|")
-    rate = 1000 * len(false) / len(untouched)
-    print(f"| {len(made)} | {len(others)} | {right / max(alarms, 1):.2f} | {right / len(made):.2f} | {rate:.1f} |")
+    scores = (
+        f"{right / max(alarms, 1):.2f} | {right / len(made):.2f} | {1000 * len(false) / len(untouched):.1f}"
+    )
+    print(f"| {len(made)} | {len(others)} | {scores} |")
     for case, slot in chance.sample(false, min(arguments.show, len(false))):
         words = case.source.words
         print(f"\n{' '.join(words[:slot])} [,] {' '.join(words[slot:])}")

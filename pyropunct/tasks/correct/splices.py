@@ -1,9 +1,9 @@
 """Comma splices: two main clauses that only a comma joins, as in "I like pizza, it is round".
 
-Where the reader of running text, which sees no commas, finds that a sentence may well end at a comma, the
-words on either side are parsed as two sentences.  The comma is a splice if both are main clauses with subjects
-of their own.  The tree of the whole line does not tell: a parser of words often takes the second clause for a
-part of the first.
+The reader of running text, which sees no commas, finds where a sentence may end.  If it may end at a comma,
+the words on either side are parsed as two sentences.  The comma is a splice if both are statements with a
+subject.  The tree of the whole line tells less: a parser of words often takes the second clause for a part of
+the first.
 
 A semicolon replaces the comma.  It is right wherever a period is, and no letter changes.
 """
@@ -36,17 +36,16 @@ SHORTEST = 3
 LINKS = frozenset({"cc", "mark"})
 """Relations of words that join a clause to another."""
 
-SUBORDINATING = frozenset(
-    "if because though although while when as since after before once until unless whereas".split()
-)
+SUBORDINATING = frozenset({"if", "because", "though", "although", "while", "when", "as", "since"})
+SUBORDINATING |= {"after", "before", "once", "until", "unless", "whereas"}
 """English words that begin a subordinate clause."""
 
-LINKING = SUBORDINATING.union(
-    "and but or nor so yet for than like not who whom whose which what where why how".split()
-)
+LINKING = SUBORDINATING | {"and", "but", "or", "nor", "so", "yet", "for", "than", "like", "not"}
+LINKING |= {"who", "whom", "whose", "which", "what", "where", "why", "how"}
 """English words that begin a second clause which a comma may precede."""
 
-SPEECH = frozenset("said says say asked replied added wrote think thought guess know".split())
+SPEECH = frozenset({"said", "says", "say", "asked", "replied", "added", "wrote"})
+SPEECH |= {"think", "thought", "guess", "know"}
 """English verbs of clauses that a comma parts from what is said or thought."""
 
 SERIES = frozenset({"and", "or"})
@@ -78,7 +77,7 @@ def commas(words: Sequence[str], surface: Surface) -> Iterator[Comma]:
 
 
 def subject_of(tree: Tree) -> int | None:
-    """The subject of a statement that has it before its verb, and has no conjunction; None for other words."""
+    """The subject of a statement, which precedes the verb; None for other words, and after a conjunction."""
     relations = {child: tree.relations[child - 1].partition(":")[0] for child in tree.children[tree.root]}
     verbs = [tree.root, *(child for child, relation in relations.items() if relation in ("aux", "cop"))]
     subjects = (child for child in relations if relations[child] in SUBJECTS or relations[child] == "expl")

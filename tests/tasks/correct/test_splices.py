@@ -1,15 +1,23 @@
 """Comma splices: which commas may be some, which trees are main clauses, and what is put."""
 
+import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-import pyropunct
 from pyropunct.errors import MissingPartError
 from pyropunct.punctuator import Punctuator
 from pyropunct.tasks import CorrectingSettings
-from pyropunct.tasks.correct.correcting import load_corrector
-from pyropunct.tasks.correct.splices import are_spliced, commas, find_splices, is_main_clause
+from pyropunct.tasks.correct.correcting import Correcting, changes, load_corrector
+from pyropunct.tasks.correct.splices import (
+    LEAST,
+    LEAST_BEFORE_PRONOUN,
+    commas,
+    find_splices,
+    least_probability,
+    subject_of,
+)
 from pyropunct.text.marks import START
 from pyropunct.text.raw_reader import RawReader
 from pyropunct.treebank.tree import Tree
@@ -22,14 +30,17 @@ TAG = Tree((2, 3, 0), ("det", "nsubj", "root"), ("DET", "NOUN", "VERB"), ("my", 
 QUESTION = Tree((3, 3, 0), ("cop", "nsubj", "root"), ("AUX", "PRON", "ADJ"), ("is", "it", "round"))
 IMPERATIVE = Tree((0, 3, 1), ("root", "det", "obj"), ("VERB", "DET", "NOUN"), ("eat", "the", "pizza"))
 CONDITION = Tree(
-    (4, 4, 4, 0), ("mark", "nsubj", "cop", "root"), ("SCONJ", "PRON", "AUX", "ADJ"), ("as", "it", "is", "round")
+    (4, 4, 4, 0),
+    ("mark", "nsubj", "cop", "root"),
+    ("SCONJ", "PRON", "AUX", "ADJ"),
+    ("as", "it", "is", "round"),
 )
 SHORT = Tree((2, 0), ("nsubj", "root"), ("PRON", "VERB"), ("I", "came"))
 PHRASE = Tree((2, 3, 0), ("det", "nsubj", "root"), ("DET", "NOUN", "NOUN"), ("no", "pain", "gain"))
 
 
 @pytest.fixture(scope="module")
-def corrector() -> pyropunct.tasks.correct.correcting.Correcting:
+def corrector() -> Correcting:
     return load_corrector("en")
 
 
@@ -67,34 +78,37 @@ def test_a_clause_ends_at_other_marks() -> None:
     assert list(commas(words, surface)) == [(4, ("I", "like", "it"), ("it", "is", "round"))]
 
 
-def test_main_clauses_have_a_subject_before_their_verb() -> None:
-    assert is_main_clause(LIKES)
-    assert is_main_clause(ROUND)
-    for other in (QUESTION, IMPERATIVE, CONDITION, SHORT, PHRASE):
-        assert not is_main_clause(other), other.forms
+def test_statements_have_a_subject_before_their_verb() -> None:
+    assert subject_of(LIKES) == subject_of(ROUND) == 1
+    for other in (QUESTION, IMPERATIVE, CONDITION, SHORT, PHRASE, TAG):
+        assert subject_of(other) is None, other.forms
 
 
-def test_two_main_clauses_are_spliced_unless_one_tells_who_speaks() -> None:
-    assert are_spliced(LIKES, ROUND)
-    assert not are_spliced(LIKES, QUESTION)
-    assert not are_spliced(CONDITION, LIKES)
-    assert not are_spliced(ROUND, TAG)
-    assert not are_spliced(TAG, ROUND)
+def test_a_pronoun_needs_less_evidence() -> None:
+    assert least_probability(LIKES, ROUND) == LEAST_BEFORE_PRONOUN < LEAST
+    noun = replace(ROUND, tags=("NOUN", "AUX", "ADJ"), forms=("pizza", "is", "round"))
+    assert least_probability(LIKES, noun) == LEAST
+    assert least_probability(LIKES, QUESTION) == least_probability(CONDITION, ROUND) == math.inf
 
 
-def test_a_semicolon_replaces_the_comma_on_request(corrector: "Correcting") -> None:
+def test_a_semicolon_replaces_the_comma_on_request(corrector: Correcting) -> None:
     reader = RawReader(corrector.model.vocabulary, corrector.model.conventions)
-    lines = [SPLICE, "I came, I saw, I conquered.", "If you come, I will go.", "", ","]
+    lines = ["I like pizza, it is round.", "I came, I saw, I conquered.", "If you come, I will go.", "", ","]
     sources = [reader.read(line, number) for number, line in enumerate(lines, 1)]
-    usual = list(corrector.correct(sources))
-    mended = list(corrector.correct(sources, CorrectingSettings(splices=True)))
-    assert [one.surface for one in usual[1:]] == [one.surface for one in mended[1:]]
-    slot = SPLICE_SLOT
-    assert tuple(usual[0].surface[slot]) == (",",)
-    assert tuple(mended[0].surface[slot]) == (";",)
-    assert 0.3 <= mended[0].probability(slot) <= 1
-    [sure] = corrector.correct(sources[:1], CorrectingSettings(splices=True, threshold=1))
-    assert sure.surface == sources[0].surface
+    usual, mended, sure = (
+        list(corrector.correct(sources, settings))
+        for settings in (
+            CorrectingSettings(),
+            CorrectingSettings(splices=True),
+            CorrectingSettings(splices=True, threshold=1),
+        )
+    )
+    for before, after in zip(usual[1:], mended[1:], strict=True):
+        assert not changes(before.surface, after.surface)
+    assert not changes(sources[0].surface, usual[0].surface)
+    assert changes(sources[0].surface, mended[0].surface) == [(3, (",",), (";",))]
+    assert LEAST_BEFORE_PRONOUN <= mended[0].probability(3) <= 1
+    assert not changes(sources[0].surface, sure[0].surface)
 
 
 def test_a_model_without_a_reader_finds_none(small: Path) -> None:
