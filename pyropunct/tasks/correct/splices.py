@@ -5,6 +5,8 @@ the words on either side are parsed as two sentences.  The comma is a splice if 
 subject.  The tree of the whole line tells less: a parser of words often takes the second clause for a part of
 the first.
 
+The probability of a splice is that of a sentence end for the reader, which is low for most.
+
 A semicolon replaces the comma.  It is right wherever a period is, and no letter changes.
 """
 
