@@ -19,9 +19,12 @@ class CorrectingSettings(DecisionSettings):
     """How sentences are corrected.
 
     :ivar threshold: change a slot only if its new marks are at least this probable.
+    :ivar splices: put a semicolon for a comma that joins two English main clauses ("I like pizza, it is
+        round"); MODEL must have a parser and a reader.
     """
 
     threshold: Annotated[float, Range(0, 1)] = 0.0
+    splices: bool = False
 
 
 USUAL = CorrectingSettings()

@@ -48,6 +48,7 @@ from pyropunct.restore.rewriting import (
 from pyropunct.tasks import USUAL, CorrectingSettings
 from pyropunct.tasks.correct.channel import MOST_MARKS, ErrorChannel, String
 from pyropunct.tasks.correct.hearing import FITTED_RATE, Floats, Heard, WritersRate, WrongSentence, hear
+from pyropunct.tasks.correct.splices import mended
 from pyropunct.tasks.explain.derivations import Derivations, SlotDerivation
 from pyropunct.text.marks import ABBREVIATION_DOT, CLOSERS, PAIRED, START, Surface, marks_of, parted
 from pyropunct.text.raw_sentence import RawSentence
@@ -95,7 +96,8 @@ class Correcting(ABC):
         Long lines of raw text are corrected in windows: see `pyropunct.restore.parses`.
 
         :param rate: that of one writer: see `decide`.
-        :raises MissingPartError: if words have to be parsed and the model has no parser.
+        :raises MissingPartError: if words have to be parsed and the model has no parser, or if ``splices``
+            need a reader and it has none.
         :raises InputError: if a slot has more than `MOST_MARKS` marks.
         """
 
@@ -111,7 +113,8 @@ class Correcting(ABC):
             ]
             return self.decide(sentences, settings, rate=rate)
 
-        return punctuated(self.model, sources, settings, decide)
+        corrected = punctuated(self.model, sources, settings, decide)
+        return mended(self.model, corrected, settings.threshold) if settings.splices else corrected
 
 
 def _closed(source: Source) -> set[int]:
