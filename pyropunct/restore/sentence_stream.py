@@ -51,8 +51,10 @@ CHUNK = 100
 """Sentences that are worked on together."""
 
 SURE = 0.85
-"""The probability above which a sentence ends inside of a line that is not running text.  On GUM dev, 1.7 % of
-single sentences are split so, and the border of two in one line is found in 76 %."""
+"""The probability above which a sentence ends inside of a line that is not running text.
+
+On GUM dev, 1.7 % of single sentences are split so, and the border of two in one line is found in 76 %.
+"""
 
 LINES_AT_ONCE = 32
 """The most lines that the reader looks at together."""
