@@ -105,7 +105,7 @@ def pooled(draws: Draws, voices: Sequence[Voice], weight: float) -> Draws:
     return replace(draws, strings=known, shares=shares, spread=(1 - weight) ** 2 * shares**2 / seen)
 
 
-FIRST_ROUND, FIRST_GIVEN, GROWTH = 70, 50, 3
+FIRST_ROUND, FIRST_GIVEN, GROWTH = 150, 50, 3
 """The draws of a sentence in the first round, without evidence and given some, and the factor by which more
 rounds multiply them.  Those given evidence take longer, and more of them hardly help."""
 

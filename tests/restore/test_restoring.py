@@ -156,9 +156,9 @@ def test_a_sentence_gets_the_draws_that_its_decision_needs() -> None:
         "0": FIRST_ROUND,
         "0.02": FIRST_ROUND,
         "1": FIRST_ROUND,
-        "0.5": 9 * FIRST_ROUND,
+        "0.5": 3 * FIRST_ROUND,
     }
-    assert len(coins.seeds) == 3  # each round is independent of the others
+    assert len(coins.seeds) == 2  # each round is independent of the others
     assert [list(decisions[number].surface) for number in (0, 1, 3)] == [
         [(START,), ()],
         [(START,), ()],
@@ -182,13 +182,13 @@ def test_all_draws_of_all_rounds_weigh_the_same() -> None:
         return draws
 
     list(decide(Coins(), [[WeightedTree(chain(["0.5"]), 1.0)]], seed=0, rewritings=[watched]))
-    assert len(seen) == 2
+    assert len(seen) == 3
     for weights in seen:
         assert weights == pytest.approx(np.full(len(weights), 1 / len(weights)))
 
 
 def test_the_most_draws_are_kept_to() -> None:
-    for samples in (1, FIRST_ROUND, FIRST_ROUND + 1, 2 * FIRST_ROUND):
+    for samples in (1, FIRST_ROUND, FIRST_ROUND + 1, 777):
         coins = Coins()
         list(decide(coins, [[WeightedTree(chain(["0.5"]), 1.0)]], seed=0, samples=samples, decoder="mbr"))
         assert coins.drawn == {"0.5": samples}
