@@ -269,8 +269,8 @@ def voices_of(
     """What the model's networks predict for each parsed sentence; None for others.
 
     The reader learns from more text than the tagger, but only what stands behind the words of running text.
-    So a trusted reader (`FittedModel.reader_share`) speaks in the slots between words.  The tagger speaks in
-    front of a sentence and, since lines may have no final mark, behind a line.
+    So a trusted reader (`FittedModel.reader_share`) speaks in the slots between words, and alone in running
+    text.  The tagger speaks in front of a sentence and, since lines may have no final mark, behind a line.
 
     :param readings: of the sentences of running text, see `decide`; other sentences are read alone.
     """
@@ -290,8 +290,8 @@ def voices_of(
     for place, row, marks in zip(range(len(parsed)), tagger.read(words), found, strict=True):
         weights, share = np.zeros(len(row)), model.share
         if place not in alone:
-            weights[1:] = (1 + model.reader_share) / 2
-            share = max(share, READ_SHARE * model.reader_share)
+            weights[1:] = 1.0 if model.reader_share > 0 else 0.5
+            share = max(share, READ_SHARE) if model.reader_share > 0 else share
         elif marks is not None:
             weights[1:-1] = model.reader_share
         each = [Voice(tagger.vocabulary, row, 1 - weights)]

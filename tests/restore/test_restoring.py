@@ -399,7 +399,7 @@ def test_what_is_read_counts_where_trees_were_found(model: Punctuator, dev: Tree
 
 @pytest.mark.parametrize(
     ("running", "trusted", "weights", "pool"),
-    [(True, 0.0, [0, 0.5, 0.5], 0.4), (True, 1.0, [0, 1, 1], 0.8), (False, 0.6, [0, 0.6, 0], 0.4)],
+    [(True, 0.0, [0, 0.5, 0.5], 0.4), (True, 0.5, [0, 1, 1], 0.8), (False, 0.6, [0, 0.6, 0], 0.4)],
 )
 def test_the_reader_is_another_voice(
     model: Punctuator, dev: Treebank, running: bool, trusted: float, weights: list[float], pool: float
