@@ -193,7 +193,10 @@ def _paragraphs(lines: Sequence[str]) -> Iterator[range]:
 def rewrite_table(text: str, rewrite: Rewrite, field: str | None = None) -> str:
     """A table in CSV, or with tabs, with one column rewritten; raises InputError if there is none such."""
     delimiter = "\t" if "\t" in text.partition("\n")[0] else ","
-    rows = list(csv.reader(io.StringIO(text), delimiter=delimiter))
+    try:
+        rows = list(csv.reader(io.StringIO(text), delimiter=delimiter))
+    except csv.Error as error:
+        raise InputError(f"it is no table: {error}") from error
     names = rows[0] if rows else []
     if field not in names:
         raise _no_field("column", field, names)
@@ -216,7 +219,7 @@ def _no_field(what: str, field: str | None, names: Iterable[str]) -> InputError:
 def rewrite_json_lines(text: str, rewrite: Rewrite, field: str | None = None) -> str:
     """Lines of JSON objects with one text rewritten.  Raises InputError for a line that is none."""
     objects = []
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.removesuffix("\n").split("\n"), 1):
         try:
             objects.append(json.loads(line) if line.strip() else None)
         except ValueError as error:

@@ -475,8 +475,12 @@ def test_text_inside_of_other_files(model: Path, tmp_path: Path) -> None:
             found = invoke("restore", model, tmp_path / name, *QUICK, *options).stdout_bytes
             assert found.decode() == f"{times}{first}{end}{second}\r\n"
     line = restored(model, tmp_path / "a.txt", cue + "\n").rstrip("\n")
-    table = restored(model, tmp_path / "a.csv", f"id,text\n1,{cue}\n", "--field", "text")
-    assert list(csv.reader(table.splitlines())) == [["id", "text"], ["1", line]]
+    for end in ("\n", ""):
+        table = restored(model, tmp_path / "a.csv", f"id,text\n1,{cue}{end}", "--field", "text")
+        assert list(csv.reader(table.splitlines())) == [["id", "text"], ["1", line]]
+        assert table.endswith("\n") == bool(end)
+        single = restored(model, tmp_path / "a.jsonl", f'{{"a": "{cue}"}}{end}', "--field", "a")
+        assert single == f'{{"a": "{line}"}}{end}'
 
 
 @pytest.mark.parametrize(
@@ -495,6 +499,13 @@ def test_text_inside_of_other_files(model: Path, tmp_path: Path) -> None:
             "is a srt file, whose text is put back: use --format text alone",
         ),
         ("a.md", b"a\n\xff\n", (), "2: is not UTF-8 (save the file as UTF-8)"),
+        (
+            "a.csv",
+            b"id,text\r1,a\r",
+            ("--field", "text"),
+            "it is no table: new-line character seen in unquoted field - do you need to open the file in "
+            "universal-newline mode?",
+        ),
     ],
 )
 def test_files_whose_text_cannot_be_put_back(
