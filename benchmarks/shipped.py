@@ -12,10 +12,10 @@ parsed trees learn from both.  The tagger and the reader learn from ``--more`` t
 learns from ``--talk``: a speaker's turn or a paragraph a line (https://github.com/thechangelog/transcripts).
 With a GPU it takes ten minutes for 18 million words, without one an hour for each of four epochs.
 With ``--encoder`` a second model gets the story and the reader of the first, and a parser and a tagger that
-read this encoder through adapters.  The folder ``--work`` keeps what is trained.  The same command goes on
-from there after an interruption; delete the folder at the end.  ``--measure`` trains nothing and measures the
-model that is there.  ``--story`` trains the story for given trees alone, and keeps all other parts of both
-models.  ``--folds 0`` trains on the trees of the treebank alone.
+read this encoder through adapters.  The folder ``--work`` keeps what is trained: after an interruption, the
+same command continues.  Delete the folder at the end.  ``--measure`` trains nothing and measures the model
+that is there.  ``--story`` trains the story for given trees alone, and keeps all other parts of both models.
+``--folds 0`` trains on the trees of the treebank alone.
 """
 
 import argparse
@@ -221,7 +221,7 @@ def write_with_encoder(
 ) -> None:
     """Write the model with an encoder beside that without.
 
-    Its adapters learn with a reader, which is not kept: that of the other model reads more text, and better.
+    The adapters learn together with a reader.  That reader is not kept: the other model has a better one.
     """
     work, seed = options.work, options.seed
     text = LearnedText(model, texts, TextSettings(trees=1, most=10**6))
@@ -246,9 +246,8 @@ def write_with_encoder(
     )
     model = replace(model, parser=parser, tagger=None)
     model = tagged(model, train, dev, texts, work / "tagger-with-encoder", replace(TAGGER, epochs=4), seed)
-    model = replace(
-        model, share=SHARE_WITH_ENCODER, reader_share=READER_SHARE_WITH_ENCODER, reader=None
-    )  # the reader is that of the other model
+    # The file of the other model has the reader.
+    model = replace(model, share=SHARE_WITH_ENCODER, reader_share=READER_SHARE_WITH_ENCODER, reader=None)
     parts = SavedParts(options.out, *model.to_parts(small=True))
     write_model_file(options.out.with_name("en-encoder.safetensors"), *further_parts(parts, "en"))
 
@@ -296,8 +295,7 @@ def running(model: Punctuator, file: Path) -> list[Document]:
     Dots of omission end a sentence in front of a capital letter, and are commas elsewhere.
     """
     read = RawReader(model.vocabulary, model.conventions).read
-    found: list[Document] = []
-    words, ends, marks = list[str](), list[bool](), list[tuple[str, ...]]()
+    parts: list[list[tuple[str, bool, tuple[str, ...]]]] = [[]]
     for number, text in enumerate(file.read_text("utf-8").splitlines(), 1):
         line = read(text, number)
         for word, slot, behind in zip(line.words, line.surface[1:], [*line.words[1:], ""], strict=True):
@@ -306,14 +304,10 @@ def running(model: Punctuator, file: Path) -> list[Document]:
             end = not behind or (
                 ends_sentence(string, behind) and not (ABBREVIATION_DOT in string and behind[0].islower())
             )
-            words.append(word)
-            ends.append(end)
-            marks.append(tuple(parted(string)[0]) if end else string)
-        if len(words) >= DOCUMENT_WORDS:
-            found.append(Document(tuple(words), tuple(ends), tuple(marks)))
-            words, ends, marks = [], [], []
-    if words:
-        found.append(Document(tuple(words), tuple(ends), tuple(marks)))
+            parts[-1].append((word, end, tuple(parted(string)[0]) if end else string))
+        if len(parts[-1]) >= DOCUMENT_WORDS:
+            parts.append([])
+    found = [Document(*zip(*part, strict=True)) for part in parts if part]
     counts = Counter(mark for document in found for mark in document.marks)
     frequent = {mark: mark if counts[mark] >= LEAST_STRINGS else mark[:1] for mark in counts}
     return [one._replace(marks=tuple(frequent[mark] for mark in one.marks)) for one in found]

@@ -69,7 +69,7 @@ class TreeBatch:
         return self._changed(self.forest.pick(trees).to(device), lambda column: column[place])
 
     def remembering(self) -> "TreeBatch":
-        """The same trees; `once` keeps what it computes for them."""
+        """The same trees, for which `once` remembers what it has computed."""
         return replace(self, memo={})
 
     def once(self, function: Callable[["TreeBatch"], Found]) -> Found:

@@ -112,7 +112,7 @@ class Punctuator(FittedStory):
         if isinstance(text, Mapping):
             raise TypeError("a text is a string, or several are, not a mapping: give its values()")
         if not isinstance(text, Iterable) or isinstance(text, bytes):
-            return list(restorer.texts(text))  # which says what is wrong
+            return list(restorer.texts(text))  # raises an error that says what is wrong
         texts = list(text)
         restored = restorer.texts(one for one in texts if not _is_missing(one))
         return [one if _is_missing(one) else next(restored) for one in texts]

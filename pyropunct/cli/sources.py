@@ -41,7 +41,7 @@ def text_work(
     :param begin: gives, for a new text, the function that finds the results of sentences.
     :param report: shows results, given a stream to write to and the name of the text.
     :param few_draws: a `Restored` with fewer effective draws is doubtful.
-    :param force: find results for lines in another language than that of the model too.
+    :param force: work on lines in another language than the model's too.
     """
 
     def work(
@@ -163,7 +163,7 @@ class Items:
             self._cut = True
 
     def _is_foreign(self) -> bool:
-        """Whether the text so far seems to be in another language than that of the model."""
+        """Whether the text so far seems to be in another language than the model's."""
         enough = self._letters >= FEW_LETTERS and len(self._known) >= MANY_WORDS
         return enough and 2 * self._strange > self._letters and self._reject is None
 

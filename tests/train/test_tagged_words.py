@@ -110,6 +110,7 @@ def test_a_parser_of_another_tagger_is_not_saved(model: Punctuator, tmp_path: Pa
     [
         (lambda plain: plain["tagger"].update(share=1.5), "the share of the tagger is 1.5"),
         (lambda plain: plain["tagger"].update(share=True), "the share of the tagger is True"),
+        (lambda plain: plain["tagger"].update(reader_share=-1), "the share of the reader is -1"),
         (lambda plain: plain["tagger"].pop("share"), "KeyError"),
         (lambda plain: plain["tagger"].update(recipe={}), "not the parts of a slot tagger"),
         (lambda plain: plain["tagger"].update(report=3), "the report of the tagger is no object"),

@@ -5,7 +5,7 @@ the words on either side are parsed as two sentences.  The comma is a splice if 
 subject.  The tree of the whole line tells less: a parser of words often takes the second clause for a part of
 the first.
 
-The probability of a splice is that of a sentence end for the reader, which is low for most.
+The probability of a splice is the reader's probability of a sentence end.  For most splices it is low.
 
 A semicolon replaces the comma.  It is right wherever a period is, and no letter changes.
 """
@@ -48,7 +48,7 @@ LINKING |= {"who", "whom", "whose", "which", "what", "where", "why", "how"}
 
 SPEECH = frozenset({"said", "says", "say", "asked", "replied", "added", "wrote"})
 SPEECH |= {"think", "thought", "guess", "know"}
-"""English verbs of clauses that a comma parts from what is said or thought."""
+"""English verbs that introduce what somebody says or thinks."""
 
 SERIES = frozenset({"and", "or"})
 """English words before the last of several clauses."""
