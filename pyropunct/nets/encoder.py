@@ -303,7 +303,6 @@ def _in_folder(transformers: Any, folder: Path) -> tuple[Any, Any]:
     offline = {"local_files_only": True, "trust_remote_code": False}
     _check_growth(folder / "tokenizer.json")
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **offline)
-    _pieces(tokenizer, set(PROBES))
     config = transformers.AutoConfig.from_pretrained(folder, **offline)
     config._attn_implementation = config._experts_implementation = (
         None  # otherwise they may name foreign code
