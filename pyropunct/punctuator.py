@@ -1,6 +1,6 @@
 """A fitted model that punctuates text: the object that users hold."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from functools import cached_property
@@ -10,8 +10,9 @@ from typing import Any, Self, overload
 import torch
 from torch import Tensor
 
-from pyropunct.errors import ModelFileError
+from pyropunct.errors import MissingPartError, ModelFileError
 from pyropunct.fitted.fitted_story import FittedStory
+from pyropunct.fitted.languages import in_language
 from pyropunct.fitted.model_file import write_model_file
 from pyropunct.fitted.saved_parts import (
     NETWORKS,
@@ -37,6 +38,7 @@ from pyropunct.restore.restoring import Word
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.shipped import DEFAULT
 from pyropunct.text.conventions import Conventions
+from pyropunct.text.languages import likely_language
 from pyropunct.text.marks import Surface
 from pyropunct.text.raw_reader import RawReader
 from pyropunct.treebank.sentence import Sentence
@@ -65,6 +67,7 @@ class Punctuator(FittedStory):
     :ivar tagger: the tagger that `parsed` reads.
     :ivar share: the weight of the networks when pooled with the story: `pyropunct.restore.deciding`.
     :ivar reader_share: the weight of the reader among the networks, between the words of a sentence.
+    :ivar languages: the conventions of each language of a model of several: see `of`.
     :ivar settings: defaults for restoring text; change them by ``dataclasses.replace``.
     """
 
@@ -77,6 +80,7 @@ class Punctuator(FittedStory):
     share: float = 0.0
     reader_share: float = 0.0
     settings: RestoreSettings = field(default_factory=RestoreSettings)
+    languages: Mapping[str, Conventions] = field(default_factory=dict)
 
     @overload
     def __call__(self, text: str, **settings: Any) -> str: ...
@@ -91,7 +95,8 @@ class Punctuator(FittedStory):
         """Restore punctuation in text, as the command ``pyropunct restore`` does.
 
         Words and spaces stay, and so does existing punctuation unless ``keep`` is false.  Several texts in
-        one call are faster than one by one.
+        one call are faster than one by one.  A model of several languages finds the language of each text:
+        see `of`.
 
         :param text: a text or several, with one sentence a line, or running text.  If the model has a reader,
             lines that are too long or contain sentence ends are read as running text.
@@ -104,6 +109,8 @@ class Punctuator(FittedStory):
             ``hidden`` contains a mark that the model does not know.
         :raises MissingPartError: if the model has no parser, or no reader that running text or case needs.
         """
+        if self.languages:
+            return self._in_their_languages(text, lambda model, one: model(one, **settings))
         restorer = Restorer(self, _changed("punctuator", self.settings, settings), self.raw_reader)
         if isinstance(text, str):
             return restorer.text(text)
@@ -138,11 +145,30 @@ class Punctuator(FittedStory):
 
         :returns: the words of a text; several texts give a list of lists, an iterator an iterator of lists.
         """
+        if self.languages:
+            return self._in_their_languages(text, lambda model, one: model.details(one, **settings))
         restorer = Restorer(self, _changed("details", self.settings, settings), self.raw_reader)
         if isinstance(text, str):
             return next(restorer.details([text]))
         found = restorer.details(text)
         return found if isinstance(text, Iterator) else list(found)
+
+    def _in_their_languages(self, text: Any, do: Callable[[Self, str], Any]) -> Any:
+        """What is to be done with each text, by the model of its language."""
+        if isinstance(text, str):
+            code = likely_language(text, self.languages)
+            if code not in self._of_code:
+                self._of_code[code] = self.of(code)
+            return do(self._of_code[code], text)
+        if isinstance(text, Mapping | bytes) or not isinstance(text, Iterable):
+            return do(self.of(""), text)  # raises an error that says what is wrong
+        done = (one if _is_missing(one) else self._in_their_languages(one, do) for one in text)
+        return done if isinstance(text, Iterator) else list(done)
+
+    @cached_property
+    def _of_code(self) -> dict[str, Self]:
+        """The models of languages that have been asked for."""
+        return {}
 
     @cached_property
     def known_words(self) -> frozenset[str]:
@@ -215,6 +241,19 @@ class Punctuator(FittedStory):
             if size:
                 posterior = draws.more(size)
         return posterior
+
+    def of(self, language: str) -> Self:
+        """The model of one language, by its code, out of a model of several.
+
+        A language that it has not learned from gets what all of them have in common.
+
+        :raises MissingPartError: if it is no model of several languages.
+        """
+        if not self.languages:
+            raise MissingPartError("it is a model of one language, or of treebanks that help one another")
+        parsed = None if self.parsed is None else in_language(self.parsed, language)
+        conventions = self.languages.get(language, self.conventions)
+        return replace(in_language(self, language), parsed=parsed, conventions=conventions, languages={})
 
     @property
     def for_parsed(self) -> FittedStory:
@@ -304,6 +343,8 @@ class Punctuator(FittedStory):
             "report": dict(self.report),
             "conventions": self.conventions.to_json(),
         }
+        if self.languages:
+            plain["languages"] = {code: one.to_json() for code, one in self.languages.items()}
         tensors = story_tensors(self.story, small)
         if self.slot_strings is not None:
             plain["slot_strings"] = self.slot_strings.to_json()

@@ -48,6 +48,7 @@ class Vocabulary:
 
     :ivar treebanks: sources of the examples, beginning with `MAIN_TREEBANK`, which also stands for unknown
         ones.
+    :ivar main: the source of trees that do not name one.
     :ivar functions: what each token does, see `pyropunct.treebank.orthography`; empty in files of earlier
         versions.
     """
@@ -59,6 +60,7 @@ class Vocabulary:
     pairs: tuple[tuple[Pair, ...], ...]
     treebanks: tuple[str, ...] = (MAIN_TREEBANK,)
     functions: tuple[str, ...] = ()
+    main: str = MAIN_TREEBANK
 
     @cached_property
     def inventory(self) -> Inventory:
@@ -92,7 +94,8 @@ class Vocabulary:
         more = self._numbers_of_strings(trees)
         if len(self.treebanks) > 1:
             of = {name: number for number, name in enumerate(self.treebanks)}
-            more[TREEBANK] = torch.tensor([of.get(tree.treebank, 0) for tree in trees for _ in tree.forms])
+            named = torch.tensor([of.get(tree.treebank or self.main, 0) for tree in trees])
+            more[TREEBANK] = named.repeat_interleave(torch.tensor([len(tree) for tree in trees]))
         relations = {relation for tree in trees for relation in tree.relations}
         numbers = {relation: self.relation_number(relation) for relation in relations}
         forest = forest_of([tree.heads for tree in trees])
@@ -168,7 +171,10 @@ class Vocabulary:
             name: types(f"the list of {name}", plain[name], (OTHER,))
             for name in ("relations", "tags", "forms")
         }
-        treebanks = plain.get("treebanks", [MAIN_TREEBANK])
+        treebanks = types("the list of treebanks", plain.get("treebanks", [MAIN_TREEBANK]), (MAIN_TREEBANK,))
+        main = plain.get("main", MAIN_TREEBANK)
+        if main not in treebanks:
+            raise ValueError(f"the main treebank {main!r} is not among the treebanks")
         if len(plain["pairs"]) != len(names["relations"]):
             raise ValueError("there are not as many lists of pairs of punctemes as relations")
 
@@ -186,7 +192,8 @@ class Vocabulary:
             **names,
             pairs=pairs,
             functions=functions,
-            treebanks=types("the list of treebanks", treebanks, (MAIN_TREEBANK,)),
+            treebanks=treebanks,
+            main=main,
         )
 
 

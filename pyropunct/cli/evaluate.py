@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from pyropunct.cli import console
 from pyropunct.cli.command import command
-from pyropunct.cli.loading import Json, ModelUse
+from pyropunct.cli.loading import Json, ModelUse, of_language
 from pyropunct.cli.report import Report
 from pyropunct.files import json_text
 from pyropunct.text.lines import TextPart, TreebankError, opened
@@ -85,8 +85,10 @@ def measured(
     model: "Punctuator", part: TextPart, advance: Callable[[], None], reject: "Reject | None" = None
 ) -> "tuple[EvaluationSums, Items, list[ImpossibleSentenceError]]":
     """The sums over a text, what was left out, and errors of impossible sentences, for ``reject`` to take."""
-    from pyropunct.cli.sources import Items
+    from pyropunct.cli.sources import Items, with_language
 
+    code, part = with_language(part, model)
+    model = model if code is None else of_language(model, code)
     items = Items(part, model, reject)
     impossible: list[ImpossibleSentenceError] = []
 

@@ -164,7 +164,7 @@ def relations(
     from pyropunct.tasks.explain.relations import relation_punctemes, symmetry_weights
 
     check_output(plot, SVG, (model, file))
-    punctuator, treebank = use.load(model), read_file(file, tell=True)
+    punctuator, treebank = use.load_for(model, file, tell=True)
     sentences = list(treebank)
     tell_language(model, punctuator, file, sentences)
     with console.sentence_bar("relations", len(sentences)) as advance:
@@ -183,48 +183,46 @@ def relations(
 
 @command
 def typology(
-    models: Annotated[tuple[str, ...], Placeholder("MODEL FILE [MODEL FILE]...")],
+    models: Annotated[tuple[str, ...], Placeholder("MODEL [FILE [MODEL FILE]...]")],
     *,
     settings: TypologySettings,
     rows: Count = 30,
-    pool: bool = False,
-    held_out: Annotated[tuple[str, ...], Placeholder("FILE")] = (),
     plot: str | None = None,
     format: TableFormat = "table",
     use: ModelUse,
 ) -> None:
-    """Compare the punctuation of several languages: a MODEL of each, and a FILE, its treebank in CoNLL-U.
+    """Compare the punctuation of languages: those of one MODEL of several, or a MODEL and a FILE of each.
 
-    Marks are aligned by function: they open, close, end the sentence, are commas, dashes, colons or others.
+    A MODEL of several languages shows its posterior: what all languages have in common (all), and each of
+    them.  Else each language has a MODEL, and a FILE, its treebank in CoNLL-U: then marks are aligned by
+    function (they open, close, end the sentence, are commas, dashes, colons or others), and all counts are
+    expectations under q(T').  Each language is named after the file of its model.
+
     Shows outcomes of neighbouring underlying marks, how often each relation sprouts commas, brackets or
-    quotation marks, and how many final marks the root sprouts, with intervals.  All counts are expectations
-    under q(T').  Each language is named after the file of its model.
+    quotation marks, and how many final marks the root sprouts, with intervals.
 
     :param rows: rows of each table and of the plot; tables for programs have all.
-    :param pool: also show the shares of outcomes of neighbours under a hierarchical model, in which a
-        language with few marks borrows from the others; in tables for people, and JSON.
-    :param held_out: with --pool, another treebank of a language, to see which shares predict it better;
-        repeatable, one for each MODEL in their order.
     :param plot: SVG file for a plot with a dot and an interval for each row and language.
     """
-    from pyropunct.cli.learned_reports import add_pooled, shown_rows, typology_report
-    from pyropunct.tasks.explain.typology import side_by_side
+    from pyropunct.cli.learned_reports import shown_rows, typology_report
+    from pyropunct.tasks.explain.typology import ALL, of_model, side_by_side
 
-    languages = _languages(models)
-    if held_out and (not pool or len(held_out) != len(languages)):
-        raise click.UsageError("--held-out needs --pool, and one FILE for each MODEL")
-    check_output(plot, SVG, (*models, *held_out))
-    counts = {name: _counts(use, *places) for name, places in languages.items()}
-    compared = side_by_side(list(counts.values()), **vars(settings))
-    report = typology_report(counts, compared, rows)
+    check_output(plot, SVG, models)
+    if len(models) == 1:
+        model = use.load(models[0])
+        with _named(models[0]):
+            compared = of_model(model, **vars(settings))
+        functions = dict(zip(model.vocabulary.tokens, model.vocabulary.functions, strict=True))
+        languages: dict[str, Mapping[str, str]] = dict.fromkeys((ALL, *model.languages), functions)
+    else:
+        counts = {name: _counts(use, *places) for name, places in _languages(models).items()}
+        compared = side_by_side(list(counts.values()), **vars(settings))
+        languages = {name: one.functions for name, one in counts.items()}
+    report = typology_report(languages, compared, rows)
     if plot is not None:
         from pyropunct.figures.plots import typology_svg
 
         write_output(plot, typology_svg(list(languages), shown_rows(compared, rows)))
-    if pool:
-        others = zip(languages.values(), held_out, counts.values(), strict=False)
-        unseen = [_counts(use, model, file, one.functions) for (model, _), file, one in others]
-        add_pooled(report, counts, unseen, settings.least, rows)
     report.show(format)
 
 
@@ -239,11 +237,10 @@ def _languages(given: Sequence[str]) -> dict[str, tuple[str, str]]:
     return named
 
 
-def _counts(
-    use: ModelUse, model: str, file: str, functions: Mapping[str, str] | None = None
-) -> "LanguageCounts":
+def _counts(use: ModelUse, model: str, file: str) -> "LanguageCounts":
     from pyropunct.tasks.explain.typology import language_counts
 
-    loaded, sentences = use.load(model), list(read_file(file, tell=True))
+    loaded, treebank = use.load_for(model, file, tell=True)
+    sentences = list(treebank)
     with _named(model), console.sentence_bar(model, 2 * len(sentences)) as advance:
-        return language_counts(loaded, sentences, advance, functions)
+        return language_counts(loaded, sentences, advance)

@@ -1,5 +1,6 @@
 """The command ``pyropunct fit``: its options, their preparation, and its report."""
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,12 +39,13 @@ class FitOptions(Hardware):
     """What is trained, and where.
 
     :ivar dev: treebank that chooses epoch and direction, like the first TRAIN; by default a tenth of all is
-        held out.
+        held out.  Repeatable: several choose together.
     :ivar out: file for the model; the ending .safetensors is added if it is missing.
     :ivar direction: where the channel starts to read; by default the direction with the better perplexity.
     :ivar recipe: settings that predict best; for readable rules and trees; for
         your own attach models; or the paper's, partly guessed, which predict far worse (dev perplexity 1.8384
-        instead of 1.2882 in English, 1.4649 instead of 1.1524 in Chinese).
+        instead of 1.2882 in English, 1.4649 instead of 1.1524 in Chinese).  Languages have their own, with
+        which they borrow from one another.
     :ivar set: set another field of the recipe, such as edit_prior_scale=1, or an option of the attach model
         or the channel, such as channel.prior_keep=1; repeatable.
     :ivar parser: also train a parser, a reader of running text and a tagger, so that raw text can be
@@ -67,10 +69,10 @@ class FitOptions(Hardware):
     :ivar device: device of the weights, as torch names it.
     """
 
-    dev: str | None = None
+    dev: Annotated[tuple[str, ...], Placeholder("FILE")] = ()
     out: str = "pyropunct-model.safetensors"
     direction: Literal["auto", "left", "right"] = "auto"
-    recipe: Annotated[str, NamesIn("pyropunct.fitted.recipes:RECIPES")] = "default"
+    recipe: Annotated[str | None, NamesIn("pyropunct.fitted.recipes:RECIPES")] = None
     set: Annotated[tuple[str, ...], Placeholder("NAME=VALUE")] = ()
     parser: bool = False
     folds: Annotated[NotNegative, several] | None = None
@@ -101,17 +103,20 @@ def fit(
 ) -> None:
     """Train a model on TRAIN, a CoNLL-U file; by default on the treebank inside the package.
 
-    If there are several, the model is for the first one; the others help where they agree with it.
+    If there are several, the model is for the first one; the others help where they agree with it.  If each
+    is CODE=FILE, such as de=german.conllu, the model is for all of these languages: give --dev CODE=FILE too.
     """
     from pyropunct.cli.fit_reports import fit_report
     from pyropunct.fitted.model_file import check_writable
     from pyropunct.nets.encoder import Encoder
     from pyropunct.nets.parser import FOLDS
     from pyropunct.nets.word_embedding import CachedFeatures
+    from pyropunct.tasks.explain.typology import with_counts
     from pyropunct.text.inputs import files_of_several, parts_of
     from pyropunct.train.fitting import fit as fit_model
 
-    recipe = changed_recipe(options.recipe, options.set, changes, {*RECIPE_OPTIONS, "direction"})
+    name = options.recipe or ("languages" if any(map(language_and_file, train)) else "default")
+    recipe = changed_recipe(name, options.set, changes, {*RECIPE_OPTIONS, "direction"})
     _check(options, recipe)
     check_writable(options.out)
     outputs = {
@@ -123,8 +128,9 @@ def fit(
     options.start()
     check_device(options.device)
     files = files_of_several(options.text)
-    parts, dev = read_treebanks(train, options.dev)
-    sentences = tuple(sentence for part in parts for sentence in part)
+    parts, devs = read_treebanks(train, options.dev)
+    sentences = [sentence for part in parts for sentence in part]
+    dev = [sentence for part in devs for sentence in part] if devs else None
     pretrained = None
     if options.encoder is not None:
         source = Encoder(options.encoder)
@@ -150,8 +156,11 @@ def fit(
                 resume=checkpoints.resume,
                 **{name: getattr(options, name) for name in PASSED_ON},
             )
+            if model.languages:
+                with console.sentence_bar("languages", 2 * len(sentences)) as advance:
+                    model = with_counts(model, sentences, advance)
             model.save(file)
-        report = fit_report(model, [*parts, *filter(None, [dev])], file, merged=not json)
+        report = fit_report(model, [*parts, *devs], file, merged=not json)
         report.show("json" if json else "text")
 
 
@@ -196,17 +205,39 @@ def changed_recipe(
     return recipe
 
 
-def read_treebanks(train: Sequence[str], dev: str | None) -> tuple[list[Treebank], Treebank | None]:
-    """Training treebanks, the main one first, and the dev treebank if there is one.
+def read_treebanks(train: Sequence[str], dev: Sequence[str]) -> tuple[list[Treebank], list[Treebank]]:
+    """Training treebanks, the main one first, and dev treebanks.
 
-    Trees of all but the main one have the name of their file. Raises UserError for a repeated treebank.
+    Trees of all but the main one have the name of their file, those of languages its code. Raises UserError
+    for a repeated treebank, or if some files are of languages and others are not.
     """
     if not train:
-        train, dev = [str(embedded_treebank_path("train"))], dev or str(embedded_treebank_path("dev"))
+        train, dev = [str(embedded_treebank_path("train"))], dev or [str(embedded_treebank_path("dev"))]
     for place, path in enumerate(train):
         if path in train[:place]:
             raise UserError(f"{path} is given twice")
+    named = [path for path in (*train, *dev) if language_and_file(path)]
+    if named:
+        for path in (*train, *dev):
+            if path not in named:
+                raise UserError(f"{path}: has no language, but {named[0]} has one: give CODE=FILE for all")
+        found = [_of_language(path) for path in (*train, *dev)]
+        return found[: len(train)], found[len(train) :]
     first, *others = (read_file(path) for path in train)
     require_punctuation(first)
-    named = [part.named(Path(part.path).stem) for part in others]
-    return [first, *named], None if dev is None else read_file(dev)
+    return [first, *(part.named(Path(part.path).stem) for part in others)], list(map(read_file, dev))
+
+
+def language_and_file(given: str) -> tuple[str, str] | None:
+    """The parts of ``CODE=FILE``; None for a file alone."""
+    match = re.fullmatch(r"([a-z]{2,3})=(.+)", given)
+    return None if match is None or Path(given).exists() else (match[1], match[2])
+
+
+def _of_language(given: str) -> Treebank:
+    found = language_and_file(given)
+    assert found is not None  # as the caller has made sure
+    code, path = found
+    treebank = read_file(path)
+    require_punctuation(treebank)
+    return treebank.of_language(code)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from operator import itemgetter
 from typing import Any, NamedTuple
 
 from pyropunct.cli import console
@@ -14,11 +13,7 @@ from pyropunct.tasks.explain.learned_rules import OCCURRING
 from pyropunct.tasks.explain.relations import RelationPunctemes, SymmetryWeight
 from pyropunct.tasks.explain.typology import (
     Comparison,
-    LanguageCounts,
     Share,
-    pair_counts,
-    perplexities,
-    pool,
 )
 from pyropunct.text.marks import display, displayed_string
 from pyropunct.treebank.sentence import Sentence
@@ -183,13 +178,6 @@ opening, closing   marks of pairs, by the side on which constituents sprout
                    them; a quote or bracket without this is on both or none
 abbr., ^           the dot of an abbreviation; the beginning of the sentence"""
 
-POOLED, HELD_OUT = "The same, pooled with other languages", "Perplexity per pair in held-out sentences"
-
-POOLED_LEGEND = """\
-count  how often the pair is expected in all languages
-→      behind the share in the language alone (half a count is added to each
-       outcome) stands the share that is pooled with other languages"""
-
 LEAST_SHOWN = 0.1
 """People see the outcomes that have this share or more in some language."""
 
@@ -206,9 +194,9 @@ LANGUAGE_COLUMNS = ("table", "of", "outcome", "language", *_SHARE, "differs")
 
 
 def typology_report(
-    languages: Mapping[str, LanguageCounts], compared: Sequence[Comparison], most: int
+    languages: Mapping[str, Mapping[str, str]], compared: Sequence[Comparison], most: int
 ) -> LearnedReport:
-    """Languages side by side; people see the ``most`` rows of each table."""
+    """Languages, with functions of marks, side by side; people see the ``most`` rows of each table."""
     learned = []
     for one in compared:
         for language, share in zip(languages, one.shares, strict=True):
@@ -217,8 +205,8 @@ def typology_report(
                 cells = (one.table, one.of, one.outcome, language, *numbers, one.differs)
                 learned.append(Learned(cells[:4], cells, dict(zip(LANGUAGE_COLUMNS, cells, strict=True))))
     functions = {
-        name: {display(mark): function for mark, function in one.functions.items()}
-        for name, one in languages.items()
+        name: {display(mark): function for mark, function in of_marks.items()}
+        for name, of_marks in languages.items()
     }
     whole = {
         "languages": list(languages),
@@ -241,43 +229,7 @@ def shown_rows(compared: Sequence[Comparison], most: int) -> list[Comparison]:
     return [one for table in tables for one in table[:most]]
 
 
-def add_pooled(
-    report: LearnedReport,
-    languages: Mapping[str, LanguageCounts],
-    unseen: Sequence[LanguageCounts],
-    least: float,
-    most: int,
-) -> None:
-    """Show pooled shares last, and how well they predict counts in other treebanks.
-
-    :param least: leave out pairs with a smaller total expected count.
-    """
-    found, rows = pool(list(languages.values())), list[tuple[Any, ...]]()
-    for place, (pair, outcomes) in enumerate(found.outcomes.items()):
-        total = float(found.counts[:, place].sum())
-        for edit, outcome in enumerate(outcomes) if total >= least else ():
-            at = slice(None), place, edit
-            shares = zip(found.own[at].tolist(), found.pooled[at].tolist(), strict=True)
-            rows.append((pair, outcome, total, *shares))
-    rows.sort(key=itemgetter(2), reverse=True)
-    shown = [row for row in rows if max(pooled for _, pooled in row[3:]) >= LEAST_SHOWN][:most]
-    columns = {"of": None, "outcome": None, "count": 1, **dict.fromkeys(languages, _own_and_pooled)}
-    report.tables.append(cells_table(POOLED, columns, shown, [POOLED_LEGEND]))
-    report.whole["pooled"] = [dict(zip(columns, row, strict=True)) for row in rows]
-    if unseen:
-        others, _ = pair_counts(unseen)
-        both = (perplexities(kind, others) for kind in (found.own, found.pooled))
-        scores = list(zip(languages, others.sum((-1, -2)).tolist(), *both, strict=True))
-        columns = {"language": None, "pairs": 1, "own": 3, "pooled": 3}
-        report.tables.append(cells_table(HELD_OUT, columns, scores))
-        report.whole["held_out"] = [dict(zip(columns, score, strict=True)) for score in scores]
-
-
 def _cell(share: Share | None) -> str:
     if share is None:
         return ""
     return f"{100 * share.value:.0f} ({100 * share.low:.0f}–{100 * share.high:.0f})"
-
-
-def _own_and_pooled(shares: tuple[float, float]) -> str:
-    return " → ".join(f"{100 * share:.0f}" for share in shares)

@@ -79,20 +79,38 @@ class ModelUse(Hardware):
     """How a model is loaded.
 
     :ivar encoder: new place of the encoder that MODEL was trained with, if it was moved.
+    :ivar language: the language of FILE, by its code, for a MODEL of several; by default found from FILE.
     :ivar trust_variants: import the attach model and the channel that MODEL names from outside of pyropunct.
         This runs the code of their modules.
     """
 
     encoder: Annotated[str | None, Placeholder("PLACE")] = None
+    language: Annotated[str | None, Placeholder("CODE")] = None
     trust_variants: bool = False
 
     def load(self, model: str) -> "Punctuator":
-        """Load a model. Raises UserError if there is none, or it names an untrusted variant."""
+        """Load a model, that of the language if one is chosen.
+
+        Raises UserError if there is none, or it names an untrusted variant.
+        """
         from pyropunct.punctuator import Punctuator
 
         self.start()
         with rarely_collected():
-            return Punctuator.load(model, variants=self.trust_variants, encoder=self.encoder)
+            loaded = Punctuator.load(model, variants=self.trust_variants, encoder=self.encoder)
+        return loaded if self.language is None else of_language(loaded, self.language)
+
+    def load_for(self, model: str, file: str, *, tell: bool = False) -> "tuple[Punctuator, Treebank]":
+        """Load a model and a treebank; of a model of several languages that of the treebank."""
+        loaded, treebank = self.load(model), read_file(file, tell=tell)
+        code = self.language
+        if loaded.languages:
+            from pyropunct.text.languages import likely_language
+
+            words = " ".join(form for sentence in treebank for form in sentence.tree.forms)
+            code = likely_language(words, loaded.languages)
+            loaded = of_language(loaded, code)
+        return loaded, treebank if code is None else treebank.of_language(code)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,6 +125,18 @@ class SeededUse(ModelUse):
 
         pyro.set_rng_seed(self.seed)
         return super().load(model)
+
+
+def of_language(model: "Punctuator", code: str) -> "Punctuator":
+    """The model of a language; says if it has not learned from this one."""
+    chosen = model.of(code)
+    if code not in model.languages:
+        known = " ".join(model.languages)
+        console.tell(
+            f"pyropunct: the model has not learned from texts of the language {code}, so it does what its "
+            f"languages have in common: {known}"
+        )
+    return chosen
 
 
 # Input

@@ -99,7 +99,7 @@ def rephrase(
     from pyropunct.tasks.rephrase.rephrasing import Rephraser
 
     edits.check()
-    punctuator, treebank = use.load(model), read_file(file)
+    punctuator, treebank = use.load_for(model, file)
     _check_relations(treebank, punctuator, "--delete", edits.delete)
     _check_relations(treebank, punctuator, "--move", [relation for relation, _ in edits.move])
     source = treebank if like is None else read_file(like)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pyropunct.cli.report import SentenceReport
     from pyropunct.cli.shards import Work
     from pyropunct.cli.sources import Restore
+    from pyropunct.punctuator import Punctuator
 
 # Modules that need torch are imported inside the functions, so that --help answers at once.
 
@@ -44,7 +45,7 @@ def restore(
 
     :param score: compare with the punctuation of FILE, and print only the scores.
     """
-    from pyropunct.cli.sources import text_work
+    from pyropunct.cli.sources import Tools, text_work
     from pyropunct.cli.text_reports import RestorationReport
     from pyropunct.restore.posterior import FEW_DRAWS
     from pyropunct.restore.restorer import Restorer
@@ -53,25 +54,26 @@ def restore(
         raise click.UsageError("--keep and --score exclude each other: kept marks need no restoring")
     if settings.running and score:
         raise click.UsageError("--running and --score exclude each other: sentences are compared")
-    punctuator = use.load(model)
     decoder = settings.decoder or ("mbr" if score else None)
     settings = replace(settings, decoder=decoder, best_tree=format == "conllu", as_written=not score)
     if score:
         settings = replace(settings, keep=False)
-    restorer = Restorer(punctuator, settings)
 
-    def report(out: TextIO, name: str) -> "SentenceReport":
-        if score:
-            from pyropunct.cli.score_reports import RestorationScoreReport
+    def tools(punctuator: "Punctuator") -> Tools:
+        restorer = Restorer(punctuator, settings)
 
-            return RestorationScoreReport(name, format)
-        return RestorationReport(format, out, punctuator, settings.capital)
+        def report(out: TextIO, name: str) -> "SentenceReport":
+            if score:
+                from pyropunct.cli.score_reports import RestorationScoreReport
+
+                return RestorationScoreReport(name, format)
+            return RestorationReport(format, out, punctuator, settings.capital)
+
+        return Tools(lambda: restorer.restore, report, restorer)
 
     return text_work(
-        punctuator,
-        lambda: restorer.restore,
-        report,
-        restorer=restorer,
+        use.load(model),
+        tools,
         quiet=bool(settings.keep is not None or score or settings.hidden),
         few_draws=min(FEW_DRAWS, settings.samples / 2) if settings.keep or settings.hidden else 0,
         force=force,
@@ -99,17 +101,20 @@ def parse(
     :param score: compare with the trees of FILE, and print only the scores.
     """
     from pyropunct.cli.score_reports import TreeScoreReport
-    from pyropunct.cli.sources import text_work
+    from pyropunct.cli.sources import Tools, text_work
     from pyropunct.cli.text_reports import TreeReport, parsed
 
-    punctuator = use.load(model)
-    if punctuator.parser is None:
+    whole = use.load(model)
+    if whole.parser is None:
         raise UserError(f"{model}: has no parser: fit one with `pyropunct fit TRAIN --parser`")
 
-    def report(out: TextIO, name: str) -> "SentenceReport":
-        return TreeScoreReport(name, format) if score else TreeReport(format, out, punctuator)
+    def tools(punctuator: "Punctuator") -> Tools:
+        def report(out: TextIO, name: str) -> "SentenceReport":
+            return TreeScoreReport(name, format) if score else TreeReport(format, out, punctuator)
 
-    return text_work(punctuator, lambda: partial(parsed, punctuator, draws, strength), report)
+        return Tools(lambda: partial(parsed, punctuator, draws, strength), report)
+
+    return text_work(whole, tools)
 
 
 @text_command
@@ -134,7 +139,8 @@ def correct(
     :param rate: error rate of FILE, relative to the text that MODEL was fitted to.  [default: 1]
     :param find_rate: learn the rate from the part of FILE read so far.
     """
-    from pyropunct.cli.sources import text_work
+    from pyropunct.cli.loading import of_language
+    from pyropunct.cli.sources import Tools, text_work
     from pyropunct.cli.text_reports import CorrectionReport
     from pyropunct.tasks.correct.correcting import NoisyChannel, load_corrector
     from pyropunct.tasks.correct.hearing import FITTED_RATE, WritersRate
@@ -147,13 +153,19 @@ def correct(
     if find_rate and rate is not None:
         raise UserError("--rate tells what --find-rate is to find: give one of the two")
     how = replace(settings, best_tree=format == "conllu")
+    whole = corrector.model if use.language is None else of_language(corrector.model, use.language)
 
-    def begin() -> "Restore":
-        """Each text has a writer."""
-        known = FITTED_RATE if rate is None else rate
-        return partial(corrector.correct, settings=how, rate=WritersRate(None if find_rate else known))
+    def tools(punctuator: "Punctuator") -> Tools:
+        of_text = replace(corrector, model=punctuator)
 
-    def report(out: TextIO, name: str) -> CorrectionReport:
-        return CorrectionReport(format, out, corrector.model, how.parse)
+        def begin() -> "Restore":
+            """Each text has a writer."""
+            known = FITTED_RATE if rate is None else rate
+            return partial(of_text.correct, settings=how, rate=WritersRate(None if find_rate else known))
 
-    return text_work(corrector.model, begin, report, force=force)
+        def report(out: TextIO, name: str) -> CorrectionReport:
+            return CorrectionReport(format, out, punctuator, how.parse)
+
+        return Tools(begin, report)
+
+    return text_work(whole, tools, force=force)

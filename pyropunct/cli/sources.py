@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, TextIO, TypeVar
+from functools import cache
+from typing import Any, NamedTuple, TextIO, TypeVar
 
 from pyropunct.cli import console
+from pyropunct.cli.loading import of_language
 from pyropunct.cli.report import SentenceReport
 from pyropunct.cli.shards import Reject, Work
 from pyropunct.errors import MissingPartError, UserError
@@ -13,8 +15,10 @@ from pyropunct.restore.parses import LONGEST_WHOLE
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.restoring import Restored, Source, has_marks
 from pyropunct.restore.sentence_stream import AtHand, BadLine, Item, chunks, read_items
+from pyropunct.text.languages import likely_language
 from pyropunct.text.lines import ByteLines, TextPart, TreebankError
 from pyropunct.text.raw_sentence import RawSentence
+from pyropunct.treebank.conllu_block import FORM, MISC
 from pyropunct.treebank.reading import Omission
 from pyropunct.treebank.sentence import Sentence
 
@@ -26,28 +30,49 @@ FEW_LETTERS, MANY_WORDS = 100, 5000
 """Nothing is said of the language of fewer letters, or by a model that knows fewer words."""
 
 
+class Tools(NamedTuple):
+    """What a model does with a text.
+
+    :ivar begin: gives, for a new text, the function that finds the results of sentences.
+    :ivar report: shows results, given a stream to write to and the name of the text.
+    :ivar restorer: reads the text, which may be running text; by default each line is a sentence.
+    """
+
+    begin: Callable[[], Callable[[Sequence[Any]], Iterator[Any]]]
+    report: Callable[[TextIO, str], SentenceReport]
+    restorer: Restorer | None = None
+
+
 def text_work(
     model: Punctuator,
-    begin: Callable[[], Callable[[Sequence[Any]], Iterator[Any]]],
-    report: Callable[[TextIO, str], SentenceReport],
+    tools: Callable[[Punctuator], Tools],
     *,
-    restorer: Restorer | None = None,
     quiet: bool = True,
     few_draws: float = 0.0,
     force: bool = True,
 ) -> Work:
     """Work that reads a text, finds a result for each of its sentences, and shows them in order.
 
-    :param begin: gives, for a new text, the function that finds the results of sentences.
-    :param report: shows results, given a stream to write to and the name of the text.
+    A model of several languages is that of the language of each text.
+
     :param few_draws: a `Restored` with fewer effective draws is doubtful.
     :param force: work on lines in another language than the model's too.
     """
 
+    @cache
+    def of(code: str | None) -> tuple[Punctuator, Tools]:
+        chosen = model if code is None else of_language(model, code)
+        return chosen, tools(chosen)
+
+    if not model.languages:
+        of(None)  # wrong settings are told before a text is read
+
     def work(
         part: TextPart, out: TextIO, reject: Reject | None = None, advance: Callable[[], None] = lambda: None
     ) -> None:
-        items, shown = Items(part, model, reject, restorer, quiet), report(out, part.name)
+        code, part = with_language(part, model)
+        chosen, (begin, report, restorer) = of(code)
+        items, shown = Items(part, chosen, reject, restorer, quiet), report(out, part.name)
         doubtful, first = 0, None
         for item, result in items.results(begin(), advance, force=force):
             if result is None:
@@ -60,6 +85,37 @@ def text_work(
         items.conclude(doubtful, first, kept=shown.keeps_omitted)
 
     return work
+
+
+PEEKED = 1 << 16
+"""The bytes of a text by which its language is found."""
+
+
+class _Peeked:
+    """A stream with its first bytes read before."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream, self.first = stream, stream.read1(PEEKED)
+        self._again = self.first
+
+    def read1(self, size: int) -> bytes:
+        """The bytes at hand."""
+        read, self._again = self._again, b""
+        return read or self._stream.read1(size)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+def with_language(part: TextPart, model: Punctuator) -> tuple[str | None, TextPart]:
+    """The language of a text, found from its first bytes, and the text; None for a model of one language."""
+    if not model.languages:
+        return None, part
+    stream: Any = _Peeked(part.stream)
+    text = stream.first.decode(errors="ignore")
+    columns = [line.split("\t") for line in text.splitlines()]
+    words = [row[FORM] for row in columns if len(row) > MISC and row[0].isdigit()]
+    return likely_language(" ".join(words) or text, model.languages), part._replace(stream=stream)
 
 
 class Items:
@@ -84,6 +140,7 @@ class Items:
         self.omitted: list[Omission] = []
         self.failed = self._letters = self._strange = self._unforced = 0
         self._known = model.known_words
+        self._common = model.conventions.meant(model.vocabulary.tokens)
         tolerant = reject is not None
         self._items: Iterable[Item]
         self._lines: AtHand
@@ -98,6 +155,8 @@ class Items:
     def __iter__(self) -> Iterator[Item]:
         """The items, each of which is reported on if need be."""
         for item in self._items:
+            if isinstance(item, Sentence):
+                item = item.with_marks(self._common)
             if isinstance(item, Omission):
                 self.omitted.append(replace(item, lines=()))
                 if self._reject is not None:

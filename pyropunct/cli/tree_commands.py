@@ -14,7 +14,6 @@ from pyropunct.cli.loading import (
     SeededUse,
     SentenceId,
     check_output,
-    read_file,
     tell_language,
     text_output,
 )
@@ -24,6 +23,7 @@ from pyropunct.limits import Count, NotNegative, Placeholder
 
 if TYPE_CHECKING:
     from pyropunct.cli.shards import Work
+    from pyropunct.punctuator import Punctuator
     from pyropunct.treebank.constituency import Conversion
     from pyropunct.treebank.sentence import Sentence
 
@@ -74,7 +74,7 @@ def underlying(
     from pyropunct.cli.tree_reports import UnderlyingReport, WrittenReport, accepted, doubt_report, proposed
     from pyropunct.figures.layout import MOST_DRAWINGS
 
-    punctuator, treebank = use.load(model), read_file(file)
+    punctuator, treebank = use.load_for(model, file)
     items = in_order(treebank, sentence, shape)
     sentences = usable(items)
     tell_language(model, punctuator, file, sentences)
@@ -109,20 +109,23 @@ def underlying_work(
     model: str, *, format: str = "brackets", attach_punctuation: bool = False, use: ModelUse
 ) -> "Work":
     """What the command does with a part of a corpus."""
-    from pyropunct.cli.sources import text_work
+    from pyropunct.cli.sources import Tools, text_work
     from pyropunct.cli.tree_reports import UnderlyingReport, WrittenReport
 
     check_attach(attach_punctuation, format)
-    punctuator = use.load(model)
-    report = UnderlyingReport(format, None, punctuator, attach_punctuation, counts_slips=False)
-    shown = report.conllu if format == "conllu" else report.text
 
-    def texts(sentences: "Sequence[Sentence]") -> Iterator[str | None]:
-        """The trees as text; an error in one of them is an error of its sentence alone."""
-        for sentence, [tree] in zip(sentences, punctuator.underlying(sentences), strict=True):
-            yield shown(sentence, tree)
+    def tools(punctuator: "Punctuator") -> Tools:
+        report = UnderlyingReport(format, None, punctuator, attach_punctuation, counts_slips=False)
+        shown = report.conllu if format == "conllu" else report.text
 
-    return text_work(punctuator, lambda: texts, lambda out, _: WrittenReport(format, out))
+        def texts(sentences: "Sequence[Sentence]") -> Iterator[str | None]:
+            """The trees as text; an error in one of them is an error of its sentence alone."""
+            for sentence, [tree] in zip(sentences, punctuator.underlying(sentences), strict=True):
+                yield shown(sentence, tree)
+
+        return Tools(lambda: texts, lambda out, _: WrittenReport(format, out))
+
+    return text_work(use.load(model), tools)
 
 
 def check_attach(attach: bool, shape: str) -> None:
@@ -159,9 +162,8 @@ def sample(
         raise click.UsageError(f"--format {wrong} is for calls {'without' if file else 'with'} FILE")
     if file is None and balanced:
         raise click.UsageError("--balanced is for the trees of FILE")
-    punctuator = use.load(model)
     if file is None:
-        sentences = []
+        punctuator, sentences = use.load(model), []
         for drawn in punctuator.dream(samples or 10):
             (text,) = surface_texts(drawn, punctuator.vocabulary)
             (underlying,) = underlying_brackets(drawn, punctuator.vocabulary)
@@ -171,7 +173,7 @@ def sample(
         if format == "json":
             console.print_json({"sentences": sentences})
         return
-    treebank = read_file(file)
+    punctuator, treebank = use.load_for(model, file)
     draws = punctuator.sample(list(treebank), samples or 1, balanced=balanced)
     show_each(
         "sampling",

@@ -38,8 +38,8 @@ class Recipe:
     """All settings that determine a fit, apart from the data and the seed.
 
     :ivar attach: attach model: log-linear, local, or ``module:Class``.
-    :ivar channel: noisy channel: sliding-window, identity, strength, pooled, two-passes, inserting, or
-        ``module:Class``.
+    :ivar channel: noisy channel: sliding-window, identity, strength, pooled, languages, two-passes,
+        inserting, or ``module:Class``.
     :ivar direction: where the channel starts to read, "left" or "right".
     :ivar families: feature families of the log-linear attach model; in a text, separated by commas.
     :ivar least: skip features of contexts seen at fewer nodes of the training treebank.
@@ -177,6 +177,7 @@ RECIPES: dict[str, Recipe] = {
     "rules": Recipe(
         channel="pooled", edit_prior_scale=1.0, prior_keep=-1.0, edit_learning_rate=0.03, least_steps=300
     ),
+    "languages": Recipe(channel="languages", edit_prior_scale=2.0, guide="channel"),
     "own": Recipe(empty_score=5.0, learning_rate=0.2, network_learning_rate=0.01),
     "paper": Recipe(
         families=PAPER_FAMILIES,
@@ -198,6 +199,7 @@ RECIPES: dict[str, Recipe] = {
     ),
 }
 """Named recipes: "own" is for attach models that users write, "rules" for models whose rules are to be read;
+"languages" for models of several languages;
 "paper" has the hyperparameters that Li, Wang & Eisner (2019, section 3.2) print, and guesses for
 those that they do not: xi, the scales of the priors, least and decay."""
 

@@ -172,6 +172,9 @@ def model_fields(parts: SavedParts) -> dict[str, Any]:
         return vars(story) | {
             "slot_strings": strings,
             "conventions": Conventions.from_json(plain["conventions"]),
+            "languages": {
+                code: Conventions.from_json(one) for code, one in plain.get("languages", {}).items()
+            },
             "parser": parser,
             "mark_parser": parts.network(BiaffineParser, "mark_parser", source),
             "reader": parts.network(RunningReader, "reader", of_reader),

@@ -27,7 +27,7 @@ from pyropunct.models.learned import (
 from pyropunct.models.story import Story
 from pyropunct.models.syntax import HeadOutward
 from pyropunct.models.written_words import Words
-from pyropunct.text.marks import START
+from pyropunct.text.marks import SPECIAL, START
 from pyropunct.vocabulary import Vocabulary
 
 SYNTAX_TABLE = "syntax.probabilities"
@@ -46,6 +46,8 @@ def build_story(vocabulary: Vocabulary, recipe: Recipe, surfaces: Sequence[Tenso
     """
     sizes = {name: len(getattr(vocabulary, name.removeprefix("num_"))) for name in SIZES}
     inventory, tokens = vocabulary.inventory, vocabulary.tokens
+    classes = (*SPECIAL, *vocabulary.functions[len(SPECIAL) :])  # those of the special tokens are their own
+    of_marks = {"functions": classes, "treebanks": vocabulary.treebanks}
     strings = [tuple(t for t in row if t != EMPTY) for surface in surfaces for row in surface.tolist()]
     bigrams = TokenBigrams([s for s in strings if s], len(tokens), vocabulary.token_number[START])
     with pyro.settings.context(module_local_params=True):
@@ -55,7 +57,7 @@ def build_story(vocabulary: Vocabulary, recipe: Recipe, surfaces: Sequence[Tenso
         return Story(
             inventory,
             made("attach", recipe, inventory, tokens, **sizes),
-            Slip(made("channel", recipe, len(tokens), recipe.direction), bigrams),
+            Slip(made("channel", recipe, len(tokens), recipe.direction, **of_marks), bigrams),
             syntax=HeadOutward(*of_trees, Words(*of_trees, len(vocabulary.forms))),
             marks=tokens,
             symmetry_weight=recipe.symmetry_weight,

@@ -23,6 +23,7 @@ CHANNEL: dict[str, str] = {
     "pooled": "pyropunct.models.channel.window:Pooled",
     "two-passes": "pyropunct.models.channel.composed:TwoPasses",
     "inserting": "pyropunct.models.channel.composed:Inserting",
+    "languages": "pyropunct.models.channel.languages:Languages",
 }
 """Names of channels: classes called with (num_tokens, direction, **options)."""
 
@@ -51,7 +52,9 @@ class StoryPart(NamedTuple):
 
 STORY_PARTS = {
     "attach": StoryPart("attach model", ATTACH, f"{OWN}attach.attach_model:Attach", SIZES),
-    "channel": StoryPart("channel", CHANNEL, f"{OWN}channel.noisy_channel:Channel", ()),
+    "channel": StoryPart(
+        "channel", CHANNEL, f"{OWN}channel.noisy_channel:Channel", ("functions", "treebanks")
+    ),
 }
 
 

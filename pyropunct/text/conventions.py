@@ -3,12 +3,12 @@
 Restored punctuation follows the training treebank, and where that gives no evidence, `pyropunct.text.marks`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from pyropunct.files import texts, whole_numbers
-from pyropunct.text.marks import space_beside_mark, space_between_words
+from pyropunct.text.marks import COMMON, STRAIGHT, WIDE, space_beside_mark, space_between_words
 
 ALIKE = 2.0
 """The weight of a word's tag, in observations of the word."""
@@ -184,7 +184,7 @@ class SpacingStatistics:
 class Conventions:
     """How a treebank writes; the defaults are the usual rules.
 
-    :ivar quotes: the form of each directed quotation mark that it writes differently, mostly straight.
+    :ivar quotes: the form of each mark that it writes differently, mostly straight quotation marks.
     :ivar abbreviations: lower-cased words that mostly have an abbreviation dot, without it.
     """
 
@@ -197,6 +197,13 @@ class Conventions:
     def written(self, mark: str) -> Written:
         """A mark as this treebank writes it."""
         return Written(self.quotes.get(mark, mark), mark)
+
+    def meant(self, tokens: Collection[str]) -> dict[str, str]:
+        """Which of a model's tokens a mark stands for that this treebank, or another language, writes."""
+        wide = {mark.translate(WIDE): mark for mark in tokens}
+        others = {form: mark for form, mark in (wide | COMMON).items() if form not in tokens}
+        own = {form: mark for mark, form in self.quotes.items() if form not in STRAIGHT}
+        return {form: mark for form, mark in (others | own).items() if mark in tokens}
 
     def to_json(self) -> dict[str, Any]:
         """Plain lists and dictionaries, for `from_json`."""

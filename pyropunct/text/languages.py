@@ -1,7 +1,7 @@
 """The language of a text, by the library py3langid."""
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from functools import cache
 from threading import Lock
 from typing import Any
@@ -11,8 +11,8 @@ from pyropunct.errors import SettingError
 MOST_LETTERS = 20_000
 """The characters of a text that are read; more do not change its language."""
 
-OWN_LETTERS, OWN_PROBABILITY = 30, 0.99
-"""A line with so many letters, and this sure, may have another language than its text."""
+OWN_LETTERS, OWN_PROBABILITY = 100, 0.99
+"""A text with so many letters, and this sure, may be in a language that is not known."""
 
 NORWEGIAN = {"nb": "no", "nn": "no"}
 """Written forms, which are not told apart."""
@@ -35,8 +35,8 @@ def _identifier() -> Any:
         return _loaded()
 
 
-def language_of(text: str, languages: Collection[str]) -> tuple[str, float]:
-    """The most probable one of some languages, and its probability among them.
+def language_of(text: str, languages: Collection[str] | None = None) -> tuple[str, float]:
+    """The most probable one of some languages, by default of all known ones, and its probability.
 
     A text without letters may be in any of them: the first one by name is given.
 
@@ -48,6 +48,7 @@ def language_of(text: str, languages: Collection[str]) -> tuple[str, float]:
     scores = dict[str, float]()
     for code, score in ranked:
         scores.setdefault(NORWEGIAN.get(code, code), score)  # the best form comes first
+    languages = scores if languages is None else languages
     own = {NORWEGIAN.get(code, code): code for code in sorted(languages, reverse=True)}
     known = sorted(own.keys() & scores.keys())
     if not known:
@@ -58,15 +59,10 @@ def language_of(text: str, languages: Collection[str]) -> tuple[str, float]:
     return own[best], 1 / sum(math.exp((scores[code] - scores[best]) / heat) for code in known)
 
 
-def languages_of_lines(lines: Sequence[str], languages: Collection[str]) -> list[str]:
-    """The language of each line: that of the whole text, unless a long line is surely in another one."""
-    of_text, _ = language_of("\n".join(lines), languages)
-    return [_own(line, languages) or of_text for line in lines]
-
-
-def _own(line: str, languages: Collection[str]) -> str | None:
-    """The language that a line is surely in, if it is long enough to tell."""
-    if sum(map(str.isalpha, line)) < OWN_LETTERS:
-        return None
-    language, probability = language_of(line, languages)
-    return language if probability > OWN_PROBABILITY else None
+def likely_language(text: str, known: Collection[str]) -> str:
+    """The language of a text: one of the known ones, unless a long text is surely in another one."""
+    letters = sum(map(str.isalpha, text[:MOST_LETTERS]))
+    best, probability = language_of(text)
+    if best in known or (letters >= OWN_LETTERS and probability > OWN_PROBABILITY):
+        return best
+    return language_of(text, known)[0]

@@ -1,7 +1,7 @@
 """Punctuation marks: special tokens, pairs, quotation marks, and spaces beside marks."""
 
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 Surface = Sequence[Sequence[str]]
 """The punctuation tokens of each of the n + 1 slots of a sentence of n words."""
@@ -75,6 +75,32 @@ STRAIGHT |= {"&#39;&#39;": DOUBLE}  # two apostrophes, written as HTML
 
 The Russian treebank of UD has HTML entities.
 """
+
+COMMON = {
+    **dict.fromkeys("，،﹐", ","),
+    **dict.fromkeys("。．।॥۔", "."),
+    **dict.fromkeys("？؟", "?"),
+    **dict.fromkeys("；؛", ";"),
+    **{"！": "!", "：": ":", "（": "(", "）": ")", "［": "[", "］": "]"},
+    **{"«": "“", "»": "”", "„": "“", "「": "“", "」": "”", "『": "‘", "』": "’", "‹": "‘", "›": "’"},
+}
+"""Marks of some languages, each with the common one that does the same.  In a model of several languages,
+all of them have the common ones."""
+
+WIDE = {narrow: narrow + 0xFEE0 for narrow in range(ord("!"), ord("~") + 1)} | {ord("."): ord("。")}
+"""The form of full width of each narrow mark (the block of Unicode has them in the order of ASCII)."""
+
+ENUMERATION_COMMA = "、"
+"""It is the comma of Japanese; Chinese writes it beside a comma, and has it in lists."""
+
+
+def common_marks(marks: Mapping[str, int]) -> dict[str, str]:
+    """The common mark for each of `COMMON`, and for the comma of a language, given its marks with counts."""
+    commas = sum(marks.get(comma, 0) for comma in (",", *(one for one in COMMON if COMMON[one] == ",")))
+    quotes = {",,": "“", "''": "”"} if ",," in marks else {}  # two commas are typed for a low quotation mark
+    comma = {ENUMERATION_COMMA: ","} if commas < marks.get(ENUMERATION_COMMA, 0) else {}
+    return {**COMMON, **quotes, **comma}
+
 
 QUOTE_TAGS = ("``", "''")
 """The language-specific tags of an opening and a closing quotation mark, as in English treebanks."""

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from pyropunct.text.marks import STRAIGHT, closes, opens, space_between_words
 
@@ -136,21 +136,18 @@ _APOSTROPHES = frozenset("'`’")
 
 _BRACKETS = {")": "(", "]": "[", "}": "{"}
 
-_WIDE = {narrow: narrow + 0xFEE0 for narrow in range(ord("!"), ord("~") + 1)} | {ord("."): ord("。")}
-"""The form of full width of each narrow mark (the block of Unicode has them in the order of ASCII)."""
-
 
 class TypedMarks:
     """The marks of prose that a model knows, as they may be typed.
 
-    :ivar narrow: the model's mark for each mark of full width that it does not know.
+    :param meant: the model's mark for each mark that it does not know, see `Conventions.meant`.
+    :ivar narrow: the same, for marks of prose.
     :ivar separators: a pattern for marks that split a token, longer ones first; may match nothing.
     """
 
-    def __init__(self, tokens: Iterable[str]) -> None:
+    def __init__(self, tokens: Iterable[str], meant: Mapping[str, str]) -> None:
         marks = frozenset(filter(is_mark, tokens))
-        wide = {mark.translate(_WIDE): mark for mark in marks}
-        self.narrow = {form: mark for form, mark in wide.items() if form not in marks}
+        self.narrow = {form: mark for form, mark in meant.items() if is_mark(form)}
         straight = {form for form, pair in STRAIGHT.items() if marks & set(pair)}
         self.known = marks | straight | frozenset(self.narrow)
         dashes = frozenset(filter(_is_dash, self.known))

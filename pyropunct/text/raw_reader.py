@@ -134,8 +134,7 @@ class RawReader:
     - Known dashes, other than the hyphen, and marks of scripts without spaces split a token that they are in,
       but not between two digits, and not in an address.
     - A straight quotation mark behind a digit is a sign of inches or seconds, unless a quotation is open.
-    - A mark of full width that the model does not know is replaced by the narrow one, if the model knows
-    that.
+    - A mark that the model does not know, such as one of full width, is read as the one that does the same.
     - A dot after an abbreviation belongs to it: after letters with dots between them, after a single capital
       letter, after a word that has a dot in the treebank, and before a mark such as a comma.  A dot after an
       abbreviation of the language belongs to it too; if it is an ordinary word of the treebank as well, such
@@ -309,7 +308,7 @@ class RawReader:
 
     @cached_property
     def _marks(self) -> TypedMarks:
-        return TypedMarks(self.vocabulary.tokens)
+        return TypedMarks(self.vocabulary.tokens, self.conventions.meant(self.vocabulary.tokens))
 
     @cached_property
     def _words(self) -> frozenset[str]:

@@ -189,8 +189,9 @@ def fit_story(
 ) -> Punctuator:
     """Train the story alone: maximise equation (5) of Li, Wang & Eisner (2019).
 
-    Several treebanks (see `Tree.treebank`) are learned together with the feature family "treebanks".  Takes
-    the same parameters and raises the same errors as `fit`, except:
+    Several treebanks (see `Tree.treebank`) are learned together with the feature family "treebanks".  If all
+    of them have names, they are languages, see `Treebank.of_language`, and the model is for all of them: see
+    `Punctuator.of`.  Takes the same parameters and raises the same errors as `fit`, except:
 
     :param dev: sentences that choose epoch and direction; by default every tenth training sentence.
     :param direction: "left", "right", or "auto" to train both and keep the better on dev.
@@ -212,9 +213,11 @@ def fit_story(
     best = min(fitted, key=lambda model: tried[model.recipe.direction])
     surfaces = (vocabulary.known_surface(sentence.surface) for sentence in train)
     main = [sentence for sentence in train if sentence.tree.treebank == MAIN_TREEBANK]
+    of = {name: [one for one in train if one.tree.treebank == name] for name in vocabulary.treebanks[1:]}
     return replace(
         best,
         report={**best.report, "directions": tried, "seed": seed},
         conventions=learn_conventions(main or train),
+        languages={} if main else {name: learn_conventions(some) for name, some in of.items()},
         slot_strings=SlotStrings.count(surfaces, len(vocabulary.tokens) - 1),
     )

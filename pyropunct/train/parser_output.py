@@ -102,7 +102,7 @@ def fit_parsed(
     else:
         dev = tuple(dev)
         if dev_parses is None:
-            dev_parses = weighted_trees(model, [sentence.tree.forms for sentence in dev])
+            dev_parses = parses_of(model, dev)
         seen, unseen = pairs, tuple(zip(dev, dev_parses, strict=True))
     sentences = [sentence for sentence, _ in seen]
     sentences += with_trees(sentences, [trees for _, trees in seen])
@@ -140,6 +140,15 @@ def fit_parsed(
     return replace(model, parsed=added)
 
 
+def parses_of(model: Punctuator, sentences: Sequence[Sentence]) -> list[list[WeightedTree]]:
+    """The parser's trees of the words of each sentence, of the same treebank as the sentence."""
+    parses = weighted_trees(model, [sentence.tree.forms for sentence in sentences])
+    return [
+        [one._replace(tree=replace(one.tree, treebank=sentence.tree.treebank)) for one in trees]
+        for sentence, trees in zip(sentences, parses, strict=True)
+    ]
+
+
 def perplexity_over_trees(
     model: Punctuator, sentences: Sequence[Sentence], parses: Sequence[Sequence[WeightedTree]]
 ) -> float:
@@ -169,7 +178,7 @@ def fit_tagger(
     :raises TypeError: if its parser is of another kind.
     """
     seen, unseen = held_out(train) if dev is None else (tuple(train), tuple(dev))
-    parser, words = model.parser, [sentence.tree.forms for sentence in unseen]
+    parser = model.parser
     if parser is None:
         raise MissingPartError(NO_PARSER)
     if not isinstance(parser, BiaffineParser):
@@ -180,9 +189,10 @@ def fit_tagger(
     tagger = train_slot_tagger(
         parser, (*seen, *text), unseen, recipe, tokens=tokens, seed=seed, checkpoint=checkpoint, watch=watch
     )
-    parses = weighted_trees(model, words)
+    parses = parses_of(model, unseen)
     reading = with_tagger(model, tagger, unseen, parses, seed=seed)
-    of_words = tagger.log_prob(words, [sentence.surface for sentence in unseen])
+    words, surfaces = zip(*((one.tree.forms, one.surface) for one in unseen), strict=True)
+    of_words = tagger.log_prob(words, surfaces)
     report = {
         **tagger.report,
         "perplexity": Evaluation.of(unseen, of_words).perplexity,

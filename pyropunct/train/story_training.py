@@ -203,10 +203,14 @@ class Training(Trainer):
         return scores["perplexity"]
 
     def batches(self) -> list[list[int]]:
-        """The batches of an epoch, in random order."""
+        """The batches of an epoch, in random order; each is of one treebank, whose trees share weights."""
         order = torch.randperm(len(self.train))[: self.size].tolist()
+        of = {name: list[int]() for name in self.vocabulary.treebanks}
+        for number in order:
+            of[self.train[number].tree.treebank].append(number)
         size = self.recipe.batch_size
-        return [order[first : first + size] for first in range(0, len(order), size)]
+        parts = [some[first : first + size] for some in of.values() for first in range(0, len(some), size)]
+        return [parts[place] for place in torch.randperm(len(parts)).tolist()] if len(of) > 1 else parts
 
     def size_of(self, batch: Sequence[int]) -> int:
         """The number of sentences."""

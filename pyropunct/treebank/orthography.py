@@ -27,7 +27,6 @@ from pyropunct.text.marks import (
     CLOSERS,
     PAIRED,
     SPECIAL,
-    STRAIGHT,
     Surface,
     space_between_words,
 )
@@ -147,18 +146,13 @@ def _together(
 
 
 def _quote_style(sentences: Iterable[Sentence]) -> dict[str, str]:
-    """For each directed quotation mark its most frequent form, if that is a straight one."""
+    """For each mark its most frequent form, if that is another one, such as a straight quotation mark."""
     forms: dict[str, Counter[str]] = {}
     for sentence in sentences:
         for token, mark in sentence.layout.directed():
-            form = sentence.layout.form(token)
-            if form != mark or mark in _DIRECTED:
-                forms.setdefault(mark, Counter())[form] += 1
+            forms.setdefault(mark, Counter())[sentence.layout.form(token)] += 1
     style = {mark: counts.most_common(1)[0][0] for mark, counts in forms.items()}
     return {mark: form for mark, form in style.items() if form != mark}
-
-
-_DIRECTED = frozenset(mark for pair in STRAIGHT.values() for mark in pair)
 
 
 def _abbreviations(sentences: Iterable[Sentence]) -> frozenset[str]:

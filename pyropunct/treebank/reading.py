@@ -3,6 +3,7 @@
 This is the preprocessing of Li, Wang & Eisner 2019, section 4: see ``docs/reference/treebanks.md``.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from io import BytesIO
@@ -11,7 +12,15 @@ from pathlib import Path
 from typing import Any, overload
 
 from pyropunct.text.lines import BEGINNING, NO_SENTENCE, Start, TreebankError, opened, raised, read_lines
-from pyropunct.text.marks import ABBREVIATION_DOT, DOUBLE, QUOTE_TAGS, START, STRAIGHT, direct_quotes
+from pyropunct.text.marks import (
+    ABBREVIATION_DOT,
+    DOUBLE,
+    QUOTE_TAGS,
+    START,
+    STRAIGHT,
+    common_marks,
+    direct_quotes,
+)
 from pyropunct.treebank.conllu_block import (
     DEPREL,
     FORM,
@@ -90,6 +99,15 @@ class Treebank(Sequence[Sentence]):
         """The treebank with a name in its trees, by which a model can tell it from others."""
         sentences = (replace(one, tree=replace(one.tree, treebank=name)) for one in self.sentences)
         return replace(self, sentences=tuple(sentences))
+
+    def of_language(self, code: str) -> "Treebank":
+        """The treebank of one of several languages: named after it, with the marks that all have in common.
+
+        See `pyropunct.text.marks.COMMON`.
+        """
+        named = self.named(code)
+        common = common_marks(Counter(mark for one in named for slot in one.surface for mark in slot))
+        return replace(named, sentences=tuple(one.with_marks(common) for one in named))
 
     @property
     def lifted_arcs(self) -> int:

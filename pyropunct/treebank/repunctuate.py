@@ -115,14 +115,14 @@ def _real_marks(marks: Sequence[str]) -> list[str]:
 
 
 def quote_style(layout: Layout) -> dict[str, str]:
-    """The form of each directed quotation mark that this sentence writes straight."""
+    """The form of each mark that this sentence writes in another way, mostly straight quotation marks."""
     style: dict[str, str] = {}
     for token, mark in layout.directed():
         form = layout.form(token)
         if form != mark:
             style[mark] = form
             if form not in ("``", "`"):
-                style |= {other: style.get(other, form) for other in STRAIGHT[form]}
+                style |= {other: style.get(other, form) for other in STRAIGHT.get(form, ())}
     return style
 
 

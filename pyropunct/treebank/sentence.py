@@ -35,6 +35,11 @@ class Sentence:
     lifted: int
     layout: Layout = field(repr=False)
 
+    def with_marks(self, common: Mapping[str, str]) -> "Sentence":
+        """The sentence with other tokens for some marks; it is printed and written as before."""
+        surface = tuple(tuple(common.get(mark, mark) for mark in slot) for slot in self.surface)
+        return replace(self, surface=surface, layout=replace(self.layout, surface=surface))
+
     def text(self, surface: Surface | None = None, conventions: Conventions = USUAL) -> str:
         """The printed sentence; by default the original text.
 

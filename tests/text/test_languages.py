@@ -6,7 +6,7 @@ import pytest
 
 from pyropunct.errors import SettingError
 from pyropunct.text import languages as module
-from pyropunct.text.languages import MOST_LETTERS, language_of, languages_of_lines
+from pyropunct.text.languages import MOST_LETTERS, language_of, likely_language
 
 SENTENCES = {
     "ar": "اضطررنا إلى الانتظار ساعة قبل أن يغادر القطار المحطة",
@@ -70,19 +70,14 @@ def test_texts_in_no_language(text: str) -> None:
     assert language_of(text, {"fr", "en", "de"}) == (found, probability)
 
 
-def test_lines() -> None:
-    short, blank = "Ja, gut.", ""
-    lines = [SENTENCES["en"]] * 3 + [short, blank, SENTENCES["de"], blank, SENTENCES["he"], "\t"]
-    assert languages_of_lines(lines, ["de", "en", "he"]) == ["en"] * 5 + ["de", "en", "he", "en"]
-    assert languages_of_lines(lines, ["en", "he"]) == ["en"] * 7 + ["he", "en"]
-    assert languages_of_lines([short] * 3, ["de", "en"]) == ["de"] * 3
-    assert languages_of_lines([], ["de", "en"]) == []
-    assert len(set(languages_of_lines(["", ""], ["de", "en"]))) == 1
-
-
-def test_a_long_text_is_read_in_part() -> None:
-    lines = [SENTENCES["en"]] * (MOST_LETTERS // 60) + ["und so weiter"] * 5000
-    assert set(languages_of_lines(lines, ["de", "en"])) == {"en"}
+def test_a_long_text_may_be_in_a_language_that_is_not_known() -> None:
+    """A short one may not: "Ja, gut." looks like several languages."""
+    assert likely_language(SENTENCES["he"] * 3, ["de", "he"]) == "he"
+    assert likely_language(SENTENCES["he"] * 3, ["de", "en"]) == "he"
+    assert likely_language("Ja, gut.", ["en", "de"]) == "de"
+    assert likely_language("Ja, gut.", ["en"]) == "en"
+    mixed = f"{SENTENCES['en']} " * (MOST_LETTERS // 60) + "und so weiter " * 5000
+    assert likely_language(mixed, ["de", "en"]) == "en"
 
 
 def test_the_model_is_loaded_once() -> None:

@@ -3,41 +3,31 @@
 Each model counts in a treebank of its language, in expectation under q(T').  Compared are the outcomes
 of neighbouring marks and what each relation sprouts.
 
-Outcomes of neighbouring marks can be partially pooled: a language with few examples of a pair borrows
-from the others, the more the less they differ.  For language l, pair of functions p and outcome k::
-
-    mean[p, k]     ~ Normal(0, MEAN_SCALE)
-    spread[p]      ~ HalfNormal(SPREAD_SCALE)
-    logit[l, p, k] ~ Normal(mean[p, k], spread[p])
-
-and expected counts c[l, p, k] have the log-likelihood sum_k c[l, p, k] log softmax_k logit[l, p].
+A model of several languages needs no treebank.  Its channel has a posterior over what all languages have in
+common and over each of them (`pyropunct.models.channel.languages`), and its report has the counts of its
+training treebanks.
 """
 
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise, product
-from statistics import NormalDist
-from typing import NamedTuple
+from statistics import NormalDist, fmean, stdev
+from typing import Any, NamedTuple
 
 import numpy as np
-import pyro
 import torch
 from numpy.typing import NDArray
-from pyro import poutine
-from pyro.distributions import HalfNormal, Normal
-from pyro.infer import SVI, Predictive, Trace_ELBO
-from pyro.infer.autoguide import AutoNormal
-from pyro.infer.reparam import LocScaleReparam
-from pyro.optim import ClippedAdam
 from torch import Tensor
 
+from pyropunct.errors import MissingPartError
 from pyropunct.fitted.fitted_story import FittedStory, merged_edits
-from pyropunct.inference.machines.products import EDITS, TokenEdit
+from pyropunct.inference.machines.products import TokenEdit
 from pyropunct.models.symmetry import PAIRED
+from pyropunct.punctuator import Punctuator
 from pyropunct.tasks import Advance, TypologySettings
-from pyropunct.tasks.explain.learned_rules import part_by_part, require_edits
+from pyropunct.tasks.explain.learned_rules import LearnedPair, learned_rules, part_by_part, require_edits
 from pyropunct.tasks.explain.relations import expected_pairs
 from pyropunct.text.marks import ABBREVIATION_DOT, START, STRAIGHT, display
 from pyropunct.treebank.sentence import Sentence
@@ -108,7 +98,6 @@ def language_counts(
     model: FittedStory,
     sentences: Sequence[Sentence],
     advance: Advance = lambda done: None,
-    known: Mapping[str, str] | None = None,
 ) -> LanguageCounts:
     """Count what happens to neighbouring marks, and what relations sprout, under q(T').
 
@@ -118,14 +107,13 @@ def language_counts(
     require_edits(model)
     inventory, tokens = model.vocabulary.inventory, model.vocabulary.tokens
     expected, constituents = expected_pairs(model, sentences, advance)
-    if known is None:
-        sides = np.zeros((2, len(tokens)))
-        of_pairs = {token for token, mark in enumerate(tokens) if mark in OF_PAIRS}
-        for row, times in zip(inventory.rows, expected, strict=True):
-            if not any(of_pairs.isdisjoint(puncteme) for puncteme in row):
-                for side, puncteme in zip(sides, row, strict=True):
-                    np.add.at(side, list(puncteme), times)
-        known = {mark: mark_function(mark, *sides[:, token]) for token, mark in enumerate(tokens)}
+    sides = np.zeros((2, len(tokens)))
+    of_pairs = {token for token, mark in enumerate(tokens) if mark in OF_PAIRS}
+    for row, times in zip(inventory.rows, expected, strict=True):
+        if not any(of_pairs.isdisjoint(puncteme) for puncteme in row):
+            for side, puncteme in zip(sides, row, strict=True):
+                np.add.at(side, list(puncteme), times)
+    known = {mark: mark_function(mark, *sides[:, token]) for token, mark in enumerate(tokens)}
     functions = [known[mark] for mark in tokens]
     edits = part_by_part(model.edit_counts, sentences, advance)
     assert edits is not None  # for there are sentences
@@ -249,87 +237,99 @@ def side_by_side(
     return sorted(some, key=lambda one: (-len(one.known), -math.fsum(share.total for share in one.known)))
 
 
-MEAN_SCALE, SPREAD_SCALE = 3.0, 2.0
-"""Scales of the priors: a logit of 3 is a share of 95 %."""
+# A model of several languages
 
-STEPS, LEARNING_RATE, DRAWS = 2000, 0.03, 500
-"""Steps of stochastic variational inference, the rate of the first one (a tenth in the last), draws."""
+ALL = "all"
+"""The name of what all languages have in common."""
 
-SMOOTHING = 0.5
-"""Added to each count where nothing is pooled, as Jeffreys' prior does, so that no outcome is impossible."""
-
-
-def pooled_outcomes(counts: Tensor, possible: Tensor) -> None:
-    """The Pyro model, of (languages, pairs, 4) counts and (pairs, 4) possible outcomes."""
-    languages = pyro.plate("languages", counts.shape[0], dim=-3)
-    pairs = pyro.plate("pairs", counts.shape[1], dim=-2)
-    outcomes = pyro.plate("outcomes", counts.shape[2], dim=-1)
-    with pairs:
-        spread = pyro.sample("spread", HalfNormal(counts.new_tensor(SPREAD_SCALE)))
-        with outcomes:
-            mean = pyro.sample("mean", Normal(counts.new_zeros(()), MEAN_SCALE))
-            with languages:
-                logit = pyro.sample("logit", Normal(mean, spread))
-    with pairs, languages:
-        pyro.factor("counts", (counts * log_shares(logit, possible)).sum(-1, keepdim=True))
+IN_REPORT = "languages"
+"""The name, in the report of a model, of what is counted in the treebank of each language."""
 
 
-def log_shares(logit: Tensor, possible: Tensor) -> Tensor:
-    """Log-shares of the outcomes; 0 for those that a pair does not have."""
-    found = logit.masked_fill(~possible, -torch.inf).log_softmax(-1)
-    return found.masked_fill(~possible, 0.0)
+def with_counts(
+    model: Punctuator, sentences: Sequence[Sentence], advance: Advance = lambda done: None
+) -> Punctuator:
+    """A model of several languages with the counts of the treebanks that it was trained on, for `of_model`.
 
-
-@dataclass(frozen=True)
-class PooledShares:
-    """The shares of the outcomes of each pair of functions; all (languages, pairs, 4).
-
-    :ivar counts: their expected counts.
-    :ivar own: the shares in the language alone, with `SMOOTHING`.
-    :ivar pooled: the posterior means of the shares.
+    :param sentences: of all languages, named as in training.
     """
-
-    outcomes: dict[str, tuple[str, ...]]
-    counts: Tensor
-    own: Tensor
-    pooled: Tensor
-
-
-def pool(languages: Sequence[LanguageCounts], *, seed: int = 0) -> PooledShares:
-    """Fit `pooled_outcomes` to counts by stochastic variational inference with a normal guide."""
-    counts, outcomes = pair_counts(languages)
-    numbers = torch.tensor([len(of_pair) for of_pair in outcomes.values()])
-    possible = torch.arange(len(EDITS)) < numbers[:, None]
-    model = poutine.reparam(pooled_outcomes, {"logit": LocScaleReparam(centered=0.0)})
-    optimiser = ClippedAdam({"lr": LEARNING_RATE, "lrd": 0.1 ** (1 / STEPS)})
-    with pyro.settings.context(module_local_params=True), poutine.seed(rng_seed=seed):
-        guide = AutoNormal(model)
-        inference = SVI(model, guide, optimiser, Trace_ELBO())
-        for _ in range(STEPS):
-            inference.step(counts, possible)
-        with torch.no_grad():
-            posterior = Predictive(
-                model, guide=guide, num_samples=DRAWS, return_sites=["logit"], parallel=True
-            )
-            logits = posterior(counts, possible)["logit"]
-    pooled = (log_shares(logits, possible).exp() * possible).mean(0)
-    smoothed = (counts + SMOOTHING) * possible
-    return PooledShares(outcomes, counts, smoothed / smoothed.sum(-1, keepdim=True), pooled)
+    counts: dict[str, Any] = {}
+    for code in model.languages:
+        some = [one for one in sentences if one.tree.treebank == code]
+        found = language_counts(model.of(code), some, advance)
+        edits = model.of(code).edits(some, merged=True)
+        pairs: defaultdict[str, float] = defaultdict(float)
+        for edit in edits:
+            pairs[" ".join(edit.before)] += edit.count
+        tallies = [
+            [*key, one.total, dict(one.outcomes)] for key, one in found.tallies.items() if key[0] != PAIRS
+        ]
+        counts[code] = {"sentences": len(some), "tallies": tallies, "pairs": pairs}
+    return replace(model, report={**model.report, IN_REPORT: counts})
 
 
-def pair_counts(languages: Sequence[LanguageCounts]) -> tuple[Tensor, dict[str, tuple[str, ...]]]:
-    """(languages, pairs, 4) the counts of outcomes of pairs, and for each pair its outcomes."""
-    tallies = languages[0].tallies
-    outcomes = {of: tuple(tally.outcomes) for (table, of), tally in tallies.items() if table == PAIRS}
-    counts = torch.zeros(len(languages), len(outcomes), len(EDITS))
-    for language, of_language in zip(languages, counts, strict=True):
-        for of_pair, pair in zip(of_language, outcomes, strict=True):
-            numbers = list(language.tallies[PAIRS, pair].outcomes.values())
-            of_pair[: len(numbers)] = torch.tensor(numbers)
-    return counts, outcomes
+def of_model(
+    model: Punctuator,
+    *,
+    least: float = TypologySettings.least,
+    level: float = TypologySettings.level,
+) -> list[Comparison]:
+    """What all languages of a model have in common, first, and each of them: see `side_by_side`.
+
+    Shares of outcomes are means of the posterior, with credible intervals.  What relations sprout is counted;
+    for all, it is the mean over languages with a normal interval.
+
+    :raises MissingPartError: if the model has no languages, counts or posterior.
+    """
+    counts = model.report.get(IN_REPORT)
+    if not model.languages or not counts or not model.scales:
+        raise MissingPartError(
+            "it is no model of several languages with a posterior: fit one to CODE=FILE of each language, or "
+            "give each MODEL a FILE"
+        )
+    languages = []
+    for of in counts.values():
+        tallies = {(table, name): Tally(total, outcomes) for table, name, total, outcomes in of["tallies"]}
+        languages.append(LanguageCounts({}, tallies))
+    compared = [
+        replace(one, shares=(_mean(one, level), *one.shares))
+        for one in side_by_side(languages, least=least, level=level)
+    ]
+    return [*_outcomes(model, counts, least, 1 - (1 - level) / (len(counts) + 1)), *compared]
 
 
-def perplexities(shares: Tensor, counts: Tensor) -> list[float]:
-    """For each language the perplexity per pair, of (languages, pairs, 4) shares on other counts."""
-    log_likelihood = torch.xlogy(counts, shares).sum((-1, -2))
-    return [math.exp(one) for one in (-log_likelihood / counts.sum((-1, -2))).tolist()]
+def _mean(one: Comparison, level: float) -> Share | None:
+    """The mean of the shares of languages; None for fewer than three."""
+    values = [share.value for share in one.known]
+    if len(values) < 3:
+        return None
+    middle, total = fmean(values), math.fsum(share.total for share in one.known)
+    spread = NormalDist().inv_cdf((1 + level) / 2) * stdev(values) / math.sqrt(len(values))
+    return Share(middle * total, total, max(0.0, middle - spread), min(1.0, middle + spread))
+
+
+def _outcomes(model: Punctuator, counts: Mapping[str, Any], least: float, level: float) -> list[Comparison]:
+    """The outcomes of pairs that the languages together expect so often; the commonest pairs first."""
+    learned = [_by_pair(model.of(code), level) for code in ("", *counts)]
+    total: defaultdict[str, float] = defaultdict(float)
+    for of in counts.values():
+        for pair, number in of["pairs"].items():
+            total[pair] += number
+    compared = []
+    for pair in sorted((pair for pair in total if total[pair] >= least), key=lambda pair: -total[pair]):
+        numbers = [total[pair], *(of["pairs"].get(pair, 0.0) for of in counts.values())]
+        for place, outcome in enumerate(learned[0][pair].outcomes):
+            shares = []
+            for found, number in zip(learned, numbers, strict=True):
+                one = found[pair].outcomes[place]
+                assert one.interval is not None  # for the model has a posterior
+                shares.append(
+                    Share(one.probability * number, number, *one.interval) if number >= least else None
+                )
+            compared.append(Comparison(PAIRS, pair, " ".join(map(display, outcome.after)), tuple(shares)))
+    return compared
+
+
+def _by_pair(model: FittedStory, level: float) -> dict[str, LearnedPair]:
+    pairs = learned_rules(model, nunberg=False, level=level).pairs
+    return {" ".join(map(display, pair.before)): pair for pair in pairs}

@@ -1,0 +1,252 @@
+"""Models of several languages: what they have in common, and the model of each."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from command_line import answer, complaint, invoke, printed, without_log
+from problems import inventory, tree_batch
+
+from pyropunct import Punctuator
+from pyropunct.errors import MissingPartError
+from pyropunct.fitted.languages import levels_of
+from pyropunct.inference.machines.products import KEEP
+from pyropunct.models.channel.languages import Languages
+from pyropunct.models.learned import learned_scales, settle
+from pyropunct.models.trees import TREEBANK
+from pyropunct.tasks.explain.typology import PAIRS, of_model
+from pyropunct.text.marks import common_marks
+from pyropunct.treebank.reading import Treebank, read_treebank
+
+WIDE = {",": "、", ".": "。", "“": "「", "”": "」"}
+"""The marks of a language with a script of its own."""
+
+
+def in_script(text: str) -> str:
+    """A treebank with the marks of `WIDE`, in which nothing stands before a mark at the end of a sentence."""
+    rows = (line.split("\t") for line in text.split("\n"))
+    return "\n".join(
+        "\t".join([*row[:1], WIDE.get(row[1], row[1]), *row[2:]] if row[1:] else row) for row in rows
+    )
+
+
+@pytest.fixture(scope="module")
+def files(small: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Treebanks of two languages: the second one has a fifth of the sentences, and marks of its own."""
+    folder = tmp_path_factory.mktemp("languages")
+    found = {"en": small / "train.conllu", "en dev": small / "dev.conllu"}
+    for name, source, size in (("ja", "en", 25), ("ja dev", "en dev", 30)):
+        text = "\n\n".join(found[source].read_text("utf-8").split("\n\n")[:size]) + "\n\n"
+        found[name] = folder / f"{name}.conllu"
+        found[name].write_text(in_script(text), encoding="utf-8")
+    return found
+
+
+@pytest.fixture(scope="module")
+def place(files: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model of both, fitted as a user would."""
+    place = tmp_path_factory.mktemp("model") / "two"
+    options = ("--direction", "left", "--epochs", 4, "--threads", 1, "--out", place)
+    dev = ("--dev", f"en={files['en dev']}", "--dev", f"ja={files['ja dev']}")
+    printed("fit", f"en={files['en']}", f"ja={files['ja']}", *dev, *options)
+    return place
+
+
+@pytest.fixture(scope="module")
+def model(place: Path) -> Punctuator:
+    return Punctuator.load(place)
+
+
+@pytest.fixture(scope="module")
+def dev(files: dict[str, Path]) -> dict[str, Treebank]:
+    return {code: read_treebank(files[f"{code} dev"]).of_language(code) for code in ("en", "ja")}
+
+
+# The story
+
+
+def test_levels_by_hand() -> None:
+    """Tokens 0 and 2 are of one class; only the second language has a level of its own."""
+    channel = Languages(3, functions=("a", "b", "a"), treebanks=("", "de", "fr"), prior_keep=1.5)
+    values = {
+        "class_logits": torch.randn(2, 2, 4),
+        "pair_logits": torch.randn(3, 3, 4),
+        "own_logits": torch.stack([torch.zeros(3, 3, 4), torch.randn(3, 3, 4)]),
+    }
+    assert channel.class_logits.shape == (2, 2, 4)
+    settle(channel, values)
+    of = {0: 0, 1: 1, 2: 0}
+    for a in range(3):
+        for b in range(3):
+            shared = values["class_logits"][of[a], of[b]] + values["pair_logits"][a, b]
+            for language in (0, 1):
+                assert torch.allclose(channel.logits_of(language)[a, b], shared)
+            assert torch.allclose(channel.logits_of(2)[a, b], shared + values["own_logits"][1, a, b])
+    assert torch.allclose(channel.edit_table(), channel.logits_of(0).softmax(-1))
+
+
+def test_a_pair_that_nothing_is_known_of_behaves_as_its_classes_do() -> None:
+    channel = Languages(2, treebanks=("", "de"), prior_keep=2.0)
+    values = {"class_logits": torch.zeros(1, 1, 4), "pair_logits": torch.zeros(2, 2, 4)}
+    values["class_logits"][..., KEEP] = 3.0
+    settle(channel, {**values, "own_logits": torch.zeros(1, 2, 2, 4)})
+    assert torch.allclose(channel.logits_of(1).softmax(-1)[0, 1], channel.logits_of(0).softmax(-1)[1, 1])
+
+
+def test_each_tree_has_the_edits_of_its_language() -> None:
+    """Trees of one language share a table; trees of several have one each, that of none the shared one."""
+    some, trees = inventory(), tree_batch([[0, 1], [2, 0], [0]], [0] * 5)
+    channel = Languages(some.num_tokens, treebanks=("", "de", "fr"))
+    sizes = some.num_tokens, some.num_tokens, 4
+    settle(
+        channel,
+        {
+            "class_logits": torch.randn(1, 1, 4),
+            "pair_logits": torch.randn(sizes),
+            "own_logits": torch.randn(2, *sizes),
+        },
+    )
+    assert channel.weights_of(trees)["edit"].equal(channel.edit_table())
+    of_words = torch.tensor([2, 1, 0])[trees.forest.tree]
+    mixed = replace(trees, more={TREEBANK: of_words})
+    found = channel.weights_of(mixed)["edit"]
+    assert found.shape == (3, *sizes)
+    for table, language in zip(found, (2, 1, 0), strict=True):
+        assert table.equal(channel.logits_of(language).softmax(-1))
+    alike = replace(trees, more={TREEBANK: torch.full_like(of_words, 2)})
+    assert channel.weights_of(alike)["edit"].equal(found[0])
+
+
+# A model, and that of each language
+
+
+def test_a_language_is_what_it_is_among_several(model: Punctuator, dev: dict[str, Treebank]) -> None:
+    """In a batch of both, alone, and by its own model, which a file keeps."""
+    both = [one for pair in zip(dev["en"][:5], dev["ja"][:5], strict=True) for one in pair]
+    together = model.log_prob(both)
+    for place, code in enumerate(("en", "ja")):
+        own = model.of(code)
+        assert own.recipe.channel == "sliding-window"
+        assert own.log_prob(dev[code][:5]).tolist() == pytest.approx(together[place::2].tolist(), rel=1e-9)
+        assert model.log_prob(dev[code][:5]).tolist() == pytest.approx(together[place::2].tolist(), rel=1e-9)
+        nameless = [replace(one, tree=replace(one.tree, treebank="")) for one in dev[code][:5]]
+        assert own.log_prob(nameless).equal(own.log_prob(dev[code][:5]))
+
+
+def test_the_model_of_a_language_can_be_saved(
+    model: Punctuator, dev: dict[str, Treebank], tmp_path: Path
+) -> None:
+    own = model.of("ja")
+    own.save(tmp_path / "ja")
+    again = Punctuator.load(tmp_path / "ja")
+    assert again.log_prob(dev["ja"][:5]).tolist() == pytest.approx(
+        own.log_prob(dev["ja"][:5]).tolist(), rel=1e-3
+    )
+    assert again.conventions == own.conventions
+    with pytest.raises(MissingPartError, match="model of one language"):
+        again.of("en")
+
+
+def test_a_language_that_is_not_known_has_what_all_have(model: Punctuator) -> None:
+    levels, other = levels_of(model), model.of("it")
+    assert levels is not None
+    assert torch.allclose(other.edit_probabilities(), levels.edit_table())
+    assert other.conventions == model.conventions
+
+
+def test_uncertainty_of_levels_adds_up(model: Punctuator) -> None:
+    levels = levels_of(model)
+    scales = learned_scales(levels)
+    own = model.of("ja").scales["channel.channel.edit_logits"]
+    classes = scales["class_logits"][levels._class][:, levels._class]
+    number = model.vocabulary.treebanks.index("ja") - 1
+    squares = classes.square() + scales["pair_logits"].square() + scales["own_logits"][number].square()
+    assert torch.allclose(own, squares.sqrt())
+
+
+# Marks
+
+
+def test_marks_of_scripts() -> None:
+    assert common_marks({"、": 9, "。": 3})["、"] == ","
+    assert "、" not in common_marks({"、": 9, "，": 30})
+    assert common_marks({"«": 1})["«"] == "“"
+    assert (",," in common_marks({",,": 1}), ",," in common_marks({})) == (True, False)
+
+
+def test_marks_are_written_as_the_language_does(
+    model: Punctuator, files: dict[str, Path], dev: dict[str, Treebank]
+) -> None:
+    plain = read_treebank(files["ja dev"])
+    own = model.of("ja")
+    assert {mark: own.conventions.quotes[mark] for mark in (",", ".")} == {",": "、", ".": "。"}
+    for before, one in zip(plain, dev["ja"], strict=True):
+        assert one.text() == before.text()
+        assert one.conllu_with_surface(one.surface, own.conventions) == before.conllu()
+    line = own.raw_reader.read("she left、 he stayed。")
+    assert [mark for slot in line.surface[1:] for mark in slot] == [",", "."]
+
+
+# The commands
+
+
+def test_the_language_of_a_treebank_is_found_or_told(place: Path, files: dict[str, Path]) -> None:
+    told = answer("evaluate", place, files["ja dev"], "--language", "ja")
+    model = Punctuator.load(place).of("ja")
+    own = model.evaluate(read_treebank(files["ja dev"]).of_language("ja"))
+    assert told["perplexity"] == pytest.approx(own.perplexity, rel=1e-6)
+    found = answer("evaluate", place, files["en dev"])
+    assert found["perplexity"] == pytest.approx(
+        answer("evaluate", place, files["en dev"], "--language", "en")["perplexity"]
+    )
+    assert printed("underlying", place, files["ja dev"], "--language", "ja").count("\n") == 30
+
+
+def test_a_language_that_is_not_known_is_named(place: Path, files: dict[str, Path]) -> None:
+    result = invoke("evaluate", place, files["en dev"], "--language", "it")
+    assert result.exit_code == 0
+    assert without_log(result.stderr) == (
+        "pyropunct: the model has not learned from texts of the language it, so it does what its languages "
+        "have in common: en ja\n"
+    )
+
+
+def test_typology_of_a_model(place: Path, model: Punctuator) -> None:
+    """What all have in common, and each language; intervals of a language with less data are wider."""
+    value = answer("typology", place, "--least", 0.5)
+    assert value["languages"] == ["all", "en", "ja"]
+    shares = {
+        (one["of"], one["outcome"], one["language"]): one for one in value["shares"] if one["table"] == PAIRS
+    }
+    assert {language for *_, language in shares} == {"all", "en", "ja"}
+    for of in {of for of, *_ in shares}:
+        outcomes = [
+            one["share"] for (pair, _, language), one in shares.items() if (pair, language) == (of, "all")
+        ]
+        assert sum(outcomes) == pytest.approx(1, abs=1e-5)
+    assert all(one["low"] - 1e-6 <= one["share"] <= one["high"] + 1e-6 for one in shares.values())
+    both = [
+        (shares[of, outcome, "en"], shares[of, outcome, "ja"])
+        for of, outcome, code in shares
+        if code == "ja" and (of, outcome, "en") in shares
+    ]
+    assert both
+    width = [sum(one["high"] - one["low"] for one in column) for column in zip(*both, strict=True)]
+    assert width[0] < width[1]
+    counted = [one for one in of_model(model, least=0.5) if one.table != PAIRS]
+    assert {len(one.shares) for one in counted} == {3}
+
+
+def mistakes(files: dict[str, Path], small: Path) -> Iterator[tuple[str, list[object]]]:
+    yield "has no language", ["fit", f"en={files['en']}", files["ja"]]
+    yield "has no language", ["fit", f"en={files['en']}", "--dev", files["en dev"]]
+    yield "model of one language", ["evaluate", small / "model", files["en dev"], "--language", "en"]
+    yield "fit one to CODE=FILE", ["typology", small / "model"]
+    yield "there is no such file", ["fit", "en=missing.conllu"]
+
+
+def test_mistakes(files: dict[str, Path], small: Path) -> None:
+    for problem, arguments in mistakes(files, small):
+        assert problem in complaint(2, *arguments)
