@@ -161,7 +161,7 @@ class Punctuator(FittedStory):
                 self._of_code[code] = self.of(code)
             return do(self._of_code[code], text)
         if isinstance(text, Mapping | bytes) or not isinstance(text, Iterable):
-            return do(self.of(""), text)  # raises an error that says what is wrong
+            return self.of("")(text)  # type: ignore[arg-type]  # raises an error that says what is wrong
         done = (one if _is_missing(one) else self._in_their_languages(one, do) for one in text)
         return done if isinstance(text, Iterator) else list(done)
 

@@ -135,7 +135,16 @@ def parser(model_with_parser: Path) -> BiaffineParser:
 
 def make_model_with_parser(small: Path, folder: Path) -> None:
     """Write the model of `model_with_parser`."""
-    options = ("--direction", "right", "--epochs", 1, "--threads", 1, "--parser", "--folds", 2)
+    files = small / "train.conllu", "--dev", small / "dev.conllu"
+    value = fitted_with_parser(*files, "--out", folder, "--direction", "right", "--epochs", 1)
+    assert set(value["parser"]) == {"words", "uas", "las", "upos"}
+    assert value["parsed_trees"]["perplexity"] > 1
+    assert set(value["reader"]) == {"words", "f1", "lower_f1", "case", "lower_marks"}
+    assert value["tagger"]["reading_perplexity"] > 1
+
+
+def fitted_with_parser(*arguments: object) -> dict[str, Any]:
+    """What `fit` answers that trains small networks."""
     default = torch.get_default_dtype()
     torch.set_default_dtype(torch.float)  # as in a process of a user
     with pytest.MonkeyPatch.context() as patch:
@@ -145,14 +154,9 @@ def make_model_with_parser(small: Path, folder: Path) -> None:
             SlotTaggerRecipe(epochs=2, least_steps=0, batch_words=100, slot_size=20),
         )
         patch.setattr("pyropunct.train.fitting.NetworkRecipes", lambda: networks)
-        value = answer(
-            "fit", small / "train.conllu", "--dev", small / "dev.conllu", "--out", folder, *options
-        )
+        value = answer("fit", *arguments, "--threads", 1, "--parser", "--folds", 2)
     torch.set_default_dtype(default)
-    assert set(value["parser"]) == {"words", "uas", "las", "upos"}
-    assert value["parsed_trees"]["perplexity"] > 1
-    assert set(value["reader"]) == {"words", "f1", "lower_f1", "case", "lower_marks"}
-    assert value["tagger"]["reading_perplexity"] > 1
+    return value
 
 
 @pytest.fixture(scope="session")

@@ -16,7 +16,7 @@ from matplotlib.patches import Patch
 
 from pyropunct.tasks.explain.learned_rules import LearnedPair
 from pyropunct.tasks.explain.relations import RelationPunctemes
-from pyropunct.tasks.explain.typology import Comparison
+from pyropunct.tasks.explain.typology import PAIRS, Comparison, Share
 from pyropunct.text.marks import display
 
 STYLE: dict[str, Any] = {"svg.hashsalt": "pyropunct", "svg.fonttype": "none", "font.size": 10}
@@ -162,36 +162,48 @@ def _text(tokens: Sequence[str]) -> str:
     return label(" ".join(display(token) for token in tokens))
 
 
-ROW_HEIGHT, LANGUAGE_WIDTH, NAMES_WIDTH = 0.22, 0.9, 4.0
-"""The size of a row, of the panel of a language, and of the names of rows, in inches."""
+CELL, NAMES_WIDTH = 0.34, 3.6
+"""The width and height of a cell, and the width of the names of rows, in inches."""
+
+DOT, LIGHT, MIDDLE, DARK = 17.0, "0.85", "0.6", "0.1"
+"""The size in points of the dot of a share of 1, and the greys of its rings, from the outermost."""
 
 
 def typology_svg(languages: Sequence[str], rows: Sequence[Comparison]) -> bytes:
-    """A panel for each language with a dot and an interval in each row; equal rows give equal files.
+    """A row for each outcome, a column for each language, a dot in each cell; equal rows give equal files.
 
-    Rows in which languages differ are black, the others grey.  The dots of row i in language k, both counted
-    from 0, are the element ``row-i-language-k``.
+    The area of a dot is the share: its dark core the least value of the interval, the middle ring the share,
+    the light ring the greatest value.  A star marks rows in which languages differ.  The middle of the dot of
+    row i in language k, both counted from 0, is the element ``row-i-language-k``.
     """
-    names = [label(f"{one.of}: {one.outcome}" + (" *" if one.differs else "")) for one in rows]
+    arrows = ((one, " → " if one.table == PAIRS else ": ") for one in rows)
+    names = [label(f"{one.of}{arrow}{one.outcome}" + (" *" if one.differs else "")) for one, arrow in arrows]
 
     def draw(figure: Figure) -> None:
-        panels = figure.subplots(1, len(languages), sharey=True, squeeze=False)[0]
-        for place, (axes, language) in enumerate(zip(panels, languages, strict=True)):
-            for number, one in enumerate(rows):
-                share = one.shares[place]
-                if share is not None:
-                    colour = "black" if one.differs else "0.55"
-                    axes.hlines(number, share.low, share.high, color=colour)
-                    [dot] = axes.plot(share.value, number, "o", color=colour, markersize=4)
-                    dot.set_gid(f"row-{number}-language-{place}")
-            axes.set_title(label(language), fontsize=10, parse_math=False)
-            axes.set_xlim(-0.05, 1.05)
-            axes.set_xticks([0, 1], ["0", "1"])
-            axes.set_yticks(range(len(rows)), names, fontsize=8, parse_math=False)
-            axes.set_ylim(max(1, len(rows)) - 0.5, -0.5)
-            axes.grid(axis="y", color="0.9")
-            axes.spines[["top", "right"]].set_visible(False)
-        figure.supxlabel("share, with an interval; *: languages differ", fontsize=10)
+        axes = figure.subplots()
+        for number, one in enumerate(rows):
+            for place, share in enumerate(one.shares):
+                for size, grey in () if share is None else _rings(share):
+                    [dot] = axes.plot(place, number, "o", color=grey, markersize=size, markeredgewidth=0)
+                    if grey == MIDDLE:
+                        dot.set_gid(f"row-{number}-language-{place}")
+        axes.set_xticks(range(len(languages)), list(map(label, languages)), parse_math=False)
+        axes.xaxis.tick_top()
+        axes.set_xlim(-0.5, len(languages) - 0.5)
+        axes.set_yticks(range(len(rows)), names, fontsize=8, parse_math=False)
+        axes.set_ylim(max(1, len(rows)) - 0.5, -0.5)
+        axes.grid(color="0.95")
+        axes.set_axisbelow(True)
+        axes.tick_params(length=0)
+        axes.spines[:].set_visible(False)
+        figure.supxlabel("area: share; dark and light: its interval; *: languages differ", fontsize=9)
 
-    width = NAMES_WIDTH + LANGUAGE_WIDTH * len(languages)
-    return svg(draw, width, FRAME_HEIGHT + ROW_HEIGHT * len(rows))
+    return svg(draw, NAMES_WIDTH + CELL * len(languages), FRAME_HEIGHT + CELL * len(rows))
+
+
+def _rings(share: Share) -> list[tuple[float, str]]:
+    """The diameters of the rings of a dot, with their greys, from the outermost."""
+    return [
+        (DOT * math.sqrt(value), grey)
+        for value, grey in ((share.high, LIGHT), (share.value, MIDDLE), (share.low, DARK))
+    ]

@@ -120,7 +120,7 @@ def test_files_that_cannot_be_read(small: Path, tmp_path: Path) -> None:
     ("options", "problem"),
     [
         (("--attach", "unheard-of"), "no variant is called 'unheard-of': take local, log-linear, or "),
-        (("--channel", "new"), "no variant is called 'new': take identity, inserting, pooled, "),
+        (("--channel", "new"), "no variant is called 'new': take identity, inserting, languages, "),
         (("--channel", "variants:Missing"), "the module 'variants' has no class 'Missing'"),
         (("--channel", "no_such_module:C"), "cannot import 'no_such_module' for the variant"),
         (("--channel", ":C"), "no variant is called ':C'"),

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 from command_line import answer, complaint, invoke, printed, without_log
+from conftest import fitted_with_parser
 from problems import inventory, tree_batch
 
 from pyropunct import Punctuator
@@ -25,11 +26,16 @@ WIDE = {",": "、", ".": "。", "“": "「", "”": "」"}
 
 
 def in_script(text: str) -> str:
-    """A treebank with the marks of `WIDE`, in which nothing stands before a mark at the end of a sentence."""
-    rows = (line.split("\t") for line in text.split("\n"))
-    return "\n".join(
-        "\t".join([*row[:1], WIDE.get(row[1], row[1]), *row[2:]] if row[1:] else row) for row in rows
-    )
+    """A treebank with the marks of `WIDE`."""
+    return "\n".join(map(_line_in_script, text.split("\n")))
+
+
+def _line_in_script(line: str) -> str:
+    if not line.startswith("#"):
+        number, *columns = line.split("\t")
+        return "\t".join([number, *(WIDE.get(one, one) for one in columns[:1]), *columns[1:]])
+    name, text, value = line.partition("text = ")
+    return name + text + value.translate(str.maketrans(WIDE))
 
 
 @pytest.fixture(scope="module")
@@ -48,9 +54,9 @@ def files(small: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Pa
 def place(files: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model of both, fitted as a user would."""
     place = tmp_path_factory.mktemp("model") / "two"
-    options = ("--direction", "left", "--epochs", 4, "--threads", 1, "--out", place)
+    options = ("--direction", "left", "--epochs", 4, "--out", place)
     dev = ("--dev", f"en={files['en dev']}", "--dev", f"ja={files['ja dev']}")
-    printed("fit", f"en={files['en']}", f"ja={files['ja']}", *dev, *options)
+    fitted_with_parser(f"en={files['en']}", f"ja={files['ja']}", *dev, *options)
     return place
 
 
@@ -237,6 +243,43 @@ def test_typology_of_a_model(place: Path, model: Punctuator) -> None:
     assert width[0] < width[1]
     counted = [one for one in of_model(model, least=0.5) if one.table != PAIRS]
     assert {len(one.shares) for one in counted} == {3}
+
+
+def test_the_language_of_a_text_is_found_or_told(
+    place: Path, model: Punctuator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page has the marks of the language, and so do treebanks that are restored."""
+    text = tmp_path / "text.txt"
+    text.write_text("Clara sings\nDoris knows that she sings\n", encoding="utf-8")
+    english, wide = (printed("restore", place, text, "--language", code) for code in ("en", "ja"))
+    assert english.endswith(".\n")
+    assert wide.endswith("。\n")
+    assert printed("restore", place, text, "--force") == english
+    assert model(text.read_text("utf-8")) == english
+    assert [one.text for one in model.details(["Clara sings"])[0]] == ["Clara", "sings"]
+    assert model.of("ja")(text.read_text("utf-8")) == wide
+    monkeypatch.setattr(
+        "pyropunct.punctuator.likely_language", lambda text, known: "ja" if "a" in text else "en"
+    )
+    both = model(["Clara sings", None, "ding dong"])
+    assert (both[0][-1], both[1], both[2][-1]) == ("。", None, ".")
+    assert list(model(iter(["Clara sings"]))) == both[:1]
+    with pytest.raises(TypeError, match="not a mapping"):
+        model({"a": "b"})
+
+
+def test_restored_treebanks_keep_what_they_had(place: Path, files: dict[str, Path]) -> None:
+    """New marks are those of the language too."""
+    result = invoke("restore", place, files["ja dev"], "--language", "ja", "--format", "conllu", "--keep")
+    before, after = (
+        [line.split("\t")[1] for line in text.split("\n") if "\tPUNCT\t" in line]
+        for text in (files["ja dev"].read_text("utf-8"), result.stdout)
+    )
+    assert len(before) < len(after)
+    assert WIDE.keys().isdisjoint(after)
+    assert "│ .     │      30 │       30 │    30 │" in printed(
+        "restore", place, files["ja dev"], "--language", "ja", "--score"
+    )
 
 
 def mistakes(files: dict[str, Path], small: Path) -> Iterator[tuple[str, list[object]]]:

