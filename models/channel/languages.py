@@ -1,12 +1,15 @@
 """One channel for many languages: their edits are drawn around shared ones."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
+from pyro.nn import PyroSample
 from torch import Tensor
 
 from pyropunct.inference.machines.products import EDITS, KEEP
 from pyropunct.models.channel.window import Window
+from pyropunct.models.priors import NormalPrior
 from pyropunct.models.trees import TREEBANK, AnyTrees, TreeBatch
 
 COMMON = 0
@@ -54,7 +57,8 @@ class Languages(Window):
         own = torch.zeros(len(treebanks) - 1, *pairs.shape)
         self.class_logits = self.normal_site("_prior_class", classes, prior_scale)
         self.pair_logits = self.normal_site("_prior_pair", pairs, pair_scale)
-        self.own_logits = self.normal_site("_prior_own", own, language_scale)
+        self.register_buffer("_prior_own", own, persistent=False)  # zeros, which no file need have
+        self.own_logits: Any = PyroSample(NormalPrior("_prior_own", language_scale))  # a tensor when read
 
     def logits_of(self, language: int) -> Tensor:
         """(..., tokens, tokens, 4) the logits of the edits of a language, by its number, or of all."""

@@ -178,7 +178,7 @@ RECIPES: dict[str, Recipe] = {
         channel="pooled", edit_prior_scale=1.0, prior_keep=-1.0, edit_learning_rate=0.03, least_steps=300
     ),
     "languages": Recipe(
-        channel="languages", edit_prior_scale=2.0, guide="channel", sparse_learning_rate=0.06
+        channel="languages", least=3, edit_prior_scale=2.0, guide="channel", sparse_learning_rate=0.06
     ),
     "own": Recipe(empty_score=5.0, learning_rate=0.2, network_learning_rate=0.01),
     "paper": Recipe(

@@ -6,7 +6,8 @@ A tensor NAME is stored as it is, or in a form whose parts are called ``NAME:PAR
   A gap longer than 255, or at the end, is filled with stored zeros (Han, Mao & Dally 2016, "Deep
   Compression"); - a matrix of `rounded_rows`: ``levels``, of its shape, ``int8``, and ``scales``, one for
   each row; - a vector of integers by the differences between neighbours: ``steps``, ``int16``, the first from
-  zero; - doubles that single precision represents exactly: ``singles``, ``float32``.
+  zero; - doubles that a smaller precision represents exactly: ``half``, ``float16``, or ``singles``,
+  ``float32``.
 """
 
 from collections import defaultdict
@@ -172,6 +173,12 @@ def _with_singles(tensor: Tensor) -> dict[str, Tensor] | None:
     return {"singles": tensor.float()}
 
 
+def _in_half(tensor: Tensor) -> dict[str, Tensor] | None:
+    if tensor.dtype != torch.double or not torch.equal(tensor, tensor.half().double()):
+        return None
+    return {"half": tensor.half()}
+
+
 class Form(NamedTuple):
     """A way to store tensors.
 
@@ -189,5 +196,6 @@ FORMS = (
     Form({"gaps": torch.uint8, "halves": torch.half}, _with_gaps, _from_gaps),
     Form({"levels": torch.int8, "scales": torch.float}, _with_rows, _from_rows),
     Form({"steps": torch.int16}, _with_steps, _from_steps),
+    Form({"half": torch.half}, _in_half, lambda name, half: half.double()),
     Form({"singles": torch.float}, _with_singles, lambda name, singles: singles.double()),
 )

@@ -33,6 +33,12 @@ from pyropunct.vocabulary import Vocabulary
 SYNTAX_TABLE = "syntax.probabilities"
 """The name of the syntax model's table."""
 
+LEAST_HALF = 2**-24
+"""The least number of half precision."""
+
+OF_CHANNEL = "channel."
+"""How the names of the channel's weights begin, whose last digits do not matter."""
+
 OF_READING = "reading."
 """How the names of the weights begin with which a story reads."""
 
@@ -107,8 +113,14 @@ def story_tensors(story: Story, small: bool) -> dict[str, Tensor]:
     """The saved tensors of a fitted story; ``small`` as for `pyropunct.Punctuator.save`."""
     state, scales = story.state_dict(), learned_scales(story)
     if isinstance(story.syntax, HeadOutward):
-        state[SYNTAX_TABLE] = state[SYNTAX_TABLE].float().double()
-    if isinstance(story.attach, LogLinearAttach) and not scales:
+        # Half precision would make the least probabilities zero, and their trees impossible.
+        table = state[SYNTAX_TABLE]
+        state[SYNTAX_TABLE] = (table.clamp(min=LEAST_HALF).half() if small else table.float()).double()
+    if small:
+        of_channel = (name for name in learned_values(story) if name.startswith(OF_CHANNEL))
+        state |= {name: state[name].half().double() for name in of_channel}
+        scales = {name: scale.half().double() for name, scale in scales.items()}
+    if isinstance(story.attach, LogLinearAttach) and not learned_scales(story.attach):
         left = rounded(story.attach) if small else pruned(story.attach)
         state |= {f"attach.{name}": tensor for name, tensor in left._asdict().items()}
     names = [*learned_values(story), *sorted(fixed_names(story))]

@@ -39,6 +39,14 @@ def test_few_numbers_among_zeros(places: list[int], more: int) -> None:
     assert len(stored["gaps"]) <= len(places) + 1 + 3601 // GAP
 
 
+def test_doubles_in_fewer_bytes() -> None:
+    for number, part in ((1 / 3, set()), (float(torch.tensor(1 / 3, dtype=torch.float)), {"singles"})):
+        assert set(parts_of(torch.tensor([[number, 0.0]], dtype=torch.double))) == (part or {""})
+    half = torch.tensor([[0.25, 2.0**-24, -3.0]], dtype=torch.double)
+    assert set(parts_of(half)) == {"half"}
+    assert torch.equal(again(half), half)
+
+
 @given(st.lists(st.integers(-(2**63), 2**63 - 1) | st.integers(-9, 9), min_size=1, max_size=20))
 def test_whole_numbers(numbers: list[int]) -> None:
     tensor = torch.tensor(numbers)

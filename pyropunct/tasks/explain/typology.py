@@ -105,22 +105,27 @@ def language_counts(
     :raises MissingPartError: if the model's channel has no edits.
     """
     require_edits(model)
-    inventory, tokens = model.vocabulary.inventory, model.vocabulary.tokens
     expected, constituents = expected_pairs(model, sentences, advance)
-    sides = np.zeros((2, len(tokens)))
-    of_pairs = {token for token, mark in enumerate(tokens) if mark in OF_PAIRS}
-    for row, times in zip(inventory.rows, expected, strict=True):
-        if not any(of_pairs.isdisjoint(puncteme) for puncteme in row):
-            for side, puncteme in zip(sides, row, strict=True):
-                np.add.at(side, list(puncteme), times)
-    known = {mark: mark_function(mark, *sides[:, token]) for token, mark in enumerate(tokens)}
-    functions = [known[mark] for mark in tokens]
+    known = _functions(model, expected)
     edits = part_by_part(model.edit_counts, sentences, advance)
     assert edits is not None  # for there are sentences
+    functions = [*known.values()]
     return LanguageCounts(
         known,
         _of_neighbours(functions, edits) | _of_relations(model, functions, expected, constituents),
     )
+
+
+def _functions(model: FittedStory, expected: NDArray[np.float64]) -> dict[str, str]:
+    """The function of each token, given (rows,) expected counts of puncteme pairs."""
+    tokens = model.vocabulary.tokens
+    sides = np.zeros((2, len(tokens)))
+    of_pairs = {token for token, mark in enumerate(tokens) if mark in OF_PAIRS}
+    for row, times in zip(model.vocabulary.inventory.rows, expected, strict=True):
+        if not any(of_pairs.isdisjoint(puncteme) for puncteme in row):
+            for side, puncteme in zip(sides, row, strict=True):
+                np.add.at(side, list(puncteme), times)
+    return {mark: mark_function(mark, *sides[:, token]) for token, mark in enumerate(tokens)}
 
 
 def _of_neighbours(functions: Sequence[str], edits: Tensor) -> dict[tuple[str, str], Tally]:
@@ -245,6 +250,10 @@ ALL = "all"
 IN_REPORT = "languages"
 """The name, in the report of a model, of what is counted in the treebank of each language."""
 
+RARE, MOST_COUNTED = 0.1, 1000
+"""Pairs that are expected less often in a treebank are not kept; the most sentences of a language, from all
+over its treebank, that are counted."""
+
 
 def with_counts(
     model: Punctuator, sentences: Sequence[Sentence], advance: Advance = lambda done: None
@@ -255,16 +264,25 @@ def with_counts(
     """
     counts: dict[str, Any] = {}
     for code in model.languages:
-        some = [one for one in sentences if one.tree.treebank == code]
-        found = language_counts(model.of(code), some, advance)
-        edits = model.of(code).edits(some, merged=True)
-        pairs: defaultdict[str, float] = defaultdict(float)
-        for edit in edits:
-            pairs[" ".join(edit.before)] += edit.count
-        tallies = [
-            [*key, one.total, dict(one.outcomes)] for key, one in found.tallies.items() if key[0] != PAIRS
-        ]
-        counts[code] = {"sentences": len(some), "tallies": tallies, "pairs": pairs}
+        own, some = model.of(code), [one for one in sentences if one.tree.treebank == code]
+        some = some[:: -(-len(some) // MOST_COUNTED)]
+        expected, constituents = expected_pairs(own, some, advance)
+        functions = [*_functions(own, expected).values()]
+        edits = part_by_part(own.edit_counts, some, advance)
+        assert edits is not None  # for each language has sentences
+        total = edits.sum(-1)
+        marks = list(map(display, own.vocabulary.tokens))
+        counts[code] = {
+            "sentences": len(some),
+            "pairs": {
+                f"{marks[a]} {marks[b]}": round(float(total[a, b]), 2)
+                for a, b in (total >= RARE).nonzero().tolist()
+            },
+            "tallies": [
+                [*key, round(one.total, 2), {name: round(times, 2) for name, times in one.outcomes.items()}]
+                for key, one in _of_relations(own, functions, expected, constituents).items()
+            ],
+        }
     return replace(model, report={**model.report, IN_REPORT: counts})
 
 
