@@ -53,7 +53,7 @@ READER = ReaderRecipe(
 """What the encoder knows of words, the reader need not learn."""
 
 PARSER = ParserRecipe(
-    epochs=5,
+    epochs=4,
     least_steps=0,
     batch_words=600,
     lstm_size=160,
@@ -64,7 +64,7 @@ PARSER = ParserRecipe(
     form_count=8,
 )
 
-TAGGER, FOLDS = SlotTaggerRecipe(epochs=4, least_steps=0), 2
+TAGGER, FOLDS = SlotTaggerRecipe(epochs=3, least_steps=0), 2
 
 DEV_SENTENCES, DEV_WORDS = 60, 700
 """The most sentences and words of a language by which an epoch of a network is chosen."""
@@ -131,7 +131,7 @@ def trained(
         checkpoints=lambda fold: Checkpoint(work / f"fold-{fold + 1}"),
     )
     model = replace(model, parser=replace(parser, pretrained=reader.pretrained), reader=reader)
-    model = fit_parsed(model, known, parses, few, seed=seed, checkpoint=Checkpoint(work / "parsed"))
+    model = fit_parsed(model, known, parses, few, epochs=3, seed=seed, checkpoint=Checkpoint(work / "parsed"))
     return fit_tagger(model, known, few, TAGGER, seed=seed, checkpoint=Checkpoint(work / "tagger"))
 
 

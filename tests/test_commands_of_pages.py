@@ -24,7 +24,11 @@ LINE = re.compile(
 TRAINING = ("adapt", "compare", "corpus", "fit", "fit-correction")
 """Commands that train, or start processes: their own tests run them."""
 
-OTHER_MODELS = {"correct": "a corrector", "parse en-marks": "a parser that reads marks"}
+OTHER_MODELS = {
+    "correct": "a corrector",
+    "parse en-marks": "a parser that reads marks",
+    "restore multi": "a model with an encoder",
+}
 """What the model of `stage` is not."""
 
 

@@ -19,6 +19,7 @@ import pyropunct
 from pyropunct.cli.main import main
 from pyropunct.errors import SettingError
 from pyropunct.shipped import DEFAULT, place_of
+from pyropunct.tasks.explain.typology import of_model
 from pyropunct.treebank.reading import read_treebank
 
 pytestmark = pytest.mark.usefixtures("single_precision")
@@ -185,3 +186,15 @@ def test_it_corrects_as_the_guide_shows() -> None:
     result = CliRunner().invoke(main, ["correct", "en", "-", "--format", "edits"], input=shown[1] + "\n")
     assert result.exit_code == 0
     assert result.output.split() == shown[2].split()
+
+
+def test_what_all_languages_agree_on() -> None:
+    """A rule of every language that shows it; the tutorial tells of more."""
+    model = pyropunct.load("multi")
+    assert len(model.languages) == 19
+    compared = {(one.of, one.outcome): one for one in of_model(model)}
+    absorbed = compared[", .", "."]
+    assert all(share.value > 0.95 for share in absorbed.known)
+    assert absorbed.shares[0] is not None
+    assert absorbed.shares[0].low > 0.9
+    assert model.of("ja").conventions.quotes[","] == "、"

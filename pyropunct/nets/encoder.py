@@ -366,8 +366,8 @@ def _found(place: str) -> Path:
     if folder is None:
         raise MissingPartError(
             f"encoder {place}: is not there: it is no folder, no model that was downloaded to this machine "
-            "before, and no installed package with a model; nothing is downloaded: give its place with "
-            "--encoder"
+            "before, and no installed package with a model; nothing is downloaded: install it, or give its "
+            "place with --encoder"
         )
     if folder.is_file():
         return folder

@@ -217,7 +217,7 @@ def fit_story(
     return replace(
         best,
         report={**best.report, "directions": tried, "seed": seed},
-        conventions=learn_conventions(main or train),
+        conventions=learn_conventions(main),
         languages={} if main else {name: learn_conventions(some) for name, some in of.items()},
         slot_strings=SlotStrings.count(surfaces, len(vocabulary.tokens) - 1),
     )

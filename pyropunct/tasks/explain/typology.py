@@ -23,11 +23,12 @@ from torch import Tensor
 
 from pyropunct.errors import MissingPartError
 from pyropunct.fitted.fitted_story import FittedStory, merged_edits
-from pyropunct.inference.machines.products import TokenEdit
+from pyropunct.inference.machines.products import EDITS, TokenEdit
+from pyropunct.models.learned import learned_scales, learned_values
 from pyropunct.models.symmetry import PAIRED
 from pyropunct.punctuator import Punctuator
 from pyropunct.tasks import Advance, TypologySettings
-from pyropunct.tasks.explain.learned_rules import LearnedPair, learned_rules, part_by_part, require_edits
+from pyropunct.tasks.explain.learned_rules import part_by_part, require_edits
 from pyropunct.tasks.explain.relations import expected_pairs
 from pyropunct.text.marks import ABBREVIATION_DOT, START, STRAIGHT, display
 from pyropunct.treebank.sentence import Sentence
@@ -328,26 +329,44 @@ def _mean(one: Comparison, level: float) -> Share | None:
 
 def _outcomes(model: Punctuator, counts: Mapping[str, Any], least: float, level: float) -> list[Comparison]:
     """The outcomes of pairs that the languages together expect so often; the commonest pairs first."""
-    learned = [_by_pair(model.of(code), level) for code in ("", *counts)]
     total: defaultdict[str, float] = defaultdict(float)
     for of in counts.values():
         for pair, number in of["pairs"].items():
             total[pair] += number
+    known = sorted((pair for pair in total if total[pair] >= least), key=lambda pair: -total[pair])
+    tokens = {display(token): number for number, token in enumerate(model.vocabulary.tokens)}
+    places = torch.tensor([[tokens[mark] for mark in pair.split(" ")] for pair in known]).reshape(-1, 2)
+    drawn = [_drawn(model.of(code), places) for code in ("", *counts)]
     compared = []
-    for pair in sorted((pair for pair in total if total[pair] >= least), key=lambda pair: -total[pair]):
+    for place, pair in enumerate(known):
+        (a, b), (first, second) = places[place].tolist(), pair.split(" ")
+        outcomes: defaultdict[str, list[int]] = defaultdict(list)
+        for kind in range(len(EDITS)):
+            outcomes[" ".join(TokenEdit(a, b, kind).after_of(first, second))].append(kind)
         numbers = [total[pair], *(of["pairs"].get(pair, 0.0) for of in counts.values())]
-        for place, outcome in enumerate(learned[0][pair].outcomes):
-            shares = []
-            for found, number in zip(learned, numbers, strict=True):
-                one = found[pair].outcomes[place]
-                assert one.interval is not None  # for the model has a posterior
-                shares.append(
-                    Share(one.probability * number, number, *one.interval) if number >= least else None
-                )
-            compared.append(Comparison(PAIRS, pair, " ".join(map(display, outcome.after)), tuple(shares)))
+        for outcome, kinds in outcomes.items():
+            shares = (
+                _interval(draws[:, place, kinds].sum(-1), number, level) if number >= least else None
+                for draws, number in zip(drawn, numbers, strict=True)
+            )
+            compared.append(Comparison(PAIRS, pair, outcome, tuple(shares)))
     return compared
 
 
-def _by_pair(model: FittedStory, level: float) -> dict[str, LearnedPair]:
-    pairs = learned_rules(model, nunberg=False, level=level).pairs
-    return {" ".join(map(display, pair.before)): pair for pair in pairs}
+DRAWS = 4000
+"""Draws from the posterior of the edits of a language."""
+
+
+def _drawn(model: Punctuator, places: Tensor) -> Tensor:
+    """(draws, pairs, 4) probabilities of the edits of pairs of tokens, (pairs, 2), in a language."""
+    window = model.story.channel.get_submodule("channel")
+    name, (a, b) = "edit_logits", places.unbind(-1)
+    mean, scale = learned_values(window)[name][a, b], learned_scales(window)[name][a, b]
+    noise = torch.randn(DRAWS, *mean.shape, generator=torch.Generator().manual_seed(0), dtype=mean.dtype)
+    return (mean + scale * noise).softmax(-1)
+
+
+def _interval(draws: Tensor, number: float, level: float) -> Share:
+    """The mean and the central interval of draws of a share of a number."""
+    low, high = np.quantile(draws.numpy(), ((1 - level) / 2, (1 + level) / 2))
+    return Share(float(draws.mean()) * number, number, float(low), float(high))
