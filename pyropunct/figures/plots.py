@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 from matplotlib import style
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
@@ -16,7 +17,7 @@ from matplotlib.patches import Patch
 
 from pyropunct.tasks.explain.learned_rules import LearnedPair
 from pyropunct.tasks.explain.relations import RelationPunctemes
-from pyropunct.tasks.explain.typology import PAIRS, Comparison, Share
+from pyropunct.tasks.explain.typology import PAIRS, Comparison
 from pyropunct.text.marks import display
 
 STYLE: dict[str, Any] = {"svg.hashsalt": "pyropunct", "svg.fonttype": "none", "font.size": 10}
@@ -181,12 +182,23 @@ def typology_svg(languages: Sequence[str], rows: Sequence[Comparison]) -> bytes:
 
     def draw(figure: Figure) -> None:
         axes = figure.subplots()
-        for number, one in enumerate(rows):
-            for place, share in enumerate(one.shares):
-                for size, grey in () if share is None else _rings(share):
-                    [dot] = axes.plot(place, number, "o", color=grey, markersize=size, markeredgewidth=0)
-                    if grey == MIDDLE:
-                        dot.set_gid(f"row-{number}-language-{place}")
+        shares = {
+            (place, number): share
+            for number, one in enumerate(rows)
+            for place, share in enumerate(one.shares)
+            if share is not None
+        }
+        across, down = np.array([*shares]).reshape(-1, 2).T
+        low, middle, high = (
+            np.array([(one.low, one.value, one.high) for one in shares.values()]).reshape(-1, 3).T
+        )
+        rings: dict[str, Any] = {"linewidths": 0, "clip_on": False}
+        axes.scatter(across, down, DOT**2 * high, LIGHT, zorder=1, **rings)
+        axes.scatter(across, down, DOT**2 * low, DARK, zorder=3, **rings)
+        dots: dict[str, Any] = {"color": MIDDLE, "markeredgewidth": 0, "clip_on": False, "zorder": 2}
+        for (place, number), size in zip(shares, DOT * np.sqrt(middle), strict=True):
+            [dot] = axes.plot(place, number, "o", markersize=size, **dots)
+            dot.set_gid(f"row-{number}-language-{place}")
         axes.set_xticks(range(len(languages)), list(map(label, languages)), parse_math=False)
         axes.xaxis.tick_top()
         axes.set_xlim(-0.5, len(languages) - 0.5)
@@ -199,11 +211,3 @@ def typology_svg(languages: Sequence[str], rows: Sequence[Comparison]) -> bytes:
         figure.supxlabel("area: share; dark and light: its interval; *: languages differ", fontsize=9)
 
     return svg(draw, NAMES_WIDTH + CELL * len(languages), FRAME_HEIGHT + CELL * len(rows))
-
-
-def _rings(share: Share) -> list[tuple[float, str]]:
-    """The diameters of the rings of a dot, with their greys, from the outermost."""
-    return [
-        (DOT * math.sqrt(value), grey)
-        for value, grey in ((share.high, LIGHT), (share.value, MIDDLE), (share.low, DARK))
-    ]
