@@ -17,6 +17,7 @@ from pyropunct.restore.restoring import Restored, Source, has_marks
 from pyropunct.restore.sentence_stream import AtHand, BadLine, Item, chunks, read_items
 from pyropunct.text.languages import likely_language
 from pyropunct.text.lines import ByteLines, TextPart, TreebankError
+from pyropunct.text.marks import space_between_words
 from pyropunct.text.raw_sentence import RawSentence
 from pyropunct.treebank.conllu_block import FORM, MISC
 from pyropunct.treebank.reading import Omission
@@ -28,6 +29,9 @@ Found = TypeVar("Found")
 
 FEW_LETTERS, MANY_WORDS = 100, 5000
 """Nothing is said of the language of fewer letters, or by a model that knows fewer words."""
+
+LONGEST_UNSPACED, SHOWN = 10, 12
+"""The most characters of a word in a script without spaces, and those that are shown of a longer one."""
 
 
 class Tools(NamedTuple):
@@ -138,6 +142,7 @@ class Items:
         self._name, self._reject = part.name, reject
         self._quiet, self._cut = quiet or reject is not None, reject is not None
         self.omitted: list[Omission] = []
+        self._unspaced = reject is not None
         self.failed = self._letters = self._strange = self._unforced = 0
         self._known = model.known_words
         self._common = model.conventions.meant(model.vocabulary.tokens)
@@ -216,6 +221,10 @@ class Items:
             words = [word.lower() for word in item.words if word.isalpha()]
             self._letters += sum(map(len, words))
             self._strange += sum(len(word) for word in words if word not in self._known)
+            long = next((word for word in item.words if len(word) > LONGEST_UNSPACED), None)
+            if not self._unspaced and long is not None and not space_between_words(long, long):
+                self._tell(item, f"{long[:SHOWN]}… is read as one word: put spaces between the words")
+                self._unspaced = True
         if not self._cut and isinstance(item, RawSentence) and len(item.words) > LONGEST_WHOLE:
             parts = f"{len(item.words)} words; lines of more than {LONGEST_WHOLE} are parsed in parts"
             self._tell(item, f"{parts} (is each sentence on a line of its own?)")

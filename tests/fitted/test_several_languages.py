@@ -269,6 +269,14 @@ def test_the_language_of_a_text_is_found_or_told(
         model({"a": "b"})
 
 
+def test_words_without_spaces_are_told_of(place: Path, tmp_path: Path) -> None:
+    text = tmp_path / "text.txt"
+    text.write_text("彼女 は 歌う\nゲーム入力のレスポンスをよくするため\n" * 2, encoding="utf-8")
+    told = invoke("restore", place, text, "--language", "ja", "--force").stderr
+    problem = "ゲーム入力のレスポンスを… is read as one word: put spaces between the words"
+    assert told == f"pyropunct: {text}:2: {problem}\n"
+
+
 def test_restored_treebanks_keep_what_they_had(place: Path, files: dict[str, Path]) -> None:
     """New marks are those of the language too."""
     result = invoke("restore", place, files["ja dev"], "--language", "ja", "--format", "conllu", "--keep")
