@@ -15,6 +15,7 @@ from pyropunct.restore.parses import LONGEST_WHOLE
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.restoring import Restored, Source, has_marks
 from pyropunct.restore.sentence_stream import AtHand, BadLine, Item, chunks, read_items
+from pyropunct.text.conventions import UNSPACED_WORD
 from pyropunct.text.languages import likely_language
 from pyropunct.text.lines import ByteLines, TextPart, TreebankError
 from pyropunct.text.marks import space_between_words
@@ -142,7 +143,8 @@ class Items:
         self._name, self._reject = part.name, reject
         self._quiet, self._cut = quiet or reject is not None, reject is not None
         self.omitted: list[Omission] = []
-        self._unspaced = reject is not None
+        unspaced = model.conventions.spacing.counts.get((UNSPACED_WORD, UNSPACED_WORD))
+        self._unspaced = reject is not None or unspaced is None
         self.failed = self._letters = self._strange = self._unforced = 0
         self._known = model.known_words
         self._common = model.conventions.meant(model.vocabulary.tokens)
