@@ -1,6 +1,7 @@
 """Draw the pictures of README.md and of the guide.
 
-python docs/figures/draw.py                 story.svg: one sentence, its tree and its punctuation
+python docs/figures/draw.py                 story.svg: one sentence, its tree and its punctuation;
+                                            languages.svg: some of what the model multi knows
 python docs/figures/draw.py MODEL FILE      page.png too: the page of FILE, in a search; needs Chromium
 
 MODEL is of `pyropunct fit --parser`, FILE is pyropunct/embedded/test.conllu.
@@ -15,7 +16,10 @@ from tempfile import TemporaryDirectory
 
 from pyropunct.figures.drawing import PunctuatedTree
 from pyropunct.figures.layout import drawn_svg
+from pyropunct.figures.plots import typology_svg
+from pyropunct.punctuator import Punctuator
 from pyropunct.tasks.explain.derivations import SlotDerivation, SlotEdit, underlying_strings
+from pyropunct.tasks.explain.typology import ALL, of_model
 from pyropunct.treebank.reading import read_text
 
 HERE = Path(__file__).parent
@@ -49,6 +53,20 @@ def story() -> str:
     return drawn_svg([PunctuatedTree(sentence, punctemes, slots)])
 
 
+BOTH = "commas on both sides"
+
+COMPARED = [(", .", "."), ("” .", "” ."), ("” ,", ", ”")]
+COMPARED += [(relation, BOTH) for relation in ("conj", "acl", "advcl", "ccomp", "appos")]
+"""The rows of the picture of languages."""
+
+
+def languages() -> bytes:
+    """The picture of languages, as SVG."""
+    model = Punctuator.load("multi")
+    found = {(one.of, one.outcome): one for one in of_model(model)}
+    return typology_svg([ALL, *model.languages], [found[row] for row in COMPARED])
+
+
 def draw_page(model: str, file: str) -> None:
     """A screenshot of the page of a file, with few colours, so that it is small."""
     from PIL import Image
@@ -69,6 +87,7 @@ def draw_page(model: str, file: str) -> None:
 def main(arguments: Sequence[str]) -> None:
     """Draw what the arguments ask for."""
     (HERE / "story.svg").write_text(story(), encoding="utf-8")
+    (HERE / "languages.svg").write_bytes(languages())
     if arguments:
         draw_page(*arguments)
 
