@@ -162,7 +162,14 @@ class Punctuator(FittedStory):
             return do(self._of_code[code], text)
         if isinstance(text, Mapping | bytes) or not isinstance(text, Iterable):
             return self.of("")(text)  # type: ignore[arg-type]  # raises an error that says what is wrong
-        done = (one if _is_missing(one) else self._in_their_languages(one, do) for one in text)
+        done = (
+            self._in_their_languages(one, do)
+            if isinstance(one, str)
+            else one
+            if _is_missing(one)
+            else do(self.of(""), one)  # raises an error that says what is wrong
+            for one in text
+        )
         return done if isinstance(text, Iterator) else list(done)
 
     @cached_property
@@ -176,6 +183,11 @@ class Punctuator(FittedStory):
         parser = self.parser
         of_parser = parser.vocabulary.forms if isinstance(parser, BiaffineParser) else ()
         return frozenset((*self.vocabulary.forms, *of_parser))
+
+    @cached_property
+    def meant(self) -> Mapping[str, str]:
+        """The model's mark for each mark that stands for it in a treebank: see `Treebank.with_marks`."""
+        return self.conventions.meant(self.vocabulary.tokens)
 
     @cached_property
     def raw_reader(self) -> RawReader:
@@ -245,15 +257,18 @@ class Punctuator(FittedStory):
     def of(self, language: str) -> Self:
         """The model of one language, by its code, out of a model of several.
 
-        A language that it has not learned from gets what all of them have in common.
+        A language that it has not learned from gets what all of them have in common.  Sentences of a treebank
+        have their own marks: give the model ``treebank.with_marks(model.meant)``.
 
         :raises MissingPartError: if it is no model of several languages.
         """
         if not self.languages:
-            raise MissingPartError("it is a model of one language, or of treebanks that help one another")
+            raise MissingPartError(f"the model is of one language, so that it has none called {language!r}")
+        report = {name: value for name, value in self.report.items() if name != "languages"}
         parsed = None if self.parsed is None else in_language(self.parsed, language)
         conventions = self.languages.get(language, self.conventions)
-        return replace(in_language(self, language), parsed=parsed, conventions=conventions, languages={})
+        found = in_language(self, language)
+        return replace(found, report=report, parsed=parsed, conventions=conventions, languages={})
 
     @property
     def for_parsed(self) -> FittedStory:

@@ -177,7 +177,7 @@ def fit_correction(
     except ValueError as error:
         raise UserError(f"--errors {settings.errors:g}: {error}") from error
     check_device(device)
-    clean = use.load(model)
+    clean = use.load_one(model)
     report: dict[str, Any]
     if of_learners:
         learners = read_learners(train)

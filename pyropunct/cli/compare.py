@@ -114,7 +114,7 @@ def commas(
         return
     if out is not None:
         raise UserError("--out is for what --fit trains")
-    story = None if model is None else use.load(model)
+    story = None if model is None else use.load_one(model)
     if story is not None and COMMA not in story.vocabulary.tokens:
         raise UserError(f"{model}: the model has no comma among its marks")
     learned, measured = read_comma_sentences(train), read_comma_sentences(dev)
@@ -152,7 +152,7 @@ def joint(
     from pyropunct.text.lines import TreebankError
 
     use.start()
-    restores = use.load(model) if RESTORATION in settings.systems else None
+    restores = use.load_one(model) if RESTORATION in settings.systems else None
     treebanks = read_file(train), read_file(dev)
     universal = not all(map(have_language_tags, treebanks))
     learned = streams(treebanks[0], universal=universal)
@@ -219,7 +219,7 @@ def correction(
         written = read_learners(learners)
     else:
         written = read_learner_treebanks(learners, corrected)
-    clean = use.load(model)
+    clean = use.load_one(model)
     if written and clean.parser is None:
         raise UserError(f"--learners: {model} has no parser for the sentences of learners")
     treebanks = read_file(train), read_file(dev)

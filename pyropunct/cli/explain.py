@@ -58,8 +58,13 @@ def rules(
     names, file = _models_and_file(models)
     _check(names, file, examples, plot, format)
     check_output(plot, SVG, (*names, file))
-    loaded = {name: use.load(name) for name in names}
-    treebank = None if file is None else read_file(file, tell=True)
+    treebank = None
+    if file is not None and len(names) == 1:
+        one, treebank = use.load_for(names[0], file, tell=True)
+        loaded = {names[0]: one}
+    else:
+        loaded = {name: use.load(name) for name in names}
+        treebank = None if file is None else read_file(file, tell=True)
     sentences = None if treebank is None else list(treebank)
     about = {"file": file, **({} if treebank is None else console.plain_omissions(treebank.omitted))}
     for name, model in loaded.items():
@@ -209,6 +214,8 @@ def typology(
 
     check_output(plot, SVG, models)
     if len(models) == 1:
+        if use.language is not None:
+            raise click.UsageError("--language chooses one, and all languages of MODEL are shown")
         model = use.load(models[0])
         with _named(models[0]):
             compared = of_model(model, **vars(settings))

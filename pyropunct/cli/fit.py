@@ -107,6 +107,7 @@ def fit(
     is CODE=FILE, such as de=german.conllu, the model is for all of these languages: give --dev CODE=FILE too.
     """
     from pyropunct.cli.fit_reports import fit_report
+    from pyropunct.fitted.languages import levels_of
     from pyropunct.fitted.model_file import check_writable
     from pyropunct.nets.encoder import Encoder
     from pyropunct.nets.parser import FOLDS
@@ -115,8 +116,11 @@ def fit(
     from pyropunct.text.inputs import files_of_several, parts_of
     from pyropunct.train.fitting import fit as fit_model
 
-    name = options.recipe or ("languages" if any(map(language_and_file, train)) else "default")
+    several = any(map(language_and_file, train))
+    name = options.recipe or ("languages" if several else "default")
     recipe = changed_recipe(name, options.set, changes, {*RECIPE_OPTIONS, "direction"})
+    if recipe.channel == "languages" and not several:
+        raise UserError("the channel languages is for several languages: give CODE=FILE of each")
     _check(options, recipe)
     check_writable(options.out)
     outputs = {
@@ -156,10 +160,10 @@ def fit(
                 resume=checkpoints.resume,
                 **{name: getattr(options, name) for name in PASSED_ON},
             )
-            if model.languages:
-                with console.sentence_bar("languages", 2 * len(sentences)) as advance:
-                    model = with_counts(model, sentences, advance)
             model.save(file)
+            if levels_of(model) and model.scales:
+                with console.sentence_bar("languages", 2 * len(sentences)) as advance:
+                    with_counts(model, sentences, advance).save(file)
         report = fit_report(model, [*parts, *devs], file, merged=not json)
         report.show("json" if json else "text")
 
@@ -216,12 +220,15 @@ def read_treebanks(train: Sequence[str], dev: Sequence[str]) -> tuple[list[Treeb
     for place, path in enumerate(train):
         if path in train[:place]:
             raise UserError(f"{path} is given twice")
-    named = [path for path in (*train, *dev) if language_and_file(path)]
-    if named:
-        for path in (*train, *dev):
-            if path not in named:
-                raise UserError(f"{path}: has no language, but {named[0]} has one: give CODE=FILE for all")
-        found = [_of_language(path) for path in (*train, *dev)]
+    languages = [language_and_file(path) for path in (*train, *dev)]
+    if any(languages):
+        found = []
+        for path, named in zip((*train, *dev), languages, strict=True):
+            if named is None:
+                raise UserError(f"{path}: has no language, but other files do: give CODE=FILE for all")
+            treebank = read_file(named[1])
+            require_punctuation(treebank)
+            found.append(treebank.of_language(named[0]))
         return found[: len(train)], found[len(train) :]
     first, *others = (read_file(path) for path in train)
     require_punctuation(first)
@@ -229,15 +236,6 @@ def read_treebanks(train: Sequence[str], dev: Sequence[str]) -> tuple[list[Treeb
 
 
 def language_and_file(given: str) -> tuple[str, str] | None:
-    """The parts of ``CODE=FILE``; None for a file alone."""
-    match = re.fullmatch(r"([a-z]{2,3})=(.+)", given)
+    """The parts of ``CODE=FILE``; None for a file alone.  "all" is no code: `typology` shows it for all."""
+    match = re.fullmatch("(?!all=)([a-z]{2,3})=(.+)", given)
     return None if match is None or Path(given).exists() else (match[1], match[2])
-
-
-def _of_language(given: str) -> Treebank:
-    found = language_and_file(given)
-    assert found is not None  # as the caller has made sure
-    code, path = found
-    treebank = read_file(path)
-    require_punctuation(treebank)
-    return treebank.of_language(code)

@@ -2,6 +2,7 @@
 
 import gc
 import io
+import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -74,6 +75,13 @@ class Hardware:
             console.tell("compiling the inner loops, this once: it takes 15 to 30 seconds")
 
 
+def language_code(code: str) -> str:
+    """:raises ValueError: if it is no code of a language, in two or three small letters."""
+    if not re.fullmatch("[a-z]{2,3}", code):
+        raise ValueError(f"{code!r} is no code of a language, such as de")
+    return code
+
+
 @dataclass(frozen=True, kw_only=True)
 class ModelUse(Hardware):
     """How a model is loaded.
@@ -85,7 +93,7 @@ class ModelUse(Hardware):
     """
 
     encoder: Annotated[str | None, Placeholder("PLACE")] = None
-    language: Annotated[str | None, Placeholder("CODE")] = None
+    language: Annotated[str | None, Placeholder("CODE"), language_code] = None
     trust_variants: bool = False
 
     def load(self, model: str) -> "Punctuator":
@@ -100,17 +108,22 @@ class ModelUse(Hardware):
             loaded = Punctuator.load(model, variants=self.trust_variants, encoder=self.encoder)
         return loaded if self.language is None else of_language(loaded, self.language)
 
+    def load_one(self, model: str) -> "Punctuator":
+        """Load a model of one language. Raises UserError if it is of several, and none is chosen."""
+        loaded = self.load(model)
+        if loaded.languages:
+            raise UserError(f"{model}: is of several languages: choose one by --language")
+        return loaded
+
     def load_for(self, model: str, file: str, *, tell: bool = False) -> "tuple[Punctuator, Treebank]":
         """Load a model and a treebank; of a model of several languages that of the treebank."""
         loaded, treebank = self.load(model), read_file(file, tell=tell)
-        code = self.language
         if loaded.languages:
             from pyropunct.text.languages import likely_language
 
             words = " ".join(form for sentence in treebank for form in sentence.tree.forms)
-            code = likely_language(words, loaded.languages)
-            loaded = of_language(loaded, code)
-        return loaded, treebank if code is None else treebank.of_language(code)
+            loaded = of_language(loaded, likely_language(words, loaded.languages))
+        return loaded, treebank.with_marks(loaded.meant)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,12 +142,14 @@ class SeededUse(ModelUse):
 
 def of_language(model: "Punctuator", code: str) -> "Punctuator":
     """The model of a language; says if it has not learned from this one."""
+    if not model.languages:
+        raise UserError(f"--language {code}: the model is of one language")
     chosen = model.of(code)
     if code not in model.languages:
         known = " ".join(model.languages)
         console.tell(
-            f"pyropunct: the model has not learned from texts of the language {code}, so it does what its "
-            f"languages have in common: {known}"
+            f"pyropunct: the model has not learned from texts in the language {code}: it does what the "
+            f"languages that it knows have in common ({known})"
         )
     return chosen
 

@@ -16,8 +16,9 @@ from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.restoring import Restored, Source, has_marks
 from pyropunct.restore.sentence_stream import AtHand, BadLine, Item, chunks, read_items
 from pyropunct.text.conventions import UNSPACED_WORD
+from pyropunct.text.inputs import contents
 from pyropunct.text.languages import likely_language
-from pyropunct.text.lines import ByteLines, TextPart, TreebankError
+from pyropunct.text.lines import BEGINNING, ByteLines, TextPart, TreebankError
 from pyropunct.text.marks import space_between_words
 from pyropunct.text.raw_sentence import RawSentence
 from pyropunct.treebank.conllu_block import FORM, MISC
@@ -99,14 +100,17 @@ PEEKED = 1 << 16
 class _Peeked:
     """A stream with its first bytes read before."""
 
-    def __init__(self, stream: Any) -> None:
-        self._stream, self.first = stream, stream.read1(PEEKED)
-        self._again = self.first
+    def __init__(self, stream: Any, name: str) -> None:
+        self._stream, self._is_again = stream, True
+        try:
+            self.first: bytes = stream.read1(PEEKED)
+        except OSError as error:
+            raise TreebankError(name, f"cannot be read: {error.strerror or error}") from error
 
     def read1(self, size: int) -> bytes:
         """The bytes at hand."""
-        read, self._again = self._again, b""
-        return read or self._stream.read1(size)
+        is_again, self._is_again = self._is_again, False
+        return self.first if is_again else self._stream.read1(size)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
@@ -116,8 +120,12 @@ def with_language(part: TextPart, model: Punctuator) -> tuple[str | None, TextPa
     """The language of a text, found from its first bytes, and the text; None for a model of one language."""
     if not model.languages:
         return None, part
-    stream: Any = _Peeked(part.stream)
-    text = stream.first.decode(errors="ignore")
+    stream: Any = _Peeked(part.stream, part.name)
+    first = stream.first
+    if part.start != BEGINNING:  # a part of a file has the language of the file
+        with contents(part.name) as beginning:
+            first = beginning.read1(PEEKED)  # type: ignore[attr-defined]  # as all streams here
+    text = first.decode(errors="ignore")
     columns = [line.split("\t") for line in text.splitlines()]
     words = [row[FORM] for row in columns if len(row) > MISC and row[0].isdigit()]
     return likely_language(" ".join(words) or text, model.languages), part._replace(stream=stream)
@@ -144,10 +152,10 @@ class Items:
         self._quiet, self._cut = quiet or reject is not None, reject is not None
         self.omitted: list[Omission] = []
         unspaced = model.conventions.spacing.counts.get((UNSPACED_WORD, UNSPACED_WORD))
-        self._unspaced = reject is not None or unspaced is None
+        self._told_unspaced = reject is not None or unspaced is None
         self.failed = self._letters = self._strange = self._unforced = 0
         self._known = model.known_words
-        self._common = model.conventions.meant(model.vocabulary.tokens)
+        self._common = model.meant
         tolerant = reject is not None
         self._items: Iterable[Item]
         self._lines: AtHand
@@ -224,9 +232,9 @@ class Items:
             self._letters += sum(map(len, words))
             self._strange += sum(len(word) for word in words if word not in self._known)
             long = next((word for word in item.words if len(word) > LONGEST_UNSPACED), None)
-            if not self._unspaced and long is not None and not space_between_words(long, long):
+            if not self._told_unspaced and long is not None and not space_between_words(long, long):
                 self._tell(item, f"{long[:SHOWN]}… is read as one word: put spaces between the words")
-                self._unspaced = True
+                self._told_unspaced = True
         if not self._cut and isinstance(item, RawSentence) and len(item.words) > LONGEST_WHOLE:
             parts = f"{len(item.words)} words; lines of more than {LONGEST_WHOLE} are parsed in parts"
             self._tell(item, f"{parts} (is each sentence on a line of its own?)")

@@ -25,10 +25,10 @@ def in_language(fitted: Fitted, language: str) -> Fitted:
     :param language: one of ``vocabulary.treebanks``; any other has what all languages have in common.
     """
     levels, vocabulary = levels_of(fitted), fitted.vocabulary
-    if levels is None:
-        return fitted
     known = language in vocabulary.treebanks
     vocabulary = replace(vocabulary, main=language if known else vocabulary.main)
+    if levels is None:
+        return replace(fitted, vocabulary=vocabulary)
     recipe = fitted.recipe.changed(channel="sliding-window")
     story = blank_story(vocabulary, recipe)
     if fitted.story.reading is not None:
@@ -48,4 +48,5 @@ def in_language(fitted: Fitted, language: str) -> Fitted:
     blank = story.state_dict()
     fixed = {name: state.get(name, blank[name]) for name in fixed_names(story)}
     settle_story(story, fixed, values, scales)
+    story.to(levels.class_logits.device)
     return replace(fitted, vocabulary=vocabulary, recipe=recipe, story=story)

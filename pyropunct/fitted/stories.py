@@ -34,10 +34,10 @@ SYNTAX_TABLE = "syntax.probabilities"
 """The name of the syntax model's table."""
 
 LEAST_HALF = 2**-24
-"""The least number of half precision."""
+"""The smallest positive number of half precision."""
 
 OF_CHANNEL = "channel."
-"""How the names of the channel's weights begin, whose last digits do not matter."""
+"""How the names of the channel's weights begin, which are rounded to half precision in small files."""
 
 OF_READING = "reading."
 """How the names of the weights begin with which a story reads."""
@@ -119,7 +119,7 @@ def story_tensors(story: Story, small: bool) -> dict[str, Tensor]:
     if small:
         of_channel = (name for name in learned_values(story) if name.startswith(OF_CHANNEL))
         state |= {name: state[name].half().double() for name in of_channel}
-        scales = {name: scale.half().double() for name, scale in scales.items()}
+        scales = {name: scale.clamp(min=LEAST_HALF).half().double() for name, scale in scales.items()}
     if isinstance(story.attach, LogLinearAttach) and not learned_scales(story.attach):
         left = rounded(story.attach) if small else pruned(story.attach)
         state |= {f"attach.{name}": tensor for name, tensor in left._asdict().items()}

@@ -63,6 +63,9 @@ def likely_language(text: str, known: Collection[str]) -> str:
     """The language of a text: one of the known ones, unless a long text is surely in another one."""
     letters = sum(map(str.isalpha, text[:MOST_LETTERS]))
     best, probability = language_of(text)
-    if best in known or (letters >= OWN_LETTERS and probability > OWN_PROBABILITY):
+    names = {NORWEGIAN.get(code, code): code for code in known}
+    if best in names:
+        return names[best]
+    if letters >= OWN_LETTERS and probability > OWN_PROBABILITY:
         return best
     return language_of(text, known)[0]

@@ -82,7 +82,18 @@ COMMON = {
     **dict.fromkeys("？؟", "?"),
     **dict.fromkeys("；؛", ";"),
     **{"！": "!", "：": ":", "（": "(", "）": ")", "［": "[", "］": "]"},
-    **{"«": "“", "»": "”", "„": "“", "「": "“", "」": "”", "『": "‘", "』": "’", "‹": "‘", "›": "’"},
+    **{
+        "«": "“",
+        "»": "”",
+        "„": "“",
+        "「": "“",
+        "」": "”",
+        "『": "‘",
+        "』": "’",
+        "‹": "‘",
+        "›": "’",
+        "‚": "‘",
+    },
 }
 """Marks of some languages, each with the common one that does the same.  In a model of several languages,
 all of them have the common ones."""
@@ -98,8 +109,40 @@ def common_marks(marks: Mapping[str, int]) -> dict[str, str]:
     """The common mark for each of `COMMON`, and for the comma of a language, given its marks with counts."""
     commas = sum(marks.get(comma, 0) for comma in (",", *(one for one in COMMON if COMMON[one] == ",")))
     quotes = {",,": "“", "''": "”"} if ",," in marks else {}  # two commas are typed for a low quotation mark
+    quotes |= {DOUBLE[1]: DOUBLE[1]} if marks.get(DOUBLE[1], 0) > 3 * marks.get(DOUBLE[0], 0) else {}
     comma = {ENUMERATION_COMMA: ","} if commas < marks.get(ENUMERATION_COMMA, 0) else {}
     return {**COMMON, **quotes, **comma}
+
+
+EITHER_WAY = {"”": "”", "»": "«»", "›": "‹›"}
+"""Closing quotation marks that may open, with those that then close: Swedish writes ”so”, Danish »so«."""
+
+
+CLOSING_QUOTES = {**dict.fromkeys("“”«»", DOUBLE[1]), **dict.fromkeys("‘’‹›", SINGLE[1])}
+"""What quotation marks that close a pair become."""
+
+
+def in_common_marks(marks: Sequence[str], common: Mapping[str, str]) -> list[str]:
+    """The marks of a sentence, from left to right, with the common one for each that has one.
+
+    Of quotation marks the first of a pair opens and the second closes, whatever their characters are:
+    „so“, »so« and ”so” become “so”.
+    """
+    last = {mark: place for place, mark in enumerate(marks)}
+    found, waiting = list[str](), list[str]()
+    for place, mark in enumerate(marks):
+        closers = EITHER_WAY.get(mark, "") if mark in common else ""
+        if waiting and mark in waiting[-1]:
+            waiting.pop()
+            found.append(CLOSING_QUOTES.get(mark, common.get(mark, mark)))
+        elif any(last.get(closer, -1) > place for closer in closers):
+            waiting.append(closers)
+            found.append(SINGLE[0] if mark == "›" else DOUBLE[0])
+        else:
+            if common.get(mark, mark) in (DOUBLE[0], SINGLE[0]):
+                waiting.append(CLOSERS.get(mark, ""))
+            found.append(common.get(mark, mark))
+    return found
 
 
 QUOTE_TAGS = ("``", "''")

@@ -153,8 +153,8 @@ class TypedMarks:
         dashes = frozenset(filter(_is_dash, self.known))
         at_ends = self.known - _APOSTROPHES
         self.any = RunsOfMarks(self.known)
-        self._front = RunsOfMarks(mark for mark in at_ends if opens(mark) or mark in dashes)
-        self._back = RunsOfMarks(mark for mark in at_ends if closes(mark) or mark in dashes)
+        self._front = RunsOfMarks(mark for mark in at_ends if opens(mark) or mark in (*dashes, *"»›"))
+        self._back = RunsOfMarks(mark for mark in at_ends if closes(mark) or mark in (*dashes, *"“‘«‹"))
         parting = [mark for mark in self.known if mark in dashes or not space_between_words(mark, mark)]
         longest_first = sorted(parting, key=lambda mark: (-len(mark), mark))
         self.separators = re.compile("|".join(map(re.escape, longest_first)) or r"(?!)")

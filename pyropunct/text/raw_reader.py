@@ -14,7 +14,7 @@ from pkgutil import iter_modules
 from typing import NamedTuple, Protocol
 
 from pyropunct.text.conventions import Conventions, Splits
-from pyropunct.text.marks import ABBREVIATION_DOT, direct_quotes
+from pyropunct.text.marks import ABBREVIATION_DOT, direct_quotes, in_common_marks
 from pyropunct.text.prose import (
     TypedMarks,
     beginning_of,
@@ -213,7 +213,7 @@ class RawReader:
     def _directed(self, slots: Sequence[Sequence[_MarkPiece]]) -> Iterator[tuple[WrittenMark, ...]]:
         """The marks of each slot, quotation marks directed."""
         marks = [mark for slot in slots for mark in slot]
-        forms = [self._marks.narrow.get(mark.form, mark.form) for mark in marks]
+        forms = in_common_marks([mark.form for mark in marks], self._marks.narrow)
         directed = iter(direct_quotes(forms, [mark.tag for mark in marks]))
         for slot in slots:
             tokens = islice(directed, len(slot))

@@ -1,6 +1,7 @@
 """The training of a story: data, steps, scores, and the resulting model."""
 
 import warnings
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -205,7 +206,7 @@ class Training(Trainer):
     def batches(self) -> list[list[int]]:
         """The batches of an epoch, in random order; each is of one treebank, whose trees share weights."""
         order = torch.randperm(len(self.train))[: self.size].tolist()
-        of = {name: list[int]() for name in self.vocabulary.treebanks}
+        of = defaultdict[str, list[int]](list)
         for number in order:
             of[self.train[number].tree.treebank].append(number)
         size = self.recipe.batch_size

@@ -25,8 +25,11 @@ from pyropunct.text.conventions import (
 from pyropunct.text.marks import (
     ABBREVIATION_DOT,
     CLOSERS,
+    DOUBLE,
     PAIRED,
+    SINGLE,
     SPECIAL,
+    STRAIGHT,
     Surface,
     space_between_words,
 )
@@ -146,13 +149,28 @@ def _together(
 
 
 def _quote_style(sentences: Iterable[Sentence]) -> dict[str, str]:
-    """For each mark its most frequent form, if that is another one, such as a straight quotation mark."""
+    """For each mark its most frequent form, if that is another one, such as a straight quotation mark.
+
+    Both marks of a pair are straight, or neither.
+    """
     forms: dict[str, Counter[str]] = {}
     for sentence in sentences:
         for token, mark in sentence.layout.directed():
-            forms.setdefault(mark, Counter())[sentence.layout.form(token)] += 1
-    style = {mark: counts.most_common(1)[0][0] for mark, counts in forms.items()}
+            form = sentence.layout.form(token)
+            forms.setdefault(mark, Counter())[TYPED.get(form, form)] += 1
+    for pair, straight in ((DOUBLE, '"'), (SINGLE, "'")):
+        counts = [forms.get(mark, Counter()) for mark in pair]
+        if 2 * sum(one[straight] for one in counts) < sum(map(Counter.total, counts)):
+            for one in counts:
+                del one[straight]
+        else:
+            forms |= {mark: Counter([straight]) for mark in pair if mark in forms}
+    style = {mark: counts.most_common(1)[0][0] for mark, counts in forms.items() if counts}
     return {mark: form for mark, form in style.items() if form != mark}
+
+
+TYPED = {form: "'" if pair == SINGLE else '"' for form, pair in STRAIGHT.items()} | {",,": '"'}
+"""What is read for a straight quotation mark, or typed for one, with the usual one."""
 
 
 def _abbreviations(sentences: Iterable[Sentence]) -> frozenset[str]:

@@ -4,7 +4,7 @@ This is the preprocessing of Li, Wang & Eisner 2019, section 4: see ``docs/refer
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from io import BytesIO
 from itertools import pairwise
@@ -105,9 +105,12 @@ class Treebank(Sequence[Sentence]):
 
         See `pyropunct.text.marks.COMMON`.
         """
-        named = self.named(code)
-        common = common_marks(Counter(mark for one in named for slot in one.surface for mark in slot))
-        return replace(named, sentences=tuple(one.with_marks(common) for one in named))
+        counts = Counter(mark for sentence in self for slot in sentence.surface for mark in slot)
+        return self.named(code).with_marks(common_marks(counts))
+
+    def with_marks(self, common: Mapping[str, str]) -> "Treebank":
+        """The treebank with the common tokens for some marks: see `Sentence.with_marks`."""
+        return replace(self, sentences=tuple(sentence.with_marks(common) for sentence in self.sentences))
 
     @property
     def lifted_arcs(self) -> int:

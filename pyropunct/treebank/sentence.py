@@ -5,10 +5,11 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyropunct.text.conventions import Conventions
-from pyropunct.text.marks import Surface, displayed
+from pyropunct.text.marks import Surface, displayed, in_common_marks
 from pyropunct.treebank.conllu_block import DEPREL, DEPS, HEAD, UPOS
 from pyropunct.treebank.conllu_writer import as_written, write_items, write_misc
 from pyropunct.treebank.repunctuate import USUAL, Layout, arrange, printed, written_words
@@ -36,8 +37,12 @@ class Sentence:
     layout: Layout = field(repr=False)
 
     def with_marks(self, common: Mapping[str, str]) -> "Sentence":
-        """The sentence with other tokens for some marks; it is printed and written as before."""
-        surface = tuple(tuple(common.get(mark, mark) for mark in slot) for slot in self.surface)
+        """The sentence with the common tokens for some marks; its own text and lines stay.
+
+        :param common: see `pyropunct.text.marks.in_common_marks`.
+        """
+        found = iter(in_common_marks([mark for slot in self.surface for mark in slot], common))
+        surface = tuple(tuple(islice(found, len(slot))) for slot in self.surface)
         return replace(self, surface=surface, layout=replace(self.layout, surface=surface))
 
     def text(self, surface: Surface | None = None, conventions: Conventions = USUAL) -> str:

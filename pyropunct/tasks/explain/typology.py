@@ -21,7 +21,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from pyropunct.errors import MissingPartError
+from pyropunct.errors import MissingPartError, ModelFileError
+from pyropunct.files import untrusted
 from pyropunct.fitted.fitted_story import FittedStory, merged_edits
 from pyropunct.inference.machines.products import EDITS, TokenEdit
 from pyropunct.models.learned import learned_scales, learned_values
@@ -199,12 +200,14 @@ class Comparison:
     :ivar of: a pair of functions, a relation, or "final mark".
     :ivar outcome: what becomes of the pair, or is sprouted.
     :ivar shares: by language; None where there are too few.
+    :ivar first: 1 if the first share is that of all languages.
     """
 
     table: str
     of: str
     outcome: str
     shares: tuple[Share | None, ...]
+    first: int = 0
 
     @property
     def known(self) -> list[Share]:
@@ -214,7 +217,8 @@ class Comparison:
     @property
     def differs(self) -> bool:
         """Whether the intervals of two languages do not overlap."""
-        return max(share.low for share in self.known) > min(share.high for share in self.known)
+        known = [share for share in self.shares[self.first :] if share is not None]
+        return bool(known) and max(share.low for share in known) > min(share.high for share in known)
 
 
 def side_by_side(
@@ -266,7 +270,7 @@ def with_counts(
     counts: dict[str, Any] = {}
     for code in model.languages:
         own, some = model.of(code), [one for one in sentences if one.tree.treebank == code]
-        some = some[:: -(-len(some) // MOST_COUNTED)]
+        some = some[:: max(1, -(-len(some) // MOST_COUNTED))]
         expected, constituents = expected_pairs(own, some, advance)
         functions = [*_functions(own, expected).values()]
         edits = part_by_part(own.edit_counts, some, advance)
@@ -306,15 +310,20 @@ def of_model(
             "it is no model of several languages with a posterior: fit one to CODE=FILE of each language, or "
             "give each MODEL a FILE"
         )
-    languages = []
-    for of in counts.values():
-        tallies = {(table, name): Tally(total, outcomes) for table, name, total, outcomes in of["tallies"]}
-        languages.append(LanguageCounts({}, tallies))
-    compared = [
-        replace(one, shares=(_mean(one, level), *one.shares))
-        for one in side_by_side(languages, least=least, level=level)
-    ]
-    return [*_outcomes(model, counts, least, 1 - (1 - level) / (len(counts) + 1)), *compared]
+    with untrusted("the counts of the languages in the model are damaged", ModelFileError):
+        counts = {code: counts[code] for code in model.languages}
+        pairs = {code: dict[str, float](kept["pairs"]) for code, kept in counts.items()}
+        languages = [
+            LanguageCounts({}, {(table, of): Tally(total, outcomes) for table, of, total, outcomes in kept})
+            for kept in (counts[code]["tallies"] for code in counts)
+        ]
+        of_one = 1 - (1 - level) / (len(languages) + 1)
+        compared = [
+            replace(one, shares=(_mean(one, of_one), *one.shares), first=1)
+            for one in side_by_side(languages, least=least, level=1 - (1 - of_one) * len(languages))
+        ]
+        found = [*_outcomes(model, pairs, least, of_one), *compared]
+    return found
 
 
 def _mean(one: Comparison, level: float) -> Share | None:
@@ -327,11 +336,13 @@ def _mean(one: Comparison, level: float) -> Share | None:
     return Share(middle * total, total, max(0.0, middle - spread), min(1.0, middle + spread))
 
 
-def _outcomes(model: Punctuator, counts: Mapping[str, Any], least: float, level: float) -> list[Comparison]:
+def _outcomes(
+    model: Punctuator, counts: Mapping[str, Mapping[str, float]], least: float, level: float
+) -> list[Comparison]:
     """The outcomes of pairs that the languages together expect so often; the commonest pairs first."""
     total: defaultdict[str, float] = defaultdict(float)
-    for of in counts.values():
-        for pair, number in of["pairs"].items():
+    for pairs in counts.values():
+        for pair, number in pairs.items():
             total[pair] += number
     known = sorted((pair for pair in total if total[pair] >= least), key=lambda pair: -total[pair])
     tokens = {display(token): number for number, token in enumerate(model.vocabulary.tokens)}
@@ -343,13 +354,13 @@ def _outcomes(model: Punctuator, counts: Mapping[str, Any], least: float, level:
         outcomes: defaultdict[str, list[int]] = defaultdict(list)
         for kind in range(len(EDITS)):
             outcomes[" ".join(TokenEdit(a, b, kind).after_of(first, second))].append(kind)
-        numbers = [total[pair], *(of["pairs"].get(pair, 0.0) for of in counts.values())]
+        numbers = [total[pair], *(pairs.get(pair, 0.0) for pairs in counts.values())]
         for outcome, kinds in outcomes.items():
             shares = (
                 _interval(draws[:, place, kinds].sum(-1), number, level) if number >= least else None
                 for draws, number in zip(drawn, numbers, strict=True)
             )
-            compared.append(Comparison(PAIRS, pair, outcome, tuple(shares)))
+            compared.append(Comparison(PAIRS, pair, outcome, tuple(shares), first=1))
     return compared
 
 
@@ -361,7 +372,7 @@ def _drawn(model: Punctuator, places: Tensor) -> Tensor:
     """(draws, pairs, 4) probabilities of the edits of pairs of tokens, (pairs, 2), in a language."""
     window = model.story.channel.get_submodule("channel")
     name, (a, b) = "edit_logits", places.unbind(-1)
-    mean, scale = learned_values(window)[name][a, b], learned_scales(window)[name][a, b]
+    mean, scale = (found[name][a, b].cpu() for found in (learned_values(window), learned_scales(window)))
     noise = torch.randn(DRAWS, *mean.shape, generator=torch.Generator().manual_seed(0), dtype=mean.dtype)
     return (mean + scale * noise).softmax(-1)
 
