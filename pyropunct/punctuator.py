@@ -327,7 +327,7 @@ class Punctuator(FittedStory):
 
         Log-linear weights near zero are dropped and the others rounded (`pyropunct.models.attach.pruning`),
         and the syntax model is saved in single precision.  This changes the sixth digit of the perplexity.
-        Saving a loaded model again changes nothing.  No weights are dropped that have `scales`.
+        Saving a loaded model again changes nothing.  Weights with `scales` are kept.
 
         :param path: ``.safetensors`` is appended if missing.
         :param small: round more, see `pyropunct.models.attach.pruning.rounded` and

@@ -17,16 +17,16 @@ COMMON = 0
 
 
 class Languages(Window):
-    """A `Window` for several languages: what one seldom shows it borrows from the others.
+    """A `Window` for several languages, which borrow from each other the edits that they seldom show.
 
     The logits of the edits e of a pair a b in a language are drawn around shared ones::
 
         phi[language, a, b] = softmax over e of
             classes[class a, class b, e] + pair[a, b, e] + own[language, a, b, e]
 
-    Marks with the same function are of one class.  So a pair that no language shows behaves as its classes
-    do, and a pair that this language does not show as it does elsewhere.  All three levels are normal a
-    priori.  Trees name their language by `TREEBANK`; those that name none have the shared edits.
+    Marks with the same function are of one class.  So a pair that this language does not show behaves as it
+    does elsewhere, and a pair that no language shows behaves as its classes do.  All three levels are normal
+    a priori.  Trees name their language by `TREEBANK`; those that name none have the shared edits.
 
     :param functions: the class of each token; by default all are of one.
     :param treebanks: the languages; the first one stands for `COMMON` and has no level of its own.

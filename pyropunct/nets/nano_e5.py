@@ -129,7 +129,11 @@ def opened_file(path: Path) -> tuple[Any, Any]:
 
 
 def _tokenizer(data: _Bytes, most: int, longest: int) -> Any:
-    """The tokenizer with the pieces of a file, of which it has at most so many."""
+    """The tokenizer with the pieces of a file.
+
+    :param most: the most pieces, for which the weights have room.
+    :param longest: the most pieces of a text.
+    """
     from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, processors
     from transformers import PreTrainedTokenizerFast
 
