@@ -101,8 +101,11 @@ def _learned(
     """The rules of the model of that name."""
     from pyropunct.tasks.explain.learned_rules import learned_rules
     from pyropunct.tasks.explain.nunberg import is_english
+    from pyropunct.treebank.tree import MAIN_TREEBANK
 
-    nunberg = is_english(model.vocabulary.forms) if nunberg is None else nunberg
+    if nunberg is None:
+        of_english = not model.languages and model.vocabulary.main in (MAIN_TREEBANK, "en")
+        nunberg = of_english and is_english(model.vocabulary.forms)
     with _named(name), console.sentence_bar("counting", len(sentences or ())) as advance:
         return learned_rules(model, sentences, advance=advance, nunberg=nunberg, **vars(settings))
 

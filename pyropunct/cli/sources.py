@@ -30,7 +30,8 @@ Found = TypeVar("Found")
 
 
 FEW_LETTERS, MANY_WORDS = 100, 5000
-"""Nothing is said of the language of fewer letters, or by a model that knows fewer words."""
+"""Nothing is said of the language of fewer letters, by a model that knows fewer words, or by one of several
+languages, which knows few words of each."""
 
 LONGEST_UNSPACED, SHOWN = 10, 12
 """The most characters of a word in a script without spaces, and those that are shown of a longer one."""
@@ -154,7 +155,7 @@ class Items:
         unspaced = model.conventions.spacing.counts.get((UNSPACED_WORD, UNSPACED_WORD))
         self._told_unspaced = reject is not None or unspaced is None
         self.failed = self._letters = self._strange = self._unforced = 0
-        self._known = model.known_words
+        self._known, self._is_judged = model.known_words, len(model.vocabulary.treebanks) == 1
         self._common = model.meant
         tolerant = reject is not None
         self._items: Iterable[Item]
@@ -243,7 +244,7 @@ class Items:
     def _is_foreign(self) -> bool:
         """Whether the text so far seems to be in another language than the model's."""
         enough = self._letters >= FEW_LETTERS and len(self._known) >= MANY_WORDS
-        return enough and 2 * self._strange > self._letters and self._reject is None
+        return self._is_judged and enough and 2 * self._strange > self._letters and self._reject is None
 
     def _long_line(self, line: RawSentence) -> None:
         """Report on a line that is too long for a sentence."""

@@ -288,6 +288,17 @@ def test_the_language_of_a_text_is_found_or_told(
         model({"a": "b"})
 
 
+def test_unknown_words_are_of_the_language(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A model of several languages knows few words of each: it does not take them for another language."""
+    monkeypatch.setattr("pyropunct.cli.sources.MANY_WORDS", 0)
+    monkeypatch.setattr("pyropunct.cli.sources.FEW_LETTERS", 1)
+    text = tmp_path / "text.txt"
+    text.write_text("ihmiset laulavat\n", encoding="utf-8")
+    assert printed("restore", place, text, "--language", "en") != text.read_text("utf-8")
+
+
 def test_words_without_spaces_are_told_of(
     place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
