@@ -148,6 +148,10 @@ def _together(
     return frozenset(found[True]), frozenset(found[False]), frozenset(joined)
 
 
+TYPED = {form: "'" if pair == SINGLE else '"' for form, pair in STRAIGHT.items()} | {",,": '"'}
+"""What is read for a straight quotation mark, or typed for one, with the usual one."""
+
+
 def _quote_style(sentences: Iterable[Sentence]) -> dict[str, str]:
     """For each mark its most frequent form, if that is another one, such as a straight quotation mark.
 
@@ -167,10 +171,6 @@ def _quote_style(sentences: Iterable[Sentence]) -> dict[str, str]:
             forms |= {mark: Counter([straight]) for mark in pair if mark in forms}
     style = {mark: counts.most_common(1)[0][0] for mark, counts in forms.items() if counts}
     return {mark: form for mark, form in style.items() if form != mark}
-
-
-TYPED = {form: "'" if pair == SINGLE else '"' for form, pair in STRAIGHT.items()} | {",,": '"'}
-"""What is read for a straight quotation mark, or typed for one, with the usual one."""
 
 
 def _abbreviations(sentences: Iterable[Sentence]) -> frozenset[str]:
