@@ -5,8 +5,8 @@
 
 Each file is a treebank of Universal Dependencies, named by the code of its language.  Adapters of the encoder
 learn together with a reader of running text; parser and tagger read the encoder through them.  Of a treebank
-of more than ``--most`` sentences, so many from all over it are taken.  The folder ``--work`` keeps what is
-trained: after an interruption, the same command continues.  On two cores it takes about two hours.
+with more than ``--most`` sentences, only so many are used, from all over it.  The folder ``--work`` keeps
+what is trained: after an interruption, the same command continues.  On two cores it takes about two hours.
 """
 
 import argparse
@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import torch
+from shipped import READER_WITH_ENCODER
 from torch import Tensor
 
 from pyropunct import Punctuator, Sentence
@@ -27,7 +28,7 @@ from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.encoder import Encoder, Opened
 from pyropunct.nets.parser import fold_recipe, jackknifed, train_parser
 from pyropunct.nets.reader import ADAPTING_RATE, RunningReader, train_reader
-from pyropunct.nets.running_text import Document, ReaderRecipe, documents
+from pyropunct.nets.running_text import Document, documents
 from pyropunct.nets.tagger import SlotTaggerRecipe
 from pyropunct.nets.word_embedding import CachedFeatures
 from pyropunct.shipped import FOLDER
@@ -39,21 +40,7 @@ from pyropunct.train.fitting import fit_story
 from pyropunct.train.parser_output import fit_parsed, fit_tagger
 from pyropunct.treebank.conllu_block import FEATS, XPOS
 
-READER = ReaderRecipe(
-    epochs=10,
-    epoch_words=80_000,
-    least_steps=0,
-    batch_words=600,
-    learning_rate=0.002,
-    form_count=20,
-    form_size=16,
-    character_size=16,
-    spelling_size=32,
-    layers=1,
-    lower_cased=0.4,
-    window=90,
-)
-"""What the encoder knows of words, the reader need not learn."""
+READER = replace(READER_WITH_ENCODER, epochs=10, epoch_words=80_000, lower_cased=0.4)
 
 PARSER = ParserRecipe(
     epochs=4,

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from pyropunct.inference.machines.products import EDITS, KEEP
 from pyropunct.models.channel.window import Window
+from pyropunct.models.learned import learned_scales, other_values
 from pyropunct.models.priors import NormalPrior
 from pyropunct.models.trees import TREEBANK, AnyTrees, TreeBatch
 
@@ -33,7 +34,7 @@ class Languages(Window):
     :param prior_scale: the standard deviation of the prior of ``classes``.
     :param prior_keep: the mean of that prior for keep; all other means are zero.
     :param pair_scale: the standard deviation of the prior of ``pair``.
-    :param language_scale: that of ``own``: the smaller it is, the more a language borrows.
+    :param language_scale: that of the prior of ``own``.  If it is small, a language borrows much.
     """
 
     def __init__(
@@ -65,6 +66,12 @@ class Languages(Window):
         rows = self.class_logits[..., self._class, :, :]
         shared = rows[..., self._class, :] + self.pair_logits
         return shared if language == COMMON else shared + self.own_logits[..., language - 1, :, :, :]
+
+    def scales_of(self, language: int) -> Tensor:
+        """(tokens, tokens, 4) the posterior standard deviations of `logits_of`, with independent levels."""
+        variances = {name: scale.square() for name, scale in learned_scales(self).items()}
+        with other_values(self, variances):  # which add up, as logits do
+            return self.logits_of(language).sqrt()
 
     def edit_table(self) -> Tensor:
         """(..., tokens, tokens, 4) the shared edits."""

@@ -58,13 +58,12 @@ def rules(
     names, file = _models_and_file(models)
     _check(names, file, examples, plot, format)
     check_output(plot, SVG, (*names, file))
-    treebank = None
-    if file is not None and len(names) == 1:
-        one, treebank = use.load_for(names[0], file, tell=True)
-        loaded = {names[0]: one}
-    else:
+    if file is None or len(names) > 1:
         loaded = {name: use.load(name) for name in names}
         treebank = None if file is None else read_file(file, tell=True)
+    else:
+        one, treebank = use.load_for(names[0], file, tell=True)
+        loaded = {names[0]: one}
     sentences = None if treebank is None else list(treebank)
     about = {"file": file, **({} if treebank is None else console.plain_omissions(treebank.omitted))}
     for name, model in loaded.items():

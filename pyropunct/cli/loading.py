@@ -97,7 +97,7 @@ class ModelUse(Hardware):
     trust_variants: bool = False
 
     def load(self, model: str) -> "Punctuator":
-        """Load a model, that of the language if one is chosen.
+        """Load a model; if a language is chosen, the model of this language.
 
         Raises UserError if there is none, or it names an untrusted variant.
         """
@@ -116,7 +116,7 @@ class ModelUse(Hardware):
         return loaded
 
     def load_for(self, model: str, file: str, *, tell: bool = False) -> "tuple[Punctuator, Treebank]":
-        """Load a model and a treebank; of a model of several languages that of the treebank."""
+        """Load a model and a treebank.  Of several languages, the model is for that of the treebank."""
         loaded, treebank = self.load(model), read_file(file, tell=tell)
         if loaded.languages:
             from pyropunct.text.languages import likely_language

@@ -60,7 +60,7 @@ def text_work(
 ) -> Work:
     """Work that reads a text, finds a result for each of its sentences, and shows them in order.
 
-    A model of several languages is that of the language of each text.
+    From a model of several languages, each text gets the model of its language.
 
     :param few_draws: a `Restored` with fewer effective draws is doubtful.
     :param force: work on lines in another language than the model's too.

@@ -8,7 +8,7 @@ from pyropunct.fitted.stories import blank_story, settle_story
 from pyropunct.models.channel.composed import Slip
 from pyropunct.models.channel.languages import COMMON, Languages
 from pyropunct.models.extensions import Trust
-from pyropunct.models.learned import fixed_names, learned_scales, learned_values, other_values
+from pyropunct.models.learned import fixed_names, learned_scales, learned_values
 
 Fitted = TypeVar("Fitted", bound=FittedStory)
 
@@ -42,9 +42,7 @@ def in_language(fitted: Fitted, language: str) -> Fitted:
     number = vocabulary.treebanks.index(language) if known else COMMON
     values[f"{of_levels}edit_logits"] = levels.logits_of(number).detach()
     if scales:
-        variances = {name: scale.square() for name, scale in learned_scales(levels).items()}
-        with other_values(levels, variances):  # those of independent levels add up
-            scales[f"{of_levels}edit_logits"] = levels.logits_of(number).sqrt()
+        scales[f"{of_levels}edit_logits"] = levels.scales_of(number)
     blank = story.state_dict()
     fixed = {name: state.get(name, blank[name]) for name in fixed_names(story)}
     settle_story(story, fixed, values, scales)

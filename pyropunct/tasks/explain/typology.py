@@ -24,8 +24,9 @@ from torch import Tensor
 from pyropunct.errors import MissingPartError, ModelFileError
 from pyropunct.files import untrusted
 from pyropunct.fitted.fitted_story import FittedStory, merged_edits
+from pyropunct.fitted.languages import in_language, levels_of
 from pyropunct.inference.machines.products import EDITS, TokenEdit
-from pyropunct.models.learned import learned_scales, learned_values
+from pyropunct.models.channel.languages import COMMON, Languages
 from pyropunct.models.symmetry import PAIRED
 from pyropunct.punctuator import Punctuator
 from pyropunct.tasks import Advance, TypologySettings
@@ -233,7 +234,11 @@ def side_by_side(
     :param level: the probability that all intervals of a row cover their shares, so that languages with the
         same share have disjoint intervals with a probability of at most 1 - level.
     """
-    of_one = 1 - (1 - level) / len(languages)
+    return _rows(languages, least, 1 - (1 - level) / len(languages))
+
+
+def _rows(languages: Sequence[LanguageCounts], least: float, of_one: float) -> list[Comparison]:
+    """`side_by_side`, given the level of one interval."""
     found = []
     for table, of in dict.fromkeys(key for language in languages for key in language.tallies):
         tallies = [language.tallies.get((table, of), Tally(0.0, {})) for language in languages]
@@ -269,7 +274,7 @@ def with_counts(
     """
     counts: dict[str, Any] = {}
     for code in model.languages:
-        own, some = model.of(code), [one for one in sentences if one.tree.treebank == code]
+        own, some = in_language(model, code), [one for one in sentences if one.tree.treebank == code]
         some = some[:: max(1, -(-len(some) // MOST_COUNTED))]
         expected, constituents = expected_pairs(own, some, advance)
         functions = [*_functions(own, expected).values()]
@@ -304,8 +309,8 @@ def of_model(
 
     :raises MissingPartError: if the model has no languages, counts or posterior.
     """
-    counts = model.report.get(IN_REPORT)
-    if not model.languages or not counts or not model.scales:
+    counts, levels = model.report.get(IN_REPORT), levels_of(model)
+    if levels is None or not model.languages or not counts or not model.scales:
         raise MissingPartError(
             "it is no model of several languages with a posterior: fit one to CODE=FILE of each language, or "
             "give each MODEL a FILE"
@@ -320,9 +325,9 @@ def of_model(
         of_one = 1 - (1 - level) / (len(languages) + 1)
         compared = [
             replace(one, shares=(_mean(one, of_one), *one.shares), first=1)
-            for one in side_by_side(languages, least=least, level=1 - (1 - of_one) * len(languages))
+            for one in _rows(languages, least, of_one)
         ]
-        found = [*_outcomes(model, pairs, least, of_one), *compared]
+        found = [*_outcomes(model, levels, pairs, least, of_one), *compared]
     return found
 
 
@@ -337,7 +342,11 @@ def _mean(one: Comparison, level: float) -> Share | None:
 
 
 def _outcomes(
-    model: Punctuator, counts: Mapping[str, Mapping[str, float]], least: float, level: float
+    model: Punctuator,
+    levels: Languages,
+    counts: Mapping[str, Mapping[str, float]],
+    least: float,
+    level: float,
 ) -> list[Comparison]:
     """The outcomes of pairs that the languages together expect so often; the commonest pairs first."""
     total: defaultdict[str, float] = defaultdict(float)
@@ -347,7 +356,8 @@ def _outcomes(
     known = sorted((pair for pair in total if total[pair] >= least), key=lambda pair: -total[pair])
     tokens = {display(token): number for number, token in enumerate(model.vocabulary.tokens)}
     places = torch.tensor([[tokens[mark] for mark in pair.split(" ")] for pair in known]).reshape(-1, 2)
-    drawn = [_drawn(model.of(code), places) for code in ("", *counts)]
+    numbered = model.vocabulary.treebanks.index
+    drawn = [_drawn(levels, language, places) for language in (COMMON, *map(numbered, counts))]
     compared = []
     for place, pair in enumerate(known):
         (a, b), (first, second) = places[place].tolist(), pair.split(" ")
@@ -368,11 +378,10 @@ DRAWS = 4000
 """Draws from the posterior of the edits of a language."""
 
 
-def _drawn(model: Punctuator, places: Tensor) -> Tensor:
+def _drawn(levels: Languages, language: int, places: Tensor) -> Tensor:
     """(draws, pairs, 4) probabilities of the edits of pairs of tokens, (pairs, 2), in a language."""
-    window = model.story.channel.get_submodule("channel")
-    name, (a, b) = "edit_logits", places.unbind(-1)
-    mean, scale = (found[name][a, b].cpu() for found in (learned_values(window), learned_scales(window)))
+    a, b = places.unbind(-1)
+    mean, scale = (of(language)[a, b].detach().cpu() for of in (levels.logits_of, levels.scales_of))
     noise = torch.randn(DRAWS, *mean.shape, generator=torch.Generator().manual_seed(0), dtype=mean.dtype)
     return (mean + scale * noise).softmax(-1)
 
