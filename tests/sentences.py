@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import chain, count
 
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.tasks.explain.reattaching import hung
+from pyropunct.tasks.explain.hanging import hung
 from pyropunct.text.marks import START
 from pyropunct.treebank.reading import read_text, read_treebank
 from pyropunct.treebank.sentence import Sentence

@@ -8,9 +8,8 @@ from pyropunct.punctuator import Punctuator
 from pyropunct.restore.restoring import Restored, Source, details, length, raw_text, words_of
 from pyropunct.restore.sentence_stream import BadLine, Item
 from pyropunct.tasks.correct.correcting import Explainer, SlotChange, Sprout, changes
-from pyropunct.tasks.explain.derivations import Derivations
 from pyropunct.tasks.explain.punctuated_trees import least_risk_trees
-from pyropunct.tasks.explain.reattaching import mark_attachments, reattached
+from pyropunct.tasks.explain.reattaching import by_guidelines
 from pyropunct.text.conventions import at_the_beginning
 from pyropunct.text.marks import display, displayed
 from pyropunct.text.raw_sentence import RawSentence
@@ -136,7 +135,7 @@ class TreeReport(RestorationReport):
 
     def __init__(self, form: str, out: TextIO, model: Punctuator) -> None:
         super().__init__(form, out, model, capital=False)
-        self._model, self._derivations = model.for_parsed, Derivations(model.for_parsed)
+        self._model = model.for_parsed
 
     def conllu(self, source: Source, restored: Restored) -> str:
         """A sentence as CoNLL-U; empty for a line without words."""
@@ -153,7 +152,7 @@ class TreeReport(RestorationReport):
         if self._model.log_prob_of_marks([sentence.tree], [sentence.surface]).isneginf().any():
             return sentence
         [[punctemes]] = self._model.underlying([sentence])
-        return reattached(sentence, mark_attachments(sentence, self._derivations.of(sentence, punctemes)))
+        return by_guidelines(sentence, punctemes)
 
     def more(self, source: Source, restored: Restored) -> dict[str, Any]:
         """The tree."""

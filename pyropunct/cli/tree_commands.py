@@ -19,7 +19,7 @@ from pyropunct.cli.loading import (
 )
 from pyropunct.cli.report import in_order, show_each, usable
 from pyropunct.errors import UserError
-from pyropunct.limits import Count, NotNegative, Placeholder
+from pyropunct.limits import Count, NotNegative, Placeholder, Range
 
 if TYPE_CHECKING:
     from pyropunct.cli.shards import Work
@@ -44,20 +44,22 @@ def underlying(
     attach_punctuation: bool = False,
     proposals: Literal["write", "apply"] | None = None,
     mark: Annotated[tuple[str, ...], Placeholder("MARK")] = (),
+    least: Annotated[float, Range(0, 1)] = 0.9,
     use: SeededUse,
     json: Json = False,
 ) -> None:
     """Show the underlying punctuation of FILE: that of the best derivation, or draws from the posterior.
 
-    :param format: trees in some format; or a report on marks whose head in FILE is less probable than
-        another, as lines of text by patterns or, with tsv, with tabs between columns.
+    :param format: trees in some format; or a report on marks that probably have a wrong head in FILE, as
+        lines of text by patterns or, with tsv, with tabs between columns.
     :param samples: draw this many trees from the posterior.
     :param width: with --format svg: cut longer sentences into rows of this many pixels; by default 1200.
-    :param attach_punctuation: with --format conllu: make each mark a dependent of the constituent that
-        sprouted it.
+    :param attach_punctuation: with --format conllu: give each mark the head that the guidelines of UD and
+        the best underlying tree give it.
     :param proposals: with --format conllu: "write" these other heads into MISC, where an annotator adds
         PunctAccept=Yes; then "apply" those that have it.
     :param mark: with --format report or tsv: report on this mark alone; repeatable.
+    :param least: with --format report or tsv, or --proposals write: the least probability of a proposal.
     """
     if json and format in ("html", "svg", "report", "tsv"):
         raise UserError(f"--json and --format {format} are two formats: take one of them")
@@ -68,10 +70,16 @@ def underlying(
     if width is not None and shape != "svg":
         raise UserError("--width is that of a drawing: use it with --format svg")
     if samples and shape in ("report", "tsv"):
-        raise UserError(f"--format {shape} makes draws of its own: leave out --samples")
+        raise UserError(f"--format {shape} is about the best underlying trees: leave out --samples")
     if mark and shape not in ("report", "tsv"):
         raise UserError("--mark is that of a report: use it with --format report or tsv")
-    from pyropunct.cli.tree_reports import UnderlyingReport, WrittenReport, accepted, doubt_report, proposed
+    from pyropunct.cli.tree_reports import (
+        UnderlyingReport,
+        WrittenReport,
+        accepted,
+        proposal_report,
+        proposed,
+    )
     from pyropunct.figures.layout import MOST_DRAWINGS
 
     punctuator, treebank = use.load_for(model, file)
@@ -79,11 +87,11 @@ def underlying(
     sentences = usable(items)
     tell_language(model, punctuator, file, sentences)
     if shape in ("report", "tsv"):
-        doubt_report(punctuator, sentences, mark).show("tsv" if shape == "tsv" else "text")
+        proposal_report(punctuator, sentences, least, mark).show("tsv" if shape == "tsv" else "text")
         return
     if proposals:
         written = WrittenReport("conllu", None)
-        texts = proposed(punctuator, sentences) if proposals == "write" else accepted(sentences)
+        texts = proposed(punctuator, sentences, least) if proposals == "write" else accepted(sentences)
         show_each("writing", written, treebank, items, ([text] for text in texts))
         return
     if shape == "svg" and (number := len(sentences) * max(samples, 1)) > MOST_DRAWINGS:

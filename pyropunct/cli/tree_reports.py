@@ -13,15 +13,8 @@ from pyropunct.figures.page import page_html
 from pyropunct.punctuator import Punctuator
 from pyropunct.tables import cells_table
 from pyropunct.tasks.explain.derivations import Derivations, SlotDerivation
-from pyropunct.tasks.explain.reattaching import (
-    Doubt,
-    by_pattern,
-    doubts,
-    mark_attachments,
-    reattached,
-    with_accepted,
-    with_proposals,
-)
+from pyropunct.tasks.explain.proposals import Proposal, by_pattern, proposals
+from pyropunct.tasks.explain.reattaching import by_guidelines, with_accepted, with_proposals
 from pyropunct.tasks.explain.tree_text import bracketed, puncteme_entries
 from pyropunct.text.conventions import Conventions
 from pyropunct.text.marks import display, displayed
@@ -58,10 +51,10 @@ class UnderlyingReport(SentenceReport):
 
     def conllu(self, source: Sentence, tree: Any) -> str:
         """The tree, with the underlying marks in the column MISC."""
-        if self._attach or self._counts_slips:
-            derivations = self._slot_derivations(source, tree)
+        if self._counts_slips:
+            self._slot_derivations(source, tree)
         if self._attach:
-            source = reattached(source, mark_attachments(source, derivations))
+            source = by_guidelines(source, tree)
         return source.conllu(puncteme_entries(tree))
 
     def entry(self, source: Sentence, *trees: Any) -> dict[str, Any]:
@@ -136,56 +129,62 @@ class SampleReport(SentenceReport):
 # Heads of marks
 
 
-def proposed(model: Punctuator, sentences: Sequence[Sentence]) -> list[str]:
-    """The sentences as CoNLL-U, with more probable heads of marks in MISC."""
-
-    found: dict[int, list[Doubt]] = {}
-    with console.sentence_bar("heads of marks", len(sentences)) as advance:
-        for doubt in doubts(model, sentences, advance):
-            found.setdefault(doubt.sentence.layout.block.first_line, []).append(doubt)
-    of_sentences = (found.get(sentence.layout.block.first_line, []) for sentence in sentences)
+def proposed(model: Punctuator, sentences: Sequence[Sentence], least: float) -> list[str]:
+    """The sentences as CoNLL-U, with better heads of marks in MISC."""
+    found: dict[int, dict[int, tuple[int, float]]] = {}
+    for one in _found(model, sentences, least):
+        of_sentence = found.setdefault(one.sentence.layout.block.first_line, {})
+        of_sentence[one.mark] = one.proposed, one.probability
+    of_sentences = (found.get(sentence.layout.block.first_line, {}) for sentence in sentences)
     return [with_proposals(*both).conllu() for both in zip(sentences, of_sentences, strict=True)]
 
 
 def accepted(sentences: Sequence[Sentence]) -> list[str]:
     """The sentences as CoNLL-U, with those of the heads in MISC that an annotator has accepted."""
-
     return [with_accepted(sentence).conllu() for sentence in sentences]
 
 
-def doubt_report(model: Punctuator, sentences: Sequence[Sentence], marks: Collection[str] = ()) -> Report:
-    """The marks, or some, whose head is less probable than another, by patterns, most certain first."""
-    with console.sentence_bar("heads of marks", len(sentences)) as advance:
-        found = doubts(model, sentences, advance)
+def proposal_report(
+    model: Punctuator, sentences: Sequence[Sentence], least: float, marks: Collection[str] = ()
+) -> Report:
+    """Better heads for marks, or some of them, by patterns, the most probable first."""
     groups = by_pattern(
-        doubt for doubt in found if not marks or doubt.sentence.layout.form(doubt.mark) in marks
+        one
+        for one in _found(model, sentences, least)
+        if not marks or one.sentence.layout.form(one.mark) in marks
     )
-    parts = ("", "_form", "_relation", "_probability")
-    heads = (place + part for place in ("head", "proposed") for part in parts)
-    about = ("file", "line", "sentence", "token", "mark", *heads, "before", "text", "after", "pattern")
-    rows = [_doubt_cells(doubt) for of_pattern in groups.values() for doubt in of_pattern]
+    heads = (place + part for place in ("head", "proposed") for part in ("", "_form", "_relation"))
+    place = ("file", "line", "sentence", "token", "mark")
+    about = (*place, *heads, "probability", "rule", "before", "text", "after", "pattern")
+    rows = [_cells(one) for of_pattern in groups.values() for one in of_pattern]
     return Report({}, _told(groups), cells_table("", dict.fromkeys(about), rows))
 
 
-def _told(groups: Mapping[str, Sequence[Doubt]]) -> Iterator[str]:
+def _found(model: Punctuator, sentences: Sequence[Sentence], least: float) -> list[Proposal]:
+    with console.sentence_bar("heads of marks", len(sentences)) as advance:
+        return proposals(model, sentences, least, advance)
+
+
+def _told(groups: Mapping[str, Sequence[Proposal]]) -> Iterator[str]:
     """For each pattern a title and its lines."""
     for number, (pattern, of_pattern) in enumerate(groups.items()):
         if number:
             yield ""
         yield f"{len(of_pattern)} {'mark' if len(of_pattern) == 1 else 'marks'}: {pattern}"
-        for doubt in of_pattern:
-            file, line, sentence, token, _, *heads, before, mark, after, _ = _doubt_cells(doubt)
+        for one in of_pattern:
+            file, line, sentence, token, _, *heads, rule, before, mark, after, _ = _cells(one)
             yield (
                 f"{file}:{line}: {sentence}: token {token}: {before}⟦{mark}⟧{after}: "
-                "hangs on {} {}, {} ({:.3f}), better on {} {}, {} ({:.3f})".format(*heads)
+                "hangs on {} {}, {}, better on {} {}, {} ({:.2f}): ".format(*heads)
+                + rule
             )
 
 
-def _doubt_cells(doubt: Doubt) -> tuple[Any, ...]:
-    """The row of a doubt."""
-    layout = doubt.sentence.layout
-    place = layout.block.path, doubt.line, doubt.sentence.identifier, doubt.mark, layout.form(doubt.mark)
-    now = doubt.head, layout.form(doubt.head), doubt.relation(doubt.head), doubt.probability
-    other = doubt.proposed
-    better = other, layout.form(other), doubt.relation(other), doubt.proposed_probability
-    return *place, *now, *better, *doubt.context, doubt.pattern
+def _cells(one: Proposal) -> tuple[Any, ...]:
+    """The row of a proposal."""
+    layout = one.sentence.layout
+    place = layout.block.path, one.line, one.sentence.identifier, one.mark, layout.form(one.mark)
+    heads = (
+        cell for head in (one.head, one.proposed) for cell in (head, layout.form(head), one.relation(head))
+    )
+    return *place, *heads, one.probability, str(one.rule), *one.context, one.pattern

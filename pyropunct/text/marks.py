@@ -76,6 +76,9 @@ STRAIGHT |= {"&#39;&#39;": DOUBLE}  # two apostrophes, written as HTML
 The Russian treebank of UD has HTML entities.
 """
 
+STRAIGHT_DOUBLE = frozenset('"＂')
+"""Those that look alike on both sides."""
+
 COMMON = {
     **dict.fromkeys("，،﹐", ","),
     **dict.fromkeys("。．।॥۔", "."),

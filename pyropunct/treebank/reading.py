@@ -14,10 +14,9 @@ from typing import Any, overload
 from pyropunct.text.lines import BEGINNING, NO_SENTENCE, Start, TreebankError, opened, raised, read_lines
 from pyropunct.text.marks import (
     ABBREVIATION_DOT,
-    DOUBLE,
     QUOTE_TAGS,
     START,
-    STRAIGHT,
+    STRAIGHT_DOUBLE,
     common_marks,
     direct_quotes,
 )
@@ -256,9 +255,9 @@ def _layout(block: Block, words: list[int]) -> Layout:
 
 
 def _quote_tag(block: Block, token: int) -> str:
-    """The tag of a mark; if a double quotation mark has none, that which the spaces beside it suggest."""
+    """The tag of a mark; if a straight double one has none, that which the spaces beside it suggest."""
     columns = block.tokens[token - 1].columns
-    if columns[XPOS] in QUOTE_TAGS or STRAIGHT.get(columns[FORM]) != DOUBLE:
+    if columns[XPOS] in QUOTE_TAGS or columns[FORM] not in STRAIGHT_DOUBLE:
         return columns[XPOS]
     before = token == 1 or has_space_after(block.tokens[token - 2].columns)
     behind = token == len(block.tokens) or has_space_after(columns)

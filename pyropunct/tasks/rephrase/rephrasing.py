@@ -24,7 +24,7 @@ from pyropunct.models.channel.composed import SLIP
 from pyropunct.punctuator import Punctuator
 from pyropunct.tasks import BASE, FULL, VARIANTS
 from pyropunct.tasks.explain.derivations import Derivations, SproutedToken, ways_of
-from pyropunct.tasks.explain.reattaching import hung
+from pyropunct.tasks.explain.hanging import hung
 from pyropunct.tasks.rephrase.ordering import WordOrder, families
 from pyropunct.tasks.rephrase.underlying_tree import UnderlyingTree
 from pyropunct.text.conventions import Capitals, Conventions, at_the_beginning

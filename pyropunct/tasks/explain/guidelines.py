@@ -1,0 +1,275 @@
+"""The head of each mark by the guidelines of Universal Dependencies, and by T' where they leave a choice.
+
+A mark stands between two chains of constituents: those that end before it, and those that begin behind it.
+The guidelines [1] name one of them: brackets and quotation marks hang on what they enclose, a final mark on
+its sentence, a mark between conjuncts on the one that follows, any other on the dependent beside it, as high
+as possible.  They do not say how large the dependent is: in "Ann, whom you know, came" the second comma ends
+both the clause and the subject.  T' does: the clause sprouted both commas (Li, Wang & Eisner 2019, section
+2.1).
+
+[1] https://universaldependencies.org/u/dep/punct.html
+"""
+
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+from functools import cached_property
+from typing import NamedTuple
+
+from pyropunct.tasks.explain.hanging import hung
+from pyropunct.text.marks import CLOSERS, PAIRED, STRAIGHT
+from pyropunct.treebank.conllu_block import DEPREL, has_space_after
+from pyropunct.treebank.sentence import Puncteme, Sentence
+
+
+class Rule(StrEnum):
+    """Why a mark hangs where it does."""
+
+    ENCLOSED = "brackets and quotation marks hang on what they enclose"
+    ALONE = "a bracket or quotation mark without its partner hangs on the side that it faces"
+    FINAL = "a final mark hangs on the sentence that it ends"
+    CONJUNCT = "a mark before a conjunct hangs on it"
+    DEPENDENT = "a mark beside a dependent hangs on it"
+    BOTH_SIDES = "the model: this constituent has a mark on both sides"
+    JOINED = "a mark within a name or a written word hangs on a part of it"
+    OWN_DOT = "a dot within a sentence belongs to the word before"
+    COPULA = "a dash in place of a copula hangs on the predicate"
+
+
+class GuidedHead(NamedTuple):
+    """The head of a mark, a token id of the original, and the rule that gives it."""
+
+    head: int
+    rule: Rule
+
+
+Punctemes = Sequence[tuple[Puncteme, Puncteme]]
+"""T': what the constituent of each word sprouts at its left and at its right."""
+
+
+def guided_heads(sentence: Sentence, punctemes: Punctemes) -> dict[int, GuidedHead]:
+    """The head of each mark of relation ``punct``, by token ids of the original.
+
+    If a head is impossible because arcs would cross, its first possible ancestor is the head, see
+    `pyropunct.tasks.explain.hanging`.  A function word is a head only if no other word can be, or if a mark
+    joins it to its neighbour without spaces, as in "on-site".
+    """
+    layout, chosen = sentence.layout, dict(_Guide(sentence, punctemes).choices())
+    heads, number = heads_of_words(sentence), layout.numbers
+    own = {mark for slot in layout.marks for mark in slot if not _is_punct(sentence, mark)}
+    wanted = {mark: number[layout.head(mark)] if mark in own else word for mark, (word, _) in chosen.items()}
+    joined = {wanted[mark] for mark in chosen if _joins(sentence, mark)}
+    found = hung(heads, layout.marks, wanted, function_words(sentence) - joined)
+    return {
+        mark: GuidedHead(layout.words[word - 1], chosen[mark][1])
+        for mark, word in found.items()
+        if mark not in own
+    }
+
+
+def _is_punct(sentence: Sentence, mark: int) -> bool:
+    """Whether a mark has the relation of punctuation, and not that of the word for which it stands."""
+    return sentence.layout.block.tokens[mark - 1].columns[DEPREL].partition(":")[0] == "punct"
+
+
+def heads_of_words(sentence: Sentence) -> list[int]:
+    """The heads of the words before the tree was made projective, counted among the words."""
+    layout, number = sentence.layout, sentence.layout.numbers
+    return [number[layout.head(token)] for token in layout.words]
+
+
+FUNCTION_WORDS = frozenset(
+    ["aux", "case", "cc", "clf", "cop", "det", "fixed", "goeswith", "mark", "auxpass", "mwe"]
+)
+"""Relations of words that marks do not depend on if they can depend on another; the last two are of UD 1."""
+
+
+def function_words(sentence: Sentence) -> frozenset[int]:
+    """The function words among the words."""
+    relations = (relation.partition(":")[0] for relation in sentence.tree.relations)
+    return frozenset(word for word, relation in enumerate(relations, 1) if relation in FUNCTION_WORDS)
+
+
+JOINING = frozenset("-–—―−/·&")
+
+
+def _joins(sentence: Sentence, mark: int) -> bool:
+    """Whether a mark joins two tokens to one written word."""
+    tokens = sentence.layout.block.tokens
+    return (
+        1 < mark < len(tokens)
+        and sentence.layout.form(mark) in JOINING
+        and not any(has_space_after(token.columns) for token in tokens[mark - 2 : mark])
+    )
+
+
+class _Place(NamedTuple):
+    """Where a mark stands: behind word ``slot``, in a pair that encloses the words ``first`` to ``last``."""
+
+    mark: int
+    token: str
+    slot: int
+    first: int
+    last: int
+
+
+OPENERS = frozenset(CLOSERS).union("¿¡")
+PERIODS = frozenset(".。۔।")
+FINAL = PERIODS.union("?!？！؟")
+DASHES = frozenset("-–—―−")
+NAMES = frozenset(["flat", "name"])
+"""Relations of the later words of a name, whose head is the first; the second is of UD 1."""
+
+SUBJECTS = frozenset(["nsubj", "csubj"])
+
+
+class _Guide:
+    """Chooses the head of each mark of a sentence, before it is known whether arcs would cross."""
+
+    def __init__(self, sentence: Sentence, punctemes: Punctemes) -> None:
+        self._sentence, self._tree, self._punctemes = sentence, sentence.tree, punctemes
+        self._relations = [relation.partition(":")[0] for relation in sentence.tree.relations]
+
+    def choices(self) -> Iterator[tuple[int, tuple[int, Rule]]]:
+        """The marks, each with a word and the rule."""
+        enclosed = dict[int, int]()
+        for opener, closer in self._pairs:
+            tops = self._tops(opener.slot + 1, closer.slot)
+            if tops:
+                enclosed |= {opener.mark: tops[0], closer.mark: tops[-1]}
+        for place in self._places:
+            if place.mark in enclosed:
+                yield place.mark, (enclosed[place.mark], Rule.ENCLOSED)
+            else:
+                yield place.mark, self._choice(place)
+
+    def _tops(self, first: int, last: int) -> list[int]:
+        """The words in a stretch whose heads are outside of it."""
+        heads = self._tree.heads
+        return [word for word in range(first, last + 1) if not first <= heads[word - 1] <= last]
+
+    @cached_property
+    def _pairs(self) -> list[tuple[_Place, _Place]]:
+        """The opening and closing marks that belong together, the inner ones first."""
+        pairs, waiting = list[tuple[_Place, _Place]](), list[_Place]()
+        for mark, token, slot in self._marks():
+            place = _Place(mark, token, slot, 1, len(self._tree))
+            if token not in PAIRED:
+                continue
+            number = next(
+                (n for n in reversed(range(len(waiting))) if token in CLOSERS[waiting[n].token]), None
+            )
+            if number is not None:
+                pairs.append((waiting[number], place))
+                del waiting[number:]
+            elif token in CLOSERS:
+                waiting.append(place)
+        return pairs
+
+    def _marks(self) -> Iterator[tuple[int, str, int]]:
+        """The token ids of marks, with the tokens and the slots."""
+        directed = self._sentence.layout.directed()
+        for slot, marks in enumerate(self._sentence.layout.marks):
+            yield from ((*next(directed), slot) for _ in marks)
+
+    @cached_property
+    def _places(self) -> list[_Place]:
+        places = []
+        for mark, token, slot in self._marks():
+            around = [(a.slot + 1, b.slot) for a, b in self._pairs if a.mark < mark < b.mark]
+            first, last = min(around, key=lambda both: both[1] - both[0], default=(1, len(self._tree)))
+            places.append(_Place(mark, token, slot, first, last))
+        return places
+
+    def _choice(self, place: _Place) -> tuple[int, Rule]:
+        """The head of a mark other than those of a pair that encloses words."""
+        tree, token = self._tree, place.token
+        ending, left_head = self._chain(place, before=True)
+        beginning, right_head = self._chain(place, before=False)
+        left, right = (chain[-1] if chain else 0 for chain in (ending, beginning))
+        some = left or right or self._root
+        if place.slot == len(tree) == place.last and place.first == 1:
+            return self._root, Rule.FINAL
+        if token == "." and self._goes_on(place):
+            return place.slot, Rule.OWN_DOT
+        if token in FINAL:
+            return (left_head if place.first <= left_head <= place.slot else some), Rule.FINAL
+        if token in OPENERS:
+            return (right_head if place.slot < right_head <= place.last else right or some), Rule.ALONE
+        if token in PAIRED or (token in STRAIGHT and not self._has_space_before(place.mark)):
+            return (left_head if place.first <= left_head <= place.slot else some), Rule.ALONE
+        if self._is_copula(token, left):
+            return tree.heads[left - 1], Rule.COPULA
+        usual = right if right and not (left and tree.heads[left - 1] > place.slot) else some
+        delimited = self._delimited(place, ending, beginning, usual)
+        if delimited:
+            return delimited, Rule.BOTH_SIDES
+        if _joins(self._sentence, place.mark):
+            in_name = usual == right and self._relations[usual - 1] in NAMES
+            return tree.heads[usual - 1] if in_name else usual, Rule.JOINED
+        is_conjunct = usual == right and usual and self._relations[usual - 1] == "conj"
+        return usual, Rule.CONJUNCT if is_conjunct else Rule.DEPENDENT
+
+    def _chain(self, place: _Place, *, before: bool) -> tuple[list[int], int]:
+        """The heads of constituents that end before a mark or begin behind it, the smallest first.
+
+        :returns: also the head of the largest, which is not among them.
+        """
+        slot, spans = place.slot, self._tree.spans
+        word, chain = (slot if before else slot + 1), list[int]()
+        while place.first <= word <= place.last and (word <= slot) == before:
+            first, last = spans[word - 1]
+            if (last if before else first - 1) != slot:
+                break
+            chain.append(word)
+            word = self._tree.heads[word - 1]
+        return chain, word
+
+    @cached_property
+    def _root(self) -> int:
+        return self._tree.heads.index(0) + 1
+
+    def _has_space_before(self, mark: int) -> bool:
+        tokens = self._sentence.layout.block.tokens
+        return mark > 1 and has_space_after(tokens[mark - 2].columns)
+
+    def _goes_on(self, place: _Place) -> bool:
+        """Whether the sentence goes on after a dot: with a word in small letters, or with a number."""
+        forms, slot = self._tree.forms, place.slot
+        glued = 0 < slot < len(forms) and not self._has_space_before(place.mark)
+        return glued and (forms[slot][:1].islower() or forms[slot][:1].isdigit())
+
+    def _is_copula(self, token: str, subject: int) -> bool:
+        """Whether a dash stands between a subject and a predicate that has no copula: "Ann -- a doctor"."""
+        if not (subject and DASHES.issuperset(token) and self._relations[subject - 1] in SUBJECTS):
+            return False
+        predicate = self._tree.heads[subject - 1]
+        others = zip(self._tree.heads, self._relations, strict=True)
+        return (
+            predicate > subject
+            and self._tree.tags[predicate - 1] != "VERB"
+            and (predicate, "cop") not in others
+        )
+
+    def _delimited(self, place: _Place, ending: Sequence[int], beginning: Sequence[int], usual: int) -> int:
+        """The smallest constituent that sprouted the mark and its like on the other side, as the page shows
+        both; 0 if there is none, or if the usual one sprouted the mark too.
+        """
+        if place.token in self._punctemes[usual - 1][0 if usual in beginning else 1]:
+            return 0
+        # A conjunct has its mark in front; what stands behind it belongs to the next.
+        words = [word for word in ending if self._relations[word - 1] != "conj"] + list(beginning)
+        found = (
+            word
+            for word in words
+            if all(place.token in side for side in self._punctemes[word - 1][:2])
+            and self._has_partner(place, word)
+        )
+        return next(found, 0)
+
+    def _has_partner(self, place: _Place, word: int) -> bool:
+        """Whether the page has the same mark at the other side of a constituent, within the same pair."""
+        first, last = self._tree.spans[word - 1]
+        other = last if place.slot == first - 1 else first - 1
+        return any(
+            one.token == place.token and one.slot == other and one[3:] == place[3:] for one in self._places
+        )

@@ -1,0 +1,98 @@
+"""Where marks can hang in a tree by the guidelines of Universal Dependencies, so that no arcs cross."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from pyropunct.treebank.tree import dependents_of, preorder
+
+
+def uncrossed(words: Sequence[int], slot: int) -> list[int]:
+    """Heads for the marks of a slot whose arcs do not cross.
+
+    Arcs do not cross if and only if the marks that depend on words before the slot come first, and heads do
+    not increase from left to right among these marks and among the others.
+
+    :param words: the head of the constituent that sprouted each mark, from left to right; words up to
+        ``slot`` stand before the slot.
+    :returns: the same, except that marks between those of another constituent get its head.
+    """
+    heads = list(words)
+    before = [place for place, word in enumerate(words) if word <= slot]
+    border = before[-1] + 1 if before else 0
+    innermost = 0
+    for place in reversed(range(border)):
+        innermost = max(innermost, words[place]) if words[place] <= slot else innermost
+        heads[place] = innermost
+    for place in range(border + 1, len(words)):
+        heads[place] = min(heads[place - 1], words[place])
+    return heads
+
+
+def hung(
+    heads: Sequence[int],
+    marks: Sequence[Sequence[int]],
+    wanted: Mapping[int, int],
+    barred: Collection[int] = (),
+) -> dict[int, int]:
+    """A head for each mark of the slots of a tree: the wanted one (0: none), or its lowest possible ancestor.
+
+    :param barred: words that are heads only where no other can be; see `Room`.
+    """
+    room, found = Room(heads), dict[int, int]()
+    for slot, some in enumerate(marks):
+        words = uncrossed(room.nearest(slot, [wanted[mark] for mark in some], barred), slot)
+        room.take(slot, words)
+        found |= zip(some, words, strict=True)
+    return found
+
+
+class Room:
+    """Where marks can hang in a tree, projective or not, by the guidelines of Universal Dependencies.
+
+    A mark is attached projectively: its head dominates all that stands between the two.  It causes no
+    nonprojectivity: no arc leads from between the two to the other side of the mark.  An arc may cross that
+    of the mark only if it passes over the head, and then it would not be projective without the mark either.
+    The word before a slot and the word behind it are always possible.
+    """
+
+    def __init__(self, heads: Sequence[int]) -> None:
+        self._heads, (_, self._rank, self._below) = heads, preorder(heads)
+        dependents = dependents_of(heads)
+        self._ends: list[list[float]] = [
+            [heads[word - 1], *dependents[word]] for word in range(1, len(heads) + 1)
+        ]
+        self._taken: dict[int, list[int]] = {}
+
+    def take(self, slot: int, words: Sequence[int]) -> None:
+        """Hang marks of a slot on words; marks of further slots are to stand behind it."""
+        self._taken[slot] = list(words)
+        for word in words:
+            self._ends[word - 1].append(slot + 0.5)
+
+    def possible(self, slot: int) -> Iterator[int]:
+        """The words on which a mark in a slot can depend."""
+        border = slot + 0.5
+        for side in (range(slot, 0, -1), range(slot + 1, len(self._heads) + 1)):
+            between: list[int] = []
+            for word in side:
+                first = self._rank[word]
+                if not between or first <= min(between) <= max(between) < first + self._below[word]:
+                    yield word
+                marks = self._taken.get(word - 1, [])
+                if any((end > border) != (word > border) for end in (*self._ends[word - 1], *marks)):
+                    break
+                between += [self._rank[one] for one in (word, *marks)]
+
+    def nearest(self, slot: int, words: Sequence[int], barred: Collection[int] = ()) -> list[int]:
+        """For each word itself or its first possible ancestor as head of a mark; else the highest word."""
+        if not words:
+            return []
+        found = set(self.possible(slot))
+        found = found.difference(barred) or found
+        highest = min(found, key=self._rank.__getitem__)
+        return [self._raised(word, found) or highest for word in words]
+
+    def _raised(self, word: int, possible: Collection[int]) -> int:
+        """The first of the possible words on the way from a word to the root, or 0."""
+        while word and word not in possible:
+            word = self._heads[word - 1]
+        return word

@@ -1,0 +1,211 @@
+"""Proposals of better heads for the marks of a treebank."""
+
+import csv
+from pathlib import Path
+
+import pytest
+from command_line import complaint, printed
+
+from pyropunct.punctuator import Punctuator
+from pyropunct.tasks.explain.guidelines import Rule, guided_heads
+from pyropunct.tasks.explain.proposals import (
+    BESIDE,
+    CROSSING,
+    ELSEWHERE,
+    SPLIT,
+    Proposal,
+    by_pattern,
+    doubtful,
+    proposals,
+)
+from pyropunct.tasks.explain.proposals import probability as likely
+from pyropunct.tasks.explain.reattaching import by_guidelines, reattached
+from pyropunct.treebank.reading import read_text, read_treebank
+from pyropunct.treebank.sentence import Sentence
+
+EVERY = ("--least", 0)
+
+
+@pytest.fixture(scope="module")
+def model(small: Path) -> Punctuator:
+    return Punctuator.load(small / "model")
+
+
+@pytest.fixture(scope="module")
+def few(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Some sentences of dev.conllu."""
+    blocks = (small / "dev.conllu").read_text(encoding="utf-8").split("\n\n")[:15]
+    path = tmp_path_factory.mktemp("proposals") / "dev.conllu"
+    path.write_text("\n\n".join(blocks) + "\n\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def dev(few: Path) -> list[Sentence]:
+    return list(read_treebank(few))
+
+
+def test_a_planted_head_is_the_only_proposal(model: Punctuator, dev: list[Sentence]) -> None:
+    best = [by_guidelines(one, tree) for one, (tree,) in zip(dev, model.underlying(dev), strict=True)]
+    assert proposals(model, best, 0.0) == []
+    mark = best[2].layout.marks[-1][-1]
+    right = best[2].layout.block.tokens[mark - 1].head
+    best[2] = reattached(best[2], {mark: next(one for one in best[2].layout.words if one != right)})
+    done: list[int] = []
+    [found] = proposals(model, best, 0.0, done.append)
+    assert (found.sentence, found.mark, found.proposed) == (best[2], mark, right)
+    assert sum(done) == len(best)
+
+
+@pytest.mark.parametrize(
+    ("change", "matter", "rule", "probability"),
+    [
+        ({4: 3}, ELSEWHERE, Rule.CONJUNCT, 0.92),
+        ({4: 2}, CROSSING, Rule.CONJUNCT, 0.97),
+        ({5: 3}, SPLIT, Rule.ENCLOSED, 0.93),
+        ({8: 3}, BESIDE, Rule.FINAL, 0.93),
+        ({8: 1}, CROSSING, Rule.FINAL, 0.99),
+    ],
+)
+def test_what_is_the_matter(change: dict[int, int], matter: str, rule: Rule, probability: float) -> None:
+    [sentence] = read_text(
+        "\n".join(
+            f"{n}\t{form}\t_\t{'PUNCT' if relation == 'punct' else 'X'}\t_\t_\t{head}\t{relation}\t_\t_"
+            for n, (form, head, relation) in enumerate(
+                [
+                    ("They", 2, "nsubj"),
+                    ("bought", 0, "root"),
+                    ("lamps", 2, "obj"),
+                    (",", 6, "punct"),
+                    ("“", 6, "punct"),
+                    ("chairs", 3, "conj"),
+                    ("”", 6, "punct"),
+                    (".", 2, "punct"),
+                ],
+                1,
+            )
+        )
+    )
+    right = guided_heads(sentence, [((), ())] * len(sentence.tree))
+    assert list(doubtful(sentence, right)) == []
+    changed = reattached(sentence, change)
+    found = list(doubtful(changed, right))
+    assert {mark for mark, _, _ in found} == set(change)
+    assert {(guided.rule, what) for _, guided, what in found} == {(rule, matter)}
+    mark = min(change)
+    assert likely(changed, mark, rule, matter) == probability
+
+
+def test_the_report(small: Path, few: Path, model: Punctuator, dev: list[Sentence]) -> None:
+    found = proposals(model, dev, 0.0)
+    assert [one.probability for one in found] == sorted((one.probability for one in found), reverse=True)
+    groups = by_pattern(found)
+    arguments = ("underlying", small / "model", few, *EVERY, "--format")
+    printed_groups = printed(*arguments, "report").split("\n\n")
+    header, *rows = csv.reader(printed(*arguments, "tsv").splitlines(), delimiter="\t")
+    text, left = few.read_text(encoding="utf-8").split("\n"), iter(rows)
+    assert len(printed_groups) == len(groups) > 1
+    assert len(rows) == len(found)
+    for (pattern, some), group in zip(groups.items(), printed_groups, strict=True):
+        title, *lines = group.strip().split("\n")
+        assert title == f"{len(some)} {'mark' if len(some) == 1 else 'marks'}: {pattern}"
+        for line, one in zip(lines, some, strict=True):
+            cells = dict(zip(header, next(left), strict=True))
+            columns = text[int(cells["line"]) - 1].split("\t")
+            assert (cells["token"], cells["mark"], cells["head"]) == (columns[0], columns[1], columns[6])
+            assert (cells["sentence"], cells["pattern"]) == (one.sentence.identifier, pattern)
+            assert float(cells["probability"]) == pytest.approx(one.probability)
+            assert cells["before"] + cells["text"] + cells["after"] in one.sentence.text()
+            assert line == (
+                f"{few}:{cells['line']}: {cells['sentence']}: token {cells['token']}: "
+                f"{cells['before']}⟦{cells['mark']}⟧{cells['after']}: hangs on {cells['head']} "
+                f"{cells['head_form']}, {cells['head_relation']}, better on {cells['proposed']} "
+                f"{cells['proposed_form']}, {cells['proposed_relation']} ({one.probability:.2f}): {one.rule}"
+            )
+    commas = printed(*arguments, "report", "--mark", ",")
+    assert commas.strip().split("\n\n") == [one.strip() for one in printed_groups if ": , hangs" in one]
+    identifier = found[0].sentence.identifier
+    one_sentence = printed(*arguments, "report", "--sentence", identifier)
+    lines = [line for group in printed_groups for line in group.split("\n") if f": {identifier}: " in line]
+    assert sorted(line for line in one_sentence.split("\n") if line.startswith(str(few))) == sorted(lines)
+
+
+def test_few_are_probable(model: Punctuator, dev: list[Sentence]) -> None:
+    assert [one for one in proposals(model, dev, 0.0) if one.probability >= 0.9] == proposals(model, dev)
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [([9] * 3, [9] * 3), ([2] * 6, [2] * 5), ([8] * 5, [8] * 4), ([9, 30], [9]), ([50, 9], [39])],
+)
+def test_context_ends_between_words(words: list[int], shown: list[int]) -> None:
+    """Unless the word beside the mark alone is too long, as where a script has no spaces."""
+    forms = [chr(ord("a") + place) * length for place, length in enumerate(words)]
+    tokens = [*forms[::-1], ",", *forms]
+    comma = len(forms) + 1
+    rows = [
+        f"{number}\t{form}\t_\t{'PUNCT' if form == ',' else 'X'}\t_\t_\t{number > 1:d}\t_\t_\t_"
+        for number, form in enumerate(tokens, 1)
+    ]
+    before, mark, after = Proposal(read_text("\n".join(rows))[0], comma, 2, Rule.FINAL, 1.0).context
+    near = [form[:length] for form, length in zip(forms, shown, strict=False)]
+    assert (before.split(), mark, after.split()) == (near[::-1], ",", near)
+
+
+def test_large_groups_come_first(dev: list[Sentence]) -> None:
+    def proposal(form: str, probability: float) -> Proposal:
+        for sentence in dev:
+            layout = sentence.layout
+            for mark in (mark for slot in layout.marks for mark in slot if layout.form(mark) == form):
+                return Proposal(sentence, mark, mark - 1, Rule.FINAL, probability)
+        raise AssertionError(form)
+
+    groups = by_pattern([proposal(".", 0.6), proposal(",", 0.5), proposal(",", 0.4)])
+    assert [[one.probability for one in group] for group in groups.values()] == [[0.5, 0.4], [0.6]]
+
+
+def test_accepted_proposals(
+    small: Path, few: Path, model: Punctuator, dev: list[Sentence], tmp_path: Path
+) -> None:
+    arguments = ("--format", "conllu", "--proposals")
+    text = printed("underlying", small / "model", few, *EVERY, *arguments, "write")
+    found = sorted(proposals(model, dev, 0.0), key=lambda one: one.line)
+    lines = text.split("\n")
+    assert [number for number, line in enumerate(lines, 1) if "PunctHead" in line] == [
+        one.line for one in found
+    ]
+    assert f"|PunctProb={found[0].probability:.2f}" in lines[found[0].line - 1]
+    lines[found[0].line - 1] += "|PunctAccept=Yes"
+    file = tmp_path / "proposals.conllu"
+    file.write_text("\n".join(lines), encoding="utf-8")
+    applied = printed("underlying", small / "model", file, *arguments, "apply").split("\n")
+    before = few.read_text(encoding="utf-8").split("\n")
+    [changed] = [number for number, (a, b) in enumerate(zip(before, applied, strict=True), 1) if a != b]
+    assert changed == found[0].line
+    assert applied[changed - 1].split("\t")[6] == str(found[0].proposed)
+    file.write_text("\n".join(lines).replace("PunctHead=", "PunctHead=9"), encoding="utf-8")
+    problem = complaint(2, "underlying", small / "model", file, *arguments, "apply")
+    assert f"{file}:{changed}" in problem
+    assert "is not the id of a word" in problem
+
+
+def test_marks_are_those_of_a_report(small: Path) -> None:
+    arguments = ("underlying", small / "model", small / "dev.conllu", "--mark", ",")
+    assert complaint(2, *arguments).startswith("--mark is that of a report")
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (("--samples", 3), "--format report is about the best underlying trees: leave out --samples"),
+        (("--json",), "--json and --format report are two formats: take one of them"),
+        (
+            ("--proposals", "write"),
+            "--proposals goes with --format conllu, without --attach-punctuation and --samples",
+        ),
+        (("--attach-punctuation",), "--attach-punctuation writes trees: use it with --format conllu"),
+    ],
+)
+def test_refusals(small: Path, options: tuple[object, ...], problem: str) -> None:
+    arguments = ("underlying", small / "model", small / "dev.conllu", "--format", "report")
+    assert complaint(2, *arguments, *options) == problem
