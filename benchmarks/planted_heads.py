@@ -1,86 +1,59 @@
-"""How many planted wrong heads of marks `pyropunct underlying --format report` finds, and how early.
+"""How often proposals of heads are right, by rule and what is the matter, as a Markdown table.
 
-    python benchmarks/planted_heads.py MODEL FILE.conllu [--planted 200] [--seed 0]
+    python benchmarks/planted_heads.py MODEL FILE.conllu... [--share 0.05] [--seed 0]
 
-Gives random marks of FILE random heads.  Prints how many of the first lines of the report are planted, and
-its average precision: the mean over planted marks of the precision down to their line, 0 for missing ones.
-All other heads count as right.
+A share of the marks gets a wrong head: the root, the word before, or any word.  A proposal is right if it is
+the head that the treebank had.  `pyropunct.tasks.explain.proposals.RIGHT` has these numbers.
 """
 
 import argparse
 import random
-from collections import defaultdict
-from collections.abc import Sequence
-from pathlib import Path
+from collections import Counter
 
-import torch
-
-from pyropunct.punctuator import Punctuator
-from pyropunct.tasks.explain.reattaching import doubts, reattached
-from pyropunct.treebank.reading import read_treebank
+from pyropunct.cli.loading import ModelUse
+from pyropunct.tasks.explain.guidelines import guided_heads
+from pyropunct.tasks.explain.proposals import doubtful, probability
+from pyropunct.tasks.explain.reattaching import reattached
 from pyropunct.treebank.sentence import Sentence
 
-FIRST = (10, 50, 100, 200, 400)
-"""Numbers of lines at the top of the report."""
+FEW = 5
+"""Rows of fewer proposals are left out."""
 
 
 def main() -> None:
-    options = _parser().parse_args()
-    torch.set_num_threads(options.threads)
-    model, sentences = Punctuator.load(options.model), list(read_treebank(options.file))
-    planted, changed = plant(sentences, options.planted, random.Random(options.seed))
-    report = doubts(model, changed)
-    hits = [(doubt.sentence.layout.block.first_line, doubt.mark) in planted for doubt in report]
-    marks = sum(len(slot) for sentence in sentences for slot in sentence.layout.marks)
-    print(
-        f"{marks:,} marks, {len(planted)} planted heads ({len(planted) / marks:.1%}), {len(report):,} lines"
-    )
-    print(f"planted in the report: {sum(hits)}")
-    for first in FIRST:
-        print(f"planted in the first {first}: {sum(hits[:first])}")
-    print(f"average precision: {average_precision(hits, len(planted)):.3f}")
-
-
-def _parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    made.add_argument("model", metavar="MODEL", type=Path)
-    made.add_argument("file", metavar="FILE", type=Path)
-    made.add_argument("--planted", type=int, default=200, help="wrong heads")
+    made.add_argument("model", metavar="MODEL")
+    made.add_argument("files", metavar="FILE", nargs="+")
+    made.add_argument("--share", type=float, default=0.05, help="of marks that get a wrong head")
     made.add_argument("--seed", type=int, default=0)
-    made.add_argument("--threads", type=int, default=1)
-    return made
+    options = made.parse_args()
+    all_of, right = Counter[tuple[str, str, float]](), Counter[tuple[str, str, float]]()
+    for file in options.files:
+        model, treebank = ModelUse(threads=1).load_for(options.model, file)
+        generator = random.Random(options.seed)
+        for sentence, (best,) in zip(treebank, model.underlying(list(treebank)), strict=True):
+            changed = reattached(sentence, planted(sentence, options.share, generator))
+            for mark, (head, rule), matter in doubtful(changed, guided_heads(changed, best)):
+                row = rule.value, matter, probability(changed, mark, rule, matter)
+                all_of[row] += 1
+                right[row] += head == sentence.layout.head(mark)
+    print("| rule | the head | proposals | right | stated |\n|---|---|---|---|---|")
+    for (rule, matter, stated), count in all_of.most_common():
+        if count >= FEW:
+            share = right[rule, matter, stated] / count
+            print(f"| {rule} | {matter} | {count} | {share:.2f} | {stated:.2f} |")
 
 
-def plant(
-    sentences: Sequence[Sentence], number: int, generator: random.Random
-) -> tuple[set[tuple[int, int]], list[Sentence]]:
-    """Give some marks another head; each is named by the first line of its sentence, and its token id."""
-    places = [
-        (place, mark)
-        for place, sentence in enumerate(sentences)
-        for slot in sentence.layout.marks
-        for mark in slot
-        if len(sentence.tree) > 1
-    ]
-    wrong: defaultdict[int, dict[int, int]] = defaultdict(dict)
-    for place, mark in generator.sample(places, number):
-        layout = sentences[place].layout
-        right = layout.block.tokens[mark - 1].head
-        wrong[place][mark] = generator.choice([word for word in layout.words if word != right])
-    changed = [reattached(sentence, wrong.get(place, {})) for place, sentence in enumerate(sentences)]
-    planted = {
-        (sentences[place].layout.block.first_line, mark) for place, some in wrong.items() for mark in some
-    }
-    return planted, changed
-
-
-def average_precision(hits: Sequence[bool], planted: int) -> float:
-    """The mean, over what was planted, of the precision down to its line."""
-    found, total = 0, 0.0
-    for line, hit in enumerate(hits, 1):
-        found += hit
-        total += found / line if hit else 0.0
-    return total / planted
+def planted(sentence: Sentence, share: float, generator: random.Random) -> dict[int, int]:
+    """Heads for some of the marks."""
+    layout = sentence.layout
+    root, heads = layout.words[sentence.tree.heads.index(0)], {}
+    for slot, marks in enumerate(layout.marks):
+        for mark in marks:
+            if generator.random() < share:
+                before = layout.words[max(slot - 1, 0)]
+                heads[mark] = generator.choice([root, before, generator.choice(layout.words)])
+    return heads
 
 
 if __name__ == "__main__":

@@ -1,137 +1,128 @@
-"""How often marks have the same head in a treebank, by the model, and by another tool, as a Markdown table.
+"""How often marks have the head of a treebank: by pyropunct, and by the rules of udapi, as Markdown tables.
 
-    python benchmarks/reattachment.py MODEL FILE.conllu [--other OTHER.conllu] [--name NAME]
+    python benchmarks/reattachment.py MODEL FILE.conllu...
 
-OTHER.conllu is what another tool made of FILE.conllu: the same sentences and tokens with other heads.  It is
-compared on the marks of those sentences that pyropunct keeps.
+First all marks hang on the root, so that no tool sees the heads of the treebank.  Then each tool starts from
+them: ``ud.FixPunct`` keeps what it can, pyropunct changes what it proposes with a probability of 0.9.
+
+``pip install udapi`` first; without it there are no rows of ``ud.FixPunct``.  MODEL may be ``multi``, which
+finds the language of each FILE.
 """
 
 import argparse
-import sys
+import tempfile
 from collections import Counter
-from collections.abc import Iterator
-from itertools import combinations
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import torch
-
-from pyropunct.punctuator import Punctuator
-from pyropunct.tasks.explain.derivations import Derivations
-from pyropunct.tasks.explain.reattaching import mark_attachments, reattached
-from pyropunct.text.lines import read_lines
-from pyropunct.treebank.conllu_block import FORM, Block, blocks_or_errors
-from pyropunct.treebank.reading import read_treebank
+from pyropunct.cli.loading import ModelUse
+from pyropunct.tasks.explain.guidelines import guided_heads
+from pyropunct.tasks.explain.proposals import LEAST, proposals
+from pyropunct.tasks.explain.reattaching import reattached
+from pyropunct.treebank.conllu_block import HEAD, UPOS
 from pyropunct.treebank.sentence import Sentence
 
-TREEBANK, MODEL = "treebank", "pyropunct"
-SHOWN = 5
-"""Forms of marks that have a line of their own."""
+KINDS = {
+    ". ? !": frozenset(".?!…"),
+    ",": frozenset(",،、，"),
+    "quotation": frozenset("\"'`“”„‘’‚«»‹›"),
+    "brackets": frozenset("()[]{}"),
+    "dashes": frozenset("-–—―"),
+    ": ;": frozenset(":;"),
+}
+OTHERS = "others"
+Heads = list[dict[int, int]]
+"""For each sentence the heads of its marks."""
 
 
 def main() -> None:
-    options = _parser().parse_args()
-    torch.set_num_threads(options.threads)
-    others = None if options.other is None else _other_blocks(options.file, options.other)
-    agreed: dict[tuple[str, str], Counter[str]] = {}
-    marks: Counter[str] = Counter()
-    crossed: Counter[str] = Counter()
-    for sentence, repaired in _repaired(options.model, options.file):
-        blocks = {TREEBANK: sentence.layout.block, MODEL: repaired.layout.block}
-        if others is not None:
-            blocks[options.name] = others[sentence.layout.block.first_line]
-        _count(sentence, blocks, agreed, marks, crossed)
-    _print_table(agreed, marks, crossed)
-
-
-def _parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    made.add_argument("model", metavar="MODEL", type=Path)
-    made.add_argument("file", metavar="FILE", type=Path)
-    made.add_argument("--other", type=Path, help="what another tool made of FILE")
-    made.add_argument("--name", default="other", help="the name of that tool")
-    made.add_argument("--threads", type=int, default=1)
-    return made
+    made.add_argument("model", metavar="MODEL")
+    made.add_argument("files", metavar="FILE", nargs="+")
+    options = made.parse_args()
+    for file in options.files:
+        model, treebank = ModelUse(threads=1).load_for(options.model, file)
+        sentences = list(treebank)
+        rows = {}
+        for name, start in (("the root", on_the_root(sentences)), ("the treebank's heads", sentences)):
+            if fixed := fix_punct(start):
+                rows[f"`ud.FixPunct`, from {name}"] = fixed
+        plain = [[((), ())] * len(sentence.tree) for sentence in sentences]
+        best = [tree for (tree,) in model.underlying(sentences)]
+        for name, trees in (("guidelines alone", plain), ("pyropunct", best)):
+            guided = [guided_heads(*both) for both in zip(sentences, trees, strict=True)]
+            rows[f"{name}, from the root"] = [
+                {mark: head for mark, (head, _) in some.items()} for some in guided
+            ]
+        own = [heads_of(sentence) for sentence in sentences]
+        changed = {
+            sentence.layout.block.first_line: dict(heads)
+            for sentence, heads in zip(sentences, own, strict=True)
+        }
+        for one in proposals(model, sentences):
+            changed[one.sentence.layout.block.first_line][one.mark] = one.proposed
+        rows[f"pyropunct, proposals of {LEAST}"] = list(changed.values())
+        print(f"\n{Path(file).name}\n")
+        print_table(sentences, own, rows)
 
 
-def _repaired(model: Path, file: Path) -> Iterator[tuple[Sentence, Sentence]]:
-    """Each sentence as it is, and with the heads that the model gives its marks."""
-    punctuator, sentences = Punctuator.load(model), list(read_treebank(file))
-    derivations = Derivations(punctuator)
-    for sentence, trees in zip(sentences, punctuator.underlying(sentences), strict=True):
-        attachments = mark_attachments(sentence, derivations.of(sentence, trees[0]))
-        yield sentence, reattached(sentence, attachments)
+def heads_of(sentence: Sentence) -> dict[int, int]:
+    layout = sentence.layout
+    return {mark: layout.head(mark) for slot in layout.marks for mark in slot}
 
 
-def _other_blocks(file: Path, other: Path) -> dict[int, Block]:
-    """What the other tool made of each sentence, by the line of ``file`` at which the sentence starts."""
-    old, new = _blocks(file), _blocks(other)
-    if [_forms(block) for block in old] != [_forms(block) for block in new]:
-        sys.exit(f"{other}: its sentences are not those of {file}, token by token")
-    return {before.first_line: after for before, after in zip(old, new, strict=True)}
+def on_the_root(sentences: Sequence[Sentence]) -> list[Sentence]:
+    """The sentences with all marks on the root."""
+    roots = (sentence.layout.words[sentence.tree.heads.index(0)] for sentence in sentences)
+    return [
+        reattached(sentence, dict.fromkeys(heads_of(sentence), root))
+        for sentence, root in zip(sentences, roots, strict=True)
+    ]
 
 
-def _blocks(path: Path) -> list[Block]:
-    """The sentences of a file, which is known to be CoNLL-U."""
-    with path.open("rb") as stream:
-        return [
-            block
-            for block in blocks_or_errors(read_lines(stream, str(path)), str(path))
-            if isinstance(block, Block)
-        ]
+def fix_punct(sentences: Sequence[Sentence]) -> Heads | None:
+    """The heads of marks by udapi's ``ud.FixPunct``; None if it is not installed."""
+    try:
+        from udapi.block.ud.fixpunct import FixPunct
+        from udapi.core.document import Document
+    except ImportError:
+        return None
+    with tempfile.NamedTemporaryFile("w", suffix=".conllu", encoding="utf-8") as file:
+        file.write("".join(sentence.conllu() for sentence in sentences))
+        file.flush()
+        document = Document(file.name)
+    FixPunct().run(document)
+    trees = (bundle.get_tree() for bundle in document.bundles)
+    return [
+        {mark: tree.descendants[mark - 1].parent.ord for mark in heads_of(sentence)}
+        for sentence, tree in zip(sentences, trees, strict=True)
+    ]
 
 
-def _forms(block: Block) -> list[str]:
-    return [token.columns[FORM] for token in block.tokens]
+def kind_of(form: str) -> str:
+    return next((kind for kind, marks in KINDS.items() if marks.issuperset(form)), OTHERS)
 
 
-def _ids(block: Block) -> range:
-    return range(1, len(block.tokens) + 1)
+def print_table(sentences: Sequence[Sentence], own: Heads, rows: dict[str, Heads]) -> None:
+    """The share of marks whose head is the treebank's."""
+    marks = Counter(kind for kind, _ in agreements(sentences, own, own))
+    kinds = ["all", *(kind for kind in (*KINDS, OTHERS) if marks[kind])]
+    print(f"| the head of the treebank | {' | '.join(f'`{kind}`' for kind in kinds)} |")
+    print("|---" * (len(kinds) + 1) + "|")
+    print(f"| marks | {' | '.join(f'{marks[kind]:,}' for kind in kinds)} |")
+    for name, heads in rows.items():
+        same = Counter(kind for kind, agrees in agreements(sentences, own, heads) if agrees)
+        print(f"| {name} | {' | '.join(f'{same[kind] / marks[kind]:.1%}' for kind in kinds)} |")
 
 
-def _count(
-    sentence: Sentence,
-    blocks: dict[str, Block],
-    agreed: dict[tuple[str, str], Counter[str]],
-    marks: Counter[str],
-    crossed: Counter[str],
-) -> None:
-    """Count marks by form, those on which two agree, and for each the marks whose arcs cross others."""
-    for mark in (mark for slot in sentence.layout.marks for mark in slot):
-        form = sentence.layout.form(mark)
-        marks[form] += 1
-        for one, other in combinations(blocks, 2):
-            same = blocks[one].tokens[mark - 1].head == blocks[other].tokens[mark - 1].head
-            agreed.setdefault((one, other), Counter())[form] += same
-        for name, block in blocks.items():
-            crossed[name] += _crosses(block, mark)
-
-
-def _crosses(block: Block, mark: int) -> bool:
-    """Whether the arc of a mark crosses another arc."""
-    left, right = sorted((mark, block.tokens[mark - 1].head))
-    arcs = (sorted((token, block.tokens[token - 1].head)) for token in _ids(block))
-    return any(0 < a < left < b < right or left < a < right < b for a, b in arcs)
-
-
-def _print_table(
-    agreed: dict[tuple[str, str], Counter[str]], marks: Counter[str], crossed: Counter[str]
-) -> None:
-    frequent = [form for form, _ in marks.most_common(SHOWN)]
-    header = ["the same head in", "all", *(f"`{form}`" for form in frequent), "the others"]
-    print(f"| {' | '.join(header)} |\n|{'---|' * len(header)}")
-    total = [marks.total(), *(marks[form] for form in frequent)]
-    print(_row("marks", [f"{count:,}" for count in [*total, total[0] - sum(total[1:])]]))
-    for (one, other), same in agreed.items():
-        counts = [same.total(), *(same[form] for form in frequent)]
-        counts.append(counts[0] - sum(counts[1:]))
-        sizes = [*total, total[0] - sum(total[1:])]
-        shares = [f"{count / max(size, 1):.1%}" for count, size in zip(counts, sizes, strict=True)]
-        print(_row(f"{one}, {other}", shares))
-    print("\nMarks whose arc crosses another: " + ", ".join(f"{name} {n}" for name, n in crossed.items()))
-
-
-def _row(name: str, cells: list[str]) -> str:
-    return f"| {name} | {' | '.join(cells)} |"
+def agreements(sentences: Sequence[Sentence], own: Heads, heads: Heads) -> Iterator[tuple[str, bool]]:
+    """For each mark its kind, and again all, with whether it has the head of the treebank."""
+    for sentence, right, found in zip(sentences, own, heads, strict=True):
+        tokens = sentence.layout.block.tokens
+        for mark in right:
+            if tokens[mark - 1].columns[UPOS] == "PUNCT":
+                agrees = found.get(mark, int(tokens[mark - 1].columns[HEAD])) == right[mark]
+                yield from ((kind, agrees) for kind in (kind_of(sentence.layout.form(mark)), "all"))
 
 
 if __name__ == "__main__":

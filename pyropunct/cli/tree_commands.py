@@ -51,7 +51,7 @@ def underlying(
     """Show the underlying punctuation of FILE: that of the best derivation, or draws from the posterior.
 
     :param format: trees in some format; or a report on marks that probably have a wrong head in FILE, as
-        lines of text by patterns or, with tsv, with tabs between columns.
+        lines of text by patterns or, with tsv, with tabs between columns; and on other odd punctuation.
     :param samples: draw this many trees from the posterior.
     :param width: with --format svg: cut longer sentences into rows of this many pixels; by default 1200.
     :param attach_punctuation: with --format conllu: give each mark the head that the guidelines of UD and
@@ -77,7 +77,7 @@ def underlying(
         UnderlyingReport,
         WrittenReport,
         accepted,
-        proposal_report,
+        maintainer_report,
         proposed,
     )
     from pyropunct.figures.layout import MOST_DRAWINGS
@@ -87,7 +87,8 @@ def underlying(
     sentences = usable(items)
     tell_language(model, punctuator, file, sentences)
     if shape in ("report", "tsv"):
-        proposal_report(punctuator, sentences, least, mark).show("tsv" if shape == "tsv" else "text")
+        found = maintainer_report(punctuator, treebank, items, least, mark)
+        found.show("tsv" if shape == "tsv" else "text")
         return
     if proposals:
         written = WrittenReport("conllu", None)

@@ -1,24 +1,27 @@
 """How underlying and drawn punctuation is shown."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, TextIO
 
 import click
 
 from pyropunct.cli import console
-from pyropunct.cli.report import Report, SentenceReport
+from pyropunct.cli.report import Report, SentenceReport, usable
 from pyropunct.figures.drawing import PunctuatedTree, drawn_text, slip_notes
 from pyropunct.figures.layout import WIDTH, drawn_svg
 from pyropunct.figures.page import page_html
 from pyropunct.punctuator import Punctuator
 from pyropunct.tables import cells_table
+from pyropunct.tasks.explain.annotation import Finding, by_kind, findings
 from pyropunct.tasks.explain.derivations import Derivations, SlotDerivation
 from pyropunct.tasks.explain.proposals import Proposal, by_pattern, proposals
 from pyropunct.tasks.explain.reattaching import by_guidelines, with_accepted, with_proposals
 from pyropunct.tasks.explain.tree_text import bracketed, puncteme_entries
 from pyropunct.text.conventions import Conventions
 from pyropunct.text.marks import display, displayed
-from pyropunct.treebank.reading import Treebank
+from pyropunct.treebank.conllu_block import DEPREL, FORM, HEAD
+from pyropunct.treebank.reading import Omission, Treebank
 from pyropunct.treebank.sentence import Sentence, part_of
 
 
@@ -144,20 +147,33 @@ def accepted(sentences: Sequence[Sentence]) -> list[str]:
     return [with_accepted(sentence).conllu() for sentence in sentences]
 
 
-def proposal_report(
-    model: Punctuator, sentences: Sequence[Sentence], least: float, marks: Collection[str] = ()
+EXAMPLES = 10
+"""The most places of one kind of odd annotation that a report for people shows."""
+
+PLACE = ("file", "line", "sentence", "token", "mark")
+HEADS = tuple(place + part for place in ("head", "proposed") for part in ("", "_form", "_relation"))
+ABOUT = (*PLACE, *HEADS, "probability", "rule", "before", "text", "after", "pattern")
+"""The columns of a report on heads and annotation."""
+
+
+def maintainer_report(
+    model: Punctuator,
+    treebank: Treebank,
+    items: Sequence[Sentence | Omission],
+    least: float,
+    marks: Collection[str],
 ) -> Report:
-    """Better heads for marks, or some of them, by patterns, the most probable first."""
+    """Better heads for marks by patterns; then other odd annotation, unless some marks are asked for."""
     groups = by_pattern(
         one
-        for one in _found(model, sentences, least)
+        for one in _found(model, usable(items), least)
         if not marks or one.sentence.layout.form(one.mark) in marks
     )
-    heads = (place + part for place in ("head", "proposed") for part in ("", "_form", "_relation"))
-    place = ("file", "line", "sentence", "token", "mark")
-    about = (*place, *heads, "probability", "rule", "before", "text", "after", "pattern")
+    kinds = {} if marks else by_kind(findings(items, treebank.path))
     rows = [_cells(one) for of_pattern in groups.values() for one in of_pattern]
-    return Report({}, _told(groups), cells_table("", dict.fromkeys(about), rows))
+    rows += [_annotated(one) for of_kind in kinds.values() for one in of_kind]
+    told = chain(_told(groups), _told_of_annotation(kinds, after=bool(groups)))
+    return Report({}, told, cells_table("", dict.fromkeys(ABOUT), rows))
 
 
 def _found(model: Punctuator, sentences: Sequence[Sentence], least: float) -> list[Proposal]:
@@ -178,6 +194,27 @@ def _told(groups: Mapping[str, Sequence[Proposal]]) -> Iterator[str]:
                 "hangs on {} {}, {}, better on {} {}, {} ({:.2f}): ".format(*heads)
                 + rule
             )
+
+
+def _told_of_annotation(kinds: Mapping[str, Sequence[Finding]], *, after: bool) -> Iterator[str]:
+    """For each kind a title and the first of its places."""
+    for number, (kind, of_kind) in enumerate(kinds.items()):
+        if number or after:
+            yield ""
+        yield f"{len(of_kind)} {'place' if len(of_kind) == 1 else 'places'}: {kind}"
+        for one in of_kind[:EXAMPLES]:
+            file, line, sentence, token, *_, before, text, after_it, _ = _annotated(one)
+            yield f"{file}:{line}: {sentence}: token {token}: {before} ⟦{text}⟧ {after_it}"
+        if len(of_kind) > EXAMPLES:
+            yield f"and {len(of_kind) - EXAMPLES} more (--format tsv has all)"
+
+
+def _annotated(one: Finding) -> tuple[Any, ...]:
+    """The row of a finding, which has no other head."""
+    block, columns = one.block, one.block.tokens[one.token - 1].columns
+    place = block.path, one.line, block.identifier, one.token, columns[FORM]
+    head = columns[HEAD], "", columns[DEPREL], *[""] * 5
+    return *place, *head, *one.context, one.what
 
 
 def _cells(one: Proposal) -> tuple[Any, ...]:

@@ -66,6 +66,22 @@ def unpaired(surface: Surface) -> int:
     return alone + len(waiting)
 
 
+def paired(marks: Sequence[str]) -> list[tuple[int, int]]:
+    """The places of opening and closing marks that belong together, the inner pairs first.
+
+    A mark that can do both closes if it can.  Marks without their partner do not hinder others.
+    """
+    pairs, waiting = list[tuple[int, int]](), list[int]()
+    for place, mark in enumerate(marks):
+        fitting = [number for number, one in enumerate(waiting) if mark in CLOSERS[marks[one]]]
+        if fitting:
+            pairs.append((waiting[fitting[-1]], place))
+            del waiting[fitting[-1] :]
+        elif mark in CLOSERS:
+            waiting.append(place)
+    return pairs
+
+
 DOUBLE = ("“", "”")
 SINGLE = ("‘", "’")
 

@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from pyropunct.tasks.explain.hanging import hung
-from pyropunct.text.marks import CLOSERS, PAIRED, STRAIGHT
+from pyropunct.text.marks import CLOSERS, PAIRED, STRAIGHT, paired
 from pyropunct.treebank.conllu_block import DEPREL, has_space_after
 from pyropunct.treebank.sentence import Puncteme, Sentence
 
@@ -150,20 +150,8 @@ class _Guide:
     @cached_property
     def _pairs(self) -> list[tuple[_Place, _Place]]:
         """The opening and closing marks that belong together, the inner ones first."""
-        pairs, waiting = list[tuple[_Place, _Place]](), list[_Place]()
-        for mark, token, slot in self._marks():
-            place = _Place(mark, token, slot, 1, len(self._tree))
-            if token not in PAIRED:
-                continue
-            number = next(
-                (n for n in reversed(range(len(waiting))) if token in CLOSERS[waiting[n].token]), None
-            )
-            if number is not None:
-                pairs.append((waiting[number], place))
-                del waiting[number:]
-            elif token in CLOSERS:
-                waiting.append(place)
-        return pairs
+        places = [_Place(*mark, 1, len(self._tree)) for mark in self._marks()]
+        return [(places[a], places[b]) for a, b in paired([place.token for place in places])]
 
     def _marks(self) -> Iterator[tuple[int, str, int]]:
         """The token ids of marks, with the tokens and the slots."""

@@ -60,11 +60,11 @@ def test_a_planted_head_is_the_only_proposal(model: Punctuator, dev: list[Senten
 @pytest.mark.parametrize(
     ("change", "matter", "rule", "probability"),
     [
-        ({4: 3}, ELSEWHERE, Rule.CONJUNCT, 0.92),
+        ({4: 3}, ELSEWHERE, Rule.CONJUNCT, 0.9),
         ({4: 2}, CROSSING, Rule.CONJUNCT, 0.97),
-        ({5: 3}, SPLIT, Rule.ENCLOSED, 0.93),
-        ({8: 3}, BESIDE, Rule.FINAL, 0.93),
-        ({8: 1}, CROSSING, Rule.FINAL, 0.99),
+        ({5: 3}, SPLIT, Rule.ENCLOSED, 0.91),
+        ({8: 3}, BESIDE, Rule.FINAL, 0.94),
+        ({8: 1}, CROSSING, Rule.FINAL, 0.97),
     ],
 )
 def test_what_is_the_matter(change: dict[int, int], matter: str, rule: Rule, probability: float) -> None:
@@ -101,8 +101,9 @@ def test_the_report(small: Path, few: Path, model: Punctuator, dev: list[Sentenc
     assert [one.probability for one in found] == sorted((one.probability for one in found), reverse=True)
     groups = by_pattern(found)
     arguments = ("underlying", small / "model", few, *EVERY, "--format")
-    printed_groups = printed(*arguments, "report").split("\n\n")
-    header, *rows = csv.reader(printed(*arguments, "tsv").splitlines(), delimiter="\t")
+    printed_groups = [one for one in printed(*arguments, "report").split("\n\n") if "better on" in one]
+    header, *all_rows = csv.reader(printed(*arguments, "tsv").splitlines(), delimiter="\t")
+    rows = [row for row in all_rows if row[header.index("proposed")]]
     text, left = few.read_text(encoding="utf-8").split("\n"), iter(rows)
     assert len(printed_groups) == len(groups) > 1
     assert len(rows) == len(found)

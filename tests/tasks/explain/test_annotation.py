@@ -1,0 +1,72 @@
+"""What is odd about the punctuation of a treebank."""
+
+import csv
+from pathlib import Path
+
+import pytest
+from command_line import printed
+
+from pyropunct.tasks.explain.annotation import by_kind, findings
+from pyropunct.treebank.reading import read_text
+
+ROOT = "1 Go 0 root VERB"
+
+
+@pytest.mark.parametrize(
+    ("rows", "what", "token"),
+    [
+        (["2 + 3 cc PUNCT", "3 up 1 conj X"], "a mark has the relation cc", 2),
+        (["2 + 1 punct SYM"], "a token of tag SYM has the relation punct", 2),
+        (["2 ( 3 punct PUNCT", "3 ... 1 punct PUNCT", "4 ) 1 punct PUNCT"], "a mark has dependents", 3),
+        (
+            ["2 ( 1 punct PUNCT", "3 … 1 punct PUNCT", "4 ) 1 punct PUNCT"],
+            "dots in brackets, which stand for words, have the tag PUNCT",
+            3,
+        ),
+        (["2 :-) 1 punct PUNCT"], "an emoticon has the tag PUNCT", 2),
+        ([f"{n} . 1 punct PUNCT" for n in (2, 3, 4, 5)], "an ellipsis is split into dots", 2),
+        (["2 ( 1 punct PUNCT", "3 up 1 x X"], "the opening mark ( has no partner", 2),
+        (["2 up 1 x X", "3 ) 1 punct PUNCT"], "the closing mark ) has no partner", 3),
+        (
+            ["2 “ 4 punct PUNCT", "3 He 4 nsubj X", "4 is 1 ccomp X", "5 in 4 x X", "6 ” 4 punct PUNCT"],
+            "quoted speech has the relation ccomp",
+            2,
+        ),
+    ],
+)
+def test_findings(rows: list[str], what: str, token: int) -> None:
+    lines = []
+    for number, form, head, relation, tag in (row.split() for row in (ROOT, *rows)):
+        lines.append(f"{number}\t{form}\t_\t{tag}\t_\t_\t{head}\t{relation}\t_\t_")
+    treebank = read_text("\n".join([*lines, "", "1\tGo\t_\tX\t_\t_\t0\troot\t_\t_"]))
+    found = findings(treebank.in_order(), "f")
+    assert (what, token) in [(one.what, one.token) for one in found]
+    assert len(by_kind(found)[what]) == 1
+
+
+def test_speech_that_is_the_root() -> None:
+    rows = ["1 “ 3 punct", "2 He 3 nsubj", "3 is 0 root", "4 in 3 x", "5 ” 3 punct", "6 said 3 parataxis"]
+    cells = (row.split() for row in rows)
+    lines = [
+        f"{n}\t{form}\t_\t{'PUNCT' if relation == 'punct' else 'X'}\t_\t_\t{head}\t{relation}\t_\t_"
+        for n, form, head, relation in cells
+    ]
+    [found] = findings(read_text("\n".join(lines)), "f")
+    assert (found.what, found.token, found.line) == ("quoted speech has the relation root", 1, 1)
+
+
+def test_the_report_names_them(small: Path, tmp_path: Path) -> None:
+    """In the order of their kinds, with a few places for people and all for programs."""
+    block = "1\tGo\t_\tX\t_\t_\t0\troot\t_\t_\n2\t:-)\t_\tPUNCT\t_\t_\t1\tdiscourse\t_\t_\n\n"
+    file = tmp_path / "odd.conllu"
+    file.write_text(block * 12 + (small / "dev.conllu").read_text(encoding="utf-8"), encoding="utf-8")
+    arguments = ("underlying", small / "model", file, "--format")
+    text = printed(*arguments, "report")
+    assert "12 places: an emoticon has the tag PUNCT\n" in text
+    assert "12 places: a mark has the relation discourse\n" in text
+    assert f"{file}:2: #1: token 2: Go ⟦:-)⟧ \n" in text
+    assert text.count("and 2 more (--format tsv has all)") == 2
+    rows = list(csv.DictReader(printed(*arguments, "tsv").splitlines(), delimiter="\t"))
+    emoticons = [row for row in rows if row["pattern"] == "an emoticon has the tag PUNCT"]
+    assert [int(row["line"]) for row in emoticons] == list(range(2, 37, 3))
+    assert "places" not in printed(*arguments, "report", "--mark", ",")
