@@ -11,17 +11,13 @@ from command_line import answer, complaint, printed
 
 from pyropunct.figures.plots import typology_svg
 from pyropunct.punctuator import Punctuator
+from pyropunct.tasks.explain.mark_functions import ALONE, mark_function
+from pyropunct.tasks.explain.sprouted import CLAUSES, DASHES, ENDS, RELATIONS, SPROUTED, Tally
 from pyropunct.tasks.explain.typology import (
-    ALONE,
     PAIRS,
-    RELATIONS,
-    ROOTS,
-    SPROUTED,
     Comparison,
     LanguageCounts,
-    Tally,
     language_counts,
-    mark_function,
     share_of,
     side_by_side,
 )
@@ -79,8 +75,8 @@ def test_counts_are_those_of_posterior_draws(small: Path) -> None:
                 if opens and closes:
                     seen[RELATIONS, relation, SPROUTED[2]] += 1
                 finals = [*before, *behind].count("final")
-                totals[ROOTS, "final mark"] += finals
-                seen[ROOTS, "final mark", "root"] += finals * (relation == "root")
+                totals[ENDS, "final mark"] += finals
+                seen[ENDS, "final mark", "root"] += finals * (relation == "root")
     assert {"opening-quote", "closing-quote", "comma", "final", "dash"} <= set(found.functions.values())
     compared = 0
     for (table, of), tally in found.tallies.items():
