@@ -7,14 +7,12 @@ from typing import Any, NamedTuple
 from pyropunct.cli import console
 from pyropunct.cli.report import Report
 from pyropunct.punctuator import Punctuator
-from pyropunct.tables import Table, cells_table
+from pyropunct.tables import NO_VALUE, Table, cells_table
 from pyropunct.tasks.explain.derivations import Example
 from pyropunct.tasks.explain.learned_rules import OCCURRING
 from pyropunct.tasks.explain.relations import RelationPunctemes, SymmetryWeight
-from pyropunct.tasks.explain.typology import (
-    Comparison,
-    Share,
-)
+from pyropunct.tasks.explain.sprouted import CLAUSES, DASHES, ENDS, RELATIONS
+from pyropunct.tasks.explain.typology import PAIRS, Comparison, Share
 from pyropunct.text.marks import display, displayed_string
 from pyropunct.treebank.sentence import Sentence
 
@@ -176,34 +174,49 @@ Each cell has a share in percent, and an interval in parentheses.
 *  the intervals of two languages do not overlap: languages differ in this
 opening, closing   marks of pairs, by the side on which constituents sprout
                    them; a quote or bracket without this is on both or none
-abbr., ^           the dot of an abbreviation; the beginning of the sentence"""
+abbr., ^           the dot of an abbreviation; the beginning of the sentence
+–                  the treebank never uses the relation: languages may not
+                   differ in this, but annotators
+initial, final     the first, or the last, in the clause of its head, but for
+                   conjunctions, conjuncts and their like; medial: between"""
 
 LEAST_SHOWN = 0.1
-"""People see the outcomes that have this share or more in some language."""
+"""People see the outcomes that have this share or more in some language; of `SHORT` tables, all."""
+
+SHORT = (CLAUSES, ENDS, DASHES)
 
 TITLES = {
-    "pairs": "What becomes of neighbouring underlying marks",
-    "relations": "What constituents of each relation sprout",
-    "final marks": "Which final marks the root sprouts",
+    RELATIONS: "What constituents of each relation sprout",
+    CLAUSES: "Where constituents stand in the clause, and commas that set them off",
+    ENDS: "Final marks",
+    DASHES: "Dashes for a copula, on the page",
+    PAIRS: "What becomes of neighbouring underlying marks",
 }
-*_, LAST_TABLE = TITLES
 
 _SHARE = ("share", "low", "high", "expected", "total")
-LANGUAGE_COLUMNS = ("table", "of", "outcome", "language", *_SHARE, "differs")
+_NOTHING = (None,) * len(_SHARE)
+LANGUAGE_COLUMNS = ("table", "of", "outcome", "language", *_SHARE, "differs", "seed", "note")
 """Of the table for programs, which has a row for each outcome in each language; shares are from 0 to 1."""
+
+NOT_ANNOTATED = "not annotated"
+"""The note of a language whose treebank never uses a relation."""
 
 
 def typology_report(
-    languages: Mapping[str, Mapping[str, str]], compared: Sequence[Comparison], most: int
+    languages: Mapping[str, Mapping[str, str]], compared: Sequence[Comparison], shown: Sequence[Comparison]
 ) -> LearnedReport:
-    """Languages, with functions of marks, side by side; people see the ``most`` rows of each table."""
-    learned = []
+    """Languages, with functions of marks, side by side; people see the rows that are ``shown``."""
+    learned, prominent = list[Learned](), list[Learned]()
     for one in compared:
-        for language, share in zip(languages, one.shares, strict=True):
-            if share is not None:
-                numbers = (share.value, share.low, share.high, share.expected, share.total)
-                cells = (one.table, one.of, one.outcome, language, *numbers, one.differs)
-                learned.append(Learned(cells[:4], cells, dict(zip(LANGUAGE_COLUMNS, cells, strict=True))))
+        for place, (language, share) in enumerate(zip(languages, one.shares, strict=True)):
+            note = NOT_ANNOTATED if place in one.unused else None
+            if share is not None or note:
+                numbers = _NOTHING if share is None else (share.value, share.low, share.high, *share[:2])
+                cells = (one.table, one.of, one.outcome, language, *numbers, one.differs, one.seed, note)
+                plain = dict(zip(LANGUAGE_COLUMNS, cells, strict=True))
+                title = f"{language}  {one.name}  {_cell(share)}"
+                learned.append(Learned(cells[:4], cells, plain, title, share.expected if share else 0.0))
+                prominent += learned[-1:] if one in shown and one.table != PAIRS else []
     functions = {
         name: {display(mark): function for mark, function in of_marks.items()}
         for name, of_marks in languages.items()
@@ -213,20 +226,30 @@ def typology_report(
         "functions": functions,
         "shares": [one.plain for one in learned],
     }
-    columns = {"of": None, "outcome": None, "differs": None, **dict.fromkeys(languages, _cell)}
+    columns = {"of": None, "outcome": None, "differs": None, **dict.fromkeys(languages)}
     tables = list[Table[Any] | str]()
     for table, title in TITLES.items():
-        some = [one for one in shown_rows(compared, most) if one.table == table]
-        shares = [(one.of, one.outcome, "*" if one.differs else "", *one.shares) for one in some]
-        tables.append(cells_table(title, columns, shares, [LANGUAGE_LEGEND] if table == LAST_TABLE else []))
-    return LearnedReport(LANGUAGE_COLUMNS, learned, whole, tables)
+        if rows := [one for one in shown if one.table == table]:
+            written = [(one.of, one.outcome, "*" if one.differs else "", *_row(one)) for one in rows]
+            notes = [LANGUAGE_LEGEND] if rows[-1] is shown[-1] else []
+            tables.append(cells_table(title, columns, written, notes))
+    return LearnedReport(LANGUAGE_COLUMNS, learned, whole, tables, prominent)
 
 
-def shown_rows(compared: Sequence[Comparison], most: int) -> list[Comparison]:
-    """The rows that people see, at most so many of each table."""
-    frequent = [one for one in compared if max(share.value for share in one.known) >= LEAST_SHOWN]
+def shown_rows(compared: Sequence[Comparison], most: int, *, rare: bool = False) -> list[Comparison]:
+    """The rows that people see, at most so many of each table; ``rare``: with those below `LEAST_SHOWN`."""
+    frequent = [
+        one
+        for one in compared
+        if rare or one.table in SHORT or max(share.value for share in one.known) >= LEAST_SHOWN
+    ]
     tables = ([one for one in frequent if one.table == table] for table in TITLES)
     return [one for table in tables for one in table[:most]]
+
+
+def _row(one: Comparison) -> list[str]:
+    """The cells of a row; `NO_VALUE` stands for relations that are not annotated."""
+    return [NO_VALUE if place in one.unused else _cell(share) for place, share in enumerate(one.shares)]
 
 
 def _cell(share: Share | None) -> str:

@@ -1,7 +1,5 @@
 """Where constituents stand in the clause of their head, and nominal clauses without a copula."""
 
-from collections.abc import Sequence
-
 from pyropunct.tasks.explain.mark_functions import CHARACTERS, DASH
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
@@ -31,20 +29,22 @@ def positions(tree: Tree) -> list[int]:
     ]
 
 
-def bare_clauses(sentence: Sentence) -> tuple[int, int]:
-    """The number of nominal predicates with a subject and without ``cop``; and with a dash between the two.
+def bare_clauses(sentence: Sentence) -> dict[int, bool]:
+    """The nominal predicates with a subject and without ``cop``; whether a dash is between the two.
 
     The dash stands on the page, beside the subject, the predicate, or what stands between them.
     """
     tree = sentence.tree
-    clauses = dashes = 0
+    found = {}
     for word, tag in enumerate(tree.tags, 1):
         own = {one: base(tree.relations[one - 1]) for one in tree.children[word]}
         subjects = [one for one, relation in own.items() if relation in ("nsubj", "csubj")]
         if tag in NOMINAL and subjects and not {"cop", "aux"}.intersection(own.values()):
-            clauses += 1
-            dashes += any(_is_dash(sentence.surface[slot]) for slot in _between(tree, subjects[0], word))
-    return clauses, dashes
+            slots = _between(tree, subjects[0], word)
+            found[word] = any(
+                CHARACTERS[DASH].issuperset(mark) for slot in slots for mark in sentence.surface[slot]
+            )
+    return found
 
 
 def base(relation: str) -> str:
@@ -59,7 +59,3 @@ def _between(tree: Tree, subject: int, predicate: int) -> list[int]:
     spans = (tree.spans[one - 1] for one in tree.children[predicate])
     inside = {slot for span in spans for slot in range(*span)}
     return [slot for slot in slots if slot not in inside]
-
-
-def _is_dash(slot: Sequence[str]) -> bool:
-    return any(CHARACTERS[DASH].issuperset(mark) for mark in slot)

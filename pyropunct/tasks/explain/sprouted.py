@@ -1,16 +1,14 @@
 """What constituents sprout in a treebank: by relation, by their place in the clause, and at sentence ends."""
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise, product
 from typing import NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
 
 from pyropunct.fitted.fitted_story import FittedStory
 from pyropunct.tasks import Advance
 from pyropunct.tasks.explain.clauses import INITIAL, LAST, MEDIAL, POSITIONS, bare_clauses, base, positions
+from pyropunct.tasks.explain.derivations import Example, constituent_examples
 from pyropunct.tasks.explain.mark_functions import (
     CLOSING,
     COMMA,
@@ -23,7 +21,7 @@ from pyropunct.tasks.explain.mark_functions import (
     functions_of,
 )
 from pyropunct.tasks.explain.relations import pairs_by_class
-from pyropunct.treebank.sentence import Sentence
+from pyropunct.treebank.sentence import Puncteme, Sentence
 
 RELATIONS, CLAUSES, ENDS, DASHES = "relations", "places", "final marks", "dashes"
 """What is compared: what relations sprout, places in the clause, final marks, and dashes for a copula."""
@@ -37,6 +35,8 @@ PLACED = ("advcl", "advmod", "ccomp", "csubj", "obl")
 INNER = {INITIAL: "a comma behind", MEDIAL: "commas on both sides", LAST: "a comma before"}
 """What may set a constituent off from the rest of the clause, by its place."""
 
+BARE, BESIDE = "nominal clause without cop", "a dash between subject and predicate"
+
 
 class Tally(NamedTuple):
     """The expected number of times that something happens, in total and for each outcome."""
@@ -45,145 +45,104 @@ class Tally(NamedTuple):
     outcomes: Mapping[str, float]
 
 
-Tallies = dict[tuple[str, str], Tally]
-"""By what is compared, and of what."""
+Key = tuple[str, str]
+"""What is compared, and of what."""
+
+Cell = tuple[str, str, str]
+"""A key with an outcome."""
 
 
 class Sides(NamedTuple):
-    """The marks of a puncteme pair and what they do."""
+    """What a puncteme pair has on either side: marks with their functions."""
 
     left: Sequence[tuple[str, str]]
     right: Sequence[tuple[str, str]]
 
-    def has(self, function: str) -> tuple[bool, bool]:
-        """Whether a mark with that function is on the left, and on the right."""
-        left, right = (any(does == function for _, does in side) for side in self)
-        return left, right
-
-    @property
-    def commas(self) -> int:
-        """The number of sides with commas."""
-        return sum(self.has(COMMA))
-
-    @property
-    def encloses(self) -> bool:
-        """Whether there are brackets or quotation marks on both sides."""
-        opening, closing = ({does for _, does in side} for side in self)
-        return not (OPENING | EITHER).isdisjoint(opening) and not (CLOSING | EITHER).isdisjoint(closing)
-
-    @property
-    def finals(self) -> int:
-        """The number of final marks."""
-        return sum(does == FINAL for side in self for _, does in side)
-
-    @property
-    def asks(self) -> bool:
-        """Whether a question mark is on the right."""
-        return any(asks(*one) for one in self.right)
-
-    @property
-    def exclaims(self) -> bool:
-        """Whether an exclamation mark is on the right."""
-        return any(not EXCLAMATION.isdisjoint(mark) for mark, _ in self.right)
-
-    @property
-    def inverted(self) -> bool:
-        """Whether an inverted mark is on the left."""
-        return any(not INVERTED.isdisjoint(mark) for mark, _ in self.left)
+    @classmethod
+    def of(cls, left: Puncteme, right: Puncteme, functions: Mapping[str, str]) -> "Sides":
+        """The sides of a pair."""
+        return cls(*([(mark, functions[mark]) for mark in side] for side in (left, right)))
 
 
-OF_RELATIONS: Sequence[Callable[[Sides], bool]] = (
-    lambda sides: sides.commas == 2,
-    lambda sides: sides.commas == 1,
-    lambda sides: sides.encloses,
-)
-"""Which puncteme pairs each of `SPROUTED` has."""
+def events(relation: str, place: str, sides: Sides) -> Iterator[tuple[Key, dict[str, bool]]]:
+    """What is compared of a constituent, and the outcomes that it has, given its place and what it sprouts.
 
-OF_PLACES: Mapping[str, Callable[[Sides], bool]] = {
-    INITIAL: lambda sides: sides.has(COMMA)[1],
-    MEDIAL: lambda sides: sides.commas == 2,
-    LAST: lambda sides: sides.has(COMMA)[0],
-}
-"""Which pairs each of `INNER` has."""
+    :param relation: without its subtype.
+    """
+    left, right = ([function for _, function in side] for side in sides)
+    before, behind = COMMA in left, COMMA in right
+    opens, closes = not (OPENING | EITHER).isdisjoint(left), not (CLOSING | EITHER).isdisjoint(right)
+    yield (
+        (RELATIONS, relation),
+        dict(zip(SPROUTED, (before and behind, before != behind, opens and closes), strict=True)),
+    )
+    if relation in PLACED:
+        is_set_off = {INITIAL: behind, MEDIAL: before and behind, LAST: before}
+        yield (CLAUSES, relation), {f"is {one}": one == place for one in POSITIONS}
+        yield (CLAUSES, f"{place} {relation}"), {INNER[place]: is_set_off[place]}
+    is_question = any(asks(*one) for one in sides.right)
+    exclaims = any(not EXCLAMATION.isdisjoint(mark) for mark, _ in sides.right)
+    if relation == "root":
+        yield (ENDS, relation), {"a question mark": is_question, "an exclamation mark": exclaims}
+    if is_question or exclaims:
+        inverted = any(not INVERTED.isdisjoint(mark) for mark, _ in sides.left)
+        yield (ENDS, "? or !"), {"¿ or ¡ before the constituent": inverted}
+    for _ in range([*left, *right].count(FINAL)):
+        yield (ENDS, "final mark"), {"root": relation == "root"}
 
 
 def sprouted_in(
     model: FittedStory, sentences: Sequence[Sentence], advance: Advance = lambda done: None
-) -> tuple[dict[str, str], Tallies]:
+) -> tuple[dict[str, str], dict[Key, Tally]]:
     """The function of each mark in a treebank, and what constituents sprout under q(T')."""
-    expected, counts = pairs_by_class(model, sentences, positions, len(POSITIONS), advance)
+    inventory, vocabulary = model.vocabulary.inventory, model.vocabulary
+    expected, _ = pairs_by_class(model, sentences, positions, len(POSITIONS), advance)
     functions = functions_of(model, sentences, expected.sum(0))
-    marks = [*functions.items()]
-    pairs = [
-        Sides(*([marks[token] for token in side] for side in row)) for row in model.vocabulary.inventory.rows
-    ]
-    of_relations: defaultdict[str, list[tuple[slice, int]]] = defaultdict(list)
-    starts = pairwise(model.vocabulary.inventory.pair_start)
-    for number, (name, (first, last)) in enumerate(zip(model.vocabulary.relations, starts, strict=True)):
-        of_relations[base(name) or "(other)"].append((slice(first, last), number))
-    counted = _Counted(pairs, expected, counts, of_relations)
-    found: Tallies = {}
-    for name in of_relations:
-        found[RELATIONS, name] = Tally(
-            counted.number(name),
-            {what: counted.times(name, has) for what, has in zip(SPROUTED, OF_RELATIONS, strict=True)},
-        )
-    for name in filter(of_relations.__contains__, PLACED):
-        numbers = {place: counted.number(name, place) for place in POSITIONS}
-        found[CLAUSES, name] = Tally(
-            counted.number(name), {f"is {place}": numbers[place] for place in numbers}
-        )
-        for place, number in numbers.items():
-            sprouting = counted.times(name, OF_PLACES[place], place)
-            found[CLAUSES, f"{place} {name}"] = Tally(number, {INNER[place]: sprouting})
-    return functions, found | _ends(counted, "root") | _dashes(sentences)
+    totals: defaultdict[Key, float] = defaultdict(float)
+    outcomes: defaultdict[Key, defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
+    for relation, place in product(PLACED, POSITIONS):  # those that do not occur are compared too
+        for key, has in events(relation, place, Sides((), ())):
+            totals[key] += 0
+            outcomes[key].update(dict.fromkeys(has, 0.0))
+    for name, rows in zip(vocabulary.relations, pairwise(inventory.pair_start), strict=True):
+        for row in range(*rows):
+            left, right = map(vocabulary.decode_string, inventory.rows[row])
+            sides = Sides.of(left, right, functions)
+            for place, times in zip(POSITIONS, expected[:, row].tolist(), strict=True):
+                for key, has in events(base(name) or "(other)", place, sides) if times else ():
+                    totals[key] += times
+                    for outcome, happens in has.items():
+                        outcomes[key][outcome] += times * happens
+    bare = [dash for sentence in sentences for dash in bare_clauses(sentence).values()]
+    found = {key: Tally(round(total, DIGITS), outcomes[key]) for key, total in totals.items()}
+    return functions, found | {(DASHES, BARE): Tally(len(bare), {BESIDE: sum(bare)})}
 
 
-class _Counted(NamedTuple):
-    """Counts of constituents: the rows and the number of each relation's subtypes."""
-
-    pairs: Sequence[Sides]
-    expected: NDArray[np.float64]
-    counts: NDArray[np.int64]
-    of_relations: Mapping[str, Sequence[tuple[slice, int]]]
-
-    def number(self, relation: str, place: str | None = None) -> int:
-        """The number of constituents."""
-        numbers = self.counts.sum(0) if place is None else self.counts[POSITIONS.index(place)]
-        return sum(int(numbers[number]) for _, number in self.of_relations[relation])
-
-    def times(self, relation: str, has: Callable[[Sides], float], place: str | None = None) -> float:
-        """How often they are expected to sprout something."""
-        expected = self.expected.sum(0) if place is None else self.expected[POSITIONS.index(place)]
-        return sum(
-            float(expected[row]) * has(self.pairs[row])
-            for rows, _ in self.of_relations[relation]
-            for row in range(rows.start, rows.stop)
-        )
+DIGITS = 4
+"""Sums of single precision are rounded, so that a number of constituents is a whole one."""
 
 
-def _ends(counted: _Counted, root: str) -> Tallies:
-    """Final marks: those of roots, question and exclamation marks of roots, and inverted ones before them."""
-    every = [*counted.of_relations]
+def sprouted_examples(
+    model: FittedStory,
+    sentences: Sequence[Sentence],
+    most: int,
+    advance: Advance = lambda done: None,
+    *,
+    functions: Mapping[str, str],
+) -> dict[Cell, list[Example]]:
+    """At most ``most`` constituents that have each outcome in the best T'."""
 
-    def of_all(has: Callable[[Sides], float]) -> float:
-        return sum(counted.times(relation, has) for relation in every)
+    def cells(
+        sentence: Sentence, punctemes: Sequence[tuple[Puncteme, Puncteme]]
+    ) -> Iterator[tuple[Cell, int]]:
+        tree = sentence.tree
+        for word, (name, place, pair) in enumerate(
+            zip(tree.relations, positions(tree), punctemes, strict=True), 1
+        ):
+            known = model.vocabulary.relations[model.vocabulary.relation_number(name)]
+            sides = Sides.of(*pair, functions)
+            for key, has in events(base(known) or "(other)", POSITIONS[place], sides):
+                yield from (((*key, outcome), word) for outcome, happens in has.items() if happens)
+        yield from (((DASHES, BARE, BESIDE), word) for word, dash in bare_clauses(sentence).items() if dash)
 
-    finals, marked = of_all(lambda one: one.finals), of_all(lambda one: one.asks or one.exclaims)
-    both = of_all(lambda one: (one.asks or one.exclaims) and one.inverted)
-    return {
-        (ENDS, "final mark"): Tally(finals, {"root": counted.times(root, lambda one: one.finals)}),
-        (ENDS, root): Tally(
-            counted.number(root),
-            {
-                "a question mark": counted.times(root, lambda one: one.asks),
-                "an exclamation mark": counted.times(root, lambda one: one.exclaims),
-            },
-        ),
-        (ENDS, "? or !"): Tally(marked, {"¿ or ¡ before the constituent": both}),
-    }
-
-
-def _dashes(sentences: Sequence[Sentence]) -> Tallies:
-    clauses, dashes = np.array([bare_clauses(sentence) for sentence in sentences]).sum(0).tolist()
-    return {(DASHES, "nominal clause without cop"): Tally(clauses, {"a dash beside the predicate": dashes})}
+    return constituent_examples(model, sentences, cells, most, advance)

@@ -9,6 +9,7 @@ training treebanks.
 """
 
 import math
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -30,7 +31,7 @@ from pyropunct.punctuator import Punctuator
 from pyropunct.tasks import Advance, TypologySettings
 from pyropunct.tasks.explain.learned_rules import part_by_part, require_edits
 from pyropunct.tasks.explain.mark_functions import FUNCTIONS
-from pyropunct.tasks.explain.sprouted import RELATIONS, Tallies, Tally, sprouted_in
+from pyropunct.tasks.explain.sprouted import CLAUSES, RELATIONS, Key, Tally, sprouted_in
 from pyropunct.text.marks import display
 from pyropunct.treebank.sentence import Sentence
 
@@ -62,10 +63,10 @@ def language_counts(
     return LanguageCounts(known, sprouted | _of_neighbours([*known.values()], edits))
 
 
-def _of_neighbours(functions: Sequence[str], edits: Tensor) -> Tallies:
+def _of_neighbours(functions: Sequence[str], edits: Tensor) -> dict[Key, Tally]:
     does = torch.tensor([[function == name for name in FUNCTIONS] for function in functions]).double()
     counts = merged_edits(torch.einsum("ta,ub,tue->abe", does, does, edits.double().cpu()))
-    tallies: Tallies = {}
+    tallies = {}
     for (a, first), (b, second) in product(enumerate(FUNCTIONS), repeat=2):
         outcomes: defaultdict[str, float] = defaultdict(float)
         for kind, times in enumerate(counts[a, b].tolist()):
@@ -129,12 +130,6 @@ class Comparison:
             2 * sum(share is not None for share in self.shares[self.first :]) < len(self.shares) - self.first
         )
 
-    def of_languages(self, places: Sequence[int]) -> "Comparison":
-        """The shares of some languages, and of all; ``places`` are among the languages that are not "all"."""
-        kept = [*range(self.first), *(self.first + place for place in places)]
-        unused = frozenset(new for new, old in enumerate(kept) if old in self.unused)
-        return replace(self, shares=tuple(self.shares[place] for place in kept), unused=unused)
-
     @property
     def known(self) -> list[Share]:
         """The shares of the languages that have one."""
@@ -174,8 +169,29 @@ def _rows(languages: Sequence[LanguageCounts], least: float, of_one: float) -> l
             )
             unused = (place for place, tally in enumerate(tallies) if table == RELATIONS and not tally.total)
             found.append(Comparison(table, of, outcome, tuple(shares), unused=frozenset(unused)))
+
+    def order(one: Comparison) -> tuple[float, float]:
+        return (-len(one.known), -math.fsum(share.total for share in one.known))
+
     some = [one for one in found if one.known]
-    return sorted(some, key=lambda one: (-len(one.known), -math.fsum(share.total for share in one.known)))
+    return sorted(some, key=lambda one: (0, 0) if one.table == CLAUSES else order(one))
+
+
+def chosen(compared: Sequence[Comparison], places: Sequence[int], match: str | None) -> list[Comparison]:
+    """The rows whose name has a match of a regular expression, with the shares at some places alone.
+
+    Intervals stay as wide as they are: they hold at once in all languages, and so in some.
+    """
+    rows = (
+        replace(
+            one,
+            shares=tuple(one.shares[place] for place in places),
+            unused=frozenset(new for new, old in enumerate(places) if old in one.unused),
+        )
+        for one in compared
+        if match is None or re.search(match, one.name)
+    )
+    return [one for one in rows if one.known]
 
 
 # A model of several languages

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 from command_line import answer, complaint, printed
 
-from pyropunct.figures.plots import typology_svg
+from pyropunct.figures.language_plots import typology_svg
 from pyropunct.punctuator import Punctuator
 from pyropunct.tasks.explain.mark_functions import ALONE, mark_function
 from pyropunct.tasks.explain.sprouted import CLAUSES, DASHES, ENDS, RELATIONS, SPROUTED, Tally
