@@ -110,7 +110,7 @@ def typology(
     kept = [column for column in columns if not languages or column in (*languages, ALL)]
     compared = chosen(compared, [[*columns].index(column) for column in kept], match)
     if not compared:
-        raise UserError(f"no row has a match of {match!r}")
+        raise UserError("no rows are left: change --match, or lower --least")
     shown = shown_rows(compared, rows, rare=match is not None)
     report = typology_report({column: columns[column] for column in kept}, compared, shown)
     if examples:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -66,6 +67,9 @@ PANELS = 5
 PANEL_WIDTH, TITLE_HEIGHT, LINE_HEIGHT = 2.2, 0.65, 0.14
 """The size of a panel in inches: its width, and the heights of its title and of the line of a language."""
 
+TITLE = 32
+"""Characters of a title that fit on a line."""
+
 
 def panels_svg(languages: Sequence[str], rows: Sequence[Comparison]) -> bytes:
     """A panel for each row, a line for each language that has it, those with the largest share first.
@@ -100,8 +104,8 @@ def _draw_row(axes: Axes, number: int, languages: Sequence[str], row: Comparison
         dot.set_gid(f"row-{number}-language-{place}")
     if row.first and (of_all := row.shares[0]) is not None:
         axes.axvline(of_all.value, color=LIGHT, zorder=0)
-    star = " *" if row.differs else ""
-    axes.set_title(label(f"{row.of}\n{row.outcome}{star}"), fontsize=8, parse_math=False)
+    lines = [*wrap(row.of, TITLE), *wrap(row.outcome + (" *" if row.differs else ""), TITLE)]
+    axes.set_title("\n".join(map(label, lines)), fontsize=8, parse_math=False)
     names = [label(languages[place]) for place, _ in shares]
     axes.set_yticks(range(len(shares)), names, fontsize=7, parse_math=False)
     axes.set_ylim(longest - 0.5, -0.5)
