@@ -156,7 +156,8 @@ def relations(
     """List the punctemes that each relation sprouts in FILE, a CoNLL-U file, according to MODEL.
 
     Relations are sorted by the share of symmetric punctemes: the same on both sides, or matching brackets or
-    quotation marks.  Shares are expectations under q(T').
+    quotation marks.  Shares are expectations under q(T').  Below examples stands a query for Grew: it finds
+    such places in what ``underlying MODEL FILE --format conllu`` writes.
 
     :param least: leave out relations with fewer constituents.
     :param pairs: puncteme pairs to list for each relation.
@@ -166,6 +167,7 @@ def relations(
     """
     from pyropunct.cli.learned_reports import relation_report
     from pyropunct.tasks.explain.derivations import sprouting_examples
+    from pyropunct.tasks.explain.grew import relation_names
     from pyropunct.tasks.explain.relations import relation_punctemes, symmetry_weights
 
     check_output(plot, SVG, (model, file))
@@ -181,6 +183,6 @@ def relations(
     about = {"model": model, "file": file, "sentences": len(sentences)}
     about |= console.plain_omissions(treebank.omitted)
     shown = symmetry_weights(punctuator)[:weights] if weights else None
-    report = relation_report(learned, pairs, shown, about)
+    report = relation_report(learned, pairs, shown, about, relation_names(punctuator, sentences))
     report.find(sprouting_examples, punctuator, sentences, examples)
     report.show(format)

@@ -9,6 +9,7 @@ from pyropunct.cli.report import Report
 from pyropunct.punctuator import Punctuator
 from pyropunct.tables import NO_VALUE, Table, cells_table
 from pyropunct.tasks.explain.derivations import Example
+from pyropunct.tasks.explain.grew import grew_query
 from pyropunct.tasks.explain.learned_rules import OCCURRING
 from pyropunct.tasks.explain.relations import RelationPunctemes, SymmetryWeight
 from pyropunct.tasks.explain.sprouted import CLAUSES, DASHES, ENDS, RELATIONS
@@ -25,6 +26,7 @@ class Learned(NamedTuple):
     :ivar key: its key among the examples.
     :ivar title: the line above its examples.
     :ivar expected: the expected number of places in the sentences.
+    :ivar query: finds its places with Grew.
     """
 
     key: Hashable
@@ -32,6 +34,7 @@ class Learned(NamedTuple):
     plain: dict[str, Any]
     title: str = ""
     expected: float = 0.0
+    query: str | None = None
 
     @property
     def occurs(self) -> bool:
@@ -78,6 +81,7 @@ class LearnedReport:
         if self.examples is not None:
             for one in self.learned:
                 one.plain["examples"] = [example._asdict() for example in self.examples.get(one.key, ())]
+                one.plain.update({} if one.query is None else {"grew": one.query})
         return self.whole
 
     def _told(self) -> Iterable[Table[Any] | str]:
@@ -91,6 +95,8 @@ class LearnedReport:
                 yield one.title if found else f"{one.title}: nowhere in the best underlying trees"
             for example in found:
                 yield f"  {example.id}: {example.text}"
+            if found and one.query is not None:
+                yield f"  Grew: {one.query}"
 
     def _rows(self) -> Table[Any]:
         """A row for each thing learned, or for each example of it."""
@@ -126,9 +132,11 @@ def relation_report(
     most: int,
     weights: Sequence[SymmetryWeight] | None,
     about: dict[str, Any],
+    names: Mapping[str, Sequence[str]],
 ) -> LearnedReport:
     """The punctemes that relations sprout: the ``most`` pairs of each; ``about`` comes first in JSON.
 
+    :param names: of each relation in the treebank.
     :param weights: learned weights, shown after the other tables; None if they were not requested.
     """
     relations, pairs, frequent = list[tuple[Any, ...]](), list[Learned](), list[tuple[Any, ...]]()
@@ -142,7 +150,8 @@ def relation_report(
             cells = (one.name, one.count, *shares, rank, left, right, pair.share, pair.is_symmetric)
             title = f"{one.name}  {pair.text}  {pair.share:.1%} of {one.count:,}"
             key = one.relation, pair.left, pair.right
-            pairs.append(Learned(key, cells, of_pair, title, pair.share * one.count))
+            query = grew_query(names[one.relation], pair.left, pair.right)
+            pairs.append(Learned(key, cells, of_pair, title, pair.share * one.count, query))
             if pairs[-1].occurs:
                 symmetric = "yes" if pair.is_symmetric else ""
                 frequent.append((one.name, left or EMPTY, right or EMPTY, 100 * pair.share, symmetric))
