@@ -6,13 +6,14 @@ from collections import Counter
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 from command_line import answer, complaint, invoke, printed
 
 from pyropunct.figures.language_plots import panels_svg, typology_svg
 from pyropunct.punctuator import Punctuator
 from pyropunct.tasks.explain.clauses import POSITIONS, bare_clauses, positions
-from pyropunct.tasks.explain.mark_functions import ALONE, asks, is_greek, mark_function
+from pyropunct.tasks.explain.mark_functions import ALONE, asks, functions_of, is_greek, mark_function
 from pyropunct.tasks.explain.sprouted import CLAUSES, ENDS, RELATIONS, SPROUTED, Sides, Tally, events
 from pyropunct.tasks.explain.typology import (
     PAIRS,
@@ -56,13 +57,16 @@ def test_what_a_mark_does(mark: str, left: float, right: float, function: str) -
     assert mark_function(mark, left, right) == function
 
 
-def test_a_greek_semicolon_asks() -> None:
+def test_a_greek_semicolon_asks(small: Path) -> None:
     greek, english = (sentence(f"1\t{word}\t_\tVERB\t_\t_\t0\troot\t_\t_") for word in ("ἔρχεται", "comes"))
     assert [is_greek([one]) for one in (greek, english)] == [True, False]
     functions = [mark_function(";", greek=greek) for greek in (True, False)]
     assert functions == ["final", "colon"]
     assert [asks(";", function) for function in functions] == [True, False]
     assert [asks(mark, "final") for mark in ("?!", ".")] == [True, False]
+    model = Punctuator.load(small / "model")
+    never = np.zeros(len(model.vocabulary.inventory.rows))
+    assert [functions_of(model, [one], never)[";"] for one in (greek, english)] == functions
 
 
 SPANISH = {"¿": "other", "?": "final", "!": "final", ",": "comma"}
