@@ -242,6 +242,7 @@ def typology_report(
             written = [(one.of, one.outcome, "*" if one.differs else "", *_row(one)) for one in rows]
             notes = [LANGUAGE_LEGEND] if rows[-1] is shown[-1] else []
             tables.append(cells_table(title, columns, written, notes))
+    prominent.sort(key=lambda one: [*TITLES].index(one.cells[0]))
     return LearnedReport(LANGUAGE_COLUMNS, learned, whole, tables, prominent)
 
 
