@@ -114,7 +114,12 @@ def sprouted_in(
                     for outcome, happens in has.items():
                         outcomes[key][outcome] += times * happens
     bare = [dash for sentence in sentences for dash in bare_clauses(sentence).values()]
-    found = {key: Tally(round(total, DIGITS), outcomes[key]) for key, total in totals.items()}
+    found = {
+        key: Tally(
+            round(total, DIGITS), {name: round(times, DIGITS) for name, times in outcomes[key].items()}
+        )
+        for key, total in totals.items()
+    }
     return functions, found | {(DASHES, BARE): Tally(len(bare), {BESIDE: sum(bare)})}
 
 

@@ -126,9 +126,8 @@ class Comparison:
     @property
     def is_sparse(self) -> bool:
         """Whether fewer than half of the languages have enough of it."""
-        return (
-            2 * sum(share is not None for share in self.shares[self.first :]) < len(self.shares) - self.first
-        )
+        own = self.shares[self.first :]
+        return 2 * own.count(None) > len(own)
 
     @property
     def known(self) -> list[Share]:
