@@ -1,8 +1,7 @@
-"""The commands ``pyropunct rules``, ``relations`` and ``typology``, which show what was learned."""
+"""The commands ``pyropunct rules`` and ``relations``, which show what was learned."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import click
@@ -14,12 +13,11 @@ from pyropunct.cli.report import Examples, TableFormat
 from pyropunct.errors import UserError
 from pyropunct.files import MODEL_SUFFIX
 from pyropunct.limits import Count, NotNegative, Placeholder
-from pyropunct.tasks import RuleSettings, TypologySettings
+from pyropunct.tasks import RuleSettings
 
 if TYPE_CHECKING:
     from pyropunct.punctuator import Punctuator
     from pyropunct.tasks.explain.learned_rules import LearnedRules
-    from pyropunct.tasks.explain.typology import LanguageCounts
     from pyropunct.treebank.sentence import Sentence
 
 # Modules that need torch are imported inside the functions, so that --help answers at once.
@@ -105,12 +103,12 @@ def _learned(
     if nunberg is None:
         of_english = not model.languages and model.vocabulary.main in (MAIN_TREEBANK, "en")
         nunberg = of_english and is_english(model.vocabulary.forms)
-    with _named(name), console.sentence_bar("counting", len(sentences or ())) as advance:
+    with named(name), console.sentence_bar("counting", len(sentences or ())) as advance:
         return learned_rules(model, sentences, advance=advance, nunberg=nunberg, **vars(settings))
 
 
 @contextmanager
-def _named(model: str) -> Iterator[None]:
+def named(model: str) -> Iterator[None]:
     """Name a model whose channel has no edits, in a UserError."""
     from pyropunct.errors import MissingPartError
 
@@ -158,7 +156,8 @@ def relations(
     """List the punctemes that each relation sprouts in FILE, a CoNLL-U file, according to MODEL.
 
     Relations are sorted by the share of symmetric punctemes: the same on both sides, or matching brackets or
-    quotation marks.  Shares are expectations under q(T').
+    quotation marks.  Shares are expectations under q(T').  Below examples stands a query for Grew: it finds
+    such places in what ``underlying MODEL FILE --format conllu`` writes.
 
     :param least: leave out relations with fewer constituents.
     :param pairs: puncteme pairs to list for each relation.
@@ -168,6 +167,7 @@ def relations(
     """
     from pyropunct.cli.learned_reports import relation_report
     from pyropunct.tasks.explain.derivations import sprouting_examples
+    from pyropunct.tasks.explain.grew import relation_names
     from pyropunct.tasks.explain.relations import relation_punctemes, symmetry_weights
 
     check_output(plot, SVG, (model, file))
@@ -183,73 +183,6 @@ def relations(
     about = {"model": model, "file": file, "sentences": len(sentences)}
     about |= console.plain_omissions(treebank.omitted)
     shown = symmetry_weights(punctuator)[:weights] if weights else None
-    report = relation_report(learned, pairs, shown, about)
+    report = relation_report(learned, pairs, shown, about, relation_names(punctuator, sentences))
     report.find(sprouting_examples, punctuator, sentences, examples)
     report.show(format)
-
-
-@command
-def typology(
-    models: Annotated[tuple[str, ...], Placeholder("MODEL [FILE [MODEL FILE]...]")],
-    *,
-    settings: TypologySettings,
-    rows: Count = 30,
-    plot: str | None = None,
-    format: TableFormat = "table",
-    use: ModelUse,
-) -> None:
-    """Compare the punctuation of languages: those of one MODEL of several, or a MODEL and a FILE of each.
-
-    A MODEL of several languages shows its posterior: what all languages have in common (all), and each of
-    them.  Else each language has a MODEL, and a FILE, its treebank in CoNLL-U: then marks are aligned by
-    function (they open, close, end the sentence, are commas, dashes, colons or others), and all counts are
-    expectations under q(T').  Each language is named after the file of its model.
-
-    Shows outcomes of neighbouring underlying marks, how often each relation sprouts commas, brackets or
-    quotation marks, and how many final marks the root sprouts, with intervals.
-
-    :param rows: rows of each table and of the plot; tables for programs have all.
-    :param plot: SVG file for a plot with a dot and an interval for each row and language.
-    """
-    from pyropunct.cli.learned_reports import shown_rows, typology_report
-    from pyropunct.tasks.explain.typology import ALL, of_model, side_by_side
-
-    check_output(plot, SVG, models)
-    if len(models) == 1:
-        if use.language is not None:
-            raise click.UsageError("--language chooses one, and all languages of MODEL are shown")
-        model = use.load(models[0])
-        with _named(models[0]):
-            compared = of_model(model, **vars(settings))
-        functions = dict(zip(model.vocabulary.tokens, model.vocabulary.functions, strict=True))
-        languages: dict[str, Mapping[str, str]] = dict.fromkeys((ALL, *model.languages), functions)
-    else:
-        counts = {name: _counts(use, *places) for name, places in _languages(models).items()}
-        compared = side_by_side(list(counts.values()), **vars(settings))
-        languages = {name: one.functions for name, one in counts.items()}
-    report = typology_report(languages, compared, rows)
-    if plot is not None:
-        from pyropunct.figures.plots import typology_svg
-
-        write_output(plot, typology_svg(list(languages), shown_rows(compared, rows)))
-    report.show(format)
-
-
-def _languages(given: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """Each model and its treebank, by the name of the language."""
-    if len(given) % 2:
-        raise click.UsageError(f"each MODEL needs a FILE behind it: {given[-1]} has none")
-    places = list(zip(given[::2], given[1::2], strict=True))
-    named = {Path(model).name.removesuffix(".safetensors"): (model, file) for model, file in places}
-    if len(named) < len(places):
-        raise click.UsageError("two languages have the same name: give their models other file names")
-    return named
-
-
-def _counts(use: ModelUse, model: str, file: str) -> "LanguageCounts":
-    from pyropunct.tasks.explain.typology import language_counts
-
-    loaded, treebank = use.load_for(model, file, tell=True)
-    sentences = list(treebank)
-    with _named(model), console.sentence_bar(model, 2 * len(sentences)) as advance:
-        return language_counts(loaded, sentences, advance)

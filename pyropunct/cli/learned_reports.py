@@ -7,14 +7,13 @@ from typing import Any, NamedTuple
 from pyropunct.cli import console
 from pyropunct.cli.report import Report
 from pyropunct.punctuator import Punctuator
-from pyropunct.tables import Table, cells_table
+from pyropunct.tables import NO_VALUE, Table, cells_table
 from pyropunct.tasks.explain.derivations import Example
+from pyropunct.tasks.explain.grew import grew_query
 from pyropunct.tasks.explain.learned_rules import OCCURRING
 from pyropunct.tasks.explain.relations import RelationPunctemes, SymmetryWeight
-from pyropunct.tasks.explain.typology import (
-    Comparison,
-    Share,
-)
+from pyropunct.tasks.explain.sprouted import CLAUSES, DASHES, ENDS, RELATIONS
+from pyropunct.tasks.explain.typology import PAIRS, Comparison, Share
 from pyropunct.text.marks import display, displayed_string
 from pyropunct.treebank.sentence import Sentence
 
@@ -27,6 +26,7 @@ class Learned(NamedTuple):
     :ivar key: its key among the examples.
     :ivar title: the line above its examples.
     :ivar expected: the expected number of places in the sentences.
+    :ivar query: finds its places with Grew.
     """
 
     key: Hashable
@@ -34,6 +34,7 @@ class Learned(NamedTuple):
     plain: dict[str, Any]
     title: str = ""
     expected: float = 0.0
+    query: str | None = None
 
     @property
     def occurs(self) -> bool:
@@ -80,6 +81,7 @@ class LearnedReport:
         if self.examples is not None:
             for one in self.learned:
                 one.plain["examples"] = [example._asdict() for example in self.examples.get(one.key, ())]
+                one.plain.update({} if one.query is None else {"grew": one.query})
         return self.whole
 
     def _told(self) -> Iterable[Table[Any] | str]:
@@ -93,6 +95,8 @@ class LearnedReport:
                 yield one.title if found else f"{one.title}: nowhere in the best underlying trees"
             for example in found:
                 yield f"  {example.id}: {example.text}"
+            if found and one.query is not None:
+                yield f"  Grew: {one.query}"
 
     def _rows(self) -> Table[Any]:
         """A row for each thing learned, or for each example of it."""
@@ -128,9 +132,11 @@ def relation_report(
     most: int,
     weights: Sequence[SymmetryWeight] | None,
     about: dict[str, Any],
+    names: Mapping[str, Sequence[str]],
 ) -> LearnedReport:
     """The punctemes that relations sprout: the ``most`` pairs of each; ``about`` comes first in JSON.
 
+    :param names: of each relation in the treebank.
     :param weights: learned weights, shown after the other tables; None if they were not requested.
     """
     relations, pairs, frequent = list[tuple[Any, ...]](), list[Learned](), list[tuple[Any, ...]]()
@@ -144,7 +150,8 @@ def relation_report(
             cells = (one.name, one.count, *shares, rank, left, right, pair.share, pair.is_symmetric)
             title = f"{one.name}  {pair.text}  {pair.share:.1%} of {one.count:,}"
             key = one.relation, pair.left, pair.right
-            pairs.append(Learned(key, cells, of_pair, title, pair.share * one.count))
+            query = grew_query(names[one.relation], pair.left, pair.right)
+            pairs.append(Learned(key, cells, of_pair, title, pair.share * one.count, query))
             if pairs[-1].occurs:
                 symmetric = "yes" if pair.is_symmetric else ""
                 frequent.append((one.name, left or EMPTY, right or EMPTY, 100 * pair.share, symmetric))
@@ -176,34 +183,49 @@ Each cell has a share in percent, and an interval in parentheses.
 *  the intervals of two languages do not overlap: languages differ in this
 opening, closing   marks of pairs, by the side on which constituents sprout
                    them; a quote or bracket without this is on both or none
-abbr., ^           the dot of an abbreviation; the beginning of the sentence"""
+abbr., ^           the dot of an abbreviation; the beginning of the sentence
+–                  the treebank never uses the relation: languages may not
+                   differ in this, but annotators
+initial, final     the first, or the last, in the clause of its head, but for
+                   conjunctions, conjuncts and their like; medial: between"""
 
 LEAST_SHOWN = 0.1
-"""People see the outcomes that have this share or more in some language."""
+"""People see the outcomes that have this share or more in some language; of `SHORT` tables, all."""
+
+SHORT = (CLAUSES, ENDS, DASHES)
 
 TITLES = {
-    "pairs": "What becomes of neighbouring underlying marks",
-    "relations": "What constituents of each relation sprout",
-    "final marks": "Which final marks the root sprouts",
+    RELATIONS: "What constituents of each relation sprout",
+    CLAUSES: "Where constituents stand in the clause, and commas that set them off",
+    ENDS: "Final marks",
+    DASHES: "Dashes for a copula, on the page",
+    PAIRS: "What becomes of neighbouring underlying marks",
 }
-*_, LAST_TABLE = TITLES
 
 _SHARE = ("share", "low", "high", "expected", "total")
-LANGUAGE_COLUMNS = ("table", "of", "outcome", "language", *_SHARE, "differs")
+_NOTHING = (None,) * len(_SHARE)
+LANGUAGE_COLUMNS = ("table", "of", "outcome", "language", *_SHARE, "differs", "seed", "note")
 """Of the table for programs, which has a row for each outcome in each language; shares are from 0 to 1."""
+
+NOT_ANNOTATED = "not annotated"
+"""The note of a language whose treebank never uses a relation."""
 
 
 def typology_report(
-    languages: Mapping[str, Mapping[str, str]], compared: Sequence[Comparison], most: int
+    languages: Mapping[str, Mapping[str, str]], compared: Sequence[Comparison], shown: Sequence[Comparison]
 ) -> LearnedReport:
-    """Languages, with functions of marks, side by side; people see the ``most`` rows of each table."""
-    learned = []
+    """Languages, with functions of marks, side by side; people see the rows that are ``shown``."""
+    learned, prominent = list[Learned](), list[Learned]()
     for one in compared:
-        for language, share in zip(languages, one.shares, strict=True):
-            if share is not None:
-                numbers = (share.value, share.low, share.high, share.expected, share.total)
-                cells = (one.table, one.of, one.outcome, language, *numbers, one.differs)
-                learned.append(Learned(cells[:4], cells, dict(zip(LANGUAGE_COLUMNS, cells, strict=True))))
+        for place, (language, share) in enumerate(zip(languages, one.shares, strict=True)):
+            note = NOT_ANNOTATED if place in one.unused else None
+            if share is not None or note:
+                numbers = _NOTHING if share is None else (share.value, share.low, share.high, *share[:2])
+                cells = (one.table, one.of, one.outcome, language, *numbers, one.differs, one.seed, note)
+                plain = dict(zip(LANGUAGE_COLUMNS, cells, strict=True))
+                title = f"{language}  {one.name}  {_cell(share)}"
+                learned.append(Learned(cells[:4], cells, plain, title, share.expected if share else 0.0))
+                prominent += learned[-1:] if one in shown and one.table != PAIRS else []
     functions = {
         name: {display(mark): function for mark, function in of_marks.items()}
         for name, of_marks in languages.items()
@@ -213,20 +235,31 @@ def typology_report(
         "functions": functions,
         "shares": [one.plain for one in learned],
     }
-    columns = {"of": None, "outcome": None, "differs": None, **dict.fromkeys(languages, _cell)}
+    columns = {"of": None, "outcome": None, "differs": None, **dict.fromkeys(languages)}
     tables = list[Table[Any] | str]()
     for table, title in TITLES.items():
-        some = [one for one in shown_rows(compared, most) if one.table == table]
-        shares = [(one.of, one.outcome, "*" if one.differs else "", *one.shares) for one in some]
-        tables.append(cells_table(title, columns, shares, [LANGUAGE_LEGEND] if table == LAST_TABLE else []))
-    return LearnedReport(LANGUAGE_COLUMNS, learned, whole, tables)
+        if rows := [one for one in shown if one.table == table]:
+            written = [(one.of, one.outcome, "*" if one.differs else "", *_row(one)) for one in rows]
+            notes = [LANGUAGE_LEGEND] if rows[-1] is shown[-1] else []
+            tables.append(cells_table(title, columns, written, notes))
+    prominent.sort(key=lambda one: [*TITLES].index(one.cells[0]))
+    return LearnedReport(LANGUAGE_COLUMNS, learned, whole, tables, prominent)
 
 
-def shown_rows(compared: Sequence[Comparison], most: int) -> list[Comparison]:
-    """The rows that people see, at most so many of each table."""
-    frequent = [one for one in compared if max(share.value for share in one.known) >= LEAST_SHOWN]
+def shown_rows(compared: Sequence[Comparison], most: int, *, rare: bool = False) -> list[Comparison]:
+    """The rows that people see, at most so many of each table; ``rare``: with those below `LEAST_SHOWN`."""
+    frequent = [
+        one
+        for one in compared
+        if rare or one.table in SHORT or max(share.value for share in one.known) >= LEAST_SHOWN
+    ]
     tables = ([one for one in frequent if one.table == table] for table in TITLES)
     return [one for table in tables for one in table[:most]]
+
+
+def _row(one: Comparison) -> list[str]:
+    """The cells of a row; `NO_VALUE` stands for relations that are not annotated."""
+    return [NO_VALUE if place in one.unused else _cell(share) for place, share in enumerate(one.shares)]
 
 
 def _cell(share: Share | None) -> str:

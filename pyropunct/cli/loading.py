@@ -116,14 +116,8 @@ class ModelUse(Hardware):
         return loaded
 
     def load_for(self, model: str, file: str, *, tell: bool = False) -> "tuple[Punctuator, Treebank]":
-        """Load a model and a treebank.  Of several languages, the model is for that of the treebank."""
-        loaded, treebank = self.load(model), read_file(file, tell=tell)
-        if loaded.languages:
-            from pyropunct.text.languages import likely_language
-
-            words = " ".join(form for sentence in treebank for form in sentence.tree.forms)
-            loaded = of_language(loaded, likely_language(words, loaded.languages))
-        return loaded, treebank.with_marks(loaded.meant)
+        """Load a model and a treebank; see `for_treebank`."""
+        return for_treebank(self.load(model), read_file(file, tell=tell))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,6 +146,16 @@ def of_language(model: "Punctuator", code: str) -> "Punctuator":
             f"languages that it knows have in common ({known})"
         )
     return chosen
+
+
+def for_treebank(model: "Punctuator", treebank: "Treebank") -> "tuple[Punctuator, Treebank]":
+    """A model and a treebank with its marks.  Of several languages, the model is for that of the treebank."""
+    if model.languages:
+        from pyropunct.text.languages import likely_language
+
+        words = " ".join(form for sentence in treebank for form in sentence.tree.forms)
+        model = of_language(model, likely_language(words, model.languages))
+    return model, treebank.with_marks(model.meant)
 
 
 # Input

@@ -28,7 +28,7 @@ COMMANDS = {
     "restore": "restore",
     "rules": "explain",
     "sample": "tree_commands",
-    "typology": "explain",
+    "typology": "typology",
     "underlying": "tree_commands",
 }
 """The module of each command, which is a function of its name, with underscores for hyphens."""

@@ -1,4 +1,4 @@
-"""Plots: punctemes of relations, outcomes of edits (Li, Wang & Eisner 2019, section 5), and languages."""
+"""Plots: punctemes of relations, and outcomes of edits (Li, Wang & Eisner 2019, section 5)."""
 
 import io
 import math
@@ -7,7 +7,6 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
 from matplotlib import style
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
@@ -17,7 +16,6 @@ from matplotlib.patches import Patch
 
 from pyropunct.tasks.explain.learned_rules import LearnedPair
 from pyropunct.tasks.explain.relations import RelationPunctemes
-from pyropunct.tasks.explain.typology import PAIRS, Comparison
 from pyropunct.text.marks import display
 
 STYLE: dict[str, Any] = {"svg.hashsalt": "pyropunct", "svg.fonttype": "none", "font.size": 10}
@@ -161,53 +159,3 @@ def _draw_pair(axes: Axes, number: int, pair: LearnedPair) -> None:
 
 def _text(tokens: Sequence[str]) -> str:
     return label(" ".join(display(token) for token in tokens))
-
-
-CELL, NAMES_WIDTH = 0.34, 3.6
-"""The width and height of a cell, and the width of the names of rows, in inches."""
-
-DOT, LIGHT, MIDDLE, DARK = 17.0, "0.85", "0.6", "0.1"
-"""The size in points of the dot of a share of 1, and the greys of its rings, from the outermost."""
-
-
-def typology_svg(languages: Sequence[str], rows: Sequence[Comparison]) -> bytes:
-    """A row for each outcome, a column for each language, a dot in each cell; equal rows give equal files.
-
-    The area of a dot is the share: its dark core the least value of the interval, the middle ring the share,
-    the light ring the greatest value.  A star marks rows in which languages differ.  The middle of the dot of
-    row i in language k, both counted from 0, is the element ``row-i-language-k``.
-    """
-    arrows = ((one, " → " if one.table == PAIRS else ": ") for one in rows)
-    names = [label(f"{one.of}{arrow}{one.outcome}" + (" *" if one.differs else "")) for one, arrow in arrows]
-
-    def draw(figure: Figure) -> None:
-        axes = figure.subplots()
-        shares = {
-            (place, number): share
-            for number, one in enumerate(rows)
-            for place, share in enumerate(one.shares)
-            if share is not None
-        }
-        across, down = np.array([*shares]).reshape(-1, 2).T
-        low, middle, high = (
-            np.array([(one.low, one.value, one.high) for one in shares.values()]).reshape(-1, 3).T
-        )
-        rings: dict[str, Any] = {"linewidths": 0, "clip_on": False}
-        axes.scatter(across, down, DOT**2 * high, LIGHT, zorder=1, **rings)
-        axes.scatter(across, down, DOT**2 * low, DARK, zorder=3, **rings)
-        dots: dict[str, Any] = {"color": MIDDLE, "markeredgewidth": 0, "clip_on": False, "zorder": 2}
-        for (place, number), size in zip(shares, DOT * np.sqrt(middle), strict=True):
-            [dot] = axes.plot(place, number, "o", markersize=size, **dots)
-            dot.set_gid(f"row-{number}-language-{place}")
-        axes.set_xticks(range(len(languages)), list(map(label, languages)), parse_math=False)
-        axes.xaxis.tick_top()
-        axes.set_xlim(-0.5, len(languages) - 0.5)
-        axes.set_yticks(range(len(rows)), names, fontsize=8, parse_math=False)
-        axes.set_ylim(max(1, len(rows)) - 0.5, -0.5)
-        axes.grid(color="0.95")
-        axes.set_axisbelow(True)
-        axes.tick_params(length=0)
-        axes.spines[:].set_visible(False)
-        figure.supxlabel("area: share; dark and light: its interval; *: languages differ", fontsize=9)
-
-    return svg(draw, NAMES_WIDTH + CELL * len(languages), FRAME_HEIGHT + CELL * len(rows))

@@ -18,6 +18,7 @@ from pyropunct.inference.machines.products import KEEP
 from pyropunct.models.channel.languages import Languages
 from pyropunct.models.learned import learned_scales, settle
 from pyropunct.models.trees import TREEBANK
+from pyropunct.tasks.explain.sprouted import CLAUSES, ENDS, RELATIONS
 from pyropunct.tasks.explain.typology import PAIRS, of_model
 from pyropunct.text.conventions import WORD
 from pyropunct.text.marks import common_marks, in_common_marks
@@ -263,6 +264,7 @@ def test_typology_of_a_model(place: Path, model: Punctuator) -> None:
     assert width[0] < width[1]
     counted = [one for one in of_model(model, least=0.5) if one.table != PAIRS]
     assert {len(one.shares) for one in counted} == {3}
+    assert {one.table for one in counted} >= {RELATIONS, CLAUSES, ENDS}
 
 
 def test_the_language_of_a_text_is_found_or_told(

@@ -217,11 +217,32 @@ def sprouting_examples(
 ) -> dict[Sprouting, list[Example]]:
     """At most ``most`` constituents that sprout each pair in the best T', with their marks on the page."""
     vocabulary = model.vocabulary
-    places: dict[Sprouting, list[tuple[Sentence, Sequence[SlotDerivation], int]]] = {}
-    for sentence, punctemes, derivations in _derived(model, sentences, advance):
+
+    def sproutings(
+        sentence: Sentence, punctemes: Sequence[tuple[Puncteme, Puncteme]]
+    ) -> Iterator[tuple[Sprouting, int]]:
         for word, (relation, pair) in enumerate(zip(sentence.tree.relations, punctemes, strict=True), 1):
-            known = vocabulary.relations[vocabulary.relation_number(relation)]
-            places.setdefault((known, *pair), []).append((sentence, derivations, word))
+            yield (vocabulary.relations[vocabulary.relation_number(relation)], *pair), word
+
+    return constituent_examples(model, sentences, sproutings, most, advance)
+
+
+def constituent_examples(
+    model: FittedStory,
+    sentences: Sequence[Sentence],
+    keys_of: Callable[[Sentence, Sequence[tuple[Puncteme, Puncteme]]], Iterable[tuple[Key, int]]],
+    most: int,
+    advance: Advance = lambda done: None,
+) -> dict[Key, list[Example]]:
+    """At most ``most`` constituents for each key, with their marks on the page.
+
+    :param keys_of: gives keys with words, whose constituents are places of them, in a sentence with its best
+        T'.
+    """
+    places: dict[Key, list[tuple[Sentence, Sequence[SlotDerivation], int]]] = {}
+    for sentence, punctemes, derivations in _derived(model, sentences, advance):
+        for key, word in keys_of(sentence, punctemes):
+            places.setdefault(key, []).append((sentence, derivations, word))
     return _shown(places, most, lambda place: _constituent(*place))
 
 

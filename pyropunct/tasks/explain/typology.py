@@ -1,7 +1,7 @@
 """Punctuation of several languages side by side: marks are aligned by what they do, not by their characters.
 
-Each model counts in a treebank of its language, in expectation under q(T').  Compared are the outcomes
-of neighbouring marks and what each relation sprouts.
+Each model counts in a treebank of its language, in expectation under q(T').  Compared are what constituents
+sprout (`pyropunct.tasks.explain.sprouted`) and the outcomes of neighbouring marks.
 
 A model of several languages needs no treebank.  Its channel has a posterior over what all languages have in
 common and over each of them (`pyropunct.models.channel.languages`), and its report has the counts of its
@@ -9,16 +9,16 @@ training treebanks.
 """
 
 import math
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise, product
+from itertools import product
 from statistics import NormalDist, fmean, stdev
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from pyropunct.errors import MissingPartError, ModelFileError
@@ -27,55 +27,16 @@ from pyropunct.fitted.fitted_story import FittedStory, merged_edits
 from pyropunct.fitted.languages import in_language, levels_of
 from pyropunct.inference.machines.products import EDITS, TokenEdit
 from pyropunct.models.channel.languages import COMMON, Languages
-from pyropunct.models.symmetry import PAIRED
 from pyropunct.punctuator import Punctuator
 from pyropunct.tasks import Advance, TypologySettings
 from pyropunct.tasks.explain.learned_rules import part_by_part, require_edits
-from pyropunct.tasks.explain.relations import expected_pairs
-from pyropunct.text.marks import ABBREVIATION_DOT, START, STRAIGHT, display
+from pyropunct.tasks.explain.mark_functions import FUNCTIONS
+from pyropunct.tasks.explain.sprouted import CLAUSES, RELATIONS, Key, Tally, sprouted_in
+from pyropunct.text.marks import display
 from pyropunct.treebank.sentence import Sentence
 
-BRACKET, QUOTE, COMMA, FINAL, OTHER = "bracket", "quote", "comma", "final", "other"
-
-BRACKETS = frozenset("()[]{}（）［］【】〔〕<>")
-"""Their characters; other marks that come in pairs are quotation marks, as those of titles are."""
-
-OPENING, CLOSING = ({f"{side}-{kind}" for kind in (BRACKET, QUOTE)} for side in ("opening", "closing"))
-"""What marks of pairs do.  Those that do either are called `BRACKET` and `QUOTE`, such as a straight one."""
-
-CHARACTERS = {
-    COMMA: frozenset(",،、，"),
-    FINAL: frozenset(".。।॥۔?!؟？！…．"),
-    "dash": frozenset("-‐‑–—―−"),
-    "colon": frozenset(":;：；؛"),
-}
-"""The characters of marks that do the same whatever side they stand on; ``?!`` and ``--`` have several."""
-
-ALONE = {START: display(START), ABBREVIATION_DOT: display(ABBREVIATION_DOT)}
-"""Tokens that are functions of their own: they absorb and are absorbed, but no constituent sprouts them."""
-
-OF_PAIRS = PAIRED.union(STRAIGHT) - {*"¿¡"}
-"""Brackets and quotation marks, directed or not."""
-
-EITHER = {BRACKET, QUOTE}
-FUNCTIONS = (*sorted(OPENING | CLOSING | EITHER), *CHARACTERS, OTHER, *ALONE.values())
-"""What marks do."""
-
-DIRECTED, SEEN = 2 / 3, 5.0
-"""A mark that is expected in so many pairs opens if more than this share of it is left, closes if right."""
-
-PAIRS, RELATIONS, ROOTS = "pairs", "relations", "final marks"
-"""What is compared: outcomes of neighbours, what relations sprout, and where final marks are sprouted."""
-
-SPROUTED = ("commas on both sides", "a comma on one side", "brackets or quotation marks")
-"""What constituents of a relation may sprout."""
-
-
-class Tally(NamedTuple):
-    """The expected number of times that something happens, in total and for each outcome."""
-
-    total: float
-    outcomes: Mapping[str, float]
+PAIRS = "pairs"
+"""What else is compared: outcomes of neighbours."""
 
 
 class LanguageCounts(NamedTuple):
@@ -83,18 +44,6 @@ class LanguageCounts(NamedTuple):
 
     functions: Mapping[str, str]
     tallies: Mapping[tuple[str, str], Tally]
-
-
-def mark_function(mark: str, left: float = 0.0, right: float = 0.0) -> str:
-    """What a mark does, one of `FUNCTIONS`, given how often paired marks have it on the left and right."""
-    if mark in ALONE:
-        return ALONE[mark]
-    if mark in OF_PAIRS:
-        is_directed = left + right >= SEEN and max(left, right) > DIRECTED * (left + right)
-        kind = BRACKET if BRACKETS.issuperset(mark) else QUOTE
-        return kind if not is_directed else f"opening-{kind}" if left > right else f"closing-{kind}"
-    of_characters = (name for name, characters in CHARACTERS.items() if characters.issuperset(mark))
-    return next(of_characters, OTHER)
 
 
 def language_counts(
@@ -108,30 +57,13 @@ def language_counts(
     :raises MissingPartError: if the model's channel has no edits.
     """
     require_edits(model)
-    expected, constituents = expected_pairs(model, sentences, advance)
-    known = _functions(model, expected)
+    known, sprouted = sprouted_in(model, sentences, advance)
     edits = part_by_part(model.edit_counts, sentences, advance)
     assert edits is not None  # for there are sentences
-    functions = [*known.values()]
-    return LanguageCounts(
-        known,
-        _of_neighbours(functions, edits) | _of_relations(model, functions, expected, constituents),
-    )
+    return LanguageCounts(known, sprouted | _of_neighbours([*known.values()], edits))
 
 
-def _functions(model: FittedStory, expected: NDArray[np.float64]) -> dict[str, str]:
-    """The function of each token, given (rows,) expected counts of puncteme pairs."""
-    tokens = model.vocabulary.tokens
-    sides = np.zeros((2, len(tokens)))
-    of_pairs = {token for token, mark in enumerate(tokens) if mark in OF_PAIRS}
-    for row, times in zip(model.vocabulary.inventory.rows, expected, strict=True):
-        if not any(of_pairs.isdisjoint(puncteme) for puncteme in row):
-            for side, puncteme in zip(sides, row, strict=True):
-                np.add.at(side, list(puncteme), times)
-    return {mark: mark_function(mark, *sides[:, token]) for token, mark in enumerate(tokens)}
-
-
-def _of_neighbours(functions: Sequence[str], edits: Tensor) -> dict[tuple[str, str], Tally]:
+def _of_neighbours(functions: Sequence[str], edits: Tensor) -> dict[Key, Tally]:
     does = torch.tensor([[function == name for name in FUNCTIONS] for function in functions]).double()
     counts = merged_edits(torch.einsum("ta,ub,tue->abe", does, does, edits.double().cpu()))
     tallies = {}
@@ -141,34 +73,6 @@ def _of_neighbours(functions: Sequence[str], edits: Tensor) -> dict[tuple[str, s
             outcomes[" ".join(TokenEdit(a, b, kind).after_of(first, second))] += times
         tallies[PAIRS, f"{first} {second}"] = Tally(float(counts[a, b].sum()), outcomes)
     return tallies
-
-
-def _of_relations(
-    model: FittedStory,
-    functions: Sequence[str],
-    expected: NDArray[np.float64],
-    constituents: NDArray[np.int64],
-) -> dict[tuple[str, str], Tally]:
-    """What relations without their subtypes sprout, and how many final marks roots do."""
-    inventory = model.vocabulary.inventory
-    totals: defaultdict[str, int] = defaultdict(int)
-    sprouted: defaultdict[str, NDArray[np.float64]] = defaultdict(lambda: np.zeros(len(SPROUTED) + 1))
-    starts = pairwise(inventory.pair_start)
-    for name, number, rows in zip(model.vocabulary.relations, constituents, starts, strict=True):
-        relation = name.partition(":")[0] or "(other)"
-        totals[relation] += int(number)
-        for row in range(*rows):
-            left, right = ([functions[token] for token in side] for side in inventory.rows[row])
-            commas = (COMMA in left) + (COMMA in right)
-            enclosed = not (OPENING | EITHER).isdisjoint(left) and not (CLOSING | EITHER).isdisjoint(right)
-            kinds = commas == 2, commas == 1, enclosed, (left + right).count(FINAL)
-            sprouted[relation] += expected[row] * np.array(kinds)
-    tallies = {
-        (RELATIONS, name): Tally(total, dict(zip(SPROUTED, sprouted[name].tolist(), strict=False)))
-        for name, total in totals.items()
-    }
-    finals = math.fsum(kinds[-1] for kinds in sprouted.values())
-    return tallies | {(ROOTS, "final mark"): Tally(finals, {"root": float(sprouted["root"][-1])})}
 
 
 class Share(NamedTuple):
@@ -197,11 +101,13 @@ def share_of(expected: float, total: float, level: float) -> Share:
 class Comparison:
     """The shares of one outcome in several languages.
 
-    :ivar table: `PAIRS`, `RELATIONS` or `ROOTS`.
-    :ivar of: a pair of functions, a relation, or "final mark".
+    :ivar table: `PAIRS`, or one of those of `pyropunct.tasks.explain.sprouted`.
+    :ivar of: a pair of functions or marks, a relation, or what else is counted.
     :ivar outcome: what becomes of the pair, or is sprouted.
     :ivar shares: by language; None where there are too few.
     :ivar first: 1 if the first share is that of all languages.
+    :ivar unused: the places of languages whose treebank never uses the relation.
+    :ivar seed: that of the draws from which the shares are.
     """
 
     table: str
@@ -209,6 +115,19 @@ class Comparison:
     outcome: str
     shares: tuple[Share | None, ...]
     first: int = 0
+    unused: frozenset[int] = frozenset()
+    seed: int | None = None
+
+    @property
+    def name(self) -> str:
+        """The row for a person to read."""
+        return f"{self.of}{' → ' if self.table == PAIRS else ': '}{self.outcome}"
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether fewer than half of the languages have enough of it."""
+        own = self.shares[self.first :]
+        return 2 * own.count(None) > len(own)
 
     @property
     def known(self) -> list[Share]:
@@ -247,9 +166,31 @@ def _rows(languages: Sequence[LanguageCounts], least: float, of_one: float) -> l
                 share_of(tally.outcomes[outcome], tally.total, of_one) if tally.total >= least else None
                 for tally in tallies
             )
-            found.append(Comparison(table, of, outcome, tuple(shares)))
+            unused = (place for place, tally in enumerate(tallies) if table == RELATIONS and not tally.total)
+            found.append(Comparison(table, of, outcome, tuple(shares), unused=frozenset(unused)))
+
+    def order(one: Comparison) -> tuple[float, float]:
+        return (-len(one.known), -math.fsum(share.total for share in one.known))
+
     some = [one for one in found if one.known]
-    return sorted(some, key=lambda one: (-len(one.known), -math.fsum(share.total for share in one.known)))
+    return sorted(some, key=lambda one: (0, 0) if one.table == CLAUSES else order(one))
+
+
+def chosen(compared: Sequence[Comparison], places: Sequence[int], match: str | None) -> list[Comparison]:
+    """The rows whose name has a match of a regular expression, with the shares at some places alone.
+
+    Intervals stay as wide as they are: they hold at once in all languages, and so in some.
+    """
+    rows = (
+        replace(
+            one,
+            shares=tuple(one.shares[place] for place in places),
+            unused=frozenset(new for new, old in enumerate(places) if old in one.unused),
+        )
+        for one in compared
+        if match is None or re.search(match, one.name)
+    )
+    return [one for one in rows if one.known]
 
 
 # A model of several languages
@@ -276,8 +217,7 @@ def with_counts(
     for code in model.languages:
         own, some = in_language(model, code), [one for one in sentences if one.tree.treebank == code]
         some = some[:: max(1, -(-len(some) // MOST_COUNTED))]
-        expected, constituents = expected_pairs(own, some, advance)
-        functions = [*_functions(own, expected).values()]
+        _, sprouted = sprouted_in(own, some, advance)
         edits = part_by_part(own.edit_counts, some, advance)
         assert edits is not None  # for each language has sentences
         total = edits.sum(-1)
@@ -290,7 +230,7 @@ def with_counts(
             },
             "tallies": [
                 [*key, round(one.total, 2), {name: round(times, 2) for name, times in one.outcomes.items()}]
-                for key, one in _of_relations(own, functions, expected, constituents).items()
+                for key, one in sprouted.items()
             ],
         }
     return replace(model, report={**model.report, IN_REPORT: counts})
@@ -324,7 +264,12 @@ def of_model(
         ]
         of_one = 1 - (1 - level) / (len(languages) + 1)
         compared = [
-            replace(one, shares=(_mean(one, of_one), *one.shares), first=1)
+            replace(
+                one,
+                shares=(_mean(one, of_one), *one.shares),
+                first=1,
+                unused=frozenset(place + 1 for place in one.unused),
+            )
             for one in _rows(languages, least, of_one)
         ]
         found = [*_outcomes(model, levels, pairs, least, of_one), *compared]
@@ -370,19 +315,19 @@ def _outcomes(
                 _interval(draws[:, place, kinds].sum(-1), number, level) if number >= least else None
                 for draws, number in zip(drawn, numbers, strict=True)
             )
-            compared.append(Comparison(PAIRS, pair, outcome, tuple(shares), first=1))
+            compared.append(Comparison(PAIRS, pair, outcome, tuple(shares), first=1, seed=SEED))
     return compared
 
 
-DRAWS = 4000
-"""Draws from the posterior of the edits of a language."""
+DRAWS, SEED = 4000, 0
+"""Draws from the posterior of the edits of a language, and their seed."""
 
 
 def _drawn(levels: Languages, language: int, places: Tensor) -> Tensor:
     """(draws, pairs, 4) probabilities of the edits of pairs of tokens, (pairs, 2), in a language."""
     a, b = places.unbind(-1)
     mean, scale = (of(language)[a, b].detach().cpu() for of in (levels.logits_of, levels.scales_of))
-    noise = torch.randn(DRAWS, *mean.shape, generator=torch.Generator().manual_seed(0), dtype=mean.dtype)
+    noise = torch.randn(DRAWS, *mean.shape, generator=torch.Generator().manual_seed(SEED), dtype=mean.dtype)
     return (mean + scale * noise).softmax(-1)
 
 

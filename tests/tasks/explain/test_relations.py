@@ -13,6 +13,7 @@ from command_line import answer, complaint, printed
 
 from pyropunct.figures.plots import relations_svg
 from pyropunct.punctuator import Punctuator
+from pyropunct.tasks.explain.grew import grew_query
 from pyropunct.tasks.explain.relations import (
     PairShare,
     RelationPunctemes,
@@ -246,3 +247,60 @@ def test_the_plot_is_always_the_same_and_grey(monkeypatch: pytest.MonkeyPatch) -
 
 def test_nothing_to_draw() -> None:
     assert widths(relations_svg([])) == {}
+
+
+# Queries
+
+
+def test_a_query_finds_the_constituents(small: Path, model: Punctuator, tmp_path: Path) -> None:
+    """Every query, read here as Grew reads it, on the file that ``underlying`` writes."""
+    model_file, file = small / "model", tmp_path / "plain.conllu"
+    dev = (small / "dev.conllu").read_text(encoding="utf-8")  # which has such entries itself
+    file.write_text(re.sub(r"Punct\w+=[^|\n]*", "Own=", dev), encoding="utf-8")
+    value = answer("relations", model_file, file, "--examples", 1, "--pairs", 99)
+    written = printed("underlying", model_file, file, "--format", "conllu")
+    words = [line.split("\t") for line in written.splitlines() if re.match(r"\d+\t", line)]
+    entries = [
+        (relation, dict(one.split("=", 1) for one in misc.split("|") if "=" in one))
+        for *_, relation, _, misc in words
+        if relation != "punct"
+    ]
+    told = answer("underlying", model_file, file)["sentences"]
+    sprouted = Counter(
+        (known, tuple(left), tuple(right))
+        for sentence, one in zip(read_treebank(file), told, strict=True)
+        for known, (left, right) in zip(known_relations(model, sentence), one["trees"][0], strict=True)
+    )
+    assert not any(part for one in told for part in one["parts"])
+    compared = 0
+    for one in value["relations"]:
+        for pair in one["pairs"]:
+            features, names = re.fullmatch(r"pattern { X \[(.*)\]; \* -\[(.*)\]-> X }", pair["grew"]).groups()  # type: ignore[union-attr]
+            wanted = re.findall(r'(?:^|, )(!?)(\w+)(?:="((?:[^"\\]|\\")*)")?', features)
+            found = sum(
+                relation in names.split("|")
+                and all(
+                    (name not in misc) if absent else misc.get(name) == text.replace('\\"', '"')
+                    for absent, name, text in wanted
+                )
+                for relation, misc in entries
+            )
+            assert found == sprouted[one["relation"], tuple(pair["left"]), tuple(pair["right"])]
+            compared += found
+    assert compared > 100
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "features"),
+    [
+        ((",",), (), 'PunctLeft=",", !PunctRight'),
+        ((",", "“"), ("”",), 'PunctLeft=",+“", PunctRight="”", !PunctPart'),
+        (('"',), ('"',), 'PunctLeft="\\"", PunctRight="\\"", !PunctPart'),
+    ],
+)
+def test_marks_in_a_query(left: tuple[str, ...], right: tuple[str, ...], features: str) -> None:
+    assert (
+        grew_query(["acl", "acl:cleft"], left, right)
+        == f"pattern {{ X [{features}]; * -[acl|acl:cleft]-> X }}"
+    )
+    assert grew_query(["acl"], ("|",), right) is None

@@ -1,0 +1,172 @@
+"""The command ``pyropunct typology``, which compares languages."""
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import click
+
+from pyropunct.cli import console
+from pyropunct.cli.command import command
+from pyropunct.cli.explain import named
+from pyropunct.cli.loading import SVG, ModelUse, check_output, for_treebank, read_file, write_output
+from pyropunct.cli.report import Examples, TableFormat
+from pyropunct.errors import UserError
+from pyropunct.files import MODEL_SUFFIX
+from pyropunct.limits import Count, Placeholder, listed
+from pyropunct.shipped import place_of
+from pyropunct.tasks import TypologySettings
+
+if TYPE_CHECKING:
+    from pyropunct.punctuator import Punctuator
+    from pyropunct.tasks.explain.derivations import Example
+    from pyropunct.tasks.explain.sprouted import Cell
+    from pyropunct.tasks.explain.typology import Comparison, LanguageCounts
+
+# Modules that need torch are imported inside the functions, so that --help answers at once.
+
+
+def pattern(text: str) -> str:
+    """:raises ValueError: if it is no regular expression."""
+    try:
+        re.compile(text)
+    except re.error as error:
+        raise ValueError(f"{text!r} is no regular expression: {error}") from error
+    return text
+
+
+@command
+def typology(
+    models: Annotated[tuple[str, ...], Placeholder("MODEL [FILE...] [MODEL FILE...]...")],
+    *,
+    settings: TypologySettings,
+    rows: Count = 30,
+    match: Annotated[str | None, Placeholder("REGEX"), pattern] = None,
+    languages: Annotated[tuple[str, ...], Placeholder("NAME,..."), listed] = (),
+    examples: Examples = 0,
+    plot: str | None = None,
+    panels: bool = False,
+    format: TableFormat = "table",
+    use: ModelUse,
+) -> None:
+    """Compare the punctuation of languages: those of one MODEL of several, or those of FILEs.
+
+    A MODEL of several languages shows its posterior: what all languages have in common (all), and each of
+    them.  Else each FILE is a treebank of a language in CoNLL-U, explained by the MODEL before it: then marks
+    are aligned by function (they open, close, end the sentence, are commas, dashes, colons or others), and
+    all counts are expectations under q(T').  A column is named after its model, or after FILE if several
+    follow the model.
+
+    Shows how often each relation sprouts commas, brackets or quotation marks, where clauses and adverbials
+    stand and whether commas set them off, final marks, dashes for a copula, and outcomes of neighbouring
+    underlying marks, with intervals.
+
+    :param rows: rows of each table and of the plot; tables for programs have all.
+    :param match: only rows whose name, such as "advcl: commas on both sides", has a match of this regular
+        expression.
+    :param languages: only these columns, and "all".
+    :param plot: SVG file for a plot with a dot and an interval for each row and language.  Rows that fewer
+        than half of the languages have are left out, unless --match asks for them.
+    :param panels: draw a small panel for each row instead, its languages sorted by share.
+    """
+    from pyropunct.cli.learned_reports import shown_rows, typology_report
+    from pyropunct.tasks.explain.sprouted import CLAUSES
+    from pyropunct.tasks.explain.typology import ALL, chosen, of_model, side_by_side
+
+    check_output(plot, SVG, models)
+    if panels and plot is None:
+        raise click.UsageError("--panels are drawn to a file: give --plot too")
+    if examples and (len(models) == 1 or format == "markdown"):
+        raise click.UsageError("--examples are places in FILEs; tables in Markdown have none")
+    found: dict[tuple[str, ...], Sequence[Example]] = {}
+    if len(models) == 1:
+        if use.language is not None:
+            raise click.UsageError("--language is of FILE: --languages chooses among those of MODEL")
+        [name] = models
+        model = use.load(name)
+        with named(name):
+            compared = of_model(model, **vars(settings))
+        if not any(one.table == CLAUSES for one in compared):
+            console.tell(
+                f"pyropunct: {name} has no counts of places in the clause, question marks and dashes: "
+                f"typology {name} FILE... counts them in treebanks"
+            )
+        of_marks = dict(zip(model.vocabulary.tokens, model.vocabulary.functions, strict=True))
+        columns: dict[str, Mapping[str, str]] = dict.fromkeys((ALL, *model.languages), of_marks)
+    else:
+        counts = {}
+        loaded: dict[str, Punctuator] = {}
+        for column, (name, file) in _columns(models).items():
+            loaded[name] = loaded.get(name) or use.load(name)
+            counts[column], places = _counted(column, name, loaded[name], file, examples)
+            found |= {(*cell, column): shown for cell, shown in places.items()}
+        compared = side_by_side(list(counts.values()), **vars(settings))
+        columns = {column: one.functions for column, one in counts.items()}
+    if unknown := set(languages) - set(columns):
+        known = " ".join(columns)
+        raise click.UsageError(f"--languages: there is no {', '.join(sorted(unknown))} (there are {known})")
+    kept = [column for column in columns if not languages or column in (*languages, ALL)]
+    compared = chosen(compared, [[*columns].index(column) for column in kept], match)
+    if not compared:
+        raise UserError("no rows are left: change --match, or lower --least")
+    shown = shown_rows(compared, rows, rare=match is not None)
+    report = typology_report({column: columns[column] for column in kept}, compared, shown)
+    if examples:
+        report.examples = found
+    if plot is not None:
+        _draw(plot, kept, shown if match is not None else _not_sparse(shown), panels)
+    report.show(format)
+
+
+def _columns(given: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """The model and the treebank of each column, by its name."""
+    groups: list[list[str]] = []
+    for place in given:
+        if not groups or place_of(place).suffix == MODEL_SUFFIX:
+            groups.append([place])
+        else:
+            groups[-1].append(place)
+    named: dict[str, tuple[str, str]] = {}
+    for model, *files in groups:
+        if not files:
+            raise click.UsageError(f"each MODEL needs a FILE behind it: {model} has none")
+        for file in files:
+            name = Path(model).name.removesuffix(MODEL_SUFFIX) if len(files) == 1 else Path(file).stem
+            if name in named:
+                raise click.UsageError(f"two languages have the same name, {name}: rename a file")
+            named[name] = model, file
+    return named
+
+
+def _counted(
+    column: str, name: str, model: "Punctuator", file: str, most: int
+) -> "tuple[LanguageCounts, dict[Cell, list[Example]]]":
+    """What a model expects in a treebank, and at most so many examples of each cell."""
+    from pyropunct.tasks.explain.sprouted import sprouted_examples
+    from pyropunct.tasks.explain.typology import language_counts
+
+    own, treebank = for_treebank(model, read_file(file, tell=True))
+    sentences = list(treebank)
+    with named(name), console.sentence_bar(column, (3 if most else 2) * len(sentences)) as advance:
+        counts = language_counts(own, sentences, advance)
+        shown = partial(sprouted_examples, own, sentences, most, advance, functions=counts.functions)
+        return counts, shown() if most else {}
+
+
+def _not_sparse(rows: "Sequence[Comparison]") -> "list[Comparison]":
+    """The rows that half of the languages have; says how many others there are."""
+    kept = [one for one in rows if not one.is_sparse]
+    if len(kept) < len(rows):
+        console.tell(
+            f"pyropunct: the plot leaves out {len(rows) - len(kept)} of {len(rows)} rows, which fewer than "
+            "half of the languages have (--match . draws them)"
+        )
+    return kept
+
+
+def _draw(plot: str, columns: Sequence[str], rows: "Sequence[Comparison]", panels: bool) -> None:
+    from pyropunct.figures.language_plots import panels_svg, typology_svg
+
+    write_output(plot, (panels_svg if panels else typology_svg)(columns, rows))
