@@ -121,9 +121,20 @@ def blocks_or_errors(
             continue
         position += 1
         try:
-            yield unread[0] if unread else read_block(texts, name, first_line, position)
+            if unread:
+                raise unread[0]
+            block = read_block(texts, name, first_line, position)
         except TreebankError as error:
+            error.lines = _kept(paragraph)
             yield error
+        else:
+            yield block
+
+
+def _kept(paragraph: Iterable[str | TreebankError]) -> tuple[str, ...]:
+    """The lines of a malformed sentence; none if one of them cannot be kept."""
+    lines = [line.lines if isinstance(line, TreebankError) else (line,) for line in paragraph]
+    return tuple(chain.from_iterable(lines)) if all(lines) else ()
 
 
 def _paragraphs(

@@ -11,7 +11,16 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, overload
 
-from pyropunct.text.lines import BEGINNING, NO_SENTENCE, Start, TreebankError, opened, raised, read_lines
+from pyropunct.text.lines import (
+    BEGINNING,
+    NO_SENTENCE,
+    ByteLines,
+    Start,
+    TreebankError,
+    lines_or_errors,
+    opened,
+    raised,
+)
 from pyropunct.text.marks import (
     ABBREVIATION_DOT,
     DOUBLE,
@@ -40,24 +49,26 @@ Progress = Callable[[int, int], None]
 """Called after each sentence with the number of lines read and the number of lines in all."""
 
 NO_WORD = "it has no word"
+"""The reason for an omission when there is nothing but punctuation."""
 
 MOST_MARKS = 1000
 """The most marks between two words: what a model makes of them takes a gigabyte."""
-"""The reason for an omission when there is nothing but punctuation."""
 
 
 @dataclass(frozen=True)
 class Omission:
     """A sentence that was skipped.
 
-    :ivar reason: :data:`NO_WORD`, a token that depends on a mark, or more than :data:`MOST_MARKS` marks
-        between two words.
+    :ivar reason: :data:`NO_WORD`, a token that depends on a mark, more than :data:`MOST_MARKS` marks
+        between two words, or what is malformed.
+    :ivar line: where it begins; if it is malformed, where the problem is.
     """
 
     identifier: str
     line: int
     reason: str
     lines: tuple[str, ...] = field(default=(), repr=False, compare=False)
+    malformed: bool = False
 
     def conllu(self) -> str:
         """The original lines and the blank line behind them."""
@@ -95,6 +106,14 @@ class Treebank(Sequence[Sentence]):
         """The sentences and omissions, in the order of the file."""
         return sorted([*self.sentences, *self.omitted], key=_line)
 
+    @property
+    def duplicates(self) -> dict[str, list[int]]:
+        """The lines of the sentences that have the same ``sent_id``, by this identifier."""
+        lines: dict[str, list[int]] = {}
+        for one in self.in_order():
+            lines.setdefault(one.identifier, []).append(_line(one))
+        return {identifier: several for identifier, several in lines.items() if len(several) > 1}
+
     def named(self, name: str) -> "Treebank":
         """The treebank with a name in its trees, by which a model can tell it from others."""
         sentences = (replace(one, tree=replace(one.tree, treebank=name)) for one in self.sentences)
@@ -127,18 +146,34 @@ def _line(item: Sentence | Omission) -> int:
     return item.line if isinstance(item, Omission) else item.layout.block.first_line
 
 
+def _last_line(item: Sentence | Omission | TreebankError) -> int:
+    if isinstance(item, TreebankError):
+        return item.line or 0
+    return _line(item) + len(item.lines if isinstance(item, Omission) else item.layout.block.lines) - 1
+
+
 def read_treebank(
-    path: str | Path, *, punctuation_relation: bool = True, progress: Progress | None = None
+    path: str | Path,
+    *,
+    punctuation_relation: bool = True,
+    progress: Progress | None = None,
+    skip_bad: bool = False,
+    need_sentences: bool = True,
 ) -> Treebank:
     """Read and prepare a CoNLL-U file, or with ``-`` the standard input.
 
     :param punctuation_relation: treat relation ``punct`` as punctuation, as well as tag ``PUNCT``.
     :param progress: called after each sentence with the lines read and all lines.
+    :param skip_bad: omit malformed sentences; by default the first one is an error.
+    :param need_sentences: raise an error if all sentences are omitted.
     :raises TreebankError: if the file cannot be read, is not CoNLL-U in UTF-8, or has no usable sentence.
     """
     with opened(str(path)) as (stream, name):
-        lines = list(read_lines(BytesIO(stream.read()), name))
-    return _treebank(lines, name, punctuation_relation, progress)
+        lines = list(lines_or_errors(ByteLines(BytesIO(stream.read())), name))
+    treebank = _treebank(lines, name, punctuation_relation, progress, skip_bad)
+    if not treebank.sentences and (need_sentences or not treebank.omitted):
+        raise nothing_kept(name, treebank.omitted)
+    return treebank
 
 
 def read_text(
@@ -150,25 +185,57 @@ def read_text(
 ) -> Treebank:
     """Prepare a treebank in memory; see `read_treebank`."""
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
-    return _treebank(lines, name, punctuation_relation, progress)
+    treebank = _treebank(lines, name, punctuation_relation, progress, skip_bad=False)
+    if not treebank.sentences:
+        raise nothing_kept(name, treebank.omitted)
+    return treebank
 
 
 def _treebank(
-    lines: Sequence[str], name: str, punctuation_relation: bool, progress: Progress | None
+    lines: Sequence[str | TreebankError],
+    name: str,
+    punctuation_relation: bool,
+    progress: Progress | None,
+    skip_bad: bool,
 ) -> Treebank:
     sentences: list[Sentence] = []
     omitted: list[Omission] = []
-    for item in read_sentences(lines, name, punctuation_relation):
+    bad: list[TreebankError] = []
+    found = sentences_or_errors(lines, name, BEGINNING, punctuation_relation)
+    for position, item in enumerate(found, start=1):
         if isinstance(item, Sentence):
             sentences.append(item)
-        else:
+        elif isinstance(item, Omission):
             omitted.append(item)
+        elif skip_bad:
+            omitted.append(_malformed(item, position))
+        else:
+            bad.append(item)
         if progress is not None:
-            block = item.lines if isinstance(item, Omission) else item.layout.block.lines
-            progress(_line(item) + len(block) - 1, len(lines))
-    if not sentences:
-        raise nothing_kept(name, omitted)
+            progress(_last_line(item), len(lines))
+    if bad:
+        raise _first(bad)
     return Treebank(name, tuple(sentences), tuple(omitted))
+
+
+def _malformed(error: TreebankError, position: int) -> Omission:
+    """The omission of a malformed sentence at a position; raises `TreebankError` if it cannot be copied."""
+    if not error.lines:
+        problem = f"{error.problem}, so its sentence can be neither read nor copied"
+        raise TreebankError(error.path, problem, error.line, error.sentence)
+    identifier = error.sentence or f"#{position}"
+    return Omission(identifier, error.line or 0, error.problem, error.lines, malformed=True)
+
+
+def _first(bad: Sequence[TreebankError]) -> TreebankError:
+    """The error about the first of some malformed sentences, which tells how many there are."""
+    first, more = bad[0], len(bad) - 1
+    if more:
+        others = f"{more:,} more sentences are" if more > 1 else "1 more sentence is"
+        told = TreebankError(first.path, f"{first.problem}; {others} malformed", first.line, first.sentence)
+        told.lines = first.lines
+        return told
+    return first
 
 
 def read_sentences(
