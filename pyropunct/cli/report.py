@@ -138,6 +138,8 @@ def show_each(
     from pyropunct.treebank.reading import Omission
 
     rest = iter(results)
+    if report.form == "conllu":
+        report.write(_lacking_header(items))
     with console.sentence_bar(title, len(items)) as advance:
         for item in items:
             advance(1)
@@ -145,14 +147,28 @@ def show_each(
     report.finish(treebank.omitted)
 
 
+def _lacking_header(items: "Sequence[Sentence | Omission]") -> str:
+    """The line that names the columns of CoNLL-U Plus, if the first of the sentences does not have it."""
+    from pyropunct.treebank.sentence import Sentence
+
+    if not items or not isinstance(items[0], Sentence):
+        return ""
+    block = items[0].layout.block
+    return f"{block.order.header}\n" if block.order.header not in ("", *block.lines) else ""
+
+
 def numbered(blocks: Sequence[str], identifier: str) -> str:
     """The CoNLL-U blocks of one sentence; if there are several, each gets its own ``sent_id``."""
     if len(blocks) < 2:
         return "".join(blocks)
+    from pyropunct.treebank.columns import names_columns
+
     name, renamed = identifier.lstrip("#"), list[str]()
     for number, block in enumerate(blocks, 1):
         lines = [line for line in block.split("\n") if not _SENT_ID.match(line)]
-        renamed.append("\n".join([f"# sent_id = {name}-{number}", *lines]))
+        header = [lines.pop(0)] if names_columns(lines[0]) else []
+        header = header if number == 1 else []
+        renamed.append("\n".join([*header, f"# sent_id = {name}-{number}", *lines]))
     return "".join(renamed)
 
 

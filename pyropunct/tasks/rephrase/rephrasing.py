@@ -217,7 +217,8 @@ def sentence_of(
     """
     origin = sentence.layout.block
     lines = tuple(write_items(layout, items, heads, conventions).rstrip("\n").split("\n"))
-    block = replace(read_block(lines, origin.path, origin.first_line, 1), identifier=origin.identifier)
+    block = read_block(lines, origin.path, origin.first_line, 1, origin.order)
+    block = replace(block, identifier=origin.identifier)
     written = prepare(block, True)
     assert isinstance(written, Sentence)  # it has words, and nothing hangs on its marks
     return written
