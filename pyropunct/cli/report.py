@@ -111,11 +111,15 @@ class SentenceReport:
                     console.say(text)
 
     def leave(self, item: Any) -> None:
-        """Take a sentence that cannot be used; CoNLL-U keeps it unchanged."""
+        """Take a sentence that cannot be used; CoNLL-U keeps it unchanged, of a malformed one the columns."""
+        from pyropunct.restore.sentence_stream import BadLine
+        from pyropunct.treebank.columns import header_of
         from pyropunct.treebank.reading import Omission
 
         if self.form == "conllu" and isinstance(item, Omission):
             self.write(item.conllu())
+        elif self.form == "conllu" and isinstance(item, BadLine) and item.problem is not None:
+            self.write(header_of(item.problem.lines))
 
     def finish(self, omitted: "Sequence[Omission]") -> None:
         """Show the rest, and the sentences that could not be used."""
