@@ -18,13 +18,14 @@ from click.exceptions import NoArgsIsHelpError
 
 from pyropunct.errors import BAD_INPUT, FAILURE, INTERRUPTED, UserError
 from pyropunct.files import json_text
-from pyropunct.text.lines import TreebankError, shortened, visible
+from pyropunct.text.lines import shortened, visible
 
 if TYPE_CHECKING:
     from pyropunct.tables import Table
-    from pyropunct.treebank.reading import Omission, Treebank
+    from pyropunct.treebank.preparing import Omission
+    from pyropunct.treebank.reading import Treebank
 
-IDS_SHOWN, MALFORMED_SHOWN = 5, 20
+IDS_SHOWN = 5
 
 QUIET, BETWEEN_LINES = 3.0, 10.0
 """Seconds after which progress is told in lines, and between two of these."""
@@ -187,34 +188,9 @@ def treebank_lines(treebanks: Iterable["Treebank"]) -> Iterator[str]:
 
 
 def tell_omitted(name: str, omitted: Sequence["Omission"], *, kept: bool = False) -> None:
-    """Tell on standard error how many sentences of a file were left out; ``kept``: but written unchanged.
-
-    `tell_malformed` tells of malformed ones.
-    """
+    """Tell on standard error how many sentences, but for malformed ones, are left out, or ``kept``."""
     if usable := [one for one in omitted if not one.malformed]:
         tell(f"pyropunct: {name}: {_omitted(usable, ', written as they were' if kept else '')}")
-
-
-def tell_malformed(name: str, omitted: Sequence["Omission"]) -> None:
-    """Tell on standard error of the malformed sentences of a file, a line for each of the first."""
-    bad = [one for one in omitted if one.malformed]
-    if bad:
-        sentences = "1 malformed sentence" if len(bad) == 1 else f"{len(bad):,} malformed sentences"
-        tell(f"pyropunct: {name}: {sentences} left out; output in CoNLL-U keeps them as they are")
-    for one in bad[:MALFORMED_SHOWN]:
-        tell(f"pyropunct: {TreebankError(name, one.reason, one.line, one.identifier)}")
-    if len(bad) > MALFORMED_SHOWN:
-        tell(f"pyropunct: {name}: and {len(bad) - MALFORMED_SHOWN:,} more")
-
-
-def tell_duplicates(treebank: "Treebank") -> None:
-    """Warn on standard error if sentences of a file have the same ``sent_id``."""
-    if twice := treebank.duplicates:
-        identifier, lines = next(iter(twice.items()))
-        several = "1 sent_id occurs" if len(twice) == 1 else f"{len(twice):,} sent_ids occur"
-        which = repr(identifier) if len(twice) == 1 else f"the first is {identifier!r}"
-        places = f"in lines {lines[0]} and {lines[1]}"
-        tell(f"pyropunct: {treebank.path}: {several} more than once: {which}, {places}")
 
 
 def plain_omissions(omitted: Sequence["Omission"]) -> dict[str, Any]:

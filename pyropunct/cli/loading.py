@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple, TextIO
 
 from pyropunct.cli import console
+from pyropunct.cli.told import tell_duplicates, tell_malformed
 from pyropunct.errors import UserError
 from pyropunct.files import model_there, real, written_whole
 from pyropunct.limits import Help, Placeholder, Range, Seed
@@ -191,8 +192,8 @@ def read_file(
 
     with console.reading_bar(path) as progress:
         treebank = read_treebank(path, progress=progress, skip_bad=skip_bad, need_sentences=need_sentences)
-    console.tell_malformed(treebank.path, treebank.omitted)
-    console.tell_duplicates(treebank)
+    tell_malformed(treebank)
+    tell_duplicates(treebank)
     if tell:
         console.tell_omitted(treebank.path, treebank.omitted)
     return treebank

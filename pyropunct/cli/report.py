@@ -16,7 +16,8 @@ from pyropunct.limits import Help, Range
 
 if TYPE_CHECKING:
     from pyropunct.tables import Table
-    from pyropunct.treebank.reading import Omission, Treebank
+    from pyropunct.treebank.preparing import Omission
+    from pyropunct.treebank.reading import Treebank
     from pyropunct.treebank.sentence import Sentence
 
 # Modules that are slow to import are imported inside the functions, so that --help answers at once.
@@ -114,7 +115,7 @@ class SentenceReport:
         """Take a sentence that cannot be used; CoNLL-U keeps it unchanged, of a malformed one the columns."""
         from pyropunct.restore.sentence_stream import BadLine
         from pyropunct.treebank.columns import header_of
-        from pyropunct.treebank.reading import Omission
+        from pyropunct.treebank.preparing import Omission
 
         if self.form == "conllu" and isinstance(item, Omission):
             self.write(item.conllu())
@@ -139,7 +140,7 @@ def show_each(
     results: Iterable[Sequence[Any]],
 ) -> None:
     """Show the results of the items of a treebank, with a progress bar; items may be left out sentences."""
-    from pyropunct.treebank.reading import Omission
+    from pyropunct.treebank.preparing import Omission
 
     rest = iter(results)
     if report.form == "conllu":

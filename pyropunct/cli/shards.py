@@ -22,7 +22,8 @@ from pyropunct.shipped import place_of
 from pyropunct.text.inputs import COMPRESSED, contents, without_compression
 from pyropunct.text.lines import SIZE, ByteLines, Start, TextPart, TreebankError, decoded, visible
 from pyropunct.treebank.columns import names_columns
-from pyropunct.treebank.conllu_block import is_comment, recognised
+from pyropunct.treebank.conllu_block import is_comment
+from pyropunct.treebank.recognising import recognised
 
 LARGEST = 64 << 20
 """The bytes of its text behind which a shard ends, however few its sentences are."""
@@ -144,7 +145,7 @@ class _Sentences:
     def ends(self, line: bytes) -> bool:
         """Count a line, or a piece of one; returns whether the text can be cut behind it."""
         text = self._text(line) if self._whole else None
-        self._plus = self._plus or (self.place == Start() and names_columns(text or ""))
+        self._plus = self._plus or (not self.place.sentence and names_columns(text or ""))
         blank = text is not None and not text.strip()
         done = blank and self._inside
         self._inside = not blank and (self._inside or text is None or not is_comment(text))

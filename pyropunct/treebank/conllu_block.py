@@ -3,7 +3,6 @@
 A valid block has word ids 1, 2, 3, ..., heads that are ids or 0, exactly one root and no cycle.
 """
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -12,14 +11,12 @@ from typing import Any
 from conllu.exceptions import ParseException
 from conllu.parser import parse_comment_line, parse_id_value, parse_int_value
 
-from pyropunct.text.inputs import CONLLU
 from pyropunct.text.lines import BEGINNING, Start, TreebankError
 from pyropunct.treebank.columns import (
     COLUMN_NAMES,
     PLAIN,
     ColumnOrder,
     column_order,
-    names_columns,
 )
 from pyropunct.treebank.tree import top_down
 
@@ -304,27 +301,3 @@ def _check_tree(block: Block) -> None:
         smallest = cycle.index(min(cycle))
         heads = " -> ".join(map(str, [*cycle[smallest:], *cycle[: smallest + 1]]))
         raise block.error(f"the heads run in a circle: {heads}", block.tokens[min(cycle) - 1].row)
-
-
-LINES_LOOKED_AT = 1000
-"""The most comments and blank lines before the line by which CoNLL-U and raw text are distinguished."""
-
-_TOKEN_LINE = re.compile(r"\d+(?:[-.]\d+)?\t.*\t")
-
-
-def recognised(lines: Iterator[bytes], name: str) -> tuple[Iterator[bytes], str]:
-    """The lines, and their format: "conllu" by the name, or if the first line has an id and tabs.
-
-    The format is "conllu" too if the first line names the columns of CoNLL-U Plus.
-    """
-    if name.endswith(CONLLU):
-        return lines, "conllu"
-    seen: list[bytes] = []
-    for read in lines:
-        seen.append(read)
-        line = read.decode(errors="surrogateescape").removeprefix("\ufeff")
-        if _TOKEN_LINE.match(line) or (len(seen) == 1 and names_columns(line)):
-            return chain(seen, lines), "conllu"
-        if (line.strip() and not is_comment(line)) or len(seen) == LINES_LOOKED_AT:
-            break
-    return chain(seen, lines), "text"

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from pyropunct.text.lines import LONGEST_LINE, TreebankError
-from pyropunct.treebank.reading import Omission, read_text, read_treebank
+from pyropunct.treebank.preparing import Omission
+from pyropunct.treebank.reading import read_text, read_treebank
 
 GOOD = "# sent_id = good\n1\tGo\tgo\tVERB\t_\t_\t0\troot\t_\t_\n\n"
 BAD = GOOD.replace("good", "bad").replace("0\troot", "7\tdep")

@@ -31,7 +31,7 @@ from pyropunct.text.conventions import Capitals, Conventions, at_the_beginning
 from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface
 from pyropunct.treebank.conllu_block import DEPREL, FORM, HEAD, UPOS, Block, MultiwordRange, read_block
 from pyropunct.treebank.conllu_writer import write_items
-from pyropunct.treebank.reading import prepare
+from pyropunct.treebank.preparing import prepare
 from pyropunct.treebank.repunctuate import Item, Layout, arrange, quote_style
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree, mark_heads
