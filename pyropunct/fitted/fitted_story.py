@@ -267,8 +267,8 @@ class FittedStory:
             [found] = self.draws([sentence.tree], max(len(surfaces), LEAST_REDRAWN))
             redrawn = (found.surface(draw) for draw in range(len(found)))
             balanced += [surface for surface in redrawn if not unpaired(surface)]
-        raise ImpossibleSurfaceError(
-            f"sentence {sentence.identifier!r}: too few draws have brackets and quotation marks in pairs"
+        raise _error(
+            sentence, "too few draws have brackets and quotation marks in pairs (draw unbalanced ones)"
         )
 
     def dream(self, sentences: int = 1) -> Iterator[Told]:
@@ -387,18 +387,22 @@ class FittedStory:
     def _impossible(self, sentence: Sentence) -> ImpossibleSentenceError:
         """The error about a sentence of probability zero: which marks are impossible, and where."""
         [(_, _, problem)] = self._encoded([sentence])
-        slot, block = impossible_slot(problem, 0), sentence.layout.block
+        slot = impossible_slot(problem, 0)
         what = "its marks, in several places"
         if slot >= 0:
             marks = shortened(" ".join(displayed(sentence.surface[slot])), LONGEST_SHOWN) or "no mark"
             word = sentence.tree.forms[max(slot, 1) - 1]
             what = f"{marks} {'behind' if slot else 'before'} the word {word!r}"
-        told = f"the model cannot produce {what} ({REMEDY})"
-        return ImpossibleSentenceError(block.path, told, block.first_line, block.identifier)
+        return _error(sentence, f"the model cannot produce {what} ({REMEDY})")
 
     def _encode(self, sentences: Sequence[Sentence]) -> tuple[TreeBatch, Tensor]:
         trees = self.encode_trees([sentence.tree for sentence in sentences])
         return trees, self.vocabulary.encode_surfaces([sentence.surface for sentence in sentences])
+
+
+def _error(sentence: Sentence, problem: str) -> ImpossibleSentenceError:
+    block = sentence.layout.block
+    return ImpossibleSentenceError(block.path, problem, block.first_line, block.identifier)
 
 
 def _most_marks(surface: Surface) -> int:

@@ -217,7 +217,8 @@ def _check_columns(block: Block, row: int) -> None:
         remedy = (
             "run pyropunct convert on bracketed trees" if is_tree else "separate the columns by single tabs"
         )
-        raise block.error(f"the line has {count}, not {expected} ({remedy})", row)
+        named = f"the {expected} of global.columns" if block.order.header else str(expected)
+        raise block.error(f"the line has {count}, not {named} ({remedy})", row)
     for name, column in zip(COLUMN_NAMES[:MISC], block.order.row(block.lines[row]), strict=False):
         if not column.strip():
             raise block.error(f"the column {name} is empty (write _ for no value)", row)

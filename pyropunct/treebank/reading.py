@@ -220,7 +220,8 @@ def nothing_kept(name: str, omitted: Sequence[Omission]) -> TreebankError:
     if not omitted:
         return TreebankError(name, NO_SENTENCE)
     first = omitted[0]
-    problem = f"all {len(omitted)} sentences are omitted; the first: {first.reason}"
+    several = f"all {len(omitted):,} sentences are omitted; the first: {first.reason}"
+    problem = several if len(omitted) > 1 else f"the only sentence is omitted: {first.reason}"
     return TreebankError(name, problem, first.line, first.identifier)
 
 

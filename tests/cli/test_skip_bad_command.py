@@ -40,7 +40,7 @@ def test_a_file_of_omitted_sentences_alone_is_copied(
     result = invoke("underlying", small / "model", path, "--format", "conllu", *options)
     assert (result.exit_code, result.stdout) == (0, path.read_text())
     assert result.stderr == f"pyropunct: {path}: 1 omitted, written as they were: s1 (it has no word)\n"
-    assert "all 1 sentences are omitted" in complaint(2, "underlying", small / "model", path)
+    assert "the only sentence is omitted" in complaint(2, "underlying", small / "model", path)
 
 
 def test_doubled_identifiers_are_told(small: Path, tmp_path: Path) -> None:

@@ -79,7 +79,10 @@ def test_errors_name_the_columns_and_the_line_of_the_file() -> None:
     named, *lines = plus(SENTENCE, MORE).split("\n")
     [sentence] = read_text("\n".join([named, "", *lines]))
     assert sentence.conllu() == "\n".join([named, *lines])
-    for place, problem in ((2, "the column FORM is empty"), (7, "the line has 1 column, not 11")):
+    for place, problem in (
+        (2, "the column FORM is empty"),
+        (7, "the line has 1 column, not the 11 of global.columns"),
+    ):
         broken = [named, "", *lines, "x"]
         broken[2] = broken[2].replace("Go", "") if place == 2 else broken[2]
         with pytest.raises(TreebankError, match=f"^f:{place + (place == 2)}: sentence '#.': {problem}"):
