@@ -172,8 +172,7 @@ def numbered(blocks: Sequence[str], identifier: str) -> str:
     for number, block in enumerate(blocks, 1):
         lines = [line for line in block.split("\n") if not _SENT_ID.match(line)]
         header = [lines.pop(0)] if names_columns(lines[0]) else []
-        header = header if number == 1 else []
-        renamed.append("\n".join([*header, f"# sent_id = {name}-{number}", *lines]))
+        renamed.append("\n".join([*header[: number == 1], f"# sent_id = {name}-{number}", *lines]))
     return "".join(renamed)
 
 

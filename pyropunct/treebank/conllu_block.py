@@ -12,12 +12,7 @@ from conllu.exceptions import ParseException
 from conllu.parser import parse_comment_line, parse_id_value, parse_int_value
 
 from pyropunct.text.lines import BEGINNING, Start, TreebankError
-from pyropunct.treebank.columns import (
-    COLUMN_NAMES,
-    PLAIN,
-    ColumnOrder,
-    column_order,
-)
+from pyropunct.treebank.columns import COLUMN_NAMES, PLAIN, ColumnOrder, column_order
 from pyropunct.treebank.tree import top_down
 
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(10)
@@ -76,10 +71,8 @@ class Block:
             row, whole = tokens[number - 1].row, list(tokens[number - 1].columns)
             for column, value in new.items():
                 whole[column] = value
-            tokens[number - 1], lines[row] = (
-                Token(tuple(whole), int(whole[HEAD]), row),
-                self.order.line(whole),
-            )
+            tokens[number - 1] = Token(tuple(whole), int(whole[HEAD]), row)
+            lines[row] = self.order.line(whole)
         return replace(self, tokens=tuple(tokens), lines=tuple(lines))
 
     def error(self, problem: str, row: int = 0) -> TreebankError:
@@ -134,16 +127,13 @@ def blocks_or_errors(
         texts = tuple(line for line in paragraph if isinstance(line, str))
         unread = [line for line in paragraph if isinstance(line, TreebankError)]
         if not unread and all(map(is_comment, texts)):
-            header = [order.header] if place == 0 and order.header else header
+            if place == 0 and order.header:
+                header = [order.header]
             continue
         position += 1
         if header:
-            first_line, paragraph, texts, header = (
-                first_line - 1,
-                [*header, *paragraph],
-                (*header, *texts),
-                [],
-            )
+            first_line, paragraph, texts = first_line - 1, [*header, *paragraph], (*header, *texts)
+            header = []
         try:
             if unread:
                 raise unread[0]
