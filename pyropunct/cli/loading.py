@@ -145,7 +145,7 @@ class TreebankUse(ModelUse):
         :param need_sentences: raise an error if all sentences are omitted.
         """
         loaded, treebank = self.load(model), self.read(file, tell=tell, need_sentences=need_sentences)
-        if loaded.languages and treebank.sentences:
+        if loaded.languages:
             from pyropunct.text.languages import likely_language
 
             words = " ".join(form for sentence in treebank for form in sentence.tree.forms)
