@@ -22,7 +22,7 @@ import torch
 
 from pyropunct import Recipe, Treebank, fit, read_treebank
 from pyropunct.text.marks import SPECIAL
-from pyropunct.treebank.reading import NO_WORD
+from pyropunct.treebank.preparing import NO_WORD
 from pyropunct.vocabulary import build_vocabulary
 
 FILES = {

@@ -22,7 +22,8 @@ from pyropunct.text.lines import shortened, visible
 
 if TYPE_CHECKING:
     from pyropunct.tables import Table
-    from pyropunct.treebank.reading import Omission, Treebank
+    from pyropunct.treebank.preparing import Omission
+    from pyropunct.treebank.reading import Treebank
 
 IDS_SHOWN = 5
 
@@ -187,9 +188,9 @@ def treebank_lines(treebanks: Iterable["Treebank"]) -> Iterator[str]:
 
 
 def tell_omitted(name: str, omitted: Sequence["Omission"], *, kept: bool = False) -> None:
-    """Tell on standard error how many sentences of a file were left out; ``kept``: but written unchanged."""
-    if omitted:
-        tell(f"pyropunct: {name}: {_omitted(omitted, ', written as they were' if kept else '')}")
+    """Tell on standard error how many sentences, but for malformed ones, are left out, or ``kept``."""
+    if usable := [one for one in omitted if not one.malformed]:
+        tell(f"pyropunct: {name}: {_omitted(usable, ', written as they were' if kept else '')}")
 
 
 def plain_omissions(omitted: Sequence["Omission"]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import click
 
 from pyropunct.cli import console
 from pyropunct.cli.command import command
-from pyropunct.cli.loading import SVG, ModelUse, check_output, read_file, tell_language, write_output
+from pyropunct.cli.loading import SVG, TreebankUse, check_output, tell_language, write_output
 from pyropunct.cli.report import Examples, TableFormat
 from pyropunct.errors import UserError
 from pyropunct.files import MODEL_SUFFIX
@@ -33,7 +33,7 @@ def rules(
     examples: Examples = 0,
     plot: str | None = None,
     format: TableFormat = "table",
-    use: ModelUse,
+    use: TreebankUse,
 ) -> None:
     """Show the edits that MODEL has learned, for English beside Nunberg's rules.
 
@@ -58,7 +58,7 @@ def rules(
     check_output(plot, SVG, (*names, file))
     if file is None or len(names) > 1:
         loaded = {name: use.load(name) for name in names}
-        treebank = None if file is None else read_file(file, tell=True)
+        treebank = None if file is None else use.read(file, tell=True)
     else:
         one, treebank = use.load_for(names[0], file, tell=True)
         loaded = {names[0]: one}
@@ -151,7 +151,7 @@ def relations(
     weights: NotNegative = 0,
     plot: str | None = None,
     format: TableFormat = "table",
-    use: ModelUse,
+    use: TreebankUse,
 ) -> None:
     """List the punctemes that each relation sprouts in FILE, a CoNLL-U file, according to MODEL.
 

@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple, TextIO
 
 from pyropunct.cli import console
+from pyropunct.cli.told import tell_duplicates, tell_malformed
 from pyropunct.errors import UserError
 from pyropunct.files import model_there, real, written_whole
 from pyropunct.limits import Help, Placeholder, Range, Seed
+from pyropunct.text.lines import TreebankError
 
 if TYPE_CHECKING:
     from pyropunct.fitted.fitted_story import FittedStory
@@ -115,13 +117,39 @@ class ModelUse(Hardware):
             raise UserError(f"{model}: is of several languages: choose one by --language")
         return loaded
 
-    def load_for(self, model: str, file: str, *, tell: bool = False) -> "tuple[Punctuator, Treebank]":
-        """Load a model and a treebank; see `for_treebank`."""
-        return for_treebank(self.load(model), read_file(file, tell=tell))
+
+@dataclass(frozen=True, kw_only=True)
+class TreebankUse(ModelUse):
+    """How a model and a treebank are loaded.
+
+    :ivar skip_bad: read on after malformed sentences in FILE: list them, leave them out, and copy them to
+        CoNLL-U.
+    """
+
+    skip_bad: bool = False
+
+    def read(self, file: str, *, tell: bool = False, need_sentences: bool = True) -> "Treebank":
+        """`read_file`; the error about a malformed sentence names the option that reads on."""
+        try:
+            return read_file(file, tell=tell, skip_bad=self.skip_bad, need_sentences=need_sentences)
+        except TreebankError as error:
+            if self.skip_bad or not error.lines:
+                raise
+            raise UserError(f"{error} (--skip-bad reads on)") from error
+
+    def load_for(
+        self, model: str, file: str, *, tell: bool = False, need_sentences: bool = True
+    ) -> "tuple[Punctuator, Treebank]":
+        """Load a model and a treebank; see `for_treebank`.
+
+        :param need_sentences: raise an error if all sentences are omitted.
+        """
+        treebank = self.read(file, tell=tell, need_sentences=need_sentences)
+        return for_treebank(self.load(model), treebank)
 
 
 @dataclass(frozen=True, kw_only=True)
-class SeededUse(ModelUse):
+class SeededUse(TreebankUse):
     """How a model that draws is loaded."""
 
     seed: Seed = 0
@@ -161,12 +189,16 @@ def for_treebank(model: "Punctuator", treebank: "Treebank") -> "tuple[Punctuator
 # Input
 
 
-def read_file(path: str, *, tell: bool = False) -> "Treebank":
+def read_file(
+    path: str, *, tell: bool = False, skip_bad: bool = False, need_sentences: bool = True
+) -> "Treebank":
     """Read a CoNLL-U file with a progress bar; ``tell`` of left out sentences. Raises TreebankError."""
     from pyropunct.treebank.reading import read_treebank
 
     with console.reading_bar(path) as progress:
-        treebank = read_treebank(path, progress=progress)
+        treebank = read_treebank(path, progress=progress, skip_bad=skip_bad, need_sentences=need_sentences)
+    tell_malformed(treebank)
+    tell_duplicates(treebank)
     if tell:
         console.tell_omitted(treebank.path, treebank.omitted)
     return treebank

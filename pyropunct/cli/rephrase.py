@@ -9,7 +9,7 @@ import click
 
 from pyropunct.cli import console
 from pyropunct.cli.command import command
-from pyropunct.cli.loading import ModelUse, SentenceId, read_file
+from pyropunct.cli.loading import SentenceId, TreebankUse, read_file
 from pyropunct.cli.report import SentenceReport, in_order, show_each, usable
 from pyropunct.errors import UserError
 from pyropunct.limits import Count, NamesIn, Placeholder, Seed
@@ -86,7 +86,7 @@ def rephrase(
     like: Annotated[str | None, Placeholder("TREEBANK")] = None,
     format: Literal["text", "conllu", "json"] = "text",
     sentence: SentenceId = None,
-    use: ModelUse,
+    use: TreebankUse,
 ) -> None:
     """Rephrase the sentences of FILE, a CoNLL-U file, with punctuation to match.
 
@@ -99,7 +99,7 @@ def rephrase(
     from pyropunct.tasks.rephrase.rephrasing import Rephraser
 
     edits.check()
-    punctuator, treebank = use.load_for(model, file)
+    punctuator, treebank = use.load_for(model, file, need_sentences=format != "conllu")
     _check_relations(treebank, punctuator, "--delete", edits.delete)
     _check_relations(treebank, punctuator, "--move", [relation for relation, _ in edits.move])
     source = treebank if like is None else read_file(like)

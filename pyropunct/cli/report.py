@@ -16,7 +16,8 @@ from pyropunct.limits import Help, Range
 
 if TYPE_CHECKING:
     from pyropunct.tables import Table
-    from pyropunct.treebank.reading import Omission, Treebank
+    from pyropunct.treebank.preparing import Omission
+    from pyropunct.treebank.reading import Treebank
     from pyropunct.treebank.sentence import Sentence
 
 # Modules that are slow to import are imported inside the functions, so that --help answers at once.
@@ -111,11 +112,15 @@ class SentenceReport:
                     console.say(text)
 
     def leave(self, item: Any) -> None:
-        """Take a sentence that cannot be used; CoNLL-U keeps it unchanged."""
-        from pyropunct.treebank.reading import Omission
+        """Take a sentence that cannot be used; CoNLL-U keeps it unchanged, of a malformed one the columns."""
+        from pyropunct.restore.sentence_stream import BadLine
+        from pyropunct.treebank.columns import header_of
+        from pyropunct.treebank.preparing import Omission
 
         if self.form == "conllu" and isinstance(item, Omission):
             self.write(item.conllu())
+        elif self.form == "conllu" and isinstance(item, BadLine) and item.problem is not None:
+            self.write(header_of(item.problem.lines))
 
     def finish(self, omitted: "Sequence[Omission]") -> None:
         """Show the rest, and the sentences that could not be used."""
@@ -135,9 +140,11 @@ def show_each(
     results: Iterable[Sequence[Any]],
 ) -> None:
     """Show the results of the items of a treebank, with a progress bar; items may be left out sentences."""
-    from pyropunct.treebank.reading import Omission
+    from pyropunct.treebank.preparing import Omission
 
     rest = iter(results)
+    if report.form == "conllu":
+        report.write(_lacking_header(items))
     with console.sentence_bar(title, len(items)) as advance:
         for item in items:
             advance(1)
@@ -145,14 +152,27 @@ def show_each(
     report.finish(treebank.omitted)
 
 
+def _lacking_header(items: "Sequence[Sentence | Omission]") -> str:
+    """The line that names the columns of CoNLL-U Plus, if the first of the sentences does not have it."""
+    from pyropunct.treebank.sentence import Sentence
+
+    if not items or not isinstance(items[0], Sentence):
+        return ""
+    block = items[0].layout.block
+    return f"{block.order.header}\n" if block.order.header not in ("", *block.lines) else ""
+
+
 def numbered(blocks: Sequence[str], identifier: str) -> str:
     """The CoNLL-U blocks of one sentence; if there are several, each gets its own ``sent_id``."""
     if len(blocks) < 2:
         return "".join(blocks)
+    from pyropunct.treebank.columns import names_columns
+
     name, renamed = identifier.lstrip("#"), list[str]()
     for number, block in enumerate(blocks, 1):
         lines = [line for line in block.split("\n") if not _SENT_ID.match(line)]
-        renamed.append("\n".join([f"# sent_id = {name}-{number}", *lines]))
+        header = [lines.pop(0)] if names_columns(lines[0]) else []
+        renamed.append("\n".join([*header[: number == 1], f"# sent_id = {name}-{number}", *lines]))
     return "".join(renamed)
 
 

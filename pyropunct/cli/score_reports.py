@@ -11,7 +11,7 @@ from pyropunct.restore.restoring import Restored, Source
 from pyropunct.tables import Table, cells_table
 from pyropunct.text.lines import TreebankError
 from pyropunct.text.marks import ABBREVIATION_DOT, display
-from pyropunct.treebank.reading import Omission
+from pyropunct.treebank.preparing import Omission
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
 

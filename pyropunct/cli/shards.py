@@ -21,7 +21,9 @@ from pyropunct.files import digest_of, written_whole
 from pyropunct.shipped import place_of
 from pyropunct.text.inputs import COMPRESSED, contents, without_compression
 from pyropunct.text.lines import SIZE, ByteLines, Start, TextPart, TreebankError, decoded, visible
-from pyropunct.treebank.conllu_block import is_comment, recognised
+from pyropunct.treebank.columns import names_columns
+from pyropunct.treebank.conllu_block import is_comment
+from pyropunct.treebank.recognising import recognised
 
 LARGEST = 64 << 20
 """The bytes of its text behind which a shard ends, however few its sentences are."""
@@ -131,22 +133,26 @@ class _Lines:
 
 
 class _Sentences:
-    """Counts sentences of CoNLL-U, as `pyropunct.treebank.reading.sentences_or_errors` does."""
+    """Counts sentences of CoNLL-U, as `pyropunct.treebank.reading.sentences_or_errors` does.
+
+    CoNLL-U Plus is not cut: its first line names the columns.
+    """
 
     def __init__(self, file: str) -> None:
-        self._file, self._whole, self._inside = file, True, False
+        self._file, self._whole, self._inside, self._plus = file, True, False, False
         self.place = Start()
 
     def ends(self, line: bytes) -> bool:
         """Count a line, or a piece of one; returns whether the text can be cut behind it."""
         text = self._text(line) if self._whole else None
+        self._plus = self._plus or (not self.place.sentence and names_columns(text or ""))
         blank = text is not None and not text.strip()
         done = blank and self._inside
         self._inside = not blank and (self._inside or text is None or not is_comment(text))
         self._whole = line.endswith(b"\n")
         number, offset, sentence = self.place
         self.place = Start(number + self._whole, offset + len(line), sentence + done)
-        return blank
+        return blank and not self._plus
 
     def _text(self, line: bytes) -> str | None:
         """A line as text, None if it cannot be read."""

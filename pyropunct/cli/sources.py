@@ -22,7 +22,7 @@ from pyropunct.text.lines import BEGINNING, ByteLines, TextPart, TreebankError
 from pyropunct.text.marks import space_between_words
 from pyropunct.text.raw_sentence import RawSentence
 from pyropunct.treebank.conllu_block import FORM, MISC
-from pyropunct.treebank.reading import Omission
+from pyropunct.treebank.preparing import Omission
 from pyropunct.treebank.sentence import Sentence
 
 Restore = Callable[[Sequence[Source]], Iterator[Restored]]

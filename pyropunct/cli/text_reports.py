@@ -14,7 +14,7 @@ from pyropunct.text.conventions import at_the_beginning
 from pyropunct.text.marks import display, displayed
 from pyropunct.text.raw_sentence import RawSentence
 from pyropunct.treebank.conllu_writer import print_conllu
-from pyropunct.treebank.reading import Omission, read_again
+from pyropunct.treebank.reading import read_again
 from pyropunct.treebank.sentence import Sentence, with_tree
 
 
@@ -102,8 +102,7 @@ class RestorationReport(SentenceReport):
             elif isinstance(item, RawSentence):
                 self._start += length(item)
         elif self.form == "conllu":
-            if isinstance(item, Sentence | Omission):
-                self.write(item.conllu())
+            self.write(item.conllu()) if isinstance(item, Sentence) else super().leave(item)
         elif isinstance(item, BadLine):
             self.write(item.text)
         elif isinstance(item, RawSentence):

@@ -82,7 +82,7 @@ def underlying(
     )
     from pyropunct.figures.layout import MOST_DRAWINGS
 
-    punctuator, treebank = use.load_for(model, file)
+    punctuator, treebank = use.load_for(model, file, need_sentences=shape != "conllu")
     items = in_order(treebank, sentence, shape)
     sentences = usable(items)
     tell_language(model, punctuator, file, sentences)
@@ -169,8 +169,9 @@ def sample(
     wrong = "brackets" if file is not None else "conllu"
     if format == wrong:
         raise click.UsageError(f"--format {wrong} is for calls {'without' if file else 'with'} FILE")
-    if file is None and balanced:
-        raise click.UsageError("--balanced is for the trees of FILE")
+    for name, given in (("--balanced", balanced), ("--skip-bad", use.skip_bad)):
+        if file is None and given:
+            raise click.UsageError(f"{name} is for the trees of FILE")
     if file is None:
         punctuator, sentences = use.load(model), []
         for drawn in punctuator.dream(samples or 10):
@@ -182,7 +183,7 @@ def sample(
         if format == "json":
             console.print_json({"sentences": sentences})
         return
-    punctuator, treebank = use.load_for(model, file)
+    punctuator, treebank = use.load_for(model, file, need_sentences=format != "conllu")
     draws = punctuator.sample(list(treebank), samples or 1, balanced=balanced)
     show_each(
         "sampling",

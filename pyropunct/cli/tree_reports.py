@@ -21,7 +21,8 @@ from pyropunct.tasks.explain.tree_text import bracketed, puncteme_entries
 from pyropunct.text.conventions import Conventions
 from pyropunct.text.marks import display, displayed
 from pyropunct.treebank.conllu_block import DEPREL, FORM, HEAD
-from pyropunct.treebank.reading import Omission, Treebank
+from pyropunct.treebank.preparing import Omission
+from pyropunct.treebank.reading import Treebank
 from pyropunct.treebank.sentence import Sentence, part_of
 
 

@@ -11,7 +11,7 @@ import click
 from pyropunct.cli import console
 from pyropunct.cli.command import command
 from pyropunct.cli.explain import named
-from pyropunct.cli.loading import SVG, ModelUse, check_output, for_treebank, read_file, write_output
+from pyropunct.cli.loading import SVG, TreebankUse, check_output, for_treebank, write_output
 from pyropunct.cli.report import Examples, TableFormat
 from pyropunct.errors import UserError
 from pyropunct.files import MODEL_SUFFIX
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pyropunct.tasks.explain.derivations import Example
     from pyropunct.tasks.explain.sprouted import Cell
     from pyropunct.tasks.explain.typology import Comparison, LanguageCounts
+    from pyropunct.treebank.reading import Treebank
 
 # Modules that need torch are imported inside the functions, so that --help answers at once.
 
@@ -49,7 +50,7 @@ def typology(
     plot: str | None = None,
     panels: bool = False,
     format: TableFormat = "table",
-    use: ModelUse,
+    use: TreebankUse,
 ) -> None:
     """Compare the punctuation of languages: those of one MODEL of several, or those of FILEs.
 
@@ -100,7 +101,7 @@ def typology(
         loaded: dict[str, Punctuator] = {}
         for column, (name, file) in _columns(models).items():
             loaded[name] = loaded.get(name) or use.load(name)
-            counts[column], places = _counted(column, name, loaded[name], file, examples)
+            counts[column], places = _counted(column, name, loaded[name], use.read(file, tell=True), examples)
             found |= {(*cell, column): shown for cell, shown in places.items()}
         compared = side_by_side(list(counts.values()), **vars(settings))
         columns = {column: one.functions for column, one in counts.items()}
@@ -141,13 +142,13 @@ def _columns(given: Sequence[str]) -> dict[str, tuple[str, str]]:
 
 
 def _counted(
-    column: str, name: str, model: "Punctuator", file: str, most: int
+    column: str, name: str, model: "Punctuator", treebank: "Treebank", most: int
 ) -> "tuple[LanguageCounts, dict[Cell, list[Example]]]":
     """What a model expects in a treebank, and at most so many examples of each cell."""
     from pyropunct.tasks.explain.sprouted import sprouted_examples
     from pyropunct.tasks.explain.typology import language_counts
 
-    own, treebank = for_treebank(model, read_file(file, tell=True))
+    own, treebank = for_treebank(model, treebank)
     sentences = list(treebank)
     with named(name), console.sentence_bar(column, (3 if most else 2) * len(sentences)) as advance:
         counts = language_counts(own, sentences, advance)

@@ -13,7 +13,14 @@ from torch import Tensor
 from pyropunct.draws import Draws, draw_surfaces
 from pyropunct.fitted.evaluation import Balance, Evaluation, EvaluationSums, SlotStrings
 from pyropunct.fitted.recipes import Recipe
-from pyropunct.inference.inside import best_derivation, expected_cost, log_evidence, opened, posterior_draws
+from pyropunct.inference.inside import (
+    best_derivation,
+    expected_cost,
+    impossible_slot,
+    log_evidence,
+    opened,
+    posterior_draws,
+)
 from pyropunct.inference.machines import products
 from pyropunct.inference.machines.products import EDITS
 from pyropunct.inference.parts import Shapes
@@ -27,8 +34,8 @@ from pyropunct.models.symmetry import PAIRED, unmatched_rows
 from pyropunct.models.syntax import HeadOutward
 from pyropunct.models.trees import TreeBatch
 from pyropunct.nets.tagger import SlotTagger
-from pyropunct.text.lines import TreebankError
-from pyropunct.text.marks import Surface, display, unpaired
+from pyropunct.text.lines import TreebankError, shortened
+from pyropunct.text.marks import Surface, display, displayed, unpaired
 from pyropunct.treebank.sentence import MarkedPart, Sentence, Sprouts
 from pyropunct.treebank.tree import Tree
 from pyropunct.vocabulary import Vocabulary
@@ -39,6 +46,13 @@ smaller, because the memory that a slot takes is quadratic in its marks."""
 
 REJECTED, LEAST_REDRAWN = 20, 100
 """How often draws that are not balanced are made up for, and the least number of draws each time."""
+
+
+LONGEST_SHOWN = 60
+"""The most characters of marks in an error."""
+
+REMEDY = "nothing that it has learned leads there: fit it to text that has this, or leave the sentence out"
+"""What to do about a sentence of probability zero."""
 
 
 class Edit(NamedTuple):
@@ -112,7 +126,7 @@ class FittedStory:
 
     def log_prob(self, sentences: Sequence[Sentence]) -> Tensor:
         """(sentences,) log p(x | T), scaled in long slots; raises `ImpossibleSurfaceError` for zero."""
-        return torch.cat([_possible(part, problem) for part, _, problem in self._encoded(sentences)])
+        return torch.cat([self._possible(part, problem) for part, _, problem in self._encoded(sentences)])
 
     def log_prob_of_marks(self, trees: Sequence[Tree], surfaces: Sequence[Surface]) -> Tensor:
         """(trees,) log p(x | T), maybe minus infinity; a tree that is given repeatedly is encoded once."""
@@ -134,7 +148,7 @@ class FittedStory:
         slots, parts = 0, []
         for part, _, problem in self._encoded(sentences):
             slots += sum(len(sentence.surface) for sentence in part)
-            parts.append(_possible(part, problem))
+            parts.append(self._possible(part, problem))
         found = torch.cat(parts)
         return Evaluation(len(found), slots, float(found.sum()))
 
@@ -153,7 +167,7 @@ class FittedStory:
         syntax = self.story.syntax if isinstance(self.story.syntax, HeadOutward) else None
         for part, trees, problem in self._encoded(sentences):
             others = log_evidence(opened(problem, problem.forest.slot_start[1:] - 1)).detach()
-            whole = _possible(part, problem, impossible)
+            whole = self._possible(part, problem, impossible)
             is_kept = whole > -torch.inf
             kept = [sentence for sentence, keeps in zip(part, is_kept.tolist(), strict=True) if keeps]
             logs = {"whole": whole[is_kept].tolist(), "others": others[is_kept].tolist()}
@@ -178,7 +192,7 @@ class FittedStory:
         """
         for some, problem in self.problems(sentences):
             draws = posterior_draws(problem, samples) if samples else best_derivation(problem)[None]
-            _require_explained(some, problem, draws)
+            self._require_explained(some, problem, draws)
             yield from map(list, zip(*(self.sprouted(problem, draw) for draw in draws), strict=True))
 
     def sprouted(self, problem: Problem, choices: Tensor) -> Iterator[list[Sprouts]]:
@@ -253,8 +267,8 @@ class FittedStory:
             [found] = self.draws([sentence.tree], max(len(surfaces), LEAST_REDRAWN))
             redrawn = (found.surface(draw) for draw in range(len(found)))
             balanced += [surface for surface in redrawn if not unpaired(surface)]
-        raise ImpossibleSurfaceError(
-            f"sentence {sentence.identifier!r}: too few draws have brackets and quotation marks in pairs"
+        raise _error(
+            sentence, "too few draws have brackets and quotation marks in pairs (draw unbalanced ones)"
         )
 
     def dream(self, sentences: int = 1) -> Iterator[Told]:
@@ -348,36 +362,46 @@ class FittedStory:
                 problem = tree_problem(self.story, trees, surfaces, regularised=regularised)
             yield part, trees, problem
 
+    def _possible(
+        self,
+        sentences: Sequence[Sentence],
+        problem: Problem,
+        impossible: list[ImpossibleSentenceError] | None = None,
+    ) -> Tensor:
+        """log p(x | T) of each sentence; ``impossible`` collects errors, without it the first is raised."""
+        found = log_evidence(problem).detach()
+        for place in (found == -torch.inf).nonzero()[:, 0].tolist():
+            error = self._impossible(sentences[place])
+            if impossible is None:
+                raise error
+            impossible.append(error)
+        return found
+
+    def _require_explained(self, sentences: Sequence[Sentence], problem: Problem, choices: Tensor) -> None:
+        """Raise `ImpossibleSurfaceError` for the first sentence without an underlying tree (choices -1)."""
+        lost = (choices < 0).any(0).nonzero()[:, 0].to(problem.forest.node_start.device)
+        if len(lost):
+            tree = int(torch.searchsorted(problem.forest.node_start, lost[0], right=True)) - 1
+            raise self._impossible(sentences[tree])
+
+    def _impossible(self, sentence: Sentence) -> ImpossibleSentenceError:
+        """The error about a sentence of probability zero: which marks are impossible, and where."""
+        [(_, _, problem)] = self._encoded([sentence])
+        slot = impossible_slot(problem, 0)
+        what = "its marks, in several places"
+        if slot >= 0:
+            marks = shortened(" ".join(displayed(sentence.surface[slot])), LONGEST_SHOWN) or "no mark"
+            word = sentence.tree.forms[max(slot, 1) - 1]
+            what = f"{marks} {'behind' if slot else 'before'} the word {word!r}"
+        return _error(sentence, f"the model cannot produce {what} ({REMEDY})")
+
     def _encode(self, sentences: Sequence[Sentence]) -> tuple[TreeBatch, Tensor]:
         trees = self.encode_trees([sentence.tree for sentence in sentences])
         return trees, self.vocabulary.encode_surfaces([sentence.surface for sentence in sentences])
 
 
-def _possible(
-    sentences: Sequence[Sentence], problem: Problem, impossible: list[ImpossibleSentenceError] | None = None
-) -> Tensor:
-    """log p(x | T) of each sentence; ``impossible`` collects errors, without it they are raised."""
-    found = log_evidence(problem).detach()
-    errors = [_too_unlikely(sentences[place]) for place in (found == -torch.inf).nonzero()[:, 0].tolist()]
-    if impossible is not None:
-        impossible += errors
-    elif errors:
-        raise errors[0]
-    return found
-
-
-def _require_explained(sentences: Sequence[Sentence], problem: Problem, choices: Tensor) -> None:
-    """Raise `ImpossibleSurfaceError` for the first sentence without an underlying tree (choices -1)."""
-    lost = (choices < 0).any(0).nonzero()[:, 0].to(problem.forest.node_start.device)
-    if len(lost):
-        tree = int(torch.searchsorted(problem.forest.node_start, lost[0], right=True)) - 1
-        raise _too_unlikely(sentences[tree])
-
-
-def _too_unlikely(sentence: Sentence) -> ImpossibleSentenceError:
-    block, marks = sentence.layout.block, [len(slot) for slot in sentence.surface]
-    most = f"most marks, {max(marks)}, are in slot {marks.index(max(marks))}"
-    problem = f"the model cannot produce its punctuation; {most}"
+def _error(sentence: Sentence, problem: str) -> ImpossibleSentenceError:
+    block = sentence.layout.block
     return ImpossibleSentenceError(block.path, problem, block.first_line, block.identifier)
 
 

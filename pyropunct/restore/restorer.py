@@ -49,7 +49,7 @@ from pyropunct.text.marks import ABBREVIATION_DOT, STRAIGHT
 from pyropunct.text.prose import is_restorable
 from pyropunct.text.raw_reader import RawReader
 from pyropunct.text.raw_sentence import RawSentence
-from pyropunct.treebank.reading import MOST_MARKS
+from pyropunct.treebank.preparing import MOST_MARKS
 from pyropunct.vocabulary import Vocabulary
 
 

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, cast
 from pyropunct.errors import InputError, installing
 from pyropunct.text.lines import LONGEST_LINE, STANDARD_INPUT, TextPart, is_device, standard_input
 
-TEXT, CONLLU = (".txt", ".text"), (".conllu",)
+TEXT, CONLLU = (".txt", ".text"), (".conllu", ".conllup")
 """How the names of raw text and of CoNLL-U end, before what says that they are compressed."""
 
 COMPRESSED = (".gz", ".zst")

@@ -50,7 +50,12 @@ class TreebankError(InputError):
     """A treebank that cannot be used; the text is ``FILE:LINE: sentence 'ID': problem (remedy)``.
 
     :ivar reason: the text without file and line.
+    :ivar problem: what is wrong.
+    :ivar lines: the lines of the malformed sentence, with escapes for bytes that are not UTF-8; none if the
+        error is not about one sentence, or if lines are too long to be kept.
     """
+
+    lines: tuple[str, ...] = ()
 
     def __init__(self, path: str, problem: str, line: int | None = None, sentence: str | None = None) -> None:
         self.path = path
@@ -58,7 +63,8 @@ class TreebankError(InputError):
         self.sentence = sentence
         place = path if line is None else f"{path}:{line}"
         whose = "" if sentence is None else f"sentence {shortened(repr(sentence), LONGEST_PROBLEM)}: "
-        self.reason = visible(f"{whose}{shortened(problem, LONGEST_PROBLEM)}")
+        self.problem = visible(shortened(problem, LONGEST_PROBLEM))
+        self.reason = visible(whose) + self.problem
         super().__init__(f"{visible(place)}: {self.reason}")
 
 
@@ -203,7 +209,14 @@ def lines_or_errors(
             try:
                 yield decoded(line, name, number, offset).rstrip("\r\n")
             except TreebankError as error:
+                if not _is_piece(line):
+                    error.lines = (line.decode(errors="surrogateescape").rstrip("\r\n"),)
                 yield error
+
+
+def _is_piece(line: bytes) -> bool:
+    """Whether it is the first piece of a line that is too long."""
+    return len(line) >= LONGEST_LINE and not line.endswith(b"\n")
 
 
 def numbered(lines: Iterable[bytes], start: Start = BEGINNING) -> Iterator[tuple[bytes, int, int, bool]]:
@@ -218,7 +231,7 @@ def numbered(lines: Iterable[bytes], start: Start = BEGINNING) -> Iterator[tuple
 
 def decoded(line: bytes, name: str, number: int, offset: int) -> str:
     """Decode a line; raises `TreebankError` for bad UTF-8, a zero byte, or over a megabyte."""
-    if len(line) >= LONGEST_LINE and not line.endswith(b"\n"):
+    if _is_piece(line):
         raise TreebankError(name, "the line is longer than a megabyte (is this text?)", number)
     try:
         text = line.decode().removeprefix("\ufeff" if number == 1 else "")

@@ -3,7 +3,6 @@
 A valid block has word ids 1, 2, 3, ..., heads that are ids or 0, exactly one root and no cycle.
 """
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -13,10 +12,10 @@ from conllu.exceptions import ParseException
 from conllu.parser import parse_comment_line, parse_id_value, parse_int_value
 
 from pyropunct.text.lines import BEGINNING, Start, TreebankError
+from pyropunct.treebank.columns import COLUMN_NAMES, PLAIN, ColumnOrder, column_order
 from pyropunct.treebank.tree import top_down
 
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(10)
-COLUMN_NAMES = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +52,7 @@ class Block:
 
     :ivar lines: all its lines, comments first, without line ends.
     :ivar tokens: the token with id i is ``tokens[i - 1]``.
+    :ivar order: the columns of its file.
     """
 
     path: str
@@ -62,6 +62,7 @@ class Block:
     tokens: tuple[Token, ...]
     ranges: tuple[MultiwordRange, ...]
     empty_nodes: tuple[EmptyNode, ...]
+    order: ColumnOrder = PLAIN
 
     def changed(self, columns: Mapping[int, Mapping[int, str]]) -> "Block":
         """The block with new columns: for each token id the columns by their numbers."""
@@ -70,7 +71,8 @@ class Block:
             row, whole = tokens[number - 1].row, list(tokens[number - 1].columns)
             for column, value in new.items():
                 whole[column] = value
-            tokens[number - 1], lines[row] = Token(tuple(whole), int(whole[HEAD]), row), "\t".join(whole)
+            tokens[number - 1] = Token(tuple(whole), int(whole[HEAD]), row)
+            lines[row] = self.order.line(whole)
         return replace(self, tokens=tuple(tokens), lines=tuple(lines))
 
     def error(self, problem: str, row: int = 0) -> TreebankError:
@@ -112,18 +114,41 @@ def with_misc(column: str, entries: Mapping[str, str | None]) -> str:
 def blocks_or_errors(
     lines: Iterable[str | TreebankError], name: str, start: Start = BEGINNING
 ) -> Iterator[Block | TreebankError]:
-    """The sentences of CoNLL-U, with errors in place of malformed ones; comments alone are skipped."""
-    position = start.sentence
-    for first_line, paragraph in _paragraphs(lines, start.line):
+    """The sentences of CoNLL-U, with errors in place of malformed ones; comments alone are skipped.
+
+    The line that names the columns of CoNLL-U Plus goes to the first sentence.
+
+    :raises TreebankError: if that line lacks a column.
+    """
+    position, order, header = start.sentence, PLAIN, list[str]()
+    for place, (first_line, paragraph) in enumerate(_paragraphs(lines, start.line)):
+        if place == 0 and start == BEGINNING and isinstance(paragraph[0], str):
+            order = column_order(paragraph[0], name, first_line)
         texts = tuple(line for line in paragraph if isinstance(line, str))
         unread = [line for line in paragraph if isinstance(line, TreebankError)]
         if not unread and all(map(is_comment, texts)):
+            if place == 0 and order.header:
+                header = [order.header]
             continue
         position += 1
+        if header:
+            first_line, paragraph, texts = first_line - 1, [*header, *paragraph], (*header, *texts)
+            header = []
         try:
-            yield unread[0] if unread else read_block(texts, name, first_line, position)
+            if unread:
+                raise unread[0]
+            block = read_block(texts, name, first_line, position, order)
         except TreebankError as error:
+            error.lines = _kept(paragraph)
             yield error
+        else:
+            yield block
+
+
+def _kept(paragraph: Iterable[str | TreebankError]) -> tuple[str, ...]:
+    """The lines of a malformed sentence; none if one of them cannot be kept."""
+    lines = [line.lines if isinstance(line, TreebankError) else (line,) for line in paragraph]
+    return tuple(chain.from_iterable(lines)) if all(lines) else ()
 
 
 def _paragraphs(
@@ -147,9 +172,11 @@ def is_comment(line: str) -> bool:
     return line.lstrip().startswith("#")
 
 
-def read_block(lines: tuple[str, ...], path: str, first_line: int, position: int) -> Block:
+def read_block(
+    lines: tuple[str, ...], path: str, first_line: int, position: int, order: ColumnOrder = PLAIN
+) -> Block:
     """Parse and check the sentence at ``position`` (from 1) in its file, or raise `TreebankError`."""
-    bare = Block(path, _identifier(lines) or f"#{position}", first_line, lines, (), (), ())
+    bare = Block(path, _identifier(lines) or f"#{position}", first_line, lines, (), (), (), order)
     rows = [row for row, line in enumerate(lines) if not is_comment(line)]
     for row in rows:
         _check_columns(bare, row)
@@ -173,15 +200,16 @@ def _old_sentence_id(key: str, value: str | None) -> tuple[str, str | None]:
 
 
 def _check_columns(block: Block, row: int) -> None:
-    columns = block.lines[row].split("\t")
-    if len(columns) != len(COLUMN_NAMES):
+    columns, expected = block.lines[row].split("\t"), len(block.order.names)
+    if len(columns) != expected:
         count = "1 column" if len(columns) == 1 else f"{len(columns)} columns"
         is_tree = len(columns) == 1 and columns[0].lstrip().startswith("(")
         remedy = (
             "run pyropunct convert on bracketed trees" if is_tree else "separate the columns by single tabs"
         )
-        raise block.error(f"the line has {count}, not 10 ({remedy})", row)
-    for name, column in zip(COLUMN_NAMES[:MISC], columns, strict=False):
+        named = f"the {expected} of global.columns" if block.order.header else str(expected)
+        raise block.error(f"the line has {count}, not {named} ({remedy})", row)
+    for name, column in zip(COLUMN_NAMES[:MISC], block.order.row(block.lines[row]), strict=False):
         if not column.strip():
             raise block.error(f"the column {name} is empty (write _ for no value)", row)
         if "  " in column:  # other readers end a column at two spaces
@@ -196,7 +224,7 @@ def _arrange(block: Block, rows: Iterable[int]) -> Block:
     seen: set[str] = set()
     covered = 0  # the last word in a range so far
     for row in rows:
-        columns = tuple(block.lines[row].split("\t"))
+        columns = block.order.row(block.lines[row])
         identifier = _parsed(
             block, row, parse_id_value, columns[ID], "the id {!r} is not of the form 1, 1-2 or 1.1"
         )
@@ -206,16 +234,16 @@ def _arrange(block: Block, rows: Iterable[int]) -> Block:
         seen.add(columns[ID])
         match identifier:
             case int(number):
-                _expect(block, row, number, len(tokens) + 1)
+                _expect(block, row, columns[ID], number, len(tokens) + 1)
                 if head is None:
                     raise block.error("the word has no head (write 0 for the root)", row)
                 tokens.append(Token(columns, head, row))
             case (first, "-", last):
-                _expect(block, row, first, max(len(tokens), covered) + 1)
+                _expect(block, row, columns[ID], first, max(len(tokens), covered) + 1)
                 covered = last
                 ranges.append(MultiwordRange(columns, first, last, row))
             case (after, ".", _):
-                _expect(block, row, after, len(tokens))
+                _expect(block, row, columns[ID], after, len(tokens))
                 empty_nodes.append(EmptyNode(columns, after, row))
             case _:
                 raise block.error("the line has no id (number the words 1, 2, 3, ...)", row)
@@ -233,10 +261,9 @@ def _parsed(block: Block, row: int, parse: Callable[[str], Any], column: str, pr
         raise block.error(problem.format(column), row) from None
 
 
-def _expect(block: Block, row: int, found: int, expected: int) -> None:
+def _expect(block: Block, row: int, written: str, found: int, expected: int) -> None:
     """Check that the integer at the start of an id is the expected one."""
     if found != expected:
-        written = block.lines[row].split("\t")[ID]
         raise block.error(f"the id {written} is out of order (it should start with {expected})", row)
 
 
@@ -265,24 +292,3 @@ def _check_tree(block: Block) -> None:
         smallest = cycle.index(min(cycle))
         heads = " -> ".join(map(str, [*cycle[smallest:], *cycle[: smallest + 1]]))
         raise block.error(f"the heads run in a circle: {heads}", block.tokens[min(cycle) - 1].row)
-
-
-LINES_LOOKED_AT = 1000
-"""The most comments and blank lines before the line by which CoNLL-U and raw text are distinguished."""
-
-_TOKEN_LINE = re.compile(r"\d+(?:[-.]\d+)?\t.*\t")
-
-
-def recognised(lines: Iterator[bytes], name: str) -> tuple[Iterator[bytes], str]:
-    """The lines, and their format: "conllu" by the name, or if the first line has an id and tabs."""
-    if name.endswith(".conllu"):
-        return lines, "conllu"
-    seen: list[bytes] = []
-    for read in lines:
-        seen.append(read)
-        line = read.decode(errors="surrogateescape").removeprefix("\ufeff")
-        if _TOKEN_LINE.match(line):
-            return chain(seen, lines), "conllu"
-        if (line.strip() and not is_comment(line)) or len(seen) == LINES_LOOKED_AT:
-            break
-    return chain(seen, lines), "text"

@@ -36,12 +36,13 @@ def write_misc(layout: Layout, misc: Sequence[Mapping[str, str]]) -> str:
     """The original sentence, with ``misc`` merged into the MISC of its n words, or `ValueError` if not n."""
     if len(misc) != len(layout.words):
         raise ValueError(f"MISC entries are for {len(misc)} words, not {len(layout.words)}")
-    lines = list(layout.block.lines)
-    for number, entries in zip(layout.words, misc, strict=True):
-        token = layout.block.tokens[number - 1]
-        if entries:
-            lines[token.row] = "\t".join((*token.columns[:MISC], with_misc(token.columns[MISC], entries)))
-    return as_written(lines)
+    tokens = layout.block.tokens
+    columns = {
+        number: {MISC: with_misc(tokens[number - 1].columns[MISC], entries)}
+        for number, entries in zip(layout.words, misc, strict=True)
+        if entries
+    }
+    return as_written(layout.block.changed(columns).lines)
 
 
 def retitled(line: str, text: str) -> str:
@@ -113,7 +114,7 @@ class _Rewriting:
         columns[ID] = f"{first}-{last}"
         columns[FORM] = range_form(self.layout, multiword, self.items[last - 1])
         columns[MISC] = with_space_after(columns[MISC], self.spaces[last - 1])
-        return "\t".join(columns)
+        return self.layout.block.order.line(columns)
 
     def _token_line(self, number: int, space: bool | None) -> str:
         """The line of one item; ``space`` is None inside a multiword token, where MISC says nothing."""
@@ -129,14 +130,14 @@ class _Rewriting:
         columns[ID] = str(number)
         if space is not None:
             columns[MISC] = with_space_after(columns[MISC], space)
-        return "\t".join(columns)
+        return self.layout.block.order.line(columns)
 
     def _empty_node_lines(self, token: int) -> Iterator[str]:
         for node in self.empty_nodes.get(token, ()):
             columns = list(node.columns)
             columns[ID] = self.numbers[columns[ID]]
             columns[DEPS] = self._dependencies(columns[DEPS])
-            yield "\t".join(columns)
+            yield self.layout.block.order.line(columns)
 
     def _dependencies(self, column: str) -> str:
         """The enhanced dependencies, renumbered."""

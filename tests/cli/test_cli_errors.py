@@ -36,7 +36,7 @@ BAD_TREEBANKS = {
     "several roots": (HELLO + line(2, "you", 0), 2, "the words 1, 2 are all roots"),
     "duplicate ids": (HELLO + line(1, "you", 1), 2, "the id 1 occurs twice"),
     "nothing": ("", None, "there is no sentence in the file"),
-    "all omitted": (line(1, "!", 0, tag="PUNCT"), 1, "all 1 sentences are omitted"),
+    "all omitted": (line(1, "!", 0, tag="PUNCT"), 1, "the only sentence is omitted: it has no word"),
 }
 
 

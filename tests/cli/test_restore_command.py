@@ -22,7 +22,8 @@ from pyropunct.restore.restorer import MarksThere, Restorer
 from pyropunct.restore.sentence_stream import CHUNK
 from pyropunct.text.marks import Surface
 from pyropunct.text.raw_sentence import RawSentence
-from pyropunct.treebank.reading import MOST_MARKS, read_text, read_treebank
+from pyropunct.treebank.preparing import MOST_MARKS
+from pyropunct.treebank.reading import read_text, read_treebank
 from pyropunct.vocabulary import Vocabulary
 
 pytestmark = pytest.mark.usefixtures("single_precision")

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from pyropunct.cli import shards
 from pyropunct.cli.shards import Job, Shard, cut, make, text_of
 from pyropunct.text.lines import LONGEST_LINE, ByteLines, Start, TextPart, TreebankError, lines_or_errors
-from pyropunct.treebank.reading import Omission, sentences_or_errors
+from pyropunct.treebank.preparing import Omission
+from pyropunct.treebank.reading import sentences_or_errors
 from pyropunct.treebank.sentence import Sentence
 
 WORD = b"1\tGo\tgo\tVERB\t_\t_\t0\troot\t_\t_\n"
@@ -52,6 +53,16 @@ def test_raw_text(tmp_path: Path, most: int, whole: bool, sizes: list[int]) -> N
     assert [shard.sentences for shard in found.shards] == sizes
     assert b"".join(pieces(file, found.shards)) == file.read_bytes()
     assert [shard.start.line for shard in found.shards] == [1 + sum(sizes[:n]) for n in range(len(sizes))]
+
+
+@pytest.mark.parametrize("before", [b"", b"\n"])
+def test_conllu_plus_stays_whole(tmp_path: Path, before: bytes) -> None:
+    """Its first line says what the columns of all sentences are."""
+    file = tmp_path / "a.conllup"
+    named = b"# global.columns = ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC\n"
+    for first, sizes in ((b"", [1, 1, 1]), (named, [3])):
+        file.write_bytes(before + first + (WORD + b"\n") * 3)
+        assert [shard.sentences for shard in cut(str(file), "auto", 1).shards] == sizes
 
 
 def test_long_lines_stay_whole_and_end_a_shard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

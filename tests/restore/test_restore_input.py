@@ -12,7 +12,8 @@ from pyropunct.text.lines import LONGEST_LINE, ByteLines, TreebankError
 from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN
 from pyropunct.text.raw_reader import RawReader
 from pyropunct.text.raw_sentence import RawSentence
-from pyropunct.treebank.reading import Omission, read_text
+from pyropunct.treebank.preparing import Omission
+from pyropunct.treebank.reading import read_text
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.vocabulary import Vocabulary
 

@@ -29,7 +29,8 @@ from pyropunct.treebank.constituency import (
     without_empty_elements,
 )
 from pyropunct.treebank.phrase_trees import UNIVERSAL, PhraseTree, as_printed, universal_tag
-from pyropunct.treebank.reading import NO_WORD, read_text
+from pyropunct.treebank.preparing import NO_WORD
+from pyropunct.treebank.reading import read_text
 
 ENGLISH = load_head_rules("english")
 CHINESE = load_head_rules("chinese")

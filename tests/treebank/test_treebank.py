@@ -13,13 +13,8 @@ from treebank_strategies import Written, sentences
 
 from pyropunct.text.lines import TreebankError
 from pyropunct.text.marks import ABBREVIATION_DOT, START, STRAIGHT
-from pyropunct.treebank.reading import (
-    MOST_MARKS,
-    NO_WORD,
-    Treebank,
-    read_text,
-    read_treebank,
-)
+from pyropunct.treebank.preparing import MOST_MARKS, NO_WORD
+from pyropunct.treebank.reading import Treebank, read_text, read_treebank
 from pyropunct.treebank.sentence import Sentence
 
 

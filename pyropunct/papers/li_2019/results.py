@@ -14,7 +14,7 @@ from pyropunct.nets.parser import AttachmentScores
 from pyropunct.significance import Totals
 from pyropunct.tables import Column, Value
 from pyropunct.text.marks import Surface, display
-from pyropunct.treebank.reading import Omission
+from pyropunct.treebank.preparing import Omission
 
 GOLD, PREDICTED, NONE = "gold", "predicted", "none"
 """The source of trees: the treebank, a parser, or no source for a system without trees."""

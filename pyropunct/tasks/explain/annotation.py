@@ -9,10 +9,9 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from pyropunct.text.lines import TreebankError
 from pyropunct.text.marks import CLOSERS, PAIRED, paired
 from pyropunct.treebank.conllu_block import DEPREL, FORM, UPOS, Block, read_block
-from pyropunct.treebank.reading import Omission
+from pyropunct.treebank.preparing import Omission
 from pyropunct.treebank.sentence import Sentence
 
 _EYES = r"[:;=8xX]"
@@ -53,11 +52,10 @@ def findings(items: Iterable[Sentence | Omission], path: str) -> list[Finding]:
         if isinstance(item, Sentence):
             block = item.layout.block
             found += (Finding(what, block, token) for what, token in _about_pairs(item))
+        elif item.malformed:
+            continue
         else:
-            try:
-                block = read_block(item.lines, path, item.line, 1)
-            except TreebankError:
-                continue
+            block = read_block(item.lines, path, item.line, 1)
         found += (Finding(what, block, token) for what, token in _about_tokens(block))
     return found
 

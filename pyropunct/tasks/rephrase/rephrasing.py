@@ -31,7 +31,7 @@ from pyropunct.text.conventions import Capitals, Conventions, at_the_beginning
 from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface
 from pyropunct.treebank.conllu_block import DEPREL, FORM, HEAD, UPOS, Block, MultiwordRange, read_block
 from pyropunct.treebank.conllu_writer import write_items
-from pyropunct.treebank.reading import prepare
+from pyropunct.treebank.preparing import prepare
 from pyropunct.treebank.repunctuate import Item, Layout, arrange, quote_style
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree, mark_heads
@@ -217,7 +217,8 @@ def sentence_of(
     """
     origin = sentence.layout.block
     lines = tuple(write_items(layout, items, heads, conventions).rstrip("\n").split("\n"))
-    block = replace(read_block(lines, origin.path, origin.first_line, 1), identifier=origin.identifier)
+    block = read_block(lines, origin.path, origin.first_line, 1, origin.order)
+    block = replace(block, identifier=origin.identifier)
     written = prepare(block, True)
     assert isinstance(written, Sentence)  # it has words, and nothing hangs on its marks
     return written

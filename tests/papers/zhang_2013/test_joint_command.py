@@ -58,7 +58,7 @@ def test_bad_input_is_told_in_one_line(small: Path, tmp_path: Path) -> None:
         complaint(BAD_INPUT, "compare", "joint", empty, dev) == f"{empty}: there is no sentence in the file"
     )
     assert complaint(BAD_INPUT, "compare", "joint", train, marks).endswith(
-        "all 1 sentences are omitted; the first: it has no word"
+        "the only sentence is omitted: it has no word"
     )
     assert complaint(BAD_INPUT, "compare", "joint", one, dev) == (
         f"{one}: there is one stream of 10 sentences; marks for cascaded come from others"
