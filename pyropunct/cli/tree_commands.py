@@ -82,7 +82,7 @@ def underlying(
     )
     from pyropunct.figures.layout import MOST_DRAWINGS
 
-    punctuator, treebank = use.load_for(model, file, need_sentences=shape != "conllu")
+    punctuator, treebank = use.load_for(model, file, need_sentences=shape not in ("conllu", "report", "tsv"))
     items = in_order(treebank, sentence, shape)
     sentences = usable(items)
     tell_language(model, punctuator, file, sentences)

@@ -17,7 +17,7 @@ from pyropunct.tasks.explain.annotation import Finding, by_kind, findings
 from pyropunct.tasks.explain.derivations import Derivations, SlotDerivation
 from pyropunct.tasks.explain.proposals import Proposal, by_pattern, proposals
 from pyropunct.tasks.explain.reattaching import by_guidelines, with_accepted, with_proposals
-from pyropunct.tasks.explain.tree_text import bracketed, puncteme_entries
+from pyropunct.tasks.explain.tree_text import ENTRIES, bracketed, puncteme_entries
 from pyropunct.text.conventions import Conventions
 from pyropunct.text.marks import display, displayed
 from pyropunct.treebank.conllu_block import DEPREL, FORM, HEAD
@@ -59,7 +59,7 @@ class UnderlyingReport(SentenceReport):
             self._slot_derivations(source, tree)
         if self._attach:
             source = by_guidelines(source, tree)
-        return source.conllu(puncteme_entries(tree))
+        return source.conllu([ENTRIES | entries for entries in puncteme_entries(tree)])
 
     def entry(self, source: Sentence, *trees: Any) -> dict[str, Any]:
         """The words; for each tree the punctemes of each word, marks around parts, and the slots that T' does

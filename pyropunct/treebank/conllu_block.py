@@ -102,7 +102,10 @@ _ESCAPES = {"\\": "\\\\", "|": "\\p", "\t": "\\t", "\n": "\\n"}
 
 def with_misc(column: str, entries: Mapping[str, str | None]) -> str:
     """The MISC column with other entries, escaped, behind the rest; None only removes an entry."""
-    kept = [one for one in misc_entries(column) if one.partition("=")[0] not in entries]
+    before = misc_entries(column)
+    kept = [one for one in before if one.partition("=")[0] not in entries]
+    if kept == before and not any(entries.values()):
+        return column
     values = {
         name: "".join(_ESCAPES.get(character, character) for character in value)
         for name, value in entries.items()

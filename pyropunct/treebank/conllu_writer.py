@@ -32,7 +32,7 @@ def as_written(lines: Sequence[str]) -> str:
     return "\n".join(lines) + "\n\n"
 
 
-def write_misc(layout: Layout, misc: Sequence[Mapping[str, str]]) -> str:
+def write_misc(layout: Layout, misc: Sequence[Mapping[str, str | None]]) -> str:
     """The original sentence, with ``misc`` merged into the MISC of its n words, or `ValueError` if not n."""
     if len(misc) != len(layout.words):
         raise ValueError(f"MISC entries are for {len(misc)} words, not {len(layout.words)}")
@@ -40,7 +40,6 @@ def write_misc(layout: Layout, misc: Sequence[Mapping[str, str]]) -> str:
     columns = {
         number: {MISC: with_misc(tokens[number - 1].columns[MISC], entries)}
         for number, entries in zip(layout.words, misc, strict=True)
-        if entries
     }
     return as_written(layout.block.changed(columns).lines)
 

@@ -100,11 +100,11 @@ class Sentence:
                 graph.nodes[word].update(left=displayed(left), right=displayed(right))
         return graph
 
-    def conllu(self, misc: Sequence[Mapping[str, str]] | None = None) -> str:
+    def conllu(self, misc: Sequence[Mapping[str, str | None]] | None = None) -> str:
         """The original lines and the blank line behind them.
 
         :param misc: for each of the n words, entries to add to its MISC column; they replace entries of
-            the same name.
+            the same name, and None only removes these.
             Backslash, bar, tab and newline in a value become ``\\\\``, ``\\p``, ``\\t``, ``\\n``.
         :raises ValueError: if ``misc`` does not have n members.
         """

@@ -6,10 +6,11 @@ or the verb on the speech.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from pyropunct.text.marks import CLOSERS, PAIRED, paired
+from pyropunct.treebank.columns import PLAIN
 from pyropunct.treebank.conllu_block import DEPREL, FORM, UPOS, Block, read_block
 from pyropunct.treebank.preparing import Omission
 from pyropunct.treebank.sentence import Sentence
@@ -45,17 +46,18 @@ class Finding(NamedTuple):
         return " ".join(forms[max(at - 4, 0) : at]), forms[at], " ".join(forms[at + 1 : at + 5])
 
 
-def findings(items: Iterable[Sentence | Omission], path: str) -> list[Finding]:
-    """What is odd about sentences, and about those that no model can use, in their order."""
-    found = list[Finding]()
+def findings(items: Sequence[Sentence | Omission], path: str) -> list[Finding]:
+    """What is odd about sentences of a file, and about those that no model can use, in their order."""
+    found, orders = list[Finding](), (one.layout.block.order for one in items if isinstance(one, Sentence))
+    order = next(orders, PLAIN)
     for item in items:
         if isinstance(item, Sentence):
             block = item.layout.block
             found += (Finding(what, block, token) for what, token in _about_pairs(item))
-        elif item.malformed:
+        elif item.malformed:  # and so is known already
             continue
         else:
-            block = read_block(item.lines, path, item.line, 1)
+            block = read_block(item.lines, path, item.line, 1, order)
         found += (Finding(what, block, token) for what, token in _about_tokens(block))
     return found
 

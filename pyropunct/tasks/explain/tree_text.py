@@ -51,6 +51,10 @@ def bracket_slots(tree: Tree, punctemes: Sequence[tuple[Puncteme, Puncteme]]) ->
     return slots | {slot for slot, string in enumerate(strings) if any(one.word for one in string)}
 
 
+ENTRIES: dict[str, str | None] = dict.fromkeys(("PunctLeft", "PunctRight", "PunctPart"))
+"""The names of `puncteme_entries`, with which those of another T' are removed."""
+
+
 def puncteme_entries(punctemes: Sequence[tuple[Puncteme, Puncteme]]) -> list[dict[str, str]]:
     """The entries of each word's MISC column, with tokens joined by "+".
 

@@ -4,7 +4,7 @@ import pytest
 from punctuated import french
 
 from pyropunct.tasks.explain.derivations import underlying_strings
-from pyropunct.tasks.explain.tree_text import bracketed, puncteme_entries
+from pyropunct.tasks.explain.tree_text import ENTRIES, bracketed, puncteme_entries
 from pyropunct.tasks.rephrase.underlying_tree import UnderlyingTree
 from pyropunct.text.marks import ABBREVIATION_DOT, UNKNOWN
 from pyropunct.treebank.reading import read_text
@@ -94,3 +94,12 @@ def test_misc_entries() -> None:
         {"PunctLeft": ",+“", "PunctRight": "”"},
         {"PunctRight": "abbr.+."},
     ]
+
+
+def test_entries_of_another_tree_are_removed() -> None:
+    """And nothing else is, nor is an empty column filled."""
+    lines = "1\tGo\t_\tX\t_\t_\t0\troot\t_\tA=1|PunctRight=,|B\n2\ton\t_\tX\t_\t_\t1\tx\t_\t\n\n"
+    [sentence] = read_text(lines)
+    entries = puncteme_entries([Sprouts(("(",), ()), Sprouts()])
+    written = sentence.conllu([ENTRIES | own for own in entries])
+    assert written == lines.replace("A=1|PunctRight=,|B", "A=1|B|PunctLeft=(")
