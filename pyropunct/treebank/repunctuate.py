@@ -45,8 +45,13 @@ class Layout:
 
     def directed(self) -> Iterator[tuple[int, str]]:
         """The token id of each mark, with the mark, directed if it is a quotation mark."""
-        for tokens, slot in zip(self.marks, self.surface, strict=True):
-            yield from zip(tokens, slot[len(slot) - len(tokens) :], strict=True)
+        return ((mark, token) for mark, token, _ in self.placed())
+
+    def placed(self) -> Iterator[tuple[int, str, int]]:
+        """The token id of each mark, the mark, directed if it is a quotation mark, and its slot."""
+        for number, (tokens, slot) in enumerate(zip(self.marks, self.surface, strict=True)):
+            for mark, token in zip(tokens, slot[len(slot) - len(tokens) :], strict=True):
+                yield mark, token, number
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from pyropunct.tasks.explain.guidelines import heads_outside
 from pyropunct.text.marks import CLOSERS, PAIRED, paired
 from pyropunct.treebank.columns import PLAIN
 from pyropunct.treebank.conllu_block import DEPREL, FORM, UPOS, Block, read_block
@@ -96,17 +97,15 @@ def _about_tokens(block: Block) -> Iterator[tuple[str, int]]:
 def _about_pairs(sentence: Sentence) -> Iterator[tuple[str, int]]:
     """Marks without their partners, and the relation of quoted speech."""
     layout, tree = sentence.layout, sentence.tree
-    places = [(mark, slot) for slot, marks in enumerate(layout.marks) for mark in marks]
-    tokens = [token for _, token in layout.directed()]
+    marks, tokens, slots = zip(*layout.placed(), strict=True) if any(layout.marks) else ((), (), ())
     pairs = paired(tokens)
-    alone = set(range(len(tokens))).difference(*pairs)
-    for number in sorted(alone):
+    for number in sorted(set(range(len(tokens))).difference(*pairs)):
         if tokens[number] in PAIRED:
             side = "opening" if tokens[number] in CLOSERS else "closing"
-            yield f"the {side} mark {layout.form(places[number][0])} has no partner", places[number][0]
+            yield f"the {side} mark {layout.form(marks[number])} has no partner", marks[number]
     for opener, closer in pairs:
-        (mark, before), (_, last) = places[opener], places[closer]
-        tops = [word for word in range(before + 1, last + 1) if not before < tree.heads[word - 1] <= last]
+        before, last = slots[opener], slots[closer]
+        tops = heads_outside(tree, before + 1, last)
         if tokens[opener] in QUOTES and last - before >= SPEECH and len(tops) == 1:
             relation = tree.relations[tops[0] - 1].partition(":")[0]
             says = any(
@@ -115,4 +114,4 @@ def _about_pairs(sentence: Sentence) -> Iterator[tuple[str, int]]:
                 if not before < word <= last
             )
             if relation == "ccomp" or (relation == "root" and says):
-                yield f"quoted speech has the relation {relation}", mark
+                yield f"quoted speech has the relation {relation}", marks[opener]

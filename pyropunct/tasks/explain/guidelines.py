@@ -12,13 +12,13 @@ both the clause and the subject.  T' does: the clause sprouted both commas (Li, 
 
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
-from functools import cached_property
 from typing import NamedTuple
 
 from pyropunct.tasks.explain.hanging import hung
 from pyropunct.text.marks import CLOSERS, PAIRED, STRAIGHT, paired
 from pyropunct.treebank.conllu_block import DEPREL, has_space_after
 from pyropunct.treebank.sentence import Puncteme, Sentence
+from pyropunct.treebank.tree import Tree
 
 
 class Rule(StrEnum):
@@ -122,51 +122,34 @@ NAMES = frozenset(["flat", "name"])
 SUBJECTS = frozenset(["nsubj", "csubj"])
 
 
+def heads_outside(tree: Tree, first: int, last: int) -> list[int]:
+    """The words of a stretch whose heads are not among them."""
+    return [word for word in range(first, last + 1) if not first <= tree.heads[word - 1] <= last]
+
+
 class _Guide:
     """Chooses the head of each mark of a sentence, before it is known whether arcs would cross."""
 
     def __init__(self, sentence: Sentence, punctemes: Punctemes) -> None:
         self._sentence, self._tree, self._punctemes = sentence, sentence.tree, punctemes
         self._relations = [relation.partition(":")[0] for relation in sentence.tree.relations]
+        self._root = self._tree.heads.index(0) + 1
+        self._places = [_Place(*placed, 1, len(self._tree)) for placed in sentence.layout.placed()]
+        self._enclosed = dict[int, int]()
+        for opener, closer in reversed(paired([place.token for place in self._places])):  # outer ones first
+            first, last = self._places[opener].slot + 1, self._places[closer].slot
+            for inside in range(opener + 1, closer):
+                self._places[inside] = self._places[inside]._replace(first=first, last=last)
+            if tops := heads_outside(self._tree, first, last):
+                self._enclosed[self._places[opener].mark] = tops[0]
+                self._enclosed[self._places[closer].mark] = tops[-1]
+        self._shown = {place[1:] for place in self._places}
 
     def choices(self) -> Iterator[tuple[int, tuple[int, Rule]]]:
         """The marks, each with a word and the rule."""
-        enclosed = dict[int, int]()
-        for opener, closer in self._pairs:
-            tops = self._tops(opener.slot + 1, closer.slot)
-            if tops:
-                enclosed |= {opener.mark: tops[0], closer.mark: tops[-1]}
         for place in self._places:
-            if place.mark in enclosed:
-                yield place.mark, (enclosed[place.mark], Rule.ENCLOSED)
-            else:
-                yield place.mark, self._choice(place)
-
-    def _tops(self, first: int, last: int) -> list[int]:
-        """The words in a stretch whose heads are outside of it."""
-        heads = self._tree.heads
-        return [word for word in range(first, last + 1) if not first <= heads[word - 1] <= last]
-
-    @cached_property
-    def _pairs(self) -> list[tuple[_Place, _Place]]:
-        """The opening and closing marks that belong together, the inner ones first."""
-        places = [_Place(*mark, 1, len(self._tree)) for mark in self._marks()]
-        return [(places[a], places[b]) for a, b in paired([place.token for place in places])]
-
-    def _marks(self) -> Iterator[tuple[int, str, int]]:
-        """The token ids of marks, with the tokens and the slots."""
-        directed = self._sentence.layout.directed()
-        for slot, marks in enumerate(self._sentence.layout.marks):
-            yield from ((*next(directed), slot) for _ in marks)
-
-    @cached_property
-    def _places(self) -> list[_Place]:
-        places = []
-        for mark, token, slot in self._marks():
-            around = [(a.slot + 1, b.slot) for a, b in self._pairs if a.mark < mark < b.mark]
-            first, last = min(around, key=lambda both: both[1] - both[0], default=(1, len(self._tree)))
-            places.append(_Place(mark, token, slot, first, last))
-        return places
+            word = self._enclosed.get(place.mark)
+            yield place.mark, self._choice(place) if word is None else (word, Rule.ENCLOSED)
 
     def _choice(self, place: _Place) -> tuple[int, Rule]:
         """The head of a mark other than those of a pair that encloses words."""
@@ -212,10 +195,6 @@ class _Guide:
             word = self._tree.heads[word - 1]
         return chain, word
 
-    @cached_property
-    def _root(self) -> int:
-        return self._tree.heads.index(0) + 1
-
     def _has_space_before(self, mark: int) -> bool:
         tokens = self._sentence.layout.block.tokens
         return mark > 1 and has_space_after(tokens[mark - 2].columns)
@@ -258,6 +237,4 @@ class _Guide:
         """Whether the page has the same mark at the other side of a constituent, within the same pair."""
         first, last = self._tree.spans[word - 1]
         other = last if place.slot == first - 1 else first - 1
-        return any(
-            one.token == place.token and one.slot == other and one[3:] == place[3:] for one in self._places
-        )
+        return place._replace(slot=other)[1:] in self._shown
