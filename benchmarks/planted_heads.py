@@ -10,7 +10,7 @@ import argparse
 import random
 from collections import Counter
 
-from pyropunct.cli.loading import ModelUse
+from pyropunct.cli.loading import TreebankUse
 from pyropunct.tasks.explain.guidelines import guided_heads
 from pyropunct.tasks.explain.proposals import doubtful, probability
 from pyropunct.tasks.explain.reattaching import reattached
@@ -29,19 +29,19 @@ def main() -> None:
     options = made.parse_args()
     all_of, right = Counter[tuple[str, str, float]](), Counter[tuple[str, str, float]]()
     for file in options.files:
-        model, treebank = ModelUse(threads=1).load_for(options.model, file)
+        model, treebank = TreebankUse(threads=1).load_for(options.model, file)
         generator = random.Random(options.seed)
         for sentence, (best,) in zip(treebank, model.underlying(list(treebank)), strict=True):
             changed = reattached(sentence, planted(sentence, options.share, generator))
             for mark, (head, rule), matter in doubtful(changed, guided_heads(changed, best)):
-                row = rule.value, matter, probability(changed, mark, rule, matter)
+                row = rule.value, matter.value, probability(changed, mark, rule, matter)
                 all_of[row] += 1
                 right[row] += head == sentence.layout.head(mark)
     print("| rule | the head | proposals | right | stated |\n|---|---|---|---|---|")
-    for (rule, matter, stated), count in all_of.most_common():
+    for (name, matter, stated), count in all_of.most_common():
         if count >= FEW:
-            share = right[rule, matter, stated] / count
-            print(f"| {rule} | {matter} | {count} | {share:.2f} | {stated:.2f} |")
+            share = right[name, matter, stated] / count
+            print(f"| {name} | {matter} | {count} | {share:.2f} | {stated:.2f} |")
 
 
 def planted(sentence: Sentence, share: float, generator: random.Random) -> dict[int, int]:

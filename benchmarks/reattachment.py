@@ -13,9 +13,10 @@ import argparse
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 
-from pyropunct.cli.loading import ModelUse
+from pyropunct.cli.loading import TreebankUse
 from pyropunct.tasks.explain.guidelines import guided_heads
 from pyropunct.tasks.explain.proposals import LEAST, proposals
 from pyropunct.tasks.explain.reattaching import reattached
@@ -41,7 +42,7 @@ def main() -> None:
     made.add_argument("files", metavar="FILE", nargs="+")
     options = made.parse_args()
     for file in options.files:
-        model, treebank = ModelUse(threads=1).load_for(options.model, file)
+        model, treebank = TreebankUse(threads=1).load_for(options.model, file)
         sentences = list(treebank)
         rows = {}
         for name, start in (("the root", on_the_root(sentences)), ("the treebank's heads", sentences)):
@@ -59,7 +60,7 @@ def main() -> None:
             sentence.layout.block.first_line: dict(heads)
             for sentence, heads in zip(sentences, own, strict=True)
         }
-        for one in proposals(model, sentences):
+        for one in chain.from_iterable(proposals(model, sentences)):
             changed[one.sentence.layout.block.first_line][one.mark] = one.proposed
         rows[f"pyropunct, proposals of {LEAST}"] = list(changed.values())
         print(f"\n{Path(file).name}\n")

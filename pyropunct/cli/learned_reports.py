@@ -184,10 +184,10 @@ Each cell has a share in percent, and an interval in parentheses.
 opening, closing   marks of pairs, by the side on which constituents sprout
                    them; a quote or bracket without this is on both or none
 abbr., ^           the dot of an abbreviation; the beginning of the sentence
-–                  the treebank never uses the relation: languages may not
-                   differ in this, but annotators
-initial, final     the first, or the last, in the clause of its head, but for
-                   conjunctions, conjuncts and their like; medial: between"""
+–                  the treebank never uses the relation: perhaps annotators
+                   differ, not languages
+initial, final     nothing of its head's clause stands before it, or behind
+                   it, but conjunctions and conjuncts; medial: between"""
 
 LEAST_SHOWN = 0.1
 """People see the outcomes that have this share or more in some language; of `SHORT` tables, all."""

@@ -87,7 +87,7 @@ def underlying(
     sentences = usable(items)
     tell_language(model, punctuator, file, sentences)
     if shape in ("report", "tsv"):
-        found = maintainer_report(punctuator, treebank, items, least, mark)
+        found = maintainer_report(punctuator, items, least, mark)
         found.show("tsv" if shape == "tsv" else "text")
         return
     if proposals:

@@ -1,8 +1,8 @@
 """How underlying and drawn punctuation is shown."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import chain
-from typing import Any, TextIO
+from typing import Any, TextIO, TypeVar
 
 import click
 
@@ -13,14 +13,14 @@ from pyropunct.figures.layout import WIDTH, drawn_svg
 from pyropunct.figures.page import page_html
 from pyropunct.punctuator import Punctuator
 from pyropunct.tables import cells_table
-from pyropunct.tasks.explain.annotation import Finding, by_kind, findings
+from pyropunct.tasks.explain.annotation import Finding, findings
 from pyropunct.tasks.explain.derivations import Derivations, SlotDerivation
-from pyropunct.tasks.explain.proposals import Proposal, by_pattern, proposals
+from pyropunct.tasks.explain.proposals import Proposal, proposals
 from pyropunct.tasks.explain.reattaching import by_guidelines, with_accepted, with_proposals
 from pyropunct.tasks.explain.tree_text import ENTRIES, bracketed, puncteme_entries
 from pyropunct.text.conventions import Conventions
 from pyropunct.text.marks import display, displayed
-from pyropunct.treebank.conllu_block import DEPREL, FORM, HEAD
+from pyropunct.treebank.conllu_block import DEPREL, FORM, HEAD, Block
 from pyropunct.treebank.preparing import Omission
 from pyropunct.treebank.reading import Treebank
 from pyropunct.treebank.sentence import Sentence, part_of
@@ -130,17 +130,16 @@ class SampleReport(SentenceReport):
         return {"texts": [self.text(source, draw) for draw in draws]}
 
 
-# Heads of marks
+# For maintainers of treebanks
 
 
 def proposed(model: Punctuator, sentences: Sequence[Sentence], least: float) -> list[str]:
     """The sentences as CoNLL-U, with better heads of marks in MISC."""
-    found: dict[int, dict[int, tuple[int, float]]] = {}
-    for one in _found(model, sentences, least):
-        of_sentence = found.setdefault(one.sentence.layout.block.first_line, {})
-        of_sentence[one.mark] = one.proposed, one.probability
-    of_sentences = (found.get(sentence.layout.block.first_line, {}) for sentence in sentences)
-    return [with_proposals(*both).conllu() for both in zip(sentences, of_sentences, strict=True)]
+    with console.sentence_bar("heads of marks", len(sentences)) as advance:
+        return [
+            with_proposals(sentence, {one.mark: (one.proposed, one.probability) for one in found}).conllu()
+            for sentence, found in zip(sentences, proposals(model, sentences, least, advance), strict=True)
+        ]
 
 
 def accepted(sentences: Sequence[Sentence]) -> list[str]:
@@ -158,71 +157,77 @@ ABOUT = (*PLACE, *HEADS, "probability", "rule", "before", "text", "after", "patt
 
 
 def maintainer_report(
-    model: Punctuator,
-    treebank: Treebank,
-    items: Sequence[Sentence | Omission],
-    least: float,
-    marks: Collection[str],
+    model: Punctuator, items: Sequence[Sentence | Omission], least: float, marks: Collection[str]
 ) -> Report:
     """Better heads for marks by patterns; then other odd annotation, unless some marks are asked for."""
-    groups = by_pattern(
-        one
-        for one in _found(model, usable(items), least)
-        if not marks or one.sentence.layout.form(one.mark) in marks
-    )
-    kinds = {} if marks else by_kind(findings(items, treebank.path))
-    rows = [_cells(one) for of_pattern in groups.values() for one in of_pattern]
-    rows += [_annotated(one) for of_kind in kinds.values() for one in of_kind]
-    told = chain(_told(groups), _told_of_annotation(kinds, after=bool(groups)))
-    return Report({}, told, cells_table("", dict.fromkeys(ABOUT), rows))
-
-
-def _found(model: Punctuator, sentences: Sequence[Sentence], least: float) -> list[Proposal]:
+    sentences = usable(items)
     with console.sentence_bar("heads of marks", len(sentences)) as advance:
-        return proposals(model, sentences, least, advance)
+        every = chain.from_iterable(proposals(model, sentences, least, advance))
+        found = [one for one in every if not marks or one.sentence.layout.form(one.mark) in marks]
+    found.sort(key=lambda one: -one.probability)
+    heads = _grouped(found, lambda one: one.pattern)
+    odd = _grouped([] if marks else findings(items), lambda one: one.what)
+    rows = [_head_row(one) for group in heads.values() for one in group]
+    rows += [_finding_row(one) for group in odd.values() for one in group]
+    told = (*(_group("mark", *one) for one in heads.items()), *(_group("place", *one) for one in odd.items()))
+    return Report({}, ["\n\n".join(told)] if told else [], cells_table("", dict.fromkeys(ABOUT), rows))
 
 
-def _told(groups: Mapping[str, Sequence[Proposal]]) -> Iterator[str]:
-    """For each pattern a title and its lines."""
-    for number, (pattern, of_pattern) in enumerate(groups.items()):
-        if number:
-            yield ""
-        yield f"{len(of_pattern)} {'mark' if len(of_pattern) == 1 else 'marks'}: {pattern}"
-        for one in of_pattern:
-            file, line, sentence, token, _, *heads, rule, before, mark, after, _ = _cells(one)
-            yield (
-                f"{file}:{line}: {sentence}: token {token}: {before}⟦{mark}⟧{after}: "
-                "hangs on {} {}, {}, better on {} {}, {} ({:.2f}): ".format(*heads)
-                + rule
-            )
+Found = TypeVar("Found", Proposal, Finding)
 
 
-def _told_of_annotation(kinds: Mapping[str, Sequence[Finding]], *, after: bool) -> Iterator[str]:
-    """For each kind a title and the first of its places."""
-    for number, (kind, of_kind) in enumerate(kinds.items()):
-        if number or after:
-            yield ""
-        yield f"{len(of_kind)} {'place' if len(of_kind) == 1 else 'places'}: {kind}"
-        for one in of_kind[:EXAMPLES]:
-            file, line, sentence, token, *_, before, text, after_it, _ = _annotated(one)
-            yield f"{file}:{line}: {sentence}: token {token}: {before} ⟦{text}⟧ {after_it}"
-        if len(of_kind) > EXAMPLES:
-            yield f"and {len(of_kind) - EXAMPLES} more (--format tsv has all)"
+def _grouped(found: Iterable[Found], key: Callable[[Found], str]) -> dict[str, list[Found]]:
+    """What was found by a key, the most frequent one first."""
+    groups: dict[str, list[Found]] = {}
+    for one in found:
+        groups.setdefault(key(one), []).append(one)
+    return dict(sorted(groups.items(), key=lambda group: -len(group[1])))
 
 
-def _annotated(one: Finding) -> tuple[Any, ...]:
-    """The row of a finding, which has no other head."""
-    block, columns = one.block, one.block.tokens[one.token - 1].columns
-    place = block.path, one.line, block.identifier, one.token, columns[FORM]
-    head = columns[HEAD], "", columns[DEPREL], *[""] * 5
-    return *place, *head, *one.context, one.what
+def _group(noun: str, title: str, group: Sequence[Proposal | Finding]) -> str:
+    """The title of a group, and its lines; of findings only the first."""
+    lines = [f"{len(group)} {noun}{'s'[: len(group) > 1]}: {title}"]
+    for one in group:
+        if isinstance(one, Finding) and len(lines) > EXAMPLES:
+            return "\n".join([*lines, f"and {len(group) - EXAMPLES} more (--format tsv has all)"])
+        lines.append(_line(one))
+    return "\n".join(lines)
 
 
-def _cells(one: Proposal) -> tuple[Any, ...]:
+def _line(one: Proposal | Finding) -> str:
+    """Where it is, and what is better."""
+    before, text, after = one.context
+    if isinstance(one, Finding):
+        return f"{_place(one.block, one.token)}: {before} ⟦{text}⟧ {after}"
+    form, relation = one.sentence.layout.form, one.relation
+    return (
+        f"{_place(one.sentence.layout.block, one.mark)}: {before}⟦{text}⟧{after}: "
+        f"hangs on {one.head} {form(one.head)}, {relation(one.head)}, "
+        f"better on {one.proposed} {form(one.proposed)}, {relation(one.proposed)} "
+        f"({one.probability:.2f}): {one.rule}"
+    )
+
+
+def _place(block: Block, token: int) -> str:
+    return f"{block.path}:{block.line_of(token)}: {block.identifier}: token {token}"
+
+
+def _head_row(one: Proposal) -> tuple[Any, ...]:
     """The row of a proposal."""
     layout = one.sentence.layout
-    place = layout.block.path, one.line, one.sentence.identifier, one.mark, layout.form(one.mark)
     heads = (
         cell for head in (one.head, one.proposed) for cell in (head, layout.form(head), one.relation(head))
     )
-    return *place, *heads, one.probability, str(one.rule), *one.context, one.pattern
+    return *_cells(layout.block, one.mark), *heads, one.probability, str(one.rule), *one.context, one.pattern
+
+
+def _finding_row(one: Finding) -> tuple[Any, ...]:
+    """The row of a finding, which has no other head."""
+    columns = one.block.tokens[one.token - 1].columns
+    head = columns[HEAD], "", columns[DEPREL], *[""] * 5
+    return *_cells(one.block, one.token), *head, *one.context, one.what
+
+
+def _cells(block: Block, token: int) -> tuple[Any, ...]:
+    form = block.tokens[token - 1].columns[FORM]
+    return block.path, block.line_of(token), block.identifier, token, form

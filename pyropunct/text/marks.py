@@ -66,6 +66,11 @@ def unpaired(surface: Surface) -> int:
     return alone + len(waiting)
 
 
+DASHES, PERIODS = frozenset("-‐‑–—―−"), frozenset(".。．।॥۔")
+QUESTION_MARKS, EXCLAMATION_MARKS = frozenset("?？؟\u037e"), frozenset("!！")
+"""The characters of marks: ``--`` and ``?!`` have several.  U+037E is Greek."""
+
+
 def paired(marks: Sequence[str]) -> list[tuple[int, int]]:
     """The places of opening and closing marks that belong together, the inner pairs first.
 

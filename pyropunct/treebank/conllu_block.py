@@ -13,7 +13,7 @@ from conllu.parser import parse_comment_line, parse_id_value, parse_int_value
 
 from pyropunct.text.lines import BEGINNING, Start, TreebankError
 from pyropunct.treebank.columns import COLUMN_NAMES, PLAIN, ColumnOrder, column_order
-from pyropunct.treebank.tree import top_down
+from pyropunct.treebank.tree import base, top_down
 
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(10)
 
@@ -25,6 +25,11 @@ class Token:
     columns: tuple[str, ...]
     head: int
     row: int
+
+    @property
+    def relation(self) -> str:
+        """The relation to the head, without its subtype."""
+        return base(self.columns[DEPREL])
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +79,10 @@ class Block:
             tokens[number - 1] = Token(tuple(whole), int(whole[HEAD]), row)
             lines[row] = self.order.line(whole)
         return replace(self, tokens=tuple(tokens), lines=tuple(lines))
+
+    def line_of(self, token: int) -> int:
+        """The line of a token in the file, counted from 1."""
+        return self.first_line + self.tokens[token - 1].row
 
     def error(self, problem: str, row: int = 0) -> TreebankError:
         """An error about the line with index ``row``."""

@@ -3,6 +3,7 @@
 See ``docs/reference/treebanks.md``.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -21,10 +22,9 @@ from pyropunct.treebank.conllu_block import (
     XPOS,
     Block,
     Token,
-    has_space_after,
 )
 from pyropunct.treebank.conllu_writer import as_written
-from pyropunct.treebank.repunctuate import Layout
+from pyropunct.treebank.repunctuate import Layout, original_spaces
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree, projectivise
 
@@ -32,7 +32,7 @@ NO_WORD = "it has no word"
 """The reason for an omission when there is nothing but punctuation."""
 
 MOST_MARKS = 1000
-"""The most marks between two words: what a model makes of them takes a gigabyte."""
+"""The most marks between two words: with more, a model needs over a gigabyte."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,7 @@ class Omission:
     :ivar reason: :data:`NO_WORD`, a token that depends on a mark, more than :data:`MOST_MARKS` marks
         between two words, or what is malformed.
     :ivar line: where it begins; if it is malformed, where the problem is.
+    :ivar block: the sentence, unless it is malformed.
     """
 
     identifier: str
@@ -49,6 +50,7 @@ class Omission:
     reason: str
     lines: tuple[str, ...] = field(default=(), repr=False, compare=False)
     malformed: bool = False
+    block: Block | None = field(default=None, repr=False, compare=False)
 
     def conllu(self) -> str:
         """The original lines and the blank line behind them."""
@@ -75,14 +77,14 @@ def prepare(block: Block, punctuation_relation: bool) -> Sentence | Omission:
     if not reason and most > MOST_MARKS:
         reason = f"it has {most:,} marks in one place, more than {MOST_MARKS:,}"
     if reason:
-        return Omission(block.identifier, block.first_line, reason, block.lines)
+        return Omission(block.identifier, block.first_line, reason, block.lines, block=block)
     return _sentence(_layout(block, words))
 
 
 def _is_punctuation(token: Token, punctuation_relation: bool) -> bool:
     if token.columns[UPOS] == "PUNCT":
         return True
-    return punctuation_relation and token.columns[DEPREL].partition(":")[0] == "punct"
+    return punctuation_relation and token.relation == "punct"
 
 
 def _layout(block: Block, words: list[int]) -> Layout:
@@ -91,7 +93,8 @@ def _layout(block: Block, words: list[int]) -> Layout:
     marks = tuple(tuple(range(left + 1, right)) for left, right in borders)
     numbers = [token for slot in marks for token in slot]
     forms = [block.tokens[token - 1].columns[FORM] for token in numbers]
-    directed = iter(direct_quotes(forms, [_quote_tag(block, token) for token in numbers]))
+    spaces = original_spaces(block)
+    directed = iter(direct_quotes(forms, [_quote_tag(block, token, spaces) for token in numbers]))
     surface = [[next(directed) for _ in slot] for slot in marks]
     surface[0].insert(0, START)
     for slot, word in enumerate(words, start=1):
@@ -102,13 +105,12 @@ def _layout(block: Block, words: list[int]) -> Layout:
     return Layout(block, tuple(words), marks, tuple(map(tuple, surface)))
 
 
-def _quote_tag(block: Block, token: int) -> str:
+def _quote_tag(block: Block, token: int, spaces: Sequence[bool]) -> str:
     """The tag of a mark; if a straight double one has none, that which the spaces beside it suggest."""
     columns = block.tokens[token - 1].columns
     if columns[XPOS] in QUOTE_TAGS or columns[FORM] not in STRAIGHT_DOUBLE:
         return columns[XPOS]
-    before = token == 1 or has_space_after(block.tokens[token - 2].columns)
-    behind = token == len(block.tokens) or has_space_after(columns)
+    before, behind = token == 1 or spaces[token - 1], token == len(block.tokens) or spaces[token]
     opening, closing = QUOTE_TAGS
     return columns[XPOS] if before == behind else opening if before else closing
 

@@ -35,6 +35,11 @@ class Layout:
         return self.block.tokens[token - 1].head
 
     @property
+    def all_marks(self) -> list[int]:
+        """The token ids of all marks."""
+        return [mark for slot in self.marks for mark in slot]
+
+    @property
     def numbers(self) -> dict[int, int]:
         """The number of each word, from 1, by its token id; 0 is 0."""
         return {token: word for word, token in enumerate((0, *self.words))}

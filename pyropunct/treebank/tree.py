@@ -204,6 +204,11 @@ class Tree:
         return tuple((first, last) for first, last, _ in spans(self.heads))
 
 
+def base(relation: str) -> str:
+    """A relation without its subtype."""
+    return relation.partition(":")[0]
+
+
 def mark_heads(tree: Tree) -> list[int]:
     """For each slot the highest word that a mark there can depend on without crossing an arc.
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Self
 from pyropunct.files import texts
 from pyropunct.tasks.correct.learner_errors import SUBJECTS
 from pyropunct.text.marks import ABBREVIATION_DOT, START, display
-from pyropunct.treebank.tree import Tree
+from pyropunct.treebank.tree import Tree, base
 
 String = tuple[str, ...]
 
@@ -82,7 +82,7 @@ def contexts(tree: Tree) -> list[Context]:
     cc``, ``after cc``), and whether the slot is first or last.
     """
     places: list[set[str]] = [set() for _ in range(len(tree) + 1)]
-    relations = [relation.partition(":")[0] for relation in tree.relations]
+    relations = [base(relation) for relation in tree.relations]
     for word, (first, last) in enumerate(tree.spans, 1):
         relation, head = relations[word - 1], tree.heads[word - 1]
         if not head:

@@ -14,7 +14,7 @@ import numpy as np
 from pyropunct.nets.parser import Parser
 from pyropunct.text.marks import ABBREVIATION_DOT, DOUBLE, SINGLE, START, Surface
 from pyropunct.treebank.sentence import Sentence
-from pyropunct.treebank.tree import Tree
+from pyropunct.treebank.tree import Tree, base
 
 String = tuple[str, ...]
 
@@ -202,7 +202,7 @@ class _Occasions:
     def __init__(self, tree: Tree, surface: Surface, rates: ErrorRates) -> None:
         self._tree, self._rates = tree, rates
         self._surface = [tuple(slot) for slot in surface]
-        self._relations = [relation.partition(":")[0] for relation in tree.relations]
+        self._relations = [base(relation) for relation in tree.relations]
         self._left = [first - 1 for first, _ in tree.spans]
         self._right = [last for _, last in tree.spans]
         self._claimed: set[int] = set()

@@ -21,7 +21,7 @@ from pyropunct.restore.restoring import Restored, words_of
 from pyropunct.restore.running import ENDING, lowered
 from pyropunct.tasks.correct.learner_errors import COMMA, SEPARATORS, SUBJECTS
 from pyropunct.text.marks import Surface, marks_of
-from pyropunct.treebank.tree import Tree
+from pyropunct.treebank.tree import Tree, base
 
 SEMICOLON = ";"
 
@@ -80,7 +80,7 @@ def commas(words: Sequence[str], surface: Surface) -> Iterator[Comma]:
 
 def subject_of(tree: Tree) -> int | None:
     """The subject of a statement, which precedes the verb; None for other words, and after a conjunction."""
-    relations = {child: tree.relations[child - 1].partition(":")[0] for child in tree.children[tree.root]}
+    relations = {child: base(tree.relations[child - 1]) for child in tree.children[tree.root]}
     verbs = [tree.root, *(child for child, relation in relations.items() if relation in ("aux", "cop"))]
     subjects = (child for child in relations if relations[child] in SUBJECTS or relations[child] == "expl")
     subject = next(subjects, len(tree))

@@ -6,19 +6,20 @@ or the verb on the speech.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from pyropunct.tasks.explain.guidelines import heads_outside
 from pyropunct.text.marks import CLOSERS, PAIRED, paired
-from pyropunct.treebank.columns import PLAIN
-from pyropunct.treebank.conllu_block import DEPREL, FORM, UPOS, Block, read_block
+from pyropunct.treebank.conllu_block import FORM, UPOS, Block
 from pyropunct.treebank.preparing import Omission
 from pyropunct.treebank.sentence import Sentence
+from pyropunct.treebank.tree import Tree, base
 
-_EYES = r"[:;=8xX]"
 _EMOTICON = re.compile(
-    rf"{_EYES}['’]?[-oO^]?[)(\][DPpOoSs/\\|*3}}{{]+|[)(\][Dd]+[-oO^]?{_EYES}|<3+|\^[_.-]*\^|[\u2600-\u27bf\U0001f000-\U0001faff]+"
+    r"""[:;=]['’]?[-oO^]?[)(\][DPpOoSs/\\|*3}{]+ | [)(\][]+[-oO^]?[:;=] | [xX]D+ | <3+ | \^[_.-]*\^
+    | [☹☺❤\U0001f300-\U0001faff]+""",
+    re.VERBOSE,
 )
 _DOTS = re.compile(r"\.{2,}|…")
 BRACKETS = {"(": ")", "[": "]"}
@@ -35,11 +36,6 @@ class Finding(NamedTuple):
     token: int
 
     @property
-    def line(self) -> int:
-        """The line of the token in the file, counted from 1."""
-        return self.block.first_line + self.block.tokens[self.token - 1].row
-
-    @property
     def context(self) -> tuple[str, str, str]:
         """The tokens before the place, the token, and the tokens behind."""
         forms = [token.columns[FORM] for token in self.block.tokens]
@@ -47,28 +43,17 @@ class Finding(NamedTuple):
         return " ".join(forms[max(at - 4, 0) : at]), forms[at], " ".join(forms[at + 1 : at + 5])
 
 
-def findings(items: Sequence[Sentence | Omission], path: str) -> list[Finding]:
-    """What is odd about sentences of a file, and about those that no model can use, in their order."""
-    found, orders = list[Finding](), (one.layout.block.order for one in items if isinstance(one, Sentence))
-    order = next(orders, PLAIN)
+def findings(items: Iterable[Sentence | Omission]) -> list[Finding]:
+    """What is odd about sentences, and about those that no model can use, in their order."""
+    found = list[Finding]()
     for item in items:
-        if isinstance(item, Sentence):
-            block = item.layout.block
-            found += (Finding(what, block, token) for what, token in _about_pairs(item))
-        elif item.malformed:  # and so is known already
+        block = item.layout.block if isinstance(item, Sentence) else item.block
+        if block is None:  # malformed, and told as such
             continue
-        else:
-            block = read_block(item.lines, path, item.line, 1, order)
+        if isinstance(item, Sentence):
+            found += (Finding(what, block, token) for what, token in (*_alone(item), *_speech(item)))
         found += (Finding(what, block, token) for what, token in _about_tokens(block))
     return found
-
-
-def by_kind(found: Iterable[Finding]) -> dict[str, list[Finding]]:
-    """The findings by what they are, the most frequent first."""
-    kinds: dict[str, list[Finding]] = {}
-    for one in found:
-        kinds.setdefault(one.what, []).append(one)
-    return dict(sorted(kinds.items(), key=lambda kind: -len(kind[1])))
 
 
 def _about_tokens(block: Block) -> Iterator[tuple[str, int]]:
@@ -76,7 +61,7 @@ def _about_tokens(block: Block) -> Iterator[tuple[str, int]]:
     forms = [token.columns[FORM] for token in block.tokens]
     bearing = {token.head for token in block.tokens}
     for number, (token, form) in enumerate(zip(block.tokens, forms, strict=True), 1):
-        tag, relation = token.columns[UPOS], token.columns[DEPREL].partition(":")[0]
+        tag, relation = token.columns[UPOS], token.relation
         if tag != "PUNCT":
             if relation == "punct":
                 yield f"a token of tag {tag} has the relation punct", number
@@ -94,24 +79,30 @@ def _about_tokens(block: Block) -> Iterator[tuple[str, int]]:
             yield "an ellipsis is split into dots", number
 
 
-def _about_pairs(sentence: Sentence) -> Iterator[tuple[str, int]]:
-    """Marks without their partners, and the relation of quoted speech."""
-    layout, tree = sentence.layout, sentence.tree
-    marks, tokens, slots = zip(*layout.placed(), strict=True) if any(layout.marks) else ((), (), ())
-    pairs = paired(tokens)
-    for number in sorted(set(range(len(tokens))).difference(*pairs)):
-        if tokens[number] in PAIRED:
-            side = "opening" if tokens[number] in CLOSERS else "closing"
-            yield f"the {side} mark {layout.form(marks[number])} has no partner", marks[number]
-    for opener, closer in pairs:
-        before, last = slots[opener], slots[closer]
-        tops = heads_outside(tree, before + 1, last)
-        if tokens[opener] in QUOTES and last - before >= SPEECH and len(tops) == 1:
-            relation = tree.relations[tops[0] - 1].partition(":")[0]
-            says = any(
-                head == tops[0] and tree.relations[word - 1].startswith("parataxis")
-                for word, head in enumerate(tree.heads, 1)
-                if not before < word <= last
-            )
-            if relation == "ccomp" or (relation == "root" and says):
-                yield f"quoted speech has the relation {relation}", marks[opener]
+def _alone(sentence: Sentence) -> Iterator[tuple[str, int]]:
+    """Marks without their partners."""
+    placed = list(sentence.layout.placed())
+    tokens = [token for _, token, _ in placed]
+    for number in sorted(set(range(len(tokens))).difference(*paired(tokens))):
+        mark, token, _ = placed[number]
+        if token in PAIRED:
+            side = "opening" if token in CLOSERS else "closing"
+            yield f"the {side} mark {sentence.layout.form(mark)} has no partner", mark
+
+
+def _speech(sentence: Sentence) -> Iterator[tuple[str, int]]:
+    """The relation of quoted speech, at its opening mark."""
+    tree, placed = sentence.tree, list(sentence.layout.placed())
+    for opener, closer in paired([token for _, token, _ in placed]):
+        (mark, token, before), (_, _, last) = placed[opener], placed[closer]
+        if token in QUOTES and last - before >= SPEECH:
+            tops = heads_outside(tree, before + 1, last)
+            relation = base(tree.relations[tops[0] - 1]) if len(tops) == 1 else ""
+            if relation == "ccomp" or (relation == "root" and _is_said(tree, tops[0], before, last)):
+                yield f"quoted speech has the relation {relation}", mark
+
+
+def _is_said(tree: Tree, top: int, before: int, last: int) -> bool:
+    """Whether a verb of saying, outside of quoted speech, depends on its head."""
+    outside = (word for word in tree.children[top] if not before < word <= last)
+    return any(base(tree.relations[word - 1]) == "parataxis" for word in outside)

@@ -1,8 +1,8 @@
 """Where constituents stand in the clause of their head, and nominal clauses without a copula."""
 
-from pyropunct.tasks.explain.mark_functions import CHARACTERS, DASH
+from pyropunct.text.marks import DASHES
 from pyropunct.treebank.sentence import Sentence
-from pyropunct.treebank.tree import Tree
+from pyropunct.treebank.tree import Tree, base
 
 INITIAL, MEDIAL, LAST = POSITIONS = ("initial", "medial", "final")
 """Where a constituent stands among its head and the other dependents of the head."""
@@ -29,27 +29,27 @@ def positions(tree: Tree) -> list[int]:
     ]
 
 
-def bare_clauses(sentence: Sentence) -> dict[int, bool]:
-    """The nominal predicates with a subject and without ``cop``; whether a dash is between the two.
-
-    The dash stands on the page, beside the subject, the predicate, or what stands between them.
-    """
-    tree = sentence.tree
+def bare_predicates(tree: Tree) -> dict[int, int]:
+    """The nominal predicates without ``cop``, each with its first subject."""
     found = {}
     for word, tag in enumerate(tree.tags, 1):
         own = {one: base(tree.relations[one - 1]) for one in tree.children[word]}
         subjects = [one for one, relation in own.items() if relation in ("nsubj", "csubj")]
         if tag in NOMINAL and subjects and not {"cop", "aux"}.intersection(own.values()):
-            slots = _between(tree, subjects[0], word)
-            found[word] = any(
-                CHARACTERS[DASH].issuperset(mark) for slot in slots for mark in sentence.surface[slot]
-            )
+            found[word] = subjects[0]
     return found
 
 
-def base(relation: str) -> str:
-    """A relation without its subtype."""
-    return relation.partition(":")[0]
+def bare_clauses(sentence: Sentence) -> dict[int, bool]:
+    """The predicates of `bare_predicates`; whether a dash is between each and its subject.
+
+    The dash stands on the page, beside the subject, the predicate, or what stands between them.
+    """
+    tree, surface = sentence.tree, sentence.surface
+    return {
+        word: any(DASHES.issuperset(mark) for slot in _between(tree, subject, word) for mark in surface[slot])
+        for word, subject in bare_predicates(tree).items()
+    }
 
 
 def _between(tree: Tree, subject: int, predicate: int) -> list[int]:

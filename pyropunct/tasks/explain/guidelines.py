@@ -14,18 +14,28 @@ from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
+from pyropunct.tasks.explain.clauses import bare_predicates
 from pyropunct.tasks.explain.hanging import hung
-from pyropunct.text.marks import CLOSERS, PAIRED, STRAIGHT, paired
-from pyropunct.treebank.conllu_block import DEPREL, has_space_after
+from pyropunct.text.marks import (
+    CLOSERS,
+    DASHES,
+    EXCLAMATION_MARKS,
+    PAIRED,
+    PERIODS,
+    QUESTION_MARKS,
+    STRAIGHT,
+    paired,
+)
+from pyropunct.treebank.repunctuate import original_spaces
 from pyropunct.treebank.sentence import Puncteme, Sentence
-from pyropunct.treebank.tree import Tree
+from pyropunct.treebank.tree import Tree, base
 
 
 class Rule(StrEnum):
     """Why a mark hangs where it does."""
 
     ENCLOSED = "brackets and quotation marks hang on what they enclose"
-    ALONE = "a bracket or quotation mark without its partner hangs on the side that it faces"
+    ALONE = "a bracket or quotation mark that encloses no word hangs on the side that it faces"
     FINAL = "a final mark hangs on the sentence that it ends"
     CONJUNCT = "a mark before a conjunct hangs on it"
     DEPENDENT = "a mark beside a dependent hangs on it"
@@ -51,24 +61,19 @@ def guided_heads(sentence: Sentence, punctemes: Punctemes) -> dict[int, GuidedHe
 
     If a head is impossible because arcs would cross, its first possible ancestor is the head, see
     `pyropunct.tasks.explain.hanging`.  A function word is a head only if no other word can be, or if a mark
-    joins it to its neighbour without spaces, as in "on-site".
+    of the sentence joins it to its neighbour without spaces, as in "on-site".
     """
-    layout, chosen = sentence.layout, dict(_Guide(sentence, punctemes).choices())
-    heads, number = heads_of_words(sentence), layout.numbers
-    own = {mark for slot in layout.marks for mark in slot if not _is_punct(sentence, mark)}
+    layout, guide = sentence.layout, _Guide(sentence, punctemes)
+    chosen, number, tokens = dict(guide.choices()), layout.numbers, layout.block.tokens
+    own = {mark for mark in chosen if tokens[mark - 1].relation != "punct"}
     wanted = {mark: number[layout.head(mark)] if mark in own else word for mark, (word, _) in chosen.items()}
-    joined = {wanted[mark] for mark in chosen if _joins(sentence, mark)}
-    found = hung(heads, layout.marks, wanted, function_words(sentence) - joined)
+    joined = {wanted[mark] for mark in chosen if guide.joins(mark)}
+    found = hung(heads_of_words(sentence), layout.marks, wanted, function_words(sentence.tree) - joined)
     return {
         mark: GuidedHead(layout.words[word - 1], chosen[mark][1])
         for mark, word in found.items()
         if mark not in own
     }
-
-
-def _is_punct(sentence: Sentence, mark: int) -> bool:
-    """Whether a mark has the relation of punctuation, and not that of the word for which it stands."""
-    return sentence.layout.block.tokens[mark - 1].columns[DEPREL].partition(":")[0] == "punct"
 
 
 def heads_of_words(sentence: Sentence) -> list[int]:
@@ -83,23 +88,9 @@ FUNCTION_WORDS = frozenset(
 """Relations of words that marks do not depend on if they can depend on another; the last two are of UD 1."""
 
 
-def function_words(sentence: Sentence) -> frozenset[int]:
+def function_words(tree: Tree) -> frozenset[int]:
     """The function words among the words."""
-    relations = (relation.partition(":")[0] for relation in sentence.tree.relations)
-    return frozenset(word for word, relation in enumerate(relations, 1) if relation in FUNCTION_WORDS)
-
-
-JOINING = frozenset("-–—―−/·&")
-
-
-def _joins(sentence: Sentence, mark: int) -> bool:
-    """Whether a mark joins two tokens to one written word."""
-    tokens = sentence.layout.block.tokens
-    return (
-        1 < mark < len(tokens)
-        and sentence.layout.form(mark) in JOINING
-        and not any(has_space_after(token.columns) for token in tokens[mark - 2 : mark])
-    )
+    return frozenset(word for word, name in enumerate(tree.relations, 1) if base(name) in FUNCTION_WORDS)
 
 
 class _Place(NamedTuple):
@@ -113,13 +104,10 @@ class _Place(NamedTuple):
 
 
 OPENERS = frozenset(CLOSERS).union("¿¡")
-PERIODS = frozenset(".。۔।")
-FINAL = PERIODS.union("?!？！؟")
-DASHES = frozenset("-–—―−")
+FINAL = PERIODS | QUESTION_MARKS | EXCLAMATION_MARKS
+JOINING = DASHES.union("/·&")
 NAMES = frozenset(["flat", "name"])
 """Relations of the later words of a name, whose head is the first; the second is of UD 1."""
-
-SUBJECTS = frozenset(["nsubj", "csubj"])
 
 
 def heads_outside(tree: Tree, first: int, last: int) -> list[int]:
@@ -132,7 +120,8 @@ class _Guide:
 
     def __init__(self, sentence: Sentence, punctemes: Punctemes) -> None:
         self._sentence, self._tree, self._punctemes = sentence, sentence.tree, punctemes
-        self._relations = [relation.partition(":")[0] for relation in sentence.tree.relations]
+        self._relations = list(map(base, sentence.tree.relations))
+        self._space = original_spaces(sentence.layout.block)
         self._root = self._tree.heads.index(0) + 1
         self._places = [_Place(*placed, 1, len(self._tree)) for placed in sentence.layout.placed()]
         self._enclosed = dict[int, int]()
@@ -158,15 +147,15 @@ class _Guide:
         beginning, right_head = self._chain(place, before=False)
         left, right = (chain[-1] if chain else 0 for chain in (ending, beginning))
         some = left or right or self._root
-        if place.slot == len(tree) == place.last and place.first == 1:
+        if place.slot == len(tree) == place.last and place.first == 1 and token not in PAIRED:
             return self._root, Rule.FINAL
         if token == "." and self._goes_on(place):
             return place.slot, Rule.OWN_DOT
-        if token in FINAL:
+        if token in PERIODS or (FINAL.issuperset(token) and not PERIODS.issuperset(token)):  # no ellipsis
             return (left_head if place.first <= left_head <= place.slot else some), Rule.FINAL
         if token in OPENERS:
             return (right_head if place.slot < right_head <= place.last else right or some), Rule.ALONE
-        if token in PAIRED or (token in STRAIGHT and not self._has_space_before(place.mark)):
+        if token in PAIRED or (token in STRAIGHT and not self._space[place.mark - 1]):
             return (left_head if place.first <= left_head <= place.slot else some), Rule.ALONE
         if self._is_copula(token, left):
             return tree.heads[left - 1], Rule.COPULA
@@ -174,7 +163,7 @@ class _Guide:
         delimited = self._delimited(place, ending, beginning, usual)
         if delimited:
             return delimited, Rule.BOTH_SIDES
-        if _joins(self._sentence, place.mark):
+        if self.joins(place.mark):
             in_name = usual == right and self._relations[usual - 1] in NAMES
             return tree.heads[usual - 1] if in_name else usual, Rule.JOINED
         is_conjunct = usual == right and usual and self._relations[usual - 1] == "conj"
@@ -195,31 +184,28 @@ class _Guide:
             word = self._tree.heads[word - 1]
         return chain, word
 
-    def _has_space_before(self, mark: int) -> bool:
-        tokens = self._sentence.layout.block.tokens
-        return mark > 1 and has_space_after(tokens[mark - 2].columns)
+    def joins(self, mark: int) -> bool:
+        """Whether a mark joins two tokens to one written word."""
+        inside = 1 < mark < len(self._sentence.layout.block.tokens)
+        is_joining = self._sentence.layout.form(mark) in JOINING
+        return inside and is_joining and not (self._space[mark - 1] or self._space[mark])
 
     def _goes_on(self, place: _Place) -> bool:
         """Whether the sentence goes on after a dot: with a word in small letters, or with a number."""
         forms, slot = self._tree.forms, place.slot
-        glued = 0 < slot < len(forms) and not self._has_space_before(place.mark)
+        glued = 0 < slot < len(forms) and not self._space[place.mark - 1]
         return glued and (forms[slot][:1].islower() or forms[slot][:1].isdigit())
 
     def _is_copula(self, token: str, subject: int) -> bool:
-        """Whether a dash stands between a subject and a predicate that has no copula: "Ann -- a doctor"."""
-        if not (subject and DASHES.issuperset(token) and self._relations[subject - 1] in SUBJECTS):
-            return False
-        predicate = self._tree.heads[subject - 1]
-        others = zip(self._tree.heads, self._relations, strict=True)
-        return (
-            predicate > subject
-            and self._tree.tags[predicate - 1] != "VERB"
-            and (predicate, "cop") not in others
-        )
+        """Whether a dash stands behind a subject whose predicate has no copula: "Ann -- a doctor"."""
+        predicate = self._tree.heads[subject - 1] if subject else 0
+        is_dash = predicate > subject and DASHES.issuperset(token)
+        return is_dash and bare_predicates(self._tree).get(predicate) == subject
 
     def _delimited(self, place: _Place, ending: Sequence[int], beginning: Sequence[int], usual: int) -> int:
-        """The smallest constituent that sprouted the mark and its like on the other side, as the page shows
-        both; 0 if there is none, or if the usual one sprouted the mark too.
+        """The smallest constituent that sprouted the mark on both sides, if the page shows both.
+
+        It is 0 if there is none, or if the usual one sprouted the mark here.
         """
         if place.token in self._punctemes[usual - 1][0 if usual in beginning else 1]:
             return 0

@@ -33,8 +33,9 @@ def hung(
     wanted: Mapping[int, int],
     barred: Collection[int] = (),
 ) -> dict[int, int]:
-    """A head for each mark of the slots of a tree: the wanted one (0: none), or its lowest possible ancestor.
+    """A head for each mark of the slots of a tree: the wanted one, or its lowest possible ancestor.
 
+    :param wanted: for each mark a word, or 0 if none is wanted.
     :param barred: words that are heads only where no other can be; see `Room`.
     """
     room, found = Room(heads), dict[int, int]()
@@ -72,18 +73,19 @@ class Room:
         """The words on which a mark in a slot can depend."""
         border = slot + 0.5
         for side in (range(slot, 0, -1), range(slot + 1, len(self._heads) + 1)):
-            between: list[int] = []
+            lowest, highest = len(self._heads), -1  # of the ranks of what stands between
             for word in side:
                 first = self._rank[word]
-                if not between or first <= min(between) <= max(between) < first + self._below[word]:
+                if first <= lowest and highest < first + self._below[word]:
                     yield word
                 marks = self._taken.get(word - 1, [])
                 if any((end > border) != (word > border) for end in (*self._ends[word - 1], *marks)):
                     break
-                between += [self._rank[one] for one in (word, *marks)]
+                ranks = [self._rank[one] for one in (word, *marks)]
+                lowest, highest = min(lowest, *ranks), max(highest, *ranks)
 
     def nearest(self, slot: int, words: Sequence[int], barred: Collection[int] = ()) -> list[int]:
-        """For each word itself or its first possible ancestor as head of a mark; else the highest word."""
+        """For each word the head of a mark: the word, its first possible ancestor, or the highest word."""
         if not words:
             return []
         found = set(self.possible(slot))

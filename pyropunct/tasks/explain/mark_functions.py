@@ -10,7 +10,16 @@ from numpy.typing import NDArray
 
 from pyropunct.fitted.fitted_story import FittedStory
 from pyropunct.models.symmetry import PAIRED
-from pyropunct.text.marks import ABBREVIATION_DOT, START, STRAIGHT, display
+from pyropunct.text.marks import (
+    ABBREVIATION_DOT,
+    DASHES,
+    EXCLAMATION_MARKS,
+    PERIODS,
+    QUESTION_MARKS,
+    START,
+    STRAIGHT,
+    display,
+)
 from pyropunct.treebank.sentence import Sentence
 
 BRACKET, QUOTE, COMMA, FINAL, DASH, OTHER = "bracket", "quote", "comma", "final", "dash", "other"
@@ -21,13 +30,13 @@ BRACKETS = frozenset("()[]{}（）［］【】〔〕<>")
 OPENING, CLOSING = ({f"{side}-{kind}" for kind in (BRACKET, QUOTE)} for side in ("opening", "closing"))
 """What marks of pairs do.  Those that do either are called `BRACKET` and `QUOTE`, such as a straight one."""
 
-QUESTION, EXCLAMATION, INVERTED = frozenset("?？؟\u037e"), frozenset("!！"), frozenset("¿¡")
-"""Their characters, of which U+037E is Greek; see `asks`."""
+INVERTED = frozenset("¿¡")
+"""Question and exclamation marks in front."""
 
 CHARACTERS = {
     COMMA: frozenset(",،、，"),
-    FINAL: frozenset(".。।॥۔…．") | QUESTION | EXCLAMATION,
-    DASH: frozenset("-‐‑–—―−"),
+    FINAL: PERIODS | QUESTION_MARKS | EXCLAMATION_MARKS | {"…"},
+    DASH: DASHES,
     "colon": frozenset(":;：；؛"),
 }
 """The characters of marks that do the same whatever side they stand on; ``?!`` and ``--`` have several."""
@@ -62,7 +71,7 @@ def mark_function(mark: str, left: float = 0.0, right: float = 0.0, *, greek: bo
 
 def asks(mark: str, function: str) -> bool:
     """Whether a mark of some function is a question mark: a ``;`` that ends sentences is the Greek one."""
-    return function == FINAL and (not QUESTION.isdisjoint(mark) or mark == ";")
+    return function == FINAL and (not QUESTION_MARKS.isdisjoint(mark) or mark == ";")
 
 
 def is_greek(sentences: Iterable[Sentence]) -> bool:

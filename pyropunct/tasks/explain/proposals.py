@@ -6,35 +6,42 @@ of the treebank stands: see `RIGHT`.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
 from itertools import accumulate
 from typing import NamedTuple
 
 from pyropunct.fitted.fitted_story import FittedStory
 from pyropunct.tasks import Advance
 from pyropunct.tasks.explain.guidelines import (
-    PERIODS,
     GuidedHead,
     Rule,
     guided_heads,
     heads_of_words,
 )
 from pyropunct.tasks.explain.hanging import Room
+from pyropunct.text.marks import PERIODS
 from pyropunct.treebank.conllu_block import DEPREL
 from pyropunct.treebank.sentence import Sentence
 
-CROSSING, SPLIT, ELSEWHERE, BESIDE = "crossing", "split", "elsewhere", "beside"
-"""What is the matter with a head: arcs cross; the other mark of the pair hangs on the proposed head; its
-constituent does not begin or end at the mark; or nothing but that another is better."""
+
+class Matter(StrEnum):
+    """What is the matter with the head of a mark."""
+
+    CROSSING = "arcs cross"
+    SPLIT = "the other mark of the pair hangs on the proposed head"
+    ELSEWHERE = "the constituent of the head does not begin or end at the mark"
+    BESIDE = "another head is better"
+
 
 RIGHT = {
-    CROSSING: {
+    Matter.CROSSING: {
         **{Rule.ENCLOSED: 0.99, Rule.FINAL: 0.97, Rule.CONJUNCT: 0.97, Rule.DEPENDENT: 0.94},
         **{Rule.ALONE: 0.9, Rule.OWN_DOT: 0.9, Rule.COPULA: 0.8, Rule.JOINED: 0.8, Rule.BOTH_SIDES: 0.6},
     },
-    SPLIT: {Rule.ENCLOSED: 0.91, Rule.BOTH_SIDES: 0.6},
-    ELSEWHERE: {Rule.CONJUNCT: 0.9, Rule.FINAL: 0.9, Rule.DEPENDENT: 0.75, Rule.BOTH_SIDES: 0.5},
-    BESIDE: {Rule.FINAL: 0.94, Rule.CONJUNCT: 0.6, Rule.DEPENDENT: 0.3},
+    Matter.SPLIT: {Rule.ENCLOSED: 0.91, Rule.BOTH_SIDES: 0.6},
+    Matter.ELSEWHERE: {Rule.CONJUNCT: 0.9, Rule.FINAL: 0.9, Rule.DEPENDENT: 0.75, Rule.BOTH_SIDES: 0.5},
+    Matter.BESIDE: {Rule.FINAL: 0.94, Rule.CONJUNCT: 0.6, Rule.DEPENDENT: 0.3},
 }
 """How often a proposal is right, by what is the matter with the head, and by the rule; see `probability`.
 
@@ -76,7 +83,10 @@ class Proposal(NamedTuple):
     @property
     def context(self) -> tuple[str, str, str]:
         """The text of a few words before the mark, of the mark, and of a few words behind it."""
-        return context(self.sentence, self.mark)
+        before, text, after = self.sentence.passage({self.mark}, 0)
+        left, right = _WORD.findall(before)[::-1], _WORD.findall(after)
+        left, right = left[: _near(left)][::-1], right[: _near(right)]
+        return "".join(left)[-LONGEST:].lstrip(), text, "".join(right)[:LONGEST].rstrip()
 
     @property
     def pattern(self) -> str:
@@ -91,20 +101,6 @@ class Proposal(NamedTuple):
         """The relation of a token to its head."""
         return self.sentence.layout.block.tokens[token - 1].columns[DEPREL]
 
-    @property
-    def line(self) -> int:
-        """The line of the mark in the file, counted from 1."""
-        block = self.sentence.layout.block
-        return block.first_line + block.tokens[self.mark - 1].row
-
-
-def context(sentence: Sentence, token: int) -> tuple[str, str, str]:
-    """The text of a few words before a token, of the token, and of a few words behind it."""
-    before, text, after = sentence.passage({token}, 0)
-    left, right = _WORD.findall(before)[::-1], _WORD.findall(after)
-    left, right = left[: _near(left)][::-1], right[: _near(right)]
-    return "".join(left)[-LONGEST:].lstrip(), text, "".join(right)[:LONGEST].rstrip()
-
 
 def _near(words: Sequence[str]) -> int:
     """How many words of a context, counted from the mark, are shown: at least one, even if it is cut."""
@@ -117,26 +113,25 @@ def proposals(
     sentences: Sequence[Sentence],
     least: float = LEAST,
     advance: Advance = lambda done: None,
-) -> list[Proposal]:
-    """Better heads for marks, if they are at least so probable; the most probable first."""
-    found = list[Proposal]()
+) -> Iterator[list[Proposal]]:
+    """Better heads for the marks of each sentence, if they are at least so probable."""
     for sentence, (best,) in zip(sentences, model.underlying(sentences), strict=True):
-        for mark, (head, rule), matter in doubtful(sentence, guided_heads(sentence, best)):
-            right = probability(sentence, mark, rule, matter)
-            if right >= least:
-                found.append(Proposal(sentence, mark, head, rule, right))
+        found = (
+            Proposal(sentence, mark, head, rule, probability(sentence, mark, rule, matter))
+            for mark, (head, rule), matter in doubtful(sentence, guided_heads(sentence, best))
+        )
+        yield [one for one in found if one.probability >= least]
         advance(1)
-    return sorted(found, key=lambda proposal: -proposal.probability)
 
 
-def probability(sentence: Sentence, mark: int, rule: Rule, matter: str) -> float:
+def probability(sentence: Sentence, mark: int, rule: Rule, matter: Matter) -> float:
     """How often a proposal is right."""
-    if matter == BESIDE and rule is Rule.FINAL and sentence.layout.form(mark) not in PERIODS:
+    if matter is Matter.BESIDE and rule is Rule.FINAL and sentence.layout.form(mark) not in PERIODS:
         return DOUBTFUL
     return RIGHT[matter].get(rule, RARELY)
 
 
-def doubtful(sentence: Sentence, heads: dict[int, GuidedHead]) -> Iterator[tuple[int, GuidedHead, str]]:
+def doubtful(sentence: Sentence, heads: dict[int, GuidedHead]) -> Iterator[tuple[int, GuidedHead, Matter]]:
     """The marks that have another head, each with the better one, and what is the matter."""
     layout, number, spans = sentence.layout, sentence.layout.numbers, sentence.tree.spans
     room = Room(heads_of_words(sentence))
@@ -149,11 +144,11 @@ def doubtful(sentence: Sentence, heads: dict[int, GuidedHead]) -> Iterator[tuple
             guided, word = heads[mark], number[layout.head(mark)]
             first, last = spans[word - 1]
             if word not in possible:
-                matter = CROSSING
+                matter = Matter.CROSSING
             elif _is_split(sentence, mark, heads):
-                matter = SPLIT
+                matter = Matter.SPLIT
             else:
-                matter = BESIDE if slot in (first - 1, last) else ELSEWHERE
+                matter = Matter.BESIDE if slot in (first - 1, last) else Matter.ELSEWHERE
             yield mark, guided, matter
 
 
@@ -162,11 +157,3 @@ def _is_split(sentence: Sentence, mark: int, heads: dict[int, GuidedHead]) -> bo
     head, rule = heads[mark]
     others = (other for other, guided in heads.items() if guided == (head, rule) and other != mark)
     return rule in (Rule.ENCLOSED, Rule.BOTH_SIDES) and head in map(sentence.layout.head, others)
-
-
-def by_pattern(proposals: Iterable[Proposal]) -> dict[str, list[Proposal]]:
-    """The proposals by their patterns, the most frequent pattern first."""
-    groups: dict[str, list[Proposal]] = {}
-    for proposal in proposals:
-        groups.setdefault(proposal.pattern, []).append(proposal)
-    return dict(sorted(groups.items(), key=lambda group: -len(group[1])))

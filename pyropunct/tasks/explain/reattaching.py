@@ -27,7 +27,7 @@ def reattached(sentence: Sentence, heads: Mapping[int, int]) -> Sentence:
     :raises ValueError: if a word would get a new head, or if a mark would become a head.
     """
     block = sentence.layout.block
-    words, marks = set(sentence.layout.words), {mark for slot in sentence.layout.marks for mark in slot}
+    words, marks = set(sentence.layout.words), set(sentence.layout.all_marks)
     if not (marks.issuperset(heads) and words.issuperset(heads.values())):
         raise ValueError("marks hang on words, and words are not reattached")
     changed = {}
@@ -60,20 +60,23 @@ def with_proposals(sentence: Sentence, proposals: Mapping[int, tuple[int, float]
 def with_accepted(sentence: Sentence) -> Sentence:
     """The sentence with the proposed heads where MISC says ``PunctAccept=Yes``, and no proposals in MISC."""
     block, heads = sentence.layout.block, {}
-    for mark in (mark for slot in sentence.layout.marks for mark in slot):
+    for mark in sentence.layout.all_marks:
         entries = dict(one.partition("=")[::2] for one in misc_entries(_misc(sentence, mark)))
-        if entries.get(ACCEPTED) == "Yes":
-            head = entries.get(PROPOSED, "")
+        accepted, head, row = entries.get(ACCEPTED, "No"), entries.get(PROPOSED), block.tokens[mark - 1].row
+        if accepted not in ("Yes", "No"):
+            raise block.error(f"{ACCEPTED}={accepted} is neither Yes nor No", row)
+        if accepted == "Yes":
+            if head is None:
+                raise block.error(f"{ACCEPTED}=Yes has no {PROPOSED} beside it", row)
             if head not in map(str, sentence.layout.words):
-                raise block.error(f"{PROPOSED}={head} is not the id of a word", block.tokens[mark - 1].row)
+                raise block.error(f"{PROPOSED}={head} is not the id of a word", row)
             heads[mark] = int(head)
     return _rewritten(reattached(sentence, heads), _without_proposals(sentence))
 
 
 def _without_proposals(sentence: Sentence) -> dict[int, dict[int, str]]:
     """The columns of the marks in whose MISC there is a proposal, without it."""
-    marks = (mark for slot in sentence.layout.marks for mark in slot)
-    columns = {mark: with_misc(_misc(sentence, mark), _NO_PROPOSAL) for mark in marks}
+    columns = {mark: with_misc(_misc(sentence, mark), _NO_PROPOSAL) for mark in sentence.layout.all_marks}
     return {mark: {MISC: misc} for mark, misc in columns.items() if misc != _misc(sentence, mark)}
 
 

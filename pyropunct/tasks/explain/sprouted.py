@@ -7,13 +7,12 @@ from typing import NamedTuple
 
 from pyropunct.fitted.fitted_story import FittedStory
 from pyropunct.tasks import Advance
-from pyropunct.tasks.explain.clauses import INITIAL, LAST, MEDIAL, POSITIONS, bare_clauses, base, positions
+from pyropunct.tasks.explain.clauses import INITIAL, LAST, MEDIAL, POSITIONS, bare_clauses, positions
 from pyropunct.tasks.explain.derivations import Example, constituent_examples
 from pyropunct.tasks.explain.mark_functions import (
     CLOSING,
     COMMA,
     EITHER,
-    EXCLAMATION,
     FINAL,
     INVERTED,
     OPENING,
@@ -21,7 +20,9 @@ from pyropunct.tasks.explain.mark_functions import (
     functions_of,
 )
 from pyropunct.tasks.explain.relations import pairs_by_class
+from pyropunct.text.marks import EXCLAMATION_MARKS
 from pyropunct.treebank.sentence import Puncteme, Sentence
+from pyropunct.treebank.tree import base
 
 RELATIONS, CLAUSES, ENDS, DASHES = "relations", "places", "final marks", "dashes"
 """What is compared: what relations sprout, places in the clause, final marks, and dashes for a copula."""
@@ -81,7 +82,7 @@ def events(relation: str, place: str, sides: Sides) -> Iterator[tuple[Key, dict[
         yield (CLAUSES, relation), {f"is {one}": one == place for one in POSITIONS}
         yield (CLAUSES, f"{place} {relation}"), {INNER[place]: is_set_off[place]}
     is_question = any(asks(*one) for one in sides.right)
-    exclaims = any(not EXCLAMATION.isdisjoint(mark) for mark, _ in sides.right)
+    exclaims = any(not EXCLAMATION_MARKS.isdisjoint(mark) for mark, _ in sides.right)
     if relation == "root":
         yield (ENDS, relation), {"a question mark": is_question, "an exclamation mark": exclaims}
     if is_question or exclaims:

@@ -17,7 +17,7 @@ def treebank_sentence(tokens: str) -> Sentence:
     rows = []
     for number, token in enumerate(tokens.split(), 1):
         form, head, relation = token.rstrip("~").rsplit("/", 2)
-        tag = "PUNCT" if relation == "punct" or relation.endswith("*") else "X"
+        tag = "PUNCT" if relation == "punct" or relation.endswith("*") else "NOUN"
         misc = "SpaceAfter=No" if token.endswith("~") else "_"
         rows.append(f"{number}\t{form}\t_\t{tag}\t_\t_\t{head}\t{relation.rstrip('*')}\t_\t{misc}")
     [sentence] = read_text("\n".join(rows) + "\n\n")
@@ -137,6 +137,17 @@ COMMAS = (",", ",")
             "Ann/4/nsubj ,/4/punct ¿/4/punct qué/0/root fue/4/cop ?/1/punct",
             {},
             [(",", "Ann"), ("¿", "qué"), ("?", "qué")],
+        ),
+        # Several marks in one token, within a quotation; a pair that encloses no word.
+        (
+            "„/2/punct Was/5/ccomp ?!/5/punct “/2/punct fragte/0/root ,/2/punct Ann/5/nsubj ./5/punct",
+            {},
+            [("„", "Was"), ("?!", "Was"), ("“", "Was"), (",", "Ann"), (".", "fragte")],
+        ),
+        (
+            "kam/0/root (/1/punct !/1/punct )/1/punct heute/1/advmod",
+            {},
+            [("(", "kam"), ("!", "kam"), (")", "kam")],
         ),
         # Marks that stand for words stay.
         ("Room/0/root +/3/cc* board/1/conj ./3/punct", {}, [(".", "Room")]),

@@ -1,6 +1,8 @@
 """Proposals of better heads for the marks of a treebank."""
 
 import csv
+from collections import Counter
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -9,12 +11,8 @@ from command_line import complaint, printed
 from pyropunct.punctuator import Punctuator
 from pyropunct.tasks.explain.guidelines import Rule, guided_heads
 from pyropunct.tasks.explain.proposals import (
-    BESIDE,
-    CROSSING,
-    ELSEWHERE,
-    SPLIT,
+    Matter,
     Proposal,
-    by_pattern,
     doubtful,
     proposals,
 )
@@ -47,12 +45,12 @@ def dev(few: Path) -> list[Sentence]:
 
 def test_a_planted_head_is_the_only_proposal(model: Punctuator, dev: list[Sentence]) -> None:
     best = [by_guidelines(one, tree) for one, (tree,) in zip(dev, model.underlying(dev), strict=True)]
-    assert proposals(model, best, 0.0) == []
+    assert not any(proposals(model, best, 0.0))
     mark = best[2].layout.marks[-1][-1]
     right = best[2].layout.block.tokens[mark - 1].head
     best[2] = reattached(best[2], {mark: next(one for one in best[2].layout.words if one != right)})
     done: list[int] = []
-    [found] = proposals(model, best, 0.0, done.append)
+    [found] = chain.from_iterable(proposals(model, best, 0.0, done.append))
     assert (found.sentence, found.mark, found.proposed) == (best[2], mark, right)
     assert sum(done) == len(best)
 
@@ -60,14 +58,14 @@ def test_a_planted_head_is_the_only_proposal(model: Punctuator, dev: list[Senten
 @pytest.mark.parametrize(
     ("change", "matter", "rule", "probability"),
     [
-        ({4: 3}, ELSEWHERE, Rule.CONJUNCT, 0.9),
-        ({4: 2}, CROSSING, Rule.CONJUNCT, 0.97),
-        ({5: 3}, SPLIT, Rule.ENCLOSED, 0.91),
-        ({8: 3}, BESIDE, Rule.FINAL, 0.94),
-        ({8: 1}, CROSSING, Rule.FINAL, 0.97),
+        ({4: 3}, Matter.ELSEWHERE, Rule.CONJUNCT, 0.9),
+        ({4: 2}, Matter.CROSSING, Rule.CONJUNCT, 0.97),
+        ({5: 3}, Matter.SPLIT, Rule.ENCLOSED, 0.91),
+        ({8: 3}, Matter.BESIDE, Rule.FINAL, 0.94),
+        ({8: 1}, Matter.CROSSING, Rule.FINAL, 0.97),
     ],
 )
-def test_what_is_the_matter(change: dict[int, int], matter: str, rule: Rule, probability: float) -> None:
+def test_what_is_the_matter(change: dict[int, int], matter: Matter, rule: Rule, probability: float) -> None:
     [sentence] = read_text(
         "\n".join(
             f"{n}\t{form}\t_\t{'PUNCT' if relation == 'punct' else 'X'}\t_\t_\t{head}\t{relation}\t_\t_"
@@ -97,9 +95,11 @@ def test_what_is_the_matter(change: dict[int, int], matter: str, rule: Rule, pro
 
 
 def test_the_report(small: Path, few: Path, model: Punctuator, dev: list[Sentence]) -> None:
-    found = proposals(model, dev, 0.0)
-    assert [one.probability for one in found] == sorted((one.probability for one in found), reverse=True)
-    groups = by_pattern(found)
+    found = sorted(chain.from_iterable(proposals(model, dev, 0.0)), key=lambda one: -one.probability)
+    patterns = Counter(one.pattern for one in found)
+    groups = {
+        pattern: [one for one in found if one.pattern == pattern] for pattern, _ in patterns.most_common()
+    }
     arguments = ("underlying", small / "model", few, *EVERY, "--format")
     printed_groups = [one for one in printed(*arguments, "report").split("\n\n") if "better on" in one]
     header, *all_rows = csv.reader(printed(*arguments, "tsv").splitlines(), delimiter="\t")
@@ -134,7 +134,8 @@ def test_the_report(small: Path, few: Path, model: Punctuator, dev: list[Sentenc
 
 
 def test_few_are_probable(model: Punctuator, dev: list[Sentence]) -> None:
-    assert [one for one in proposals(model, dev, 0.0) if one.probability >= 0.9] == proposals(model, dev)
+    every, some = (list(chain.from_iterable(proposals(model, dev, *least))) for least in ([0.0], []))
+    assert [one for one in every if one.probability >= 0.9] == some
 
 
 @pytest.mark.parametrize(
@@ -155,41 +156,33 @@ def test_context_ends_between_words(words: list[int], shown: list[int]) -> None:
     assert (before.split(), mark, after.split()) == (near[::-1], ",", near)
 
 
-def test_large_groups_come_first(dev: list[Sentence]) -> None:
-    def proposal(form: str, probability: float) -> Proposal:
-        for sentence in dev:
-            layout = sentence.layout
-            for mark in (mark for slot in layout.marks for mark in slot if layout.form(mark) == form):
-                return Proposal(sentence, mark, mark - 1, Rule.FINAL, probability)
-        raise AssertionError(form)
-
-    groups = by_pattern([proposal(".", 0.6), proposal(",", 0.5), proposal(",", 0.4)])
-    assert [[one.probability for one in group] for group in groups.values()] == [[0.5, 0.4], [0.6]]
-
-
 def test_accepted_proposals(
     small: Path, few: Path, model: Punctuator, dev: list[Sentence], tmp_path: Path
 ) -> None:
     arguments = ("--format", "conllu", "--proposals")
     text = printed("underlying", small / "model", few, *EVERY, *arguments, "write")
-    found = sorted(proposals(model, dev, 0.0), key=lambda one: one.line)
+    found = list(chain.from_iterable(proposals(model, dev, 0.0)))
+    place = [one.sentence.layout.block.line_of(one.mark) for one in found]
     lines = text.split("\n")
-    assert [number for number, line in enumerate(lines, 1) if "PunctHead" in line] == [
-        one.line for one in found
-    ]
-    assert f"|PunctProb={found[0].probability:.2f}" in lines[found[0].line - 1]
-    lines[found[0].line - 1] += "|PunctAccept=Yes"
+    assert [number for number, line in enumerate(lines, 1) if "PunctHead" in line] == place
+    assert f"|PunctProb={found[0].probability:.2f}" in lines[place[0] - 1]
+    lines[place[0] - 1] += "|PunctAccept=Yes"
     file = tmp_path / "proposals.conllu"
     file.write_text("\n".join(lines), encoding="utf-8")
     applied = printed("underlying", small / "model", file, *arguments, "apply").split("\n")
     before = few.read_text(encoding="utf-8").split("\n")
     [changed] = [number for number, (a, b) in enumerate(zip(before, applied, strict=True), 1) if a != b]
-    assert changed == found[0].line
+    assert changed == place[0]
     assert applied[changed - 1].split("\t")[6] == str(found[0].proposed)
-    file.write_text("\n".join(lines).replace("PunctHead=", "PunctHead=9"), encoding="utf-8")
-    problem = complaint(2, "underlying", small / "model", file, *arguments, "apply")
-    assert f"{file}:{changed}" in problem
-    assert "is not the id of a word" in problem
+    for wrong, right, told in (
+        ("PunctHead=", "PunctHead=9", "is not the id of a word"),
+        ("PunctHead=", "Head=", "PunctAccept=Yes has no PunctHead beside it"),
+        ("PunctAccept=Yes", "PunctAccept=yes", "PunctAccept=yes is neither Yes nor No"),
+    ):
+        file.write_text("\n".join(lines).replace(wrong, right), encoding="utf-8")
+        problem = complaint(2, "underlying", small / "model", file, *arguments, "apply")
+        assert f"{file}:{changed}" in problem
+        assert told in problem
 
 
 def test_marks_are_those_of_a_report(small: Path) -> None:
