@@ -35,8 +35,9 @@ TELLING = ("adapt", "fit", "fit-correction", "compare", "underlying")
 
 
 def without_log(text: str) -> str:
-    """Standard error without lines that begin with the time, and without counts of constituents or slots."""
-    log = r"^(\d\d:\d\d:\d\d|pyropunct: \d+ (constituents|slots?)) .*\n"
+    """Standard error without lines that begin with the time, and without what `underlying` counts."""
+    counts = r"at \d+ places? between|in the underlying trees,|\d+ of \d+ proposals|there is no proposal"
+    log = rf"^(\d\d:\d\d:\d\d|pyropunct: ({counts})) .*\n"
     return re.sub(log, "", text, flags=re.MULTILINE)
 
 

@@ -44,7 +44,7 @@ def underlying(
     attach_punctuation: bool = False,
     proposals: Literal["write", "apply"] | None = None,
     mark: Annotated[tuple[str, ...], Placeholder("MARK")] = (),
-    least: Annotated[float, Range(0, 1)] = 0.9,
+    least: Annotated[float, Range(0, 1)] | None = None,
     use: SeededUse,
     json: Json = False,
 ) -> None:
@@ -59,7 +59,8 @@ def underlying(
     :param proposals: with --format conllu: "write" these other heads into MISC, where an annotator adds
         PunctAccept=Yes; then "apply" those that have it.
     :param mark: with --format report or tsv: report on this mark alone; repeatable.
-    :param least: with --format report or tsv, or --proposals write: the least probability of a proposal.
+    :param least: with --format report or tsv, or --proposals write: the least probability of a proposal;
+        by default 0.9.
     """
     if json and format in ("html", "svg", "report", "tsv"):
         raise UserError(f"--json and --format {format} are two formats: take one of them")
@@ -73,6 +74,8 @@ def underlying(
         raise UserError(f"--format {shape} is about the best underlying trees: leave out --samples")
     if mark and shape not in ("report", "tsv"):
         raise UserError("--mark is that of a report: use it with --format report or tsv")
+    if least is not None and shape not in ("report", "tsv") and proposals != "write":
+        raise UserError("--least is that of proposals: use it with --format report, tsv or --proposals write")
     from pyropunct.cli.tree_reports import (
         UnderlyingReport,
         WrittenReport,
@@ -81,6 +84,9 @@ def underlying(
         proposed,
     )
     from pyropunct.figures.layout import MOST_DRAWINGS
+    from pyropunct.tasks.explain.proposals import LEAST
+
+    least = LEAST if least is None else least
 
     punctuator, treebank = use.load_for(model, file, need_sentences=shape not in ("conllu", "report", "tsv"))
     items = in_order(treebank, sentence, shape)
@@ -92,7 +98,11 @@ def underlying(
         return
     if proposals:
         written = WrittenReport("conllu", None)
-        texts = proposed(punctuator, sentences, least) if proposals == "write" else accepted(sentences)
+        texts = (
+            proposed(punctuator, sentences, LEAST if least is None else least)
+            if proposals == "write"
+            else accepted(sentences)
+        )
         show_each("writing", written, treebank, items, ([text] for text in texts))
         return
     if shape == "svg" and (number := len(sentences) * max(samples, 1)) > MOST_DRAWINGS:
@@ -103,14 +113,21 @@ def underlying(
     report = UnderlyingReport(shape, None, punctuator, attach_punctuation)
     show_each("underlying", report, treebank, items, punctuator.underlying(sentences, samples))
     report.draw(treebank, model, width)
+    if report.num_words:
+        marks = (
+            "1 mark is like a word and keeps its head"
+            if report.num_words == 1
+            else (f"{report.num_words} marks are like words and keep their heads")
+        )
+        console.tell(f"pyropunct: {marks} (an emoticon, or another relation than punct)")
     if report.num_slips:
-        slots = "1 slot has" if report.num_slips == 1 else f"{report.num_slips} slots have"
-        console.tell(f"pyropunct: {slots} marks that T' does not give (the channel slips)")
+        places = "1 place" if report.num_slips == 1 else f"{report.num_slips} places"
+        console.tell(f"pyropunct: at {places} between words, the underlying tree does not explain the marks")
     balance = punctuator.balance(sentences)
-    if balance.bearing:
+    if balance.unmatched:
         console.tell(
-            f"pyropunct: {balance.bearing} constituents sprout a bracket or quotation mark, "
-            f"{balance.unmatched} of them without its partner ({balance.expected:.1f} expected)"
+            f"pyropunct: in the underlying trees, brackets and quotation marks at {balance.unmatched} of "
+            f"{balance.bearing} constituents lack their partner ({balance.expected:.1f} expected)"
         )
 
 

@@ -15,12 +15,13 @@ from pyropunct.punctuator import Punctuator
 from pyropunct.tables import cells_table
 from pyropunct.tasks.explain.annotation import Finding, findings
 from pyropunct.tasks.explain.derivations import Derivations, SlotDerivation
+from pyropunct.tasks.explain.guidelines import is_word
 from pyropunct.tasks.explain.proposals import Proposal, proposals
 from pyropunct.tasks.explain.reattaching import by_guidelines, with_accepted, with_proposals
 from pyropunct.tasks.explain.tree_text import ENTRIES, bracketed, puncteme_entries
 from pyropunct.text.conventions import Conventions
 from pyropunct.text.marks import display, displayed
-from pyropunct.treebank.conllu_block import DEPREL, FORM, HEAD, Block
+from pyropunct.treebank.conllu_block import DEPREL, FORM, HEAD, MISC, Block
 from pyropunct.treebank.preparing import Omission
 from pyropunct.treebank.reading import Treebank
 from pyropunct.treebank.sentence import Sentence, part_of
@@ -40,7 +41,7 @@ class UnderlyingReport(SentenceReport):
         self._counts_slips = counts_slips
         self._model, self._attach, self._derivations = model, attach, Derivations(model)
         self._drawings: list[PunctuatedTree] = []
-        self.num_slips = 0
+        self.num_slips = self.num_words = 0
 
     def text(self, source: Sentence, tree: Any) -> str | None:
         """The tree in brackets or as a drawing; None if it is drawn later."""
@@ -58,6 +59,8 @@ class UnderlyingReport(SentenceReport):
         if self._counts_slips:
             self._slot_derivations(source, tree)
         if self._attach:
+            tokens = source.layout.block.tokens
+            self.num_words += sum(is_word(tokens[mark - 1]) for mark in source.layout.all_marks)
             source = by_guidelines(source, tree)
         return source.conllu([ENTRIES | entries for entries in puncteme_entries(tree)])
 
@@ -144,7 +147,19 @@ def proposed(model: Punctuator, sentences: Sequence[Sentence], least: float) -> 
 
 def accepted(sentences: Sequence[Sentence]) -> list[str]:
     """The sentences as CoNLL-U, with those of the heads in MISC that an annotator has accepted."""
-    return [with_accepted(sentence).conllu() for sentence in sentences]
+    proposed = accepted = 0
+    written = []
+    for sentence in sentences:
+        new = with_accepted(sentence)
+        before, after = sentence.layout, new.layout
+        proposed += sum(
+            "PunctHead=" in before.block.tokens[mark - 1].columns[MISC] for mark in before.all_marks
+        )
+        accepted += sum(before.head(mark) != after.head(mark) for mark in before.all_marks)
+        written.append(new.conllu())
+    if proposed:
+        console.tell(f"pyropunct: {accepted} of {proposed} proposals are accepted; the others are removed")
+    return written
 
 
 EXAMPLES = 10
@@ -159,17 +174,19 @@ ABOUT = (*PLACE, *HEADS, "probability", "rule", "before", "text", "after", "patt
 def maintainer_report(
     model: Punctuator, items: Sequence[Sentence | Omission], least: float, marks: Collection[str]
 ) -> Report:
-    """Better heads for marks by patterns; then other odd annotation, unless some marks are asked for."""
+    """Better heads for marks, by marks and rules; without ``marks``, other odd annotation too."""
     sentences = usable(items)
     with console.sentence_bar("heads of marks", len(sentences)) as advance:
         every = chain.from_iterable(proposals(model, sentences, least, advance))
         found = [one for one in every if not marks or one.sentence.layout.form(one.mark) in marks]
     found.sort(key=lambda one: -one.probability)
-    heads = _grouped(found, lambda one: one.pattern)
+    heads = _grouped(found, lambda one: f"{one.sentence.layout.form(one.mark)} : {one.rule}")
     odd = _grouped([] if marks else findings(items), lambda one: one.what)
     rows = [_head_row(one) for group in heads.values() for one in group]
     rows += [_finding_row(one) for group in odd.values() for one in group]
     told = (*(_group("mark", *one) for one in heads.items()), *(_group("place", *one) for one in odd.items()))
+    if not told:
+        console.tell(f"pyropunct: there is no proposal with a probability of {least}, and no odd annotation")
     return Report({}, ["\n\n".join(told)] if told else [], cells_table("", dict.fromkeys(ABOUT), rows))
 
 
@@ -204,7 +221,7 @@ def _line(one: Proposal | Finding) -> str:
         f"{_place(one.sentence.layout.block, one.mark)}: {before}⟦{text}⟧{after}: "
         f"hangs on {one.head} {form(one.head)}, {relation(one.head)}, "
         f"better on {one.proposed} {form(one.proposed)}, {relation(one.proposed)} "
-        f"({one.probability:.2f}): {one.rule}"
+        f"({one.probability:.2f})"
     )
 
 
@@ -224,8 +241,8 @@ def _head_row(one: Proposal) -> tuple[Any, ...]:
 def _finding_row(one: Finding) -> tuple[Any, ...]:
     """The row of a finding, which has no other head."""
     columns = one.block.tokens[one.token - 1].columns
-    head = columns[HEAD], "", columns[DEPREL], *[""] * 5
-    return *_cells(one.block, one.token), *head, *one.context, one.what
+    head = columns[HEAD], "", columns[DEPREL], *[""] * 4
+    return *_cells(one.block, one.token), *head, one.what, *one.context, ""
 
 
 def _cells(block: Block, token: int) -> tuple[Any, ...]:

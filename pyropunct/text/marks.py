@@ -1,5 +1,6 @@
 """Punctuation marks: special tokens, pairs, quotation marks, and spaces beside marks."""
 
+import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -64,6 +65,18 @@ def unpaired(surface: Surface) -> int:
         else:
             alone += 1
     return alone + len(waiting)
+
+
+_EMOTICON = re.compile(
+    r"""[:;=]['’]?[-oO^]?[)(\][DPpOoSs/\\|*3}{]+ | [)(\][]+[-oO^]?[:;=] | [xX]D+ | <3+ | \^[_.-]*\^
+    | [☹☺❤\U0001f300-\U0001faff]+""",
+    re.VERBOSE,
+)
+
+
+def is_emoticon(form: str) -> bool:
+    """Whether a form is an emoticon or an emoji, which treebanks may tag as marks."""
+    return _EMOTICON.fullmatch(form) is not None
 
 
 DASHES, PERIODS = frozenset("-‐‑–—―−"), frozenset(".。．।॥۔")
@@ -172,15 +185,17 @@ def in_common_marks(marks: Sequence[str], common: Mapping[str, str]) -> list[str
 QUOTE_TAGS = ("``", "''")
 """The language-specific tags of an opening and a closing quotation mark, as in English treebanks."""
 
+_APOSTROPHES = frozenset(["''", "&#39;&#39;"])
 _OPENING_TAGS, _CLOSING_TAGS = {QUOTE_TAGS[0], "`"}, {QUOTE_TAGS[1]}
 
 
 def direct_quotes(forms: Sequence[str], tags: Sequence[str]) -> list[str]:
     """Replace straight quotation marks (:data:`STRAIGHT`) by directed ones.
 
-    A tag of one or two backticks, as in English treebanks, or a form of backticks makes a mark opening. A tag
-    of two apostrophes makes it closing. Any other mark closes the last open mark of its kind (double or
-    single). If no mark is open, it waits for a mark that closes it, and stays straight if none comes.
+    Two apostrophes close a mark of backticks. Otherwise, a tag of one or two backticks, as in English
+    treebanks, or a form of backticks makes a mark opening. A tag of two apostrophes makes it closing. Any
+    other mark closes the last open mark of its kind (double or single). If no mark is open, it waits for a
+    mark that closes it, and stays straight if none comes.
     """
     directed = list(forms)
     open_marks: dict[tuple[str, str], list[int]] = {DOUBLE: [], SINGLE: []}
@@ -188,15 +203,18 @@ def direct_quotes(forms: Sequence[str], tags: Sequence[str]) -> list[str]:
         if form not in STRAIGHT:
             continue
         opening, closing = pair = STRAIGHT[form]
-        if tag in _OPENING_TAGS or (form in _OPENING_TAGS and tag not in _CLOSING_TAGS):
+        waiting = open_marks[pair]
+        if waiting and form in _APOSTROPHES and forms[waiting[-1]] in _OPENING_TAGS:
+            directed[waiting.pop()], directed[index] = opening, closing
+        elif tag in _OPENING_TAGS or (form in _OPENING_TAGS and tag not in _CLOSING_TAGS):
             directed[index] = opening
-            open_marks[pair].append(index)
-        elif open_marks[pair]:
-            directed[open_marks[pair].pop()], directed[index] = opening, closing
+            waiting.append(index)
+        elif waiting:
+            directed[waiting.pop()], directed[index] = opening, closing
         elif tag in _CLOSING_TAGS:
             directed[index] = closing
         else:
-            open_marks[pair].append(index)
+            waiting.append(index)
     return directed
 
 

@@ -10,22 +10,18 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from pyropunct.tasks.explain.guidelines import heads_outside
-from pyropunct.text.marks import CLOSERS, PAIRED, paired
+from pyropunct.text.marks import CLOSERS, PAIRED, is_emoticon, paired
 from pyropunct.treebank.conllu_block import FORM, UPOS, Block
 from pyropunct.treebank.preparing import Omission
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree, base
 
-_EMOTICON = re.compile(
-    r"""[:;=]['’]?[-oO^]?[)(\][DPpOoSs/\\|*3}{]+ | [)(\][]+[-oO^]?[:;=] | [xX]D+ | <3+ | \^[_.-]*\^
-    | [☹☺❤\U0001f300-\U0001faff]+""",
-    re.VERBOSE,
-)
+_NUMBER = re.compile(r"\d{1,3}|[ivx]+|[^\W\d_]")
 _DOTS = re.compile(r"\.{2,}|…")
 BRACKETS = {"(": ")", "[": "]"}
 QUOTES = frozenset("“„«「『»”")
-SPEECH = 3
-"""The least words of quoted speech."""
+SPEECH, FAR = 3, 10
+"""The least words of quoted speech; and in how many further sentences a pair of marks may close."""
 
 
 class Finding(NamedTuple):
@@ -44,16 +40,25 @@ class Finding(NamedTuple):
 
 
 def findings(items: Iterable[Sentence | Omission]) -> list[Finding]:
-    """What is odd about sentences, and about those that no model can use, in their order."""
-    found = list[Finding]()
-    for item in items:
+    """What is odd about sentences, and about those that no model can use.
+
+    A mark that opens in one sentence and closes in one of the next `FAR` has its partner.  Of quoted speech
+    only the rarer relation is odd, and only if there are two.
+    """
+    found, lone, speech = list[Finding](), list[tuple[str, int, Finding]](), dict[str, list[Finding]]()
+    for number, item in enumerate(items):
         block = item.layout.block if isinstance(item, Sentence) else item.block
         if block is None:  # malformed, and told as such
             continue
-        if isinstance(item, Sentence):
-            found += (Finding(what, block, token) for what, token in (*_alone(item), *_speech(item)))
         found += (Finding(what, block, token) for what, token in _about_tokens(block))
-    return found
+        if isinstance(item, Sentence):
+            lone += ((mark, number, Finding(what, block, token)) for mark, what, token in _alone(item))
+            for what, token in _speech(item):
+                speech.setdefault(what, []).append(Finding(what, block, token))
+    pairs = paired([mark for mark, _, _ in lone])
+    near = {place for pair in pairs for place in pair if lone[pair[1]][1] - lone[pair[0]][1] <= FAR}
+    found += (finding for place, (_, _, finding) in enumerate(lone) if place not in near)
+    return found + (min(speech.values(), key=len) if len(speech) > 1 else [])
 
 
 def _about_tokens(block: Block) -> Iterator[tuple[str, int]]:
@@ -70,7 +75,7 @@ def _about_tokens(block: Block) -> Iterator[tuple[str, int]]:
             yield f"a mark has the relation {relation}", number
         if number in bearing and token.head:
             yield "a mark has dependents", number
-        if _EMOTICON.fullmatch(form):
+        if is_emoticon(form):
             yield "an emoticon has the tag PUNCT", number
         before, after = forms[number - 2 : number - 1], forms[number : number + 1]
         if _DOTS.fullmatch(form) and after and before and BRACKETS.get(before[0]) == after[0]:
@@ -79,15 +84,16 @@ def _about_tokens(block: Block) -> Iterator[tuple[str, int]]:
             yield "an ellipsis is split into dots", number
 
 
-def _alone(sentence: Sentence) -> Iterator[tuple[str, int]]:
-    """Marks without their partners."""
-    placed = list(sentence.layout.placed())
+def _alone(sentence: Sentence) -> Iterator[tuple[str, str, int]]:
+    """The marks without their partners, but for those behind the number of an item: "2)"."""
+    layout, placed = sentence.layout, list(sentence.layout.placed())
     tokens = [token for _, token, _ in placed]
     for number in sorted(set(range(len(tokens))).difference(*paired(tokens))):
         mark, token, _ = placed[number]
-        if token in PAIRED:
+        is_item = token == ")" and mark > 1 and _NUMBER.fullmatch(layout.form(mark - 1))
+        if token in PAIRED and not is_item:
             side = "opening" if token in CLOSERS else "closing"
-            yield f"the {side} mark {sentence.layout.form(mark)} has no partner", mark
+            yield token, f"the {side} mark {layout.form(mark)} has no partner", mark
 
 
 def _speech(sentence: Sentence) -> Iterator[tuple[str, int]]:

@@ -24,8 +24,10 @@ from pyropunct.text.marks import (
     PERIODS,
     QUESTION_MARKS,
     STRAIGHT,
+    is_emoticon,
     paired,
 )
+from pyropunct.treebank.conllu_block import FORM, Token
 from pyropunct.treebank.repunctuate import original_spaces
 from pyropunct.treebank.sentence import Puncteme, Sentence
 from pyropunct.treebank.tree import Tree, base
@@ -57,7 +59,7 @@ Punctemes = Sequence[tuple[Puncteme, Puncteme]]
 
 
 def guided_heads(sentence: Sentence, punctemes: Punctemes) -> dict[int, GuidedHead]:
-    """The head of each mark of relation ``punct``, by token ids of the original.
+    """The head of each mark, by token ids of the original, but for those that are like words.
 
     If a head is impossible because arcs would cross, its first possible ancestor is the head, see
     `pyropunct.tasks.explain.hanging`.  A function word is a head only if no other word can be, or if a mark
@@ -65,7 +67,7 @@ def guided_heads(sentence: Sentence, punctemes: Punctemes) -> dict[int, GuidedHe
     """
     layout, guide = sentence.layout, _Guide(sentence, punctemes)
     chosen, number, tokens = dict(guide.choices()), layout.numbers, layout.block.tokens
-    own = {mark for mark in chosen if tokens[mark - 1].relation != "punct"}
+    own = {mark for mark in chosen if is_word(tokens[mark - 1])}
     wanted = {mark: number[layout.head(mark)] if mark in own else word for mark, (word, _) in chosen.items()}
     joined = {wanted[mark] for mark in chosen if guide.joins(mark)}
     found = hung(heads_of_words(sentence), layout.marks, wanted, function_words(sentence.tree) - joined)
@@ -74,6 +76,11 @@ def guided_heads(sentence: Sentence, punctemes: Punctemes) -> dict[int, GuidedHe
         for mark, word in found.items()
         if mark not in own
     }
+
+
+def is_word(token: Token) -> bool:
+    """Whether a token that counts as a mark is like a word: by its relation, or as an emoticon."""
+    return token.relation != "punct" or is_emoticon(token.columns[FORM])
 
 
 def heads_of_words(sentence: Sentence) -> list[int]:
@@ -105,6 +112,7 @@ class _Place(NamedTuple):
 
 OPENERS = frozenset(CLOSERS).union("¿¡")
 FINAL = PERIODS | QUESTION_MARKS | EXCLAMATION_MARKS
+HYPHENS = frozenset("-‐‑")
 JOINING = DASHES.union("/·&")
 NAMES = frozenset(["flat", "name"])
 """Relations of the later words of a name, whose head is the first; the second is of UD 1."""
@@ -163,6 +171,8 @@ class _Guide:
         delimited = self._delimited(place, ending, beginning, usual)
         if delimited:
             return delimited, Rule.BOTH_SIDES
+        if self._is_dangling(place):
+            return place.slot, Rule.JOINED
         if self.joins(place.mark):
             in_name = usual == right and self._relations[usual - 1] in NAMES
             return tree.heads[usual - 1] if in_name else usual, Rule.JOINED
@@ -189,6 +199,11 @@ class _Guide:
         inside = 1 < mark < len(self._sentence.layout.block.tokens)
         is_joining = self._sentence.layout.form(mark) in JOINING
         return inside and is_joining and not (self._space[mark - 1] or self._space[mark])
+
+    def _is_dangling(self, place: _Place) -> bool:
+        """Whether a mark is a hyphen at the end of a word that goes on elsewhere: "Lohn- und Nebenkosten"."""
+        is_hyphen = self._sentence.layout.form(place.mark) in HYPHENS and place.slot > 0
+        return is_hyphen and self._space[place.mark] and not self._space[place.mark - 1]
 
     def _goes_on(self, place: _Place) -> bool:
         """Whether the sentence goes on after a dot: with a word in small letters, or with a number."""

@@ -29,7 +29,7 @@ class Matter(StrEnum):
     """What is the matter with the head of a mark."""
 
     CROSSING = "arcs cross"
-    SPLIT = "the other mark of the pair hangs on the proposed head"
+    SPLIT = "the two marks of a pair have two heads"
     ELSEWHERE = "the constituent of the head does not begin or end at the mark"
     BESIDE = "another head is better"
 
@@ -52,7 +52,7 @@ and Russian.
 """
 
 DOUBTFUL, RARELY = 0.5, 0.1
-"""Of a final mark other than a period, which may belong to a clause; and of what `RIGHT` does not list."""
+"""Of marks that may belong to a clause, such as ``?``, or to a word; and of what `RIGHT` does not list."""
 
 LEAST = 0.9
 """The least probability of a proposal that is shown by default."""
@@ -126,8 +126,11 @@ def proposals(
 
 def probability(sentence: Sentence, mark: int, rule: Rule, matter: Matter) -> float:
     """How often a proposal is right."""
-    if matter is Matter.BESIDE and rule is Rule.FINAL and sentence.layout.form(mark) not in PERIODS:
-        return DOUBTFUL
+    layout = sentence.layout
+    if matter is Matter.BESIDE and rule is Rule.FINAL:
+        is_own_dot = layout.head(mark) == mark - 1 and mark < layout.words[-1]  # as of an abbreviation
+        if is_own_dot or layout.form(mark) not in PERIODS:
+            return DOUBTFUL
     return RIGHT[matter].get(rule, RARELY)
 
 
@@ -153,7 +156,7 @@ def doubtful(sentence: Sentence, heads: dict[int, GuidedHead]) -> Iterator[tuple
 
 
 def _is_split(sentence: Sentence, mark: int, heads: dict[int, GuidedHead]) -> bool:
-    """Whether the other mark of a pair hangs on the proposed head already."""
-    head, rule = heads[mark]
-    others = (other for other, guided in heads.items() if guided == (head, rule) and other != mark)
-    return rule in (Rule.ENCLOSED, Rule.BOTH_SIDES) and head in map(sentence.layout.head, others)
+    """Whether the marks of a pair, which should have one head, have two."""
+    others = (other for other, guided in heads.items() if guided == heads[mark] and other != mark)
+    is_pair = heads[mark].rule in (Rule.ENCLOSED, Rule.BOTH_SIDES)
+    return is_pair and any(sentence.layout.head(other) != sentence.layout.head(mark) for other in others)

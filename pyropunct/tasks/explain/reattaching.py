@@ -48,7 +48,16 @@ def _by_head(arc: str) -> tuple[list[int], str]:
 
 
 def with_proposals(sentence: Sentence, proposals: Mapping[int, tuple[int, float]]) -> Sentence:
-    """The sentence with proposed heads and their probabilities in the MISC of marks, and no others."""
+    """The sentence with proposed heads and their probabilities in the MISC of marks, and no others.
+
+    :raises TreebankError: if an annotator has accepted proposals, which would be lost.
+    """
+    for mark in sentence.layout.all_marks:
+        if ACCEPTED in _entries(sentence, mark):
+            row = sentence.layout.block.tokens[mark - 1].row
+            raise sentence.layout.block.error(
+                f"an annotator has set {ACCEPTED} (apply these proposals first)", row
+            )
     changed = _without_proposals(sentence)
     for mark, (head, probability) in proposals.items():
         new = {PROPOSED: str(head), PROBABILITY: f"{probability:.2f}"}
@@ -61,7 +70,7 @@ def with_accepted(sentence: Sentence) -> Sentence:
     """The sentence with the proposed heads where MISC says ``PunctAccept=Yes``, and no proposals in MISC."""
     block, heads = sentence.layout.block, {}
     for mark in sentence.layout.all_marks:
-        entries = dict(one.partition("=")[::2] for one in misc_entries(_misc(sentence, mark)))
+        entries = _entries(sentence, mark)
         accepted, head, row = entries.get(ACCEPTED, "No"), entries.get(PROPOSED), block.tokens[mark - 1].row
         if accepted not in ("Yes", "No"):
             raise block.error(f"{ACCEPTED}={accepted} is neither Yes nor No", row)
@@ -78,6 +87,10 @@ def _without_proposals(sentence: Sentence) -> dict[int, dict[int, str]]:
     """The columns of the marks in whose MISC there is a proposal, without it."""
     columns = {mark: with_misc(_misc(sentence, mark), _NO_PROPOSAL) for mark in sentence.layout.all_marks}
     return {mark: {MISC: misc} for mark, misc in columns.items() if misc != _misc(sentence, mark)}
+
+
+def _entries(sentence: Sentence, mark: int) -> dict[str, str]:
+    return dict(one.partition("=")[::2] for one in misc_entries(_misc(sentence, mark)))
 
 
 def _misc(sentence: Sentence, mark: int) -> str:

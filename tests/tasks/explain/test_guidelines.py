@@ -149,7 +149,10 @@ COMMAS = (",", ",")
             {},
             [("(", "kam"), ("!", "kam"), (")", "kam")],
         ),
-        # Marks that stand for words stay.
+        # A hyphen at the end of a word that goes on elsewhere.
+        ("Lohn/0/root~ -/1/punct und/4/cc Kosten/1/conj", {}, [("-", "Lohn")]),
+        # Emoticons, and marks that stand for words, stay.
+        ("food/0/root !/1/punct :-)/1/punct See/1/parataxis", {}, [("!", "food")]),
         ("Room/0/root +/3/cc* board/1/conj ./3/punct", {}, [(".", "Room")]),
     ],
 )
