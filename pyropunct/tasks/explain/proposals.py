@@ -45,7 +45,7 @@ RIGHT = {
 }
 """How often a proposal is right, by what is the matter with the head, and by the rule; see `probability`.
 
-These are frequencies in six treebanks where 5 % of the marks got a wrong head
+These are frequencies in five treebanks where 5 % of the marks got a wrong head
 (``benchmarks/planted_heads.py``), with one change: the heads of treebanks are often wrong at the ends of
 sentences, in pairs and before conjuncts, so 90 such proposals were read in English, German, French, Spanish
 and Russian.
