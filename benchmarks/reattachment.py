@@ -1,11 +1,12 @@
-"""How often marks have the head of a treebank: by pyropunct, and by the rules of udapi, as Markdown tables.
+"""How often marks have the head of a treebank: by pyropunct, and by the rules of udapi, as a Markdown table.
 
-    python benchmarks/reattachment.py MODEL FILE.conllu...
+    python benchmarks/reattachment.py MODEL FILE.conllu... [--kinds]
 
 First all marks hang on the root, so that no tool sees the heads of the treebank.  Then each tool starts from
-them: ``ud.FixPunct`` keeps what it can, pyropunct changes what it proposes with a probability of 0.9.
+them: ``ud.FixPunct`` keeps what it can, pyropunct changes what it proposes with a probability of 0.9.  With
+``--kinds`` there is a table for each FILE, with all kinds of marks.
 
-``pip install udapi`` first; without it there are no rows of ``ud.FixPunct``.  MODEL may be ``multi``, which
+``pip install udapi`` first; without it there are no numbers of ``ud.FixPunct``.  The MODEL ``multi``
 finds the language of each FILE.
 """
 
@@ -13,12 +14,12 @@ import argparse
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import chain
 from pathlib import Path
 
 from pyropunct.cli.loading import TreebankUse
+from pyropunct.punctuator import Punctuator
 from pyropunct.tasks.explain.guidelines import guided_heads
-from pyropunct.tasks.explain.proposals import LEAST, proposals
+from pyropunct.tasks.explain.proposals import proposals
 from pyropunct.tasks.explain.reattaching import reattached
 from pyropunct.treebank.conllu_block import HEAD, UPOS
 from pyropunct.treebank.sentence import Sentence
@@ -36,35 +37,68 @@ Heads = list[dict[int, int]]
 """For each sentence the heads of its marks."""
 
 
+FIX, ALONE, OURS = "`ud.FixPunct`", "guidelines alone", "pyropunct"
+SHOWN = ("all", ",")
+"""The kinds of marks in the table of all files."""
+
+
 def main() -> None:
     made = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     made.add_argument("model", metavar="MODEL")
     made.add_argument("files", metavar="FILE", nargs="+")
+    made.add_argument("--kinds", action="store_true", help="a table for each file, with all kinds of marks")
     options = made.parse_args()
+    if not options.kinds:
+        of_root = [f"{kind}: {name}" for kind in SHOWN for name in (FIX, ALONE, OURS)]
+        header = ["from the root", "marks", *of_root, f"from its heads: {FIX}", "proposals"]
+        print(f"| {' | '.join(header)} |\n|---{'|--:' * (len(header) - 1)}|")
     for file in options.files:
         model, treebank = TreebankUse(threads=1).load_for(options.model, file)
         sentences = list(treebank)
-        rows = {}
-        for name, start in (("the root", on_the_root(sentences)), ("the treebank's heads", sentences)):
-            if fixed := fix_punct(start):
-                rows[f"`ud.FixPunct`, from {name}"] = fixed
-        plain = [[((), ())] * len(sentence.tree) for sentence in sentences]
-        best = [tree for (tree,) in model.underlying(sentences)]
-        for name, trees in (("guidelines alone", plain), ("pyropunct", best)):
-            guided = [guided_heads(*both) for both in zip(sentences, trees, strict=True)]
-            rows[f"{name}, from the root"] = [
-                {mark: head for mark, (head, _) in some.items()} for some in guided
+        own, found = [heads_of(sentence) for sentence in sentences], heads_by(model, sentences)
+        if options.kinds:
+            print(f"\n{Path(file).name}\n")
+            print_table(sentences, own, found)
+            continue
+        cells = [Path(file).name.removesuffix(".conllu"), f"{sum(map(len, own)):,}"]
+        for kind in SHOWN:
+            cells += [
+                share(sentences, own, found.get(f"{name}, from the root"), kind)
+                for name in (FIX, ALONE, OURS)
             ]
-        own = [heads_of(sentence) for sentence in sentences]
-        changed = {
-            sentence.layout.block.first_line: dict(heads)
-            for sentence, heads in zip(sentences, own, strict=True)
-        }
-        for one in chain.from_iterable(proposals(model, sentences)):
-            changed[one.sentence.layout.block.first_line][one.mark] = one.proposed
-        rows[f"pyropunct, proposals of {LEAST}"] = list(changed.values())
-        print(f"\n{Path(file).name}\n")
-        print_table(sentences, own, rows)
+        cells += [
+            share(sentences, own, found.get(name), "all")
+            for name in (f"{FIX}, from the treebank's heads", f"{OURS}, proposals")
+        ]
+        print(f"| {' | '.join(cells)} |", flush=True)
+
+
+def heads_by(model: Punctuator, sentences: Sequence[Sentence]) -> dict[str, Heads]:
+    """The heads of marks by each tool, and from where it starts."""
+    found = {}
+    for name, start in (("the root", on_the_root(sentences)), ("the treebank's heads", sentences)):
+        if fixed := fix_punct(start):
+            found[f"{FIX}, from {name}"] = fixed
+    plain = [[((), ())] * len(sentence.tree) for sentence in sentences]
+    best = [tree for (tree,) in model.underlying(sentences)]
+    for name, trees in ((ALONE, plain), (OURS, best)):
+        guided = [guided_heads(*both) for both in zip(sentences, trees, strict=True)]
+        found[f"{name}, from the root"] = [
+            {mark: head for mark, (head, _) in some.items()} for some in guided
+        ]
+    proposed = zip(sentences, proposals(model, sentences), strict=True)
+    found[f"{OURS}, proposals"] = [
+        heads_of(sentence) | {one.mark: one.proposed for one in some} for sentence, some in proposed
+    ]
+    return found
+
+
+def share(sentences: Sequence[Sentence], own: Heads, heads: Heads | None, kind: str) -> str:
+    """The share of the marks of a kind whose head is the treebank's."""
+    if heads is None:
+        return "–"
+    agrees = [same for one, same in agreements(sentences, own, heads) if one == kind]
+    return f"{sum(agrees) / len(agrees):.1%}" if agrees else "–"
 
 
 def heads_of(sentence: Sentence) -> dict[int, int]:

@@ -217,7 +217,7 @@ def in_shape(form: str, shape: int) -> str:
     return {2: form[:1].upper() + form[1:], 3: form.upper(), 5: form.upper()}.get(shape, form)
 
 
-def build_vocabulary(examples: Sequence[tuple[Tree, Surface]]) -> Vocabulary:
+def build_vocabulary(examples: Sequence[tuple[Tree, Surface]], *, flanking: bool = False) -> Vocabulary:
     """Collect the types of a training treebank (Li, Wang & Eisner 2019, section 4).
 
     W_d holds every pair of slot strings seen around a constituent with relation d, also without the final
@@ -228,6 +228,7 @@ def build_vocabulary(examples: Sequence[tuple[Tree, Surface]]) -> Vocabulary:
     `OTHER`, for unseen relations, has the pairs of the rare relations.
     START stands outside all constituents and is part of no puncteme.
 
+    :param flanking: W_d holds only the pairs of strings seen around a constituent, as in the paper.
     :raises InputError: if there are more than `MOST_MARKS` kinds of marks.
     """
     marks = Counter(mark for _, surface in examples for slot in surface for mark in slot)
@@ -248,14 +249,16 @@ def build_vocabulary(examples: Sequence[tuple[Tree, Surface]]) -> Vocabulary:
     function = mark_functions(examples)
     functions = tuple(function.get(mark, SEPARATING) for mark in tokens)
     vocabulary = Vocabulary(tokens, relations, tags, forms, (), tuple(treebanks), functions)
-    return with_pairs_of(vocabulary, examples)
+    return with_pairs_of(vocabulary, examples, flanking=flanking)
 
 
-def with_pairs_of(vocabulary: Vocabulary, examples: Sequence[tuple[Tree, Surface]]) -> Vocabulary:
+def with_pairs_of(
+    vocabulary: Vocabulary, examples: Sequence[tuple[Tree, Surface]], *, flanking: bool = False
+) -> Vocabulary:
     """The same types, with the sets W_d of these examples."""
     singles = [(number,) for number in range(1, len(vocabulary.tokens))]
     always: set[Pair] = {((), ())} | {(one, ()) for one in singles} | {((), one) for one in singles}
-    pairs = [set(always) for _ in vocabulary.relations]
+    pairs = [{((), ())} if flanking else set(always) for _ in vocabulary.relations]
     seen = Counter[Pair]()
     forest = forest_of([tree.heads for tree, _ in examples])
     strings = [
@@ -274,10 +277,13 @@ def with_pairs_of(vocabulary: Vocabulary, examples: Sequence[tuple[Tree, Surface
     edges = zip(relations, forest.left_slot.tolist(), forest.right_slot.tolist(), strict=True)
     for relation, left_slot, right_slot in edges:
         left, right = strings[left_slot], strings[right_slot]
+        if flanking:
+            pairs[relation].add((left, right))
+            continue
         for one in (right, enclosing[right_slot], moved[right_slot]):
             pairs[relation] |= {(left, one), (left, ()), ((), one)}
         seen[left, right] += 1
-    balanced = set(_balanced_pairs(vocabulary, seen))
+    balanced = set() if flanking else set(_balanced_pairs(vocabulary, seen))
     return replace(vocabulary, pairs=tuple(tuple(sorted(some | balanced)) for some in pairs))
 
 

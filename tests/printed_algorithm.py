@@ -1,4 +1,7 @@
-"""Algorithm 1 of Li, Wang & Eisner (2019) as printed, with its matrices: slow, plain, differentiable."""
+"""Algorithm 1 of Li, Wang & Eisner (2019) with its matrices: slow, plain, differentiable.
+
+It is as printed, but for the lines in blue, which compute expectations: here these are gradients.
+"""
 
 import torch
 from torch import Tensor

@@ -88,6 +88,19 @@ def test_pairs_are_those_around_a_constituent_and_their_halves() -> None:
     assert all(list(pairs) == sorted(set(pairs)) for pairs in found.pairs)
 
 
+def test_flanking_pairs_are_those_around_a_constituent() -> None:
+    """Both sides at once, and the empty pair."""
+    found = build_vocabulary([(CHAIN, SURFACE)] * 5, flanking=True)
+    comma, period = found.token_number[","], found.token_number["."]
+    pairs = dict(zip(found.relations, found.pairs, strict=True))
+    assert {name: set(some) for name, some in pairs.items()} == {
+        OTHER: {((), ())},
+        "nsubj": {((), ()), ((), (comma,))},
+        "root": {((), ()), ((), (period,))},
+        "obj:x": {((), ()), ((), (period,))},
+    }
+
+
 def test_json_gives_an_equal_vocabulary() -> None:
     found = vocabulary()
     assert Vocabulary.from_json(json.loads(json.dumps(found.to_json()))) == found

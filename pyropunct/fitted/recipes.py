@@ -54,6 +54,9 @@ class Recipe:
         preferring it.
     :ivar parts: whether brackets and quotation marks may enclose a part of a constituent, see
         `pyropunct.models.extensions`.
+    :ivar flanking: whether W_d has only the pairs of punctemes that flank a constituent in training.
+    :ivar slip_mean: the mean of the normal prior of the log-odds of a slip; ``slip_scale`` its standard
+        deviation.
     :ivar random_start: start from draws of N(0, 1) instead of the priors' means.
     :ivar guide: "map" for a point estimate, "normal" for a mean-field normal posterior over all weights,
         "channel" for one over the channel's weights, with a point estimate of all others.
@@ -89,6 +92,9 @@ class Recipe:
     economy_weight: From0 = 0.2
     empty_score: Annotated[float, Range(0, 1000)] = 0.0
     parts: bool = True
+    flanking: bool = False
+    slip_mean: Annotated[float, Range(-1000, 1000)] = -7.0
+    slip_scale: Above0 = 1.0
     random_start: bool = False
     guide: Literal["map", "channel", "normal"] = "map"
     epochs: Count = 5
@@ -190,6 +196,9 @@ RECIPES: dict[str, Recipe] = {
         symmetry_weight=1.0,
         economy_weight=0.0,
         parts=False,
+        flanking=True,
+        slip_mean=-20.0,
+        slip_scale=0.01,
         random_start=True,
         epochs=30,
         sentences_per_epoch=400,
@@ -201,9 +210,11 @@ RECIPES: dict[str, Recipe] = {
     ),
 }
 """Named recipes: "own" is for attach models that users write, "rules" for models whose rules are to be read;
-"languages" for models of several languages;
-"paper" has the hyperparameters that Li, Wang & Eisner (2019, section 3.2) print, and guesses for
-those that they do not: xi, the scales of the priors, least and decay."""
+"languages" for models of several languages.
+
+"paper" has the W_d of Li, Wang & Eisner (2019), hardly any slip (2e-9, so that each sentence has a
+probability), and the hyperparameters of their section 3.2.  It guesses what they do not print: xi, the scales
+of the priors, least, decay, and the templates of their feature families."""
 
 
 def unusual(recipe: Recipe) -> dict[str, Any]:

@@ -63,7 +63,12 @@ def build_story(vocabulary: Vocabulary, recipe: Recipe, surfaces: Sequence[Tenso
         return Story(
             inventory,
             made("attach", recipe, inventory, tokens, **sizes),
-            Slip(made("channel", recipe, len(tokens), recipe.direction, **of_marks), bigrams),
+            Slip(
+                made("channel", recipe, len(tokens), recipe.direction, **of_marks),
+                bigrams,
+                recipe.slip_mean,
+                recipe.slip_scale,
+            ),
             syntax=HeadOutward(*of_trees, Words(*of_trees, len(vocabulary.forms))),
             marks=tokens,
             symmetry_weight=recipe.symmetry_weight,

@@ -108,7 +108,9 @@ def fit_parsed(
     sentences += with_trees(sentences, [trees for _, trees in seen])
     sentences += [*text, *latent]
     vocabulary = with_pairs_of(
-        model.vocabulary, [(sentence.tree, sentence.surface) for sentence in sentences]
+        model.vocabulary,
+        [(sentence.tree, sentence.surface) for sentence in sentences],
+        flanking=model.recipe.flanking,
     )
     of_unseen = [sentence for sentence, _ in unseen], [trees for _, trees in unseen]
     last = with_trees(*of_unseen)

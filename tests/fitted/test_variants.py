@@ -151,6 +151,7 @@ def test_the_recipe_of_the_paper() -> None:
     assert (paper.batch_size, paper.sentences_per_epoch, paper.epochs) == (5, 400, 30)
     assert (paper.learning_rate, paper.edit_learning_rate, paper.symmetry_weight) == (0.07, 0.07, 1)
     assert (paper.families, paper.random_start, paper.guide) == (PAPER_FAMILIES, True, "map")
+    assert (paper.flanking, paper.parts, paper.slip_mean) == (True, False, -20)
 
 
 def test_the_recipe_for_reading() -> None:

@@ -1,0 +1,41 @@
+"""The numbers of pages are those that experiments have printed, with the present recipes and models."""
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+def program() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("reproduce", ROOT / "benchmarks" / "reproduce.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+REPRODUCE = program()
+
+
+@pytest.mark.parametrize("name", REPRODUCE.EXPERIMENTS)
+def test_an_experiment_was_run_with_the_present_recipes_and_models(name: str) -> None:
+    experiment, kept = REPRODUCE.EXPERIMENTS[name], REPRODUCE.kept(name)
+    assert kept["fingerprint"] == REPRODUCE.fingerprint(experiment)
+    assert kept["commands"] == [f"python {command}" for command in experiment.commands]
+    assert 0 < kept["minutes"] <= REPRODUCE.LONGEST
+
+
+def test_pages_have_the_kept_tables() -> None:
+    """And each table stands on the page of its experiment."""
+    for name, experiment in REPRODUCE.EXPERIMENTS.items():
+        text = (ROOT / "docs" / experiment.page).read_text(encoding="utf-8")
+        assert f"<!-- table {name} -->" in text
+        assert REPRODUCE.with_tables(text) == text
+
+
+def test_no_data_without_an_experiment() -> None:
+    assert {path.stem for path in REPRODUCE.DATA.glob("*.json")} == set(REPRODUCE.EXPERIMENTS)
