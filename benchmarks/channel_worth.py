@@ -63,7 +63,8 @@ def main() -> None:
             with patch("pyropunct.train.fitting.build_vocabulary", vocabulary):
                 model = fit(train, dev, one, direction=options.direction, seed=options.seed)
             found.append(model.evaluate(dev).perplexity)
-        print(f"| {name} | {found[0]:.4f} | {found[1]:.4f} | {found[0] - found[1]:.4f} |", flush=True)
+        label = name if options.recipe == "default" else f"recipe {options.recipe}"
+        print(f"| {label} | {found[0]:.4f} | {found[1]:.4f} | {found[0] - found[1]:.4f} |", flush=True)
 
 
 def delimited(examples: Sequence[tuple[Tree, Surface]], **options: Any) -> Vocabulary:

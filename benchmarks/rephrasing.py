@@ -40,7 +40,7 @@ def main() -> None:
     rephrased = _rephrased(model, sentences, options.seed, options.show)
     marks = [with_punctuation(_marks(sentence)) for sentence in sentences]
     scores = _scores(sentences, rephrased)
-    _print_table(scores, marks)
+    _print_table(options.train.stem, scores, marks)
     seconds = time.process_time() - begin
     print(f"\n{len(sentences)} sentences, {seconds:.0f} seconds of processor time, seed {options.seed}")
 
@@ -95,10 +95,10 @@ def _scores(sentences: Sequence[Sentence], rephrased: dict[str, list[Sentence]])
     }
 
 
-def _print_table(scores: Scores, marks: Sequence[np.ndarray]) -> None:
+def _print_table(treebank: str, scores: Scores, marks: Sequence[np.ndarray]) -> None:
     every = [np.ones_like(one) for one in marks]
-    print("| trigrams | number | base | half | full | p, half and base | p, full and half |")
-    print("|---|---|---|---|---|---|---|")
+    print("| treebank | trigrams | number | base | half | full | p, half and base | p, full and half |")
+    print("|---|---|--:|--:|--:|--:|--:|--:|")
     for name, chosen in (("with punctuation", marks), ("all", every)):
         parts = {
             variant: [one[where] for one, where in zip(some, chosen, strict=True)]
@@ -109,7 +109,7 @@ def _print_table(scores: Scores, marks: Sequence[np.ndarray]) -> None:
         cells = [f"{perplexity(joined[variant]):.1f}" for variant in (BASE, HALF, FULL)]
         tests = [permutation_test(sums[one], sums[other]) for one, other in ((HALF, BASE), (FULL, HALF))]
         cells += [f"{value:.4f}" for value in tests]
-        print(f"| {name} | {len(joined[BASE]):,} | {' | '.join(cells)} |")
+        print(f"| {treebank} | {name} | {len(joined[BASE]):,} | {' | '.join(cells)} |")
 
 
 if __name__ == "__main__":

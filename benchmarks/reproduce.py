@@ -12,10 +12,12 @@ writes the kept tables into the pages, between ``<!-- table NAME -->`` and ``<!-
 import argparse
 import hashlib
 import json
+import os
 import re
 import shlex
 import subprocess
 import sys
+import tempfile
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,6 +29,7 @@ from pyropunct.shipped import place_of
 
 ROOT = Path(__file__).parent.parent
 DATA = ROOT / "docs" / "data"
+PLACE = re.compile(r"\{(.*?)\}")
 LONGEST = 20
 """The most minutes that an experiment takes."""
 
@@ -46,6 +49,23 @@ class Experiment(NamedTuple):
     cut: str = ""
 
 
+TREEBANKS = (
+    "ar_padt-ud12-PART_small",
+    "hi_hdtb-ud12-PART_small",
+    "es_ancora-ud14-PART_small",
+    "zh_gsd-ud14-PART",
+    "en_ewt-ud14-PART",
+)
+"""Those of the paper's languages."""
+
+
+def _permutation(name: str) -> tuple[str, str]:
+    """Fit a model, and rephrase its treebank."""
+    train, dev = (f"{{{name.replace('PART', part)}}}" for part in ("train", "dev"))
+    fit = f"-m pyropunct fit {train} --dev {dev} --economy-weight 0 --out {{scratch}}/model --threads 2"
+    return fit, f"benchmarks/rephrasing.py {{scratch}}/model {train} --sentences 1400 --threads 2"
+
+
 EXPERIMENTS = {
     "heads": Experiment(
         "guide/reattachment.md",
@@ -57,9 +77,29 @@ EXPERIMENTS = {
     ),
     "channel": Experiment(
         "rivals/tables.md",
-        ("benchmarks/treebanks.py {} --only ar,zh,hi,es --threads 2",),
+        ("benchmarks/treebanks.py {} --threads 2",),
         ("default",),
-        "English, which takes an hour",
+    ),
+    "worth": Experiment(
+        "rivals/tables.md",
+        (
+            "benchmarks/channel_worth.py {en_ewt-ud14-train} {en_ewt-ud14-dev} --every 6 --threads 2",
+            "benchmarks/channel_worth.py {en_ewt-ud14-train} {en_ewt-ud14-dev} --every 6 --threads 2 "
+            "--only default --recipe paper",
+        ),
+        ("default", "paper"),
+        "five of six sentences",
+    ),
+    "rules": Experiment(
+        "guide/rules.md",
+        ("benchmarks/rules_of_english.py {en_ewt-ud14-train} {en_ewt-ud14-dev} --threads 2",),
+        ("rules", "default"),
+    ),
+    "permutation": Experiment(
+        "reference/permutation.md",
+        tuple(command for name in TREEBANKS for command in _permutation(name)),
+        ("default",),
+        "Chinese and English sentences behind the first 1,400",
     ),
 }
 """The experiments by their names."""
@@ -78,6 +118,21 @@ def kept(name: str) -> dict[str, Any]:
     """What an experiment has printed, and when; empty if it was never run."""
     place = DATA / f"{name}.json"
     return json.loads(place.read_text(encoding="utf-8")) if place.exists() else {}
+
+
+def is_present(name: str) -> bool:
+    """Whether what is kept comes from the present commands, recipes and models."""
+    experiment, found = EXPERIMENTS[name], kept(name)
+    return (
+        bool(found)
+        and found["commands"] == commands_of(experiment)
+        and found["fingerprint"] == fingerprint(experiment)
+    )
+
+
+def commands_of(experiment: Experiment) -> list[str]:
+    """The commands, as a reader types them."""
+    return [f"python {command}" for command in experiment.commands]
 
 
 def with_tables(text: str) -> str:
@@ -99,7 +154,7 @@ def main() -> None:
     options = made.parse_args()
     for name in () if options.pages else options.names or EXPERIMENTS:
         experiment = EXPERIMENTS[name]
-        if options.again or kept(name).get("fingerprint") != fingerprint(experiment):
+        if options.again or not is_present(name):
             run(name, experiment, options.folder)
     for page in {experiment.page for experiment in EXPERIMENTS.values()}:
         place = ROOT / "docs" / page
@@ -110,16 +165,15 @@ def run(name: str, experiment: Experiment, folder: Path) -> None:
     """Run an experiment and keep its table."""
     files = {file.stem: file for file in sorted(folder.rglob("*.conllu"))} | {"": folder}
     began, table = time.monotonic(), list[str]()
-    for command in experiment.commands:
-        words = [
-            re.sub(r"\{(.*?)\}", lambda found: str(files[found[1]]), word) for word in shlex.split(command)
-        ]
-        print(f"{name}: python {command}", file=sys.stderr)
-        done = subprocess.run([sys.executable, *words], cwd=ROOT, check=True, text=True, capture_output=True)
-        rows = [line for line in done.stdout.splitlines() if line.startswith("|")]
-        table += rows[2:] if table else rows
+    with tempfile.TemporaryDirectory() as scratch:
+        files = {file.stem: str(file) for file in sorted(folder.rglob("*.conllu"))}
+        files |= {"": str(folder), "scratch": scratch}
+        for command in experiment.commands:
+            print(f"{name}: python {command}", file=sys.stderr)
+            rows = printed([PLACE.sub(lambda found: files[found[1]], word) for word in shlex.split(command)])
+            table += rows[2:] if table else rows
     found = {
-        "commands": [f"python {command}" for command in experiment.commands],
+        "commands": commands_of(experiment),
         "cut": experiment.cut,
         "depends": experiment.depends,
         "fingerprint": fingerprint(experiment),
@@ -132,6 +186,20 @@ def run(name: str, experiment: Experiment, folder: Path) -> None:
     with written_whole(DATA / f"{name}.json") as stream:
         stream.write((json.dumps(found, indent=1, ensure_ascii=False) + "\n").encode())
     print(f"{name}: {found['minutes']} minutes", file=sys.stderr)
+
+
+def printed(words: list[str]) -> list[str]:
+    """The rows of tables that a program prints."""
+    paths = f"{ROOT / 'tutorials'}:{os.environ.get('PYTHONPATH', '')}"  # of the trigram model
+    done = subprocess.run(
+        [sys.executable, *words],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": paths},
+        check=True,
+        text=True,
+        stdout=subprocess.PIPE,
+    )
+    return [line for line in done.stdout.splitlines() if line.startswith("|")]
 
 
 def _git(*words: str) -> str:

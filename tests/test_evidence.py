@@ -23,10 +23,8 @@ REPRODUCE = program()
 
 @pytest.mark.parametrize("name", REPRODUCE.EXPERIMENTS)
 def test_an_experiment_was_run_with_the_present_recipes_and_models(name: str) -> None:
-    experiment, kept = REPRODUCE.EXPERIMENTS[name], REPRODUCE.kept(name)
-    assert kept["fingerprint"] == REPRODUCE.fingerprint(experiment)
-    assert kept["commands"] == [f"python {command}" for command in experiment.commands]
-    assert 0 < kept["minutes"] <= REPRODUCE.LONGEST
+    assert REPRODUCE.is_present(name)
+    assert 0 < REPRODUCE.kept(name)["minutes"] <= REPRODUCE.LONGEST
 
 
 def test_pages_have_the_kept_tables() -> None:

@@ -1,5 +1,6 @@
 """What is installed."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -20,8 +21,8 @@ MOST = 14_000_000
 
 
 @pytest.fixture(scope="module")
-def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
-    """The files in the wheel, with their sizes there; it is built from a copy, and nothing is left behind."""
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel; it is built from a copy, and nothing is left behind."""
     folder = tmp_path_factory.mktemp("wheel")
     for part in PARTS:
         if (ROOT / part).is_dir():
@@ -41,6 +42,12 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
     ]
     subprocess.run([*command, "--wheel-dir", "out"], cwd=folder, check=True, capture_output=True)
     (wheel,) = (folder / "out").iterdir()
+    return wheel
+
+
+@pytest.fixture(scope="module")
+def files(wheel: Path) -> dict[str, int]:
+    """The files in the wheel, with their sizes there."""
     with zipfile.ZipFile(wheel) as archive:
         return {file.filename: file.compress_size for file in archive.infolist()}
 
@@ -81,3 +88,26 @@ def test_nothing_else_is_in_the_wheel(names: set[str]) -> None:
 
 def test_the_version_is_there() -> None:
     assert re.fullmatch(r"\d+\.\d+\.\d+", pyropunct.__version__)
+
+
+def test_the_wheel_runs_elsewhere(wheel: Path, tmp_path: Path) -> None:
+    """Outside of the sources, with nothing compiled: it restores with its model, and fits a treebank."""
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path / "site")
+    paths = os.environ | {"PYTHONPATH": str(tmp_path / "site")}
+
+    def printed(*words: str, given: str = "") -> str:
+        command = [sys.executable, *words]
+        done = subprocess.run(
+            command, cwd=tmp_path, env=paths, input=given, check=True, text=True, capture_output=True
+        )
+        return done.stdout
+
+    place = printed("-c", "import pyropunct; print(pyropunct.__file__)")
+    assert Path(place.strip()).is_relative_to(tmp_path / "site")
+    words = "however the meeting ended without a vote\n"
+    assert printed("-m", "pyropunct", "restore", "en", "-", given=words) == (
+        "However, the meeting ended without a vote.\n"
+    )
+    printed("-m", "pyropunct", "fit", "--epochs", "1", "--out", "quick")
+    assert (tmp_path / "quick.safetensors").exists()
