@@ -75,6 +75,7 @@ EXPERIMENTS = {
         ),
         ("multi", "en"),
     ),
+    "counts": Experiment("rivals/tables.md", ("benchmarks/treebanks.py {} --counts",), ()),
     "channel": Experiment(
         "rivals/tables.md",
         ("benchmarks/treebanks.py {} --threads 2",),
@@ -89,6 +90,23 @@ EXPERIMENTS = {
         ),
         ("default", "paper"),
         "five of six sentences",
+    ),
+    "underlying": Experiment(
+        "experiments/index.md",
+        (
+            "benchmarks/underlying.py en {en_ewt-ud216-dev}",
+            "benchmarks/underlying.py en {en_gum-v11-dev}",
+            *(f"benchmarks/underlying.py multi {{{code}-dev}}" for code in ("de", "fr", "es", "ru")),
+        ),
+        ("en", "multi"),
+    ),
+    "paper": Experiment(
+        "experiments/index.md",
+        (
+            "benchmarks/channel_worth.py {zh_gsd-ud14-train} {zh_gsd-ud14-dev} --only default --recipe paper "
+            "--threads 2",
+        ),
+        ("paper",),
     ),
     "rules": Experiment(
         "guide/rules.md",
@@ -135,6 +153,11 @@ def commands_of(experiment: Experiment) -> list[str]:
     return [f"python {command}" for command in experiment.commands]
 
 
+def pages() -> list[Path]:
+    """All pages."""
+    return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
 def with_tables(text: str) -> str:
     """A page with the kept tables; those that were never made stay as they are."""
 
@@ -156,9 +179,8 @@ def main() -> None:
         experiment = EXPERIMENTS[name]
         if options.again or not is_present(name):
             run(name, experiment, options.folder)
-    for page in {experiment.page for experiment in EXPERIMENTS.values()}:
-        place = ROOT / "docs" / page
-        place.write_text(with_tables(place.read_text(encoding="utf-8")), encoding="utf-8")
+    for page in pages():
+        page.write_text(with_tables(page.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 def run(name: str, experiment: Experiment, folder: Path) -> None:

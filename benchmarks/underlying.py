@@ -17,9 +17,8 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-import torch
-
-from pyropunct import Punctuator, read_treebank
+from pyropunct import Punctuator
+from pyropunct.cli.loading import TreebankUse
 from pyropunct.models.symmetry import PAIRED, unmatched
 from pyropunct.tasks import FIRST
 from pyropunct.tasks.rephrase.rephrasing import Rephraser
@@ -95,14 +94,13 @@ def main() -> None:
     made.add_argument("file", type=Path)
     made.add_argument("--relation", default="advcl")
     options = made.parse_args()
-    torch.set_num_threads(1)
-    model = Punctuator.load(options.model)
+    model, treebank = TreebankUse(threads=1).load_for(str(options.model), str(options.file))
     counts = Counts(model, options.relation)
-    for tree in counts.rephraser.underlying(list(read_treebank(options.file))):
+    for tree in counts.rephraser.underlying(list(treebank)):
         counts.add(tree)
-    print("| what | as it should be | of |\n|---|---|---|")
+    print("| treebank | what | as it should be | of |\n|---|---|--:|--:|")
     for name in ("initial", "final", "mid", "moved", "bracket or quotation mark", "final marks"):
-        print(f"| {name} | {counts.kept[name]:,} | {counts.seen[name]:,} |")
+        print(f"| {options.file.stem} | {name} | {counts.kept[name]:,} | {counts.seen[name]:,} |")
     erased = ", ".join(f"{display(mark)} {count:,}" for mark, count in counts.erased.most_common())
     print(f"erased: {erased}")
 
