@@ -1,4 +1,4 @@
-"""Train the English models that come with the package, and print a table in docs/reference/results.md.
+"""Train the English models that come with the package, and print a table in docs/reference/models.md.
 
     python benchmarks/shipped.py en_ewt-ud-train.conllu en_ewt-ud-dev.conllu --text masc-written.txt
                                  [--more speeches.txt --more textbook.txt ...]

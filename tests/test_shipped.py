@@ -43,8 +43,8 @@ def punctuator() -> pyropunct.Punctuator:
 @pytest.fixture(scope="module")
 def table() -> dict[str, str]:
     """The numbers in the documents."""
-    text = (ROOT / "docs" / "reference" / "results.md").read_text(encoding="utf-8")
-    section = text.partition("## The English model of the package\n")[2].partition("\n## ")[0]
+    text = (ROOT / "docs" / "reference" / "models.md").read_text(encoding="utf-8")
+    section = text.partition("## English: `en` {#en}\n")[2].partition("\n## ")[0]
     return dict(re.findall(r"^\| (.+?) \| (.+?) \|$", section, re.MULTILINE))
 
 
