@@ -1,9 +1,10 @@
-"""How often proposals of heads are right, by rule and what is the matter, as a Markdown table.
+"""How often proposals of heads are right, by their rule and by the fault of the old head.
 
     python benchmarks/planted_heads.py MODEL FILE.conllu... [--share 0.05] [--seed 0]
 
-A share of the marks gets a wrong head: the root, the word before, or any word.  A proposal is right if it is
-the head that the treebank had.  `pyropunct.tasks.explain.proposals.RIGHT` has these numbers.
+Prints a Markdown table.  A share of the marks gets a wrong head: the root, the word before, or any word.  A
+proposal is right if it is the head that the treebank had.  `pyropunct.tasks.explain.proposals.RIGHT` has
+these numbers.
 """
 
 import argparse

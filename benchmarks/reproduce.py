@@ -3,10 +3,10 @@
     python benchmarks/reproduce.py FOLDER [NAME...] [--again] [--pages]
 
 FOLDER holds treebanks of Universal Dependencies.  Each experiment takes at most 20 minutes on two cores;
-where the whole would take longer, it says what is cut.  The tables that it prints are kept in ``docs/data``,
-with its commands, the commit, the date, and the fingerprint of the recipes and models that it depends on.  An
-experiment whose fingerprint is the present one is not run again, but with ``--again``.  ``--pages`` only
-writes the kept tables into the pages, between ``<!-- table NAME -->`` and ``<!-- end -->``.
+where the whole would take longer, a part is cut, and named.  The tables that it prints are kept in
+``docs/data``, with its commands, the commit, the date, and the fingerprint of the recipes and models that it
+depends on.  An experiment whose fingerprint is the present one is not run again, but with ``--again``.
+``--pages`` only writes the kept tables into the pages, between ``<!-- table NAME -->`` and ``<!-- end -->``.
 """
 
 import argparse
@@ -40,7 +40,7 @@ class Experiment(NamedTuple):
     :ivar commands: what prints it, in which ``{name}`` is the treebank NAME in the folder; if there are
         several, the rows of the later ones follow.
     :ivar depends: the recipes and models of the package on which the numbers depend.
-    :ivar cut: what is left out to keep the time.
+    :ivar cut: what is left out, as it would take longer than 20 minutes.
     """
 
     page: str
@@ -139,7 +139,7 @@ def kept(name: str) -> dict[str, Any]:
 
 
 def is_present(name: str) -> bool:
-    """Whether what is kept comes from the present commands, recipes and models."""
+    """Whether the kept table was made with the present commands, recipes and models."""
     experiment, found = EXPERIMENTS[name], kept(name)
     return (
         bool(found)
@@ -172,9 +172,13 @@ def main() -> None:
     made = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     made.add_argument("folder", metavar="FOLDER", type=Path)
     made.add_argument("names", metavar="NAME", nargs="*")
-    made.add_argument("--again", action="store_true", help="run what has been run with these recipes too")
+    made.add_argument("--again", action="store_true", help="run what is up to date again")
     made.add_argument("--pages", action="store_true", help="run nothing")
     options = made.parse_args()
+    if unknown := set(options.names) - set(EXPERIMENTS):
+        made.error(
+            f"no experiment is called {', '.join(sorted(unknown))}; there are {', '.join(EXPERIMENTS)}"
+        )
     for name in () if options.pages else options.names or EXPERIMENTS:
         experiment = EXPERIMENTS[name]
         if options.again or not is_present(name):

@@ -22,6 +22,26 @@ def sentence(words: str, *slots: str) -> Sentence:
     return replace(made, surface=((START, *first), *others))
 
 
+def conllu_of(tokens: str) -> str:
+    """The CoNLL-U of tokens "form/head/relation"; no space follows those that end in a tilde.
+
+    Tokens with the relation "punct", or a star behind it, are marks.
+    """
+    rows = []
+    for number, token in enumerate(tokens.split(), 1):
+        form, head, relation = token.rstrip("~").rsplit("/", 2)
+        tag = "PUNCT" if relation == "punct" or relation.endswith("*") else "NOUN"
+        misc = "SpaceAfter=No" if token.endswith("~") else "_"
+        rows.append(f"{number}\t{form}\t_\t{tag}\t_\t_\t{head}\t{relation.rstrip('*')}\t_\t{misc}")
+    return "\n".join(rows) + "\n\n"
+
+
+def annotated(tokens: str) -> Sentence:
+    """The sentence of `conllu_of`."""
+    [found] = read_text(conllu_of(tokens))
+    return found
+
+
 def embedded(split: str, size: int) -> list[Sentence]:
     """The first sentences of the embedded treebank."""
     return list(read_treebank(embedded_treebank_path(split)))[:size]

@@ -124,10 +124,14 @@ class Comparison:
         return f"{self.of}{' → ' if self.table == PAIRS else ': '}{self.outcome}"
 
     @property
+    def own(self) -> list[Share]:
+        """The shares of single languages that have one."""
+        return [share for share in self.shares[self.first :] if share is not None]
+
+    @property
     def is_sparse(self) -> bool:
         """Whether fewer than half of the languages have enough of it."""
-        own = self.shares[self.first :]
-        return 2 * own.count(None) > len(own)
+        return 2 * len(self.own) < len(self.shares) - self.first
 
     @property
     def known(self) -> list[Share]:
@@ -137,8 +141,8 @@ class Comparison:
     @property
     def differs(self) -> bool:
         """Whether the intervals of two languages do not overlap."""
-        known = [share for share in self.shares[self.first :] if share is not None]
-        return bool(known) and max(share.low for share in known) > min(share.high for share in known)
+        own = self.own
+        return bool(own) and max(share.low for share in own) > min(share.high for share in own)
 
 
 def side_by_side(

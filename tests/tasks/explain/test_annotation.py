@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from command_line import printed
+from sentences import conllu_of
 
 from pyropunct.tasks.explain.annotation import findings
 from pyropunct.treebank.reading import read_text
@@ -39,16 +40,10 @@ def test_findings(rows: list[str], what: str, token: int) -> None:
 
 
 def test_the_rarer_relation_of_speech() -> None:
-    rows = ["1 “ 3 punct", "2 He 3 nsubj", "3 is 0 root", "4 in 3 x", "5 ” 3 punct", "6 said 3 parataxis"]
-    cells = (row.split() for row in rows)
-    lines = [
-        f"{n}\t{form}\t_\t{'PUNCT' if relation == 'punct' else 'X'}\t_\t_\t{head}\t{relation}\t_\t_"
-        for n, form, head, relation in cells
-    ]
-    speech = "\n".join(lines)
+    speech = conllu_of("“/3/punct He/3/nsubj is/0/root in/3/x ”/3/punct said/3/parataxis")
     other = speech.replace("\t0\troot", "\t6\tccomp").replace("\t3\tparataxis", "\t0\troot")
     assert findings(read_text(speech)) == []
-    [found] = findings(read_text("\n\n".join([other, speech, other])))
+    [found] = findings(read_text(other + speech + other))
     assert (found.what, found.token) == ("quoted speech has the relation root", 1)
 
 
@@ -56,7 +51,7 @@ def test_marks_that_close_in_another_sentence() -> None:
     """They have their partners, unless it is far away; a bracket behind a number has none."""
 
     def block(mark: str) -> str:
-        return f"1\tGo\t_\tX\t_\t_\t0\troot\t_\t_\n2\t{mark}\t_\tPUNCT\t_\t_\t1\tpunct\t_\t_\n\n"
+        return conllu_of(f"Go/0/root {mark}/1/punct")
 
     assert findings(read_text(block("„") + block(",") * 9 + block("“"))) == []
     assert len(findings(read_text(block("„") + block(",") * 10 + block("“")))) == 2
@@ -66,7 +61,7 @@ def test_marks_that_close_in_another_sentence() -> None:
 
 def test_the_report_names_them(small: Path, tmp_path: Path) -> None:
     """In the order of their kinds, with a few places for people and all for programs."""
-    block = "1\tGo\t_\tX\t_\t_\t0\troot\t_\t_\n2\t:-)\t_\tPUNCT\t_\t_\t1\tdiscourse\t_\t_\n\n"
+    block = conllu_of("Go/0/root :-)/1/discourse*")
     file = tmp_path / "odd.conllu"
     file.write_text(block * 12 + (small / "dev.conllu").read_text(encoding="utf-8"), encoding="utf-8")
     arguments = ("underlying", small / "model", file, "--format")

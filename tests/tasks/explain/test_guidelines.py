@@ -3,25 +3,10 @@
 from collections.abc import Mapping
 
 import pytest
+from sentences import annotated
 
 from pyropunct.tasks.explain.guidelines import GuidedHead, guided_heads
-from pyropunct.treebank.reading import read_text
 from pyropunct.treebank.sentence import Sentence
-
-
-def treebank_sentence(tokens: str) -> Sentence:
-    """A sentence of tokens "form/head/relation"; no space follows those that end in a tilde.
-
-    A mark has the relation "punct" or a star behind its relation.
-    """
-    rows = []
-    for number, token in enumerate(tokens.split(), 1):
-        form, head, relation = token.rstrip("~").rsplit("/", 2)
-        tag = "PUNCT" if relation == "punct" or relation.endswith("*") else "NOUN"
-        misc = "SpaceAfter=No" if token.endswith("~") else "_"
-        rows.append(f"{number}\t{form}\t_\t{tag}\t_\t_\t{head}\t{relation.rstrip('*')}\t_\t{misc}")
-    [sentence] = read_text("\n".join(rows) + "\n\n")
-    return sentence
 
 
 def heads(sentence: Sentence, sprouts: Mapping[str, tuple[str, str]] | None = None) -> list[tuple[str, str]]:
@@ -159,4 +144,4 @@ COMMAS = (",", ",")
 def test_guidelines(
     tokens: str, sprouts: dict[str, tuple[str, str]], expected: list[tuple[str, str]]
 ) -> None:
-    assert heads(treebank_sentence(tokens), sprouts) == expected
+    assert heads(annotated(tokens), sprouts) == expected

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from command_line import complaint, printed
+from sentences import annotated
 
 from pyropunct.punctuator import Punctuator
 from pyropunct.tasks.explain.guidelines import Rule, guided_heads
@@ -66,23 +67,8 @@ def test_a_planted_head_is_the_only_proposal(model: Punctuator, dev: list[Senten
     ],
 )
 def test_what_is_the_matter(change: dict[int, int], matter: Matter, rule: Rule, probability: float) -> None:
-    [sentence] = read_text(
-        "\n".join(
-            f"{n}\t{form}\t_\t{'PUNCT' if relation == 'punct' else 'X'}\t_\t_\t{head}\t{relation}\t_\t_"
-            for n, (form, head, relation) in enumerate(
-                [
-                    ("They", 2, "nsubj"),
-                    ("bought", 0, "root"),
-                    ("lamps", 2, "obj"),
-                    (",", 6, "punct"),
-                    ("“", 6, "punct"),
-                    ("chairs", 3, "conj"),
-                    ("”", 6, "punct"),
-                    (".", 2, "punct"),
-                ],
-                1,
-            )
-        )
+    sentence = annotated(
+        "They/2/nsubj bought/0/root lamps/2/obj ,/6/punct “/6/punct chairs/3/conj ”/6/punct ./2/punct"
     )
     right = guided_heads(sentence, [((), ())] * len(sentence.tree))
     assert list(doubtful(sentence, right)) == []
