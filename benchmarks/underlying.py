@@ -27,6 +27,8 @@ from pyropunct.text.marks import SPECIAL, display
 from pyropunct.treebank.orthography import DELIMITING, FINAL
 from pyropunct.treebank.sentence import part_of
 
+COLUMNS = ("initial", "final", "mid", "moved", "brackets, quotation marks", "final marks")
+
 
 class Counts:
     """Counts of what the best T' of sentences have."""
@@ -45,13 +47,13 @@ class Counts:
         parts = [part for part in map(part_of, tree.punctemes) if part]
         below.update(mark for part in parts for mark in part[:2])
         for counted in (self.seen, self.kept):
-            counted["bracket or quotation mark"] += len(parts)
+            counted["brackets, quotation marks"] += len(parts)
         self.erased.update({mark: n for mark, n in (below - page).items() if mark not in SPECIAL})
         heads = tree.sentence.tree.heads
         for head, (left, right), kind in zip(heads, tree.punctemes, self._kinds(tree), strict=True):
             if not PAIRED.isdisjoint(left + right):
-                self.seen["bracket or quotation mark"] += 1
-                self.kept["bracket or quotation mark"] += not unmatched(left, right)
+                self.seen["brackets, quotation marks"] += 1
+                self.kept["brackets, quotation marks"] += not unmatched(left, right)
             self.seen["final marks"] += not self._final.isdisjoint(left + right)
             self.kept["final marks"] += not head and not self._final.isdisjoint(left + right)
             sides = [not self._delimiting.isdisjoint(side) for side in (left, right)]
@@ -98,9 +100,9 @@ def main() -> None:
     counts = Counts(model, options.relation)
     for tree in counts.rephraser.underlying(list(treebank)):
         counts.add(tree)
-    print("| treebank | what | as it should be | of |\n|---|---|--:|--:|")
-    for name in ("initial", "final", "mid", "moved", "bracket or quotation mark", "final marks"):
-        print(f"| {options.file.stem} | {name} | {counts.kept[name]:,} | {counts.seen[name]:,} |")
+    print(f"| treebank | {' | '.join(COLUMNS)} |\n|---{'|---' * len(COLUMNS)}|")
+    cells = (f"{counts.kept[name]:,} of {counts.seen[name]:,}" for name in COLUMNS)
+    print(f"| {options.file.stem} | {' | '.join(cells)} |")
     erased = ", ".join(f"{display(mark)} {count:,}" for mark, count in counts.erased.most_common())
     print(f"erased: {erased}")
 
