@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import torch
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save
+from safetensors import SafetensorError, deserialize, safe_open
+from safetensors.torch import load, save
 from torch import Tensor
 
 from pyropunct.errors import CannotWriteError, ModelFileError, first_line
@@ -104,14 +104,14 @@ def read_tensors(path: Path, file_format: str) -> tuple[dict[str, Any], dict[str
     """
     try:
         _check_place(path)
-        with safe_open(path, "pt") as file:
-            header = _header(path, file.metadata() or {}, file_format)
-            names = list(file.keys())
-            for name in names:
-                kind = file.get_slice(name).get_dtype()  # safetensors has checked the sizes of all tensors
-                if kind not in TYPES:
-                    raise ModelFileError(f"{path}: is damaged: {name} has numbers of the foreign type {kind}")
-            tensors = {name: file.get_tensor(name).clone() for name in names}
+        content = path.read_bytes()  # not mapped: the file may be replaced while it is read
+        kinds = {name: part["dtype"] for name, part in deserialize(content)}  # checks the sizes of tensors
+        size = int.from_bytes(content[:8], "little")
+        header = _header(path, json.loads(content[8 : 8 + size]).get("__metadata__") or {}, file_format)
+        for name, kind in kinds.items():
+            if kind not in TYPES:
+                raise ModelFileError(f"{path}: is damaged: {name} has numbers of the foreign type {kind}")
+        tensors = load(content)
     except SafetensorError as error:
         problem = "this looks like text: MODEL comes before FILE" if _is_text(path) else first_line(error)
         raise ModelFileError(f"{path}: is damaged, or not the file of a {file_format}: {problem}") from error

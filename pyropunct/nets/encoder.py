@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
+from safetensors.torch import load
 from torch import Tensor
 
 from pyropunct.errors import MissingPartError, first_line, installing
@@ -53,6 +54,40 @@ MOST_GROWTH = 1000
 """How many times longer a tokenizer may make a text before it cuts it."""
 
 
+MOST_FRAME = 100_000
+"""The most characters of what a tokenizer says about special pieces around a text."""
+
+
+CONFIG, WEIGHTS = "config.json", "model.safetensors"
+"""The files with the settings and with all weights of an encoder."""
+
+
+TYPES = frozenset(
+    {
+        "bert",
+        "camembert",
+        "deberta",
+        "deberta-v2",
+        "distilbert",
+        "electra",
+        "ernie",
+        "modernbert",
+        "mpnet",
+        "roberta",
+        "xlm-roberta",
+    }
+)
+"""The types of encoders that are loaded, as transformers calls them; others may build large parts unasked."""
+
+
+MOST_LAYERS = 100
+"""The most layers of an encoder."""
+
+
+PASSING = frozenset({"_name_or_path", "architectures", "dtype", "torch_dtype", "transformers_version"})
+"""The settings of an encoder that do not change its states."""
+
+
 class PieceWindow(NamedTuple):
     """Neighbouring words of a sentence, as pieces.
 
@@ -73,7 +108,7 @@ class Opened:
 
     :ivar layers: the layers whose states are averaged; 0 are the embeddings.
     :ivar longest: the most pieces in one window.
-    :ivar weights: the checksum of its files of weights.
+    :ivar weights: the checksum of its weights; ``config``, of its settings, empty if these are in one file.
     """
 
     model: Any
@@ -82,6 +117,7 @@ class Opened:
     size: int
     longest: int
     weights: str
+    config: str
 
     def features(self, sentences: Sequence[Sequence[str]]) -> Tensor:
         """(sentences, longest, size) features with gradients; long sentences are read in windows."""
@@ -119,6 +155,8 @@ class Opened:
         mask = (torch.arange(longest) < lengths[:, None]).long()
         states = _states(self.model, numbers.to(device), mask.to(device))
         mean = torch.stack([states[layer] for layer in self.layers]).mean(0).float()
+        if not mean.isfinite().all():
+            raise MissingPartError("the encoder computes numbers that are not finite")
         for row, window in zip(mean, windows, strict=True):
             of_words = row[len(before) : len(before) + len(window.pieces)]
             sizes = torch.tensor(window.lengths, device=device)
@@ -243,6 +281,7 @@ def identity_of(opened: Opened) -> dict[str, Any]:
         "layers": list(opened.layers),
         "pieces": hashlib.sha256(repr(known).encode()).hexdigest(),
         "weights": opened.weights,
+        **({"config": opened.config} if opened.config else {}),
     }
 
 
@@ -252,7 +291,8 @@ def checked_identity(plain: Mapping[str, Any]) -> dict[str, Any]:
     sizes, texts = [identity["size"], *identity["layers"]], [identity["pieces"], identity["weights"]]
     if not all(type(size) is int and size >= 0 for size in sizes) or not identity["size"]:
         raise ValueError("the sizes of the encoder are no numbers")
-    if not all(isinstance(text, str) for text in [*texts, plain["place"]]):
+    identity |= {"config": plain["config"]} if "config" in plain else {}  # models before 1.1 lack it
+    if not all(isinstance(text, str) for text in [*texts, identity.get("config", ""), plain["place"]]):
         raise ValueError("the place or a checksum of the encoder is no text")
     return identity
 
@@ -264,9 +304,10 @@ def _check(place: str, identity: Mapping[str, Any], wanted: Mapping[str, Any]) -
         "layers": "has another number of layers",
         "pieces": "cuts words into other pieces",
         "weights": "has other weights",
+        "config": "has other settings",
     }
     for name, problem in problems.items():
-        if identity[name] != wanted[name]:
+        if name in wanted and identity.get(name) != wanted[name]:
             raise MissingPartError(
                 f"encoder {place}: is not the one that the model was trained with: it {problem}; "
                 "name the right one with --encoder"
@@ -287,6 +328,8 @@ def opened_at(place: str) -> Opened:
         model = model.eval()
         with torch.no_grad():
             states = _states(model, torch.zeros(1, 1, dtype=torch.long), torch.ones(1, 1, dtype=torch.long))
+        if not all(layer.isfinite().all() for layer in states):
+            raise ValueError("it computes numbers that are not finite")
         depth = len(states) - 1
         return Opened(
             model,
@@ -294,38 +337,52 @@ def opened_at(place: str) -> Opened:
             tuple(sorted({round(share * depth) for share in DEPTHS})),
             states[-1].shape[-1],
             _longest(model, tokenizer),
-            digest_of(found) if found.is_file() else _checksum(found),
+            digest_of(found) if found.is_file() else _checksum(found / WEIGHTS),
+            "" if found.is_file() else _settings(found / CONFIG),
         )
 
 
 def _in_folder(transformers: Any, folder: Path) -> tuple[Any, Any]:
     """The model and the tokenizer in a folder."""
     offline = {"local_files_only": True, "trust_remote_code": False}
-    _check_growth(folder / "tokenizer.json")
+    _check_tokenizer(folder / "tokenizer.json")
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **offline)
     config = transformers.AutoConfig.from_pretrained(folder, **offline)
     config._attn_implementation = config._experts_implementation = (
         None  # otherwise they may name foreign code
     )
-    model, info = transformers.AutoModel.from_pretrained(
-        folder,
-        config=config,
-        **offline,
-        use_safetensors=True,
-        dtype=torch.float,
-        output_loading_info=True,
+    weights = load((folder / WEIGHTS).read_bytes())  # not mapped: the file may change while it is used
+    kind = _kind(transformers, config, weights)
+    model, info = kind.from_pretrained(
+        None, config=config, state_dict=weights, dtype=torch.float, output_loading_info=True
     )
     if lacking := sorted(name for name in info["missing_keys"] if "pooler" not in name):
         raise ValueError(f"its weights lack {lacking[0]}")
     if max(tokenizer.get_vocab().values()) >= model.get_input_embeddings().num_embeddings:
         raise ValueError("its tokenizer has other pieces than its weights")
-    return model.get_encoder() if model.config.is_encoder_decoder else model, tokenizer
+    return model, tokenizer
 
 
-def _check_growth(path: Path) -> None:
-    """Reject a tokenizer file that can make texts over `MOST_GROWTH` times as long and fill the memory."""
+def _kind(transformers: Any, config: Any, weights: Mapping[str, Tensor]) -> Any:
+    """The class of a model; rejects settings that describe a larger one than the weights, for its memory."""
+    if config.model_type not in TYPES:
+        raise ValueError(f"its type is {config.model_type}, not one of {', '.join(sorted(TYPES))}")
+    if config.num_hidden_layers > MOST_LAYERS:
+        raise ValueError(f"it has {config.num_hidden_layers:,} layers; the most are {MOST_LAYERS}")
+    with torch.device("meta"):
+        described = transformers.AutoModel.from_config(config)
+    needed = sum(part.numel() for name, part in described.named_parameters() if "pooler" not in name)
+    if needed > 2 * (there := sum(part.numel() for part in weights.values())):
+        raise ValueError(f"its settings describe {needed:,} weights, but there are {there:,}")
+    return type(described)
+
+
+def _check_tokenizer(path: Path) -> None:
+    """Reject a tokenizer file that can make texts over `MOST_GROWTH` times as long, or has a long frame."""
     if path.exists():
         plain = json.loads(path.read_text("utf-8"))
+        if len(json.dumps(plain.get("post_processor"))) > MOST_FRAME:
+            raise ValueError("its tokenizer puts too many pieces around a text")
         if _growth([plain.get("normalizer"), plain.get("pre_tokenizer")]) > MOST_GROWTH:
             raise ValueError(f"its tokenizer may make a text more than {MOST_GROWTH} times as long")
 
@@ -352,12 +409,16 @@ def _longest(model: Any, tokenizer: Any) -> int:
     return longest
 
 
-def _checksum(folder: Path) -> str:
-    """The checksum of all weight files in a folder."""
-    digest = hashlib.sha256()
-    for path in sorted(folder.glob("*.safetensors")):
-        digest.update(bytes.fromhex(digest_of(path)))
-    return digest.hexdigest()
+def _checksum(path: Path) -> str:
+    """The checksum of the weights; earlier versions had a list of files."""
+    return hashlib.sha256(bytes.fromhex(digest_of(path))).hexdigest()
+
+
+def _settings(path: Path) -> str:
+    """The checksum of the settings that change states."""
+    plain = json.loads(path.read_text("utf-8"))
+    kept = {name: value for name, value in plain.items() if name not in PASSING}
+    return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()
 
 
 def _found(place: str) -> Path:
@@ -371,10 +432,10 @@ def _found(place: str) -> Path:
         )
     if folder.is_file():
         return folder
-    if not (folder / "config.json").is_file():
-        raise MissingPartError(f"encoder {place}: is no encoder: it has no config.json")
-    if not any(folder.glob("*.safetensors")):
-        raise MissingPartError(f"encoder {place}: has no weights in files of the kind safetensors")
+    if not (folder / CONFIG).is_file():
+        raise MissingPartError(f"encoder {place}: is no encoder: it has no {CONFIG}")
+    if not (folder / WEIGHTS).exists():
+        raise MissingPartError(f"encoder {place}: has no file {WEIGHTS} with all its weights")
     for path in folder.iterdir():
         if not path.is_dir() and not (path.is_file() and path.stat().st_size <= LARGEST):
             raise MissingPartError(f"encoder {place}: {path.name} is a device or a pipe, or too large")
@@ -399,7 +460,7 @@ def _in_package(name: str) -> Path | None:
     except (metadata.PackageNotFoundError, ValueError):  # ValueError if the name is empty
         return None
     folders = {Path(str(file.locate())).parent for file in files if file.suffix == ".safetensors"}
-    with_model = (folder for folder in sorted(folders) if (folder / "config.json").is_file())
+    with_model = (folder for folder in sorted(folders) if (folder / CONFIG).is_file())
     return next(with_model, None) or nano_e5.largest_of(Path(str(file.locate())) for file in files)
 
 
@@ -414,6 +475,8 @@ def _one_line(place: str) -> Iterator[None]:
         text = first_line(error)
         if "trust_remote_code" in str(error):
             text = "it needs its own code, which is not run here"
+        if "ignore_mismatched_sizes" in str(error):
+            text = "its weights have other shapes than its settings say"
         raise MissingPartError(f"encoder {place}: cannot be loaded: {text}") from error
 
 

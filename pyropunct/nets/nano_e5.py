@@ -81,7 +81,7 @@ class _Bytes:
     """The bytes of a file, read from the front."""
 
     def __init__(self, path: Path) -> None:
-        self.all, self.at = np.memmap(path, np.uint8, "c"), 0
+        self.all, self.at = np.fromfile(path, np.uint8), 0  # not mapped: the file may be replaced in use
 
     def part(self, start: int, size: int) -> np.ndarray:
         _check(start + size <= len(self.all), "a part goes beyond its end")

@@ -194,7 +194,7 @@ def test_what_is_refused(encoder: Path, tmp_path: Path) -> None:
     problems = {
         tokenizer: "cannot be loaded: its tokenizer has other pieces than its weights",
         nothing: "is no encoder: it has no config.json",
-        pickled: "has no weights in files of the kind safetensors",
+        pickled: "has no file model.safetensors with all its weights",
         lacking: "cannot be loaded: its weights lack encoder.layer.1.output.dense.weight",
         damaged: "cannot be loaded: ",
         code: "cannot be loaded: it needs its own code, which is not run here",
@@ -212,6 +212,44 @@ def with_settings(encoder: Path, place: Path, name: str, **changes: object) -> P
     plain = json.loads((folder / name).read_text("utf-8"))
     (folder / name).write_text(json.dumps(plain | changes), "utf-8")
     return folder
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"num_hidden_layers": 2000}, "it has 2,000 layers; the most are 100"),
+        ({"num_hidden_layers": 100}, "its settings describe "),
+        ({"intermediate_size": 10**9}, "its settings describe "),
+        ({"model_type": "bark"}, "its type is bark, not one of "),
+        ({"layer_norm_eps": float("nan")}, "it computes numbers that are not finite"),
+    ],
+)
+def test_settings_that_ask_for_more_than_the_weights(
+    encoder: Path, tmp_path: Path, changes: dict[str, object], problem: str
+) -> None:
+    folder = with_settings(encoder, tmp_path / "more", "config.json", **changes)
+    with pytest.raises(MissingPartError) as caught:
+        Encoder(folder).open()
+    assert str(caught.value).startswith(f"encoder {folder}: cannot be loaded: {problem}")
+
+
+def test_settings_are_part_of_the_identity(encoder: Path, tmp_path: Path) -> None:
+    plain, _ = Encoder(encoder).to_parts()
+    other = with_settings(encoder, tmp_path / "other", "config.json", hidden_act="relu")
+    with pytest.raises(MissingPartError, match="it has other settings"):
+        Encoder.from_parts(plain, other).features([["a"]])
+    same = with_settings(encoder, tmp_path / "same", "config.json", transformers_version="4.0")
+    assert Encoder.from_parts(plain, same).features([["a"]]).isfinite().all()
+    del plain["config"]  # as in models of earlier versions
+    assert Encoder.from_parts(plain, other).features([["a"]]).isfinite().all()
+
+
+def test_a_tokenizer_with_a_long_frame(encoder: Path, tmp_path: Path) -> None:
+    pieces = [{"SpecialToken": {"id": "[CLS]", "type_id": 0}}] * 10_000
+    frame = {"type": "TemplateProcessing", "single": pieces, "pair": pieces, "special_tokens": {}}
+    folder = with_settings(encoder, tmp_path / "frame", "tokenizer.json", post_processor=frame)
+    with pytest.raises(MissingPartError, match="its tokenizer puts too many pieces around a text"):
+        Encoder(folder).open()
 
 
 def test_attention_of_its_own_is_not_loaded(encoder: Path, tmp_path: Path) -> None:
