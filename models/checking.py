@@ -174,7 +174,7 @@ def _random_marks(trees: TreeBatch, num_tokens: int) -> Tensor:
 # Channels
 
 
-def check_channel(channel: Channel, seed: int = 0) -> None:
+def check_channel(channel: Channel, trees: TreeBatch | None = None, seed: int = 0) -> None:
     """Check that p(x | u) is a distribution that can be sampled, and that weights may have a batch.
 
     - The probabilities of the moves of each state and token add up to 1 (`Channel.check`).
@@ -183,6 +183,7 @@ def check_channel(channel: Channel, seed: int = 0) -> None:
       up to 1. (A machine that may never halt loses probability.)
     - Draws have a positive probability.
     - Joint values of the sites, with dimensions on the left, give the weights of each value.
+    - The weights of ``trees``, if given, are those of each tree alone, and the same holds for them.
 
     :raises VariantError: if the channel breaks a rule.
     """
@@ -201,6 +202,22 @@ def check_channel(channel: Channel, seed: int = 0) -> None:
                 )
         _check_joint_values(channel, name)
         _check_totals(_drawn(channel), name)
+        if trees is not None:
+            _check_trees(_drawn(channel), trees, name)
+
+
+def _check_trees(channel: Channel, trees: TreeBatch, name: str) -> None:
+    together = channel.probabilities(trees)
+    shape = len(trees), together.shape[-1]
+    if together.shape not in (shape, (1, *shape[1:]), shape[1:]):
+        raise VariantError(
+            f"{name}: the weights of {len(trees)} trees have the shape {tuple(together.shape)}, not {shape}: "
+            "in weights_of(trees), the trees are the last dimension on the left"
+        )
+    channel.transducer.check(together)
+    alone = [channel.probabilities(trees.pick([number])).reshape(-1) for number in range(len(trees))]
+    if not torch.allclose(together.expand(shape), torch.stack(alone), rtol=1e-4, atol=1e-6):
+        raise VariantError(f"{name}: weights_of(trees) gives a tree other weights among others than alone")
 
 
 def _check_totals(channel: Channel, name: str) -> None:

@@ -13,6 +13,8 @@ from pyro.nn import PyroModule
 from pyro.poutine.messenger import Messenger
 from torch import Tensor
 
+from pyropunct.errors import VariantError
+
 Array = NDArray[Any]
 
 
@@ -29,7 +31,9 @@ class NormalPrior:
 
     def __call__(self, module: PyroModule) -> dist.TorchDistribution:
         """The prior in a module."""
-        mean = getattr(module, self._mean) if isinstance(self._mean, str) else self._mean
+        mean = module._buffers.get(self._mean) if isinstance(self._mean, str) else self._mean
+        if mean is None:
+            raise VariantError(f"the prior mean {self._mean!r} has the name of a site: choose another")
         return dist.Normal(mean.clone(), self._scale).to_event(mean.dim())
 
 

@@ -49,7 +49,7 @@ class Story(PyroModule):
     :param symmetry_weight: xi of equation (5), the weight of the posterior regulariser.
     :param economy_weight: kappa, the weight of `pyropunct.models.economy.Economy`.
     :param empty_score: added to the score of every empty pair, since most constituents sprout nothing.
-        Without it, training falls into a local optimum: several constituents explain one final period, and
+        Without it, training may fall into a local optimum: several constituents explain one final period, and
         the channel absorbs all but one.
     :param reading: scores of a network's predictions: see `pyropunct.models.extensions`.
     :param parts: marks around parts of constituents: see `pyropunct.models.extensions`.

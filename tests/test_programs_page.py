@@ -25,7 +25,13 @@ def test_the_programs_do_what_the_page_shows(capsys: pytest.CaptureFixture[str])
     assert (
         client.post("/restore", content="however we went\n\nwe went").text == "However, we went.\n\nWe went."
     )
-    assert client.post("/restore?running=true", content="we went they stayed").text.startswith("We went")
+    running = (
+        "so i met john in london\nyesterday he thinks the weather\nis awful what do you think\n\nwe went"
+    )
+    restored = (
+        "So I met John in London\nyesterday. He thinks the weather\nis awful. What do you think?\n\nWe went."
+    )
+    assert client.post("/restore?running=true", content=running).text == restored
     assert client.post("/restore", content="").text == ""
     for content, status, problem in (
         ("a\n" * 50_001, 413, "100,000 bytes"),
@@ -37,5 +43,5 @@ def test_the_programs_do_what_the_page_shows(capsys: pytest.CaptureFixture[str])
         assert problem in answer.json()["detail"]
     names["SECONDS"] = -1
     answer = client.post("/restore", content="we went")
-    assert (answer.status_code, answer.json()["detail"]) == (503, "0 of 1 lines were restored in -1 s")
+    assert (answer.status_code, answer.json()["detail"]) == (503, "0 of 1 parts were restored in -1 s")
     assert 'host="127.0.0.1"' in service

@@ -87,7 +87,7 @@ def changed(folder: Path, chance: random.Random) -> str:
     if name == CONFIG and way < 0.3:
         setting, value = "model_type", chance.choice(KINDS)
     elif name == "tokenizer.json" and way < 0.4:
-        pieces = [{"SpecialToken": {"id": "[CLS]", "type_id": 0}}] * chance.choice([1, 100, 10**6])
+        pieces = [{"SpecialToken": {"id": "[CLS]", "type_id": 0}}] * chance.choice([1, 100, 10**5, 10**6])
         setting, value = "post_processor", {"type": "TemplateProcessing", "single": pieces, "pair": pieces}
         value["special_tokens"] = {"[CLS]": {"id": "[CLS]", "ids": [2], "tokens": ["[CLS]"]}}
     else:

@@ -64,9 +64,12 @@ class Channel(PyroModule):
         return [Branch((Pass(tuple(moves), self.direction == "right"),))]
 
     def normal_site(self, name: str, mean: Tensor, scale: float) -> Any:
-        """A site with a normal prior; ``name`` is the buffer of the mean. Read as an attribute, it is a
-        tensor.
+        """A site with a normal prior, a tensor when read as an attribute.
+
+        :param name: of the buffer with the mean; raises MachineError if another site has it.
         """
+        if name in self._buffers:
+            raise MachineError(f"two sites have the prior mean {name!r}: give each a name of its own")
         self.register_buffer(name, mean)
         return PyroSample(NormalPrior(name, scale))
 
@@ -137,6 +140,8 @@ def _shapes(weights: Mapping[str, Tensor], branches: Sequence[Branch]) -> dict[s
     for move in moves:
         if not isinstance(move, Move):
             raise MachineError(f"moves() gave {move!r}, not a Move")
+        if not all(isinstance(name, tuple) for name in move.weight):
+            raise MachineError(f"the weight of {move!r} is not a tuple of tuples, such as (('w', 3),)")
     named = [name for branch in branches for name in branch.weight]
     named += [name for move in moves for name in move.weight]
     dims = {str(name): len(index) for name, *index in named}

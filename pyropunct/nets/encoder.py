@@ -58,6 +58,10 @@ MOST_FRAME = 100_000
 """The most characters of what a tokenizer says about special pieces around a text."""
 
 
+MOST_TEXT = 2**26
+"""The most bytes of a JSON file of an encoder."""
+
+
 CONFIG, WEIGHTS = "config.json", "model.safetensors"
 """The files with the settings and with all weights of an encoder."""
 
@@ -437,7 +441,8 @@ def _found(place: str) -> Path:
     if not (folder / WEIGHTS).exists():
         raise MissingPartError(f"encoder {place}: has no file {WEIGHTS} with all its weights")
     for path in folder.iterdir():
-        if not path.is_dir() and not (path.is_file() and path.stat().st_size <= LARGEST):
+        most = MOST_TEXT if path.suffix == ".json" else LARGEST
+        if not path.is_dir() and not (path.is_file() and path.stat().st_size <= most):
             raise MissingPartError(f"encoder {place}: {path.name} is a device or a pipe, or too large")
     return folder
 

@@ -210,29 +210,58 @@ def rewrite_table(text: str, rewrite: Rewrite, field: str | None = None) -> str:
 
 
 def _no_field(what: str, field: str | None, names: Iterable[str]) -> InputError:
-    lacking = (
-        f"which {what} is to be rewritten is not said" if field is None else f"there is no {what} {field!r}"
-    )
-    return InputError(f"{lacking}: name one by --field ({', '.join(names)})")
+    known = ", ".join(names)
+    if field is None:
+        return InputError(f"say which {what} holds the text, by --field ({known})")
+    return InputError(f"there is no {what} {field!r}: name one by --field ({known})")
 
 
 def rewrite_json_lines(text: str, rewrite: Rewrite, field: str | None = None) -> str:
-    """Lines of JSON objects with one text rewritten.  Raises InputError for a line that is none."""
-    objects = []
-    for number, line in enumerate(text.removesuffix("\n").split("\n"), 1):
-        try:
-            objects.append(json.loads(line) if line.strip() else None)
-        except ValueError as error:
-            raise InputError(f"line {number} is no JSON: {error}") from error
-        if objects[-1] is not None and not isinstance(objects[-1], dict):
-            raise InputError(f"line {number} is no JSON object")
-    with_text = [one for one in objects if one is not None and isinstance(one.get(field), str)]
-    if not with_text:
-        names = dict.fromkeys(name for one in objects if one for name in one)
+    """Lines of JSON objects with one text rewritten; all else stays as it was written.
+
+    Raises InputError for a line that is none.
+    """
+    lines, names, places = text.split("\n"), dict[str, None](), list[tuple[int, slice]]()
+    for number, line in enumerate(lines):
+        if line.strip():
+            try:
+                plain = json.loads(line)
+            except ValueError as error:
+                raise InputError(f"line {number + 1} is no JSON: {error}") from error
+            if not isinstance(plain, dict):
+                raise InputError(f"line {number + 1} is no JSON object")
+            names |= dict.fromkeys(plain)
+            if isinstance(plain.get(field), str):
+                places.append((number, _place_of_value(line, field)))
+    if not places:
         raise _no_field("text", field, names)
-    for one, new in zip(with_text, rewrite([one[field] for one in with_text]), strict=True):
-        one[field] = new
-    return "".join(("" if one is None else json.dumps(one, ensure_ascii=False)) + "\n" for one in objects)
+    old = [json.loads(lines[number][place]) for number, place in places]
+    for (number, place), before, new in zip(places, old, rewrite(old), strict=True):
+        line = lines[number]
+        if new != before:
+            quoted = json.dumps(new, ensure_ascii=line.isascii())
+            lines[number] = line[: place.start] + quoted + line[place.stop :]
+    return "\n".join(lines)
+
+
+def _place_of_value(line: str, field: str | None) -> slice:
+    """Where the value of a key stands in a JSON object; that of the last one if several have this name."""
+    found, decoder = slice(0), json.JSONDecoder()
+    at = _behind_gap(line, line.index("{") + 1)
+    while line[at] != "}":
+        name, at = decoder.raw_decode(line, at)
+        start = _behind_gap(line, at)
+        _, at = decoder.raw_decode(line, start)
+        found = slice(start, at) if name == field else found
+        at = _behind_gap(line, at)
+    return found
+
+
+def _behind_gap(line: str, at: int) -> int:
+    """The place behind white space, a comma or a colon."""
+    gap = re.compile(r"[\s,:]*").match(line, at)
+    assert gap is not None
+    return gap.end()
 
 
 KINDS = {

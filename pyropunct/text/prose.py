@@ -66,9 +66,10 @@ def has_text(line: str) -> bool:
 
 
 def is_symbol(word: str) -> bool:
-    """Whether a word has neither letters nor digits; signs of amounts such as "%" are not symbols."""
-    return not has_text(word) and not any(
-        character in _BESIDE_NUMBERS or unicodedata.category(character) == "Sc" for character in word
+    """Whether a word has neither letters nor digits, like an emoji; signs of amounts ("%") are no symbols."""
+    return not any(
+        character.isalnum() or character in _BESIDE_NUMBERS or unicodedata.category(character) == "Sc"
+        for character in word
     )
 
 

@@ -491,7 +491,7 @@ def test_text_inside_of_other_files(model: Path, tmp_path: Path) -> None:
             "a.csv",
             b"id,text\n1,a\n",
             (),
-            "which column is to be rewritten is not said: name one by --field (id, text)",
+            "say which column holds the text, by --field (id, text)",
         ),
         (
             "a.srt",

@@ -1,7 +1,7 @@
 """The checks of variants: what they let through, and what they catch."""
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -21,6 +21,7 @@ from variants import (
 )
 
 from pyropunct.errors import VariantError
+from pyropunct.inference.machines.moves import END, MachineError, Move
 from pyropunct.models.attach.attach_model import Attach, Views
 from pyropunct.models.channel.noisy_channel import Channel
 from pyropunct.models.checking import check_attach, check_channel
@@ -169,6 +170,73 @@ def test_a_channel_that_is_wrong(kind: type[Channel], what: str) -> None:
     with pytest.raises(VariantError) as error:
         check_channel(kind(3))
     assert str(error.value).startswith(f"the channel {kind.__name__}: {what}")
+
+
+class BySize(Channel):
+    """It drops marks more often in long sentences."""
+
+    def __init__(self, num_tokens: int) -> None:
+        super().__init__(num_tokens)
+        self.logits = self.normal_site("prior_mean", torch.full((num_tokens,), -4.0), 1.0)
+
+    def weights(self) -> dict[str, Tensor]:
+        return {"dropped": self.logits.sigmoid(), "kept": (-self.logits).sigmoid()}
+
+    def weights_of(self, trees: TreeBatch) -> dict[str, Tensor]:
+        logits = self.logits + self.sizes(trees).log()[:, None]
+        return {"dropped": logits.sigmoid(), "kept": (-logits).sigmoid()}
+
+    def sizes(self, trees: TreeBatch) -> Tensor:
+        return trees.forest.node_start.diff()
+
+    def moves(self) -> Iterator[Move]:
+        for token in range(self.num_tokens):
+            yield Move("reading", token, (("dropped", token),), (), "reading")
+            yield Move("reading", token, (("kept", token),), (token,), "reading")
+        yield Move("reading", END)
+
+
+class OfOtherTrees(BySize):
+    def sizes(self, trees: TreeBatch) -> Tensor:
+        return super().sizes(trees).flip(0)
+
+
+class OnTheRight(BySize):
+    def weights_of(self, trees: TreeBatch) -> dict[str, Tensor]:
+        return {name: values.expand(2, *values.shape) for name, values in super().weights_of(trees).items()}
+
+
+class ClashingMeans(BySize):
+    def __init__(self, num_tokens: int) -> None:
+        super().__init__(num_tokens)
+        self.others = self.normal_site("prior_mean", torch.zeros(1), 1.0)
+
+
+class NamedLikeItsMean(BySize):
+    def __init__(self, num_tokens: int) -> None:
+        super().__init__(num_tokens)
+        self.prior_mean = self.normal_site("more", torch.zeros(1), 1.0)
+
+
+class NoTuple(BySize):
+    def moves(self) -> Iterator[Move]:
+        yield Move("reading", 0, ("kept", 0), (0,), "reading")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("kind", "what"),
+    [
+        (OfOtherTrees, "weights_of.trees. gives a tree other weights among others than alone"),
+        (OnTheRight, r"the weights of 3 trees have the shape \(2, 3, 6\), not \(3, 6\)"),
+        (ClashingMeans, "two sites have the prior mean 'prior_mean': give each a name of its own"),
+        (NamedLikeItsMean, "the prior mean 'prior_mean' has the name of a site: choose another"),
+        (NoTuple, "is not a tuple of tuples"),
+    ],
+)
+def test_a_channel_that_looks_at_trees(kind: type[Channel], what: str) -> None:
+    check_channel(BySize(3), TREES)
+    with pytest.raises((VariantError, MachineError), match=what):
+        check_channel(kind(3), TREES)
 
 
 def arguments(small: Path, out: Path, part: str, name: str) -> Sequence[object]:

@@ -116,6 +116,16 @@ def test_paragraphs_and_items_of_markdown() -> None:
         ("tsv", "text\tid\na b\t1\n", "text\tid\n(A, B)!\t1\n"),
         ("csv", 'text\n"a\nb"\n', 'text\n"(A, B)!"\n'),
         ("jsonl", '{"id": 1, "text": "ä b"}\n\n{"id": 2}\n', '{"id": 1, "text": "(Ä, B)!"}\n\n{"id": 2}\n'),
+        (
+            "jsonl",
+            '{"x":1e400, "text" :"ä b", "text":"a b" ,"y":1.50}',
+            '{"x":1e400, "text" :"ä b", "text":"(A, B)!" ,"y":1.50}',
+        ),
+        (
+            "jsonl",
+            '{"text": "\\u00e4 b", "e": {"text": "a"}}\n',
+            '{"text": "(\\u00c4, B)!", "e": {"text": "a"}}\n',
+        ),
         ("jsonl", '{"id": "\u2028", "text": "ä b"}\n', '{"id": "\u2028", "text": "(Ä, B)!"}\n'),
     ],
 )

@@ -231,4 +231,4 @@ def test_words_whose_case_says_something(text: str, fixed: Sequence[int]) -> Non
 
 
 def test_no_mark_is_put_beside_symbols() -> None:
-    assert READER.read("a = b 5 % 🙂 c").closed == [1, 2]
+    assert READER.read("a = b 5 % 🙂 c").closed == [1, 2, 5, 6]

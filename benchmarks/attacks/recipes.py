@@ -1,0 +1,61 @@
+"""Fits with each setting of a recipe at its bounds, beyond them, and of another type."""
+
+import random
+import tempfile
+from collections import Counter
+from dataclasses import fields
+from functools import partial
+from pathlib import Path
+from typing import get_type_hints
+
+import torch
+from click.testing import CliRunner
+from row import DONE, REFUSED, RefusedError, Row, outcome
+
+from pyropunct.cli.main import main
+from pyropunct.embedded import embedded_treebank_path
+from pyropunct.fitted.recipes import Recipe
+from pyropunct.limits import Range, limits
+
+OTHERS = ("", "x", "nan", "inf", "-1", "0", "1", "2", "1e-300", "1e300", "true", "none", "[1]", "a=b", "é")
+"""Values for any setting."""
+
+FAST = {"epochs": "1", "families": "symmetry,head", "sentences_per_epoch": "16"}
+
+
+def attack(tries: int, seed: int) -> Row:
+    """Fit a model to few sentences with one odd setting, so often."""
+    torch.set_num_threads(1)
+    chance, outcomes, failures = random.Random(seed), Counter[str](), []
+    bounds = {
+        name: limits(hint).first(Range) or Range()
+        for name, hint in get_type_hints(Recipe, include_extras=True).items()
+    }
+    with tempfile.TemporaryDirectory() as place:
+        few = Path(place) / "few.conllu"
+        text = embedded_treebank_path("train").read_text(encoding="utf-8")
+        few.write_text("\n\n".join(text.split("\n\n")[:40]) + "\n\n", encoding="utf-8")
+        for number in range(tries):
+            name = chance.choice([field.name for field in fields(Recipe)])
+            ends = [end for end in vars(bounds[name]).values() if end is not None]
+            near = [str(value) for end in ends for value in (end, end - 1, end + 1, end * 1.0000001)]
+            value = chance.choice([*near, *OTHERS])
+            found = outcome(partial(_fit, few, {**FAST, name: value}), Path(place))
+            if found in (DONE, REFUSED):
+                outcomes[found] += 1
+            else:
+                failures.append(f"{number}: {name}={value}: {found}")
+    return Row("fits with odd settings", tries, dict(outcomes), failures)
+
+
+def _fit(file: Path, settings: dict[str, str]) -> None:
+    """Training may stop at a number that is not finite: status 1."""
+    options = [word for name, value in settings.items() for word in ("--set", f"{name}={value}")]
+    arguments = ["fit", str(file), "--direction", "left", "--threads", "1", *options]
+    result = CliRunner().invoke(main, [*arguments, "--out", str(file.with_name("model"))])
+    told = f"status {result.exit_code}: {result.stderr[-1000:]}"
+    assert result.exit_code in (0, 1, 2), told
+    assert "Traceback" not in result.stderr, told
+    if result.exit_code:
+        assert result.stderr.splitlines()[-1].startswith("pyropunct: "), told
+        raise RefusedError
