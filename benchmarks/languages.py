@@ -3,13 +3,14 @@
     python benchmarks/languages.py multi de=de-dev.conllu fr=fr-dev.conllu ... [--alone FOLDER] [--most 150]
 
 FOLDER holds models ``de.safetensors`` and so on, fitted with --parser to one language each.  Prints, for each
-language, the perplexity given trees, and with trees and with words alone the average edit distance per slot,
-F1 of all marks, and F1 of commas.
+language, the perplexity given trees, and with trees and with words alone F1 of all marks and F1 of commas;
+then the means of the languages that the model has learned from, and of the others.
 """
 
 import argparse
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from statistics import mean
 
 import torch
 
@@ -22,8 +23,10 @@ from pyropunct.restore.parses import weighted_trees
 
 COLUMNS = (
     "perplexity",
-    *(f"{score}, {given}" for given in ("trees", "words") for score in ("AED", "F1", "F1 ,")),
+    *(f"{score}, {given}" for given in ("trees", "words") for score in ("F1", "F1 ,")),
 )
+NAMES = ("multi", "multi, not learned")
+"""What the rows of a model are called, for languages that it has learned from, and for others."""
 
 
 def main() -> None:
@@ -37,32 +40,41 @@ def main() -> None:
     model = Punctuator.load(options.model)
     print("| language | model |", " | ".join(COLUMNS), "|")
     print("|---|---|" + "---|" * len(COLUMNS))
+    found: dict[str, list[list[float]]] = {name: [] for name in NAMES}
     for given in options.dev:
         code, _, path = given.partition("=")
-        treebank = read_treebank(path)
-        name = "multi" if code in model.languages else "multi, not seen"
-        print(row(code, name, model.of(code), treebank.of_language(code)[: options.most]), flush=True)
+        treebank, name = read_treebank(path), NAMES[code not in model.languages]
+        found[name].append(measured(model.of(code), treebank.of_language(code)[: options.most]))
+        print(row(code, name, found[name][-1]), flush=True)
         if options.alone is not None and model_there(options.alone / code).exists():
             alone = Punctuator.load(options.alone / code)
-            print(row(code, "alone", alone, treebank[: options.most]), flush=True)
+            print(row(code, "alone", measured(alone, treebank[: options.most])), flush=True)
+    for name, rows in found.items():
+        if len(rows) > 1:
+            print(row(f"mean of {len(rows)}", name, list(map(mean, zip(*rows, strict=True)))))
 
 
-def row(code: str, name: str, model: Punctuator, sentences: Sequence[Sentence]) -> str:
+def row(code: str, name: str, numbers: Sequence[float]) -> str:
     """A line of the table."""
+    return f"| {code} | {name} | {' | '.join(f'{number:.3f}' for number in numbers)} |"
+
+
+def measured(model: Punctuator, sentences: Sequence[Sentence]) -> list[float]:
+    """The numbers of a line."""
     perplexity = model.evaluate(sentences).perplexity
-    numbers = " | ".join(f"{number:.3f}" for number in scores(model, sentences))
-    return f"| {code} | {name} | {perplexity:.4f} | {numbers} |"
+    assert perplexity is not None
+    return [perplexity, *scores(model, sentences)]
 
 
 def scores(model: Punctuator, sentences: Sequence[Sentence]) -> Iterator[float]:
-    """Average edit distance, F1 and F1 of commas, with trees and with words alone."""
+    """F1 of all marks and of commas, with trees and with words alone."""
     given = [[WeightedTree(sentence.tree, 1.0, given=True)] for sentence in sentences]
     for parses in (given, weighted_trees(model, [sentence.tree.forms for sentence in sentences])):
         found = RestorationScores()
         for decision, sentence in zip(decide(model, parses, seed=0), sentences, strict=True):
             found.add(decision.surface, sentence.surface)
         commas = found.of_marks().get(",")
-        yield from (found.average_edit_distance, found.overall().f1, 0.0 if commas is None else commas.f1)
+        yield from (found.overall().f1 or 0.0, 0.0 if commas is None else commas.f1 or 0.0)
 
 
 if __name__ == "__main__":

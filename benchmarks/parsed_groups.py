@@ -1,7 +1,7 @@
 """The UAS of words in groups of sentences, as Markdown tables.
 
     pyropunct compare parsers TRAIN.conllu DEV.conllu --marks tokens,away --beams 1 --out FOLDER
-    python benchmarks/parsed_groups.py FOLDER DEV.conllu
+    python benchmarks/parsed_groups.py FOLDER DEV.conllu [--by genre]
 
 Groups are by number of tokens and share of marks (Table 2 of Ma, Zhang & Zhu 2014), and by genre (Table 6 of
 Zhang, Wu, Yang & Li 2013): the first part of the name of a sentence, or the second if the first is always the
@@ -37,6 +37,7 @@ def main() -> None:
     )
     parser.add_argument("folder")
     parser.add_argument("dev")
+    parser.add_argument("--by", choices=("marks", "genre"), help="print this table alone")
     arguments = parser.parse_args()
     dev = read_treebank(arguments.dev)
     sentences = marked_sentences(dev, universal=not have_language_tags(dev))
@@ -44,10 +45,12 @@ def main() -> None:
         place.stem: word_counts(loader(ArcStandardParser.from_parts)(place).parse(sentences), sentences)
         for place in sorted((Path(arguments.folder) / PARTS).iterdir())
     }
-    _print("tokens, marks", list(map(_kind, sentences)), counts)
-    names = [re.split("[-_]", one.identifier) for one in dev]
-    place = int(len({name[0] for name in names}) == 1)
-    _print("genre", [name[place] for name in names], counts)
+    if arguments.by != "genre":
+        _print("tokens, marks", list(map(_kind, sentences)), counts)
+    if arguments.by != "marks":
+        names = [re.split("[-_]", one.identifier) for one in dev]
+        place = int(len({name[0] for name in names}) == 1)
+        _print("genre", [name[place] for name in names], counts)
 
 
 def _kind(sentence: MarkedSentence) -> str | None:

@@ -98,12 +98,13 @@ def rows(page: str) -> list[list[str]]:
 
 
 def test_the_numbers_of_the_readme_are_those_of_the_results() -> None:
-    edits, language = dict[tuple[str, str], str](), ""
-    for first, system, *numbers in (row for row in rows("docs/reference/results.md") if len(row) == 6):
-        language = first or language
-        edits[language, system] = numbers[2]
-    told = {name.split()[0]: numbers for name, *numbers in rows("README.md") if len(numbers) == 2}
-    assert told.pop("treebank,") == ["BiLSTM-CRF", "pyropunct"]
+    """A row has a treebank, its training sentences, and the edits of the tagger of words and of the model."""
+    edits = {
+        (first.split(", ")[1], system): numbers[3]
+        for first, system, *numbers in (row for row in rows("docs/reference/results.md") if len(row) == 7)
+    }
+    told = {name.split(", ")[1]: numbers for name, *numbers in rows("README.md") if len(numbers) == 2}
+    assert told.pop("training sentences") == ["BiLSTM-CRF", "pyropunct"]
     assert len(told) == 5
     assert told == {one: [edits[one, "BiLSTM-CRF"], edits[one, "full model and tagger"]] for one in told}
 

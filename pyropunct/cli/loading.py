@@ -88,12 +88,14 @@ def language_code(code: str) -> str:
 class ModelUse(Hardware):
     """How a model is loaded.
 
+    :ivar threads: threads to use; more than one seldom help.
     :ivar encoder: new place of the encoder that MODEL was trained with, if it was moved.
     :ivar language: the language of FILE, by its code, for a MODEL of several; by default found from FILE.
     :ivar trust_variants: import the attach model and the channel that MODEL names from outside of pyropunct.
         This runs the code of their modules.
     """
 
+    threads: Threads | None = 1
     encoder: Annotated[str | None, Placeholder("PLACE")] = None
     language: Annotated[str | None, Placeholder("CODE"), language_code] = None
     trust_variants: bool = False

@@ -154,7 +154,7 @@ class Items:
         self.omitted: list[Omission] = []
         unspaced = model.conventions.spacing.counts.get((UNSPACED_WORD, UNSPACED_WORD))
         self._told_unspaced = reject is not None or unspaced is None
-        self.failed = self._letters = self._strange = self._unforced = 0
+        self.failed = self._letters = self._strange = self._unforced = self._code = 0
         self._known, self._is_judged = model.known_words, len(model.vocabulary.treebanks) == 1
         self._common = model.meant
         tolerant = reject is not None
@@ -229,6 +229,7 @@ class Items:
             console.tell("pyropunct: the punctuation of trees is removed first (--keep keeps it)")
             self._quiet = True
         if isinstance(item, RawSentence):
+            self._code += item.settled
             words = [word.lower() for word in item.words if word.isalpha()]
             self._letters += sum(map(len, words))
             self._strange += sum(len(word) for word in words if word not in self._known)
@@ -274,6 +275,9 @@ class Items:
             known = f"the model knows words of {self._letters - self._strange:,} of {self._letters:,} letters"
             left = f"{self._unforced:,} lines are left as they were (--force restores them)"
             raise UserError(f"{self._name}: {known}, so its language seems to be another one: {left}")
+        if self._code:
+            lines = "1 line looks" if self._code == 1 else f"{self._code:,} lines look"
+            console.tell(f"pyropunct: {self._name}: {lines} like code or markup: left as it was")
         console.tell_omitted(self._name, self.omitted, kept=kept)
         if self.failed:
             raise UserError(f"{self._name}: {self.failed} left as they were because of errors")

@@ -1,0 +1,70 @@
+"""Restore the punctuation of words alone, in languages of the paper, by taggers and by our models.
+
+    python benchmarks/restoration.py FOLDER --only ar [--most 1500] [--folds 2] [--seed 0] [--threads 1]
+
+FOLDER holds the treebanks of `treebanks.FILES`.  Trains on at most so many sentences, taken evenly from the
+training part.  Prints a Markdown table: perplexity per slot and average edit distance (AED) with gold trees,
+and with those of a parser, and F1 of all marks with the latter.  Bold: the best of a language, and all that
+are not significantly worse.
+"""
+
+import argparse
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import torch
+from treebanks import FILES
+
+from pyropunct import read_treebank
+from pyropunct.papers.experiment import Advance
+from pyropunct.papers.li_2019.restoration_experiment import RestorationExperiment
+from pyropunct.papers.li_2019.restorers import Conditions
+
+SYSTEMS = ("crf", "attach", "full", "mixed")
+LAST = "training seconds"
+"""The column that does not belong to the table: it differs from run to run."""
+
+
+def main() -> None:
+    made = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    made.add_argument("folder", type=Path)
+    made.add_argument("--only", default=",".join(FILES))
+    made.add_argument("--most", type=int, default=1500)
+    made.add_argument("--folds", type=int, default=2)
+    made.add_argument("--seed", type=int, default=0)
+    made.add_argument("--threads", type=int, default=1)
+    options = made.parse_args()
+    torch.set_num_threads(options.threads)
+    conditions = Conditions(systems=SYSTEMS, folds=options.folds, seed=options.seed)
+    for place, code in enumerate(options.only.split(",")):
+        train, dev = (list(read_treebank(options.folder / f"{name}.conllu")) for name in FILES[code])
+        train = train[:: -(-len(train) // options.most)]
+        header, rule, *rows = table(train, dev, conditions)
+        if place == 0:
+            print(f"| language, sentences {header}\n|---{rule.replace(' ', '')}")
+        print("\n".join(f"| {code}, {len(train):,} {row}" for row in rows), flush=True)
+
+
+def table(train: list, dev: list, conditions: Conditions) -> list[str]:
+    """The lines of the table of a language, without the times of training."""
+    with TemporaryDirectory() as folder:
+        found = RestorationExperiment(train, dev, conditions, folder, _told).run()
+    lines = [line for line in found.tables["systems"].markdown().splitlines() if line.startswith("|")]
+    assert lines[0].endswith(f"| {LAST} |")
+    return [f"{line.rsplit('|', 2)[0]}|" for line in lines]
+
+
+@contextmanager
+def _told(what: str, size: int) -> Iterator[Advance]:
+    """Tell how long each step takes."""
+    began = time.monotonic()
+    yield lambda done: None
+    print(f"{what}: {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    main()
