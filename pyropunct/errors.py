@@ -16,6 +16,11 @@ def first_line(error: BaseException) -> str:
     return (str(error).strip() or type(error).__name__).splitlines()[0]
 
 
+def is_panic(error: BaseException) -> bool:
+    """Whether code in Rust panicked, as it does without memory; a panic is not an `Exception`."""
+    return type(error).__name__ == "PanicException"
+
+
 class UserError(Exception):
     """An error that a user can act on, with exit status; its one line names the place and a remedy."""
 

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import get_type_hints
 
+import click
 import torch
 from click.testing import CliRunner
 from row import DONE, REFUSED, RefusedError, Row, outcome
@@ -20,7 +21,7 @@ from pyropunct.limits import Range, limits
 OTHERS = ("", "x", "nan", "inf", "-1", "0", "1", "2", "1e-300", "1e300", "true", "none", "[1]", "a=b", "é")
 """Values for any setting."""
 
-FAST = {"epochs": "1", "families": "symmetry,head", "sentences_per_epoch": "16"}
+FAST = {"epochs": "1", "families": "symmetry,head", "direction": "left"}
 
 
 def attack(tries: int, seed: int) -> Row:
@@ -50,9 +51,17 @@ def attack(tries: int, seed: int) -> Row:
 
 def _fit(file: Path, settings: dict[str, str]) -> None:
     """Training may stop at a number that is not finite: status 1."""
-    options = [word for name, value in settings.items() for word in ("--set", f"{name}={value}")]
-    arguments = ["fit", str(file), "--direction", "left", "--threads", "1", *options]
-    result = CliRunner().invoke(main, [*arguments, "--out", str(file.with_name("model"))])
+    assert isinstance(main, click.Group)
+    command = main.get_command(click.Context(main), "fit")
+    assert command is not None
+    own = {option.name for option in command.params}
+    options = [
+        word
+        for name, value in settings.items()
+        for word in ((f"--{name.replace('_', '-')}", value) if name in own else ("--set", f"{name}={value}"))
+    ]
+    arguments = ["fit", str(file), "--threads", "1", *options, "--out", str(file.with_name("model"))]
+    result = CliRunner().invoke(main, arguments)
     told = f"status {result.exit_code}: {result.stderr[-1000:]}"
     assert result.exit_code in (0, 1, 2), told
     assert "Traceback" not in result.stderr, told

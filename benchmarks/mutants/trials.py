@@ -13,7 +13,7 @@ from trial import NOT_IMPORTED, Runs, exit_status, forks, recorded
 from pyropunct.inference.compiling import keep_compiled
 
 ROOT = Path(__file__).parents[2]
-COPIED = ("pyropunct", "models", "inference", "tests", "docs", "tutorials", "pyproject.toml")
+COPIED = ("pyropunct", "tests", "docs", "tutorials", "benchmarks", "README.md", "pyproject.toml")
 
 
 class Trials:
@@ -95,11 +95,10 @@ class Trials:
 def _copy_sources(tree: Path) -> None:
     """Copy the sources as they are when installed, with what numba has compiled of them."""
     for name in COPIED:
-        target = tree / "pyropunct" / name if name in ("models", "inference") else tree / name
         if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, target)
+            shutil.copytree(ROOT / name, tree / name)  # the models and the inference are links
         else:
-            shutil.copy2(ROOT / name, target)
+            shutil.copy2(ROOT / name, tree / name)
 
 
 def report(results: list[dict[str, Any]]) -> str:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 import click
 from click.exceptions import NoArgsIsHelpError
 
-from pyropunct.errors import BAD_INPUT, FAILURE, INTERRUPTED, UserError
+from pyropunct.errors import BAD_INPUT, FAILURE, INTERRUPTED, UserError, first_line, is_panic
 from pyropunct.files import json_text
 from pyropunct.text.lines import shortened, visible
 
@@ -276,8 +276,8 @@ def polite(command: Callable[..., None]) -> Callable[..., None]:
             close(sys.stdout)  # the reader of the results has closed the pipe
         except KeyboardInterrupt as stop:
             raise OneLineError(f"interrupted{stop}", INTERRUPTED) from None
-        except Exception as error:
-            if os.environ.get("PYROPUNCT_DEBUG"):
+        except BaseException as error:
+            if os.environ.get("PYROPUNCT_DEBUG") or not (isinstance(error, Exception) or is_panic(error)):
                 raise
             drop_unwritable()
             raise OneLineError(*_explained(error)) from error
@@ -285,7 +285,7 @@ def polite(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def _explained(error: Exception) -> tuple[str, int]:
+def _explained(error: BaseException) -> tuple[str, int]:
     """The line about an error, and the exit status."""
     if isinstance(error, UserError):
         return str(error), error.exit_status
@@ -298,4 +298,6 @@ def _explained(error: Exception) -> tuple[str, int]:
     if isinstance(error, UnicodeEncodeError):
         lacking = f"{error.object[error.start]!r}, which {error.encoding} lacks"
         return f"cannot print {lacking}: set PYTHONIOENCODING=utf-8", FAILURE
+    if is_panic(error) or isinstance(error, MemoryError):
+        return f"a library failed, perhaps for lack of memory: {first_line(error)}", FAILURE
     return f"{type(error).__name__}: {error} (set PYROPUNCT_DEBUG=1 to see where)", FAILURE

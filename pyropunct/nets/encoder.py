@@ -21,7 +21,7 @@ import torch
 from safetensors.torch import load
 from torch import Tensor
 
-from pyropunct.errors import MissingPartError, first_line, installing
+from pyropunct.errors import MissingPartError, first_line, installing, is_panic
 from pyropunct.files import LARGEST, digest_of
 from pyropunct.nets import nano_e5
 from pyropunct.nets.word_embedding import by_length
@@ -240,7 +240,7 @@ def _pieces(tokenizer: Any, words: set[str]) -> dict[str, list[int]]:
     try:
         rows = tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"]
     except BaseException as error:
-        if _is_panic(error):
+        if is_panic(error):
             raise MissingPartError(f"the tokenizer of an encoder fails: {first_line(error)}") from error
         raise
     unknown = [tokenizer.unk_token_id or 0]
@@ -475,7 +475,7 @@ def _one_line(place: str) -> Iterator[None]:
     try:
         yield
     except BaseException as error:
-        if not isinstance(error, Exception) and not _is_panic(error):
+        if not isinstance(error, Exception) and not is_panic(error):
             raise
         text = first_line(error)
         if "trust_remote_code" in str(error):
@@ -483,11 +483,6 @@ def _one_line(place: str) -> Iterator[None]:
         if "ignore_mismatched_sizes" in str(error):
             text = "its weights have other shapes than its settings say"
         raise MissingPartError(f"encoder {place}: cannot be loaded: {text}") from error
-
-
-def _is_panic(error: BaseException) -> bool:
-    """Whether Rust code panicked; a panic is not an `Exception`."""
-    return type(error).__name__ == "PanicException"
 
 
 @contextmanager

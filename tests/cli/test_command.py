@@ -13,6 +13,10 @@ from pyropunct.limits import Count, Help, Internal, NamesIn, Placeholder, Range,
 COLOURS = {"red": 1, "green": 2}
 
 
+class PanicException(BaseException):  # as libraries in Rust call it
+    pass
+
+
 @dataclass(frozen=True)
 class Basis:
     """A base.
@@ -65,7 +69,8 @@ def try_it(
     :param name: repeatable.
     """
     if fail is not None:
-        raise {"user": UserError, "failure": FailureError}.get(fail, RuntimeError)(f"{fail}\nthere")
+        kinds = {"user": UserError, "failure": FailureError, "panic": PanicException}
+        raise kinds.get(fail, RuntimeError)(f"{fail}\nthere")
     print(file, more, settings, others, beams, name, format)
 
 
@@ -107,6 +112,7 @@ def test_wrong_values(given: list[str], problem: str) -> None:
     [
         ("user", (2, "pyropunct: user there\n")),
         ("failure", (1, "pyropunct: failure there\n")),
+        ("panic", (1, "pyropunct: a library failed, perhaps for lack of memory: panic\n")),
         ("program", (1, "pyropunct: RuntimeError: program there (set PYROPUNCT_DEBUG=1 to see where)\n")),
     ],
 )
