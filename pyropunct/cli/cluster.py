@@ -7,13 +7,18 @@ it.
 
 import asyncio
 import logging
+import os
+import shutil
+import stat
 import tempfile
+import time
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any, TypeVar
 
 import cryptography  # noqa: F401  # which Dask imports late
@@ -24,6 +29,7 @@ from distributed.versions import VersionMismatchWarning
 
 from pyropunct.cli.shards import CutFile, Job, Shard, cut, make
 from pyropunct.errors import FailureError, InputError, first_line
+from pyropunct.files import held
 from pyropunct.inference.compiling import put_off
 from pyropunct.text.inputs import names_of
 
@@ -35,6 +41,12 @@ TRIES = 3
 
 IN_A_ROW = 10
 """So many failures without a success between end the work: something is wrong with more than a shard."""
+
+PREFIX = "pyropunct-cluster-"
+"""How the names of working folders begin."""
+
+OLD = 3600
+"""The seconds after which a working folder that no process holds is deleted."""
 
 PATIENCE = 10
 """Seconds after which a scheduler is not there."""
@@ -66,14 +78,33 @@ class QuietWorker(_WithoutPages, Worker):
     """A worker without web pages."""
 
 
+def remove_abandoned(place: Path) -> None:
+    """Delete old working folders in a place that killed processes of this user have left."""
+    for folder in place.glob(f"{PREFIX}*"):
+        try:
+            found = folder.lstat()
+            if (
+                stat.S_ISDIR(found.st_mode)
+                and found.st_uid == os.getuid()
+                and time.time() > found.st_mtime + OLD
+            ):
+                with held(folder) as is_free:
+                    if is_free:
+                        shutil.rmtree(folder, ignore_errors=True)
+        except OSError:
+            continue
+
+
 @contextmanager
 def local_client(processes: int) -> Iterator[Client]:
     """A client of a new local cluster of single-threaded workers, which are replaced if killed."""
     shared = {"host": "127.0.0.1", "protocol": "tls://", "security": Security.temporary()}
     of_workers = {"nthreads": 1, "memory_limit": 0, "worker_class": QuietWorker}
     worker = {"cls": Nanny, "options": {**shared, **of_workers, "silence_logs": logging.CRITICAL}}
+    remove_abandoned(Path(tempfile.gettempdir()))
     with (
-        tempfile.TemporaryDirectory(prefix="pyropunct-") as folder,
+        tempfile.TemporaryDirectory(prefix=PREFIX) as folder,
+        held(Path(folder)),
         dask.config.set({**UNWATCHED, "temporary-directory": folder}),
         ExitStack() as opened,
     ):

@@ -1,6 +1,7 @@
 """Work that Dask hands out."""
 
 import logging
+import os
 import time
 from collections import Counter, deque
 from collections.abc import Iterator
@@ -148,3 +149,17 @@ def test_workers_need_this_version(client: Any, monkeypatch: pytest.MonkeyPatch)
     told: list[str] = []
     check_workers(client, told.append)
     assert told == ["pyropunct: the scheduler has no worker yet: waiting for one"]
+
+
+def test_working_folders_of_killed_processes_are_deleted(tmp_path: Path) -> None:
+    """But not those that are new or in use, nor what has another name or is a link."""
+    old, held, linked = (tmp_path / f"{cluster.PREFIX}{name}" for name in ("old", "held", "linked"))
+    for folder in (old, held, tmp_path / f"{cluster.PREFIX}new", tmp_path / "other"):
+        (folder / "inside").mkdir(parents=True)
+        if not folder.name.endswith("new"):
+            os.utime(folder, (0, 0))
+    linked.symlink_to(tmp_path / "other")
+    with cluster.held(held):
+        cluster.remove_abandoned(tmp_path)
+    left = {path.name.removeprefix(cluster.PREFIX) for path in tmp_path.iterdir()}
+    assert left == {"held", "new", "other", "linked"}
