@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 from command_line import answer, invoke, printed
 
+from pyropunct.cli.learned_reports import Learned, LearnedReport
 from pyropunct.cli.loading import tell_language
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.punctuator import Punctuator
 from pyropunct.tables import Column, Table
-from pyropunct.tasks.explain.derivations import Derivations, rule_examples, sprouting_examples
+from pyropunct.tasks.explain.derivations import Derivations, Example, rule_examples, sprouting_examples
 from pyropunct.treebank.reading import read_text, read_treebank
 
 pytestmark = pytest.mark.usefixtures("single_precision")
@@ -151,6 +152,23 @@ def test_examples_are_the_same_in_all_formats(small: Path) -> None:
         assert f"\n  {identifier}: {before}⟦{place}⟧{after}\n" in text
     lines = [line for line in text.splitlines() if line.startswith("  ") and "⟦" in line]
     assert len(lines) == len(flat)
+
+
+def test_which_titles_of_examples_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    """A row that is expected but has no example says so; one that is not expected is left out."""
+    rows = [
+        Learned(name, (), {}, title=name, expected=number) for name, number in (("a", 5), ("b", 5), ("c", 0))
+    ]
+    report = LearnedReport((), rows, {}, [], rows, {"a": [Example("s1", "A ", "sentence", ".")]})
+    report.show("text")
+    assert capsys.readouterr().out.split("\n") == [
+        "",
+        "a",
+        "  s1: A ⟦sentence⟧.",
+        "",
+        "b: nowhere in the best underlying trees",
+        "",
+    ]
 
 
 def test_examples_need_a_file(small: Path) -> None:

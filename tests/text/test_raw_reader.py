@@ -230,5 +230,14 @@ def test_words_whose_case_says_something(text: str, fixed: Sequence[int]) -> Non
     assert sorted(ENGLISH.read(text).fixed) == fixed
 
 
+@pytest.mark.parametrize(
+    ("token", "word"),
+    [("((a(b", "a(b"), ("(a(b", "a(b"), ("a)b))", "a)b"), ("(a(b)", "a(b)"), ("(a)b)", "(a)b")],
+)
+def test_brackets_of_a_word_stay_with_it(token: str, word: str) -> None:
+    """A bracket belongs to a word that has its partner."""
+    assert READER.read(f"{token} c").words == (word, "c")
+
+
 def test_no_mark_is_put_beside_symbols() -> None:
     assert READER.read("a = b 5 % 🙂 c").closed == [1, 2, 5, 6]

@@ -45,6 +45,7 @@ CASES = {
     "German": [("zum Baum im Wald", ["zu", "dem", "Baum", "in", "dem", "Wald"]), ("Zimmer", ["Zimmer"])],
     "English": [
         ("don't Can't Ann's", ["do", "n't", "Ca", "n't", "Ann", "'s"]),
+        ("dON'T", ["dO", "N'T"]),
         ("cannot can not", ["can", "not", "can", "not"]),
     ],
 }
