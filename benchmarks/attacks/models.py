@@ -6,7 +6,6 @@ import random
 import shutil
 import struct
 import tempfile
-from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -15,7 +14,7 @@ from typing import Any
 
 import torch
 from click.testing import CliRunner
-from row import DONE, REFUSED, RefusedError, Row, outcome
+from row import RefusedError, Row, outcome, row_of
 
 from pyropunct.cli.main import main
 from pyropunct.embedded import embedded_treebank_path
@@ -63,22 +62,19 @@ TAGGER = RivalRecipe(epochs=1, least_steps=1, word_size=8, hidden_size=6)
 
 def attack(tries: int, seed: int) -> Row:
     """Damage a model, and use it, so often."""
+    name = "models, damaged, with the right checksum or in their headers"
+    return row_of(name, _tries(tries, random.Random(seed)))
+
+
+def _tries(tries: int, chance: random.Random) -> Iterator[tuple[str, str]]:
     torch.set_num_threads(1)
-    chance, outcomes, failures = random.Random(seed), Counter[str](), []
     with tempfile.TemporaryDirectory() as place:
         material = Material(Path(place))
-        for number in range(tries):
+        for _ in range(tries):
             kind = chance.choice(sorted(material.uses))
             path = Path(shutil.copy(material.folder / f"{kind}.safetensors", Path(place) / "damaged"))
             told = damaged_header(path, chance) if chance.random() < 0.25 else damage(path, chance)
-            found = outcome(partial(material.uses[kind], path, chance), Path(place))
-            if found in (DONE, REFUSED):
-                outcomes[found] += 1
-            else:
-                failures.append(f"{number}: {kind}: {told}: {found}")
-    return Row(
-        "models, damaged, with the right checksum or in their headers", tries, dict(outcomes), failures
-    )
+            yield f"{kind}: {told}", outcome(partial(material.uses[kind], path, chance), Path(place))
 
 
 class Material:

@@ -6,21 +6,25 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
-from row import DONE, REFUSED, SECONDS, Row
+from row import SECONDS, Row, row_of
+from surroundings import judged
 
+from pyropunct.errors import BAD_INPUT
 from pyropunct.shipped import place_of
 
 COMMAND = [sys.executable, "-m", "pyropunct", "restore"]
 LINES = 200
-BAD_INPUT = 2
 
 
 def attack(tries: int, seed: int) -> Row:
     """Restore text while the file of the model changes, so often."""
-    chance, outcomes, failures = random.Random(seed), Counter[str](), []
+    return row_of("models overwritten while they are used", _tries(tries, random.Random(seed)))
+
+
+def _tries(tries: int, chance: random.Random) -> Iterator[tuple[str, str]]:
     whole = place_of("en").read_bytes()
     with tempfile.TemporaryDirectory() as place:
         model, text = Path(place) / "model.safetensors", Path(place) / "words.txt"
@@ -30,7 +34,7 @@ def attack(tries: int, seed: int) -> Row:
         began = time.monotonic()
         subprocess.run([*COMMAND, model, text], check=True, capture_output=True)
         seconds = time.monotonic() - began
-        for number in range(tries):
+        for _ in range(tries):
             shutil.copy(place_of("en"), model)
             running = subprocess.Popen(
                 [*COMMAND, model, text], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
@@ -41,9 +45,5 @@ def attack(tries: int, seed: int) -> Row:
                 stream.truncate(size)
                 stream.write(bytes(chance.randrange(2)) * size)
             told = running.communicate(timeout=SECONDS)[1]
-            refused = running.returncode == BAD_INPUT and told.startswith("pyropunct: ")
-            if running.returncode == 0 or (refused and told.count("\n") == 1):
-                outcomes[REFUSED if refused else DONE] += 1
-            else:
-                failures.append(f"{number}: cut at {size}: status {running.returncode}: {told[-500:]}")
-    return Row("models overwritten while they are used", tries, dict(outcomes), failures)
+            wanted = BAD_INPUT if running.returncode else 0
+            yield f"cut at {size}", judged(running.returncode, told, wanted)

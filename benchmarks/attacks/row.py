@@ -3,15 +3,21 @@
 import os
 import signal
 import traceback
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
+
+from click.testing import CliRunner
+
+from pyropunct.cli.main import main
 
 SECONDS = 60
 """The time after which a try counts as hanging."""
 
 DONE, REFUSED = "done", "refused"
-"""The two ways in which a try may end."""
+ENDED = frozenset({DONE, REFUSED, "interrupted"})
+"""The ways in which a try may end."""
 
 TOLD = 800
 """How many characters of a traceback are kept."""
@@ -35,6 +41,31 @@ class Row(NamedTuple):
     def __str__(self) -> str:
         outcomes = ", ".join(f"{count:,} {name}" for name, count in sorted(self.outcomes.items()))
         return f"| {self.name} | {self.tries:,} | {outcomes} | {len(self.failures):,} |"
+
+
+def row_of(name: str, tries: Iterable[tuple[str, str]]) -> Row:
+    """The row of an attack, given what was tried and its outcome."""
+    outcomes, failures = Counter[str](), list[str]()
+    for number, (told, found) in enumerate(tries):
+        if found in ENDED:
+            outcomes[found] += 1
+        else:
+            failures.append(f"{number}: {told}: {found}")
+    return Row(name, outcomes.total() + len(failures), dict(outcomes), failures)
+
+
+def run(arguments: Sequence[str], statuses: Collection[int] = (0, 2)) -> None:
+    """Call a command: it ends with one of these statuses, with one line unless it is 0, else AssertionError.
+
+    :raises RefusedError: if its status is not 0.
+    """
+    result = CliRunner().invoke(main, list(arguments))
+    told = f"status {result.exit_code}: {result.stderr[-1000:]}"
+    assert result.exit_code in statuses, told
+    assert "Traceback" not in result.stderr, told
+    if result.exit_code:
+        assert result.stderr.splitlines()[-1].startswith("pyropunct: "), told
+        raise RefusedError
 
 
 def outcome(attempt: Callable[[], None], place: Path) -> str:

@@ -4,10 +4,9 @@ import os
 import random
 import subprocess
 import tempfile
-from collections import Counter
 from pathlib import Path
 
-from row import DONE, REFUSED, Row
+from row import DONE, REFUSED, Row, row_of
 from surroundings import BAD_INPUT, COMMAND
 
 from pyropunct.treebank.conllu_writer import print_conllu
@@ -36,16 +35,10 @@ SILENT = ("evaluate", "rephrase")
 
 def attack(tries: int, seed: int) -> Row:
     """Call a command on such sentences, so often."""
-    chance, outcomes, failures = random.Random(seed), Counter[str](), []
+    chance = random.Random(seed)
     with tempfile.TemporaryDirectory() as place:
-        file = Path(place) / "file"
-        for number in range(tries):
-            found, line = _try(chance, file)
-            if found in (DONE, REFUSED):
-                outcomes[found] += 1
-            else:
-                failures.append(f"{number}: {line}: {found}")
-    return Row("commands on slots with hundreds of marks", tries, dict(outcomes), failures)
+        found = (_try(chance, Path(place) / "file") for _ in range(tries))
+        return row_of("commands on slots with hundreds of marks", found)
 
 
 def _try(chance: random.Random, file: Path) -> tuple[str, str]:
@@ -59,7 +52,7 @@ def _try(chance: random.Random, file: Path) -> tuple[str, str]:
         file.write_text(_block("the cats sleep", slots) * lines + _block("dogs sleep", ["", "", "."]))
     arguments = [str(file) if word == "FILE" else word for word in command.split()]
     told = f"{command} on {lines} lines with {[len(slot.split()) for slot in slots]} marks"
-    return _judged([*arguments, "--threads", "1"], file.parent, command), told
+    return told, _judged([*arguments, "--threads", "1"], file.parent, command)
 
 
 def _judged(arguments: list[str], folder: Path, command: str) -> str:

@@ -7,12 +7,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from row import DONE, REFUSED, SECONDS, Row
+from row import DONE, REFUSED, SECONDS, Row, row_of
 
 from pyropunct.embedded import embedded_treebank_path
 
@@ -47,7 +46,11 @@ while True:
 
 def attack(tries: int, seed: int) -> Row:
     """Call a command in hostile surroundings, so often."""
-    chance, outcomes, failures = random.Random(seed), Counter[str](), []
+    name = "commands with closed or full streams, interruptions, odd files"
+    return row_of(name, _tries(tries, random.Random(seed)))
+
+
+def _tries(tries: int, chance: random.Random) -> Iterator[tuple[str, str]]:
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         (folder / "good").write_text(BRACKETS)
@@ -56,16 +59,9 @@ def attack(tries: int, seed: int) -> Row:
         os.mkfifo(folder / "pipe.safetensors")
         with (folder / "sparse.safetensors").open("wb") as stream:
             stream.truncate(100 * 2**30)
-        for number in range(tries):
+        for _ in range(tries):
             name = chance.choice(sorted(WAYS))
-            found = WAYS[name](folder, chance)
-            if found in (DONE, REFUSED, "interrupted"):
-                outcomes[found] += 1
-            else:
-                failures.append(f"{number}: {name}: {found}")
-    return Row(
-        "commands with closed or full streams, interruptions, odd files", tries, dict(outcomes), failures
-    )
+            yield name, WAYS[name](folder, chance)
 
 
 def called(arguments: list[str], **options: Any) -> tuple[int, str]:
