@@ -207,6 +207,7 @@ def check_channel(channel: Channel, trees: TreeBatch | None = None, seed: int = 
 
 
 def _check_trees(channel: Channel, trees: TreeBatch, name: str) -> None:
+    """Compare the weights of a batch of trees with those of each tree."""
     together = channel.probabilities(trees)
     shape = len(trees), together.shape[-1]
     if together.shape not in (shape, (1, *shape[1:]), shape[1:]):
@@ -214,7 +215,10 @@ def _check_trees(channel: Channel, trees: TreeBatch, name: str) -> None:
             f"{name}: the weights of {len(trees)} trees have the shape {tuple(together.shape)}, not {shape}: "
             "in weights_of(trees), the trees are the last dimension on the left"
         )
-    channel.transducer.check(together)
+    try:
+        channel.transducer.check(together)
+    except MachineError as error:
+        raise VariantError(f"{name}: in weights_of(trees), {error}") from error
     alone = [channel.probabilities(trees.pick([number])).reshape(-1) for number in range(len(trees))]
     if not torch.allclose(together.expand(shape), torch.stack(alone), rtol=1e-4, atol=1e-6):
         raise VariantError(f"{name}: weights_of(trees) gives a tree other weights among others than alone")

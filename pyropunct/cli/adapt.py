@@ -9,7 +9,7 @@ import click
 
 from pyropunct.cli import console
 from pyropunct.cli.command import command
-from pyropunct.cli.loading import Json, ModelUse, check_device, is_in, read_file
+from pyropunct.cli.loading import Json, TrainingUse, check_device, is_in, read_file
 from pyropunct.cli.report import Report
 from pyropunct.cli.training_reports import Checkpoints, fit_watches, training_watch
 from pyropunct.errors import UserError
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AdaptOptions(TextSettings, ModelUse):
+class AdaptOptions(TextSettings, TrainingUse):
     """The data to learn from, and the file of the model.
 
     :ivar treebank: also learn from this treebank, such as the one that MODEL was fitted to; repeatable.
@@ -137,7 +137,7 @@ def fit_correction(
     paper: bool = False,
     device: str = "cpu",
     settings: SimulationSettings,
-    use: ModelUse,
+    use: TrainingUse,
     json: Json = False,
 ) -> None:
     """Train a corrector for `pyropunct correct` on TRAIN.

@@ -7,7 +7,7 @@ import click
 
 from pyropunct.cli import console
 from pyropunct.cli.command import command
-from pyropunct.cli.loading import Hardware, Json, ModelUse, check_device, read_file
+from pyropunct.cli.loading import Hardware, Json, TrainingUse, check_device, read_file
 from pyropunct.cli.training_reports import step_bar
 from pyropunct.errors import UserError
 from pyropunct.limits import Help, NamesIn, Placeholder
@@ -87,7 +87,7 @@ def commas(
     model: str | None = None,
     fit: bool = False,
     out: Folder = None,
-    use: ModelUse,
+    use: TrainingUse,
     json: Json = False,
 ) -> None:
     """Restore the commas of DEV by the models of Shieber & Tao (2003), trained on TRAIN.
@@ -135,7 +135,7 @@ def joint(
     settings: JointSettings,
     model: str = DEFAULT,
     out: Folder = None,
-    use: ModelUse,
+    use: TrainingUse,
     json: Json = False,
 ) -> None:
     """Find marks, ends of sentences and trees in running words of DEV; both files are CoNLL-U.
@@ -193,7 +193,7 @@ def correction(
     model: str = DEFAULT,
     learners: Annotated[str | None, Placeholder("FILE")] = None,
     corrected: Annotated[str | None, Placeholder("FILE.conllu")] = None,
-    use: ModelUse,
+    use: TrainingUse,
     json: Json = False,
 ) -> None:
     """Correct simulated errors in DEV by several systems fitted to TRAIN.

@@ -121,6 +121,16 @@ class ModelUse(Hardware):
 
 
 @dataclass(frozen=True, kw_only=True)
+class TrainingUse(ModelUse):
+    """How a model is loaded by a command that trains networks.
+
+    :ivar threads: threads to use; by default all cores.
+    """
+
+    threads: Threads | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class TreebankUse(ModelUse):
     """How a model and a treebank are loaded.
 

@@ -276,8 +276,9 @@ class Items:
             left = f"{self._unforced:,} lines are left as they were (--force restores them)"
             raise UserError(f"{self._name}: {known}, so its language seems to be another one: {left}")
         if self._code:
-            lines = "1 line looks" if self._code == 1 else f"{self._code:,} lines look"
-            console.tell(f"pyropunct: {self._name}: {lines} like code or markup: left as it was")
+            console.tell(
+                f"pyropunct: {self._name}: lines of code or markup, left unchanged: {self._code:,}"
+            )
         console.tell_omitted(self._name, self.omitted, kept=kept)
         if self.failed:
             raise UserError(f"{self._name}: {self.failed} left as they were because of errors")

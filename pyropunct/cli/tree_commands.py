@@ -98,11 +98,7 @@ def underlying(
         return
     if proposals:
         written = WrittenReport("conllu", None)
-        texts = (
-            proposed(punctuator, sentences, LEAST if least is None else least)
-            if proposals == "write"
-            else accepted(sentences)
-        )
+        texts = proposed(punctuator, sentences, least) if proposals == "write" else accepted(sentences)
         show_each("writing", written, treebank, items, ([text] for text in texts))
         return
     if shape == "svg" and (number := len(sentences) * max(samples, 1)) > MOST_DRAWINGS:
@@ -114,11 +110,8 @@ def underlying(
     show_each("underlying", report, treebank, items, punctuator.underlying(sentences, samples))
     report.draw(treebank, model, width)
     if report.num_words:
-        marks = (
-            "1 mark is like a word and keeps its head"
-            if report.num_words == 1
-            else (f"{report.num_words} marks are like words and keep their heads")
-        )
+        several = f"{report.num_words} marks are like words and keep their heads"
+        marks = "1 mark is like a word and keeps its head" if report.num_words == 1 else several
         console.tell(f"pyropunct: {marks} (an emoticon, or another relation than punct)")
     if report.num_slips:
         places = "1 place" if report.num_slips == 1 else f"{report.num_slips} places"

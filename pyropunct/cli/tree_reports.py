@@ -17,7 +17,7 @@ from pyropunct.tasks.explain.annotation import Finding, findings
 from pyropunct.tasks.explain.derivations import Derivations, SlotDerivation
 from pyropunct.tasks.explain.guidelines import is_word
 from pyropunct.tasks.explain.proposals import Proposal, proposals
-from pyropunct.tasks.explain.reattaching import by_guidelines, with_accepted, with_proposals
+from pyropunct.tasks.explain.reattaching import PROPOSED, by_guidelines, with_accepted, with_proposals
 from pyropunct.tasks.explain.tree_text import ENTRIES, bracketed, puncteme_entries
 from pyropunct.text.conventions import Conventions
 from pyropunct.text.marks import display, displayed
@@ -153,7 +153,7 @@ def accepted(sentences: Sequence[Sentence]) -> list[str]:
         new = with_accepted(sentence)
         before, after = sentence.layout, new.layout
         proposed += sum(
-            "PunctHead=" in before.block.tokens[mark - 1].columns[MISC] for mark in before.all_marks
+            f"{PROPOSED}=" in before.block.tokens[mark - 1].columns[MISC] for mark in before.all_marks
         )
         accepted += sum(before.head(mark) != after.head(mark) for mark in before.all_marks)
         written.append(new.conllu())

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 import torch
 from safetensors import SafetensorError, deserialize, safe_open
-from safetensors.torch import load, save
+from safetensors.torch import save
 from torch import Tensor
 
 from pyropunct.errors import CannotWriteError, ModelFileError, first_line
@@ -27,10 +27,18 @@ MODEL = "pyropunct model"
 
 VERSION = 2
 
-TYPES = frozenset(
-    {"F64", "F32", "F16", "I64", "I32", "I16", "I8", "U8", "BOOL"}  # compiled code supports no others
-)
-"""The types of numbers in our tensors, as safetensors names them."""
+TYPES = {
+    "F64": torch.double,
+    "F32": torch.float,
+    "F16": torch.half,
+    "I64": torch.long,
+    "I32": torch.int,
+    "I16": torch.short,
+    "I8": torch.int8,
+    "U8": torch.uint8,
+    "BOOL": torch.bool,
+}
+"""The types of numbers in our tensors, by their names in safetensors: compiled code supports no others."""
 
 
 def check_writable(path: str | Path) -> None:
@@ -105,13 +113,13 @@ def read_tensors(path: Path, file_format: str) -> tuple[dict[str, Any], dict[str
     try:
         _check_place(path)
         content = path.read_bytes()  # not mapped: the file may be replaced while it is read
-        kinds = {name: part["dtype"] for name, part in deserialize(content)}  # checks the sizes of tensors
+        parts = deserialize(content)  # checks the sizes of tensors
         size = int.from_bytes(content[:8], "little")
         header = _header(path, json.loads(content[8 : 8 + size]).get("__metadata__") or {}, file_format)
-        for name, kind in kinds.items():
-            if kind not in TYPES:
+        for name, part in parts:
+            if (kind := part["dtype"]) not in TYPES:
                 raise ModelFileError(f"{path}: is damaged: {name} has numbers of the foreign type {kind}")
-        tensors = load(content)
+        tensors = {name: _tensor(part) for name, part in parts}
     except SafetensorError as error:
         problem = "this looks like text: MODEL comes before FILE" if _is_text(path) else first_line(error)
         raise ModelFileError(f"{path}: is damaged, or not the file of a {file_format}: {problem}") from error
@@ -121,6 +129,11 @@ def read_tensors(path: Path, file_format: str) -> tuple[dict[str, Any], dict[str
     if header["sha256"] != _checksum(description, tensors):
         raise ModelFileError(f"{path}: is damaged: its checksum is not the one in it")
     return description, tensors
+
+
+def _tensor(part: Mapping[str, Any]) -> Tensor:
+    kind, data = TYPES[part["dtype"]], part["data"]
+    return (torch.frombuffer(data, dtype=kind) if data else torch.empty(0, dtype=kind)).view(part["shape"])
 
 
 def _check_place(path: Path) -> None:

@@ -127,13 +127,13 @@ class Training(Trainer):
 
     def _check_variants(self) -> None:
         """Reject variants that break the rules of the story, before spending time on them."""
-        few = self.trees.pick(range(len(self.train))[:CHECKED])
+        few = range(len(self.train))[:CHECKED]
         if is_own(self.recipe.channel):
             self.story.channel.check()
         else:
-            check_channel(self.story.channel, few)
+            check_channel(self.story.channel, self.trees.pick(few))
         if not is_own(self.recipe.attach):
-            check_attach(self.story.attach, few)
+            check_attach(self.story.attach, self.trees.pick(few))
 
     def _make_guide(self) -> AutoGuide:
         start = init_to_sample

@@ -206,6 +206,12 @@ class OnTheRight(BySize):
         return {name: values.expand(2, *values.shape) for name, values in super().weights_of(trees).items()}
 
 
+class Leaking(BySize):
+    def weights_of(self, trees: TreeBatch) -> dict[str, Tensor]:
+        found = super().weights_of(trees)
+        return {**found, "kept": 1.2 * found["kept"]}
+
+
 class ClashingMeans(BySize):
     def __init__(self, num_tokens: int) -> None:
         super().__init__(num_tokens)
@@ -228,6 +234,7 @@ class NoTuple(BySize):
     [
         (OfOtherTrees, "weights_of.trees. gives a tree other weights among others than alone"),
         (OnTheRight, r"the weights of 3 trees have the shape \(2, 3, 6\), not \(3, 6\)"),
+        (Leaking, r"in weights_of.trees., the probabilities of the machine's moves in state 'reading'"),
         (ClashingMeans, "two sites have the prior mean 'prior_mean': give each a name of its own"),
         (NamedLikeItsMean, "the prior mean 'prior_mean' has the name of a site: choose another"),
         (NoTuple, "is not a tuple of tuples"),
