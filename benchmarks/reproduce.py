@@ -33,6 +33,8 @@ ROOT = Path(__file__).parent.parent
 DATA = ROOT / "docs" / "data"
 PLACE = re.compile(r"\{(.*?)\}")
 TIMES = ("sentences/s", "training s", "training seconds", "words/s")
+"""The columns that differ from run to run."""
+
 LONGEST = 20
 """The most minutes of processor time that an experiment takes."""
 
@@ -41,10 +43,10 @@ class Experiment(NamedTuple):
     """A table of a page, and how it is made.
 
     :ivar commands: what prints it, in which ``{name}`` is the treebank NAME in the folder; if there are
-        several, the rows of the later ones follow.  If the last one is `pyropunct compare`, the
-        table is the first in its folder, which is in ``{scratch}``.
+        several, the rows of the later ones follow.  If the last one is `pyropunct compare`, its first
+        table is taken from its folder in ``{scratch}``.
     :ivar depends: the settings and the models of the package on which the numbers depend.
-    :ivar cut: what is left out, as it would take longer than 20 minutes.
+    :ivar cut: the part that is left out to stay within 20 minutes.
     """
 
     page: str
@@ -239,7 +241,7 @@ def main() -> None:
     made = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     made.add_argument("folder", metavar="FOLDER", type=Path)
     made.add_argument("names", metavar="NAME", nargs="*")
-    made.add_argument("--again", action="store_true", help="run what is up to date again")
+    made.add_argument("--again", action="store_true", help="also run experiments whose table is up to date")
     made.add_argument("--pages", action="store_true", help="run nothing")
     options = made.parse_args()
     if unknown := set(options.names) - set(EXPERIMENTS):
@@ -265,7 +267,8 @@ def run(name: str, experiment: Experiment, folder: Path) -> None:
             words = [PLACE.sub(lambda found: files[found[1]], word) for word in shlex.split(command)]
             rows = [line for line in printed(words).splitlines() if line.startswith("|")]
             if command == experiment.commands[-1] and not rows:
-                rows = first_table(next(Path(scratch).rglob("comparison.md")).read_text(encoding="utf-8"))
+                page = next(Path(scratch).rglob("comparison.md")).read_text(encoding="utf-8")
+                rows = [line for line in page.split("\n## ")[0].splitlines() if line.startswith("|")]
             table += rows[2:] if table else rows
     found = {
         "commands": commands_of(experiment),
@@ -275,7 +278,7 @@ def run(name: str, experiment: Experiment, folder: Path) -> None:
         "commit": _git("rev-parse", "--short", "HEAD"),
         "date": datetime.now(UTC).date().isoformat(),
         "minutes": round(_processor_minutes() - began, 1),
-        "table": table,
+        "table": without_times(table),
     }
     DATA.mkdir(exist_ok=True)
     with written_whole(DATA / f"{name}.json") as stream:
@@ -283,11 +286,11 @@ def run(name: str, experiment: Experiment, folder: Path) -> None:
     print(f"{name}: {found['minutes']} minutes", file=sys.stderr)
 
 
-def first_table(page: str) -> list[str]:
-    """The first table of `pyropunct compare`, without columns of seconds, which differ from run to run."""
-    rows = [line.strip("| ").split(" | ") for line in page.split("\n## ")[0].splitlines() if line[:1] == "|"]
-    kept = [place for place, name in enumerate(rows[0]) if name not in TIMES]
-    return [f"| {' | '.join(row[place] for place in kept)} |" for row in rows]
+def without_times(lines: list[str]) -> list[str]:
+    """The lines of a table without its columns of `TIMES`."""
+    rows = [line.split("|")[1:-1] for line in lines]
+    kept = [place for place, name in enumerate(rows[0]) if name.strip() not in TIMES]
+    return [f"|{'|'.join(row[place] for place in kept)}|" for row in rows]
 
 
 def printed(words: list[str]) -> str:

@@ -9,24 +9,17 @@ are not significantly worse.
 """
 
 import argparse
-import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import torch
 from treebanks import FILES
 
-from pyropunct import read_treebank
-from pyropunct.papers.experiment import Advance
+from pyropunct import Sentence, read_treebank
+from pyropunct.cli.training_reports import step_bar
 from pyropunct.papers.li_2019.restoration_experiment import RestorationExperiment
 from pyropunct.papers.li_2019.restorers import Conditions
 
 SYSTEMS = ("crf", "attach", "full", "mixed")
-LAST = "training seconds"
-"""The column that does not belong to the table: it differs from run to run."""
 
 
 def main() -> None:
@@ -49,21 +42,10 @@ def main() -> None:
         print("\n".join(f"| {code}, {len(train):,} {row}" for row in rows), flush=True)
 
 
-def table(train: list, dev: list, conditions: Conditions) -> list[str]:
-    """The lines of the table of a language, without the times of training."""
-    with TemporaryDirectory() as folder:
-        found = RestorationExperiment(train, dev, conditions, folder, _told).run()
-    lines = [line for line in found.tables["systems"].markdown().splitlines() if line.startswith("|")]
-    assert lines[0].endswith(f"| {LAST} |")
-    return [f"{line.rsplit('|', 2)[0]}|" for line in lines]
-
-
-@contextmanager
-def _told(what: str, size: int) -> Iterator[Advance]:
-    """Tell how long each step takes."""
-    began = time.monotonic()
-    yield lambda done: None
-    print(f"{what}: {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
+def table(train: list[Sentence], dev: list[Sentence], conditions: Conditions) -> list[str]:
+    """The lines of the table of a language."""
+    found = RestorationExperiment(train, dev, conditions, watch=step_bar).run()
+    return [line for line in found.tables["systems"].markdown().splitlines() if line.startswith("|")]
 
 
 if __name__ == "__main__":

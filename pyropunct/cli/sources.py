@@ -276,9 +276,7 @@ class Items:
             left = f"{self._unforced:,} lines are left as they were (--force restores them)"
             raise UserError(f"{self._name}: {known}, so its language seems to be another one: {left}")
         if self._code:
-            console.tell(
-                f"pyropunct: {self._name}: lines of code or markup, left unchanged: {self._code:,}"
-            )
+            console.tell(f"pyropunct: {self._name}: lines of code or markup, left unchanged: {self._code:,}")
         console.tell_omitted(self._name, self.omitted, kept=kept)
         if self.failed:
             raise UserError(f"{self._name}: {self.failed} left as they were because of errors")
