@@ -3,8 +3,8 @@
     python benchmarks/reattachment.py MODEL FILE.conllu... [--kinds]
 
 First all marks hang on the root, so that no tool sees the heads of the treebank.  Then each tool starts from
-them: ``ud.FixPunct`` keeps what it can, and pyropunct applies its proposals of 0.9.  With ``--kinds`` there
-is a table for each FILE, with all kinds of marks.
+the treebank's heads: ``ud.FixPunct`` keeps those it can, and pyropunct applies its proposals of 0.9.
+``--kinds`` prints a table for each FILE, with a column for each kind of mark.
 
 ``pip install udapi`` first; without it there are no numbers of ``ud.FixPunct``.  The MODEL ``multi``
 finds the language of each FILE.

@@ -5,7 +5,7 @@
 FOLDER holds treebanks of Universal Dependencies.  Each experiment takes at most 20 minutes of processor
 time; where the whole would take longer, a part is cut, and named.  The tables that it prints are kept in
 ``docs/data``, with its commands, the commit, the date, and the fingerprint of the settings and models that
-it depends on.  An experiment whose fingerprint is the present one is not run again, but with ``--again``.
+it depends on.  Experiments whose fingerprint has not changed are skipped, unless ``--again`` is given.
 ``--pages`` only writes the kept tables into the pages, between ``<!-- table NAME -->`` and ``<!-- end -->``.
 Between several names, it writes the rows of all.
 """
