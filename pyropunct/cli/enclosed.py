@@ -51,5 +51,5 @@ def rewrite_enclosed(
         new = KINDS[kind](text.removeprefix(mark).replace("\r\n", "\n"), rewrite, field)
     except InputError as error:
         raise InputError(f"{name}: {error}") from error
-    lines = new.split("\n")[: len(ends) + 1]  # tables and lines of JSON get an end that the file may lack
+    lines = new.split("\n")[: len(ends) + 1]  # tables get an end that the file may lack
     out.write(mark + "".join(chain.from_iterable(zip(lines, [*ends, ""], strict=True))))

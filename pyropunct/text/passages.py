@@ -231,7 +231,9 @@ def rewrite_json_lines(text: str, rewrite: Rewrite, field: str | None = None) ->
             if not isinstance(plain, dict):
                 raise InputError(f"line {number + 1} is no JSON object")
             names |= dict.fromkeys(plain)
-            if isinstance(plain.get(field), str):
+            if isinstance(found := plain.get(field), str):
+                if any("\ud800" <= letter <= "\udfff" for letter in found):
+                    raise InputError(f"line {number + 1} has half of a character in its text")
                 places.append((number, _place_of_value(line, field)))
     if not places:
         raise _no_field("text", field, names)

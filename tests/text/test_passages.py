@@ -140,6 +140,7 @@ def test_fields(kind: str, text: str, new: str) -> None:
         ("jsonl", '{"a": 1}\n', r"there is no text 'text': name one by --field \(a\)"),
         ("jsonl", '{"text": "a"}\nno\n', "line 2 is no JSON: .*"),
         ("jsonl", "[1]\n", "line 1 is no JSON object"),
+        ("jsonl", '{"text": "a\\ud800"}\n', "line 1 has half of a character in its text"),
     ],
 )
 def test_fields_that_are_not_there(kind: str, text: str, problem: str) -> None:
