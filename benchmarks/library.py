@@ -27,7 +27,7 @@ from pyro import poutine
 from pyropunct.inference.inside import log_evidence
 from pyropunct.inference.problem import Problem
 from pyropunct.inference.pyro.collapse import tree_problem
-from pyropunct.inference.pyro.telling import one_by_one
+from pyropunct.inference.pyro.one_by_one import one_by_one
 
 PAGE = Path(__file__).parents[1] / "docs" / "guide" / "library.md"
 

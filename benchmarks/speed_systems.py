@@ -18,8 +18,8 @@ from pyropunct import Punctuator, Sentence
 from pyropunct.inference import inside
 from pyropunct.inference.problem import Problem
 from pyropunct.inference.pyro.collapse import tree_problem
+from pyropunct.inference.pyro.one_by_one import one_by_one
 from pyropunct.inference.pyro.svi import TreeEnum_ELBO
-from pyropunct.inference.pyro.telling import one_by_one
 from pyropunct.inference.solvers import Solver, TensorSolver
 from pyropunct.models.trees import TreeBatch, join_surfaces
 from pyropunct.train.story_training import Training

@@ -123,14 +123,22 @@ class Inventory:
         first = torch.from_numpy(self.pair_start)[relation] - start[:-1]
         return torch.arange(int(start[-1])) + torch.repeat_interleave(first, start.diff())
 
-    def sprouted(self, relation: Tensor, choices: Tensor) -> tuple[Tensor, Tensor]:
+    def sprouted(self, relation: Tensor, choices: Tensor, with_parts: bool = True) -> tuple[Tensor, Tensor]:
         """(..., N) the rows that choices of nodes stand for, and the numbers of their parts, 0 for none.
 
-        See `pyropunct.inference.parts`.
+        :param with_parts: whether there may be parts of constituents, see `pyropunct.inference.parts`.
+        :raises ValueError: if a choice is outside of its W_d.
         """
         start = torch.from_numpy(self.pair_start)
-        sizes = start.diff()[relation]
-        return start[relation] + choices % sizes, choices // sizes
+        pair, part = split(choices, start.diff()[relation])
+        if (choices < 0).any() or (not with_parts and part.any()):
+            raise ValueError(f"a choice is outside of the pairs that its node may sprout: {choices.tolist()}")
+        return start[relation] + pair, part
+
+
+def split(choices: Tensor, sizes: Tensor) -> tuple[Tensor, Tensor]:
+    """(..., N) the pairs of choices within W_d of these sizes, and the numbers of their parts, 0 for none."""
+    return choices % sizes, choices // sizes
 
 
 def _tries(strings: Sequence[Sequence[Puncteme]]) -> Tries:

@@ -29,8 +29,9 @@ from pyropunct.inference.machines.evidence import EMPTY, any_over
 from pyropunct.inference.machines.moves import MachineError
 from pyropunct.inference.problem import Problem
 from pyropunct.inference.pyro.private import sites_of
-from pyropunct.inference.pyro.strings import Underlying
-from pyropunct.models.attach.attach_model import Attach, Views, join_views, views_of
+from pyropunct.inference.strings import Underlying
+from pyropunct.inference.views import Views, join_views, views_of
+from pyropunct.models.attach.attach_model import Attach
 from pyropunct.models.channel.noisy_channel import Channel
 from pyropunct.models.learned import places
 from pyropunct.models.trees import TreeBatch

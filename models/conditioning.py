@@ -14,20 +14,19 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from pyropunct.inference.forward import Strings
 from pyropunct.inference.inside import impossible_slot, log_evidence, posterior_draws
 from pyropunct.inference.machines.evidence import Evidence, SlotEvidence, evidence_of, padded
 from pyropunct.inference.machines.paths import Ways
-from pyropunct.inference.machines.sampling import rewrite_all, sampler
-from pyropunct.inference.problem import Problem
-from pyropunct.inference.pyro.collapse import ImpossibleSurfaceError
-from pyropunct.inference.pyro.pairs import log_probabilities
-from pyropunct.inference.pyro.strings import Underlying
-from pyropunct.inference.pyro.told import with_parts
-from pyropunct.inference.ragged import Floats, Ints
-from pyropunct.models.attach.attach_model import Views, views_of
+from pyropunct.inference.machines.sampling import Sampler, rewrite_all
+from pyropunct.inference.pairs import log_probabilities
+from pyropunct.inference.pyro.posterior import ImpossibleSurfaceError, problem_of
+from pyropunct.inference.pyro.told import surface_strings
+from pyropunct.inference.ragged import Floats, Ints, starts_of
+from pyropunct.inference.strings import ways_of
+from pyropunct.inference.views import Views, views_of
+from pyropunct.inference.walk import machines
 from pyropunct.models.story import Story
 from pyropunct.models.trees import TreeBatch
 
@@ -49,24 +48,6 @@ class WeightedDraws(NamedTuple):
     log_weight: Floats
 
 
-class Conditioner:
-    """The parts of a story with fixed weights that depend on neither trees nor evidence."""
-
-    @torch.no_grad()
-    def __init__(self, story: Story) -> None:
-        self.story, self.transducer = story, story.channel.transducer
-        self.weights = story.channel.probabilities().detach().cpu()
-        self.machine = sampler(self.transducer, self.weights)
-        self.ways = Ways(self.transducer, self.weights)
-
-    def problem(self, trees: TreeBatch, log_pairs: Tensor, evidence: SlotEvidence) -> Problem:
-        """The sums of a blind story: over punctemes of trees with these log p(l, r | w), given evidence."""
-        automata = self.transducer.automata(evidence.distinct, self.weights)
-        inventory, parts = self.story.inventory, self.story.parts
-        problem = Problem(trees.forest, inventory, trees.relation, log_pairs, automata, evidence.place)
-        return problem if parts is None else with_parts(problem, parts.scores(trees), evidence.settled())
-
-
 class Conditioned:
     """p(T, x | evidence) of trees of the same n words and their surface strings, as weighted draws.
 
@@ -78,34 +59,34 @@ class Conditioned:
     @torch.no_grad()
     def __init__(
         self,
-        conditioner: Conditioner,
+        story: Story,
         trees: TreeBatch,
         weights: Sequence[float],
         evidence: Sequence[Evidence],
         generator: np.random.Generator,
     ) -> None:
-        self._conditioner, self._trees, self._generator = conditioner, trees, generator
+        self._story, self._trees, self._generator = story, trees, generator
+        self._given = story.given(trees)
         self._log_prior = np.log(np.array(weights))
         self._evidence, self._all = SlotEvidence(evidence), SlotEvidence([*evidence] * len(trees))
         self._sets = np.array([distinct.is_set for distinct in self._evidence.distinct])
         self._allowed: dict[tuple[int, int], bool] = {}
-        self._scorer = conditioner.story.scorer(trees)
-        self._choice_start = conditioner.story.inventory.choice_start(trees.relation)
-        self._first = self._blind = self._log_pairs(views_of(trees.forest, self._all.settled()), trees)
+        self._choice_start = story.inventory.choice_start(trees.relation)
+        self._first = self._blind = self._log_pairs(views_of(trees.forest, self._all.settled()))
         self.strings = Strings()
         settled = self._evidence.settled()
         lengths = (settled >= 0).sum(-1).numpy()
         self._settled = self.strings.number(lengths, settled[settled >= 0].numpy())
 
-    def _log_pairs(self, views: Views, trees: TreeBatch) -> Floats:
-        """log p(l, r | w) of the pairs of all nodes of trees, given views of these in their order."""
-        start = torch.from_numpy(self._conditioner.story.inventory.choice_start(trees.relation))
-        return log_probabilities(self._scorer(views).cpu().double(), start).numpy()
+    def _log_pairs(self, views: Views) -> Floats:
+        """log p(l, r | w) of the pairs of views, in double precision."""
+        scores, sizes = self._given.pair_scores(views).cpu().double(), self._given.start.diff()[views.node]
+        return log_probabilities(scores, torch.from_numpy(starts_of(sizes.numpy()))).numpy()
 
     @torch.no_grad()
     def draw(self, number: int) -> WeightedDraws:
         """A round of draws; the next one has a better proposal."""
-        problem = self._conditioner.problem(self._trees, torch.from_numpy(self._blind), self._all)
+        problem = problem_of(self._given, self._all, torch.from_numpy(self._blind))
         log_joint = self._log_prior + log_evidence(problem).numpy()
         best = log_joint.max()
         if best == -np.inf:
@@ -135,19 +116,18 @@ class Conditioned:
 
     def _of_tree(self, which: int, draws: int) -> Numbers:
         """(draws, S) the numbers of strings drawn from p_blind(x | T, evidence) of one tree."""
-        tree = self._trees.pick([which])
+        given = self._story.given(self._trees.pick([which]))
         nodes = self._trees.forest.nodes(which)
         first, last = self._choice_start[[nodes.start, nodes.stop]]
-        problem = self._conditioner.problem(tree, torch.from_numpy(self._blind[first:last]), self._evidence)
+        problem = problem_of(given, self._evidence, torch.from_numpy(self._blind[first:last]))
         random = torch.Generator().manual_seed(int(self._generator.integers(1 << 62)))
         choices = posterior_draws(problem, draws, random)
-        slots = torch.arange(tree.forest.num_slots)
-        parts = self._conditioner.story.parts
-        marks = None if parts is None else parts.marks.cpu()
-        underlying = Underlying(tree.forest, problem.inventory, tree.relation, choices, slots, marks)
-        return self._rewritten(underlying.tokens.numpy())
+        [(weights, slots)] = given.channels(torch.arange(given.forest.num_slots))  # there is one tree
+        strings = surface_strings(given, choices, weights, slots)
+        [(machine, _)] = machines(given)
+        return self._rewritten(strings.underlying.tokens.numpy(), machine, ways_of(given.transducer, weights))
 
-    def _rewritten(self, underlying: Ints) -> Numbers:
+    def _rewritten(self, underlying: Ints, machine: Sampler, ways: Ways) -> Numbers:
         """(draws, S) the numbers of strings drawn from p(x | u, evidence), given (draws, S, U) tokens."""
         numbers = np.tile(self._settled, (len(underlying), 1))
         slots = np.flatnonzero(self._evidence.open.numpy())
@@ -157,12 +137,12 @@ class Conditioned:
         waiting = np.arange(len(rows))
         for _ in range(TRIES):
             bits = self._generator.integers(1 << 64, size=len(waiting), dtype=np.uint64)
-            drawn = self.strings.number(*rewrite_all(self._conditioner.machine, rows[waiting], bits))
+            drawn = self.strings.number(*rewrite_all(machine, rows[waiting], bits))
             kept = self._are_allowed(place[waiting], drawn)
             of_rows[waiting[kept]] = drawn[kept]
             waiting = waiting[~kept]
         for row in waiting:
-            of_rows[row] = self._completed(rows[row], self._evidence.distinct[place[row]])
+            of_rows[row] = self._completed(rows[row], self._evidence.distinct[place[row]], ways)
         numbers[:, slots] = of_rows.reshape(len(numbers), -1)
         return numbers
 
@@ -175,9 +155,9 @@ class Conditioned:
             self._allowed[at, number] = weight == 1
         return np.array([self._allowed[pair] for pair in pairs], np.bool_)[back]
 
-    def _completed(self, underlying: Ints, evidence: Evidence) -> int:
+    def _completed(self, underlying: Ints, evidence: Evidence, ways: Ways) -> int:
         string = [token for token in underlying.tolist() if token >= 0]
-        path = self._conditioner.ways.path(string, evidence, self._generator)
+        path = ways.path(string, evidence, self._generator)
         assert path is not None  # for the punctemes were drawn given the evidence
         tokens = np.array(path.surface, np.int64)
         return int(self.strings.number(np.array([len(tokens)]), tokens)[0])
@@ -192,12 +172,12 @@ class Conditioned:
         node = torch.from_numpy(forest.nodes_of(tree.tolist()))
         slot = torch.add(forest.slot_start[tree][:, None], torch.arange(numbers.shape[1])).flatten()
         views = Views(node[views.node], views.start, views.token, slot[views.slot])
-        log_pairs = self._log_pairs(views, trees)
+        log_pairs = self._log_pairs(views)
         first, last = (self._choice_start[forest.node_start.numpy()[tree + after]] for after in (0, 1))
         blind = np.concatenate([self._blind[a:b] for a, b in zip(first, last, strict=True)])
-        known = evidence_of(surface)
+        given, known = self._story.given(trees), evidence_of(surface)
         looking, blindly = (
-            log_evidence(self._conditioner.problem(trees, torch.from_numpy(probabilities), known)).numpy()
+            log_evidence(problem_of(given, known, torch.from_numpy(probabilities))).numpy()
             for probabilities in (log_pairs, blind)
         )
         return log_pairs, looking - blindly

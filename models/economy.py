@@ -105,7 +105,7 @@ class Economy:
         *,
         balanced: bool = True,
     ) -> Callable[[Tensor, Tensor], Tensor]:
-        """kappa n(T') as a cost of pairs, for `pyropunct.inference.pyro.collapse.tree_factor`.
+        """kappa n(T') as a cost of pairs, for `pyropunct.inference.given.Given`.
 
         For latent trees, above_left and above_right are unknown and taken as 0.
 

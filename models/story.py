@@ -8,6 +8,7 @@ which a noisy channel p_phi edits, slot by slot, into the surface string x.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -17,13 +18,14 @@ from pyro.nn import PyroModule
 from pyro.nn.module import pyro_method
 from torch import Tensor
 
+from pyropunct.inference.given import Given, Surface
 from pyropunct.inference.inventory import Inventory
-from pyropunct.inference.machines.evidence import SlotEvidence
 from pyropunct.inference.pyro.collapse import tree_expectation
 from pyropunct.inference.pyro.private import belongs_to, sites_of
-from pyropunct.inference.pyro.telling import choose_tree, tell
-from pyropunct.inference.pyro.told import Surface, Told
-from pyropunct.models.attach.attach_model import Attach, Scorer, Views, views_of
+from pyropunct.inference.pyro.sites import BY_TREES, Sprouted, TreeOfWords, rewritten
+from pyropunct.inference.pyro.told import Told, is_open, plate_of
+from pyropunct.inference.views import Scorer, Views
+from pyropunct.models.attach.attach_model import Attach
 from pyropunct.models.channel.noisy_channel import Channel
 from pyropunct.models.economy import Economy
 from pyropunct.models.extensions import PartMarks, Trust
@@ -38,7 +40,7 @@ class Story(PyroModule):
     """Tree -> punctemes -> channel edits, as a Pyro model.
 
     Its sites are the weights with a prior; "pairs", the pair (l, r) of each constituent; and "surface", the
-    string x_i of each slot (`pyropunct.inference.pyro.telling`). In mini-batches, use
+    string x_i of each slot (`pyropunct.inference.pyro.sites`). In mini-batches, use
     `pyropunct.inference.pyro.svi.scale_likelihood`.
 
     :param attach: p_theta(l, r | w), see `pyropunct.models.attach.attach_model`.
@@ -110,77 +112,77 @@ class Story(PyroModule):
             parameters has been given to another module.
         :raises NotImplementedError: if the surface is given, but no handler sums out its punctemes.
         """
-        self._refuse_parts_of_others()
         if trees is None:
-            trees = self._syntax("give it trees")()
+            trees = self._syntax("give it trees")()  # p_syn(T)
+        given = self.given(trees, surface, views, regularised)
+        if isinstance(trees, LatentTrees):
+            with plate_of("sentences", len(trees)):
+                tree = pyro.sample("tree", TreeOfWords(trees), infer=BY_TREES)  # p(T | words)
+            given = given if is_open(tree) else given.with_trees(trees.trees(tree))
+        told = Told(given, plate, surface)
+        with told.plate:
+            pairs = pyro.sample("pairs", Sprouted(told), infer=BY_TREES)  # p_theta(T' | T)
+            x = pyro.sample("surface", rewritten(told, pairs), obs=surface)  # type: ignore[arg-type]
+            told.show(x)  # p_phi(x | u(T')), or p(x | T) where a handler leaves T' open
+            if given.cost is not None and not told.is_summed:
+                pyro.factor("cost", -told.cost(given.of_pairs(given.cost)))
+            if self._unmatched is not None:
+                expected = tree_expectation(told, self._unmatched)
+                pyro.factor("symmetry", -self.symmetry_weight * expected.square())
+        return told
+
+    def given(
+        self,
+        trees: AnyTrees,
+        surface: Surface | None = None,
+        views: Views | None = None,
+        regularised: bool | None = None,
+    ) -> Given:
+        """What the story is made of: scores, the channel with its weights, costs and parts.
+
+        Sites of weights are made here, outside of the plate of trees.  Takes the same parameters and raises
+        the same errors as a call of the story.
+        """
+        self._refuse_parts_of_others()
         if not isinstance(trees, AnyTrees):
             raise TypeError(
                 f"a story takes a batch of trees, not {type(trees).__name__!r}: make one with "
                 "vocabulary.encode_trees([tree])"
             )
-        if isinstance(trees, LatentTrees):
-            latent, trees = trees, choose_tree(trees)
-            views = views if trees is latent else None  # of its items
         if views is not None and surface is None:
             raise ValueError("these are views of a surface that is not given")
-        weights = self.channel.probabilities(trees)
-        told = tell(self._told(trees, surface, views, weights, regularised), surface, plate)
-        if self._unmatched is not None:
-            expected = tree_expectation(told, self._unmatched)
-            with told.plate:
-                pyro.factor("symmetry", -self.symmetry_weight * expected.square())
-        return told
-
-    def _told(
-        self,
-        trees: AnyTrees,
-        surface: Surface | None,
-        views: Views | None,
-        weights: Tensor,
-        regularised: bool | None,
-        was_latent: bool = False,
-    ) -> Told:
-        """The story before it is told; latent trees have no parts, before and after they are drawn."""
-        # No closures: what a story returns can be pickled.
-        scores = partial(self._attach, self.scorer(trees), trees, surface, views)
-        cost = None
-        if self.economy_weight and (self.training if regularised is None else regularised):
-            balanced = self.is_settled or not self.training
-            cost = self._economy.cost(trees.forest, surface, self.economy_weight, balanced=balanced)
-        parts = None
-        if self.parts is not None and isinstance(trees, TreeBatch) and not was_latent:
-            parts = self.parts.scores(trees)
-        told = Told(trees, self.inventory, scores, self.channel.transducer, weights, cost, parts)
-        if told.is_latent:
-            told.given = lambda given: self._told(given, surface, None, weights, regularised, was_latent=True)
-        return told
-
-    @pyro_method
-    def joint(self, trees: TreeBatch, surface: Surface | None = None) -> Told:
-        """p(T, T', x) of given trees, rather than p(T', x | T). Raises ValueError without a syntax model."""
-        return self(self._syntax("it cannot score trees jointly")(trees), surface)
-
-    def _attach(
-        self,
-        scorer: Scorer,
-        trees: AnyTrees,
-        surface: Surface | None,
-        views: Views | None,
-        shown: Surface,
-        nodes: Tensor | None,
-    ) -> Tensor:
-        """ATTACH: the scores of pairs of some nodes, or of all, given the marks shown inside them.
-
-        The views of all nodes are known if it is the surface that is shown.
-        """
         if isinstance(trees, LatentTrees) and not self.attach.is_local:
             raise ValueError(
                 f"{type(self.attach).__name__} looks at more of a tree than one arc, so that trees cannot be "
                 "summed out: use LocalAttach, or give the story trees"
             )
-        if views is None or nodes is not None or shown is not surface:
-            views = self._views(trees, shown, nodes)
-        return scorer(views)
+        channel, weights = self.channel, self.channel.probabilities(trees)
+        cost = None
+        if self.economy_weight and (self.training if regularised is None else regularised):
+            balanced = self.is_settled or not self.training
+            cost = self._economy.cost(trees.forest, surface, self.economy_weight, balanced=balanced)
+        return Given(
+            trees,
+            self.inventory,
+            self.scorer(trees),
+            channel.transducer,
+            weights,
+            cost,
+            parts=self.parts.scores(trees) if self.parts and isinstance(trees, TreeBatch) else None,
+            looks_inside=self.attach.reads_surface,
+            seen=None if surface is None or views is None else (surface, views),
+            # No closures: what a story returns can be pickled.
+            of_tree=partial(self._of_tree, surface, regularised) if isinstance(trees, LatentTrees) else None,
+        )
+
+    def _of_tree(self, surface: Surface | None, regularised: bool | None, trees: TreeBatch) -> Given:
+        """What the story of latent trees is made of, once they are known: they have no parts."""
+        return replace(self.given(trees, surface, None, regularised), parts=None)
+
+    @pyro_method
+    def joint(self, trees: TreeBatch, surface: Surface | None = None) -> Told:
+        """p(T, T', x) of given trees, rather than p(T', x | T). Raises ValueError without a syntax model."""
+        return self(self._syntax("it cannot score trees jointly")(trees), surface)
 
     def scorer(self, trees: AnyTrees) -> Scorer:
         """(..., C) the scores of pairs (section 2.1, equation 3), as a function of views of these trees::
@@ -205,14 +207,6 @@ class Story(PyroModule):
             scores = scores + more
         return scores
 
-    def _views(self, trees: AnyTrees, shown: Surface, nodes: Tensor | None) -> Views:
-        """Nodes, or all, with the known marks inside them."""
-        if not isinstance(shown, Tensor):
-            if self.attach.reads_surface:
-                _refuse_open_slots(trees, shown)
-            shown = shown.settled()
-        return views_of(trees.forest, shown, nodes)
-
     def _refuse_parts_of_others(self) -> None:
         """Refuse a part whose sites Pyro takes for those of another module: here they would be no sites."""
         for name, part in self.named_modules():
@@ -229,16 +223,3 @@ class Story(PyroModule):
         if self.syntax is None:
             raise ValueError(f"this story has no syntax model: {otherwise}")
         return self.syntax
-
-
-def _refuse_open_slots(trees: AnyTrees, evidence: SlotEvidence) -> None:
-    """Refuse evidence that leaves open a slot strictly inside a constituent."""
-    start, inner = trees.forest.slot_start, torch.ones(len(evidence), dtype=torch.bool)
-    inner[start[:-1]] = inner[start[1:] - 1] = False
-    open_slots = (evidence.open & inner).nonzero()[:, 0]
-    if len(open_slots):
-        tree = int((start <= open_slots[0]).sum()) - 1
-        raise ValueError(
-            "the attach model looks at the punctuation inside constituents, which the evidence about "
-            f"slot {int(open_slots[0] - start[tree])} of tree {tree} of the batch leaves open"
-        )

@@ -1,4 +1,4 @@
-"""Weighted draws of surface punctuation, in batches of trees: `pyropunct.models.many_draws` makes them."""
+"""Weighted draws of surface punctuation, in batches of trees: `pyropunct.inference.walk` makes them."""
 
 import hashlib
 from collections import Counter
@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pyropunct.inference.forward import renumber
-from pyropunct.models.many_draws import DrawsOfTrees, ManyDraws, Numbers
+from pyropunct.inference.walk import Numbers, Walk
+from pyropunct.models.story import Story
 from pyropunct.models.trees import TreeBatch
 from pyropunct.treebank.tree import Tree
 from pyropunct.vocabulary import Vocabulary
@@ -56,7 +57,7 @@ class Draws:
 
 
 def draw_surfaces(
-    fitted: ManyDraws,
+    story: Story,
     encode: Callable[[slice], TreeBatch],
     vocabulary: Vocabulary,
     trees: Sequence[Tree],
@@ -68,21 +69,21 @@ def draw_surfaces(
     random = generators(trees, seed, alike)
     for some in _parts([len(tree) for tree in trees], min(DRAWS_AT_ONCE, max(samples, default=1))):
         batch = encode(some)
-        told = DrawsOfTrees(fitted, batch, list(islice(random, len(batch))))
+        walk = Walk(story.given(batch), list(islice(random, len(batch))))
         wanted = np.array(samples[some])
         blocks = [
-            (told.draw(size), size)
+            (walk.draw(size).numbers, size)
             for done in range(0, wanted.max(), DRAWS_AT_ONCE)
             for size in [np.clip(wanted - done, 0, DRAWS_AT_ONCE)]
         ]
         shown: dict[int, tuple[str, ...]] = {}
         for tree, (first, last) in enumerate(pairwise(batch.forest.slot_start.tolist())):
             numbers = np.concatenate([drawn[first:last, : size[tree]] for drawn, size in blocks], 1)
-            own, distinct = renumber(numbers, len(told.strings))
+            own, distinct = renumber(numbers, len(walk.strings))
             strings = distinct.tolist()
             for number in strings:
                 if number not in shown:
-                    shown[number] = vocabulary.decode_string(told.strings.tokens(number))
+                    shown[number] = vocabulary.decode_string(walk.strings.tokens(number))
             yield Draws(tuple(map(shown.__getitem__, strings)), own, np.full(len(own), 1 / len(own)))
 
 

@@ -1,5 +1,6 @@
 """Everything that a Pyro model of latent punctuation needs, in one import: see the page on the Pyro layer."""
 
+from pyropunct.inference.given import Given
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.machines.evidence import (
     Evidence,
@@ -12,18 +13,16 @@ from pyropunct.inference.machines.evidence import (
 from pyropunct.inference.machines.moves import END, START, Branch, Move, Pass
 from pyropunct.inference.packed import PackedForest, packed_forest
 from pyropunct.inference.pyro.collapse import (
-    ImpossibleSurfaceError,
     collapse_trees,
     expected_uses,
     tree_expectation,
-    tree_factor,
     tree_problem,
 )
 from pyropunct.inference.pyro.decode import infer_trees
-from pyropunct.inference.pyro.distribution import PunctuatedTrees
-from pyropunct.inference.pyro.mixture import mix_trees
+from pyropunct.inference.pyro.one_by_one import one_by_one
+from pyropunct.inference.pyro.posterior import ImpossibleSurfaceError, Posterior
+from pyropunct.inference.pyro.sites import BY_TREES, PunctuatedTrees, Sprouted, rewritten
 from pyropunct.inference.pyro.svi import TreeEnum_ELBO, TreeTrace_ELBO, scale_likelihood, tree_elbo
-from pyropunct.inference.pyro.telling import one_by_one, tell
 from pyropunct.inference.pyro.told import Told, UndecidedError
 from pyropunct.models.attach.attach_model import Attach, PairFrequencies
 from pyropunct.models.attach.local import LocalAttach
@@ -37,12 +36,14 @@ from pyropunct.models.trees import LatentTrees, TreeBatch
 from pyropunct.vocabulary import Vocabulary, build_vocabulary
 
 __all__ = [
+    "BY_TREES",
     "END",
     "START",
     "Attach",
     "Branch",
     "Channel",
     "Evidence",
+    "Given",
     "ImpossibleSurfaceError",
     "Inventory",
     "LatentTrees",
@@ -53,10 +54,12 @@ __all__ = [
     "PairFrequencies",
     "PartMarks",
     "Pass",
+    "Posterior",
     "PunctuatedTrees",
     "SlidingWindow",
     "Slip",
     "SlotEvidence",
+    "Sprouted",
     "Story",
     "TokenBigrams",
     "Told",
@@ -71,15 +74,13 @@ __all__ = [
     "exactly",
     "expected_uses",
     "infer_trees",
-    "mix_trees",
     "one_by_one",
     "one_of",
     "packed_forest",
+    "rewritten",
     "scale_likelihood",
-    "tell",
     "tree_elbo",
     "tree_expectation",
-    "tree_factor",
     "tree_problem",
     "with_hidden",
 ]

@@ -26,7 +26,8 @@ from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.machines.evidence import exactly
 from pyropunct.inference.problem import Problem
 from pyropunct.inference.pyro.collapse import collapse_trees
-from pyropunct.models.attach.attach_model import Attach, PairFrequencies, Views, join_views, views_of
+from pyropunct.inference.views import Views, join_views, views_of
+from pyropunct.models.attach.attach_model import Attach, PairFrequencies
 from pyropunct.models.attach.features import Attributes, ViewAttributes
 from pyropunct.models.channel.noisy_channel import Channel
 from pyropunct.models.channel.window import SlidingWindow

@@ -16,13 +16,14 @@ from problems import padded
 from pyro import poutine
 from torch import Tensor
 
+from pyropunct.inference.given import Given
 from pyropunct.inference.inside import log_evidence
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.machines.moves import END, Branch, Move, Pass
 from pyropunct.inference.machines.transducers import Transducer
 from pyropunct.inference.pyro.collapse import collapse_trees, tree_problem
-from pyropunct.inference.pyro.decode import infer_trees, marginals
-from pyropunct.inference.pyro.telling import one_by_one, tell
+from pyropunct.inference.pyro.decode import infer_trees
+from pyropunct.inference.pyro.one_by_one import one_by_one
 from pyropunct.inference.pyro.told import Told
 
 PAGE = Path(__file__).parents[1] / "docs" / "guide" / "library.md"
@@ -121,7 +122,7 @@ def test_sums_and_posteriors_are_those_of_enumeration(page: dict[str, Any], tree
         for choices, weight in some.items():
             table[range(len(tree)), choices] += weight / total
         told = infer_trees(page["given"])(trees, strings)
-        torch.testing.assert_close(marginals(told).probs, table)
+        torch.testing.assert_close(told.posterior.marginals().probs, table)
         decoded = poutine.trace(infer_trees(page["given"])).get_trace(trees, strings)
         decoded.compute_log_prob()
         drawn = decoded.nodes["pairs"]
@@ -217,7 +218,7 @@ def test_a_class_that_passes_from_parent_to_child_can_be_written_with_strings(
     assert inventory.pairs == [list(some) for some in sets]
 
     def model(surface: Tensor) -> Told:
-        return tell(Told(trees, inventory, scores, transducer, torch.ones(0)), surface)
+        return page["tell"](Given(trees, inventory, scores, transducer, torch.ones(0)), surface)
 
     found = hidden_classes(heads, passed, marked)
     assert sum(found.values()) == pytest.approx(1)

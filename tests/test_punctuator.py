@@ -12,7 +12,7 @@ import torch
 from pyropunct.fitted.fitted_story import BATCH_SIZE
 from pyropunct.fitted.recipes import Recipe
 from pyropunct.inference.machines.products import EDITS
-from pyropunct.inference.pyro.collapse import ImpossibleSurfaceError
+from pyropunct.inference.pyro.posterior import ImpossibleSurfaceError
 from pyropunct.models.trees import TreeBatch
 from pyropunct.punctuator import Punctuator, load
 from pyropunct.tasks.explain.tree_text import bracketed

@@ -10,7 +10,8 @@ from torch import Tensor, nn
 
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.machines.moves import END, Move
-from pyropunct.models.attach.attach_model import Attach, PairFrequencies, Views
+from pyropunct.inference.views import Views
+from pyropunct.models.attach.attach_model import Attach, PairFrequencies
 from pyropunct.models.channel.noisy_channel import Channel, Identity
 from pyropunct.models.channel.window import SlidingWindow
 from pyropunct.models.trees import TreeBatch

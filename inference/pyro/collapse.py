@@ -1,135 +1,69 @@
-"""Sums over the punctemes of whole trees: a story is told as p(x | T), in place of p(T', x | T).
+"""Sums over the punctemes of whole trees: a story has p(x | T), in place of p(T', x | T).
 
-Under `collapse_trees` the site "surface" of a story has the probability of x with all punctemes summed out,
-and the site "pairs" is gone, unless it is given a value.  All else stays as it is.
+Under `collapse_trees` the site "pairs" of a story is left open unless it is given a value, and the site
+"surface" then has the probability of x with all punctemes summed out.  All else stays as it is.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import Any, Self
-from weakref import proxy
 
-import pyro
 import torch
 from pyro import poutine
-from pyro.ops.provenance import detach_provenance, get_provenance, track_provenance
+from pyro.poutine.messenger import Messenger
 from torch import Tensor
 
-from pyropunct.errors import UserError
 from pyropunct.inference import inside
+from pyropunct.inference.given import Cost
 from pyropunct.inference.machines.automata import Automata
 from pyropunct.inference.machines.evidence import Evidence
 from pyropunct.inference.problem import Problem
-from pyropunct.inference.pyro.private import Intervention
-from pyropunct.inference.pyro.telling import TellMessenger, TreeSite, forward, given_values, keep_latent
-from pyropunct.inference.pyro.told import SURFACE, Cost, Surface, Told
+from pyropunct.inference.pyro.sites import OfTrees, PunctuatedTrees, Rewritten
+from pyropunct.inference.pyro.told import SUMMED, Told, is_open
 
 
-class ImpossibleSurfaceError(UserError, ValueError):
-    """No choice of punctemes explains some surface punctuation."""
+class _WhileOpen:
+    """True as long as the value of a site is left open: a handler further out may give it another one."""
+
+    def __init__(self, msg: Any) -> None:
+        self._msg = msg
+
+    def __bool__(self) -> bool:
+        return is_open(self._msg["value"])
 
 
-class Sum:
-    """The sum over all T' of a story whose x is known, run on first use; refers weakly to the story that owns
-    it.
+class TreeMessenger(Messenger):
+    """Leaves T' and T open, as `pyro.poutine.EnumMessenger` gives a site the values of an enumeration.
 
-    :ivar counts: the mask of the site, which may leave out trees.
+    :param left: the value that says what becomes of them; the outermost handler decides.
     """
 
-    def __init__(self, told: Told) -> None:
-        self._told: Told = proxy(told)
-        self.counts: Any = True
+    def __init__(self, left: int = SUMMED) -> None:
+        super().__init__()
+        self._left = left
 
-    @property
-    def is_made(self) -> bool:
-        """Whether it has been asked for."""
-        return "problem" in vars(self)
+    def _pyro_sample(self, msg: Any) -> None:
+        if msg["infer"].get("enumerate") == "tree" and (msg["value"] is None or is_open(msg["value"])):
+            msg["value"], msg["done"] = torch.full((msg["fn"].forest.num_nodes,), self._left), True
+            msg["infer"] |= {"_do_not_trace": _WhileOpen(msg), "is_auxiliary": True}
 
-    @cached_property
-    def problem(self) -> Problem:
-        """The inference problem."""
-        return self._told.problem
-
-    @cached_property
-    def log_evidence(self) -> Tensor:
-        """(..., B) log p(x | T) of each tree, in double precision."""
-        return track_provenance(inside.log_evidence(self.problem), self._told.provenance)
-
-    def expected(self, cost: Tensor) -> Tensor:
-        """(..., B) the expectation, under the posterior, of a cost of (C,) pairs."""
-        numbers = detach_provenance(cost)
-        numbers = numbers.index_select(-1, self.problem.base.to(numbers.device))
-        evidence, expectation = inside.expected_cost(self.problem, numbers)
-        sites = self._told.provenance
-        self.log_evidence = track_provenance(evidence, sites)
-        return track_provenance(expectation, sites | get_provenance(cost))
-
-    def refuse_impossible(self) -> None:
-        """Refuse an x that no T' explains. Raises ImpossibleSurfaceError with the tree and the slot."""
-        sizes, evidence = self._told.sentences, self.log_evidence
-        if sizes is not None:
-            evidence = torch.stack([trees.amax(-1) for trees in evidence.split(list(sizes), -1)], -1)
-        impossible = ((evidence == -torch.inf) & torch.as_tensor(self.counts)).nonzero()
-        if len(impossible):
-            place = int(impossible[0, -1])
-            tree = place if sizes is None else sum(sizes[:place])
-            slot = inside.impossible_slot(self.problem, tree)
-            where = f"slot {slot}" if slot >= 0 else "several slots"
-            raise ImpossibleSurfaceError(
-                f"no punctemes explain the surface punctuation of tree {tree} of the batch, {where}: add its "
-                "strings to the inventory, or let the channel slip (pyropunct.models.channel.composed.Slip)"
-            )
+    def _pyro_post_sample(self, msg: Any) -> None:
+        if msg["infer"].get("enumerate") == "tree":
+            opened = is_open(msg["value"])  # no longer a question, which would keep the message alive
+            msg["infer"] |= {"_do_not_trace": opened, "is_auxiliary": opened}
 
 
-class Summed(TreeSite):
-    """x with all T' summed out: p(x | T) of each tree (Li, Wang & Eisner 2019, section 3.1)."""
-
-    def sample(self, sample_shape: Any = ()) -> Tensor:
-        """x of the walk that has drawn it, together with a T' that is forgotten."""
-        assert self.told.walked is not None  # see `summed`
-        return self.told.walked[1]
-
-    def log_prob(self, value: Surface) -> Tensor:
-        """log p(x | T), (..., B)."""
-        self.check(value)
-        return self.of_trees(self.told.sum.log_evidence)
-
-
-def summed(told: Told, surface: Surface | None) -> None:
-    """x alone, by `Summed`, or `forward` if T' is given. Raises NotImplementedError where `do` gives x."""
-    given, shown = given_values(told, surface)
-    if given is not None:
-        return forward(told, surface)
-    if isinstance(shown, Intervention):
-        raise NotImplementedError(
-            f"site '{SURFACE}' is set by an intervention, so that no sum over trees is left: use the model "
-            "without collapse_trees"
-        )
-    if shown is None:
-        if told.is_latent:
-            raise NotImplementedError(
-                f"site '{SURFACE}' is to be drawn, but its trees are summed out: use the model without "
-                "collapse_trees"
-            )
-        told.walk()
-    with told.plate:
-        value = pyro.sample(SURFACE, Summed(told), obs=surface)  # type: ignore[arg-type]
-    told.show(value, is_drawn=shown is None)
-    told.sum = Sum(told)
-    if told.mask is not None:
-        told.sum.counts = told.mask
-
-
-class CollapseMessenger(TellMessenger):
-    """Tells stories as p(x | T), and checks the sums of ``told`` after the model has run: see
+class CollapseMessenger(TreeMessenger):
+    """Sums out what is left open, and checks the sums of the stories ``told`` after the model has run: see
     `collapse_trees`.
+
+    :ivar told: the stories, each with the mask of its site, which may leave out trees.
     """
 
-    def __init__(self, allow_impossible: bool = False) -> None:
-        super().__init__(summed, keep_latent)
+    def __init__(self, allow_impossible: bool = False, left: int = SUMMED) -> None:
+        super().__init__(left)
         self._allow_impossible = allow_impossible
-        self.told: list[Told] = []
+        self.told: list[tuple[Told, Any]] = []
 
     def __enter__(self) -> Self:
         if torch.jit.is_tracing():
@@ -141,26 +75,33 @@ class CollapseMessenger(TellMessenger):
 
     def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
         super().__exit__(exc_type, exc_value, traceback)
-        for told in self.told:  # an impossible surface is an error of the run
-            if told.sum is not None and exc_type is None and not self._allow_impossible:
-                told.sum.refuse_impossible()
-
-    def _pyro_post_tell(self, msg: Any) -> None:
-        self.told.append(msg["value"])
+        if exc_type is not None or self._allow_impossible:
+            return
+        for told, counts in self.told:  # an impossible surface is an error of the run
+            if not told.is_decided:
+                told.posterior.refuse_impossible(True if counts is None else counts)
 
     def _pyro_post_sample(self, msg: Any) -> None:
-        """Refuse a scale or a mask of anything but trees: Pyro would count the evidence for each element."""
-        if isinstance(msg["fn"], Summed) and msg["mask"] is not None:
-            msg["fn"].told.mask = msg["mask"]
-        if isinstance(msg["fn"], TreeSite):
-            trees = msg["fn"].batch_shape[-1]
-            for what in ("scale", "mask"):
-                shape = torch.as_tensor(1.0 if msg[what] is None else msg[what]).shape
-                if shape[-1:] not in ((), (1,), (trees,)):
-                    raise ValueError(
-                        f"site '{msg['name']}' has a {what} of shape {tuple(shape)}, whose last dimension is "
-                        f"that of its {trees} trees"
-                    )
+        super()._pyro_post_sample(msg)
+        fn = msg["fn"]
+        if isinstance(fn, OfTrees):
+            refuse_parts_of_trees(msg)
+        if isinstance(fn, (Rewritten, PunctuatedTrees)) and fn.told is not None:
+            fn.told.show(msg["value"])
+            if all(fn.told is not told for told, _ in self.told):
+                self.told.append((fn.told, msg["mask"]))
+
+
+def refuse_parts_of_trees(msg: Any) -> None:
+    """Refuse a scale or a mask of anything but trees: Pyro would count the evidence for each element."""
+    trees = msg["fn"].batch_shape[-1]
+    for what in ("scale", "mask"):
+        shape = torch.as_tensor(1.0 if msg[what] is None else msg[what]).shape
+        if shape[-1:] not in ((), (1,), (trees,)):
+            raise ValueError(
+                f"site '{msg['name']}' has a {what} of shape {tuple(shape)}, whose last dimension is "
+                f"that of its {trees} trees"
+            )
 
 
 def collapse_trees(model: Callable[..., Any], allow_impossible: bool = False) -> Callable[..., Any]:
@@ -174,21 +115,22 @@ def collapse_trees(model: Callable[..., Any], allow_impossible: bool = False) ->
 
 
 def told_story(model: Callable[..., Any], *args: Any, **kwargs: Any) -> Told:
-    """The one story that a call tells as p(x | T). Raises ValueError if there is another number, or T' is
-    given.
+    """The one story that a call tells as p(x | T).
+
+    :raises ValueError: if there is another number, or if T' is given.
     """
     with poutine.block(), CollapseMessenger(allow_impossible=True) as collapse:
         model(*args, **kwargs)
-    if len(collapse.told) != 1 or collapse.told[0].is_decided:
+    if len(collapse.told) != 1 or collapse.told[0][0].is_decided:
         raise ValueError(
             f"the model tells {len(collapse.told)} stories: one is needed, with a surface and without choices"
         )
-    return collapse.told[0]
+    return collapse.told[0][0]
 
 
 def tree_problem(model: Callable[..., Any], *args: Any, **kwargs: Any) -> Problem:
     """The inference problem that a call of the model poses."""
-    return told_story(model, *args, **kwargs).problem
+    return told_story(model, *args, **kwargs).posterior.problem
 
 
 def expected_uses(model: Callable[..., Any], *args: Any, **kwargs: Any) -> Tensor:
@@ -197,23 +139,20 @@ def expected_uses(model: Callable[..., Any], *args: Any, **kwargs: Any) -> Tenso
     The derivative of log p(x | T) in the logarithm of each product of ``transducer.products``: the counts of
     an E-step. See `pyropunct.inference.machines.transducers.Transducer.edit_counts`.
     """
-    told = told_story(model, *args, **kwargs)
-    problem = told.problem  # whose automata name all products that there are values for
-    values: list[Tensor] = []
+    posterior = told_story(model, *args, **kwargs).posterior
+    transducer, values = posterior.given.transducer, list[Tensor]()
 
     def automata(evidence: Sequence[Evidence], weights: Tensor) -> Automata:
-        values.append(told.transducer.products.values(weights.detach()).requires_grad_())
-        return told.transducer.automata_with(evidence, values[-1])
+        values.append(transducer.products.values(weights.detach()).requires_grad_())
+        return transducer.automata_with(evidence, values[-1])
 
     with torch.enable_grad():
-        valued = replace(problem, automata=told.problem_with(automata).automata)
+        problem = posterior.problem  # whose automata name all products that there are values for
+        valued = replace(problem, automata=posterior.problem_with(automata).automata)
         total = inside.log_evidence(valued).sum()
         gradients = torch.autograd.grad(total, values)
     uses = (slope * value.detach() for slope, value in zip(gradients, values, strict=True))
     return torch.stack(list(uses)).sum(0)
-
-
-# Costs of punctemes
 
 
 def tree_expectation(told: Told, cost: Cost) -> Tensor:
@@ -223,36 +162,6 @@ def tree_expectation(told: Told, cost: Cost) -> Tensor:
     itself.  Source: Li, Wang & Eisner (2019, section 2.3).
 
     :raises ValueError: if the cost has another shape than `Cost`.
-    :raises NotImplementedError: if trees of a sentence are mixed.
     """
-    numbers = told.of_pairs(cost)
-    if told.sentences is not None:
-        raise NotImplementedError(
-            "tree_expectation is of each tree alone, but mix_trees weighs the trees of a sentence: leave the "
-            "symmetry regulariser out"
-        )
-    return told.cost_of_choices(numbers) if told.sum is None else told.sum.expected(numbers)
-
-
-def tree_factor(told: Told, cost: Cost) -> Tensor:
-    """log of the factor exp(-sum_w cost(w, l_w, r_w)) of each tree, (..., B), for `pyro.factor`.
-
-    Where T' is summed out, the factor is part of the sum: the site "surface" then has::
-
-        log sum_T' p(T', x | T) exp(-sum_w cost(w, l_w, r_w))
-
-    in place of log p(x | T), and this returns 0.  Posteriors and expectations are those of this product.
-
-    :param cost: counts as a constant.
-    :raises ValueError: if the cost has another shape than `Cost`, or if the sum has been made.
-    """
-    numbers = told.of_pairs(cost)
-    if told.sum is None:
-        return -told.cost_of_choices(numbers)
-    if told.sum.is_made:
-        raise ValueError(
-            "tree_factor comes behind tree_expectation or infer_trees, which know nothing of it: put it "
-            "before, or give Told the cost"
-        )
-    told.cost = numbers if told.cost is None else told.cost + numbers
-    return told.log_pairs.new_zeros(told.forest.num_trees)
+    numbers = told.given.of_pairs(cost)
+    return told.posterior.expected(numbers) if told.is_summed else told.cost(numbers)

@@ -1,102 +1,103 @@
-"""Decoding of punctemes: the best derivation, posterior draws, and the posterior of each choice alone."""
+"""Decoding of punctemes: the best derivation and posterior draws, as sites that come behind "surface"."""
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import pyro
-import pyro.distributions as dist
 import torch
 from torch import Tensor
 
 from pyropunct.inference import inside
 from pyropunct.inference.machines.evidence import SlotEvidence
-from pyropunct.inference.pyro.collapse import Sum, summed
-from pyropunct.inference.pyro.pairs import of_choices
-from pyropunct.inference.pyro.telling import (
-    TREE,
-    TellMessenger,
-    TreeOfWords,
-    TreeSite,
-    keep_latent,
-    log_rewritten,
-)
-from pyropunct.inference.pyro.told import PAIRS, Surface, Told
+from pyropunct.inference.problem import Problem
+from pyropunct.inference.pyro.collapse import CollapseMessenger
+from pyropunct.inference.pyro.posterior import Posterior
+from pyropunct.inference.pyro.sites import OfTrees, PunctuatedTrees, TreeOfWords
+from pyropunct.inference.pyro.told import BEST, DRAWN, PAIRS, TREE, Told, log_rewritten
 
 
-class _Decoding(TreeSite):
-    """Base class of decoded values: each element of the plates around a story has a draw of its own."""
-
-    def __init__(self, told: Told, temperature: int) -> None:
-        super().__init__(told)
-        self._temperature = temperature
+def _decoded(problem: Problem, is_drawn: bool) -> Tensor:
+    """(..., N) a posterior draw for each joint value of other sites, or the best derivation."""
+    return inside.posterior_draws(problem, 1)[..., 0, :] if is_drawn else inside.best_derivation(problem)
 
 
-class TreePosterior(_Decoding):
-    """T' given x: p(T' | T, x) = p(T', x | T) / p(x | T)."""
+class TreePosterior(OfTrees):
+    """T' given x, p(T' | T, x) = p(T', x | T) / p(x | T): drawn, or the best."""
+
+    def __init__(self, told: Told, is_drawn: bool) -> None:
+        super().__init__(told.given.forest)
+        self._told, self._is_drawn = told, is_drawn
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
-        """(..., N) a draw of T' from the posterior, or the T' of the best derivation.
+        """(..., N) T': each element of the plates around a story has a draw of its own.
 
         :raises ImpossibleSurfaceError: if no T' explains the surface of some tree.
         """
-        problem = self.told.sum.problem
-        batch = torch.broadcast_shapes((*sample_shape, *self.batch_shape[:-1]), problem.log_pairs.shape[:-1])
+        posterior = self._told.posterior
+        batch = torch.broadcast_shapes(self.batch_of(sample_shape), posterior.problem.log_pairs.shape[:-1])
+        problem = posterior.problem
         problem = replace(problem, log_pairs=problem.log_pairs.expand(*batch, -1))
-        if self._temperature == 0:
-            choices = inside.best_derivation(problem)
-        else:
-            choices = inside.posterior_draws(problem, 1)[..., 0, :]
+        choices = _decoded(problem, self._is_drawn)
         if (choices < 0).any():
-            self.told.sum.refuse_impossible()
-        return choices.to(self.told.trees.relation.device)
+            posterior.refuse_impossible()
+        return choices.to(self._told.trees.relation.device)
 
     def log_prob(self, value: Tensor) -> Tensor:
         """(..., B) log p(T' | T, x) without gradient: SVI and HMC would take T' for a draw from its prior."""
-        told = self.told
-        costs = 0.0 if told.cost is None else of_choices(told.cost, told.pairs_of(value), told.start)
-        sprouted = told.forest.per_tree(told.log_sprouted(value) - costs)
-        log_posterior = sprouted + log_rewritten(told, value, told.known) - told.sum.log_evidence
+        given, posterior = self._told.given, self._told.posterior
+        log_joint = posterior.log_sprouted(value) + log_rewritten(given, value, posterior.surface)
+        if given.cost is not None:
+            log_joint = log_joint - self._told.cost(given.of_pairs(given.cost))
+        log_posterior = log_joint - posterior.log_evidence
         what = "derivatives of infer_trees(model), which decodes trees: train collapse_trees(model)"
         (log_posterior,) = inside.last_derivatives([log_posterior.detach()], [log_posterior], what)
-        return self.of_trees(log_posterior)
+        return self.of_trees(log_posterior, posterior.log_pairs.dtype)
 
 
-class Completed(_Decoding):
+class Completed(OfTrees):
     """x given T' and evidence: p(x | T', evidence) = p(x | u) weight(x) / p(evidence | u)."""
+
+    def __init__(self, told: Told, is_drawn: bool) -> None:
+        super().__init__(told.given.forest)
+        self._told, self._is_drawn = told, is_drawn
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
         """Strings that agree with the evidence, (..., S, L)."""
-        return self.told.complete(best=self._temperature == 0)
+        return self._told.complete(best=not self._is_drawn)
 
     def log_prob(self, value: Tensor) -> Tensor:
         """The logarithm of their probability, (..., B)."""
         batch, shape = value.shape[:-2], value.shape[-2:]
-        choices = self.told.choices.expand(*batch, -1).reshape(batch.numel(), -1)
+        choices = self._told.choices.expand(*batch, -1).reshape(batch.numel(), -1)
         rows = map(self._log_prob, value.reshape(batch.numel(), *shape), choices)
-        return self.of_trees(torch.stack(list(rows)).reshape(*batch, -1))
+        return self.of_trees(
+            torch.stack(list(rows)).reshape(*batch, -1), self._told.posterior.log_pairs.dtype
+        )
 
     def _log_prob(self, value: Tensor, choices: Tensor) -> Tensor:
         """(B,) that of one draw."""
-        told, evidence = self.told, self.told.known
+        given, evidence = self._told.given, self._told.posterior.surface
+        assert isinstance(evidence, SlotEvidence)
         strings = [[token for token in row if token >= 0] for row in value.tolist()]
         weights = [
             evidence.distinct[place].weight(string)
             for place, string in zip(evidence.place.tolist(), strings, strict=True)
         ]
-        agreed = torch.tensor(weights, dtype=torch.double).log().split(told.forest.slot_start.diff().tolist())
+        agreed = (
+            torch.tensor(weights, dtype=torch.double).log().split(given.forest.slot_start.diff().tolist())
+        )
         weighed = torch.stack([of_tree.sum() for of_tree in agreed])
-        both = (log_rewritten(told, choices, known) for known in (value, evidence))
+        both = (log_rewritten(given, choices, known) for known in (value, evidence))
         return next(both) + weighed - next(both)
 
 
 class TreeOfText(TreeOfWords):
-    """T given words and x, p(T | words) p(x | T) / p(x | words): drawn (temperature 1) or the best (0)."""
+    """T given words and x, p(T | words) p(x | T) / p(x | words): drawn, or the best."""
 
-    def __init__(self, told: Told, temperature: int) -> None:
+    def __init__(self, told: Told, is_drawn: bool) -> None:
         super().__init__(told.trees)
-        self._told, self._temperature = told, temperature
+        self._over_all, self._is_drawn = told.posterior, is_drawn
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
         """T, (I,).
@@ -104,47 +105,39 @@ class TreeOfText(TreeOfWords):
         :raises ImpossibleSurfaceError: if no tree explains the surface of some sentence.
         :raises NotImplementedError: if several are wanted at once.
         """
-        told, problem = self._told, self._told.sum.problem
-        if torch.Size((*sample_shape, *self.batch_shape[:-1])).numel() > 1 or problem.log_pairs.dim() > 1:
+        problem = self._over_all.problem
+        if self.batch_of(sample_shape).numel() > 1 or problem.log_pairs.dim() > 1:
             raise NotImplementedError(f"site '{TREE}' is decoded once: put no plates around latent trees")
-        if self._temperature == 0:
-            choices = inside.best_derivation(problem)
-        else:
-            choices = inside.posterior_draws(problem, 1)[0]
-        if (told.forest.per_tree((choices >= 0).long()) == 0).any():
-            told.sum.refuse_impossible()
-        return (choices >= 0).long()
+        chosen = (_decoded(problem, self._is_drawn) >= 0).long()
+        if (self.forest.per_tree(chosen) == 0).any():
+            self._over_all.refuse_impossible()
+        return chosen
 
     def log_prob(self, value: Tensor) -> Tensor:
         """log p(T | words, x), (B,)."""
-        of_tree = _with_trees(self._told, value)  # a name for it, as its sum does not keep it alive
-        given, over_all = (told.sum.log_evidence.detach() for told in (of_tree, self._told))
-        return super().log_prob(value) + given - over_all
+        given, surface = self._over_all.given, self._over_all.surface
+        of_tree = Posterior(given.with_trees(self.latent.trees(value)), surface).log_evidence
+        return super().log_prob(value) + of_tree.detach() - self._over_all.log_evidence.detach()
 
 
-def _with_trees(told: Told, chosen: Tensor) -> Told:
-    """The story of trees that were latent."""
-    of_trees = told.given(told.trees.trees(chosen))
-    of_trees.plate = told.plate
-    of_trees.show(told.known)
-    of_trees.sum = Sum(of_trees)
-    return of_trees
+class InferMessenger(CollapseMessenger):
+    """Decodes what is left open as soon as x is known: see `infer_trees`."""
+
+    def _pyro_post_sample(self, msg: Any) -> None:
+        super()._pyro_post_sample(msg)
+        fn = msg["fn"]
+        # If it is left open with another value, a handler around this one decides.
+        if isinstance(fn, PunctuatedTrees) and fn.told is not None and fn.told.is_left(self._left):
+            decode(fn.told, self._left == DRAWN)
 
 
-def decoded(told: Told, surface: Surface | None, temperature: int) -> Told | None:
-    """x by `Summed`, latent trees by `TreeOfText`, T' by `TreePosterior`; or `forward` if T' is given."""
-    summed(told, surface)
-    if told.is_decided:
-        return None
-    if told.is_latent:
-        with told.plate:
-            told = _with_trees(told, pyro.sample(TREE, TreeOfText(told, temperature)))
-    with told.plate:
-        told.decide(pyro.sample(PAIRS, TreePosterior(told, temperature)))
-    if isinstance(told.known, SlotEvidence):
-        with told.plate:
-            pyro.sample("completed", Completed(told, temperature))
-    return told
+def decode(told: Told, is_drawn: bool) -> None:
+    """Latent trees by `TreeOfText`, T' by `TreePosterior`, x that evidence leaves open by `Completed`."""
+    if told.given.is_latent:
+        told.grow(told.trees.trees(pyro.sample(TREE, TreeOfText(told, is_drawn))))
+    told.decide(pyro.sample(PAIRS, TreePosterior(told, is_drawn)))
+    if isinstance(told.posterior.surface, SlotEvidence):
+        pyro.sample("completed", Completed(told, is_drawn))
 
 
 def infer_trees(model: Callable[..., Any], temperature: int = 1) -> Callable[..., Any]:
@@ -159,31 +152,4 @@ def infer_trees(model: Callable[..., Any], temperature: int = 1) -> Callable[...
     """
     if temperature not in (0, 1):
         raise ValueError(f"the temperature of infer_trees is 0 or 1, not {temperature}")
-    return TellMessenger(partial(decoded, temperature=temperature), keep_latent)(model)
-
-
-def marginals(told: Told) -> dist.TorchDistribution:
-    """The posterior of each choice, given x: a distribution of (N,) choices.
-
-    Where trees are latent, nodes are items of a packed forest. The last category then says that an item is no
-    part of the tree; the others add up to the probability of the item.
-
-    :raises NotImplementedError: if the posterior depends on other sites that are summed out too.
-    """
-    problem = told.problem
-    posterior = inside.posterior_pairs(problem)
-    if problem.parts is not None:  # summed out
-        folded = posterior.new_zeros((*posterior.shape[:-1], len(told.log_pairs)))
-        posterior = folded.index_add(-1, problem.base, posterior)
-    if posterior.dim() > 1:
-        raise NotImplementedError(
-            f"the marginals of site '{PAIRS}' depend on other enumerated sites: condition these"
-        )
-    sizes = told.start.diff()
-    table = posterior.new_zeros(len(sizes), int(sizes.max()))
-    node = torch.repeat_interleave(sizes)
-    table[node, torch.arange(len(node)) - told.start[node]] = posterior
-    if told.is_latent:
-        absent = (1 - table.sum(-1, keepdim=True)).clamp(min=0)
-        table = torch.cat([table, absent], -1)
-    return dist.Categorical(probs=table)
+    return InferMessenger(allow_impossible=True, left=DRAWN if temperature else BEST)(model)

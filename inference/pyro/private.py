@@ -2,9 +2,8 @@
 
 `tests/inference/pyro/test_private.py` fails if one of these names is gone, or if Pyro has another version.
 
-- `value_from_handlers` reads ``pyro.poutine.runtime._PYRO_STACK`` and calls ``_process_message`` of the
-  handlers there: Pyro gives a site its value only when the site is made, but how a story is told depends on
-  the values that are given.
+- `pyropunct.inference.pyro.collapse` sets ``_do_not_trace`` in the ``infer`` of a site that is left open, as
+  Pyro's guides do for auxiliary sites.
 - `OfPreparedModels` overrides ``_get_traces`` of Pyro's ELBOs: the one place through which loss, gradients,
   marginals and posterior draws all pass.
 - `PointGuide` overrides and calls ``_setup_prototype`` of `pyro.infer.autoguide.AutoDelta`: guides learn
@@ -16,70 +15,30 @@
 - `pyropunct.inference.inside.refuse_transforms` asks ``torch._C._functorch`` whether a tensor is inside
   of a transform of `torch.func`.
 
-What Pyro does document serves elsewhere: `pyro.poutine.runtime.effectful`, the methods ``_pyro_sample`` of
-messengers, and `pyro.ops.provenance`.
+What Pyro does document serves elsewhere: the methods ``_pyro_sample`` of messengers, `pyro.ops.provenance`.
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
-import torch
 from pyro.infer.autoguide import AutoDelta
 from pyro.nn import PyroModule
-from pyro.poutine.do_messenger import DoMessenger
-from pyro.poutine.runtime import _PYRO_STACK, Message
 
 PYRO_VERSION = "1.9.2"
 
 Model = Callable[..., Any]
 
 
-class Intervention(NamedTuple):
-    """A value that `pyro.poutine.do` puts in the place of a site's own."""
-
-    value: Any
-
-
-def value_from_handlers(name: str, fn: Any, observed: Any = None) -> Any:
-    """The value that the handlers in force would give to a site, without making it; None if they give none.
-
-    They are asked from the innermost outwards, as far as a `pyro.poutine.block`.
-
-    :param fn: the site's distribution.
-    :param observed: what the model itself observes.
-    :returns: the value, or an `Intervention` that holds it.
-    """
-    nothing = object()
-    msg: Any = Message(
-        type="sample",
-        name=name,
-        fn=fn,
-        is_observed=observed is not None,
-        args=(),
-        kwargs={},
-        value=nothing if observed is None else observed,
-        infer={},
-        scale=1.0,
-        mask=None,
-        cond_indep_stack=(),
-        done=True,
-        stop=False,
-        continuation=None,
-    )
-    for handler in reversed(_PYRO_STACK):
-        if isinstance(handler, DoMessenger):  # which would make a site
-            if msg["name"] in handler.data:
-                return Intervention(torch.as_tensor(handler.data[msg["name"]]))
-        else:
-            handler._process_message(msg)
-        if msg["stop"]:
-            break
-    return None if msg["value"] is nothing else msg["value"]
-
-
 def sites_of(module: PyroModule) -> dict[str, Any]:
     """The `PyroSample` attributes of a module and their priors; those of modules in it do not count."""
     return vars(module).get("_pyro_samples", {})
+
+
+def make_sites(module: PyroModule) -> None:
+    """Read all `PyroSample` attributes of a module and of those in it: later reads give the same values."""
+    for part in module.modules():
+        for name in sites_of(part) if isinstance(part, PyroModule) else ():
+            getattr(part, name)
 
 
 class OfPreparedModels:

@@ -16,7 +16,7 @@ from pyro.poutine.messenger import Messenger
 from torch import Tensor
 
 from pyropunct.inference.pyro.collapse import CollapseMessenger, collapse_trees
-from pyropunct.inference.pyro.decode import infer_trees, marginals
+from pyropunct.inference.pyro.decode import infer_trees
 from pyropunct.inference.pyro.private import OfPreparedModels, PointGuide
 from pyropunct.inference.pyro.told import PAIRS
 
@@ -38,10 +38,10 @@ class TreeEnum_ELBO(OfPreparedModels, TraceEnum_ELBO):  # noqa: N801, named as i
     def compute_marginals(self, model: Model, guide: Model, *args: Any, **kwargs: Any) -> dict[str, Any]:
         """The marginals of other enumerated sites, and the posterior of each choice of the story, by "pairs".
 
-        :raises NotImplementedError: if there are sites of both kinds, and the one depends on the other.
+        If the choices depend on other enumerated sites, their posterior is given for each value of these.
         """
         others = super().compute_marginals(model, guide, *args, **kwargs)
-        return {**others, PAIRS: marginals(self._collapse.told[-1])}
+        return {**others, PAIRS: self._collapse.told[-1][0].posterior.marginals()}
 
     def sample_posterior(self, model: Model, guide: Model, *args: Any, **kwargs: Any) -> Any:
         """The model's return value with a joint posterior draw of all enumerated sites, trees included."""

@@ -5,7 +5,7 @@ bottom-up, so the choice may depend on the "surface punctuation already added to
 2.1, d).  `PairFrequencies` is the simplest one.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import chain
 from typing import Any, ClassVar, NamedTuple
@@ -18,10 +18,10 @@ from pyro.nn import PyroModule, PyroSample
 from torch import Tensor
 
 from pyropunct.errors import VariantError
-from pyropunct.inference.forest import Forest
 from pyropunct.inference.inventory import Inventory
-from pyropunct.inference.packed import PackedForest
+from pyropunct.inference.pyro.private import make_sites
 from pyropunct.inference.ragged import Ints, runs, starts_of
+from pyropunct.inference.views import Scorer, Views
 from pyropunct.models.trees import AnyTrees, TreeBatch
 
 
@@ -45,63 +45,6 @@ def join_contexts(parts: Sequence[Contexts]) -> Contexts:
     """The contexts of the views of several batches, one batch after the other."""
     sizes = np.concatenate([np.diff(part.start) for part in parts])
     return Contexts(starts_of(sizes), np.concatenate([part.number for part in parts]))
-
-
-class Views(NamedTuple):
-    """V constituents of a batch of trees, each with the surface punctuation strictly inside it.
-
-    A node may occur several times with different punctuation, for example in several draws. ``int64``.
-
-    :ivar start: (V + 1,) where the marks of each view start.
-    :ivar token: (M,) the marks, view after view, from left to right; ``slot``, (M,), their slots.
-    :ivar contexts: the contexts, if a log-linear model has looked them up.
-    """
-
-    node: Tensor
-    start: Tensor
-    token: Tensor
-    slot: Tensor
-    contexts: Contexts | None = None
-
-    @property
-    def sizes(self) -> Tensor:
-        """(V,) how many marks each view has."""
-        return self.start.diff()
-
-    @property
-    def view(self) -> Tensor:
-        """(M,) the view of each mark."""
-        return torch.repeat_interleave(self.sizes)
-
-    def to(self, device: torch.device) -> "Views":
-        """The same views on a device."""
-        node, start, token, slot = (column.to(device) for column in self[:4])
-        return Views(node, start, token, slot, self.contexts)
-
-
-def join_views(parts: Sequence[Views]) -> Views:
-    """Views of the same trees in one line, part after part, without contexts."""
-    columns = [(part.node, part.sizes, part.token, part.slot) for part in parts]
-    node, sizes, token, slot = map(torch.cat, zip(*columns, strict=True))
-    return Views(node, torch.nn.functional.pad(sizes.cumsum(0), (1, 0)), token, slot)
-
-
-def views_of(forest: Forest | PackedForest, surface: Tensor, nodes: Tensor | None = None) -> Views:
-    """Views of nodes, by default of all; (S, L) surface strings are padded with -1."""
-    nodes = torch.arange(forest.num_nodes) if nodes is None else nodes
-    left_slot, right_slot = (slots.cpu()[nodes].numpy() for slots in (forest.left_slot, forest.right_slot))
-    strings = surface.cpu().numpy()
-    slot, column = np.nonzero(strings >= 0)
-    start = np.searchsorted(slot, np.arange(len(strings) + 1))
-    first = start[left_slot + 1]
-    sizes = start[right_slot] - first
-    marks = runs(first, sizes)
-    token = strings[slot, column][marks]
-    return Views(nodes, *map(torch.from_numpy, (starts_of(sizes), token, slot[marks])))  # type: ignore[arg-type]
-
-
-Scorer = Callable[[Views], Tensor]
-"""Gives the scores of views of the nodes of some trees: see `Attach.scorer`."""
 
 
 class Pairs(NamedTuple):
@@ -130,6 +73,9 @@ class Attach(PyroModule):
     """Whether scores depend on nothing but the arc and the span of w in the tree, so that trees can be summed
     out: then `scores` takes `LatentTrees` too, whose nodes are items.  A subclass with `scores` of its own
     says so anew."""
+
+    sparse: bool = False
+    """Whether weights are read as views need them, in training: see `make_sparse`."""
 
     on_cpu: ClassVar[bool] = False
     """Whether `scores` takes trees and views on the CPU, wherever the model's parameters are."""
@@ -162,7 +108,10 @@ class Attach(PyroModule):
         """A function from views of these trees to the scores of their pairs, (..., C), view after view.
 
         Its calls share what `TreeBatch.once` computes. It raises `VariantError` for scores of other shapes.
+        Sites of weights are made here, since views may be scored in a plate that has nothing to do with them.
         """
+        if not self.sparse:
+            make_sites(self)
         there, device = trees, trees.relation.device
         if isinstance(trees, TreeBatch):
             if self.on_cpu:

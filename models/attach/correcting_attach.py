@@ -8,7 +8,7 @@ from pyro.nn import PyroSample
 from torch import Tensor
 
 from pyropunct.inference.inventory import Inventory
-from pyropunct.models.attach.attach_model import Views
+from pyropunct.inference.views import Views
 from pyropunct.models.attach.feature_weights import PairPart
 from pyropunct.models.attach.features import FAMILIES, LEFTS, RIGHTS, Template, templates
 from pyropunct.models.attach.log_linear import LogLinearAttach

@@ -17,7 +17,7 @@ from pyropunct.inference.compiling import compiled, inner
 from pyropunct.inference.forest import Forest
 from pyropunct.inference.packed import PackedForest
 from pyropunct.inference.ragged import Ints, runs
-from pyropunct.models.attach.attach_model import Views
+from pyropunct.inference.views import Views
 from pyropunct.models.attach.feature_weights import PairPart
 from pyropunct.models.trees import COLUMNS as OF_TREES
 from pyropunct.models.trees import TREEBANK, TreeBatch

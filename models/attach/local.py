@@ -11,7 +11,8 @@ import numpy as np
 from torch import Tensor
 
 from pyropunct.inference.ragged import Ints
-from pyropunct.models.attach.attach_model import Contexts, Views
+from pyropunct.inference.views import Views
+from pyropunct.models.attach.attach_model import Contexts
 from pyropunct.models.attach.features import PLACES, SURFACE, Attributes, Template
 from pyropunct.models.attach.log_linear import LogLinearAttach
 from pyropunct.models.trees import LatentTrees

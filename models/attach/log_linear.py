@@ -15,7 +15,8 @@ from pyropunct.inference.compiling import compiled, spliced
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.machines.evidence import EMPTY
 from pyropunct.inference.ragged import Ints, runs, starts_of
-from pyropunct.models.attach.attach_model import Attach, Contexts, Views, views_of
+from pyropunct.inference.views import Views, views_of
+from pyropunct.models.attach.attach_model import Attach, Contexts
 from pyropunct.models.attach.feature_weights import (
     OF_RELATION,
     ContextWeights,

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from pyropunct.inference.machines.moves import END, Branch, MachineError, Move, Pass
 from pyropunct.inference.machines.transducers import Transducer
-from pyropunct.inference.pyro.strings import SurfaceStrings, Underlying
+from pyropunct.inference.strings import SurfaceStrings, Underlying
 from pyropunct.models.priors import NormalPrior
 
 
@@ -48,7 +48,6 @@ class Channel(PyroModule):
         """The weights for given trees: by default those of all.
 
         A channel that looks at trees gives each of B trees its own: B is the last dimension on the left.
-        Restoration, and draws of many surfaces at once, use ``weights()``.
         """
         return self.weights()
 

@@ -25,10 +25,10 @@ from pyropunct.inference.machines import products
 from pyropunct.inference.machines.products import EDITS
 from pyropunct.inference.parts import Shapes
 from pyropunct.inference.problem import Problem
-from pyropunct.inference.pyro.collapse import ImpossibleSurfaceError, expected_uses, tree_problem
+from pyropunct.inference.pyro.collapse import expected_uses, tree_problem
+from pyropunct.inference.pyro.posterior import ImpossibleSurfaceError
 from pyropunct.inference.pyro.told import Told
 from pyropunct.models.learned import learned_scales, learned_values
-from pyropunct.models.many_draws import ManyDraws
 from pyropunct.models.story import Story
 from pyropunct.models.symmetry import PAIRED, unmatched_rows
 from pyropunct.models.syntax import HeadOutward
@@ -119,10 +119,6 @@ class FittedStory:
     def scales(self) -> Mapping[str, Tensor]:
         """The posterior standard deviation of each of `values`; empty unless training had a normal guide."""
         return MappingProxyType(learned_scales(self.story))
-
-    @cached_property
-    def _many_draws(self) -> ManyDraws:
-        return ManyDraws(self.story)
 
     def log_prob(self, sentences: Sequence[Sentence]) -> Tensor:
         """(sentences,) log p(x | T), scaled in long slots; raises `ImpossibleSurfaceError` for zero."""
@@ -243,7 +239,7 @@ class FittedStory:
         def encode(some: slice) -> TreeBatch:
             return self.encode_trees(trees[some], None if read is None else read[some])
 
-        return draw_surfaces(self._many_draws, encode, self.vocabulary, trees, numbers, seed, alike)
+        return draw_surfaces(self.story, encode, self.vocabulary, trees, numbers, seed, alike)
 
     def sample(
         self, sentences: Sequence[Sentence], samples: int = 1, *, balanced: bool = False

@@ -15,8 +15,7 @@ from torch import Tensor
 
 from pyropunct.draws import Draws
 from pyropunct.inference.machines.evidence import Evidence
-from pyropunct.inference.pyro.collapse import ImpossibleSurfaceError
-from pyropunct.models.conditioning import Conditioner
+from pyropunct.inference.pyro.posterior import ImpossibleSurfaceError
 from pyropunct.nets.labels import Probabilities, SlotVocabulary
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.restore.decoders import Decision, Decoder, decoder_with
@@ -230,15 +229,10 @@ class Posteriors:
 
     def __init__(self, model: FittedModel) -> None:
         self._model = model
-        self._conditioners: dict[bool, Conditioner] = {}
 
     def of(self, trees: Sequence[WeightedTree], evidence: Sequence[Evidence], seed: int) -> PosteriorDraws:
         """The posterior of a sentence, given weighted trees and the evidence about its slots 0..n."""
-        given = trees[0].given
-        fitted = self._model.fitted_story(given)
-        if given not in self._conditioners:
-            self._conditioners[given] = Conditioner(fitted.story)
-        return PosteriorDraws(self._conditioners[given], fitted, trees, evidence, seed)
+        return PosteriorDraws(self._model.fitted_story(trees[0].given), trees, evidence, seed)
 
 
 def _rounds(samples: int, first: int = FIRST_ROUND) -> list[int]:

@@ -11,8 +11,8 @@ from pyropunct.draws import Draws, generators
 from pyropunct.fitted.fitted_story import FittedStory
 from pyropunct.inference.forward import renumber
 from pyropunct.inference.machines.evidence import Evidence, exactly, with_hidden
-from pyropunct.inference.pyro.collapse import ImpossibleSurfaceError
-from pyropunct.models.conditioning import Conditioned, Conditioner, WeightedDraws
+from pyropunct.inference.pyro.posterior import ImpossibleSurfaceError
+from pyropunct.models.conditioning import Conditioned, WeightedDraws
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.restore.decoders import DECODERS
 from pyropunct.restore.rewriting import without_unknown
@@ -140,7 +140,6 @@ class PosteriorDraws:
 
     def __init__(
         self,
-        conditioner: Conditioner,
         fitted: FittedStory,
         parses: Sequence[WeightedTree],
         evidence: Sequence[Evidence],
@@ -152,7 +151,7 @@ class PosteriorDraws:
         self._vocabulary, self._parses = fitted.vocabulary, tuple(parses)
         batch, weights = fitted.encode_trees(trees), [parse.weight for parse in parses]
         [generator] = generators(trees[:1], seed, alike=True)
-        self._given = Conditioned(conditioner, batch, weights, evidence, generator)
+        self._given = Conditioned(fitted.story, batch, weights, evidence, generator)
         self._rounds: list[WeightedDraws] = []
 
     def more(self, number: int) -> Posterior:

@@ -30,7 +30,8 @@ from pyropunct.inference.forest import forest_of
 from pyropunct.inference.inside import log_evidence, posterior_pairs
 from pyropunct.inference.packed import PackedForest, joined, packed_forest, without_marks
 from pyropunct.inference.pyro.collapse import collapse_trees, tree_problem
-from pyropunct.models.attach.attach_model import join_contexts, views_of
+from pyropunct.inference.views import views_of
+from pyropunct.models.attach.attach_model import join_contexts
 from pyropunct.models.attach.local import LocalAttach
 from pyropunct.models.trees import LatentTrees
 from pyropunct.nets.biaffine import ROOT

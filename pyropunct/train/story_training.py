@@ -19,9 +19,11 @@ from pyropunct.errors import UserError
 from pyropunct.fitted.recipes import Recipe, unusual
 from pyropunct.fitted.stories import blank_story, build_story, settle_story
 from pyropunct.fitted.variants import is_own
-from pyropunct.inference.pyro.collapse import ImpossibleSurfaceError, collapse_trees
+from pyropunct.inference.pyro.collapse import collapse_trees
+from pyropunct.inference.pyro.posterior import ImpossibleSurfaceError
 from pyropunct.inference.pyro.svi import NormalInPart, PointEstimate, scale_likelihood, tree_elbo
-from pyropunct.models.attach.attach_model import Contexts, Views, join_contexts, views_of
+from pyropunct.inference.views import Views, views_of
+from pyropunct.models.attach.attach_model import Contexts, join_contexts
 from pyropunct.models.checking import check_attach, check_channel
 from pyropunct.models.learned import learned_values
 from pyropunct.models.story import Story

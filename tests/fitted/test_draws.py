@@ -18,8 +18,9 @@ from variants import PairFrequencies, Stutter
 from pyropunct import draws as module
 from pyropunct.draws import Draws
 from pyropunct.fitted.recipes import Recipe
-from pyropunct.models import many_draws
-from pyropunct.models.attach.attach_model import Attach, Views
+from pyropunct.inference import walk
+from pyropunct.inference.views import Views
+from pyropunct.models.attach.attach_model import Attach
 from pyropunct.models.attach.log_linear import LogLinearAttach
 from pyropunct.models.channel.composed import Slip, TokenBigrams
 from pyropunct.models.channel.noisy_channel import Channel, Identity
@@ -237,7 +238,7 @@ def test_each_tree_may_have_a_number_of_draws_of_its_own(monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("attach", ["looks inside", "plain"])
 def test_draws_do_not_depend_on_threads(attach: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(many_draws, "PLACES_PER_THREAD", 1)
+    monkeypatch.setattr(walk, "PLACES_PER_THREAD", 1)
     model, found = punctuator(attach), []
     for threads in (1, 2, 3):
         torch.set_num_threads(threads)

@@ -24,8 +24,8 @@ from pyropunct.inference.inside import (
 from pyropunct.inference.machines.automata import side_by_side
 from pyropunct.inference.machines.evidence import evidence_of
 from pyropunct.inference.packed import PackedForest, joined, packed_forest, without_marks
+from pyropunct.inference.pairs import log_probabilities
 from pyropunct.inference.problem import Problem
-from pyropunct.inference.pyro.pairs import log_probabilities
 from pyropunct.models.channel.composed import Inserting, TwoPasses
 from pyropunct.models.channel.noisy_channel import Channel, Identity
 

@@ -22,7 +22,8 @@ from variants import (
 
 from pyropunct.errors import VariantError
 from pyropunct.inference.machines.moves import END, MachineError, Move
-from pyropunct.models.attach.attach_model import Attach, Views
+from pyropunct.inference.views import Views
+from pyropunct.models.attach.attach_model import Attach
 from pyropunct.models.channel.noisy_channel import Channel
 from pyropunct.models.checking import check_attach, check_channel
 from pyropunct.models.trees import TreeBatch

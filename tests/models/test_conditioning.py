@@ -13,10 +13,11 @@ from problems import NOTHING, seen, strings_up_to, tree_batch
 from pyropunct.inference.inside import log_evidence
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.machines.evidence import Evidence, any_over, exactly, one_of, with_hidden
-from pyropunct.inference.pyro.collapse import ImpossibleSurfaceError, tree_problem
+from pyropunct.inference.pyro.collapse import tree_problem
+from pyropunct.inference.pyro.posterior import ImpossibleSurfaceError
 from pyropunct.models.attach.log_linear import LogLinearAttach
 from pyropunct.models.channel.window import SlidingWindow
-from pyropunct.models.conditioning import Conditioned, Conditioner
+from pyropunct.models.conditioning import Conditioned
 from pyropunct.models.story import Story
 from pyropunct.models.trees import TreeBatch, join_surfaces
 
@@ -50,7 +51,7 @@ def story_of(families: tuple[str, ...]) -> Story:
 
 
 def conditioned(story: Story, evidence: Sequence[Evidence], seed: int = 0) -> Conditioned:
-    return Conditioned(Conditioner(story), two_trees(), WEIGHTS, evidence, np.random.default_rng(seed))
+    return Conditioned(story, two_trees(), WEIGHTS, evidence, np.random.default_rng(seed))
 
 
 def by_enumeration(story: Story, evidence: Sequence[Evidence]) -> dict[tuple[int, tuple[String, ...]], float]:

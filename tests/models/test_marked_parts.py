@@ -17,11 +17,11 @@ from pyropunct.inference.forest import forest_of
 from pyropunct.inference.inside import log_evidence
 from pyropunct.inference.parts import PartDraws, PartPair, PartScores, Shapes
 from pyropunct.inference.pyro.collapse import collapse_trees, tree_expectation, tree_problem
-from pyropunct.inference.pyro.decode import infer_trees, marginals
+from pyropunct.inference.pyro.decode import infer_trees
+from pyropunct.inference.walk import Walk
 from pyropunct.models.attach.attach_model import PairFrequencies
 from pyropunct.models.channel.noisy_channel import Channel, Identity
 from pyropunct.models.extensions import PartMarks, part_marks
-from pyropunct.models.many_draws import DrawsOfTrees, ManyDraws
 from pyropunct.models.story import Story
 from pyropunct.models.trees import TreeBatch
 from pyropunct.treebank.reading import read_text
@@ -103,8 +103,8 @@ def test_draws_of_surfaces(name: str) -> None:
     one_by_one = Counter(
         str([[t for t in slot if t >= 0] for slot in told(trees).surface.tolist()]) for _ in range(500)
     )
-    many = DrawsOfTrees(ManyDraws(told), trees, [np.random.default_rng(1)])
-    numbers = many.draw(np.array([10_000]))
+    many = Walk(told.given(trees), [np.random.default_rng(1)])
+    numbers = many.draw(np.array([10_000])).numbers
     strings = [[list(many.strings.tokens(int(n))) for n in column] for column in numbers.T]
     at_once = Counter(map(str, strings))
     common = [surface for surface, count in at_once.most_common() if count > 100]
@@ -158,7 +158,7 @@ def test_joint_and_posterior_probabilities() -> None:
     for choices, log_share in zip(itertools.product(*options), posterior, strict=True):
         for node, choice in enumerate(choices):
             shares[node, choice % sizes[node]] += log_share.exp()
-    found = marginals(infer_trees(told)(trees, surface)).probs
+    found = infer_trees(told)(trees, surface).posterior.marginals().probs
     torch.testing.assert_close(found, shares.to(found), atol=1e-5, rtol=0)
 
 
@@ -216,7 +216,7 @@ def test_an_expected_cost_is_that_of_the_posterior() -> None:
         expected = tree_expectation(collapsed, cost)
         decoded = infer_trees(told)(trees, surface)
     rows = torch.from_numpy(told.inventory.pair_start)[trees.relation]
-    probs = marginals(decoded).probs.double()
+    probs = decoded.posterior.marginals().probs.double()
     by_hand = sum(
         float((probs[node] * cost[rows[node] : rows[node] + probs.shape[1]].double()[: probs.shape[1]]).sum())
         for node in range(len(rows))

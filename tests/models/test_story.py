@@ -27,10 +27,9 @@ from torch import Tensor
 
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.pyro.collapse import collapse_trees
-from pyropunct.models.attach.attach_model import views_of
+from pyropunct.inference.views import views_of
 from pyropunct.models.attach.log_linear import LogLinearAttach
 from pyropunct.models.channel.window import SlidingWindow
-from pyropunct.models.many_draws import ManyDraws
 from pyropunct.models.story import Story
 from pyropunct.models.trees import TreeBatch, join_surfaces
 from pyropunct.treebank.tree import Tree
@@ -208,7 +207,7 @@ def test_the_score_of_empty_pairs() -> None:
     ]
     assert seen[0] == pytest.approx(seen[1], rel=1e-13)
     views = views_of(trees.forest, told[0].surface)
-    scores = [ManyDraws(story).scorer(trees)(views) for story in (raised, itself)]
+    scores = [story.given(trees).pair_scores(views) for story in (raised, itself)]
     assert scores[0] == pytest.approx(scores[1], rel=1e-13)
 
 

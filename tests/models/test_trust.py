@@ -10,7 +10,7 @@ from brute_force import chi_square_is_plausible
 from problems import evidence_of_trees, inventory, padded, settled, slope, tiny_story, tree_batch, window
 from torch import Tensor
 
-from pyropunct.models.attach.attach_model import views_of
+from pyropunct.inference.views import views_of
 from pyropunct.models.extensions import Trust
 from pyropunct.models.learned import settle
 from pyropunct.models.story import Story

@@ -9,7 +9,7 @@ import pytest
 
 from pyropunct.draws import Draws
 from pyropunct.inference.machines.evidence import Evidence, any_over, exactly, one_of
-from pyropunct.inference.pyro.collapse import ImpossibleSurfaceError
+from pyropunct.inference.pyro.posterior import ImpossibleSurfaceError
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.posterior import LONGEST_OPEN, Posterior, evidence_of_marks

@@ -17,7 +17,7 @@ from pyropunct.errors import MissingPartError, ModelFileError, SettingError
 from pyropunct.fitted.evaluation import average_edit_distance
 from pyropunct.fitted.fitted_story import FittedStory
 from pyropunct.inference.machines.evidence import Evidence
-from pyropunct.inference.pyro.collapse import ImpossibleSurfaceError
+from pyropunct.inference.pyro.posterior import ImpossibleSurfaceError
 from pyropunct.models.extensions import Trust
 from pyropunct.models.learned import settle
 from pyropunct.nets.labels import Labels, SlotVocabulary

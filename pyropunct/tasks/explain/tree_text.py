@@ -99,8 +99,8 @@ def underlying_brackets(drawn: Told, vocabulary: Vocabulary) -> list[str]:
         opening, closing = (displayed(vocabulary.decode_string(side)) for side in pair)
         children = [*forest.left_children(node), node, *forest.right_children(node)]
         members = [words[node] if child == node else brackets[child] for child in children]
-        if part is not None and drawn.parts is not None:
-            opener, closer = displayed(vocabulary.decode_string(drawn.parts.marks[part.kind].tolist()))
+        if part is not None and drawn.given.parts is not None:
+            opener, closer = displayed(vocabulary.decode_string(drawn.given.parts.marks[part.kind].tolist()))
             members.insert(len(members) - part.right_out, closer)
             members.insert(part.left_out, opener)
         pieces = [vocabulary.relations[relations[node]] or "_", *opening, *members, *closing]

@@ -11,6 +11,7 @@ import torch
 from problems import Table, batch_of, evidence_of_trees, inventory, story_case, tiny_story, window
 from torch import Tensor
 
+from pyropunct.inference.given import Given
 from pyropunct.inference.inside import log_evidence
 from pyropunct.inference.machines.moves import MachineError
 from pyropunct.inference.pyro.collapse import collapse_trees, expected_uses, tree_problem
@@ -41,7 +42,7 @@ def told(weights: Tensor, relation: Tensor | None = None) -> Told:
     some = tiny_story(SlidingWindow(3))
     trees = TREES if relation is None else replace(TREES, relation=relation)
     size = sum(len(some.inventory.pairs[relation]) for relation in TREES.relation.tolist())
-    return Told(trees, some.inventory, torch.zeros(size), some.channel.transducer, weights)
+    return Told(Given(trees, some.inventory, torch.zeros(size), some.channel.transducer, weights))
 
 
 @PRECISIONS
@@ -162,13 +163,15 @@ def test_a_channel_that_looks_at_trees(slips: bool) -> None:
     if slips:
         channel.slip_logit = torch.tensor(-3.0)
     trees = replace(TREES, more={"genre": torch.tensor([1, 0])})
-    together = collapse_trees(some)(trees, SURFACE).sum.log_evidence
+    together = collapse_trees(some)(trees, SURFACE).posterior.log_evidence
     slopes = torch.autograd.grad(together.sum(), genres.effect)[0]
     assert slopes.abs().flatten(1).sum(1).gt(0).all()
     for number, (genre, case) in enumerate(zip((1, 0), CASES, strict=True)):
         alone, surface = batch_of([case])
         alone = replace(alone, more={"genre": torch.tensor([genre])})
-        torch.testing.assert_close(collapse_trees(some)(alone, surface).sum.log_evidence[0], together[number])
+        torch.testing.assert_close(
+            collapse_trees(some)(alone, surface).posterior.log_evidence[0], together[number]
+        )
 
 
 def test_what_torch_does_to_functions() -> None:

@@ -33,14 +33,13 @@ from pyro.infer.autoguide.initialization import init_to_mean
 from torch import Tensor
 
 from pyropunct.inference.pyro.collapse import (
-    ImpossibleSurfaceError,
     collapse_trees,
     tree_expectation,
-    tree_factor,
 )
 from pyropunct.inference.pyro.decode import infer_trees
+from pyropunct.inference.pyro.one_by_one import one_by_one
+from pyropunct.inference.pyro.posterior import ImpossibleSurfaceError
 from pyropunct.inference.pyro.svi import TreeEnum_ELBO, TreeTrace_ELBO, scale_likelihood, tree_elbo
-from pyropunct.inference.pyro.telling import one_by_one
 from pyropunct.models.channel.window import SlidingWindow
 from pyropunct.models.story import Story
 
@@ -285,7 +284,7 @@ def test_gradient_of_the_symmetry_regulariser(economy_weight: float) -> None:
 
 
 def test_cost_of_punctemes_that_are_known() -> None:
-    """Expectation and factor are those of the choices themselves; a table and a function mean the same."""
+    """The expectation is that of the choices themselves; a table and a function mean the same."""
     story = tiny_story(window("left"))
     story.attach.table = torch.zeros(9)
     trees = tree_batch([[2, 0], [0]], [0, 1, 2])
@@ -295,7 +294,6 @@ def test_cost_of_punctemes_that_are_known() -> None:
         told = story(trees)
         for given in (cost, lambda node, row: cost[row] * (1 + 0 * node)):
             assert tree_expectation(told, given).tolist() == [2 + 16, 32]
-            assert tree_factor(told, given).tolist() == [-18, -32]
         assert tree_expectation(told, lambda node, row: node.double()).tolist() == [1, 2]
         for wrong in (cost[:5], cost[None], torch.zeros(3, 4)):
             with pytest.raises(
@@ -303,7 +301,7 @@ def test_cost_of_punctemes_that_are_known() -> None:
             ):
                 tree_expectation(told, wrong)
         with pytest.raises(ValueError, match=r"it needs \(9,\), a number for each pair of each node"):
-            tree_factor(told, lambda node, row: torch.zeros(2))
+            tree_expectation(told, lambda node, row: torch.zeros(2))
 
     poutine.condition(model, {"pairs": torch.tensor([1, 2, 0])})()
 
@@ -329,17 +327,6 @@ def test_the_factor_of_the_reference() -> None:
     evidence, marks = map(torch.tensor, zip(*found, strict=True))
     torch.testing.assert_close(trace.nodes["_RETURN"]["value"], marks)
     torch.testing.assert_close(trace.log_prob_sum(), (evidence - 0.5 * marks).sum())
-
-
-def test_a_factor_behind_an_expectation_is_refused() -> None:
-    """The expectation would not be that of the same posterior."""
-    story = tiny_story(window("left"), symmetry_weight=1.0)
-
-    def model(*batch: Tensor) -> None:
-        tree_factor(story(*batch), torch.zeros(9))
-
-    with pytest.raises(ValueError, match="put it before"):
-        collapse_trees(model)(*batch_of([story_case(story, BIG, 1)]))
 
 
 def adam_step(story: Story, batch: tuple) -> tuple[dict[str, Tensor], dict[str, Tensor]]:  # type: ignore[type-arg]

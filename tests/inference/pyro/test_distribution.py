@@ -11,10 +11,11 @@ from pyro.infer import SVI, Trace_ELBO
 from pyro.infer.autoguide import AutoDelta
 from torch import Tensor
 
+from pyropunct.inference.given import Given
 from pyropunct.inference.inside import posterior_pairs
 from pyropunct.inference.pyro.collapse import collapse_trees, tree_problem
 from pyropunct.inference.pyro.decode import infer_trees
-from pyropunct.inference.pyro.distribution import PunctuatedTrees
+from pyropunct.inference.pyro.sites import PunctuatedTrees
 from pyropunct.models.story import Story
 
 STORY = tiny_story(window("left"))
@@ -26,7 +27,7 @@ WEIGHTS = STORY.channel.probabilities().detach()
 
 
 def distribution(table: Tensor, weights: Tensor = WEIGHTS) -> PunctuatedTrees:
-    return PunctuatedTrees(TREES, STORY.inventory, table[..., ROWS], STORY.channel.transducer, weights)
+    return PunctuatedTrees(Given(TREES, STORY.inventory, table[..., ROWS], STORY.channel.transducer, weights))
 
 
 def told_alike() -> Story:
@@ -54,12 +55,13 @@ def test_decoding_is_that_of_the_story() -> None:
     told = told_alike()
     told.attach.table = TABLE
     some = distribution(TABLE)
-    assert torch.equal(some.best(SURFACE), infer_trees(told, temperature=0)(TREES, SURFACE).choices)
+    found = some.posterior(SURFACE)
+    assert torch.equal(found.best(), infer_trees(told, temperature=0)(TREES, SURFACE).choices)
     posterior = posterior_pairs(tree_problem(told, TREES, SURFACE))
     sizes = torch.tensor([len(STORY.inventory.pairs[relation]) for relation in TREES.relation.tolist()])
     for node, own in enumerate(posterior.split(sizes.tolist())):
-        torch.testing.assert_close(some.posterior(SURFACE).probs[node, : len(own)], own)
-    drawn = some.draws(SURFACE, 3000, torch.Generator().manual_seed(0))
+        torch.testing.assert_close(found.marginals().probs[node, : len(own)], own)
+    drawn = found.draws(3000, torch.Generator().manual_seed(0))
     for column, own in zip(drawn.T, posterior.split(sizes.tolist()), strict=True):
         counts = torch.bincount(column, minlength=len(own)).tolist()
         assert chi_square_is_plausible(counts, own.tolist(), 3000)
@@ -68,11 +70,13 @@ def test_decoding_is_that_of_the_story() -> None:
 def test_draws_have_the_probabilities() -> None:
     pyro.set_rng_seed(0)
     some = PunctuatedTrees(
-        TREES.pick([1]),
-        STORY.inventory,
-        TABLE[STORY.inventory.choice_rows(TREES.relation[3:])],
-        STORY.channel.transducer,
-        WEIGHTS,
+        Given(
+            TREES.pick([1]),
+            STORY.inventory,
+            TABLE[STORY.inventory.choice_rows(TREES.relation[3:])],
+            STORY.channel.transducer,
+            WEIGHTS,
+        )
     )
     drawn = some.sample((400,))
     assert drawn.shape[:2] == (400, 3)

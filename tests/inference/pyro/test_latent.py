@@ -16,8 +16,7 @@ from torch import Tensor
 from pyropunct.inference.forest import forest_of
 from pyropunct.inference.packed import packed_forest
 from pyropunct.inference.pyro.collapse import collapse_trees, told_story
-from pyropunct.inference.pyro.decode import infer_trees, marginals
-from pyropunct.inference.pyro.mixture import mix_trees
+from pyropunct.inference.pyro.decode import infer_trees
 from pyropunct.models.attach.attach_model import Attach
 from pyropunct.models.story import Story
 from pyropunct.models.trees import LatentTrees
@@ -111,7 +110,7 @@ def test_marginals_of_items(story: Story) -> None:
     trees = latent()
     trees = replace(trees, log_arcs=trees.log_arcs.clone())
     trees.log_arcs[0] = -torch.inf
-    table = marginals(told_story(story, trees, SURFACE)).probs
+    table = told_story(story, trees, SURFACE).posterior.marginals().probs
     possible = [mask for mask in masks(trees) if trees.log_arcs[mask > 0].isfinite().all()]
     by_tree = torch.tensor(
         [
@@ -169,5 +168,3 @@ def test_what_is_refused(story: Story) -> None:
     whole = Story(inventory(), Attach(inventory()), window("left"))
     with pytest.raises(ValueError, match="use LocalAttach"):
         collapse_trees(whole)(trees, SURFACE)
-    with pytest.raises(ValueError, match="mix_trees"):
-        mix_trees(collapse_trees(story), [2], torch.zeros(2))(trees, SURFACE)

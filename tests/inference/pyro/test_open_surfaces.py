@@ -26,7 +26,7 @@ from pyropunct.inference.machines.evidence import (
 )
 from pyropunct.inference.pyro.collapse import collapse_trees, tree_problem
 from pyropunct.inference.pyro.decode import infer_trees
-from pyropunct.inference.pyro.strings import Underlying
+from pyropunct.inference.strings import Underlying
 from pyropunct.models.channel.composed import Inserting, TwoPasses
 from pyropunct.models.channel.noisy_channel import Channel
 from pyropunct.models.story import Story

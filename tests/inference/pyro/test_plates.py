@@ -209,8 +209,9 @@ def test_posterior_of_genres_and_trees() -> None:
     expected = posterior(0)
     assert share == pytest.approx(expected, abs=4 * math.sqrt(expected * (1 - expected) / 50))
     assert drawn[0][1].choices.shape == (7,)
-    with pytest.raises(NotImplementedError, match="'pairs' depend on other enumerated sites"):
-        elbo.compute_marginals(model, nothing, 1, 1, True, False)
+    both = elbo.compute_marginals(model, nothing, 1, 1, True, False)
+    torch.testing.assert_close(both["genre"].probs[0, 0].double(), torch.tensor(expected).double())
+    assert both["pairs"].probs.shape[-2:] == (7, 3)
 
 
 def test_posterior_and_marginals_of_trees() -> None:

@@ -1,6 +1,7 @@
 """The private parts of Pyro that this package uses are there, and do what it takes them to do."""
 
 import inspect
+from typing import Any
 
 import pyro
 import pyro.distributions as dist
@@ -10,17 +11,17 @@ from pyro import poutine
 from pyro.infer import Trace_ELBO, TraceEnum_ELBO
 from pyro.infer.autoguide import AutoDelta
 from pyro.nn import PyroModule, PyroSample
-from pyro.poutine.runtime import _PYRO_STACK
+from pyro.poutine.messenger import Messenger
+from torch import Tensor
 
 from pyropunct.inference.pyro import private
 from pyropunct.inference.pyro.private import (
     PYRO_VERSION,
-    Intervention,
     OfPreparedModels,
     PointGuide,
     belongs_to,
+    make_sites,
     sites_of,
-    value_from_handlers,
 )
 
 
@@ -34,30 +35,36 @@ def test_pyro_has_the_version_that_the_contacts_were_checked_with() -> None:
     assert PYRO_VERSION in str(private.__doc__)
 
 
-def test_values_that_handlers_would_give() -> None:
-    """They are asked in Pyro's order, and nothing is traced."""
-    fn = dist.Normal(0.0, 1.0)
-    one, two, three = (torch.tensor(float(value)) for value in (1, 2, 3))
-    drawn = poutine.trace(lambda: pyro.sample("x", fn)).get_trace()
-    assert value_from_handlers("x", fn) is None
-    assert value_from_handlers("x", fn, three) is three
-    with poutine.trace() as outer, poutine.condition(data={"x": one}):
-        assert value_from_handlers("x", fn) is one
-        assert value_from_handlers("x", fn, three) is one  # as pyro.sample has it
-        assert value_from_handlers("y", fn) is None
-        with poutine.replay(trace=drawn):
-            assert value_from_handlers("x", fn) is one  # of the outer one
-            assert value_from_handlers("x", fn, three) is one
-        with poutine.block():
-            assert value_from_handlers("x", fn) is None
-        with poutine.trace() as inner, poutine.do(data={"x": two}):
-            assert value_from_handlers("x", fn) == Intervention(two)
-    with poutine.replay(trace=drawn), poutine.uncondition():
-        assert value_from_handlers("x", fn) is drawn.nodes["x"]["value"]
-        assert value_from_handlers("x", fn, three) is drawn.nodes["x"]["value"]
-    assert not outer.trace.nodes
-    assert not inner.trace.nodes
-    assert list(_PYRO_STACK) == []
+def test_a_site_that_is_open_is_not_traced() -> None:
+    """What is said of the site is asked when the site is made, not before."""
+
+    class Late:
+        def __init__(self, msg: dict[str, object]) -> None:
+            self.msg = msg
+
+        def __bool__(self) -> bool:
+            return bool(self.msg["value"] == -1)
+
+    class Opening(Messenger):
+        def _pyro_sample(self, msg: dict[str, Any]) -> None:
+            msg["value"], msg["done"] = torch.tensor(-1), True
+            msg["infer"] |= {"_do_not_trace": Late(msg), "is_auxiliary": True}
+
+    def opened() -> Tensor:
+        with Opening():
+            return pyro.sample("x", dist.Categorical(torch.ones(3)))
+
+    assert not poutine.trace(opened).get_trace().stochastic_nodes
+    given = poutine.condition(opened, {"x": torch.tensor(2)})
+    assert poutine.trace(given).get_trace().nodes["x"]["value"] == 2
+
+
+def test_the_sites_of_a_module_are_made_once() -> None:
+    module = PyroModule[torch.nn.Sequential](PyroModule())
+    module[0].weight = PyroSample(dist.Normal(0.0, 1.0))
+    with poutine.trace() as tracer, module._pyro_context:
+        make_sites(module)
+        assert module[0].weight is tracer.trace.nodes["0.weight"]["value"]
 
 
 def test_the_sites_of_a_module() -> None:

@@ -21,9 +21,9 @@ from pyro.infer.autoguide import AutoLaplaceApproximation
 from torch import Tensor
 
 from pyropunct.inference.inside import expected_cost, log_evidence
+from pyropunct.inference.pairs import log_probabilities
 from pyropunct.inference.problem import Problem
 from pyropunct.inference.pyro.collapse import collapse_trees
-from pyropunct.inference.pyro.pairs import log_probabilities
 from pyropunct.models.channel.window import SlidingWindow
 
 

@@ -4,15 +4,14 @@ import pyro
 import pyro.distributions as dist
 import pytest
 import torch
-from problems import batch_of, evidence_of_trees, story_case, tiny_story, window
+from problems import batch_of, story_case, tiny_story, window
 from pyro import poutine
 from pyro.infer import TraceEnum_ELBO
 from pyro.ops.provenance import get_provenance, track_provenance
 
 from pyropunct.inference.pyro.collapse import collapse_trees, tree_expectation, tree_problem
-from pyropunct.inference.pyro.mixture import mix_trees
+from pyropunct.inference.pyro.one_by_one import one_by_one
 from pyropunct.inference.pyro.svi import TreeEnum_ELBO, scale_likelihood
-from pyropunct.inference.pyro.telling import one_by_one
 from pyropunct.models.story import Story
 
 CASES = [story_case(tiny_story(window("left")), heads, 3) for heads in ([2, 0], [0, 1])]
@@ -83,20 +82,3 @@ def test_sites_one_by_one_are_not_of_each_tree() -> None:
     plain = TreeEnum_ELBO(max_plate_nesting=1).loss(model, nothing)
     scaled = TreeEnum_ELBO(max_plate_nesting=1).loss(scale_likelihood(model, 3.0), nothing)
     assert scaled == pytest.approx(3 * plain, rel=1e-12)
-
-
-def test_a_plate_within_a_mixture() -> None:
-    """Each language has its own scores, and each sentence of it a mixture of the same trees."""
-    story, tables = known_story(), torch.randn(2, 9)
-    log_weights = torch.tensor([0.4, 0.6]).log()
-    _, surface = batch_of([case._replace(surface=CASES[0].surface) for case in CASES])
-    each = []
-    for table in tables:
-        story.attach.table = table
-        each.append((evidence_of_trees(story, TREES, surface) + log_weights).logsumexp(0))
-    story.attach.table = tables[:, None]
-    languages = pyro.plate("languages", 2, dim=-2)
-    mixed = mix_trees(collapse_trees(languages(story)), [2], log_weights)
-    trace = poutine.trace(mixed).get_trace(TREES, surface)
-    torch.testing.assert_close(trace.log_prob_sum(), torch.stack(each).sum())
-    assert trace.nodes["surface"]["fn"].batch_shape == (2, 1)

@@ -9,7 +9,7 @@ from problems import NOTHING, attributes_of, padded, scores_of, seen, tree_batch
 from torch import Tensor
 
 from pyropunct.inference.inventory import Inventory
-from pyropunct.models.attach.attach_model import views_of
+from pyropunct.inference.views import views_of
 from pyropunct.models.attach.correcting_attach import (
     CORRECTION,
     ERROR_COLUMNS,

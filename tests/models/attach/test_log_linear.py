@@ -10,7 +10,8 @@ from torch import Tensor
 
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.pyro.collapse import collapse_trees
-from pyropunct.models.attach.attach_model import Views, join_contexts, views_of
+from pyropunct.inference.views import Views, views_of
+from pyropunct.models.attach.attach_model import join_contexts
 from pyropunct.models.attach.feature_weights import OF_RELATION, PairPart
 from pyropunct.models.attach.features import FAMILIES, SEVERAL, Template
 from pyropunct.models.attach.log_linear import LogLinearAttach

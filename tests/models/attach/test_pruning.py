@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from pyropunct.inference.pyro.pairs import log_probabilities
-from pyropunct.models.attach.attach_model import views_of
+from pyropunct.inference.pairs import log_probabilities
+from pyropunct.inference.views import views_of
 from pyropunct.models.attach.log_linear import LogLinearAttach
 from pyropunct.models.attach.pruning import KEY_BITS, LEAST, STEP, Pruned, pruned, rounded
 from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN

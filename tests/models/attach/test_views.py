@@ -11,7 +11,8 @@ from variants import PairFrequencies
 
 from pyropunct.errors import VariantError
 from pyropunct.inference.inventory import Inventory
-from pyropunct.models.attach.attach_model import Attach, Views, views_of
+from pyropunct.inference.views import Views, views_of
+from pyropunct.models.attach.attach_model import Attach
 from pyropunct.models.attach.feature_weights import PairPart
 from pyropunct.models.attach.features import (
     COLUMNS,

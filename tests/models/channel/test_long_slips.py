@@ -14,7 +14,7 @@ from torch import Tensor
 from pyropunct.inference.inside import expected_cost
 from pyropunct.inference.machines import transducers
 from pyropunct.inference.problem import Problem
-from pyropunct.inference.pyro.strings import SurfaceStrings, Underlying
+from pyropunct.inference.strings import SurfaceStrings, Underlying
 from pyropunct.models.channel.composed import Slip, TokenBigrams
 from pyropunct.models.channel.noisy_channel import Channel, Identity
 

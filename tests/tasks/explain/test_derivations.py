@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.inference.machines.evidence import EMPTY
 from pyropunct.inference.machines.products import EDITS
-from pyropunct.inference.pyro.strings import Underlying
+from pyropunct.inference.strings import Underlying
 from pyropunct.punctuator import Punctuator
 from pyropunct.tasks.explain.derivations import Derivations, common_tokens, underlying_strings
 from pyropunct.treebank.reading import read_treebank

@@ -7,7 +7,7 @@ import torch
 from brute_force import projective_trees, sliding_window, underlying_strings
 from problems import PAIRS, edits_of, inventory, padded, tree_batch, walls, window
 
-from pyropunct.inference.pyro.strings import SurfaceStrings, Underlying
+from pyropunct.inference.strings import SurfaceStrings, Underlying
 
 DIRECTIONS = pytest.mark.parametrize("direction", ["left", "right"])
 WALLS = pytest.mark.parametrize("ends", [(0, None), (None, None), (1, 2), (None, 1)])

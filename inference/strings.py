@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 import torch
@@ -40,11 +40,7 @@ class Underlying:
 
         The start and end tokens of the inventory stand around each sentence.
         """
-        row, part = self.inventory.sprouted(self.relation, self.choices)
-        if (self.choices < 0).any() or (self.marks is None and part.any()):
-            raise ValueError(
-                f"a choice is outside of the pairs that its node may sprout: {self.choices.tolist()}"
-            )
+        row, part = self.inventory.sprouted(self.relation, self.choices, self.marks is not None)
         left, right = (torch.from_numpy(side)[row] for side in self.inventory.padded_rows)
         columns = [left, right]
         if self.marks is not None:
@@ -159,7 +155,7 @@ class SurfaceStrings:
         self, tokens: Tensor, weights: Tensor, evidence: SlotEvidence, best: bool
     ) -> Iterator[Sequence[int]]:
         """The strings of the slots, for one joint value of underlying strings and weights."""
-        ways, seed = _LAST_WAYS.of(self.transducer, weights), int(torch.randint(2**63 - 1, ()))
+        ways, seed = ways_of(self.transducer, weights), int(torch.randint(2**63 - 1, ()))
         generator, rows = np.random.default_rng(seed), zip(tokens.tolist(), evidence.place, strict=True)
         for slot, (row, place) in enumerate(rows):
             u, known = [token for token in row if token != EMPTY], evidence.distinct[place]
@@ -175,17 +171,11 @@ def _rows(values: Tensor, batch: torch.Size, dims: int) -> Tensor:
     return values.expand(*batch, *own).reshape(-1, *own)
 
 
-class _LastWays:
-    """The ways of the transducer and weights asked for last: draws ask for the same again and again."""
-
-    def __init__(self) -> None:
-        self._known: tuple[Transducer, Tensor, Ways] | None = None
-
-    def of(self, transducer: Transducer, weights: Tensor) -> Ways:
-        known = self._known
-        if known is None or known[0] is not transducer or not torch.equal(known[1], weights):
-            known = self._known = transducer, weights.clone(), Ways(transducer, weights)
-        return known[2]
+def ways_of(transducer: Transducer, weights: Tensor) -> Ways:
+    """The ways of a transducer with (P,) weights; those asked for last are kept: draws ask for them again."""
+    return _ways(transducer, weights.detach().cpu().double().numpy().tobytes())
 
 
-_LAST_WAYS = _LastWays()
+@lru_cache(maxsize=8)
+def _ways(transducer: Transducer, weights: bytes) -> Ways:
+    return Ways(transducer, torch.from_numpy(np.frombuffer(weights).copy()))

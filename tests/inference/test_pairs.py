@@ -5,8 +5,8 @@ import pytest
 import torch
 from brute_force import chi_square_is_plausible
 
-from pyropunct.inference.pyro import pairs
-from pyropunct.inference.pyro.pairs import draw_choices, log_probabilities, of_choices
+from pyropunct.inference import pairs
+from pyropunct.inference.pairs import draw_choices, log_probabilities, of_choices
 
 SIZES = [3, 1, 4]
 START = torch.tensor([0, 3, 4, 8])

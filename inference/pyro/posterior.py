@@ -1,0 +1,168 @@
+"""p(T' | T, x) and p(x | T) once x is known: which T' may have produced it?  (Section 3.)"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyro.distributions as dist
+import torch
+from pyro.ops.provenance import detach_provenance, get_provenance, track_provenance
+from torch import Tensor
+
+from pyropunct.errors import UserError
+from pyropunct.inference import inside
+from pyropunct.inference.given import Given, Surface, rows_of
+from pyropunct.inference.inventory import split
+from pyropunct.inference.machines.automata import Automata, side_by_side
+from pyropunct.inference.machines.evidence import Evidence, SlotEvidence, evidence_of
+from pyropunct.inference.pairs import of_choices
+from pyropunct.inference.parts import PartScores, shown_parts
+from pyropunct.inference.problem import Problem
+
+
+class ImpossibleSurfaceError(UserError, ValueError):
+    """No choice of punctemes explains some surface punctuation."""
+
+
+class Posterior:
+    """What a story says of T' once x is known; each quantity is computed on first use.
+
+    :ivar log_pairs: (..., C) log p(l, r | w) given the marks of x inside.
+    """
+
+    def __init__(self, given: Given, surface: Surface) -> None:
+        self.given, self.surface = given, surface
+        if isinstance(surface, Tensor) and surface.dim() > 2:  # of several draws
+            batch, pages = surface.shape[:-2], surface.reshape(-1, *surface.shape[-2:])
+            each = [given.log_pairs(given.views(page)) for page in pages]
+            rows = [rows_of(log_pairs, batch)[place] for place, log_pairs in enumerate(each)]
+            self.log_pairs = torch.stack(rows).reshape(*batch, -1)
+        else:
+            self.log_pairs = given.log_pairs(given.views(surface))
+
+    @cached_property
+    def problem(self) -> Problem:
+        """The sum over all T', as a problem of `pyropunct.inference.inside`."""
+        return self.problem_with(self.given.transducer.automata)
+
+    def problem_with(self, automata_of: Callable[[Sequence[Evidence], Tensor], Automata]) -> Problem:
+        """The problem, given the automata of pieces of evidence under one joint value of the weights."""
+        given, log_pairs = self.given, detach_provenance(self.log_pairs)
+        if given.cost is not None:
+            log_pairs = log_pairs - detach_provenance(given.of_pairs(given.cost)).to(log_pairs)
+        if given.is_latent:
+            arcs = detach_provenance(given.trees.log_arcs).to(log_pairs.device)
+            log_pairs = log_pairs + arcs.repeat_interleave(given.start.diff().to(arcs.device), -1)
+        return problem_of(given, evidence_of(self.surface), log_pairs, automata_of)
+
+    @cached_property
+    def log_evidence(self) -> Tensor:
+        """(..., B) log p(x | T) of each tree, in double precision."""
+        return track_provenance(inside.log_evidence(self.problem), self._sites)
+
+    @property
+    def _sites(self) -> frozenset[str]:
+        """The sites that sums depend on: compiled code does not pass them on by itself."""
+        given = self.given
+        none = None if given.parts is None else given.parts.log_none()
+        cost = None if given.cost is None else given.of_pairs(given.cost)
+        return get_provenance([self.log_pairs, given.weights, cost, none])
+
+    def expected(self, cost: Tensor) -> Tensor:
+        """(..., B) E[sum_w cost(w, l_w, r_w)] of (C,) costs of pairs, under p(T' | T, x)."""
+        numbers = detach_provenance(cost)
+        numbers = numbers.index_select(-1, self.problem.base.to(numbers.device))
+        evidence, expectation = inside.expected_cost(self.problem, numbers)
+        self.log_evidence = track_provenance(evidence, self._sites)  # it was needed on the way
+        return track_provenance(expectation, self._sites | get_provenance(cost))
+
+    def log_sprouted(self, choices: Tensor) -> Tensor:
+        """(..., B) log p(T' | T): the sum of log p(l, r | w) p(part | w) over the nodes of each tree."""
+        given = self.given
+        pair, part = split(choices, given.start.diff())
+        if given.parts is None:
+            pair = choices  # the choice of a part, which there is not, is refused
+        chosen = of_choices(self.log_pairs, pair, given.start)
+        if given.parts is not None:
+            chosen = chosen + given.parts.log_prob_of(part).to(chosen)
+        return given.forest.per_tree(chosen)
+
+    def best(self) -> Tensor:
+        """(..., N) T' of the best derivation: the choice of each node, -1 where nothing explains x."""
+        return inside.best_derivation(self.problem)
+
+    def draws(self, draws: int, generator: torch.Generator | None = None) -> Tensor:
+        """(..., draws, N) draws of T' from p(T' | T, x)."""
+        return inside.posterior_draws(self.problem, draws, generator)
+
+    def marginals(self) -> dist.TorchDistribution:
+        """The posterior of each choice alone: a distribution of (N,) choices.
+
+        Where trees are latent, nodes are items of a packed forest. The last category then says that an item
+        is no part of the tree; the others add up to the probability of the item.  If the posterior depends on
+        other enumerated sites, it is given for each of their values: the batch shape is (..., N).
+        """
+        problem, sizes = self.problem, self.given.start.diff()
+        posterior = inside.posterior_pairs(problem)
+        if problem.parts is not None:  # summed out
+            folded = posterior.new_zeros((*posterior.shape[:-1], self.log_pairs.shape[-1]))
+            posterior = folded.index_add(-1, problem.base, posterior)
+        table = posterior.new_zeros(*posterior.shape[:-1], len(sizes), int(sizes.max()))
+        node = torch.repeat_interleave(sizes)
+        table[..., node, torch.arange(len(node)) - self.given.start[node]] = posterior
+        if self.given.is_latent:
+            absent = (1 - table.sum(-1, keepdim=True)).clamp(min=0)
+            table = torch.cat([table, absent], -1)
+        return dist.Categorical(probs=table)
+
+    def refuse_impossible(self, counts: Any = True) -> None:
+        """Refuse an x that no T' explains, in trees that count.
+
+        :raises ImpossibleSurfaceError: with the tree and the slot.
+        """
+        impossible = ((self.log_evidence == -torch.inf) & torch.as_tensor(counts)).nonzero()
+        if len(impossible):
+            tree = int(impossible[0, -1])
+            slot = inside.impossible_slot(self.problem, tree)
+            where = f"slot {slot}" if slot >= 0 else "several slots"
+            raise ImpossibleSurfaceError(
+                f"no punctemes explain the surface punctuation of tree {tree} of the batch, {where}: add its "
+                "strings to the inventory, or let the channel slip (pyropunct.models.channel.composed.Slip)"
+            )
+
+
+def problem_of(
+    given: Given,
+    evidence: SlotEvidence,
+    log_pairs: Tensor,
+    automata_of: Callable[[Sequence[Evidence], Tensor], Automata] | None = None,
+) -> Problem:
+    """The sum over T' with these log p(l, r | w), whatever marks are inside."""
+    automata_of = automata_of or given.transducer.automata
+    automata, place, count = [], torch.empty_like(evidence.place), 0
+    for weights, some in given.channels(torch.arange(given.forest.num_slots)):
+        known = evidence.of(some) if given.is_by_tree else evidence
+        automata.append(automata_of(known.distinct, detach_provenance(weights)))
+        place[some] = known.place + count
+        count += len(known.distinct)
+    problem = Problem(
+        given.forest, given.inventory, given.trees.relation, log_pairs, side_by_side(automata), place
+    )
+    return problem if given.parts is None else _with_parts(problem, given.parts, evidence.settled())
+
+
+def _with_parts(problem: Problem, scores: PartScores, surface: Tensor) -> Problem:
+    """The problem with the parts that the page shows; all others are left out of its sums."""
+    parts, none = shown_parts(problem.forest, surface, scores.marks), scores.log_none()
+    shown = scores.log_prob(parts.node, parts.kind, parts.left_out, parts.right_out)
+    problem = replace(problem, parts=parts)
+    # The choices of a node: without a part, then with each of its parts.
+    node = np.concatenate([np.arange(len(none)), parts.node.numpy()])
+    order = np.argsort(node, kind="stable")
+    part = torch.from_numpy(np.repeat(order, problem.sizes[node[order]]))
+    log_pairs, log_parts = problem.log_pairs, detach_provenance(torch.cat([none, shown], -1))
+    columns = (log_pairs, problem.base), (log_parts.to(log_pairs), part)
+    spread = (values.index_select(-1, place.to(log_pairs.device)) for values, place in columns)
+    return replace(problem, log_pairs=next(spread) + next(spread))

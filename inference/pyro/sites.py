@@ -1,0 +1,182 @@
+"""The sites of a story, as distributions: p(T', x | T) of B trees, which may be latent too.
+
+    tree      T, if it is latent: (..., I) of each item of the packed forest whether it is part of T, 1 or 0
+    pairs     T': the pair (l, r) that each constituent sprouts, as choices from W_d, (..., N)
+    surface   x: the strings of all slots, (..., S, L), or evidence about them
+
+A tree is an element of a plate with ``dim=-1``, which holds all of them.  Sites with ``infer=BY_TREES`` may
+be left open by handlers: their value then is negative throughout, and no trace sees them.  An x whose T' is
+open has p(x | T), or p(x | words) where T is open too.
+"""
+
+from copy import copy
+from typing import Any, Protocol, Self
+
+import numpy as np
+import torch
+from pyro.distributions import TorchDistribution, constraints
+from torch import Tensor
+
+from pyropunct.inference import inside
+from pyropunct.inference.given import Given, Surface
+from pyropunct.inference.packed import PackedForest, without_marks
+from pyropunct.inference.pyro.posterior import Posterior
+from pyropunct.inference.pyro.told import SURFACE, Told, is_open, log_rewritten
+from pyropunct.inference.walk import walk
+
+BY_TREES: Any = {"enumerate": "tree"}
+"""How sites are marked that handlers sum out over trees."""
+
+
+class Latent(Protocol):
+    """Trees that are latent; see `pyropunct.models.trees.LatentTrees`."""
+
+    @property
+    def forest(self) -> PackedForest:
+        """The trees that may be."""
+
+    @property
+    def log_arcs(self) -> Tensor:
+        """(I,) of each item, its part of log p(T | words)."""
+
+    def trees(self, chosen: Tensor) -> Any:
+        """The trees of chosen items."""
+
+
+class OfTrees(TorchDistribution):
+    """Base class of the distributions of all sites: batch shape (..., B)."""
+
+    arg_constraints: dict[str, Any] = {}  # noqa: RUF012, as Pyro has it
+    support = constraints.integer
+
+    def __init__(self, forest: Any) -> None:
+        super().__init__(torch.Size((forest.num_trees,)), validate_args=False)
+        self.forest = forest
+
+    def expand(self, batch_shape: Any, _instance: Any = None) -> Self:
+        """The same for each element of plates on the left."""
+        # A plate always calls expand(); the default would hide this class.
+        expanded = copy(self)
+        TorchDistribution.__init__(expanded, torch.Size(batch_shape), validate_args=False)
+        return expanded
+
+    def batch_of(self, sample_shape: Any) -> torch.Size:
+        """The shape of values without the dimensions of trees."""
+        return torch.Size((*sample_shape, *self.batch_shape[:-1]))
+
+    def of_trees(self, values: Tensor, precision: torch.dtype = torch.float32) -> Tensor:
+        """Log-probabilities of trees for all elements of plates."""
+        shape = np.broadcast_shapes(values.shape, self.batch_shape)
+        return values.to(torch.promote_types(precision, torch.float32)).expand(shape)
+
+
+class TreeOfWords(OfTrees):
+    """T given the words."""
+
+    def __init__(self, latent: Latent) -> None:
+        super().__init__(latent.forest)
+        self.latent = latent
+
+    def sample(self, sample_shape: Any = ()) -> Tensor:
+        """A draw of T, (..., I)."""
+        batch = self.batch_of(sample_shape)
+        problem = without_marks(self.latent.forest, self.latent.log_arcs.detach())
+        return (inside.posterior_draws(problem, batch.numel()) >= 0).long().reshape(*batch, -1)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """log p(T | words), (..., B)."""
+        arcs = torch.where(value > 0, self.latent.log_arcs, 0.0)
+        return self.latent.forest.per_tree(arcs).expand(self.batch_shape)
+
+
+class Sprouted(OfTrees):
+    """T': the punctemes of each constituent, by p(l, r | w) (Li, Wang & Eisner 2019, equations 3 and 4)."""
+
+    def __init__(self, told: Told) -> None:
+        super().__init__(told.given.forest)
+        self.told = told
+
+    def sample(self, sample_shape: Any = ()) -> Tensor:
+        """T', (..., N), drawn bottom-up with an x."""
+        return self.told.draw_pairs(self.batch_of(sample_shape))
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """The sum of log p(l, r | w) p(part | w) over the constituents of each tree, (..., B)."""
+        sprouted = self.told.posterior.log_sprouted(value)
+        return self.of_trees(sprouted, sprouted.dtype)
+
+
+class Rewritten(OfTrees):
+    """x given T': what the channel makes of each slot's underlying string (section 2.2)."""
+
+    def __init__(self, told: Told, pairs: Tensor) -> None:
+        super().__init__(told.given.forest)
+        self.told, self.pairs = told, pairs
+
+    def sample(self, sample_shape: Any = ()) -> Tensor:
+        """(..., S, L) a draw of x; that of the walk which has drawn T', if it was drawn."""
+        return self.told.draw_surface(self.batch_of(sample_shape))
+
+    def log_prob(self, value: Surface) -> Tensor:
+        """The sum of log p(x_i | u_i) over the slots of each tree, (..., B)."""
+        posterior = posterior_in(self.told, value)
+        return self.of_trees(log_rewritten(self.told.given, self.pairs, value), posterior.log_pairs.dtype)
+
+
+class PunctuatedTrees(OfTrees):
+    """p(x | T) of the surface strings x of B trees; their punctemes T' are summed out (section 3.1).
+
+    For models that need no handlers; and the distribution of the site "surface" where T' is open.  A value is
+    (S, L) strings, filled up with -1, or evidence about them; in `log_prob` it may be several values,
+    (*batch, S, L).  The batch shape is that of scores and weights, and then (B,).
+    """
+
+    def __init__(self, given: Given, told: Told | None = None) -> None:
+        super().__init__(given.forest)
+        self.given, self.told = given, told
+
+    def posterior(self, value: Surface) -> Posterior:
+        """p(T' | T, x): the sum, the best T', draws, and the posterior of each choice."""
+        return Posterior(self.given, value) if self.told is None else posterior_in(self.told, value)
+
+    def log_prob(self, value: Surface) -> Tensor:
+        """(..., B) log p(x | T), differentiable twice in scores and weights.
+
+        :raises ValueError: for values of another shape.
+        """
+        slots = self.forest.num_slots
+        if isinstance(value, Tensor) and (value.dim() < 2 or value.shape[-2] != slots):
+            raise ValueError(f"values of {slots} slots have the shape (..., {slots}, L), not {value.shape}")
+        if self.told is None and isinstance(value, Tensor) and value.dim() > 2:
+            each = [self.log_prob(page) for page in value.flatten(0, -3)]
+            return torch.stack(each).reshape(*value.shape[:-2], *each[0].shape)
+        posterior = self.posterior(value)
+        return self.of_trees(posterior.log_evidence, posterior.log_pairs.dtype)
+
+    def sample(self, sample_shape: Any = ()) -> Tensor:
+        """(..., S, L) strings, drawn with their T', which is forgotten.
+
+        :raises NotImplementedError: if the trees are latent.
+        """
+        if self.given.is_latent:
+            raise NotImplementedError(
+                f"site '{SURFACE}' is to be drawn, but its trees are summed out: use the model without "
+                "collapse_trees"
+            )
+        batch = self.batch_of(sample_shape)
+        return walk(self.given, batch)[1] if self.told is None else self.told.draw_surface(batch)
+
+
+def rewritten(told: Told, pairs: Tensor) -> Rewritten | PunctuatedTrees:
+    """p(x | u(T')); or p(x | T), if T' is left open."""
+    told.sprout(pairs)
+    return PunctuatedTrees(told.given, told) if is_open(pairs) else Rewritten(told, pairs)
+
+
+def posterior_in(told: Told, value: Surface) -> Posterior:
+    """The posterior in a story. Raises ValueError for another x than the story was told with."""
+    known = told.posterior.surface
+    are_equal = isinstance(value, Tensor) and isinstance(known, Tensor) and torch.equal(value, known)
+    if value is not known and not are_equal:
+        raise ValueError(f"site '{SURFACE}' has other strings than the story was told with: tell it again")
+    return told.posterior

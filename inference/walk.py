@@ -1,0 +1,217 @@
+"""Draws of T' and x: a walk through the trees, bottom-up, one height of constituents at a time, compiled.
+
+So a choice may depend on the marks inside (Li, Wang & Eisner 2019, section 2.1, d).
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from pyropunct.inference import forward
+from pyropunct.inference.given import Given, row_at
+from pyropunct.inference.machines.evidence import EMPTY, as_wide, padded
+from pyropunct.inference.machines.sampling import Sampler, sampler
+from pyropunct.inference.machines.transducers import Transducer
+from pyropunct.inference.parts import PartDraws, Shapes
+from pyropunct.inference.ragged import Ints, starts_of
+from pyropunct.inference.threads import in_threads, parts_of
+from pyropunct.inference.views import Views, views_of
+
+PLACES_PER_THREAD = 10_000
+"""With fewer nodes or slots times draws than this, a thread costs more than it saves."""
+
+Numbers = NDArray[np.int32]
+
+
+class Walk:
+    """Many draws for the same trees, each with its own random generator.
+
+    :param index: where scores and weights have further dimensions, the place of those to draw with in a batch
+        of this shape.
+    :ivar strings: the surface strings of all draws so far, by their numbers.
+    """
+
+    @torch.no_grad()
+    def __init__(
+        self,
+        given: Given,
+        generators: Sequence[np.random.Generator],
+        batch: torch.Size = torch.Size(),  # noqa: B008
+        index: tuple[int, ...] = (),
+    ) -> None:
+        self._given, self._generators, self._at = given, generators, (batch, index)
+        self.strings = forward.Strings()
+        marks = forward.NO_MARKS if given.parts is None else given.parts.marks.cpu().numpy()
+        self._punctemes = forward.punctemes_of(given.inventory, marks)
+        self._shape = forward.trees_of(given.forest, len(marks) > 0)
+        self._parts = None if given.parts is None else PartDraws(given.parts)
+        self._machines = machines(given, batch, index)
+        pair_start, relation = given.inventory.pair_start, given.trees.relation.cpu().numpy()
+        self._first_row, self._num_pairs = pair_start[relation], np.diff(pair_start)[relation]
+
+    @torch.no_grad()
+    def draw(self, draws: Ints) -> forward.DrawTables:
+        """So many draws of each tree, each a column of the tables; unused columns are the last."""
+        tables = self._tables(draws)
+        for nodes, slots in self._given.forest.heights():
+            self._sprout(tables, nodes.numpy())
+            self._rewrite(tables, slots.numpy())
+        return tables
+
+    @torch.no_grad()
+    def rewrite(self, choices: Tensor) -> forward.DrawTables:
+        """(draws, N) T' is given, and x is drawn."""
+        tables = self._tables(np.full(len(self._generators), len(choices)))
+        given, has_parts = self._given, self._parts is not None
+        row, part = given.inventory.sprouted(given.trees.relation.cpu(), choices, has_parts)
+        tables.rows[:] = row.T.numpy()
+        if has_parts:
+            columns = torch.stack(Shapes(given.forest).columns(part))
+            tables.parts[:] = columns.where(part > 0, -1).transpose(1, 2).numpy()
+        self._rewrite(tables, np.arange(given.forest.num_slots))
+        return tables
+
+    def choices(self, tables: forward.DrawTables) -> Tensor:
+        """(draws, N) T'."""
+        chosen = torch.from_numpy(tables.rows - self._first_row[:, None]).long().T
+        if self._parts is not None:
+            kind, *outside = torch.from_numpy(tables.parts).long().transpose(1, 2)
+            number = Shapes(self._given.forest).number(torch.arange(chosen.shape[-1]), kind, *outside)
+            chosen = chosen + number.where(kind >= 0, 0) * torch.from_numpy(self._num_pairs)
+        return chosen
+
+    def surfaces(self, tables: forward.DrawTables) -> Tensor:
+        """(draws, S, L) x, as wide as underlying strings may be, wider only for a long slip."""
+        most = int(np.diff(self._shape.sprouting.start).max())
+        distinct, place = np.unique(tables.numbers.T, return_inverse=True)
+        strings = [self.strings.tokens(number) for number in distinct.tolist()]
+        table = padded(strings, least=2 + most * self._given.inventory.longest)
+        return table[torch.from_numpy(place.reshape(tables.numbers.T.shape))]
+
+    def _tables(self, draws: Ints) -> forward.DrawTables:
+        forest, columns = self._given.forest, int(draws.max())
+        nodes, slots, start = forest.num_nodes, forest.num_slots, forest.node_start.numpy()
+        uniform, bits = np.empty((nodes, columns)), np.empty((slots, columns), np.uint64)
+        for tree, (generator, count) in enumerate(zip(self._generators, draws.tolist(), strict=True)):
+            first, last = start[tree], start[tree + 1]
+            uniform[first:last, :count] = generator.random((last - first, count))
+            bits[first + tree : last + tree + 1, :count] = generator.bit_generator.random_raw(
+                (last - first + 1, count)
+            )
+        parts = forward.NO_PARTS
+        if self._parts is not None:
+            parts = np.full((3, nodes, columns), -1, np.int32)
+            for tree, (generator, count) in enumerate(zip(self._generators, draws.tolist(), strict=True)):
+                self._parts.draw(range(start[tree], start[tree + 1]), generator, parts[:, :, :count])
+        sizes = np.repeat(draws, np.diff(start)), np.repeat(draws, np.diff(start) + 1)
+        return forward.tables_for(*sizes, uniform, bits, parts)
+
+    def _sprout(self, tables: forward.DrawTables, nodes: Ints) -> None:
+        """ATTACH: draw the puncteme pairs of the nodes of one height (section 2.1)."""
+        sizes, borders = tables.group_sizes, _borders(nodes, tables.groups)
+
+        def group(first: int, last: int) -> None:
+            forward.group_draws(self._shape, tables, nodes[first:last])
+
+        if self._given.looks_inside:
+            in_threads(group, borders)
+        # One view for each group: that of its first draw.
+        node, draw = np.repeat(nodes, sizes[nodes]), forward.first_draws(tables, nodes)
+        start, token, slot = self.strings.marks(self._shape, tables.numbers, node, draw)
+        views = Views(*map(torch.from_numpy, (node, start, token, slot)))
+        scores = row_at(self._given.pair_scores(views), *self._at).cpu().numpy()
+        scores = np.array(scores, np.float64)  # a copy, which `forward.choose` overwrites
+        score_start, view_start = starts_of(self._num_pairs[node]), starts_of(sizes[nodes])
+
+        def choose(first: int, last: int) -> None:
+            part = forward.Scores(scores, score_start, view_start[first : last + 1], self._first_row)
+            forward.choose(tables, part, nodes[first:last])
+
+        in_threads(choose, borders)
+
+    def _rewrite(self, tables: forward.DrawTables, slots: Ints) -> None:
+        """NOISYCHANNEL: draw the surface strings of some slots (section 2.2)."""
+        for machine, own in self._machines:
+            some = slots if len(self._machines) == 1 else np.intersect1d(slots, own)
+            if not len(some):
+                continue
+
+            def work(
+                first: int, last: int, machine: Sampler = machine, some: Ints = some
+            ) -> tuple[Ints, Numbers]:
+                return forward.rewrite(self._shape, self._punctemes, machine, tables, some[first:last])
+
+            drawn = in_threads(work, _borders(some, tables.numbers))
+            numbers = np.concatenate([self.strings.number(*strings) for strings in drawn])
+            tables.numbers[some] = numbers.reshape(len(some), -1)
+
+
+def _borders(places: Ints, table: Numbers) -> list[int]:
+    """The borders between the threads' parts of nodes or slots, which are rows of a table."""
+    return parts_of(len(places), max(1, PLACES_PER_THREAD // table.shape[1]))
+
+
+def machines(
+    given: Given,
+    batch: torch.Size = torch.Size(),  # noqa: B008
+    index: tuple[int, ...] = (),
+) -> list[tuple[Sampler, Ints]]:
+    """The channel, ready for draws: a machine for each distinct row of weights, with its slots."""
+    weights = given.weights.detach().cpu().double()
+    tree = np.zeros(given.forest.num_slots, np.int64)
+    if given.is_by_tree:
+        by_tree = weights.transpose(0, -2) if weights.dim() == 2 else weights.movedim(-2, 0)
+        rows, number = torch.unique(
+            torch.stack([row_at(own, batch, index) for own in by_tree]), dim=0, return_inverse=True
+        )
+        tree = number[given.forest.slot_tree].numpy()
+    else:
+        rows = row_at(weights.squeeze(-2) if weights.dim() > 1 else weights, batch, index)[None]
+    return [
+        (_machine(given.transducer, row.numpy().tobytes()), np.flatnonzero(tree == place))
+        for place, row in enumerate(rows)
+    ]
+
+
+@lru_cache(maxsize=32)
+def _machine(transducer: Transducer, weights: bytes) -> Sampler:
+    return sampler(transducer, torch.from_numpy(np.frombuffer(weights).copy()))
+
+
+@torch.no_grad()
+def walk(given: Given, batch: torch.Size, choices: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    """(*batch, N) T' and (*batch, S, L) x, for each element of plates; or x alone, given (..., N) T'.
+
+    Random numbers are those of torch.
+    """
+    generator = np.random.default_rng(int(torch.randint(2**63 - 1, ())))
+    generators, nodes = [generator] * given.forest.num_trees, given.forest.num_nodes
+    if choices is not None:
+        choices = choices.expand(*batch, nodes).reshape(-1, nodes).cpu()
+    drawn = []
+    for index in np.ndindex(*batch) if _vary(given, batch) else [()]:
+        row = int(np.ravel_multi_index(index, batch)) if index else 0
+        own = slice(row, row + 1) if index else slice(None)
+        way = Walk(given, generators, batch if index else torch.Size(), index)
+        if choices is None:
+            tables = way.draw(np.full(len(generators), 1 if index else batch.numel()))
+            drawn.append((way.choices(tables), way.surfaces(tables)))
+        else:
+            drawn.append((choices[own], way.surfaces(way.rewrite(choices[own]))))
+    pairs, pages = zip(*drawn, strict=True)
+    surface = torch.cat(as_wide(pages))
+    return torch.cat(pairs).reshape(*batch, -1), surface.reshape(*batch, *surface.shape[1:])
+
+
+def _vary(given: Given, batch: torch.Size) -> bool:
+    """Whether elements of plates have scores or weights of their own."""
+    if not batch:
+        return False
+    leaves, _ = next(given.forest.heights())
+    nothing = torch.full((given.forest.num_slots, 1), EMPTY)
+    scores = given.pair_scores(views_of(given.forest, nothing, leaves))
+    return scores.dim() > 1 or given.weights.dim() > 1 + given.is_by_tree
