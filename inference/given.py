@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
 
-import numpy as np
 import torch
 from pyro.infer.util import is_validation_enabled
 from torch import Tensor
@@ -213,8 +212,3 @@ def row_at(values: Tensor, batch: torch.Size, index: tuple[int, ...]) -> Tensor:
             f"the weights of the story have the dimensions {tuple(values.shape[:-1])} on the left, the "
             f"plates around it {tuple(batch)}: where sites are enumerated, a story is summed out, not drawn"
         ) from None
-
-
-def rows_of(values: Tensor, batch: torch.Size) -> list[Tensor]:
-    """The rows of (..., C) values at all indices of a batch."""
-    return [row_at(values, batch, index) for index in np.ndindex(*batch)]

@@ -78,7 +78,7 @@ class CollapseMessenger(TreeMessenger):
         if exc_type is not None or self._allow_impossible:
             return
         for told, counts in self.told:  # an impossible surface is an error of the run
-            if not told.is_decided:
+            if not told.is_decided and not told.is_drawn:
                 told.posterior.refuse_impossible(True if counts is None else counts)
 
     def _pyro_post_sample(self, msg: Any) -> None:

@@ -13,13 +13,14 @@ from torch import Tensor
 
 from pyropunct.errors import UserError
 from pyropunct.inference import inside
-from pyropunct.inference.given import Given, Surface, rows_of
+from pyropunct.inference.given import Given, Surface, row_at
 from pyropunct.inference.inventory import split
 from pyropunct.inference.machines.automata import Automata, side_by_side
 from pyropunct.inference.machines.evidence import Evidence, SlotEvidence, evidence_of
 from pyropunct.inference.pairs import of_choices
 from pyropunct.inference.parts import PartScores, shown_parts
 from pyropunct.inference.problem import Problem
+from pyropunct.inference.views import join_views
 
 
 class ImpossibleSurfaceError(UserError, ValueError):
@@ -35,12 +36,20 @@ class Posterior:
     def __init__(self, given: Given, surface: Surface) -> None:
         self.given, self.surface = given, surface
         if isinstance(surface, Tensor) and surface.dim() > 2:  # of several draws
-            batch, pages = surface.shape[:-2], surface.reshape(-1, *surface.shape[-2:])
-            each = [given.log_pairs(given.views(page)) for page in pages]
-            rows = [rows_of(log_pairs, batch)[place] for place, log_pairs in enumerate(each)]
-            self.log_pairs = torch.stack(rows).reshape(*batch, -1)
+            self.log_pairs = self._log_pairs_of_draws(surface)
         else:
             self.log_pairs = given.log_pairs(given.views(surface))
+
+    def _log_pairs_of_draws(self, pages: Tensor) -> Tensor:
+        batch, given = pages.shape[:-2], self.given
+        log_pairs = given.log_pairs(join_views([given.views(page) for page in pages.flatten(0, -3)]))
+        rows = log_pairs.unflatten(-1, (batch.numel(), -1))
+        if rows.dim() > 2:  # each draw has scores of its own
+            each = (
+                row_at(rows[..., place, :], batch, index) for place, index in enumerate(np.ndindex(batch))
+            )
+            rows = torch.stack(list(each))
+        return rows.reshape(*batch, -1)
 
     @cached_property
     def problem(self) -> Problem:
@@ -60,6 +69,11 @@ class Posterior:
     @cached_property
     def log_evidence(self) -> Tensor:
         """(..., B) log p(x | T) of each tree, in double precision."""
+        if isinstance(self.surface, Tensor) and self.surface.dim() > 2:
+            batch, pages = self.surface.shape[:-2], self.surface.flatten(0, -3)
+            each = [Posterior(self.given, page).log_evidence for page in pages]
+            rows = [row_at(each[place], batch, index) for place, index in enumerate(np.ndindex(batch))]
+            return torch.stack(rows).reshape(*batch, -1)
         return track_provenance(inside.log_evidence(self.problem), self._sites)
 
     @property

@@ -147,9 +147,6 @@ class PunctuatedTrees(OfTrees):
         slots = self.forest.num_slots
         if isinstance(value, Tensor) and (value.dim() < 2 or value.shape[-2] != slots):
             raise ValueError(f"values of {slots} slots have the shape (..., {slots}, L), not {value.shape}")
-        if self.told is None and isinstance(value, Tensor) and value.dim() > 2:
-            each = [self.log_prob(page) for page in value.flatten(0, -3)]
-            return torch.stack(each).reshape(*value.shape[:-2], *each[0].shape)
         posterior = self.posterior(value)
         return self.of_trees(posterior.log_evidence, posterior.log_pairs.dtype)
 

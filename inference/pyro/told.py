@@ -39,6 +39,7 @@ class Told:
     :raises ValueError: if the plate has another size than the number of trees, or another ``dim``.
 
     :ivar given: what the story is made of; of the trees that were decoded, where they were latent.
+    :ivar is_drawn: whether x was drawn for its site.
     :ivar is_summed: whether "surface" has p(x | T), also if T' was decoded then.
     """
 
@@ -48,7 +49,7 @@ class Told:
         self.is_summed = False
         self._posterior: Posterior | None = None
         self._walked: tuple[Tensor, Tensor] | None = None
-        self._is_drawn = False  # x, for its site
+        self.is_drawn = False
         self._completed: Tensor | None = None
         if surface is not None:
             self.show(surface)
@@ -113,7 +114,7 @@ class Told:
 
     def draw_surface(self, batch: torch.Size) -> Tensor:
         """(*batch, S, L) x: that of the walk that has drawn T'; or a draw given T', or of both."""
-        self._is_drawn = True
+        self.is_drawn = True
         if self._pairs is None or not self._is_walked(self._pairs, 0):
             self._walked = walk(
                 self.given, batch, detach_provenance(self.choices) if self.is_decided else None
@@ -147,7 +148,7 @@ class Told:
         """
         if not self._is_walked(surface, 1):
             refuse_misfit(self.given, surface)
-            if self._is_drawn:
+            if self.is_drawn:
                 raise NotImplementedError(
                     f"site '{SURFACE}' was drawn, and then given another value, which its punctemes do not "
                     "know: use poutine.condition in place of poutine.do"

@@ -9,6 +9,7 @@ import pytest
 import torch
 from brute_force import String
 from problems import NOTHING, seen, strings_up_to, tree_batch
+from torch import Tensor
 
 from pyropunct.inference.inside import log_evidence
 from pyropunct.inference.inventory import Inventory
@@ -37,7 +38,15 @@ def two_trees() -> TreeBatch:
     return tree_batch(SHAPES, [0, 1, 0] * 2, tag=[0, 1, 2] * 2)
 
 
-def story_of(families: tuple[str, ...]) -> Story:
+class OfTrees(SlidingWindow):
+    """Behind a late root, other edits are likely."""
+
+    def weights_of(self, trees: TreeBatch) -> dict[str, Tensor]:
+        late = (trees.forest.root - trees.forest.node_start[:-1] - 1.0)[:, None, None, None]
+        return {"edit": (self.edit_logits + torch.tensor([1.0, -1.0, 0.0, 0.5]) * late).softmax(-1)}
+
+
+def story_of(families: tuple[str, ...], channel: type[SlidingWindow] = SlidingWindow) -> Story:
     """A story with random weights, great enough for what is inside to matter."""
     torch.manual_seed(1)
     some = Inventory(2, [[NOTHING, ((), (0,)), ((), (1,)), ((1,), ())], [NOTHING, ((0,), (1,)), ((), (0,))]])
@@ -45,9 +54,9 @@ def story_of(families: tuple[str, ...]) -> Story:
     surfaces = [torch.randint(-1, 2, (trees.forest.num_slots, 1)) for _ in range(30)]
     attach.learn([seen(trees, surface) for surface in surfaces])
     attach.weights = torch.randn(int(attach.starts[-1]))
-    channel = SlidingWindow(2, "left")
-    channel.edit_logits = torch.randn(2, 2, 4)
-    return Story(some, attach, channel)
+    made = channel(2, "left")
+    made.edit_logits = torch.randn(2, 2, 4)
+    return Story(some, attach, made)
 
 
 def conditioned(story: Story, evidence: Sequence[Evidence], seed: int = 0) -> Conditioned:
@@ -70,10 +79,13 @@ def by_enumeration(story: Story, evidence: Sequence[Evidence]) -> dict[tuple[int
     return found
 
 
+@pytest.mark.parametrize("channel", [SlidingWindow, OfTrees])
 @pytest.mark.parametrize("evidence", [SOME, COMMAS, DOUBTFUL], ids=["all kinds", "hidden commas", "doubtful"])
-def test_draws_agree_with_conditioning_by_enumeration(evidence: list[Evidence]) -> None:
+def test_draws_agree_with_conditioning_by_enumeration(
+    evidence: list[Evidence], channel: type[SlidingWindow]
+) -> None:
     """For each tree and surface, within five standard errors of the weighted draws, in several rounds."""
-    story = story_of(LOOKING)
+    story = story_of(LOOKING, channel)
     exact = by_enumeration(story, evidence)
     total = math.fsum(exact.values())
     posterior = conditioned(story, evidence)
