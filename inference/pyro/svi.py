@@ -13,6 +13,7 @@ from pyro.infer import Trace_ELBO, TraceEnum_ELBO
 from pyro.infer.autoguide.utils import deep_setattr
 from pyro.nn import PyroModule, PyroParam
 from pyro.poutine.messenger import Messenger
+from pyro.poutine.util import site_is_factor
 from torch import Tensor
 
 from pyropunct.inference.pyro.collapse import CollapseMessenger, collapse_trees
@@ -72,9 +73,12 @@ class _ScaleLikelihoodMessenger(Messenger):
         self._scale = scale
 
     def _pyro_sample(self, msg: Any) -> None:
-        if msg["is_observed"] or msg["infer"].get("enumerate"):
+        in_trees = any(frame.dim == -1 for frame in msg["cond_indep_stack"])
+        # Outside of the plate, an observed site other than a factor is a conditioned weight.
+        is_seen = msg["is_observed"] and (in_trees or site_is_factor(msg))
+        if is_seen or msg["infer"].get("enumerate"):
             msg["scale"] = msg["scale"] * self._scale
-        elif self._scale != 1 and any(frame.dim == -1 for frame in msg["cond_indep_stack"]):
+        elif self._scale != 1 and in_trees:
             raise NotImplementedError(
                 f"site '{msg['name']}' is latent for each tree, and scale_likelihood scales no guide: give "
                 "the plate of trees a subsample_size instead"
@@ -84,8 +88,8 @@ class _ScaleLikelihoodMessenger(Messenger):
 def scale_likelihood(model: Model, scale: float) -> Model:
     """The model of a treebank, where a call sees a mini-batch: log p(theta) + scale log p(x | T, theta).
 
-    Scales observed sites, enumerated sites and factors, but not the priors of weights. A plate of trees with
-    subsampling scales only the sites of the story.
+    Scales factors, enumerated sites, and what is observed in the plate of trees, but not the priors of
+    weights, conditioned or not. A plate of trees with subsampling scales only the sites of the story.
 
     :param scale: trees in the treebank / trees in a call.
     :raises NotImplementedError: when called, if a site that is not enumerated is latent for each tree: the

@@ -146,8 +146,10 @@ class Told:
         :raises NotImplementedError: if x was given, but T' was drawn; or if both were drawn, and
             `pyro.poutine.do` gives another x.
         """
+        is_known = self._posterior is not None and self._posterior.surface is surface
         if not self._is_walked(surface, 1):
-            refuse_misfit(self.given, surface)
+            if not is_known:
+                refuse_misfit(self.given, surface)
             if self.is_drawn:
                 raise NotImplementedError(
                     f"site '{SURFACE}' was drawn, and then given another value, which its punctemes do not "
@@ -159,7 +161,7 @@ class Told:
                     "out the trees: use TreeEnum_ELBO, or collapse_trees(model) with another ELBO, or "
                     "infer_trees(model)"
                 )
-        if self._posterior is None or self._posterior.surface is not surface:
+        if not is_known:
             self._posterior = Posterior(self.given, surface)
 
     def grow(self, trees: Any) -> None:

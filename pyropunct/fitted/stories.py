@@ -53,7 +53,7 @@ def build_story(vocabulary: Vocabulary, recipe: Recipe, surfaces: Sequence[Tenso
     sizes = {name: len(getattr(vocabulary, name.removeprefix("num_"))) for name in SIZES}
     inventory, tokens = vocabulary.inventory, vocabulary.tokens
     classes = (*SPECIAL, *vocabulary.functions[len(SPECIAL) :])  # those of the special tokens are their own
-    of_marks = {"functions": classes, "treebanks": vocabulary.treebanks}
+    of_marks = {"functions": classes, "marks": tokens, "treebanks": vocabulary.treebanks}
     strings = [tuple(t for t in row if t != EMPTY) for surface in surfaces for row in surface.tolist()]
     bigrams = TokenBigrams([s for s in strings if s], len(tokens), vocabulary.token_number[START])
     with pyro.settings.context(module_local_params=True):

@@ -53,7 +53,7 @@ class StoryPart(NamedTuple):
 STORY_PARTS = {
     "attach": StoryPart("attach model", ATTACH, f"{OWN}attach.attach_model:Attach", SIZES),
     "channel": StoryPart(
-        "channel", CHANNEL, f"{OWN}channel.noisy_channel:Channel", ("functions", "treebanks")
+        "channel", CHANNEL, f"{OWN}channel.noisy_channel:Channel", ("functions", "marks", "treebanks")
     ),
 }
 

@@ -226,6 +226,21 @@ def test_scale(elbo: type) -> None:
     assert elbo(max_plate_nesting=1).loss(tripled, nothing, *batch) == pytest.approx(loss * 3, rel=1e-14)
 
 
+def test_scale_leaves_the_priors_of_conditioned_weights_alone() -> None:
+    story = tiny_story(SlidingWindow(3))
+    batch = batch_of([story_case(tiny_story(window("left")), BIG, 6)])
+    weights = AutoDelta(collapse_trees(story))(*batch)
+    traces = [
+        poutine.trace(scale_likelihood(poutine.condition(collapse_trees(story), weights), scale)).get_trace(
+            *batch
+        )
+        for scale in (1.0, 3.0)
+    ]
+    for name in traces[0].observation_nodes:
+        once, thrice = (trace.compute_log_prob() or trace.nodes[name]["log_prob_sum"] for trace in traces)
+        torch.testing.assert_close(thrice, once if name in weights else 3 * once)
+
+
 def test_scale_leaves_priors_alone() -> None:
     story = tiny_story(SlidingWindow(3))
     batch = batch_of([story_case(tiny_story(window("left")), BIG, 1)])
