@@ -92,25 +92,38 @@ class CircuitSolver:
         return self._derivations(weights, SUM, draws, seeds)
 
     def _values(self, weights: TensorWeights, semiring: np.bool_) -> dict[Trees, Evaluation]:
-        """The values of each part; where doubles do not suffice, of each of its trees."""
+        """The values of each part; where doubles do not suffice, those of each of its trees, and together
+        those of neighbours that need `wide.Wide`.
+        """
         given, log_pairs = _given(weights).numpy(), weights.pair.numpy()
         columns = given, log_pairs, semiring
-        parts = list(pairwise(self.borders))
         doubles = in_threads(lambda *trees: self.parts[trees].doubles(*columns), self.borders)
         passed: dict[Trees, Evaluation] = {}
-        for (first, last), values in zip(parts, doubles, strict=True):
+        far: list[int] = []
+        for part, values in zip(pairwise(self.borders), doubles, strict=True):
             if values is not None:
-                passed[first, last] = values
+                passed[part] = values
                 continue
-            for trees in pairwise(range(first, last + 1)):
-                if trees not in self.parts:
-                    self.parts[trees] = recorded(self.problem, self.chart, *trees)
-                passed[trees] = self.parts[trees].values(*columns)
-        return passed
+            for trees in pairwise(range(part[0], part[1] + 1)):
+                alone = self._part(*trees).doubles(*columns)
+                if alone is None:
+                    far.append(trees[0])
+                else:
+                    passed[trees] = alone
+        for run in np.split(far, np.flatnonzero(np.diff(far) > 1) + 1) if far else ():
+            trees = int(run[0]), int(run[-1]) + 1
+            passed[trees] = self._part(*trees).wide_values(*columns)
+        return dict(sorted(passed.items()))
+
+    def _part(self, first: int, last: int) -> Program:
+        """The program of some trees."""
+        if (first, last) not in self.parts:
+            self.parts[first, last] = recorded(self.problem, self.chart, first, last)
+        return self.parts[first, last]
 
     def _for_each(self, work: Callable[[int, int], T], passed: dict[Trees, Evaluation]) -> list[T]:
-        """Do work for each part, in threads unless it has become many."""
-        if len(passed) < len(self.borders):
+        """Do work for each part, in threads unless a part was split."""
+        if list(passed) == list(pairwise(self.borders)):
             return in_threads(work, self.borders)
         return [work(*trees) for trees in passed]
 

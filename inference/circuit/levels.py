@@ -23,8 +23,11 @@ NOTHING = torch.finfo(torch.double).tiny
 TOGETHER = 64
 """How many draws tensor operations make together: each needs a byte for each number."""
 
-SMALL, LARGE = 1e-270, 1e30
+SMALL, LARGE = 1e-250, 1e50
 """A term is not lost if it is greater, and is divided by a smaller number."""
+
+CHUNK = 1 << 24
+"""How many terms are checked at once."""
 
 Add = Callable[[Tensor, Tensor, Tensor], object]
 """Adds terms to the numbers at their places, in place."""
@@ -178,11 +181,12 @@ def evaluate(circuit: Circuit, given: Tensor, weights: Tensor, leaf: Tensor, add
 
 def has_left_range(circuit: Circuit, values: Numbers) -> bool:
     """Whether a number may have become too small or too large on the way to values of `evaluate`."""
-    numbers, scale = values
-    first, second = numbers.real[circuit.first], numbers.real[circuit.second]
-    is_small = ((first * second).abs() < SMALL) & (first != 0) & (second != 0)
-    is_large = ~numbers.real.isfinite().all() | (scale > LARGE).any()
-    return bool(is_small.any() | is_large)
+    numbers, scale = values.numbers.real, values.scale
+    is_out = ~numbers.isfinite().all() | (scale > LARGE).any()
+    for places in zip(circuit.first.split(CHUNK), circuit.second.split(CHUNK), strict=True):
+        first, second = (numbers.index_select(0, place) for place in places)
+        is_out |= (((first * second).abs() < SMALL) & (first != 0) & (second != 0)).any()
+    return bool(is_out)
 
 
 def reverse(circuit: Circuit, values: Numbers, seeds: Tensor) -> Tensor:

@@ -29,6 +29,7 @@ from solving import by_tensors, exact_problem, random_heads
 from torch import Tensor
 
 from pyropunct.inference.circuit.program import Program
+from pyropunct.inference.circuit.range import clear_flags, has_left_range
 from pyropunct.inference.forest import forest_of
 from pyropunct.inference.inside import (
     best_derivation,
@@ -108,7 +109,7 @@ def test_mixed_scores(solving: Solving, data: st.DataObject) -> None:
     seed = data.draw(st.integers(0, 10**6))
     heads = random_heads(data.draw(st.integers(1, 4)), random.Random(seed))
     case = random_case(heads, window("left"), inventory(), seed)
-    far = st.sampled_from([-1e4, -800.0, -30.0, 0.0, 800.0, -math.inf])
+    far = st.sampled_from([-1e4, -800.0, -500.0, -300.0, -30.0, 0.0, 300.0, 800.0, -math.inf])
     own = [data.draw(far) + 0.1 * place for place in range(sum(map(len, case.pairs)))]
     scores = torch.tensor(own, dtype=torch.double, requires_grad=True)
     problem = replace(problem_of([case], window("left"), inventory()), log_pairs=scores)
@@ -154,11 +155,29 @@ def test_only_trees_that_leave_the_range_are_computed_again(monkeypatch: pytest.
     problem, _ = exact_problem("left", (0, None))
     posterior = posterior_pairs(problem)
     assert not again
-    sixth, seventh = problem.choice_start[problem.forest.node_start[5:7]]
-    scores = problem.log_pairs.clone()
-    scores[sixth:seventh] -= 1000
+    start, scores = problem.choice_start[problem.forest.node_start], problem.log_pairs.clone()
+    for tree in (5, 8, 9):
+        scores[start[tree] : start[tree + 1]] -= 1000
     torch.testing.assert_close(posterior_pairs(replace(problem, log_pairs=scores)), posterior)
-    assert again == [1]
+    assert again == [1, 2]
+
+
+def test_flags_tell_of_numbers_that_left_the_range() -> None:
+    for number, left in ((1e-200, True), (1e200, True), (1e-150, False), (1 / 3, False), (0.0, False)):
+        clear_flags()
+        assert number * number >= 0
+        assert has_left_range() == left
+    clear_flags()
+    assert not has_left_range()
+
+
+@SOLVERS
+@pytest.mark.parametrize("score", [0.0, -400.0, -1000.0])
+def test_of_equal_derivations_the_first_is_best(solving: Solving, score: float) -> None:
+    """The last word of the chain, which is the first to be attached, has the mark."""
+    with solving():
+        problem = marks_at_the_end(4, 1, torch.tensor([0.0, score]).double())
+        assert best_derivation(problem).tolist() == [0, 0, 0, 1]
 
 
 @pytest.mark.parametrize("score", [-720.0, -746.0, -1e5])

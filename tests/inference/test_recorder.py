@@ -152,6 +152,13 @@ def test_sums_outer_products_and_a_table_used_twice(far: float) -> None:
     torch.testing.assert_close(frequencies, chances, rtol=0, atol=0.05)
 
 
+@pytest.mark.parametrize("score", [0.0, -1000.0])
+def test_of_equal_weights_the_first_is_best(score: float) -> None:
+    recorder = Recorder(given=0)
+    recorder.add_result(recorder.times(recorder.weights(0, [2, 1, 0]), recorder.weights(1, [0, 1, 2])))
+    assert recorder.program().best(torch.zeros(0), torch.full((3,), score)).tolist() == [2, 0]
+
+
 WRONG: dict[str, Callable[[Recorder, Vector], object]] = {
     "lengths differ: 3, 2": lambda some, three: some.times(three, some.given(3, 2)),
     "lengths differ: 3, 3, 2": lambda some, three: some.plus(three, three, some.given(3, 2)),
