@@ -207,7 +207,7 @@ RECORDED: dict[str, tuple[Callable[[dict[str, Any]], Any], list[Derivation]]] = 
 }
 
 
-@pytest.mark.parametrize("far", [0.0, -1000.0])
+@pytest.mark.parametrize("far", [0.0, -150.0, 200.0, -1000.0])
 @pytest.mark.parametrize("name", RECORDED)
 def test_recorded_programs_are_those_of_enumeration(programs: dict[str, Any], name: str, far: float) -> None:
     record, found = RECORDED[name]

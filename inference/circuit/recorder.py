@@ -93,10 +93,11 @@ class Recorder:
         """The numbers of a vector, times the weights of an item at these places of the list."""
         if vector is not None:
             _check_lengths(vector.length, len(places))
-        count = np.inf if self._weights is None else self._weights
         for place in places:
-            if item < 0 or not 0 <= place < count:
-                raise ValueError(f"item {item} looks up place {place} of {count} weights")
+            if item < 0 or place < 0:
+                raise ValueError(f"item {item}, place {place}: neither may be negative")
+            if self._weights is not None and place >= self._weights:
+                raise ValueError(f"item {item} looks up place {place} of {self._weights} weights")
         first, self._cells = self._cells, self._cells + len(places)
         width = -len(self._leaves) - 1  # until it is known where the rows and columns of leaves start
         for number in range(len(places)):
@@ -124,7 +125,9 @@ class Recorder:
         tape.used[[STEPS, CELLS, LEAVES]] = len(self._steps), self._cells, len(self._leaves)
         weights = max(self._looked_up, default=-1) + 1 if self._weights is None else self._weights
         looked_up = torch.tensor(self._looked_up, dtype=torch.long)
-        return DynamicProgram(finished(tape, np.array(self._results)), self._given, weights, looked_up)
+        return DynamicProgram(
+            finished(tape, np.array(self._results, np.int64)), self._given, weights, looked_up
+        )
 
     def _check_given(self, what: str, first: int, length: int) -> None:
         if first < 0 or length < 1 or first + length > self._given:

@@ -168,7 +168,8 @@ WRONG: dict[str, Callable[[Recorder, Vector], object]] = {
     "a matrix of 6 numbers from 0 on, of 5 given numbers": lambda some, three: some.dense(0, three, 2),
     "a matrix of 3 numbers from 3 on, of 5 given numbers": lambda some, three: some.transposed(3, three, 1),
     "item 1 looks up place 4 of 4 weights": lambda some, _: some.weights(1, [0, 4]),
-    "item -1 looks up place 0 of 4 weights": lambda some, _: some.weights(-1, [0]),
+    "item -1, place 0: neither may be negative": lambda some, _: some.weights(-1, [0]),
+    "item 0, place -1: neither may be negative": lambda some, _: some.weights(0, [-1]),
 }
 
 
