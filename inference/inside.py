@@ -32,40 +32,6 @@ DUAL = 1e-20
 """The imaginary unit of the dual numbers: small enough for its square to vanish beside 1."""
 
 
-SAFE = 600.0
-"""exp(-745) is zero, and exp(710) infinite: so far from 0 are no scores whose exponentials are multiplied."""
-
-
-def _are_far(scores: Tensor) -> bool:
-    """Whether a finite score is not within `SAFE`."""
-    least, greatest = scores.detach().aminmax()
-    if least >= -SAFE and greatest <= SAFE:
-        return False
-    return bool((scores.isfinite() & (scores.abs() > SAFE)).any())
-
-
-def _in_range(problem: Problem) -> tuple[Problem, Tensor]:
-    """The problem with scores within range, and (..., B) what log p(x | T) of each tree lacks then.
-
-    The greatest score of each word that may explain the surface is subtracted from all its scores. Scores of
-    pairs that explain nothing become minus infinity. A word has one pair of punctemes, and where trees are
-    latent, one item; so the sums of these numbers are missing.
-    """
-    scores, forest = problem.log_pairs, problem.forest
-    is_latent = isinstance(forest, PackedForest)
-    of_nodes = forest.word if is_latent else torch.arange(forest.num_nodes)
-    sizes = torch.from_numpy(np.diff(problem.choice_start))
-    word = torch.as_tensor(of_nodes).repeat_interleave(sizes).to(scores.device)
-    explains = posterior_pairs(replace(problem, log_pairs=torch.zeros_like(scores))) > 0
-    kept = scores.masked_fill(~(explains & scores.detach().isfinite()), -torch.inf)
-    best = scores.new_full((*kept.shape[:-1], int(forest.node_start[-1])), -torch.inf)
-    best = best.scatter_reduce(-1, word.expand(kept.shape), kept.detach(), "amax")
-    best = best.masked_fill(best.isinf(), 0.0)
-    tree = torch.repeat_interleave(forest.node_start.diff()).to(best.device)
-    lacking = best.new_zeros((*best.shape[:-1], forest.num_trees)).index_add(-1, tree, best)
-    return replace(problem, log_pairs=kept - best[..., word]), lacking
-
-
 def solver_of(problem: Problem) -> Solver:
     """Compiled loops for numbers on the CPU and packed forests, tensor operations for numbers elsewhere."""
     is_here = problem.log_pairs.device.type == "cpu" or isinstance(problem.forest, PackedForest)
@@ -111,13 +77,9 @@ def refuse_transforms(*values: Tensor) -> None:
 
 
 def _summed(problem: Problem, cost: Tensor | None) -> tuple[Tensor, Tensor]:
-    """`expected_cost`, from scores within range."""
     refuse_transforms(*_leaves(problem))
-    lacking: Tensor | float = 0.0
-    if _are_far(problem.log_pairs):
-        problem, lacking = _in_range(problem)
     log_total, expectation = _Inside.apply(problem, cost, *_leaves(problem))
-    return problem.unscaled(log_total) + lacking, expectation
+    return problem.unscaled(log_total), expectation
 
 
 def best_derivation(problem: Problem) -> Tensor:
@@ -136,8 +98,8 @@ def posterior_draws(problem: Problem, draws: int, generator: torch.Generator | N
 
 
 def _decoded(problem: Problem, decode: Callable[[Solver, TensorWeights], Tensor]) -> Tensor:
-    """The choices that a solver decodes, from scores within range."""
-    solver = solver_of(_in_range(problem)[0] if _are_far(problem.log_pairs) else problem)
+    """The choices that a solver decodes."""
+    solver = solver_of(problem)
     batch, joint = _joint_weights(solver)
     choices = _stacked([decode(solver, weights) for weights in joint], batch, problem)
     return problem.numbered(choices)
@@ -187,8 +149,8 @@ def _joint_weights(solver: Solver) -> tuple[torch.Size, list[TensorWeights]]:
     """The common leading dimensions of all numbers, and the weights of each joint value of other sites."""
     leaves = _leaves(solver.problem)
     batch = torch.Size(np.broadcast_shapes(*(leaf.shape[:-1] for leaf in leaves)))
-    log_pairs, *others = (_rows(leaf, batch, solver) for leaf in leaves)
-    return batch, [Weights(*row) for row in zip(log_pairs.exp(), *others, strict=True)]
+    rows = (_rows(leaf, batch, solver) for leaf in leaves)
+    return batch, [Weights(*row) for row in zip(*rows, strict=True)]
 
 
 def _rows(leaf: Tensor, batch: torch.Size, solver: Solver) -> Tensor:
@@ -224,8 +186,7 @@ class _Inside(torch.autograd.Function):
         batch, joint = _joint_weights(solver)
         if cost is not None:
             costs = cost.detach().to(joint[0].pair)  # each is the slope of a log p(l, r | w)
-            slopes = [Weights(costs * each.pair, *map(torch.zeros_like, each[1:])) for each in joint]
-            joint = list(map(_dual, joint, slopes))
+            joint = [_dual(each, Weights(costs, *map(torch.zeros_like, each[1:]))) for each in joint]
         rows, passed = zip(*map(solver.inside, joint), strict=True)
         ctx.save_for_backward(*leaves)
         if any(ctx.needs_input_grad):
@@ -274,8 +235,7 @@ class _InsideGradients(torch.autograd.Function):
         steps = zip(*(_rows(step, batch, solver) for step in directions), strict=True)
         slopes, rows = [], []
         for weights, step, seed in zip(joint, steps, _rows(seeds, batch, solver), strict=True):
-            pair, *others = step
-            dual = _dual(weights, Weights(pair * weights.pair, *others))  # the leaf is the logarithm
+            dual = _dual(weights, Weights(*step))
             totals, passed = solver.inside(dual)
             slopes.append(totals.imag / DUAL)
             gradients = solver.gradients(dual, passed, torch.complex(seed, torch.zeros_like(seed)))

@@ -21,7 +21,7 @@ Numbers = TypeVar("Numbers")
 class Weights(NamedTuple, Generic[Numbers]):
     """The numbers of a problem, all real or all complex; also the shape of their adjoints.
 
-    :ivar pair: p(l, r | w), for each node in turn one number for each pair of its relation.
+    :ivar pair: log p(l, r | w), for each node in turn one number for each pair of its relation.
     :ivar arc: the weights of the arcs of all automata: the elements of the matrices M_i.
     :ivar initial: the vectors lambda_i; ``final``, the vectors rho_i.
     """

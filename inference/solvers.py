@@ -1,7 +1,8 @@
 """How the sums over all T' of a problem are computed: by the compiled loops, or by tensor operations."""
 
+from collections.abc import Callable
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import torch
@@ -9,8 +10,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pyropunct.inference.chart import chart_of, recorded
-from pyropunct.inference.circuit import levels
-from pyropunct.inference.circuit.program import Program, Values
+from pyropunct.inference.circuit import levels, wide
+from pyropunct.inference.circuit.program import Evaluation, Program, are_far
 from pyropunct.inference.circuit.sums import MAX, SUM
 from pyropunct.inference.problem import Problem, Weights
 from pyropunct.inference.threads import in_threads, parts_of
@@ -20,8 +21,12 @@ Array = NDArray[Any]
 TensorWeights = Weights[Tensor]
 """The numbers of a problem as tensors: double, or complex for dual numbers."""
 
-TOGETHER = 62
-"""How many draws tensor operations make together: each is a bit of an integer."""
+T = TypeVar("T")
+
+Trees = tuple[int, int]
+"""The first tree of a part, and the one after its last."""
+
+TensorValues = levels.Numbers | wide.Wide
 
 
 class Solver(Protocol):
@@ -50,29 +55,31 @@ class CircuitSolver:
 
     def __init__(self, problem: Problem) -> None:
         self.problem, self.device = problem, torch.device("cpu")
-        chart = chart_of(problem)
-        edges = parts_of(len(chart.node))
+        self.chart = chart_of(problem)
+        edges = parts_of(len(self.chart.node))
         # Parts with about equal numbers of items, a part for each thread.
-        self.borders: list[int] = np.unique(np.searchsorted(chart.item_start, edges)).tolist()
-        programs = in_threads(lambda *trees: recorded(problem, chart, *trees), self.borders)
-        self.parts: dict[tuple[int, int], Program] = dict(zip(pairwise(self.borders), programs, strict=True))
+        self.borders: list[int] = np.unique(np.searchsorted(self.chart.item_start, edges)).tolist()
+        programs = in_threads(lambda *trees: recorded(problem, self.chart, *trees), self.borders)
+        self.parts: dict[Trees, Program] = dict(zip(pairwise(self.borders), programs, strict=True))
 
-    def inside(self, weights: TensorWeights) -> tuple[Tensor, list[Values]]:
+    def inside(self, weights: TensorWeights) -> tuple[Tensor, dict[Trees, Evaluation]]:
         """See `Solver`."""
         passed = self._values(weights, SUM)
-        rows = [part.log_results(values) for part, values in zip(self.parts.values(), passed, strict=True)]
+        rows = [self.parts[trees].log_results(values) for trees, values in passed.items()]
         return torch.from_numpy(np.concatenate(rows)), passed
 
-    def gradients(self, weights: TensorWeights, passed: list[Values], seeds: Tensor) -> TensorWeights:
+    def gradients(
+        self, weights: TensorWeights, passed: dict[Trees, Evaluation], seeds: Tensor
+    ) -> TensorWeights:
         """See `Solver`."""
-        given, pair = _given(weights).numpy(), np.zeros_like(weights.pair.numpy())
-        values = dict(zip(self.borders, passed, strict=False))
+        given, log_pairs = _given(weights).numpy(), weights.pair.numpy()
+        pair = np.zeros_like(log_pairs)
 
         def work(first: int, last: int) -> Array:
-            part, seed = self.parts[first, last], seeds[first:last].numpy()
-            return part.slopes(values[first], seed, len(given), pair)
+            trees, seed = (first, last), seeds[first:last].numpy()
+            return self.parts[trees].slopes(given, log_pairs, passed[trees], seed, pair)
 
-        flows = torch.from_numpy(np.sum(in_threads(work, self.borders), axis=0))
+        flows = torch.from_numpy(np.sum(self._for_each(work, passed), axis=0))
         return Weights(torch.from_numpy(pair), *flows[:-1].split([len(part) for part in weights[1:]]))
 
     def best(self, weights: TensorWeights) -> Tensor:
@@ -84,19 +91,51 @@ class CircuitSolver:
         seeds = torch.randint(2**32, (self.problem.forest.num_trees,), generator=generator)
         return self._derivations(weights, SUM, draws, seeds)
 
-    def _values(self, weights: TensorWeights, semiring: np.bool_) -> list[Values]:
-        given, pair = _given(weights).numpy(), weights.pair.numpy()
-        return in_threads(lambda *trees: self.parts[trees].values(given, pair, semiring), self.borders)
+    def _values(self, weights: TensorWeights, semiring: np.bool_) -> dict[Trees, Evaluation]:
+        """The values of each part; where doubles do not suffice, those of each of its trees, and together
+        those of neighbours that need `wide.Wide`.
+        """
+        given, log_pairs = _given(weights).numpy(), weights.pair.numpy()
+        columns = given, log_pairs, semiring
+        doubles = in_threads(lambda *trees: self.parts[trees].doubles(*columns), self.borders)
+        passed: dict[Trees, Evaluation] = {}
+        far: list[int] = []
+        for part, values in zip(pairwise(self.borders), doubles, strict=True):
+            if values is not None:
+                passed[part] = values
+                continue
+            for trees in pairwise(range(part[0], part[1] + 1)):
+                alone = self._part(*trees).doubles(*columns)
+                if alone is None:
+                    far.append(trees[0])
+                else:
+                    passed[trees] = alone
+        for run in np.split(far, np.flatnonzero(np.diff(far) > 1) + 1) if far else ():
+            trees = int(run[0]), int(run[-1]) + 1
+            passed[trees] = self._part(*trees).wide_values(*columns)
+        return dict(sorted(passed.items()))
+
+    def _part(self, first: int, last: int) -> Program:
+        """The program of some trees."""
+        if (first, last) not in self.parts:
+            self.parts[first, last] = recorded(self.problem, self.chart, first, last)
+        return self.parts[first, last]
+
+    def _for_each(self, work: Callable[[int, int], T], passed: dict[Trees, Evaluation]) -> list[T]:
+        """Do work for each part, in threads unless a part was split."""
+        if list(passed) == list(pairwise(self.borders)):
+            return in_threads(work, self.borders)
+        return [work(*trees) for trees in passed]
 
     def _derivations(self, weights: TensorWeights, semiring: np.bool_, count: int, seeds: Tensor) -> Tensor:
-        values = dict(zip(self.borders, self._values(weights, semiring), strict=False))
+        passed = self._values(weights, semiring)
         used = np.full((count, self.problem.forest.num_nodes), -1)
 
         def work(first: int, last: int) -> None:
             part, seed = self.parts[first, last], seeds[first:last].long().numpy()
-            part.derivations(values[first], semiring, seed, used)
+            part.derivations(passed[first, last], semiring, seed, used)
 
-        in_threads(work, self.borders)
+        self._for_each(work, passed)
         return torch.from_numpy(np.where(used < 0, -1, used - self.problem.choice_start[:-1]))
 
 
@@ -114,48 +153,76 @@ class TensorSolver:
     def __init__(self, problem: Problem) -> None:
         self.problem, self.device = problem, problem.log_pairs.device
         program = recorded(problem, chart_of(problem), 0, problem.forest.num_trees)
-        self.circuit = levels.circuit_of(program, self.device)
+        self.circuit = levels.circuit_of(program.tape, program.results, self.device)
         self.leaf = torch.from_numpy(program.tape.leaf.astype(np.int64)).to(self.device)
 
-    def inside(self, weights: TensorWeights) -> tuple[Tensor, levels.Numbers]:
+    def inside(self, weights: TensorWeights) -> tuple[Tensor, TensorValues]:
         """See `Solver`."""
         values = self._values(weights, levels.total)
+        if isinstance(values, wide.Wide):
+            return values.at(self.circuit.results).log(), values
         # Each node has one vector that is rescaled, and those of a tree come one after the other.
         scales = self.problem.forest.per_tree(values.scale.log())
         totals = values.numbers[self.circuit.results]
         possible = totals.where(totals.real > 0, torch.zeros_like(totals))
         return possible.log() + scales, values
 
-    def gradients(self, weights: TensorWeights, values: levels.Numbers, seeds: Tensor) -> TensorWeights:
+    def gradients(self, weights: TensorWeights, values: TensorValues, seeds: Tensor) -> TensorWeights:
         """See `Solver`."""
-        totals = values.numbers[self.circuit.results]
-        seeds = (seeds / totals).where(totals.real > 0, torch.zeros_like(totals))
-        adjoint = levels.reverse(self.circuit, values, seeds)
         cells, places, _ = self.leaf.unbind(1)
-        flows = adjoint[cells] * values.numbers[cells]
+        if isinstance(values, levels.Numbers):
+            totals = values.numbers[self.circuit.results]
+            of_results = (seeds / totals).where(totals.real > 0, torch.zeros_like(totals))
+            adjoint = levels.reverse(self.circuit, values, of_results)
+            flows = adjoint[cells] * values.numbers[cells]
+            if not adjoint.real.isfinite().all():
+                values = self._wide(weights, levels.total)
+        if isinstance(values, wide.Wide):
+            of_cells = wide.reverse(self.circuit, values, seeds)
+            flows = of_cells.at(cells).times(values.at(cells)).doubles()
+            adjoint = of_cells.doubles()
         pair = torch.zeros_like(weights.pair).index_copy(0, places, flows)
         sizes = [len(part) for part in weights[1:]]
         return Weights(pair, *adjoint[: sum(sizes)].split(sizes))
 
     def best(self, weights: TensorWeights) -> Tensor:
         """See `Solver`."""
-        numbers = self._values(weights, levels.greatest).numbers
-        return self._choices(levels.derivations(self.circuit, numbers, 1, lambda weight: weight), 1)[0]
+        return self._choices(*self._weighed(weights, levels.greatest), 1)[0]
 
     def draws(self, weights: TensorWeights, draws: int, generator: torch.Generator | None) -> Tensor:
         """See `Solver`."""
-        numbers = self._values(weights, levels.total).numbers
-        counts = [len(part) for part in torch.arange(draws).split(TOGETHER)]
-        used = (levels.derivations(self.circuit, numbers, count, levels.over_noise) for count in counts)
-        return torch.cat([self._choices(some, count) for some, count in zip(used, counts, strict=True)])
+        is_possible, weigh = self._weighed(weights, levels.total)
+        noisy = levels.over_noise(weigh)
+        counts = [len(part) for part in torch.arange(draws).split(levels.TOGETHER)]
+        return torch.cat([self._choices(is_possible, noisy, count) for count in counts])
 
-    def _values(self, weights: TensorWeights, add: levels.Add) -> levels.Numbers:
-        return levels.evaluate(self.circuit, _given(weights), weights.pair, self.leaf, add)
+    def _values(self, weights: TensorWeights, add: levels.Add) -> TensorValues:
+        """As doubles, unless their range does not suffice."""
+        logs = weights.pair
+        if are_far(logs.real[self.leaf[:, 1]]):
+            return self._wide(weights, add)
+        numbers = logs.real.exp()
+        if logs.is_complex():
+            numbers = torch.complex(numbers, numbers * logs.imag)
+        values = levels.evaluate(self.circuit, _given(weights), numbers, self.leaf, add)
+        return self._wide(weights, add) if levels.has_left_range(self.circuit, values) else values
 
-    def _choices(self, used: Tensor, count: int) -> Tensor:
+    def _wide(self, weights: TensorWeights, add: levels.Add) -> wide.Wide:
+        given, pair = wide.of_doubles(_given(weights)), wide.of_logs(weights.pair)
+        return wide.evaluate(self.circuit, given, pair, self.leaf, add)
+
+    def _weighed(self, weights: TensorWeights, add: levels.Add) -> tuple[Tensor, levels.Weigh]:
+        """Whether each result is possible, and the weights of terms."""
+        values = self._values(weights, add)
+        if isinstance(values, wide.Wide):
+            return values.mantissa[self.circuit.results] > 0, wide.weighing(values)
+        return values.numbers[self.circuit.results] > 0, levels.weighing(values.numbers)
+
+    def _choices(self, is_possible: Tensor, weigh: levels.Weigh, count: int) -> Tensor:
         """The choice of each node in each derivation, (derivations, N): the pair used, -1 for none."""
+        used = levels.derivations(self.circuit, is_possible, count, weigh)
         start = torch.from_numpy(self.problem.choice_start).to(self.device)
-        leaf, derivation = levels.bits(used[self.leaf[:, 0]], count)
+        leaf, derivation = used[self.leaf[:, 0]].nonzero().unbind(1)
         _, place, node = self.leaf[leaf].unbind(1)
         choices = place.new_full((count, self.problem.forest.num_nodes), -1)
         choices[derivation, node] = place - start[node]

@@ -42,6 +42,20 @@ def test_a_parser_is_loaded_without_the_compiler_of_torch() -> None:
     assert done.stdout == "False\n"
 
 
+def test_inference_is_imported_alone() -> None:
+    """With errors, but without models, treebanks and tasks."""
+    script = (
+        "import sys, pkgutil, importlib\n"
+        "from pyropunct import inference\n"
+        "for module in pkgutil.walk_packages(inference.__path__, 'pyropunct.inference.'):\n"
+        "    importlib.import_module(module.name)\n"
+        "ours = {name.split('.')[1] for name in sys.modules if name.startswith('pyropunct.')}\n"
+        "print(sorted(ours))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "['errors', 'inference']\n"
+
+
 def test_a_model_is_used_without_what_takes_long_to_import(small: Path) -> None:
     """Without a terminal, a cycle of heads or a plot; torch imports sympy for some questions about shapes."""
     script = (

@@ -1,10 +1,10 @@
-"""The program of docs/guide/library.md, what the page shows of it, and the same sums by enumeration."""
+"""The programs of docs/guide/library.md, what the page shows of them, and the same sums by enumeration."""
 
 import itertools
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -145,6 +145,88 @@ def test_sums_and_gradients_are_those_of_trace_enum_elbo(page: dict[str, Any], t
             for value in (total, -loss)
         ]
         torch.testing.assert_close(*slopes)
+
+
+# The programs that record circuits.
+
+Derivation = tuple[list[int], list[int]]
+"""The places of the given numbers and of the weights that a derivation multiplies."""
+
+
+@pytest.fixture
+def programs() -> dict[str, Any]:
+    """What the blocks of the page define that record circuits."""
+    names: dict[str, Any] = {"torch": torch}
+    exec("".join(block for block in blocks("python") if "Recorder(" in block), names)
+    return names
+
+
+def of_classes(heads: Sequence[int], classes: int, root: bool = True) -> list[Derivation]:
+    """Each word has a class, given that of its head; that of the root has a probability of its own."""
+    found = []
+    for chosen in itertools.product(range(classes), repeat=len(heads)):
+        given = [
+            classes * root + classes * chosen[head - 1] + own if head else own
+            for head, own in zip(heads, chosen, strict=True)
+            if head or root
+        ]
+        found.append((given, [word * classes + own for word, own in enumerate(chosen)]))
+    return found
+
+
+def of_grammar(words: int, symbols: int) -> list[Derivation]:
+    """All binary trees with all symbols."""
+    ends = [(start, start + length) for length in range(2, words + 1) for start in range(words - length + 1)]
+
+    def below(symbol: int, start: int, end: int) -> list[Derivation]:
+        if end == start + 1:
+            return [([], [start * symbols + symbol])]
+        place = words * symbols + ends.index((start, end))
+        return [
+            (
+                [symbols + symbol * symbols**2 + left * symbols + right, *given, *more_given],
+                [place, *weights, *more_weights],
+            )
+            for left, right, middle in itertools.product(
+                range(symbols), range(symbols), range(start + 1, end)
+            )
+            for given, weights in below(left, start, middle)
+            for more_given, more_weights in below(right, middle, end)
+        ]
+
+    return [([root, *given], weights) for root in range(symbols) for given, weights in below(root, 0, words)]
+
+
+RECORDED: dict[str, tuple[Callable[[dict[str, Any]], Any], list[Derivation]]] = {
+    "hidden Markov model": (lambda page: page["hidden_markov_model"](4, 3), of_classes(range(4), 3)),
+    "linear chain": (lambda page: page["linear_chain"](4, 3), of_classes(range(4), 3, root=False)),
+    "hidden Markov tree": (
+        lambda page: page["hidden_markov_tree"]([2, 0, 2, 3, 3], 2),
+        of_classes([2, 0, 2, 3, 3], 2),
+    ),
+    "grammar": (lambda page: page["grammar"](4, 2)[0], of_grammar(4, 2)),
+}
+
+
+@pytest.mark.parametrize("far", [0.0, -150.0, 200.0, -1000.0])
+@pytest.mark.parametrize("name", RECORDED)
+def test_recorded_programs_are_those_of_enumeration(programs: dict[str, Any], name: str, far: float) -> None:
+    record, found = RECORDED[name]
+    program, generator = record(programs), torch.Generator().manual_seed(0)
+    scores = torch.randn(program.num_weights, generator=generator, dtype=torch.double)
+    scores[::3] += far
+    given = torch.rand(program.num_given, generator=generator, dtype=torch.double)
+    leaves = given.requires_grad_(), scores.requires_grad_()
+    weights = torch.stack([given[numbers].log().sum() + scores[places].sum() for numbers, places in found])
+    totals = program.log_totals(*leaves).sum(), weights.logsumexp(0)
+    torch.testing.assert_close(*totals)
+    ours, theirs = (torch.autograd.grad(total, leaves) for total in totals)
+    torch.testing.assert_close(ours, theirs)
+    best = program.best(*leaves)
+    assert sorted(best[best >= 0].tolist()) == sorted(found[int(weights.argmax())][1])
+    draws = program.draws(*leaves, 3000, generator)
+    shares = torch.bincount(draws[draws >= 0], minlength=len(scores)) / 3000
+    torch.testing.assert_close(shares.double(), ours[1], rtol=0, atol=0.05)
 
 
 # A class that passes from parent to child, written with the strings.

@@ -4,6 +4,8 @@
 - `sums`: the total, or the greatest derivation: the steps in order, in a semiring; all derivatives: in
   reverse order;
 - `program`: both, with the best derivation and draws, for one program on the CPU;
+- `range`: whether doubles were too small or too large for it;
 - `levels`: the same by tensor operations on any device;
+- `wide`: the same for numbers of any size;
 - `recorder`: programs of one's own.
 """

@@ -12,8 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from pyropunct.inference.circuit.program import Program
-from pyropunct.inference.circuit.tape import ADDED, ALIGN, CELLS, DENSE, RESCALE, SPARSE
+from pyropunct.inference.circuit.tape import ALIGN, CELLS, DENSE, RESCALE, SPARSE, Tape
 from pyropunct.inference.compiling import compiled
 from pyropunct.inference.ragged import runs, starts_of
 
@@ -21,8 +20,20 @@ Array = NDArray[Any]
 NOTHING = torch.finfo(torch.double).tiny
 """The scale of a vector without a greater number."""
 
+TOGETHER = 64
+"""How many draws tensor operations make together: each needs a byte for each number."""
+
+SMALL, LARGE = 1e-250, 1e50
+"""A term is not lost if it is greater, and is divided by a smaller number."""
+
+CHUNK = 1 << 24
+"""How many terms are checked at once."""
+
 Add = Callable[[Tensor, Tensor, Tensor], object]
 """Adds terms to the numbers at their places, in place."""
+
+Weigh = Callable[[Tensor, Tensor, Tensor], Tensor]
+"""The weights of terms, from the places of their factors and the group that each belongs to."""
 
 
 def total(numbers: Tensor, place: Tensor, terms: Tensor) -> None:
@@ -56,12 +67,15 @@ class Circuit(NamedTuple):
 
     :ivar size: how many numbers there are; ``vectors``, how many vectors are rescaled.
     :ivar results: where the results lie.
+    :ivar first: the first factors of the terms of all levels; ``second``, the second ones.
     """
 
     levels: list[Level]
     size: int
     vectors: int
     results: Tensor
+    first: Tensor
+    second: Tensor
 
 
 class Numbers(NamedTuple):
@@ -73,7 +87,9 @@ class Numbers(NamedTuple):
 
 @compiled
 def _find_levels(steps, level, of_step):
-    """The level of each step; ``level``, zeros, takes the one that completes each vector."""
+    """The level of each step, the same for all that add to a vector; ``level``, zeros, takes the one that
+    completes each vector.
+    """
     for number in range(len(steps)):
         kind, count, width, target, matrix = steps[number, :5]
         last = max(level[matrix], level[steps[number, 5]])
@@ -84,12 +100,18 @@ def _find_levels(steps, level, of_step):
             for place in range(count):
                 last = max(last, level[matrix + place * width])
         of_step[number] = last + 1
-        level[target] = max(last + 1, level[target]) if kind == ADDED else last + 1
+        level[target] = max(last + 1, level[target])
+    for number in range(len(steps)):
+        if steps[number, 0] < RESCALE:
+            of_step[number] = level[steps[number, 3]]
 
 
-def circuit_of(program: Program, device: torch.device) -> Circuit:
-    """The circuit of a program each of whose results needs all of its rescaled vectors."""
-    steps, size = program.tape.steps, int(program.tape.used[CELLS])
+def circuit_of(tape: Tape, results: Array, device: torch.device) -> Circuit:
+    """The circuit of recorded steps, and of the cells of their results.
+
+    Where it is evaluated in doubles, each result needs all of its rescaled vectors.
+    """
+    steps, size = tape.steps, int(tape.used[CELLS])
     level, of_step = np.zeros(size, np.int32), np.empty(len(steps), np.int32)
     _find_levels(steps, level, of_step)
     order = np.argsort(of_step, kind="stable")
@@ -100,13 +122,14 @@ def circuit_of(program: Program, device: torch.device) -> Circuit:
     order = order[steps[order, 0] < RESCALE]
     lengths = np.where(steps[order, 0] == SPARSE, steps[order, 1], steps[order, 1] * steps[order, 2])
     last = np.arange(1, of_step.max() + 1)
-    columns = _split(_terms(program, steps[order], lengths, device), of_step[order], lengths, last)
+    terms = _terms(tape, steps[order], lengths, device)
+    columns = _split(terms, of_step[order], lengths, last)
     for some, cell in ((ends, 3), (aligned, 5)):
         states, vector = steps[some, 2], vector_of[steps[some, cell]]
         numbers = np.stack([runs(steps[some, 3], states), np.repeat(vector, states)])
         columns += _split(list(torch.from_numpy(numbers).to(device)), of_step[some], states, last)
     levels = [Level(*some) for some in zip(*columns, strict=True)]
-    return Circuit(levels, size, len(ends), torch.from_numpy(program.results).to(device))
+    return Circuit(levels, size, len(ends), torch.from_numpy(results).to(device), terms[1], terms[2])
 
 
 def _split(columns: list[Tensor], level: Array, length: Array, last: Array) -> list[Any]:
@@ -115,14 +138,14 @@ def _split(columns: list[Tensor], level: Array, length: Array, last: Array) -> l
     return [column.split(np.diff(ends, prepend=0).tolist()) for column in columns]
 
 
-def _terms(program: Program, steps: Array, lengths: Array, device: torch.device) -> list[Tensor]:
+def _terms(tape: Tape, steps: Array, lengths: Array, device: torch.device) -> list[Tensor]:
     """Targets, first and second factors of all terms, (terms,) each; expanded on the device."""
     start = starts_of(lengths)
     columns = torch.from_numpy(np.concatenate([steps.T, start[None, :-1]])).to(device, torch.int32)
     step = torch.repeat_interleave(torch.from_numpy(lengths).to(device), output_size=int(start[-1]))
     kind, _, width, target, first, second, begin = (column.index_select(0, step) for column in columns)
     number = torch.arange(len(step), dtype=torch.int32, device=device) - begin
-    places = [torch.from_numpy(column).to(device) for column in (program.tape.row, program.tape.column)]
+    places = [torch.from_numpy(column).to(device) for column in (tape.row, tape.column)]
     is_sparse, is_dense = kind == SPARSE, kind == DENSE
     row, column = (place.index_select(0, (width + number).where(is_sparse, 0)) for place in places)
     width = width.where(~is_sparse, 1)
@@ -156,6 +179,16 @@ def evaluate(circuit: Circuit, given: Tensor, weights: Tensor, leaf: Tensor, add
     return Numbers(numbers, scale)
 
 
+def has_left_range(circuit: Circuit, values: Numbers) -> bool:
+    """Whether a number may have become too small or too large on the way to values of `evaluate`."""
+    numbers, scale = values.numbers.real, values.scale
+    is_out = ~numbers.isfinite().all() | (scale > LARGE).any()
+    for places in zip(circuit.first.split(CHUNK), circuit.second.split(CHUNK), strict=True):
+        first, second = (numbers.index_select(0, place) for place in places)
+        is_out |= (((first * second).abs() < SMALL) & (first != 0) & (second != 0)).any()
+    return bool(is_out)
+
+
 def reverse(circuit: Circuit, values: Numbers, seeds: Tensor) -> Tensor:
     """The adjoints of all numbers, from those of the results; scales count as constants."""
     numbers, scale = values
@@ -171,38 +204,40 @@ def reverse(circuit: Circuit, values: Numbers, seeds: Tensor) -> Tensor:
     return adjoint
 
 
-def derivations(circuit: Circuit, numbers: Tensor, count: int, noisy: Callable[[Tensor], Tensor]) -> Tensor:
-    """The derivations that use each number, as bits; ``noisy`` changes weights before the maximum."""
-    used = torch.zeros_like(numbers, dtype=torch.long)
-    used[circuit.results] = (numbers[circuit.results] > 0) * ((1 << count) - 1)
+def derivations(circuit: Circuit, is_possible: Tensor, count: int, weigh: Weigh) -> Tensor:
+    """(numbers, count) which numbers each derivation uses, of (R,) results that are possible.
+
+    Each sum takes its term of the greatest weight.
+    """
+    used = torch.zeros((circuit.size, count), dtype=torch.bool, device=is_possible.device)
+    used[circuit.results] = is_possible[:, None]
     for level in reversed(circuit.levels):
-        term, bit = bits(used.index_select(0, level.target), count)
-        target, first, second = (column[term] for column in level[:3])
-        weight = noisy(numbers[first] * numbers[second])
-        chosen = _first_of_greatest(weight, target.long() * count + bit)
-        bit = 1 << bit[chosen]
-        # A derivation uses each number once, except for given ones, which nobody asks for.
-        used.index_add_(0, first[chosen], bit)
-        used.index_add_(0, second[chosen], bit)
+        term, derivation = used.index_select(0, level.target).nonzero().unbind(1)
+        target, first, second = (column[term].long() for column in level[:3])
+        groups, group = torch.unique(target * count + derivation, return_inverse=True)
+        chosen = _first_of_greatest(weigh(first, second, group), group, len(groups))
+        for factor in (first, second):
+            used[factor[chosen], derivation[chosen]] = True
     return used
 
 
-def bits(numbers: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """The bits that are set, up to a count: the places of their numbers, and which bits."""
-    place = numbers.nonzero()[:, 0]
-    each = numbers[place][:, None] >> torch.arange(count, device=numbers.device)
-    row, bit = (each & 1).nonzero().unbind(1)
-    return place[row], bit
-
-
-def _first_of_greatest(weight: Tensor, group: Tensor) -> Tensor:
+def _first_of_greatest(weight: Tensor, group: Tensor, groups: int) -> Tensor:
     """The place of the greatest weight in each group, of several the first."""
-    groups, group = torch.unique(group, return_inverse=True)
-    best = weight.new_zeros(len(groups)).scatter_reduce_(0, group, weight, "amax")
+    best = weight.new_zeros(groups).scatter_reduce_(0, group, weight, "amax")
     place = torch.arange(len(weight), device=weight.device).where(weight == best[group], len(weight))
-    return place.new_full((len(groups),), len(weight)).scatter_reduce_(0, group, place, "amin")
+    return place.new_full((groups,), len(weight)).scatter_reduce_(0, group, place, "amin")
 
 
-def over_noise(weight: Tensor) -> Tensor:
+def weighing(numbers: Tensor) -> Weigh:
+    """The weights of terms."""
+    return lambda first, second, group: numbers[first] * numbers[second]
+
+
+def over_noise(weigh: Weigh, generator: torch.Generator | None = None) -> Weigh:
     """Weights whose greatest is a draw in proportion to them: w_i / e_i for exponential noise e."""
-    return weight / torch.empty_like(weight).exponential_()
+
+    def noisy(first: Tensor, second: Tensor, group: Tensor) -> Tensor:
+        weight = weigh(first, second, group)
+        return weight / torch.empty_like(weight).exponential_(generator=generator)
+
+    return noisy

@@ -4,13 +4,19 @@ A derivation is found from the results down: each sum picks its greatest term, o
 the derivation and the sampling semiring of Li, Wang & Eisner (2019, section 3.1).
 """
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
+from pyropunct.inference.circuit import levels, wide
+from pyropunct.inference.circuit.range import clear_flags, has_left_range
 from pyropunct.inference.circuit.sums import MAX, SUM, evaluate, power, reverse, scale_of
-from pyropunct.inference.circuit.tape import ADDED, CELLS, DENSE, LEAVES, RESCALE, SPARSE, STEP, STEPS, Tape
+from pyropunct.inference.circuit.tape import CELLS, DENSE, LEAVES, RESCALE, SPARSE, STEP, STEPS, Tape
 from pyropunct.inference.compiling import compiled, spliced
 
 Array = NDArray[Any]
@@ -21,7 +27,7 @@ class Evaluated(NamedTuple):
     `pyropunct.inference.circuit.tape.Tape`.
 
     :ivar writer: (cells,) for the first cell of each vector the last step that wrote it, -1 for none.
-    :ivar earlier: for each step, the one that added to its target before, -1 for none.
+    :ivar earlier: for each step, the one that wrote to its target before, -1 for none.
     """
 
     steps: Array
@@ -41,7 +47,7 @@ def link(steps, writer, earlier):
     for number in range(len(steps)):
         kind, target = steps[number, 0], steps[number, 3]
         if kind < RESCALE:
-            earlier[number] = writer[target] if kind == ADDED else -1
+            earlier[number] = writer[target]
             writer[target] = number
 
 
@@ -115,53 +121,102 @@ class Values(NamedTuple):
     exponent: Array
 
 
-class Program(NamedTuple):
+Evaluation = Values | wide.Wide
+"""Values within the range of doubles, or of any size."""
+
+
+@dataclass(frozen=True)
+class Program:
     """The recorded steps, and the cells that hold the R results.
 
-    The first cells are given numbers; leaves are looked up in a list of weights.
+    The first cells are given numbers; leaves are looked up in a list of (W,) log weights.  What leaves the
+    range of doubles is computed again, slower, as `pyropunct.inference.circuit.wide.Wide`.
     """
 
     tape: Tape
     results: Array
 
-    def values(self, given: Array, weights: Array, semiring: np.bool_ = SUM) -> Values:
-        """Evaluate it for ``given`` numbers, and (W,) ``weights``: nonnegative, or dual (complex)."""
+    def values(self, given: Array, log_weights: Array, semiring: np.bool_ = SUM) -> Evaluation:
+        """Evaluate it for (G,) numbers that are nonnegative or dual (complex), and log weights likewise."""
+        values = self.doubles(given, log_weights, semiring)
+        return self.wide_values(given, log_weights, semiring) if values is None else values
+
+    def doubles(self, given: Array, log_weights: Array, semiring: np.bool_ = SUM) -> Values | None:
+        """`values` as doubles, None where they leave the range."""
         tape, cells = self.tape, int(self.tape.used[CELLS])
+        logs = log_weights[tape.leaf[:, 1]]
+        if are_far(torch.from_numpy(logs.real)):
+            return None
         numbers, exponent = np.zeros(cells, given.dtype), np.zeros(cells, np.int32)
         numbers[: len(given)] = given
-        numbers[tape.leaf[:, 0]] = weights[tape.leaf[:, 1]]
+        numbers[tape.leaf[:, 0]] = np.exp(logs)
+        clear_flags()
         evaluate(tape.steps, tape.row, tape.column, numbers, exponent, semiring)
-        return Values(numbers, exponent)
+        return None if has_left_range() else Values(numbers, exponent)
 
-    def log_results(self, values: Values) -> Array:
+    def wide_values(self, given: Array, log_weights: Array, semiring: np.bool_ = SUM) -> wide.Wide:
+        """`values` of any size."""
+        numbers, weights = torch.from_numpy(given), torch.from_numpy(log_weights)
+        add = levels.greatest if semiring == MAX else levels.total
+        given_wide, weights_wide = wide.of_doubles(numbers), wide.of_logs(weights)
+        return wide.evaluate(self._circuit, given_wide, weights_wide, self._leaf, add)
+
+    def log_results(self, values: Evaluation) -> Array:
         """(R,) the logarithm of each result: minus infinity, without a slope, where it is 0."""
+        if isinstance(values, wide.Wide):
+            return values.at(self._circuit.results).log().numpy()
         results = values.numbers[self.results]
         is_possible = results.real > 0
         logs = np.log(np.where(is_possible, results, 1)) + np.log(2) * values.exponent[self.results]
         return np.where(is_possible, logs, -np.inf)
 
-    def slopes(self, values: Values, seeds: Array, given: int, weights: Array) -> Array:
+    def slopes(
+        self,
+        given: Array,
+        log_weights: Array,
+        values: Evaluation,
+        seeds: Array,
+        of_weights: Array,
+    ) -> Array:
         """Derivatives of the seeded sum of `log_results`.
 
-        :param given: how many numbers were given.
-        :param weights: (W,) takes those in the logarithms of the weights that are looked up.
+        :param values: those of ``given`` and ``log_weights``.
+        :param of_weights: (W,) takes those in the logarithms of the weights that are looked up.
         :returns: those in the given numbers.
         """
-        tape, (numbers, exponent), results = self.tape, values, values.numbers[self.results]
-        adjoint = np.zeros_like(numbers)
-        is_possible = results.real > 0
-        adjoint[self.results] = np.where(is_possible, seeds / np.where(is_possible, results, 1), 0)
-        reverse(tape.steps, tape.row, tape.column, numbers, exponent, adjoint)
+        tape = self.tape
         cells, places = tape.leaf[:, 0], tape.leaf[:, 1]
-        weights[places] = adjoint[cells] * numbers[cells]
-        return adjoint[:given]
+        if isinstance(values, Values):
+            (numbers, exponent), results = values, values.numbers[self.results]
+            adjoint = np.zeros_like(numbers)
+            is_possible = results.real > 0
+            adjoint[self.results] = np.where(is_possible, seeds / np.where(is_possible, results, 1), 0)
+            reverse(tape.steps, tape.row, tape.column, numbers, exponent, adjoint)
+            flows, of_given = adjoint[cells] * numbers[cells], adjoint[: len(given)]
+            if np.isfinite(flows).all() and np.isfinite(of_given).all():
+                of_weights[places] = flows
+                return of_given
+            values = self.wide_values(given, log_weights)
+        of_cells, leaf = wide.reverse(self._circuit, values, torch.from_numpy(seeds)), self._leaf[:, 0]
+        of_weights[places] = of_cells.at(leaf).times(values.at(leaf)).doubles().numpy()
+        return np.asarray(of_cells.doubles()[: len(given)])
 
-    def derivations(self, values: Values, semiring: np.bool_, seeds: Array, used: Array) -> None:
+    def derivations(self, values: Evaluation, semiring: np.bool_, seeds: Array, used: Array) -> None:
         """The best derivation of each result, or draws, from values in that semiring.
 
         :param seeds: (R,) for draws.
         :param used: (derivations, items), -1 before, takes the place of the weight that each item uses.
         """
+        if isinstance(values, wide.Wide):
+            weigh = wide.weighing(values)
+            if semiring == SUM:
+                weigh = levels.over_noise(weigh, torch.Generator().manual_seed(int(seeds[0])))
+            is_possible = values.at(self._circuit.results).mantissa > 0
+            for some in np.split(used, range(levels.TOGETHER, len(used), levels.TOGETHER)):
+                uses = levels.derivations(self._circuit, is_possible, len(some), weigh)
+                leaf, derivation = uses[self._leaf[:, 0]].nonzero().numpy().T
+                some[derivation, self.tape.leaf[leaf, 2]] = self.tape.leaf[leaf, 1]
+            return
         tape, (numbers, exponent) = self.tape, values
         writer, earlier = np.full(len(numbers), -1, np.int32), np.empty(len(tape.steps), np.int32)
         link(tape.steps, writer, earlier)
@@ -171,6 +226,24 @@ class Program(NamedTuple):
         for result, seed in zip(self.results.tolist(), seeds.tolist(), strict=True):
             if numbers[result] > 0:
                 derive(done, result, np.random.default_rng(seed), semiring, stack, used)
+
+    @cached_property
+    def _circuit(self) -> levels.Circuit:
+        return levels.circuit_of(self.tape, self.results, torch.device("cpu"))
+
+    @cached_property
+    def _leaf(self) -> Tensor:
+        return torch.from_numpy(self.tape.leaf.astype(np.int64))
+
+
+SAFE = 600.0
+"""Weights are multiplied as doubles if their finite logarithms are not further from 0."""
+
+
+def are_far(logs: Tensor) -> bool:
+    """Whether a finite number is not within `SAFE`."""
+    size = logs.abs()
+    return bool(((size > SAFE) & (size < torch.inf)).any())
 
 
 def room(steps: int, leaves: int, rows: Array, columns: Array) -> Tape:

@@ -81,8 +81,9 @@ def test_scores_that_would_underflow(direction: str, far: float) -> None:
     (gradient,) = torch.autograd.grad(log_evidence(there).sum(), leaf)
     torch.testing.assert_close(gradient, posterior_pairs(near))
     assert torch.equal(best_derivation(there), best_derivation(near))
-    draws = (posterior_draws(one, 20, torch.Generator().manual_seed(0)) for one in (there, near))
-    assert torch.equal(*draws)
+    draws = (posterior_draws(one, 2000, torch.Generator().manual_seed(0)) for one in (there, near))
+    ours, theirs = ((some[:, :, None] == torch.arange(4)).double().mean(0) for some in draws)
+    torch.testing.assert_close(ours, theirs, rtol=0, atol=0.07)
 
 
 @DIRECTIONS

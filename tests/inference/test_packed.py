@@ -125,10 +125,21 @@ def test_each_tree_is_found_once(words: int) -> None:
     assert float(total.exp()) == pytest.approx(len(projective_trees(words)))
 
 
+FAR = pytest.mark.parametrize("far", [0.0, -1000.0])
+
+
+def lowered(problem: Problem, far: float) -> Problem:
+    """The problem with a number added to every third score."""
+    return replace(
+        problem, log_pairs=problem.log_pairs + far * (torch.arange(len(problem.log_pairs)) % 3 == 0)
+    )
+
+
+@FAR
 @pytest.mark.parametrize("some", WALLS)
 @pytest.mark.parametrize("channel", CHANNELS)
-def test_sums_and_all_derivatives(channel: str, some: tuple[int | None, int | None]) -> None:
-    problem = packed_problem(3, CHANNELS[channel](), some, seed=len(channel))
+def test_sums_and_all_derivatives(channel: str, some: tuple[int | None, int | None], far: float) -> None:
+    problem = lowered(packed_problem(3, CHANNELS[channel](), some, seed=len(channel)), far)
     trees, cost = trees_of(problem), torch.randn(len(problem.log_pairs), dtype=torch.double)
     start = problem.choice_start
     places = [place for tree in trees for item in tree for place in range(start[item], start[item + 1])]
@@ -174,8 +185,9 @@ def test_second_derivatives_against_differences(channel: str) -> None:
     torch.testing.assert_close(found, ((above - below) / (2 * step)).detach(), rtol=1e-5, atol=1e-8)
 
 
-def test_draws_and_the_best() -> None:
-    problem = packed_problem(3, window("left"), (0, None), seed=3)
+@FAR
+def test_draws_and_the_best(far: float) -> None:
+    problem = lowered(packed_problem(3, window("left"), (0, None), seed=3), far)
     trees = trees_of(problem)
     evidence = log_evidence(one_by_one(problem, trees))
     chances = {tuple(sorted(tree)): float(p) for tree, p in zip(trees, evidence.softmax(0), strict=True)}

@@ -3,7 +3,10 @@
 import itertools
 import math
 import random
+import re
 from collections import Counter
+from collections.abc import Callable
+from functools import partial
 
 import pytest
 import torch
@@ -11,7 +14,7 @@ from brute_force import chi_square_is_plausible
 from solving import random_heads
 from torch import Tensor
 
-from pyropunct.inference.circuit.recorder import DynamicProgram, Recorder
+from pyropunct.inference.circuit.recorder import DynamicProgram, Recorder, Vector
 
 CLASSES = 3
 
@@ -102,11 +105,103 @@ def test_an_impossible_result_has_no_slope() -> None:
     total = program.log_totals(torch.zeros_like(given).requires_grad_(), scores)
     assert total.item() == -math.inf
     assert not torch.autograd.grad(total, scores)[0].any()
-    assert (program.best(torch.zeros(len(given)), scores) == -1).all()
+    with pytest.raises(ValueError, match="result 0 is 0, so it has no derivation"):
+        program.best(torch.zeros(len(given)), scores)
 
 
-def test_a_weight_is_looked_up_once() -> None:
-    recorder = Recorder(0)
-    recorder.add_result(recorder.times(recorder.weights(0, [0, 1]), recorder.weights(1, [1, 2])))
-    with pytest.raises(ValueError, match="weight 1 is looked up twice"):
-        recorder.program()
+@pytest.mark.parametrize("step", [-10.0, -25.0, -1000.0, 800.0])
+def test_a_class_that_dies_out_at_the_end(step: float) -> None:
+    """All but the last word prefer the class that the last word excludes, and no class ever changes."""
+    words = 30
+    given = torch.tensor([0.5, 0.5, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1], dtype=torch.double)
+    scores = torch.zeros(words, CLASSES, dtype=torch.double)
+    scores[:, 1], scores[-1, 0] = step, -math.inf
+    leaf = scores.flatten().requires_grad_()
+    total = chain(words).log_totals(given, leaf)
+    assert total.item() == pytest.approx(words * step + math.log(0.5))
+    (slopes,) = torch.autograd.grad(total, leaf)
+    torch.testing.assert_close(slopes.reshape(words, CLASSES), torch.eye(CLASSES)[[1] * words].double())
+    for found in (chain(words).best(given, leaf), chain(words).draws(given, leaf, 2)[1]):
+        assert (found % CLASSES).tolist() == [1] * words
+
+
+@pytest.mark.parametrize("far", [0.0, -1e4])
+def test_sums_outer_products_and_a_table_used_twice(far: float) -> None:
+    """log sum_ij (a_i b_j + b_i a_j) w_ij, for five rows of weights at once."""
+    recorder = Recorder(given=0, weights=8)
+    one, other = recorder.weights(0, [0, 1]), recorder.weights(1, [1, 2])
+    both = recorder.plus(recorder.outer(one, other), recorder.outer(other, one))
+    recorder.add_result(recorder.weighed(2, range(3, 7), both))
+    program, given = recorder.program(), torch.zeros(0)
+    scores = torch.randn((5, 1, 8), generator=torch.Generator().manual_seed(0), dtype=torch.double)
+    scores = (scores + far * torch.tensor([0, 1, 0, 0, 0, 1, 0, 0])).requires_grad_()
+    a, b = scores[..., :2], scores[..., 1:3]
+    products = a[..., :, None] + b[..., None, :], b[..., :, None] + a[..., None, :]
+    terms = torch.stack(products, -1) + scores[..., 3:7].reshape(5, 1, 2, 2, 1)
+    wanted, found = terms.flatten(-3).logsumexp(-1, keepdim=True), program.log_totals(given, scores)
+    torch.testing.assert_close(found, wanted)
+    ours, theirs = (torch.autograd.grad(value.square().sum(), scores)[0] for value in (found, wanted))
+    torch.testing.assert_close(ours, theirs)
+    best = terms.flatten(-3).argmax(-1)
+    row, column, turn = best // 4, best // 2 % 2, best % 2
+    places = [row.where(turn == 0, column), 1 + column.where(turn == 0, row), 3 + 2 * row + column]
+    assert torch.equal(program.best(given, scores), torch.stack(places, -1))
+    draws = program.draws(given, scores, 2000, torch.Generator().manual_seed(0))[..., 2]
+    chances = terms.flatten(-3).softmax(-1).reshape(5, 1, 4, 2).sum(-1)
+    frequencies = (draws[..., None] == torch.arange(3, 7)).double().mean(-2)
+    torch.testing.assert_close(frequencies, chances, rtol=0, atol=0.05)
+
+
+@pytest.mark.parametrize("score", [0.0, -1000.0])
+def test_of_equal_weights_the_first_is_best(score: float) -> None:
+    recorder = Recorder(given=0)
+    recorder.add_result(recorder.times(recorder.weights(0, [2, 1, 0]), recorder.weights(1, [0, 1, 2])))
+    assert recorder.program().best(torch.zeros(0), torch.full((3,), score)).tolist() == [2, 0]
+
+
+WRONG: dict[str, Callable[[Recorder, Vector], object]] = {
+    "lengths differ: 3, 2": lambda some, three: some.times(three, some.given(3, 2)),
+    "lengths differ: 3, 3, 2": lambda some, three: some.plus(three, three, some.given(3, 2)),
+    "lengths differ: 3, 1": lambda some, three: some.weighed(0, [0], three),
+    "a vector of 3 numbers from 3 on, of 5 given numbers": lambda some, _: some.given(3, 3),
+    "a vector of 3 numbers from -1 on, of 5 given numbers": lambda some, _: some.given(-1, 3),
+    "a matrix of 6 numbers from 0 on, of 5 given numbers": lambda some, three: some.dense(0, three, 2),
+    "a matrix of 3 numbers from 3 on, of 5 given numbers": lambda some, three: some.transposed(3, three, 1),
+    "item 1 looks up place 4 of 4 weights": lambda some, _: some.weights(1, [0, 4]),
+    "item -1, place 0: neither may be negative": lambda some, _: some.weights(-1, [0]),
+    "item 0, place -1: neither may be negative": lambda some, _: some.weights(0, [-1]),
+}
+
+
+@pytest.mark.parametrize("message", WRONG)
+def test_steps_that_do_not_fit_are_refused(message: str) -> None:
+    recorder = Recorder(given=5, weights=4)
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        WRONG[message](recorder, recorder.given(0, 3))
+
+
+@pytest.mark.parametrize(
+    ("given", "scores", "message"),
+    [
+        ([1.0] * 11, [0.0] * 6, "given numbers: expected (..., 12), actual (11,)"),
+        ([1.0] * 13, [0.0] * 6, "given numbers: expected (..., 12), actual (13,)"),
+        ([1.0] * 12, [0.0] * 5, "log weights: expected (..., 6), actual (5,)"),
+        ([1.0] * 12, [0.0] * 7, "log weights: expected (..., 6), actual (7,)"),
+        ([1.0] * 12, 0.0, "log weights: expected (..., 6), actual ()"),
+        ([-1.0] * 12, [0.0] * 6, "given numbers: one is negative; they are not logarithms"),
+        ([math.inf] * 12, [0.0] * 6, "given numbers: one is infinite or NaN"),
+        ([1.0] * 12, [math.nan] * 6, "log weights: one is infinite or NaN"),
+        ([1.0] * 12, [math.inf] * 6, "log weights: one is infinite or NaN"),
+    ],
+)
+def test_numbers_are_checked(given: list[float], scores: list[float], message: str) -> None:
+    program = chain(2)
+    for ask in (program.log_totals, program.best, partial(program.draws, draws=1)):
+        with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+            ask(torch.tensor(given), torch.tensor(scores))
+
+
+def test_second_derivatives_are_refused() -> None:
+    given, scores = numbers(2, 0)
+    with pytest.raises(NotImplementedError, match="no second derivatives"):
+        torch.autograd.grad(chain(2).log_totals(given, scores), scores, create_graph=True)

@@ -24,7 +24,8 @@ from solving import (
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from pyropunct.inference import inside, solvers
+from pyropunct.inference import inside
+from pyropunct.inference.circuit import levels
 from pyropunct.inference.circuit.levels import greatest
 from pyropunct.inference.problem import Problem
 from pyropunct.inference.solvers import TensorSolver
@@ -100,7 +101,7 @@ def assert_draws_have_the_expected_cost(problem: Problem, cost: Tensor, draws: i
 
 
 def test_frequencies_of_draws_made_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(solvers, "TOGETHER", 50)
+    monkeypatch.setattr(levels, "TOGETHER", 50)
     problem, _ = exact_problem("left", (0, None), 8)
     with by_tensors():
         draws = inside.posterior_draws(problem, 1001)
