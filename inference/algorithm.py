@@ -14,9 +14,7 @@ M_m(l) Mleft(d) for all l are its *table*: punctemes that share a part share the
 (`pyropunct.inference.inventory.Tries`).
 """
 
-from typing import Any, NamedTuple
-
-from numpy.typing import NDArray
+from typing import NamedTuple
 
 from pyropunct.inference.circuit.tape import (
     ADDED,
@@ -25,6 +23,7 @@ from pyropunct.inference.circuit.tape import (
     LEAVES,
     SPARSE,
     TRANSPOSED,
+    Tape,
     new_vector,
     record,
     record_align,
@@ -32,8 +31,7 @@ from pyropunct.inference.circuit.tape import (
     record_rescale,
 )
 from pyropunct.inference.compiling import compiled, inner, spliced
-
-Array = NDArray[Any]
+from pyropunct.inference.ragged import Ints
 
 
 class Chart(NamedTuple):
@@ -64,32 +62,32 @@ class Chart(NamedTuple):
         weights, and the number 1.
     """
 
-    item_start: Array
-    half_start: Array
-    outside: Array
-    near: Array
-    far: Array
-    source: Array
-    target: Array
-    meeting: Array
-    node: Array
-    pair_place: Array
-    automaton: Array
-    on_left: Array
-    trie: Array
-    trie_start: Array
-    token: Array
-    parent: Array
-    of_pair: Array
-    pair_first: Array
-    pair_count: Array
-    empty_left: Array
-    label_start: Array
-    label_token: Array
-    label_out: Array
-    made_by: Array
-    state_start: Array
-    arc_start: Array
+    item_start: Ints
+    half_start: Ints
+    outside: Ints
+    near: Ints
+    far: Ints
+    source: Ints
+    target: Ints
+    meeting: Ints
+    node: Ints
+    pair_place: Ints
+    automaton: Ints
+    on_left: Ints
+    trie: Ints
+    trie_start: Ints
+    token: Ints
+    parent: Ints
+    of_pair: Ints
+    pair_first: Ints
+    pair_count: Ints
+    empty_left: Ints
+    label_start: Ints
+    label_token: Ints
+    label_out: Ints
+    made_by: Ints
+    state_start: Ints
+    arc_start: Ints
     arcs: int
     num_tokens: int
     start_token: int
@@ -107,11 +105,11 @@ class HalfTables(NamedTuple):
     :ivar pairs: (I, 3) the cell, the number and the place of the pairs of each item.
     """
 
-    cell: Array
-    entries: Array
-    is_grown: Array
-    met: Array
-    pairs: Array
+    cell: Ints
+    entries: Ints
+    is_grown: Ints
+    met: Ints
+    pairs: Ints
 
 
 LABEL = 1 << 16
@@ -119,31 +117,33 @@ LABEL = 1 << 16
 
 
 @spliced
-def _rows(chart, tables, half):
+def _rows(chart: Chart, tables: HalfTables, half: int) -> int:
     """How many rows the tables of a half have together."""
     return tables.entries[half] * (1 + chart.label_start[half + 1] - chart.label_start[half])
 
 
 @spliced
-def _states(chart, half):
+def _states(chart: Chart, half: int) -> int:
     """The number of states at a half: N_i."""
     return chart.state_start[chart.automaton[half] + 1] - chart.state_start[chart.automaton[half]]
 
 
 @spliced
-def _ends(chart, half, final):
+def _ends(chart: Chart, half: int, final: int) -> int:
     """The cell of the final, or of the initial weights of a half's slot."""
     return chart.arcs + chart.state_start[chart.automaton[half]] + (chart.state_start[-1] if final else 0)
 
 
 @spliced
-def _one(chart):
+def _one(chart: Chart) -> int:
     """The cell of the number 1."""
     return chart.arcs + 2 * chart.state_start[-1]
 
 
 @spliced
-def _record_token(chart, tape, automaton, token, on_left, before, after):
+def _record_token(
+    chart: Chart, tape: Tape, automaton: int, token: int, on_left: int, before: int, after: int
+) -> None:
     """M_i(token) v at the left of a word, v M_i(token) at the right."""
     block = automaton * chart.num_tokens + token
     begin, end = chart.arc_start[block], chart.arc_start[block + 1]
@@ -151,7 +151,7 @@ def _record_token(chart, tape, automaton, token, on_left, before, after):
 
 
 @spliced
-def _leaf(chart, tape, tables, half):
+def _leaf(chart: Chart, tape: Tape, tables: HalfTables, half: int) -> None:
     """A half without dependents: final weights at the left of a word, initial ones at the right."""
     states, ends = _states(chart, half), _ends(chart, half, chart.on_left[half])
     if _rows(chart, tables, half) == 1:
@@ -162,7 +162,7 @@ def _leaf(chart, tape, tables, half):
 
 
 @spliced
-def _read_trie(chart, tape, tables, half, cell):
+def _read_trie(chart: Chart, tape: Tape, tables: HalfTables, half: int, cell: int) -> None:
     """The table behind its entry 0: M_i(l) v for each l at the left of a word, v M_i(r) at the right."""
     side, states, first = chart.on_left[half], _states(chart, half), 0
     if tables.entries[half] > 1:
@@ -174,7 +174,7 @@ def _read_trie(chart, tape, tables, half, cell):
 
 
 @spliced
-def _enter(chart, tape, tables, near, vector):
+def _enter(chart: Chart, tape: Tape, tables: HalfTables, near: int, vector: int) -> int:
     """s[l] = R[h, m] M_m(l) Mleft(d), for a vector R[h, m] and all rows of the near half."""
     s = new_vector(tape, _rows(chart, tables, near))
     record(tape, DENSE, _rows(chart, tables, near), _states(chart, near), s, tables.cell[near], vector)
@@ -182,7 +182,7 @@ def _enter(chart, tape, tables, near, vector):
 
 
 @spliced
-def _leave(chart, tape, tables, item, s, kind, out):
+def _leave(chart: Chart, tape: Tape, tables: HalfTables, item: int, s: int, kind: int, out: int) -> None:
     """t[r] = sum over l of p(l, r | d) s[l]; the sum over r of t[r] Mright(d) M_k(r) goes to a target."""
     far, pairs = chart.far[item], tables.pairs[item]
     t = new_vector(tape, _rows(chart, tables, far))
@@ -191,7 +191,7 @@ def _leave(chart, tape, tables, item, s, kind, out):
 
 
 @inner
-def _label(chart, tape, tables, half, label, cell):
+def _label(chart: Chart, tape: Tape, tables: HalfTables, half: int, label: int, cell: int) -> None:
     """Record a half with a mark inside, so that its outermost dependents stand outside of the mark."""
     side, outside, source = chart.on_left[half], chart.label_out[label], half
     for _ in range(outside):
@@ -211,7 +211,7 @@ def _label(chart, tape, tables, half, label, cell):
 
 
 @spliced
-def _grow(chart, tape, tables, half):
+def _grow(chart: Chart, tape: Tape, tables: HalfTables, half: int) -> None:
     """The tables of a half."""
     size = tables.entries[half] * _states(chart, half)
     _read_trie(chart, tape, tables, half, tables.cell[half])
@@ -223,7 +223,7 @@ def _grow(chart, tape, tables, half):
 
 
 @spliced
-def _pairs(chart, tape, tables, item):
+def _pairs(chart: Chart, tape: Tape, tables: HalfTables, item: int) -> None:
     """p(l, r | d) for all pairs that can be read: a sparse matrix from near to far punctemes."""
     near, far, first = chart.near[item], chart.far[item], chart.pair_first[item]
     on_left, nears, fars = chart.on_left[near], tables.entries[near], tables.entries[far]
@@ -241,7 +241,7 @@ def _pairs(chart, tape, tables, item):
 
 
 @spliced
-def _attach(chart, tape, tables, item):
+def _attach(chart: Chart, tape: Tape, tables: HalfTables, item: int) -> None:
     """Attach a dependent to its head: the formula above."""
     near, far, source, target = chart.near[item], chart.far[item], chart.source[item], chart.target[item]
     for half in (near, far):
@@ -260,7 +260,7 @@ def _attach(chart, tape, tables, item):
 
 
 @spliced
-def _tree(chart, tape, tables, tree):
+def _tree(chart: Chart, tape: Tape, tables: HalfTables, tree: int) -> int:
     """Algorithm 1; returns the cell of the total."""
     outside, items = chart.outside[tree], chart.item_start[tree + 1]
     for half in range(chart.half_start[tree], outside + 1):
@@ -292,7 +292,9 @@ def _tree(chart, tape, tables, tree):
 
 
 @compiled
-def record_trees(chart, tape, tables, first_tree, last_tree, totals):
+def record_trees(
+    chart: Chart, tape: Tape, tables: HalfTables, first_tree: int, last_tree: int, totals: Ints
+) -> None:
     """Record Algorithm 1 for some trees; writes the cells of their totals."""
     tape.used[CELLS] = _one(chart) + 1
     for tree in range(first_tree, last_tree):

@@ -13,13 +13,14 @@ Whoever records a program writes no more than these lines.  Sums, the best deriv
 follow from them.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 
 from pyropunct.inference.compiling import spliced
 
-Array = NDArray[Any]
+Places = NDArray[np.int32]
 
 DENSE, TRANSPOSED, ADDED, SPARSE, RESCALE, ALIGN = range(6)
 
@@ -41,16 +42,16 @@ class Tape(NamedTuple):
     :ivar used: (3,) the numbers of steps, cells and leaves.  All others are single integers (int32).
     """
 
-    steps: Array
-    row: Array
-    column: Array
-    leaf: Array
+    steps: Places
+    row: Places
+    column: Places
+    leaf: Places
     leaf_place: int
-    used: Array
+    used: Places
 
 
 @spliced
-def new_vector(tape, length):
+def new_vector(tape: Tape, length: int) -> int:
     """Cells for a vector, or for a matrix."""
     cell = tape.used[CELLS]
     tape.used[CELLS] += length
@@ -58,7 +59,7 @@ def new_vector(tape, length):
 
 
 @spliced
-def record(tape, kind, count, width, target, matrix, vector):
+def record(tape: Tape, kind: int, count: int, width: int, target: int, matrix: int, vector: int) -> None:
     """Record a step."""
     step = tape.steps[tape.used[STEPS]]
     tape.used[STEPS] += 1
@@ -67,7 +68,7 @@ def record(tape, kind, count, width, target, matrix, vector):
 
 
 @spliced
-def record_leaf(tape, row, column, place, item):
+def record_leaf(tape: Tape, row: int, column: int, place: int, item: int) -> None:
     """Record the next cell of a sparse matrix, whose weight is looked up."""
     number = tape.used[LEAVES]
     tape.used[LEAVES] += 1
@@ -79,12 +80,12 @@ def record_leaf(tape, row, column, place, item):
 
 
 @spliced
-def record_rescale(tape, target, width):
+def record_rescale(tape: Tape, target: int, width: int) -> None:
     """Record that a vector is complete, and may be rescaled."""
     record(tape, RESCALE, 1, width, target, target, target)
 
 
 @spliced
-def record_align(tape, target, width, like):
+def record_align(tape: Tape, target: int, width: int, like: int) -> None:
     """Record that a vector is to be scaled like another one."""
     record(tape, ALIGN, 1, width, target, target, like)
