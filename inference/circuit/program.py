@@ -192,7 +192,8 @@ class Program:
             is_possible = results.real > 0
             adjoint[self.results] = np.where(is_possible, seeds / np.where(is_possible, results, 1), 0)
             reverse(tape.steps, tape.row, tape.column, numbers, exponent, adjoint)
-            flows, of_given = adjoint[cells] * numbers[cells], adjoint[: len(given)]
+            with np.errstate(over="ignore", invalid="ignore"):
+                flows, of_given = adjoint[cells] * numbers[cells], adjoint[: len(given)]
             if np.isfinite(flows).all() and np.isfinite(of_given).all():
                 of_weights[places] = flows
                 return of_given

@@ -124,7 +124,7 @@ class Recorder:
             tape.column[tape.leaf_place + number], tape.row[tape.leaf_place + number] = column, row
         tape.used[[STEPS, CELLS, LEAVES]] = len(self._steps), self._cells, len(self._leaves)
         weights = max(self._looked_up, default=-1) + 1 if self._weights is None else self._weights
-        looked_up = torch.tensor(self._looked_up, dtype=torch.long)
+        looked_up = np.array(self._looked_up, np.int64)
         return DynamicProgram(
             finished(tape, np.array(self._results, np.int64)), self._given, weights, looked_up
         )
@@ -166,7 +166,7 @@ class DynamicProgram:
     recorded: Program
     num_given: int
     num_weights: int
-    looked_up: Tensor
+    looked_up: Array
 
     def log_totals(self, given: Tensor, log_weights: Tensor) -> Tensor:
         """(..., R) the logarithm of each result, minus infinity for 0.
@@ -174,7 +174,7 @@ class DynamicProgram:
         Differentiable once; raises NotImplementedError under ``create_graph=True``.
         """
         batch, *rows = self._rows(given, log_weights)
-        totals: Tensor = _LogTotals.apply(self.recorded, *rows)
+        totals: Tensor = _LogTotals.apply(self, *rows)
         return totals.reshape(*batch, -1)
 
     def best(self, given: Tensor, log_weights: Tensor) -> Tensor:
@@ -199,55 +199,62 @@ class DynamicProgram:
         generator: torch.Generator | None,
     ) -> Tensor:
         program = self.recorded
-        batch, *rows = self._rows(given.detach(), log_weights.detach())
+        batch, *rows = self._rows(given, log_weights)
         items = int(program.tape.leaf[:, 2].max(initial=-1)) + 1
         used = np.full((len(rows[0]), count, items), -1)
-        for numbers, logs, of_row in zip(*(row.numpy() for row in rows), used, strict=True):
+        for numbers, logs, of_row in zip(*self.cells(*rows), used, strict=True):
             values = program.values(numbers, logs, semiring)
             impossible = np.flatnonzero(program.log_results(values) == -np.inf)
             if len(impossible):
                 raise ValueError(f"result {impossible[0]} is 0, so it has no derivation")
             seeds = torch.randint(2**32, (len(program.results),), generator=generator).numpy()
             program.derivations(values, semiring, seeds, of_row)
-        leaves = torch.from_numpy(used).reshape(*batch, count, items)
-        return leaves.where(leaves < 0, self.looked_up[leaves.clamp(min=0)])
+        places = np.where(used < 0, -1, self.looked_up[used]) if items else used
+        return torch.from_numpy(places).reshape(*batch, count, items)
 
     def _rows(self, given: Tensor, log_weights: Tensor) -> tuple[torch.Size, Tensor, Tensor]:
-        """Leading dimensions, given numbers with 1 behind them, and the logarithms looked up; a row each."""
+        """Leading dimensions, and a row of given numbers and one of log weights for each; checks them."""
         for what, numbers, count in (
             ("given numbers", given, self.num_given),
             ("log weights", log_weights, self.num_weights),
         ):
             if numbers.dim() == 0 or numbers.shape[-1] != count:
                 raise ValueError(f"{what}: expected (..., {count}), actual {tuple(numbers.shape)}")
-            if numbers.isnan().any() or numbers.isposinf().any():
+            if numbers.numel() and not numbers.max() < torch.inf:
                 raise ValueError(f"{what}: one is infinite or NaN")
-        if (given < 0).any():
+        if given.numel() and given.min() < 0:
             raise ValueError("given numbers: one is negative; they are not logarithms")
-        batch = torch.broadcast_shapes(given.shape[:-1], log_weights.shape[:-1])
-        numbers = torch.cat([given.double(), given.new_ones((*given.shape[:-1], 1), dtype=torch.double)], -1)
-        logs = log_weights.double()[..., self.looked_up.to(log_weights.device)]
-        rows = [row.cpu().expand(*batch, -1).reshape(batch.numel(), row.shape[-1]) for row in (numbers, logs)]
+        batch = torch.Size(np.broadcast_shapes(given.shape[:-1], log_weights.shape[:-1]))
+        rows = [row.expand(*batch, -1).reshape(batch.numel(), row.shape[-1]) for row in (given, log_weights)]
         return batch, rows[0], rows[1]
+
+    def cells(self, given: Tensor, log_weights: Tensor) -> tuple[Array, Array]:
+        """Given numbers with 1 behind them, and the logarithms of the weights looked up, for each row."""
+        numbers, logs = (rows.detach().cpu().double().numpy() for rows in (given, log_weights))
+        return np.append(numbers, np.ones((len(numbers), 1)), 1), logs[:, self.looked_up]
 
 
 class _LogTotals(torch.autograd.Function):
     """`DynamicProgram.log_totals` of rows."""
 
     @staticmethod
-    def forward(ctx: Any, program: Program, given: Tensor, logs: Tensor) -> Tensor:
-        ctx.program, ctx.values = program, list(map(program.values, given.numpy(), logs.numpy()))
-        ctx.save_for_backward(given, logs)
-        results = [program.log_results(values) for values in ctx.values]
-        return torch.from_numpy(np.array(results).reshape(len(given), len(program.results)))
+    def forward(ctx: Any, program: DynamicProgram, given: Tensor, log_weights: Tensor) -> Tensor:
+        recorded = program.recorded
+        ctx.program, ctx.cells = program, program.cells(given, log_weights)
+        ctx.save_for_backward(given, log_weights)
+        ctx.values = list(map(recorded.values, *ctx.cells))
+        results = [recorded.log_results(values) for values in ctx.values]
+        return torch.from_numpy(np.array(results).reshape(len(given), len(recorded.results)))
 
     @staticmethod
     def backward(ctx: Any, seeds: Tensor) -> tuple[Tensor | None, ...]:
         if torch.is_grad_enabled():
             raise NotImplementedError("log_totals has no second derivatives: drop create_graph=True")
-        given, logs = (saved.numpy() for saved in ctx.saved_tensors)
-        of_given, of_logs = np.empty_like(given), np.zeros_like(logs)
-        columns = given, logs, ctx.values, seeds.numpy(), of_logs
-        for row, each in enumerate(zip(*columns, strict=True)):
-            of_given[row] = ctx.program.slopes(*each)
-        return None, torch.from_numpy(of_given), torch.from_numpy(of_logs)
+        given, log_weights = ctx.saved_tensors
+        of_given, of_weights = np.zeros(given.shape), np.zeros(log_weights.shape)
+        of_leaves = np.zeros(len(ctx.program.looked_up))
+        columns = zip(*ctx.cells, ctx.values, seeds.numpy(), strict=True)
+        for row, each in enumerate(columns):
+            of_given[row] = ctx.program.recorded.slopes(*each, of_leaves)[:-1]
+            np.add.at(of_weights[row], ctx.program.looked_up, of_leaves)
+        return None, torch.from_numpy(of_given).to(given), torch.from_numpy(of_weights).to(log_weights)

@@ -152,6 +152,15 @@ def test_sums_outer_products_and_a_table_used_twice(far: float) -> None:
     torch.testing.assert_close(frequencies, chances, rtol=0, atol=0.05)
 
 
+def test_a_slope_beyond_the_range_of_doubles() -> None:
+    """The total is within it, but not what a weight of 0 would add."""
+    recorder = Recorder(given=2)
+    recorder.add_result(recorder.weighed(0, [0, 1], recorder.given(0, 2)))
+    scores = torch.tensor([-500.0, -math.inf], dtype=torch.double, requires_grad=True)
+    total = recorder.program().log_totals(torch.tensor([1e-60, 1e300], dtype=torch.double), scores)
+    assert torch.autograd.grad(total, scores)[0].tolist() == pytest.approx([1, 0])
+
+
 @pytest.mark.parametrize("score", [0.0, -1000.0])
 def test_of_equal_weights_the_first_is_best(score: float) -> None:
     recorder = Recorder(given=0)
