@@ -80,7 +80,7 @@ class Given:
         nodes, tokens = self.forest.num_nodes, self.inventory.num_tokens
         if not self.forest.num_trees:
             raise ValueError("there are no trees to tell the story of")
-        refuse_transforms(self.weights)
+        refuse_transforms(self.weights, *([self.scores] if isinstance(self.scores, Tensor) else []))
         if self.transducer.num_tokens != tokens:
             raise ValueError(
                 f"the channel has {self.transducer.num_tokens} tokens, the inventory {tokens}: make both for "

@@ -24,6 +24,7 @@ from pyropunct.inference.pyro.collapse import tree_expectation
 from pyropunct.inference.pyro.private import belongs_to, sites_of
 from pyropunct.inference.pyro.sites import BY_TREES, Sprouted, TreeOfWords, rewritten
 from pyropunct.inference.pyro.told import Told, is_open, plate_of
+from pyropunct.inference.pyro.weights import FullShapeMessenger
 from pyropunct.inference.views import Scorer, Views
 from pyropunct.models.attach.attach_model import Attach
 from pyropunct.models.channel.noisy_channel import Channel
@@ -114,7 +115,8 @@ class Story(PyroModule):
         """
         if trees is None:
             trees = self._syntax("give it trees")()  # p_syn(T)
-        given = self.given(trees, surface, views, regularised)
+        with FullShapeMessenger():
+            given = self.given(trees, surface, views, regularised)
         if isinstance(trees, LatentTrees):
             with plate_of("sentences", len(trees)):
                 tree = pyro.sample("tree", TreeOfWords(trees), infer=BY_TREES)  # p(T | words)

@@ -117,9 +117,12 @@ class Posterior:
         Where trees are latent, nodes are items of a packed forest. The last category then says that an item
         is no part of the tree; the others add up to the probability of the item.  If the posterior depends on
         other enumerated sites, it is given for each of their values: the batch shape is (..., N).
+
+        :raises ImpossibleSurfaceError: if no T' explains the surface of some tree.
         """
         problem, sizes = self.problem, self.given.start.diff()
         posterior = inside.posterior_pairs(problem)
+        self.refuse_impossible()
         if problem.parts is not None:  # summed out
             folded = posterior.new_zeros((*posterior.shape[:-1], self.log_pairs.shape[-1]))
             posterior = folded.index_add(-1, problem.base, posterior)

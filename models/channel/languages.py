@@ -83,6 +83,11 @@ class Languages(Window):
         if TREEBANK not in words.more:
             return {"edit": self.edit_table()}
         languages = words.more[TREEBANK][words.forest.node_start[:-1]].tolist()
+        known = self._prior_own.shape[0] + 1
+        if not all(0 <= one < known for one in languages):
+            raise ValueError(
+                f"trees are of the languages {sorted(set(languages))}: the channel knows 0 to {known - 1}"
+            )
         tables = {one: self.logits_of(one).softmax(-1) for one in dict.fromkeys(languages)}
         if len(tables) == 1:
             return {"edit": tables[languages[0]]}

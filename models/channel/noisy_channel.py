@@ -32,11 +32,12 @@ class Channel(PyroModule):
             raise ValueError(f'a channel\'s direction is "left" or "right", not {direction!r}')
         self.num_tokens, self.direction = num_tokens, direction
         self._transducer: Transducer | None = None
-        self.register_load_state_dict_post_hook(Channel._forget_machine)
+        self._made_with: tuple[object, ...] = ()
 
-    def _forget_machine(self, _: object) -> None:
-        """Make the machine anew: its fixed factors may come from buffers that have been loaded."""
-        self._transducer = None
+    def _fixed(self) -> tuple[object, ...]:
+        """What the moves and their fixed factors come from: directions and buffers, as they are now."""
+        directions = (part.direction for part in self.modules() if isinstance(part, Channel))
+        return (*directions, *((buffer.data_ptr(), buffer._version) for buffer in self.buffers()))
 
     def weights(self) -> Mapping[str, Tensor]:
         """The weights that the moves name, from `PyroSample` sites; joint values of other sites are on the
@@ -80,9 +81,11 @@ class Channel(PyroModule):
     def probabilities(self, trees: Any = None) -> Tensor:
         """(..., P) the weights in one line, of trees or of all. The first call raises MachineError if the
         machine is not probabilistic, later ones if the weights have other shapes.
+
+        The machine is made anew when a direction or a buffer has changed.
         """
         weights = self.weights() if trees is None else self.weights_of(trees)
-        if self._transducer is not None:
+        if self._transducer is not None and self._made_with == self._fixed():
             shapes = self._transducer.products.places.shapes
             for name, shape in shapes.items():
                 found = tuple(weights[name].shape) if name in weights else None
@@ -99,7 +102,7 @@ class Channel(PyroModule):
             transducer.check(line)
         except MachineError as error:
             raise MachineError(f"the channel {self.kind}: {error}") from None
-        self._transducer = transducer
+        self._transducer, self._made_with = transducer, self._fixed()
         return line
 
     @pyro_method  # so that a site that is read twice is drawn once
@@ -114,7 +117,7 @@ class Channel(PyroModule):
     @property
     def transducer(self) -> Transducer:
         """The machine, ready to be used, for all values of the weights."""
-        if self._transducer is None:
+        if self._transducer is None or self._made_with != self._fixed():
             self.check()
         assert self._transducer is not None
         return self._transducer

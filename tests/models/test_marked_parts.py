@@ -15,6 +15,7 @@ from torch import Tensor
 
 from pyropunct.inference.forest import forest_of
 from pyropunct.inference.inside import log_evidence
+from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.parts import PartDraws, PartPair, PartScores, Shapes
 from pyropunct.inference.pyro.collapse import collapse_trees, tree_expectation, tree_problem
 from pyropunct.inference.pyro.decode import infer_trees
@@ -177,6 +178,12 @@ WENT = """# text = I went to the “special place”.
 2	Never	_	ADV	_	_	0	root	_	_
 3	”	_	PUNCT	_	_	2	punct	_	_
 """
+
+
+def test_parts_stand_between_one_mark_on_either_side() -> None:
+    pairs = Inventory(3, [[((), ()), ((1,), (2,)), ((1,), (2, 0)), ((), (2,))]])
+    assert part_marks(pairs, (",", "“", "”")).tolist() == [[1, 2]]
+    assert not len(part_marks(Inventory(3, [[((), ()), ((1,), (2, 0))]]), (",", "“", "”")))
 
 
 def test_the_example_of_the_paper() -> None:

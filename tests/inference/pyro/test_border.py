@@ -166,6 +166,8 @@ def test_a_channel_that_looks_at_trees(slips: bool) -> None:
     together = collapse_trees(some)(trees, SURFACE).posterior.log_evidence
     slopes = torch.autograd.grad(together.sum(), genres.effect)[0]
     assert slopes.abs().flatten(1).sum(1).gt(0).all()
+    others = replace(TREES, more={"genre": torch.tensor([0, 1])})
+    assert not torch.isclose(collapse_trees(some)(others, SURFACE).posterior.log_evidence, together).any()
     for number, (genre, case) in enumerate(zip((1, 0), CASES, strict=True)):
         alone, surface = batch_of([case])
         alone = replace(alone, more={"genre": torch.tensor([genre])})

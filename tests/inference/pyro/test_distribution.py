@@ -1,8 +1,10 @@
 """Punctuated trees as one distribution, beside the handlers, and by draws."""
 
 from collections import Counter
+from dataclasses import replace
 
 import pyro
+import pytest
 import torch
 from brute_force import chi_square_is_plausible
 from problems import batch_of, story_case, tiny_story, window
@@ -15,7 +17,8 @@ from pyropunct.inference.given import Given
 from pyropunct.inference.inside import posterior_pairs
 from pyropunct.inference.pyro.collapse import collapse_trees, tree_problem
 from pyropunct.inference.pyro.decode import infer_trees
-from pyropunct.inference.pyro.sites import PunctuatedTrees
+from pyropunct.inference.pyro.sites import BY_TREES, PunctuatedTrees, Sprouted, rewritten
+from pyropunct.inference.pyro.told import Told
 from pyropunct.models.story import Story
 
 STORY = tiny_story(window("left"))
@@ -103,3 +106,22 @@ def test_training_in_a_plate() -> None:
     with pyro.plate("draws", 3, dim=-2):
         expanded = distribution(TABLE).expand((3, 2))
     assert expanded.log_prob(SURFACE).shape == (3, 2)
+
+
+def test_a_decoded_tree_has_the_cost_of_its_punctemes() -> None:
+    """p(x | T) p(T' | T, x) is p(T', x | T) exp(-cost(T')), for any T'."""
+    cost = torch.linspace(0, 2, len(STORY.inventory.rows))
+    given = Given(TREES, STORY.inventory, TABLE[ROWS], STORY.channel.transducer, WEIGHTS, cost)
+
+    def model(given: Given) -> Told:
+        told = Told(given)
+        with told.plate:
+            pairs = pyro.sample("pairs", Sprouted(told), infer=BY_TREES)
+            told.show(pyro.sample("surface", rewritten(told, pairs), obs=SURFACE))
+        return told
+
+    decoded = poutine.trace(infer_trees(model)).get_trace(given)
+    choices = decoded.nodes["pairs"]["value"]
+    known = poutine.trace(poutine.condition(model, {"pairs": choices})).get_trace(replace(given, cost=None))
+    of_choices = known.nodes["_RETURN"]["value"].cost(given.of_pairs(cost)).sum()
+    assert float(decoded.log_prob_sum()) == pytest.approx(float(known.log_prob_sum() - of_choices), abs=1e-5)

@@ -63,6 +63,14 @@ def log_probs(model: object, *args: object) -> dict[str, float]:
     }
 
 
+def test_scores_become_probabilities_of_trees() -> None:
+    """Of several sentences, whose trees have several attachments to the root; all trees add up to 1."""
+    one = latent()
+    trees = LatentTrees.of_scores(one.words, one.forest, one.relation, 3 * one.log_arcs)
+    chances = torch.stack([trees.log_arcs[mask > 0].sum().exp() for mask in masks(trees)])
+    torch.testing.assert_close(chances.sum(), torch.ones((), dtype=torch.double))
+
+
 def test_equation_1(story: Story) -> None:
     trees = latent()
     by_tree = []

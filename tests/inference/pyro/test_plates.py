@@ -368,3 +368,16 @@ def test_nuts_where_some_weights_make_the_surface_impossible() -> None:
     drawn = chain.get_samples()["weight"]
     assert (drawn > 0).all()
     assert len(drawn.unique()) > 5
+
+
+def test_values_of_weights_need_the_dimension_of_trees() -> None:
+    """Pyro's parallel prediction leaves it out, so that two samples would be those of the two trees."""
+    story, tables = tiny_story(window("left")), torch.stack([torch.arange(9.0), -torch.arange(9.0)])
+    samples = {"attach.table": tables, "channel.edit_logits": story.channel.edit_logits.expand(2, 3, 3, 4)}
+    with pytest.raises(ValueError, match=r"site 'attach.table' has a value of shape \(2, 9\) .* \(2, 1, 9\)"):
+        Predictive(story, {"attach.table": tables}, parallel=True)(TREES)
+    full = {name: value.unsqueeze(1) for name, value in samples.items()}
+    drawn = Predictive(infer_trees(story, 0), full, parallel=True)(TREES, SURFACE)["pairs"]
+    for sample, table in enumerate(tables):
+        story.attach.table = table
+        assert torch.equal(drawn[sample].flatten(), infer_trees(story, 0)(TREES, SURFACE).choices)

@@ -21,7 +21,7 @@ from pyropunct.models.channel.window import SlidingWindow
 from pyropunct.models.story import Story
 from pyropunct.models.trees import TreeBatch
 
-TREES = tree_batch([[2, 0], [0, 1, 2]], [1, 0, 2, 1, 2])
+TREES = tree_batch([[0], [2, 0]], [1, 0, 2])
 DRAWS = 3000
 
 
@@ -33,7 +33,7 @@ class OfTrees(SlidingWindow):
         return {"edit": logits.softmax(-1)}
 
     def longer(self, trees: TreeBatch) -> Tensor:
-        return (trees.forest.node_start.diff() - 2.0)[:, None, None, None]
+        return (trees.forest.node_start.diff() - 1.0)[:, None, None, None]
 
 
 MAKE = {name: channel.make for name, channel in CHANNELS.items()} | {
@@ -84,7 +84,7 @@ def test_surfaces_are_drawn_with_their_probabilities(name: str, draw: Any) -> No
         alone = PunctuatedTrees(told.given(TREES.pick([tree])))
         chances = [float(alone.log_prob(padded(surface)).exp()) for surface in common]
         observed = [counts[surface] for surface in common]
-        assert len(common) > 1 or sum(observed) > 100
+        assert sum(observed) > 100
         assert chi_square_is_plausible(
             [*observed, DRAWS - sum(observed)], [*chances, 1 - sum(chances)], DRAWS
         )
