@@ -33,18 +33,20 @@ class TreeArrays(NamedTuple):
     right_child: Ints
     is_first: NDArray[np.bool_]
     is_last: NDArray[np.bool_]
+    begins: NDArray[np.bool_]
     sprouting: Sprouting
 
 
-def trees_of(forest: Forest, has_parts: bool = False) -> TreeArrays:
-    """A forest as the compiled loops see it."""
-    names = TreeArrays._fields[:-3]
+def trees_of(forest: Forest, has_parts: bool = False, begins: NDArray[np.bool_] | None = None) -> TreeArrays:
+    """A forest as the compiled loops see it; ``begins``, (S,), says in which slots a clause begins."""
+    names = TreeArrays._fields[:-4]
     columns = {name: np.ascontiguousarray(getattr(forest, name).cpu().numpy()) for name in names}
     is_first, is_last = np.zeros((2, forest.num_slots), np.bool_)
     start = forest.slot_start.cpu().numpy()
     is_first[start[:-1]], is_last[start[1:] - 1] = True, True
     sprouting = forest.sprouting_with_parts if has_parts else forest.sprouting
-    return TreeArrays(**columns, is_first=is_first, is_last=is_last, sprouting=sprouting)
+    begins = np.zeros(forest.num_slots, np.bool_) if begins is None else begins
+    return TreeArrays(**columns, is_first=is_first, is_last=is_last, begins=begins, sprouting=sprouting)
 
 
 class DrawTables(NamedTuple):
@@ -94,6 +96,7 @@ class Punctemes(NamedTuple):
     :ivar longest: the number of tokens in the longest puncteme.
     :ivar start_token: the token at the left of the first slot of a tree, or -1.
     :ivar end_token: the token at the right of the last slot of a tree, or -1.
+    :ivar clause_token: the token at the left of a slot where a clause begins, or -1; no surface has it.
     """
 
     left_start: Ints
@@ -104,6 +107,7 @@ class Punctemes(NamedTuple):
     longest: int
     start_token: int
     end_token: int
+    clause_token: int
 
 
 NO_MARKS = np.zeros((0, 2), np.int64)
@@ -113,7 +117,7 @@ NO_MARKS = np.zeros((0, 2), np.int64)
 def punctemes_of(inventory: Inventory, marks: Ints = NO_MARKS) -> Punctemes:
     """The punctemes of an inventory, and (kinds, 2) the marks of parts."""
     left, right = inventory.padded_rows
-    start, end = inventory.start_token, inventory.end_token
+    walls = inventory.start_token, inventory.end_token, inventory.clause_token
     return Punctemes(
         starts_of((left >= 0).sum(-1)),
         left[left >= 0],
@@ -121,8 +125,7 @@ def punctemes_of(inventory: Inventory, marks: Ints = NO_MARKS) -> Punctemes:
         right[right >= 0],
         marks,
         inventory.longest,
-        NONE if start is None else start,
-        NONE if end is None else end,
+        *(NONE if token is None else token for token in walls),
     )
 
 
@@ -350,6 +353,17 @@ def _underlying(punctemes: Punctemes, tables: DrawTables, draw: int, events: Spr
     return length
 
 
+@inner
+def _without(out: Array, begin: int, end: int, token: int) -> int:
+    """Remove a token from ``out[begin:end]``; the new end."""
+    size = begin
+    for place in range(begin, end):
+        if out[place] != token:
+            out[size] = out[place]
+            size += 1
+    return size
+
+
 @compiled
 def rewrite(
     trees: TreeArrays, punctemes: Punctemes, machine: Sampler, tables: DrawTables, slots: Ints
@@ -368,6 +382,8 @@ def rewrite(
         string = np.empty((end - begin) * max(1, punctemes.longest) + 2, np.int64)
         string[0] = punctemes.start_token
         first_token = 0 if trees.is_first[slot] and punctemes.start_token >= 0 else 1
+        if trees.begins[slot]:
+            string[0], first_token = punctemes.clause_token, 0
         ends = trees.is_last[slot] and punctemes.end_token >= 0
         for draw in range(tables.slot_draws[slot]):
             length = _underlying(punctemes, tables, draw, events, string)
@@ -379,6 +395,8 @@ def rewrite(
             while written < 0:
                 out = doubled(out)
                 written = rewritten(machine, string, first_token, length, bits, out, size)
+            if trees.begins[slot]:
+                written = _without(out, size, written, punctemes.clause_token)
             lengths[place * columns + draw] = written - size
             size = written
     return lengths, out[:size]

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from pyropunct.inference.inside import refuse_transforms
 from pyropunct.inference.inventory import Inventory
-from pyropunct.inference.machines.evidence import SlotEvidence
+from pyropunct.inference.machines.evidence import SlotEvidence, hiding
 from pyropunct.inference.machines.transducers import Transducer
 from pyropunct.inference.packed import PackedForest
 from pyropunct.inference.pairs import log_probabilities
@@ -34,6 +34,10 @@ A table, (R,), has a number for each row of the inventory: for each pair (l, r) 
 function is given the nodes, (C,), and the rows, (C,), of all pairs that the nodes may sprout; it returns (C,)
 numbers.
 """
+
+
+OPENS = "opens a clause"
+"""The column of trees (``more``) that says of each word whether a clause begins behind it, 1 or 0."""
 
 
 class Trees(Protocol):
@@ -119,6 +123,29 @@ class Given:
     def start(self) -> Tensor:
         """(N + 1,) where the pairs of each node start."""
         return torch.from_numpy(self.inventory.choice_start(self.trees.relation))
+
+    @cached_property
+    def clause(self) -> Tensor | None:
+        """(S,) in which slots a clause begins; None if the inventory has no token for it."""
+        opens = getattr(self.trees, "more", {}).get(OPENS)
+        if opens is None or self.is_latent or self.inventory.clause_token is None:
+            return None
+        place = opens.nonzero()[:, 0].cpu()
+        clause = torch.zeros(self.forest.num_slots, dtype=torch.bool)
+        clause[place + self.forest.tree[place] + 1] = True
+        return clause
+
+    def with_clauses(self, evidence: SlotEvidence, slots: Tensor) -> SlotEvidence:
+        """The evidence about some slots; no page shows what the channel does with a clause's token."""
+        if self.clause is None or not self.clause[slots].any():
+            return evidence.of(slots) if len(slots) < len(evidence) else evidence
+        known = evidence.of(slots)
+        token = self.inventory.clause_token
+        assert token is not None
+        return SlotEvidence(
+            hiding(known.distinct[place], token) if begins else known.distinct[place]
+            for place, begins in zip(known.place.tolist(), self.clause[slots].tolist(), strict=True)
+        )
 
     def channels(self, slots: Tensor) -> list[tuple[Tensor, Tensor]]:
         """The channel's weights, (..., P), each with the slots that it rewrites, tree by tree if need be."""

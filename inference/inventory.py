@@ -43,6 +43,7 @@ class Inventory:
     :param pairs: for each relation its puncteme pairs, sorted here, the pair of empty punctemes first.
     :param start_token: the token at the left of the first slot of every tree, if any.
     :param end_token: the token at the right of the last slot of every tree, if any.
+    :param clause_token: the token at the left of slots where a clause begins, if any; it is in no surface.
     :raises ValueError: if a relation lacks the pair of empty punctemes.
     """
 
@@ -52,6 +53,7 @@ class Inventory:
         pairs: Sequence[Sequence[tuple[Puncteme, Puncteme]]],
         start_token: int | None = None,
         end_token: int | None = None,
+        clause_token: int | None = None,
     ) -> None:
         for relation, some in enumerate(pairs):
             if ((), ()) not in some:
@@ -59,6 +61,7 @@ class Inventory:
         self.num_tokens = num_tokens
         self.start_token = start_token
         self.end_token = end_token
+        self.clause_token = clause_token
         # The empty tuple sorts first, which puts the pair of empty punctemes at choice 0 and
         # all pairs with an empty left puncteme at the head of the list: Algorithm 1 relies on it.
         self.pairs = [sorted(set(some)) for some in pairs]

@@ -24,6 +24,7 @@ class Underlying:
     Reading them raises a ValueError if a choice is outside of its W_d.
 
     :param marks: (kinds, 2) the marks of parts of constituents, if there may be some.
+    :param clause: (S,) in which slots a clause begins, if it is known.
     """
 
     forest: Forest
@@ -32,6 +33,7 @@ class Underlying:
     choices: Tensor
     slots: Tensor
     marks: Tensor | None = None
+    clause: Tensor | None = None
 
     @cached_property
     def tokens(self) -> Tensor:
@@ -55,6 +57,8 @@ class Underlying:
         start, end = torch.full((2, self.forest.num_slots), EMPTY).unbind()
         if self.inventory.start_token is not None:
             start[self.forest.slot_start[:-1]] = self.inventory.start_token
+        if self.clause is not None and self.inventory.clause_token is not None:
+            start[self.clause] = self.inventory.clause_token
         if self.inventory.end_token is not None:
             end[self.forest.slot_start[1:] - 1] = self.inventory.end_token
         return start, end
@@ -162,7 +166,7 @@ class SurfaceStrings:
             path = ways.path(u, known, None if best else generator)
             if path is None:
                 raise ValueError(f"the underlying string {u} cannot become what is known of slot {slot}")
-            yield path.surface
+            yield [token for token in path.surface if token != self.underlying.inventory.clause_token]
 
 
 def _rows(values: Tensor, batch: torch.Size, dims: int) -> Tensor:

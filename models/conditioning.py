@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from pyropunct.inference.forward import Strings
 from pyropunct.inference.inside import impossible_slot, log_evidence, posterior_draws
-from pyropunct.inference.machines.evidence import Evidence, SlotEvidence, evidence_of, padded
+from pyropunct.inference.machines.evidence import Evidence, SlotEvidence, evidence_of, hiding, padded
 from pyropunct.inference.machines.paths import Ways
 from pyropunct.inference.machines.sampling import Sampler, rewrite_all
 from pyropunct.inference.pairs import log_probabilities
@@ -66,7 +66,7 @@ class Conditioned:
         generator: np.random.Generator,
     ) -> None:
         self._story, self._trees, self._generator = story, trees, generator
-        self._given = story.given(trees)
+        self._given, self._clause_token = story.given(trees), story.inventory.clause_token
         self._log_prior = np.log(np.array(weights))
         self._evidence, self._all = SlotEvidence(evidence), SlotEvidence([*evidence] * len(trees))
         self._sets = np.array([distinct.is_set for distinct in self._evidence.distinct])
@@ -137,7 +137,7 @@ class Conditioned:
         waiting = np.arange(len(rows))
         for _ in range(TRIES):
             bits = self._generator.integers(1 << 64, size=len(waiting), dtype=np.uint64)
-            drawn = self.strings.number(*rewrite_all(machine, rows[waiting], bits))
+            drawn = self.strings.number(*self._shown(*rewrite_all(machine, rows[waiting], bits)))
             kept = self._are_allowed(place[waiting], drawn)
             of_rows[waiting[kept]] = drawn[kept]
             waiting = waiting[~kept]
@@ -156,11 +156,19 @@ class Conditioned:
         return np.array([self._allowed[pair] for pair in pairs], np.bool_)[back]
 
     def _completed(self, underlying: Ints, evidence: Evidence, ways: Ways) -> int:
-        string = [token for token in underlying.tolist() if token >= 0]
+        string, clause = [token for token in underlying.tolist() if token >= 0], self._clause_token
+        if string[:1] == [clause]:
+            evidence = hiding(evidence, string[0])
         path = ways.path(string, evidence, self._generator)
         assert path is not None  # for the punctemes were drawn given the evidence
-        tokens = np.array(path.surface, np.int64)
+        tokens = np.array([token for token in path.surface if token != clause], np.int64)
         return int(self.strings.number(np.array([len(tokens)]), tokens)[0])
+
+    def _shown(self, lengths: Ints, tokens: Ints) -> tuple[Ints, Ints]:
+        """Strings without the token for the beginning of a clause, which no page shows."""
+        kept = tokens != (-1 if self._clause_token is None else self._clause_token)
+        string = np.repeat(np.arange(len(lengths)), lengths)
+        return np.bincount(string[kept], minlength=len(lengths)), tokens[kept]
 
     # Their probabilities in the story
 

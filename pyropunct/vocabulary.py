@@ -13,11 +13,13 @@ from torch import Tensor
 from pyropunct.errors import InputError
 from pyropunct.files import texts, types, whole_numbers
 from pyropunct.inference.forest import forest_of
+from pyropunct.inference.given import OPENS
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.machines.evidence import EMPTY, padded
 from pyropunct.models.symmetry import CLOSERS
 from pyropunct.models.trees import READING, TREEBANK, TreeBatch, string_number
-from pyropunct.text.marks import ABBREVIATION_DOT, SPECIAL, START, UNKNOWN, Surface
+from pyropunct.text.marks import ABBREVIATION_DOT, CLAUSE, SPECIAL, START, UNKNOWN, Surface
+from pyropunct.treebank.clauses import opens_clause
 from pyropunct.treebank.orthography import CLOSING, DELIMITING, FINAL, FUNCTIONS, SEPARATING, mark_functions
 from pyropunct.treebank.tree import MAIN_TREEBANK, Tree
 
@@ -65,7 +67,8 @@ class Vocabulary:
     @cached_property
     def inventory(self) -> Inventory:
         """The sets W_d for the inference engine; START is at the left of every sentence."""
-        return Inventory(len(self.tokens), self.pairs, start_token=self.token_number[START])
+        number = self.token_number
+        return Inventory(len(self.tokens), self.pairs, number[START], clause_token=number.get(CLAUSE))
 
     @cached_property
     def token_number(self) -> dict[str, int]:
@@ -92,6 +95,10 @@ class Vocabulary:
         """
         _, tags, forms = self._numbers
         more = self._numbers_of_strings(trees)
+        if CLAUSE in self.token_number:
+            more[OPENS] = torch.tensor(
+                [one for tree in trees for one in opens_clause(tree)], dtype=torch.long
+            )
         if len(self.treebanks) > 1:
             of = {name: number for number, name in enumerate(self.treebanks)}
             named = torch.tensor([of.get(tree.treebank or self.main, 0) for tree in trees])
@@ -217,7 +224,9 @@ def in_shape(form: str, shape: int) -> str:
     return {2: form[:1].upper() + form[1:], 3: form.upper(), 5: form.upper()}.get(shape, form)
 
 
-def build_vocabulary(examples: Sequence[tuple[Tree, Surface]], *, flanking: bool = False) -> Vocabulary:
+def build_vocabulary(
+    examples: Sequence[tuple[Tree, Surface]], *, flanking: bool = False, clauses: bool = False
+) -> Vocabulary:
     """Collect the types of a training treebank (Li, Wang & Eisner 2019, section 4).
 
     W_d holds every pair of slot strings seen around a constituent with relation d, also without the final
@@ -229,6 +238,7 @@ def build_vocabulary(examples: Sequence[tuple[Tree, Surface]], *, flanking: bool
     START stands outside all constituents and is part of no puncteme.
 
     :param flanking: W_d holds only the pairs of strings seen around a constituent, as in the paper.
+    :param clauses: the channel has a token for the beginning of a clause: see `opens_clause`.
     :raises InputError: if there are more than `MOST_MARKS` kinds of marks.
     """
     marks = Counter(mark for _, surface in examples for slot in surface for mark in slot)
@@ -239,7 +249,7 @@ def build_vocabulary(examples: Sequence[tuple[Tree, Surface]], *, flanking: bool
             f"{len(frequent)} kinds of marks stand {MARK_COUNT} times or more in the training treebank, but "
             f"a model takes {MOST_MARKS} at most; are these marks of punctuation: {rarest}?"
         )
-    tokens = SPECIAL + tuple(frequent)
+    tokens = (*SPECIAL, *frequent, *([CLAUSE] if clauses else []))
     seen = Counter(relation for tree, _ in examples for relation in tree.relations)
     relations = (OTHER, *sorted(name for name, count in seen.items() if count >= RELATION_COUNT))
     tags = (OTHER, *sorted({tag for tree, _ in examples for tag in tree.tags}))
@@ -256,7 +266,7 @@ def with_pairs_of(
     vocabulary: Vocabulary, examples: Sequence[tuple[Tree, Surface]], *, flanking: bool = False
 ) -> Vocabulary:
     """The same types, with the sets W_d of these examples."""
-    singles = [(number,) for number in range(1, len(vocabulary.tokens))]
+    singles = [(number,) for number, token in enumerate(vocabulary.tokens) if token not in (START, CLAUSE)]
     always: set[Pair] = {((), ())} | {(one, ()) for one in singles} | {((), one) for one in singles}
     pairs = [{((), ())} if flanking else set(always) for _ in vocabulary.relations]
     seen = Counter[Pair]()

@@ -165,6 +165,19 @@ class Automata(NamedTuple):
         flat = flat.index_add(-1, place.to(flat.device), self.weight)
         return flat.reshape(*flat.shape[:-1], automata, self.num_tokens, states, states)
 
+    def behind(self, token: int) -> "Automata":
+        """Automata that have read a token: their initial weights are those of the states that it leads to."""
+        block = np.arange(len(self.state_start) - 1) * self.num_tokens + token
+        sizes = self.arc_start[block + 1] - self.arc_start[block]
+        arcs, first = runs(self.arc_start[block], sizes), np.repeat(self.state_start[:-1], sizes)
+        arc, source, target = (
+            torch.from_numpy(places).to(self.weight.device)
+            for places in (arcs, first + self.source[arcs], first + self.target[arcs])
+        )
+        flow = self.initial[..., source] * self.weight[..., arc]
+        zeros = flow.new_zeros((*flow.shape[:-1], self.initial.shape[-1]))
+        return self._replace(initial=zeros.index_add(-1, target, flow))
+
     def end_vectors(self) -> tuple[Tensor, Tensor]:
         """Initial and final weights of every automaton, (..., K, Q) each, padded with zeros."""
         sizes = np.diff(self.state_start)

@@ -106,6 +106,12 @@ def with_hidden(string: Sequence[int], hidden: Iterable[int]) -> Evidence:
     return line._replace(steps=(*line.steps, *loops), string=None if loops else line.string)
 
 
+def hiding(evidence: Evidence, token: int) -> Evidence:
+    """The same evidence, where another token may stand anywhere in the string, or nowhere."""
+    loops = (Step(token, state, state) for state in range(evidence.num_states))
+    return evidence._replace(steps=(*evidence.steps, *loops), string=None)
+
+
 def any_over(tokens: Iterable[int]) -> Evidence:
     """Any string of these tokens, the empty one too."""
     return with_hidden((), tokens)

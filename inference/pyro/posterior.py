@@ -159,15 +159,26 @@ def problem_of(
     """The sum over T' with these log p(l, r | w), whatever marks are inside."""
     automata_of = automata_of or given.transducer.automata
     automata, place, count = [], torch.empty_like(evidence.place), 0
-    for weights, some in given.channels(torch.arange(given.forest.num_slots)):
-        known = evidence.of(some) if given.is_by_tree else evidence
-        automata.append(automata_of(known.distinct, detach_provenance(weights)))
-        place[some] = known.place + count
-        count += len(known.distinct)
+    for weights, slots in given.channels(torch.arange(given.forest.num_slots)):
+        for begins, some in _by_clause(given, slots):
+            known = given.with_clauses(evidence, some)
+            found = automata_of(known.distinct, detach_provenance(weights))
+            token = given.inventory.clause_token
+            automata.append(found.behind(token) if begins and token is not None else found)
+            place[some] = known.place + count
+            count += len(known.distinct)
     problem = Problem(
         given.forest, given.inventory, given.trees.relation, log_pairs, side_by_side(automata), place
     )
     return problem if given.parts is None else _with_parts(problem, given.parts, evidence.settled())
+
+
+def _by_clause(given: Given, slots: Tensor) -> list[tuple[bool, Tensor]]:
+    """Slots, and those where a clause begins apart from them."""
+    if given.clause is None:
+        return [(False, slots)]
+    begins = given.clause[slots]
+    return [(kind, slots[begins == kind]) for kind in (False, True) if (begins == kind).any()]
 
 
 def _with_parts(problem: Problem, scores: PartScores, surface: Tensor) -> Problem:

@@ -178,7 +178,7 @@ class Told:
         evidence, rows = evidence_of(self.posterior.surface), []
         for weights, some in self.given.channels(torch.arange(self.given.forest.num_slots)):
             strings = surface_strings(self.given, self.choices, weights, some)
-            rows.append(strings.complete(evidence.of(some), best))
+            rows.append(strings.complete(self.given.with_clauses(evidence, some), best))
         self._completed = torch.cat(as_wide(rows), -2)
         return self._completed
 
@@ -208,7 +208,9 @@ def refuse_misfit(given: Given, surface: Any) -> None:
 def surface_strings(given: Given, choices: Tensor, weights: Tensor, slots: Tensor) -> SurfaceStrings:
     """p(x_i | u_i) of slots, with one of `Given.channels`."""
     marks = None if given.parts is None else given.parts.marks.cpu()
-    underlying = Underlying(given.forest, given.inventory, given.trees.relation, choices, slots, marks)
+    underlying = Underlying(
+        given.forest, given.inventory, given.trees.relation, choices, slots, marks, given.clause
+    )
     return SurfaceStrings(underlying, given.transducer, weights)
 
 
@@ -220,7 +222,8 @@ def log_rewritten(given: Given, choices: Tensor, surface: Surface) -> Tensor:
         )
     evidence, total = evidence_of(surface), None
     for weights, some in given.channels(torch.arange(given.forest.num_slots)):
-        each = surface_strings(given, choices, weights, some).log_prob(evidence.of(some))
+        known = given.with_clauses(evidence, some)
+        each = surface_strings(given, choices, weights, some).log_prob(known)
         sums = each.new_zeros((*each.shape[:-1], given.forest.num_trees))
         sums = sums.index_add(-1, given.forest.slot_tree[some].to(each.device), each)
         total = sums if total is None else total + sums

@@ -128,6 +128,7 @@ class TokenBigrams(torch.nn.Module):
     The start token is an exception: it comes first if the underlying string has it, and nowhere else.
 
     :param strings: the non-empty surface strings of a training treebank.
+    :param clause_token: a token that no surface has.
     :param smoothing: the number added to the count of every bigram.
     """
 
@@ -136,6 +137,7 @@ class TokenBigrams(torch.nn.Module):
         strings: Iterable[Sequence[int]],
         num_tokens: int,
         start_token: int | None = None,
+        clause_token: int | None = None,
         smoothing: float = 0.05,
     ) -> None:
         super().__init__()
@@ -146,6 +148,8 @@ class TokenBigrams(torch.nn.Module):
             for before, after in self._steps(string, stop):
                 counts[before, after] += 1
         counts[stop, stop] = 0
+        if clause_token is not None:
+            counts[:, clause_token] = 0
         if start_token is not None:
             counts[:, start_token] = 0
         self.probabilities: Tensor

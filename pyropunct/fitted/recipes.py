@@ -54,6 +54,8 @@ class Recipe:
         preferring it.
     :ivar parts: whether brackets and quotation marks may enclose a part of a constituent, see
         `pyropunct.models.extensions`.
+    :ivar clauses: whether the channel knows where a clause begins behind a conjunction or subordinator, as it
+        knows where a sentence begins: then it learns whether a comma stays there.
     :ivar flanking: whether W_d has only the pairs of punctemes that flank a constituent in training.
     :ivar slip_mean: the mean of the normal prior of the log-odds of a slip; ``slip_scale`` its standard
         deviation.
@@ -92,6 +94,7 @@ class Recipe:
     economy_weight: From0 = 0.2
     empty_score: Annotated[float, Range(0, 1000)] = 0.0
     parts: bool = True
+    clauses: bool = False
     flanking: bool = False
     slip_mean: Annotated[float, Range(-1000, 1000)] = -7.0
     slip_scale: Above0 = 1.0

@@ -27,7 +27,7 @@ from pyropunct.models.learned import (
 from pyropunct.models.story import Story
 from pyropunct.models.syntax import HeadOutward
 from pyropunct.models.written_words import Words
-from pyropunct.text.marks import SPECIAL, START
+from pyropunct.text.marks import CLAUSE, SPECIAL, START
 from pyropunct.vocabulary import Vocabulary
 
 SYNTAX_TABLE = "syntax.probabilities"
@@ -52,10 +52,14 @@ def build_story(vocabulary: Vocabulary, recipe: Recipe, surfaces: Sequence[Tenso
     """
     sizes = {name: len(getattr(vocabulary, name.removeprefix("num_"))) for name in SIZES}
     inventory, tokens = vocabulary.inventory, vocabulary.tokens
-    classes = (*SPECIAL, *vocabulary.functions[len(SPECIAL) :])  # those of the special tokens are their own
+    special = (*SPECIAL, CLAUSE)  # their classes are their own
+    of_tokens = zip(tokens, vocabulary.functions or [""] * len(tokens), strict=True)
+    classes = tuple(token if token in special else function for token, function in of_tokens)
     of_marks = {"functions": classes, "marks": tokens, "treebanks": vocabulary.treebanks}
     strings = [tuple(t for t in row if t != EMPTY) for surface in surfaces for row in surface.tolist()]
-    bigrams = TokenBigrams([s for s in strings if s], len(tokens), vocabulary.token_number[START])
+    bigrams = TokenBigrams(
+        [s for s in strings if s], len(tokens), vocabulary.token_number[START], inventory.clause_token
+    )
     with pyro.settings.context(module_local_params=True):
         of_trees = len(vocabulary.relations), len(vocabulary.tags)
         enclosing = part_marks(inventory, tokens)

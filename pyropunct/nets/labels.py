@@ -15,7 +15,7 @@ from torch import Tensor
 
 from pyropunct.files import texts, types
 from pyropunct.nets.word_embedding import padded
-from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface, displayed_string, marks_of
+from pyropunct.text.marks import ABBREVIATION_DOT, CLAUSE, START, UNKNOWN, Surface, displayed_string, marks_of
 from pyropunct.vocabulary import MARK_COUNT
 
 SlotString = tuple[str, ...]
@@ -48,7 +48,7 @@ class Labels:
 
     def require_marks(self, tokens: Iterable[str]) -> None:
         """Raise `ValueError` if a model's tokens, with or without START, have other marks."""
-        if others := set(self.marks) ^ (set(tokens) - {START}):
+        if others := set(self.marks) ^ (set(tokens) - {START, CLAUSE}):
             raise ValueError(
                 f"the tagger does not have the marks of the model: {displayed_string(sorted(others))}"
             )

@@ -16,7 +16,7 @@ from pyropunct.models.conditioning import Conditioned, WeightedDraws
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.restore.decoders import DECODERS
 from pyropunct.restore.rewriting import without_unknown
-from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface, marks_of
+from pyropunct.text.marks import ABBREVIATION_DOT, CLAUSE, START, UNKNOWN, Surface, marks_of
 from pyropunct.vocabulary import Vocabulary
 
 Known = Evidence | Sequence[str] | None
@@ -64,7 +64,7 @@ def _numbers(vocabulary: Vocabulary, marks: Collection[str]) -> frozenset[int]:
 
 def _printable(vocabulary: Vocabulary) -> frozenset[int]:
     """The tokens that restored strings may contain."""
-    return _numbers(vocabulary, set(vocabulary.tokens) - {START, UNKNOWN})
+    return _numbers(vocabulary, set(vocabulary.tokens) - {START, CLAUSE, UNKNOWN})
 
 
 def evidence_of_marks(

@@ -8,7 +8,15 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from pyropunct.files import texts, whole_numbers
-from pyropunct.text.marks import COMMON, SPECIAL, STRAIGHT, WIDE, space_beside_mark, space_between_words
+from pyropunct.text.marks import (
+    CLAUSE,
+    COMMON,
+    SPECIAL,
+    STRAIGHT,
+    WIDE,
+    space_beside_mark,
+    space_between_words,
+)
 
 ALIKE = 2.0
 """The weight of a word's tag, in observations of the word."""
@@ -200,7 +208,7 @@ class Conventions:
 
     def meant(self, tokens: Collection[str]) -> dict[str, str]:
         """Which of a model's tokens a mark stands for that this treebank, or another language, writes."""
-        wide = {mark.translate(WIDE): mark for mark in tokens if mark not in SPECIAL}
+        wide = {mark.translate(WIDE): mark for mark in tokens if mark not in (*SPECIAL, CLAUSE)}
         others = {form: mark for form, mark in (wide | COMMON).items() if form not in tokens}
         own = {form: mark for mark, form in self.quotes.items() if form not in STRAIGHT}
         return {form: mark for form, mark in (others | own).items() if mark in tokens}

@@ -22,6 +22,11 @@ SPECIAL = (START, ABBREVIATION_DOT, UNKNOWN)
 """The tokens that are no marks of their own on the page: the first tokens of every vocabulary."""
 
 
+CLAUSE = "\t⟨"
+"""The beginning of a clause behind a conjunction or subordinator, given by the tree: it can absorb a comma.
+It is a token of the channel, but no page has it."""
+
+
 def marks_of(slot: Sequence[str]) -> tuple[str, ...]:
     """The tokens of a slot without the sentence start."""
     return tuple(token for token in slot if token != START)
@@ -29,7 +34,7 @@ def marks_of(slot: Sequence[str]) -> tuple[str, ...]:
 
 def display(token: str) -> str:
     """The token for display: ``^``, ``abbr.``, ``UNK``, or the mark, escaped if it looks like these."""
-    return f"\\{token}" if f"\t{token}" in SPECIAL else token.removeprefix("\t")
+    return f"\\{token}" if f"\t{token}" in (*SPECIAL, CLAUSE) else token.removeprefix("\t")
 
 
 def displayed_string(tokens: Iterable[str]) -> str:

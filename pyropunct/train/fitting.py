@@ -199,7 +199,9 @@ def fit_story(
     recipe = Recipe() if recipe is None else recipe
     train, dev = held_out(train) if dev is None else (tuple(train), tuple(dev))
     vocabulary = build_vocabulary(
-        [(sentence.tree, sentence.surface) for sentence in train], flanking=recipe.flanking
+        [(sentence.tree, sentence.surface) for sentence in train],
+        flanking=recipe.flanking,
+        clauses=recipe.clauses,
     )
     if len(vocabulary.treebanks) > 1 and OF_TREEBANKS not in recipe.families:
         recipe = replace(recipe, families=(*recipe.families, OF_TREEBANKS))
