@@ -36,6 +36,18 @@ UNMATCHED = 30.0
 """How many marks an unmatched side of a constituent counts as in `Economy`."""
 
 
+BOTH, LONE_LEFT, LONE_RIGHT = range(1, 4)
+
+
+def _kind_of_comma(left: Sequence[str], right: Sequence[str], function: Mapping[str, str]) -> int:
+    """Whether a pair is one delimiting mark on both sides, on the left or on the right; 0 for other pairs."""
+    if {function[mark] for mark in (*left, *right)} != {DELIMITING} or max(len(left), len(right)) > 1:
+        return 0
+    if left and right:
+        return BOTH if left == right else 0
+    return LONE_LEFT if left else LONE_RIGHT
+
+
 def _inside(puncteme: Sequence[str], function: Mapping[str, str]) -> int:
     """How many delimiting marks of a puncteme, from the outside, follow a bracket or quotation mark."""
     brackets = [rank for rank, mark in enumerate(puncteme) if mark in PAIRED]
@@ -88,14 +100,17 @@ class Economy:
         }
         function = dict(zip(marks, functions or [FINAL] * len(marks), strict=True))
         costs = {mark: COSTS.get(function[mark], COSTS[SEPARATING]) for mark in marks}
-        rows = []
+        rows, kinds = [], []
         for left, right in as_marks(inventory, marks):
             paired, *alone = facing(left, right)
             cost = sum(costs[mark][0] for mark in paired) + sum(costs[mark][1] for mark in chain(*alone))
             cost += INSIDE * (_inside(left, function) + _inside(right[::-1], function))
             deeper = (sum(costs[mark][2] for mark in side) for side in alone)
             rows.append((cost, *deeper, *unmatched_sides(left, right)))
-        self._rows = torch.tensor(rows, dtype=torch.double)
+            kinds.append(_kind_of_comma(left, right, function))
+        self._rows, self._kind = torch.tensor(rows, dtype=torch.double), torch.tensor(kinds)
+        sizes = torch.from_numpy(inventory.pair_start).diff()
+        self._relation = torch.repeat_interleave(sizes)
 
     def cost(
         self,
@@ -104,6 +119,7 @@ class Economy:
         weight: float = 1.0,
         *,
         balanced: bool = True,
+        one_sided: Tensor | None = None,
     ) -> Callable[[Tensor, Tensor], Tensor]:
         """kappa n(T') as a cost of pairs, for `pyropunct.inference.given.Given`.
 
@@ -111,7 +127,12 @@ class Economy:
 
         :param surface: (S, L) the page; if it is something else, no mark is known to lack its partner there.
         :param balanced: whether c counts.
+        :param one_sided: (D, 2) how much more one delimiting mark counts than two that face each other, for
+            constituents of each relation behind and before their heads, where that mark is on the side of the
+            head; by default 2.
         """
+        words = torch.arange(forest.num_nodes) if not isinstance(forest, PackedForest) else forest.word
+        before = (words < forest.head).long()
         if isinstance(forest, PackedForest):
             nothing = torch.zeros(forest.num_nodes)
             above_left, above_right, lone_left, lone_right = (nothing,) * 4
@@ -124,6 +145,12 @@ class Economy:
 
         def numbers(node: Tensor, row: Tensor) -> Tensor:
             cost, left, right, unmatched_left, unmatched_right = self._rows[row].unbind(-1)
+            if one_sided is not None:
+                kind, side = self._kind[row], before[node]
+                more = one_sided.to(cost)[self._relation[row], side]
+                is_near = kind == torch.where(side == 1, LONE_RIGHT, LONE_LEFT)
+                cost = torch.where(kind == BOTH, 1 + (-more).clamp(min=0), cost)
+                cost = torch.where(is_near, 1 + more.clamp(min=0), cost)
             inside = above_left[node] * left + above_right[node] * right
             unmatched = unmatched_left * (1 - lone_left[node]) + unmatched_right * (1 - lone_right[node])
             return weight * (cost + inside + balanced * UNMATCHED * unmatched)

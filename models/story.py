@@ -56,6 +56,7 @@ class Story(PyroModule):
         the channel absorbs all but one.
     :param reading: scores of a network's predictions: see `pyropunct.models.extensions`.
     :param parts: marks around parts of constituents: see `pyropunct.models.extensions`.
+    :param page_decides: whether training chooses the costs of lone commas: see `Economy.cost`.
     :ivar is_settled: whether economy counts unmatched marks.  Training says no in its first half: before the
         edits are learned, a quotation that is closed before the period looks like one that ends behind it.
     """
@@ -73,6 +74,7 @@ class Story(PyroModule):
         reading: Trust | None = None,
         functions: Sequence[str] = (),
         parts: PartMarks | None = None,
+        page_decides: bool = False,
     ) -> None:
         super().__init__()
         self.inventory, self.empty_score = inventory, empty_score
@@ -82,6 +84,9 @@ class Story(PyroModule):
         self._unmatched = unmatched_rows(inventory, marks) if symmetry_weight else None
         self._marks, self._functions = marks, functions
         self.is_settled = True
+        self.one_sided: Tensor | None
+        costs = torch.full((inventory.num_relations, 2), 2.0) if page_decides else None
+        self.register_buffer("one_sided", costs)
 
     @cached_property
     def _economy(self) -> Economy:
@@ -162,7 +167,8 @@ class Story(PyroModule):
         cost = None
         if self.economy_weight and (self.training if regularised is None else regularised):
             balanced = self.is_settled or not self.training
-            cost = self._economy.cost(trees.forest, surface, self.economy_weight, balanced=balanced)
+            options: Any = {"balanced": balanced, "one_sided": self.one_sided}
+            cost = self._economy.cost(trees.forest, surface, self.economy_weight, **options)
         return Given(
             trees,
             self.inventory,

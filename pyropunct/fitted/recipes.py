@@ -56,6 +56,8 @@ class Recipe:
         `pyropunct.models.extensions`.
     :ivar clauses: whether the channel knows where a clause begins behind a conjunction or subordinator, as it
         knows where a sentence begins: then it learns whether a comma stays there.
+    :ivar page_decides: whether the middle of sentences decides how often T' has commas on both sides of a
+        constituent at their edges; else economy prefers both.
     :ivar flanking: whether W_d has only the pairs of punctemes that flank a constituent in training.
     :ivar slip_mean: the mean of the normal prior of the log-odds of a slip; ``slip_scale`` its standard
         deviation.
@@ -95,6 +97,7 @@ class Recipe:
     empty_score: Annotated[float, Range(0, 1000)] = 0.0
     parts: bool = True
     clauses: bool = False
+    page_decides: bool = False
     flanking: bool = False
     slip_mean: Annotated[float, Range(-1000, 1000)] = -7.0
     slip_scale: Above0 = 1.0

@@ -80,6 +80,7 @@ def build_story(vocabulary: Vocabulary, recipe: Recipe, surfaces: Sequence[Tenso
             economy_weight=recipe.economy_weight,
             functions=vocabulary.functions,
             parts=parts,
+            page_decides=recipe.page_decides,
         )
 
 

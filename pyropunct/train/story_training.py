@@ -31,6 +31,7 @@ from pyropunct.models.syntax import HeadOutward
 from pyropunct.models.trees import TreeBatch, join_surfaces
 from pyropunct.nets.trainer import Trainer, strange
 from pyropunct.punctuator import Punctuator
+from pyropunct.train.both_sides import shown, sprouted, take_step
 from pyropunct.train.optimisers import SparseAdagrad
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.vocabulary import Vocabulary
@@ -43,6 +44,9 @@ CHECKED = 5
 
 LARGE_BATCH = 500
 """The number of sentences whose contexts the attach model looks up together."""
+
+READ, STEPS = 1000, 2
+"""The number of sentences that are compared with the page after each epoch, and how often."""
 
 NAMED = 3
 """The most sentences that are named where training diverges."""
@@ -126,6 +130,7 @@ class Training(Trainer):
         self._settle(self._current)  # at the start, since not all sites of a foreign variant can be kept
         self._best: Sequence[dict[str, Tensor]] = ()
         self._checked = False
+        self._page = shown(self.train)
 
     def _check_variants(self) -> None:
         """Reject variants that break the rules of the story, before spending time on them."""
@@ -244,7 +249,18 @@ class Training(Trainer):
             raise self._diverged(f"on dev, {error}") from error
         if not isfinite(perplexity):
             raise self._diverged(f"at its end, the perplexity of dev is {perplexity}")
+        if self.story.one_sided is not None and self.recipe.economy_weight:
+            self._let_the_page_decide(self.story.one_sided)
         return Perplexity(perplexity)
+
+    def _let_the_page_decide(self, costs: Tensor) -> None:
+        """Change the costs of commas on one side towards what the middle of sentences shows."""
+        some = self.train[:: max(1, len(self.train) // READ)]
+        for _ in range(STEPS):
+            self._settle(self._current)
+            underlying = (trees[0] for trees in self._punctuator(self._current).underlying(some))
+            edge = sprouted(some, underlying)
+            take_step(costs, self.vocabulary, self._page, edge, self.recipe.economy_weight)
 
     def perplexity_of(self, model: Punctuator) -> float:
         """The perplexity per slot of dev."""

@@ -1,0 +1,70 @@
+"""Commas on both sides: what the middle of sentences shows, and costs that follow it."""
+
+import dataclasses
+
+import pytest
+import torch
+from sentences import annotated
+
+from pyropunct.fitted.recipes import Recipe
+from pyropunct.train.both_sides import Counts, shown, sprouted, take_step
+from pyropunct.train.fitting import fit_story
+from pyropunct.treebank.clauses import opens_clause
+from pyropunct.treebank.sentence import Sentence
+from pyropunct.vocabulary import build_vocabulary
+
+BOTH = annotated("it/2/nsubj rains/0/root ,/4/punct maybe/6/advmod ,/4/punct again/2/advmod")
+LONE = annotated("we/5/nsubj soon/5/advmod ,/2/punct also/5/advmod left/0/root")
+BEHIND = annotated("and/5/cc if/3/mark asked/5/advcl ,/3/punct we/6/nsubj go/0/root")
+FIRST = annotated("soon/4/advmod ,/1/punct we/4/nsubj left/0/root then/4/advmod")
+
+
+def test_what_the_middle_shows() -> None:
+    """Not the edges of sentences, and not behind a conjunction, where a clause absorbs a comma."""
+    assert shown([BOTH, LONE, FIRST]) == {("advmod", True, True): 1, ("advmod", True, False): 1}
+    assert opens_clause(BEHIND.tree) == [True, True, False, False, False]
+    assert not shown([BEHIND])
+
+
+def test_what_t_prime_has_at_the_edges() -> None:
+    nothing = ((), ())
+    for left, both in ((), False), ((",",), True):
+        underlying = [(left, (",",)), nothing, nothing, nothing]
+        assert sprouted([FIRST], [underlying]) == {("advmod", True, both): 1}
+
+
+def test_costs_follow_the_page() -> None:
+    """A step goes towards the share of the page; for a relation that it hardly shows, of the side."""
+    vocabulary = build_vocabulary([(BOTH.tree, BOTH.surface)] * 5)
+    number = vocabulary.relation_number("advmod")
+    page = Counts({("advmod", True, True): 10, ("advmod", True, False): 90})
+    edge = Counts({("advmod", True, True): 50, ("nsubj", True, True): 50})
+    costs = torch.full((len(vocabulary.relations), 2), 2.0)
+    take_step(costs, vocabulary, page, edge, 0.2)
+    assert costs[number, 1] < 0 > costs[vocabulary.relation_number("nsubj"), 1]
+    assert costs[number, 0] == 2
+    before = costs.clone()
+    take_step(costs, vocabulary, page, Counts({("advmod", True, False): 50}), 0.2)
+    assert costs[number, 1] > before[number, 1]
+
+
+def sentences(share: float, number: int) -> list[Sentence]:
+    """Adverbs with a comma behind them: at the start, and in the middle, where a share has both commas."""
+    found = []
+    for place in range(number):
+        if place % 2:
+            found.append(annotated("soon/4/advmod ,/1/punct we/4/nsubj left/0/root ./4/punct"))
+        elif place % 100 < 100 * share:
+            found.append(annotated("we/5/nsubj ,/3/punct soon/5/advmod ,/3/punct left/0/root ./5/punct"))
+        else:
+            found.append(annotated("we/4/nsubj soon/4/advmod ,/2/punct left/0/root ./4/punct"))
+    return [dataclasses.replace(one, identifier=str(place)) for place, one in enumerate(found)]
+
+
+@pytest.mark.parametrize(("share", "both"), [(0.05, False), (1.0, True)])
+def test_a_fit_follows_the_page(share: float, both: bool) -> None:
+    train = sentences(share, 200)
+    recipe = Recipe(page_decides=True, epochs=4, families=("head",), least=1)
+    model = fit_story(train, train[:40], recipe, direction="left")
+    [trees] = model.underlying([annotated("soon/4/advmod ,/1/punct we/4/nsubj left/0/root ./4/punct")])
+    assert (trees[0][0][0] == (",",)) == both
