@@ -77,6 +77,12 @@ def _share(counts: Counts, relation: str, before: bool, prior: float, weight: fl
     return (both + weight * prior) / (both + lone + weight)
 
 
+def _log_odds(share: float) -> float:
+    """Of a share, between 1 in 20 and 19 in 20: nobody can tell it from greater ones."""
+    share = min(max(share, 0.05), 0.95)
+    return log(share / (1 - share))
+
+
 def take_step(costs: Tensor, vocabulary: Vocabulary, page: Counts, edge: Counts, kappa: float) -> None:
     """Change (D, 2) the costs of commas on one side, behind and before heads, towards what the page shows."""
     for before in (False, True):
@@ -87,6 +93,5 @@ def take_step(costs: Tensor, vocabulary: Vocabulary, page: Counts, edge: Counts,
         for number, relation in enumerate(vocabulary.relations):
             wanted = _share(page, relation, before, of_side, SHRINKING)
             found = _share(edge, relation, before, wanted, 1.0)
-            step = RATE / kappa * (log(wanted / (1 - wanted)) - log(found / (1 - found)))
-            costs[number, int(before)] += step
+            costs[number, int(before)] += RATE / kappa * (_log_odds(wanted) - _log_odds(found))
     costs.clamp_(-MOST, MOST)
