@@ -9,7 +9,6 @@ in the middle, for each relation and each side of the head.  This is a constrain
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from math import log
 
 from torch import Tensor
 
@@ -25,8 +24,13 @@ SHRINKING = 4.0
 OF_LANGUAGES, SHRINKING_OF_SIDE = 0.65, 10.0
 """The share with both commas in the languages that we have seen, and how many constituents it counts as."""
 
-RATE = 0.5
-"""The step, in natural logarithms of the odds of both commas."""
+FIRST_STEP, SMALLER, LARGER = 0.4, 0.5, 1.2
+"""The first change of a cost, in natural logarithms of odds; the factor of the next one if the last one went
+too far, and if it did not (Riedmiller & Braun 1993, "Rprop").
+"""
+
+NEAR = 0.1
+"""Shares that differ by less are taken for equal: where all T' are alike, they cannot be met."""
 
 MOST = 20.0
 """The greatest cost of a lone comma, or of a pair."""
@@ -77,14 +81,13 @@ def _share(counts: Counts, relation: str, before: bool, prior: float, weight: fl
     return (both + weight * prior) / (both + lone + weight)
 
 
-def _log_odds(share: float) -> float:
-    """Of a share, between 1 in 20 and 19 in 20: nobody can tell it from greater ones."""
-    share = min(max(share, 0.05), 0.95)
-    return log(share / (1 - share))
+def take_step(
+    costs: Tensor, steps: Tensor, vocabulary: Vocabulary, page: Counts, edge: Counts, kappa: float
+) -> None:
+    """Change (D, 2) the costs of commas on one side, behind and before heads, towards what the page shows.
 
-
-def take_step(costs: Tensor, vocabulary: Vocabulary, page: Counts, edge: Counts, kappa: float) -> None:
-    """Change (D, 2) the costs of commas on one side, behind and before heads, towards what the page shows."""
+    :param steps: (D, 2) the last changes, zeros before the first one; they are overwritten.
+    """
     for before in (False, True):
         total = Counts()
         for (_, side, both), count in page.items():
@@ -92,6 +95,10 @@ def take_step(costs: Tensor, vocabulary: Vocabulary, page: Counts, edge: Counts,
         of_side = _share(total, "", before, OF_LANGUAGES, SHRINKING_OF_SIDE)
         for number, relation in enumerate(vocabulary.relations):
             wanted = _share(page, relation, before, of_side, SHRINKING)
-            found = _share(edge, relation, before, wanted, 1.0)
-            costs[number, int(before)] += RATE / kappa * (_log_odds(wanted) - _log_odds(found))
+            gap = wanted - _share(edge, relation, before, wanted, 1.0)
+            last = float(steps[number, int(before)])
+            if abs(gap) > NEAR:
+                size = abs(last) * (LARGER if last * gap > 0 else SMALLER) or FIRST_STEP / kappa
+                steps[number, int(before)] = size if gap > 0 else -size
+                costs[number, int(before)] += steps[number, int(before)]
     costs.clamp_(-MOST, MOST)

@@ -45,7 +45,7 @@ CHECKED = 5
 LARGE_BATCH = 500
 """The number of sentences whose contexts the attach model looks up together."""
 
-READ, STEPS = 1000, 2
+READ, STEPS = 1000, 3
 """The number of sentences that are compared with the page after each epoch, and how often."""
 
 NAMED = 3
@@ -131,6 +131,7 @@ class Training(Trainer):
         self._best: Sequence[dict[str, Tensor]] = ()
         self._checked = False
         self._page = shown(self.train)
+        self._steps = torch.zeros(len(self.vocabulary.relations), 2)
 
     def _check_variants(self) -> None:
         """Reject variants that break the rules of the story, before spending time on them."""
@@ -260,7 +261,7 @@ class Training(Trainer):
             self._settle(self._current)
             underlying = (trees[0] for trees in self._punctuator(self._current).underlying(some))
             edge = sprouted(some, underlying)
-            take_step(costs, self.vocabulary, self._page, edge, self.recipe.economy_weight)
+            take_step(costs, self._steps, self.vocabulary, self._page, edge, self.recipe.economy_weight)
 
     def perplexity_of(self, model: Punctuator) -> float:
         """The perplexity per slot of dev."""
