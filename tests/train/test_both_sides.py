@@ -37,7 +37,7 @@ def test_costs_follow_the_page() -> None:
     """A step goes towards the share of the page; for a relation that it hardly shows, of the side."""
     vocabulary = build_vocabulary([(BOTH.tree, BOTH.surface)] * 5)
     number = vocabulary.relation_number("advmod")
-    page = Counts({("advmod", True, True): 10, ("advmod", True, False): 90})
+    page = Counts({("advmod", True, True): 30, ("advmod", True, False): 70})
     edge = Counts({("advmod", True, True): 50, ("nsubj", True, True): 50})
     costs, steps = torch.full((len(vocabulary.relations), 2), 2.0), torch.zeros(len(vocabulary.relations), 2)
     take_step(costs, steps, vocabulary, page, edge, 0.2)
