@@ -15,6 +15,7 @@ from pyropunct.inference.given import Given
 from pyropunct.inference.inside import log_evidence
 from pyropunct.inference.machines.moves import MachineError
 from pyropunct.inference.pyro.collapse import collapse_trees, expected_uses, tree_problem
+from pyropunct.inference.pyro.sites import PunctuatedTrees
 from pyropunct.inference.pyro.svi import scale_likelihood
 from pyropunct.inference.pyro.told import Told
 from pyropunct.models.channel.composed import Slip, TokenBigrams
@@ -58,6 +59,21 @@ def test_uses_of_weights_for_each_tree(precision: torch.dtype) -> None:
         single.append(one.channel.transducer.edit_counts(expected_uses(one, *batch_of([case]))))
     assert found.sum() > 1
     torch.testing.assert_close(found, single[0] + single[1])
+
+
+def test_uses_of_weights_are_weights_times_slopes() -> None:
+    some = story(SlidingWindow(3), torch.randn(3, 3, 4))
+    weights = some.channel.probabilities().requires_grad_()
+    total = PunctuatedTrees(replace(some.given(TREES), weights=weights)).log_prob(SURFACE).sum()
+    (slopes,) = torch.autograd.grad(total, weights)
+    found = some.channel.transducer.edit_counts(expected_uses(some, TREES, SURFACE))
+    torch.testing.assert_close(found.flatten(), (weights * slopes).detach())
+
+
+def test_a_draw_computes_no_sum() -> None:
+    told = collapse_trees(story(SlidingWindow(3), torch.randn(3, 3, 4)))(TREES)
+    assert told.is_drawn
+    assert "log_evidence" not in vars(told.posterior)
 
 
 def test_another_number_of_tokens() -> None:

@@ -17,6 +17,7 @@ from pyropunct.inference.forest import forest_of
 from pyropunct.inference.packed import packed_forest
 from pyropunct.inference.pyro.collapse import collapse_trees, told_story
 from pyropunct.inference.pyro.decode import infer_trees
+from pyropunct.inference.pyro.posterior import ImpossibleSurfaceError
 from pyropunct.models.attach.attach_model import Attach
 from pyropunct.models.story import Story
 from pyropunct.models.trees import LatentTrees
@@ -167,12 +168,25 @@ def test_svi_learns_parser_and_story() -> None:
     torch.testing.assert_close(per_word, torch.ones(WORDS, dtype=torch.double))  # posteriors of its heads
 
 
+def test_one_impossible_sentence_of_two_is_told(story: Story) -> None:
+    forest = packed_forest([np.ones((WORDS, WORDS + 1), np.bool_)] * 2)
+    words = tree_batch([[0, 1, 1]] * 2, [0] * 2 * WORDS, tag=[0, 1, 2] * 2)
+    trees = LatentTrees(words, forest, forest.word % 3, torch.zeros(forest.num_nodes))
+    surface = padded([(0,), (), (), (2,), (0,), (1,) * 20, (), (2,)])
+    with pytest.raises(ImpossibleSurfaceError, match=r"tree 1 of the batch, slot 1"):
+        infer_trees(story)(trees, surface)
+
+
 def test_what_is_refused(story: Story) -> None:
     trees = latent()
     with pytest.raises(NotImplementedError, match="without collapse_trees"):
         collapse_trees(story)(trees)
     with pytest.raises(ValueError, match="one for each word"):
         trees.trees(torch.zeros(trees.forest.num_nodes))
+    several = Story(inventory(), settled(Table(inventory())), window("left"))
+    several.attach.table = torch.randn(2, 1, len(inventory().rows))
+    with pytest.raises(NotImplementedError, match="put no plates around latent trees"):
+        infer_trees(several)(trees, SURFACE)
     whole = Story(inventory(), Attach(inventory()), window("left"))
     with pytest.raises(ValueError, match="use LocalAttach"):
         collapse_trees(whole)(trees, SURFACE)
