@@ -15,6 +15,7 @@ from pyropunct.inference.given import Given
 from pyropunct.inference.inside import log_evidence
 from pyropunct.inference.machines.moves import MachineError
 from pyropunct.inference.pyro.collapse import collapse_trees, expected_uses, tree_problem
+from pyropunct.inference.pyro.posterior import ImpossibleSurfaceError
 from pyropunct.inference.pyro.sites import PunctuatedTrees
 from pyropunct.inference.pyro.svi import scale_likelihood
 from pyropunct.inference.pyro.told import Told
@@ -74,6 +75,15 @@ def test_a_draw_computes_no_sum() -> None:
     told = collapse_trees(story(SlidingWindow(3), torch.randn(3, 3, 4)))(TREES)
     assert told.is_drawn
     assert "log_evidence" not in vars(told.posterior)
+
+
+def test_the_impossible_tree_is_told_where_weights_have_a_plate_of_their_own() -> None:
+    some = story(SlidingWindow(3), torch.randn(3, 3, 4))
+    some.attach.table = torch.randn(2, 1, len(some.inventory.rows))
+    surface = torch.nn.functional.pad(SURFACE, (0, 20), value=-1)
+    surface[-2] = 1
+    with pytest.raises(ImpossibleSurfaceError, match=r"tree 1 of the batch, slot 3"):
+        collapse_trees(some)(TREES, surface)
 
 
 def test_another_number_of_tokens() -> None:
