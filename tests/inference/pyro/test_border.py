@@ -9,6 +9,7 @@ import pyro.distributions as dist
 import pytest
 import torch
 from problems import Table, batch_of, evidence_of_trees, inventory, story_case, tiny_story, window
+from pyro import poutine
 from torch import Tensor
 
 from pyropunct.inference.given import Given
@@ -140,6 +141,21 @@ def test_a_scale_for_sites_that_are_latent_for_each_tree() -> None:
         NotImplementedError, match=r"^site 'style' is latent for each tree, and scale_likelihood"
     ):
         scale_likelihood(collapse_trees(model), 2.0)()
+
+
+def test_a_factor_outside_of_the_plate_of_trees_is_scaled() -> None:
+    def model() -> None:
+        pyro.factor("outside", torch.tensor(0.5))
+
+    assert poutine.trace(scale_likelihood(model, 3.0)).get_trace().log_prob_sum().item() == 1.5
+
+
+def test_weights_in_half_precision_have_sums_in_single_precision() -> None:
+    some = story(SlidingWindow(3), torch.randn(3, 3, 4).half())
+    some.attach.table = some.attach.table.half()
+    trace = poutine.trace(collapse_trees(some)).get_trace(TREES, SURFACE)
+    trace.compute_log_prob()
+    assert trace.nodes["surface"]["log_prob"].dtype == torch.float32
 
 
 def slipping(strings: Sequence[tuple[int, ...]]) -> Story:
