@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 from brute_force import projective_trees
-from problems import Table, inventory, padded, settled, tree_batch, window
+from problems import Table, inventory, padded, settled, tiny_story, tree_batch, window
 from pyro import poutine
 from pyro.infer import Trace_ELBO
 from pyro.infer.autoguide import AutoDelta
@@ -166,6 +166,15 @@ def test_svi_learns_parser_and_story() -> None:
     assert arcs.grad is not None
     per_word = torch.zeros(WORDS, dtype=torch.double).index_add(0, trees.forest.word, -arcs.grad)
     torch.testing.assert_close(per_word, torch.ones(WORDS, dtype=torch.double))  # posteriors of its heads
+
+
+@pytest.mark.parametrize("regularised", [None, False, True])
+@pytest.mark.parametrize("is_training", [False, True])
+def test_decoded_trees_are_regularised_as_latent_ones(is_training: bool, regularised: bool | None) -> None:
+    story = tiny_story(window("left"), economy_weight=1.0).train(is_training)
+    story.attach = settled(Table(inventory()))
+    told = infer_trees(story)(latent(), SURFACE, regularised=regularised)
+    assert (told.given.cost is not None) == (is_training if regularised is None else regularised)
 
 
 def test_one_impossible_sentence_of_two_is_told(story: Story) -> None:
