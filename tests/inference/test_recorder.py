@@ -172,6 +172,16 @@ def test_totals_and_slopes_at_the_border_of_doubles(number: float, score: float)
     assert [slope.item() for slope in slopes] == pytest.approx([1 / number, 1], rel=1e-12)
 
 
+def test_outer_products_of_different_lengths_are_row_by_row() -> None:
+    """What a matrix makes of them tells where each product lies."""
+    recorder = Recorder(given=5 + 6)
+    products = recorder.outer(recorder.given(0, 2), recorder.given(2, 3))
+    recorder.add_result(recorder.dense(5, products, 1))
+    numbers = torch.rand(11, dtype=torch.double)
+    expected = (torch.outer(numbers[:2], numbers[2:5]).flatten() @ numbers[5:]).log()
+    torch.testing.assert_close(recorder.program().log_totals(numbers, torch.zeros(0)), expected[None])
+
+
 @pytest.mark.parametrize("score", [1e300, -1e300])
 def test_totals_of_scores_without_fractions(score: float) -> None:
     recorder = Recorder(given=0)
