@@ -20,7 +20,7 @@ from pyropunct.inference.pyro.decode import infer_trees
 from pyropunct.inference.pyro.posterior import ImpossibleSurfaceError
 from pyropunct.models.attach.attach_model import Attach
 from pyropunct.models.story import Story
-from pyropunct.models.trees import LatentTrees
+from pyropunct.models.trees import READING, TREEBANK, LatentTrees
 
 WORDS = 3
 SURFACE = padded([(0,), (), (), (2,)])
@@ -166,6 +166,18 @@ def test_svi_learns_parser_and_story() -> None:
     assert arcs.grad is not None
     per_word = torch.zeros(WORDS, dtype=torch.double).index_add(0, trees.forest.word, -arcs.grad)
     torch.testing.assert_close(per_word, torch.ones(WORDS, dtype=torch.double))  # posteriors of its heads
+
+
+def test_trees_keep_what_is_known_of_words_and_edges() -> None:
+    read = torch.randn(WORDS + 1, inventory().num_tokens)
+    trees = latent()
+    words = replace(trees.words, more={TREEBANK: torch.arange(WORDS)})
+    trees = replace(trees, words=words).with_reading(read)
+    for mask in masks(trees):
+        found = trees.trees(mask)
+        edges = torch.stack([read[found.forest.left_slot], read[found.forest.right_slot]], 1)
+        assert torch.equal(found.more[READING], edges)
+        assert torch.equal(found.more[TREEBANK], words.more[TREEBANK])
 
 
 @pytest.mark.parametrize("regularised", [None, False, True])
