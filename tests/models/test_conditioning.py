@@ -4,6 +4,7 @@ import itertools
 import math
 from collections.abc import Sequence
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -137,7 +138,7 @@ def test_marks_tell_which_tree_is_right() -> None:
 
 def test_a_tree_has_its_share_of_draws_in_expectation() -> None:
     """Also where that is less than one draw."""
-    drawing = SimpleNamespace(_generator=np.random.default_rng(0))
+    drawing: Any = SimpleNamespace(_generator=np.random.default_rng(0))
     counts = [Conditioned._allotted(drawing, np.array([0.2, 0.1, 0.7]), 1) for _ in range(2000)]
     assert np.mean(counts, 0) == pytest.approx([0.2, 0.1, 0.7], abs=0.05)
 

@@ -16,6 +16,7 @@ from pyropunct.inference.machines.evidence import padded
 from pyropunct.inference.pyro.collapse import collapse_trees
 from pyropunct.inference.pyro.sites import PunctuatedTrees
 from pyropunct.inference.pyro.told import log_rewritten
+from pyropunct.inference.views import views_of
 from pyropunct.inference.walk import Walk
 from pyropunct.models.channel.noisy_channel import Channel, Identity
 from pyropunct.models.channel.window import SlidingWindow
@@ -112,6 +113,15 @@ def test_each_element_of_a_plate_has_the_surface_of_its_choices() -> None:
     for row in range(4):
         told.attach.table = torch.randn(len(told.inventory.rows))
         assert torch.equal(log_rewritten(told.given(TREES), choices[row], again.surface[row]), torch.zeros(2))
+
+
+def test_scores_of_one_node_in_a_plate_are_not_those_of_trees() -> None:
+    """Also if the plate is as large as the batch of trees, and the node may choose the most pairs."""
+    told = story(SlidingWindow(3))
+    told.attach.table = torch.randn(len(TREES), 1, len(told.inventory.rows))
+    views = views_of(TREES.forest, torch.full((TREES.forest.num_slots, 1), -1), torch.tensor([2]))
+    found, start = told.given(TREES).pair_scores(views), told.inventory.pair_start
+    assert torch.equal(found, told.attach.table[:, 0, start[2] : start[3]])
 
 
 def test_several_values_are_weighed_one_by_one() -> None:
