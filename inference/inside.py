@@ -125,7 +125,7 @@ def posterior_items(problem: Problem) -> Tensor:
 def impossible_slot(problem: Problem, tree: int) -> int:
     """The first slot of a tree whose opening makes it possible; -1 if there is no single one."""
     for place, slot in enumerate(problem.forest.slots(tree)):
-        if log_evidence(opened(problem, torch.tensor([slot])))[..., tree] > -torch.inf:
+        if (log_evidence(opened(problem, torch.tensor([slot])))[..., tree] > -torch.inf).all():
             return place
     return -1
 

@@ -69,8 +69,8 @@ def answers(notebook: NotebookNode) -> list[str]:
     return [code for text in texts for code in re.findall(r"^```python\n(.*?)^```$", text, re.DOTALL | re.M)]
 
 
-def test_there_are_thirteen() -> None:
-    assert sorted(int(path.name.split("-")[0]) for path in NOTEBOOKS) == list(range(1, 14))
+def test_there_are_fourteen() -> None:
+    assert sorted(int(path.name.split("-")[0]) for path in NOTEBOOKS) == list(range(1, 15))
 
 
 @each_notebook

@@ -133,7 +133,9 @@ class Attach(PyroModule):
         sizes = start.diff()
         largest, wanted = int(sizes.max()), int(sizes[relation].sum())
         shape = tuple(scores.shape) if isinstance(scores, Tensor) and scores.is_floating_point() else ()
-        if shape[-2:] in ((len(relation), rows), (len(relation), largest)):
+        # Of one view, (plate, 1, wanted) are numbers of a plate on the left of one of trees.
+        is_line = len(relation) == 1 and shape[-1:] == (wanted,) and shape[-3:-2] != (1,)
+        if not is_line and shape[-2:] in ((len(relation), rows), (len(relation), largest)):
             view, row = self._pairs(relation)
             column = row if shape[-1] == rows else row - start[relation[view]]
             return scores[..., view, column]

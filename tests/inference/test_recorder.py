@@ -161,6 +161,35 @@ def test_a_slope_beyond_the_range_of_doubles() -> None:
     assert torch.autograd.grad(total, scores)[0].tolist() == pytest.approx([1, 0])
 
 
+@pytest.mark.parametrize(("number", "score"), [(6e-309, -700.0), (1.0, 1e12), (1.0, -1e12)])
+def test_totals_and_slopes_at_the_border_of_doubles(number: float, score: float) -> None:
+    recorder = Recorder(given=1)
+    recorder.add_result(recorder.weighed(0, [0], recorder.given(0, 1)))
+    leaves = [torch.tensor([value], dtype=torch.double, requires_grad=True) for value in (number, score)]
+    total = recorder.program().log_totals(*leaves)
+    assert total.item() == pytest.approx(math.log(number) + score, rel=1e-12)
+    slopes = torch.autograd.grad(total, leaves)
+    assert [slope.item() for slope in slopes] == pytest.approx([1 / number, 1], rel=1e-12)
+
+
+def test_outer_products_of_different_lengths_are_row_by_row() -> None:
+    """What a matrix makes of them tells where each product lies."""
+    recorder = Recorder(given=5 + 6)
+    products = recorder.outer(recorder.given(0, 2), recorder.given(2, 3))
+    recorder.add_result(recorder.dense(5, products, 1))
+    numbers = torch.rand(11, dtype=torch.double)
+    expected = (torch.outer(numbers[:2], numbers[2:5]).flatten() @ numbers[5:]).log()
+    torch.testing.assert_close(recorder.program().log_totals(numbers, torch.zeros(0)), expected[None])
+
+
+@pytest.mark.parametrize("score", [1e18, -1e18, 2.1e201, -2.1e201])
+def test_totals_of_scores_without_fractions(score: float) -> None:
+    recorder = Recorder(given=0)
+    recorder.add_result(recorder.weights(0, [0]))
+    total = recorder.program().log_totals(torch.zeros(0), torch.tensor([score], dtype=torch.double))
+    assert total.item() == pytest.approx(score, rel=1e-12)
+
+
 @pytest.mark.parametrize("score", [0.0, -1000.0])
 def test_of_equal_weights_the_first_is_best(score: float) -> None:
     recorder = Recorder(given=0)
@@ -174,6 +203,7 @@ WRONG: dict[str, Callable[[Recorder, Vector], object]] = {
     "lengths differ: 3, 1": lambda some, three: some.weighed(0, [0], three),
     "a vector of 3 numbers from 3 on, of 5 given numbers": lambda some, _: some.given(3, 3),
     "a vector of 3 numbers from -1 on, of 5 given numbers": lambda some, _: some.given(-1, 3),
+    "a vector of 0 numbers from 2 on, of 5 given numbers": lambda some, _: some.given(2, 0),
     "a matrix of 6 numbers from 0 on, of 5 given numbers": lambda some, three: some.dense(0, three, 2),
     "a matrix of 3 numbers from 3 on, of 5 given numbers": lambda some, three: some.transposed(3, three, 1),
     "item 1 looks up place 4 of 4 weights": lambda some, _: some.weights(1, [0, 4]),

@@ -3,6 +3,8 @@
 import itertools
 import math
 from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -132,6 +134,13 @@ def test_marks_tell_which_tree_is_right() -> None:
     wanted = np.array(list(exact.values())) / sum(exact.values())
     assert share == pytest.approx(wanted, abs=0.02)
     assert abs(wanted[0] - WEIGHTS[0]) > 0.1
+
+
+def test_a_tree_has_its_share_of_draws_in_expectation() -> None:
+    """Also where that is less than one draw."""
+    drawing: Any = SimpleNamespace(_generator=np.random.default_rng(0))
+    counts = [Conditioned._allotted(drawing, np.array([0.2, 0.1, 0.7]), 1) for _ in range(2000)]
+    assert np.mean(counts, 0) == pytest.approx([0.2, 0.1, 0.7], abs=0.05)
 
 
 def test_equal_seeds_give_equal_draws() -> None:

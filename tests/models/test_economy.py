@@ -4,8 +4,10 @@ import math
 from collections.abc import Sequence
 
 import pytest
+import torch
 from brute_force import descendants, total
 from problems import Case, Table, batch_of, evidence_of_trees, expected, inventory, story_case
+from torch import Tensor
 
 from pyropunct.inference.forest import forest_of
 from pyropunct.inference.pyro.decode import infer_trees
@@ -127,3 +129,20 @@ def test_the_best_economical_tree(marks: Functions) -> None:
         own, choices = choices[: len(case.heads)], choices[len(case.heads) :]
         found = expected(case, story.channel, story.inventory)[0]
         assert n_of(marks, case, own) == min(n_of(marks, case, one.choices) for one in found)
+
+
+def test_unmatched_marks_count_outside_of_training() -> None:
+    """Also if training has been stopped in its first half."""
+    story = story_of(BRACKETS, "left", 1.0)
+    trees, surface = batch_of([story_case(story, [2, 0, 2], 0)])
+
+    def costs(is_training: bool, is_settled: bool) -> Tensor:
+        story.train(is_training).is_settled = is_settled
+        given = story.given(trees, surface, regularised=True)
+        assert given.cost is not None
+        return given.of_pairs(given.cost)
+
+    settled = costs(True, True)
+    assert not torch.equal(costs(True, False), settled)
+    assert torch.equal(costs(False, False), settled)
+    assert torch.equal(costs(False, True), settled)

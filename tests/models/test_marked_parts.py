@@ -180,6 +180,14 @@ WENT = """# text = I went to the “special place”.
 """
 
 
+def test_choices_that_are_drawn_have_their_parts() -> None:
+    told, trees = story(Identity(3))
+    for _ in range(30):
+        trace = poutine.trace(told).get_trace(trees)
+        trace.compute_log_prob()
+        assert trace.nodes["surface"]["log_prob_sum"].item() == 0
+
+
 def test_parts_stand_between_one_mark_on_either_side() -> None:
     pairs = Inventory(3, [[((), ()), ((1,), (2,)), ((1,), (2, 0)), ((), (2,))]])
     assert part_marks(pairs, (",", "“", "”")).tolist() == [[1, 2]]

@@ -9,12 +9,15 @@ import pyro.distributions as dist
 import pytest
 import torch
 from problems import Table, batch_of, evidence_of_trees, inventory, story_case, tiny_story, window
+from pyro import poutine
 from torch import Tensor
 
 from pyropunct.inference.given import Given
 from pyropunct.inference.inside import log_evidence
 from pyropunct.inference.machines.moves import MachineError
 from pyropunct.inference.pyro.collapse import collapse_trees, expected_uses, tree_problem
+from pyropunct.inference.pyro.posterior import ImpossibleSurfaceError
+from pyropunct.inference.pyro.sites import PunctuatedTrees
 from pyropunct.inference.pyro.svi import scale_likelihood
 from pyropunct.inference.pyro.told import Told
 from pyropunct.models.channel.composed import Slip, TokenBigrams
@@ -58,6 +61,30 @@ def test_uses_of_weights_for_each_tree(precision: torch.dtype) -> None:
         single.append(one.channel.transducer.edit_counts(expected_uses(one, *batch_of([case]))))
     assert found.sum() > 1
     torch.testing.assert_close(found, single[0] + single[1])
+
+
+def test_uses_of_weights_are_weights_times_slopes() -> None:
+    some = story(SlidingWindow(3), torch.randn(3, 3, 4))
+    weights = some.channel.probabilities().requires_grad_()
+    total = PunctuatedTrees(replace(some.given(TREES), weights=weights)).log_prob(SURFACE).sum()
+    (slopes,) = torch.autograd.grad(total, weights)
+    found = some.channel.transducer.edit_counts(expected_uses(some, TREES, SURFACE))
+    torch.testing.assert_close(found.flatten(), (weights * slopes).detach())
+
+
+def test_a_draw_computes_no_sum() -> None:
+    told = collapse_trees(story(SlidingWindow(3), torch.randn(3, 3, 4)))(TREES)
+    assert told.is_drawn
+    assert "log_evidence" not in vars(told.posterior)
+
+
+def test_the_impossible_tree_is_told_where_weights_have_a_plate_of_their_own() -> None:
+    some = story(SlidingWindow(3), torch.randn(3, 3, 4))
+    some.attach.table = torch.randn(2, 1, len(some.inventory.rows))
+    surface = torch.nn.functional.pad(SURFACE, (0, 20), value=-1)
+    surface[-2] = 1
+    with pytest.raises(ImpossibleSurfaceError, match=r"tree 1 of the batch, slot 3"):
+        collapse_trees(some)(TREES, surface)
 
 
 def test_another_number_of_tokens() -> None:
@@ -114,6 +141,21 @@ def test_a_scale_for_sites_that_are_latent_for_each_tree() -> None:
         NotImplementedError, match=r"^site 'style' is latent for each tree, and scale_likelihood"
     ):
         scale_likelihood(collapse_trees(model), 2.0)()
+
+
+def test_a_factor_outside_of_the_plate_of_trees_is_scaled() -> None:
+    def model() -> None:
+        pyro.factor("outside", torch.tensor(0.5))
+
+    assert poutine.trace(scale_likelihood(model, 3.0)).get_trace().log_prob_sum().item() == 1.5
+
+
+def test_weights_in_half_precision_have_sums_in_single_precision() -> None:
+    some = story(SlidingWindow(3), torch.randn(3, 3, 4).half())
+    some.attach.table = some.attach.table.half()
+    trace = poutine.trace(collapse_trees(some)).get_trace(TREES, SURFACE)
+    trace.compute_log_prob()
+    assert trace.nodes["surface"]["log_prob"].dtype == torch.float32
 
 
 def slipping(strings: Sequence[tuple[int, ...]]) -> Story:

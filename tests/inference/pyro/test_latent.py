@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 from brute_force import projective_trees
-from problems import Table, inventory, padded, settled, tree_batch, window
+from problems import Table, inventory, padded, settled, tiny_story, tree_batch, window
 from pyro import poutine
 from pyro.infer import Trace_ELBO
 from pyro.infer.autoguide import AutoDelta
@@ -17,9 +17,10 @@ from pyropunct.inference.forest import forest_of
 from pyropunct.inference.packed import packed_forest
 from pyropunct.inference.pyro.collapse import collapse_trees, told_story
 from pyropunct.inference.pyro.decode import infer_trees
+from pyropunct.inference.pyro.posterior import ImpossibleSurfaceError
 from pyropunct.models.attach.attach_model import Attach
 from pyropunct.models.story import Story
-from pyropunct.models.trees import LatentTrees
+from pyropunct.models.trees import READING, TREEBANK, LatentTrees
 
 WORDS = 3
 SURFACE = padded([(0,), (), (), (2,)])
@@ -167,12 +168,46 @@ def test_svi_learns_parser_and_story() -> None:
     torch.testing.assert_close(per_word, torch.ones(WORDS, dtype=torch.double))  # posteriors of its heads
 
 
+def test_trees_keep_what_is_known_of_words_and_edges() -> None:
+    read = torch.randn(WORDS + 1, inventory().num_tokens)
+    trees = latent()
+    words = replace(trees.words, more={TREEBANK: torch.arange(WORDS)})
+    trees = replace(trees, words=words).with_reading(read)
+    for mask in masks(trees):
+        found = trees.trees(mask)
+        edges = torch.stack([read[found.forest.left_slot], read[found.forest.right_slot]], 1)
+        assert torch.equal(found.more[READING], edges)
+        assert torch.equal(found.more[TREEBANK], words.more[TREEBANK])
+
+
+@pytest.mark.parametrize("regularised", [None, False, True])
+@pytest.mark.parametrize("is_training", [False, True])
+def test_decoded_trees_are_regularised_as_latent_ones(is_training: bool, regularised: bool | None) -> None:
+    story = tiny_story(window("left"), economy_weight=1.0).train(is_training)
+    story.attach = settled(Table(inventory()))
+    told = infer_trees(story)(latent(), SURFACE, regularised=regularised)
+    assert (told.given.cost is not None) == (is_training if regularised is None else regularised)
+
+
+def test_one_impossible_sentence_of_two_is_told(story: Story) -> None:
+    forest = packed_forest([np.ones((WORDS, WORDS + 1), np.bool_)] * 2)
+    words = tree_batch([[0, 1, 1]] * 2, [0] * 2 * WORDS, tag=[0, 1, 2] * 2)
+    trees = LatentTrees(words, forest, forest.word % 3, torch.zeros(forest.num_nodes))
+    surface = padded([(0,), (), (), (2,), (0,), (1,) * 20, (), (2,)])
+    with pytest.raises(ImpossibleSurfaceError, match=r"tree 1 of the batch, slot 1"):
+        infer_trees(story)(trees, surface)
+
+
 def test_what_is_refused(story: Story) -> None:
     trees = latent()
     with pytest.raises(NotImplementedError, match="without collapse_trees"):
         collapse_trees(story)(trees)
     with pytest.raises(ValueError, match="one for each word"):
         trees.trees(torch.zeros(trees.forest.num_nodes))
+    several = Story(inventory(), settled(Table(inventory())), window("left"))
+    several.attach.table = torch.randn(2, 1, len(inventory().rows))
+    with pytest.raises(NotImplementedError, match="put no plates around latent trees"):
+        infer_trees(several)(trees, SURFACE)
     whole = Story(inventory(), Attach(inventory()), window("left"))
     with pytest.raises(ValueError, match="use LocalAttach"):
         collapse_trees(whole)(trees, SURFACE)

@@ -10,6 +10,7 @@ from pyro.infer import TraceEnum_ELBO
 from pyro.ops.provenance import get_provenance, track_provenance
 
 from pyropunct.inference.pyro.collapse import collapse_trees, tree_expectation, tree_problem
+from pyropunct.inference.pyro.decode import infer_trees
 from pyropunct.inference.pyro.one_by_one import one_by_one
 from pyropunct.inference.pyro.svi import TreeEnum_ELBO, scale_likelihood
 from pyropunct.models.story import Story
@@ -48,6 +49,15 @@ def test_sums_know_the_sites_that_they_depend_on(part: str) -> None:
     assert get_provenance(trace.nodes["surface"]["log_prob"]) == (
         {"genre"} if part != "cost" else frozenset()
     )
+
+
+def test_an_expectation_is_that_of_the_posterior_where_trees_are_decoded() -> None:
+    story, cost = known_story(), torch.rand(9)
+
+    def model() -> torch.Tensor:
+        return tree_expectation(story(TREES, SURFACE), cost)
+
+    torch.testing.assert_close(infer_trees(model)(), collapse_trees(model)())
 
 
 def test_values_of_other_trees_are_refused() -> None:

@@ -15,8 +15,10 @@ from torch import Tensor
 from pyropunct.inference.machines.evidence import padded
 from pyropunct.inference.pyro.collapse import collapse_trees
 from pyropunct.inference.pyro.sites import PunctuatedTrees
+from pyropunct.inference.pyro.told import log_rewritten
+from pyropunct.inference.views import views_of
 from pyropunct.inference.walk import Walk
-from pyropunct.models.channel.noisy_channel import Channel
+from pyropunct.models.channel.noisy_channel import Channel, Identity
 from pyropunct.models.channel.window import SlidingWindow
 from pyropunct.models.story import Story
 from pyropunct.models.trees import TreeBatch
@@ -99,6 +101,27 @@ def test_x_is_drawn_given_the_other_site() -> None:
     assert again.surface.shape[:2] == (50, TREES.forest.num_slots)
     assert len(again.surface.unique(dim=0)) > 1
     assert torch.equal(again.choices, data["pairs"])
+
+
+def test_each_element_of_a_plate_has_the_surface_of_its_choices() -> None:
+    told = story(Identity(3))
+    told.attach.table = torch.randn(4, 1, len(told.inventory.rows))
+    with pyro.plate("draws", 4, dim=-2):
+        choices = told(TREES).choices
+        again = pyro.poutine.condition(told, {"pairs": choices})(TREES)
+    assert len(choices.unique(dim=0)) > 1
+    for row in range(4):
+        told.attach.table = torch.randn(len(told.inventory.rows))
+        assert torch.equal(log_rewritten(told.given(TREES), choices[row], again.surface[row]), torch.zeros(2))
+
+
+def test_scores_of_one_node_in_a_plate_are_not_those_of_trees() -> None:
+    """Also if the plate is as large as the batch of trees, and the node may choose the most pairs."""
+    told = story(SlidingWindow(3))
+    told.attach.table = torch.randn(len(TREES), 1, len(told.inventory.rows))
+    views = views_of(TREES.forest, torch.full((TREES.forest.num_slots, 1), -1), torch.tensor([2]))
+    found, start = told.given(TREES).pair_scores(views), told.inventory.pair_start
+    assert torch.equal(found, told.attach.table[:, 0, start[2] : start[3]])
 
 
 def test_several_values_are_weighed_one_by_one() -> None:
