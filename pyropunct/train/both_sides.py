@@ -4,16 +4,22 @@ The page does not show the left comma of a constituent at the beginning of a sen
 the end: T' decides.  In the middle it shows both.  So training chooses the costs of commas on one side
 (`pyropunct.models.economy`): T' shall have commas on both sides at the edge of sentences as often as the page
 in the middle, for each relation and each side of the head.  This is a constraint on the posterior of T'
-(Ganchev, Graça, Gillenwater & Taskar 2010), whose multipliers are the costs.
+(Ganchev, Graça, Gillenwater & Taskar 2010), whose multipliers are the
+costs.
 """
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from math import log
 
+import numpy as np
+import torch
 from torch import Tensor
 
+from pyropunct.inference.inside import posterior_pairs
+from pyropunct.inference.problem import Problem
 from pyropunct.treebank.clauses import opens_clause
-from pyropunct.treebank.sentence import Sentence, Sprouts
+from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
 from pyropunct.vocabulary import Vocabulary
 
@@ -24,19 +30,16 @@ SHRINKING = 4.0
 OF_LANGUAGES, SHRINKING_OF_SIDE = 0.65, 10.0
 """The share with both commas in the languages that we have seen, and how many constituents it counts as."""
 
-FIRST_STEP, SMALLER, LARGER = 0.4, 0.5, 1.2
-"""The first change of a cost, in natural logarithms of odds; the factor of the next one if the last one went
-too far, and if it did not (Riedmiller & Braun 1993, "Rprop").
+RATE = 0.7
+"""The part of a step that would meet the share of the page, if all constituents of a relation were alike."""
+
+MOST = 30.0
+"""The greatest cost of a comma on one side, or of commas on both."""
+
+Counts = dict[tuple[str, bool, bool], float]
+"""How many constituents of a relation, before their head or behind it, have both commas, or one; or are
+expected to.
 """
-
-NEAR = 0.1
-"""Shares that differ by less are taken for equal: where all T' are alike, they cannot be met."""
-
-MOST = 20.0
-"""The greatest cost of a lone comma, or of a pair."""
-
-Counts = Counter[tuple[str, bool, bool]]
-"""How many constituents of a relation, before their head or behind it, have both commas, or one."""
 
 
 def _constituents(tree: Tree) -> Iterator[tuple[int, bool, int, int, bool]]:
@@ -52,7 +55,7 @@ def _constituents(tree: Tree) -> Iterator[tuple[int, bool, int, int, bool]]:
 
 def shown(sentences: Iterable[Sentence]) -> Counts:
     """The commas of the page, in the middle of sentences."""
-    counts = Counts()
+    counts: Counts = defaultdict(float)
     for sentence in sentences:
         opens = [False, *opens_clause(sentence.tree)]
         for word, before, near, far, at_edge in _constituents(sentence.tree):
@@ -64,41 +67,49 @@ def shown(sentences: Iterable[Sentence]) -> Counts:
     return counts
 
 
-def sprouted(sentences: Sequence[Sentence], underlying: Iterable[Sequence[Sprouts]]) -> Counts:
-    """The commas of T' at the edges of sentences."""
-    counts = Counts()
-    for sentence, punctemes in zip(sentences, underlying, strict=True):
-        for word, before, _, _, at_edge in _constituents(sentence.tree):
-            left, right = punctemes[word - 1]
-            near, far = (right, left) if before else (left, right)
-            if at_edge and COMMAS.intersection(near):
-                counts[sentence.tree.relations[word - 1], before, bool(COMMAS.intersection(far))] += 1
+@torch.no_grad()
+def expected(problems: Iterable[tuple[Sequence[Sentence], Problem]], vocabulary: Vocabulary) -> Counts:
+    """The commas of T' at the edges of sentences, in expectation under its posterior."""
+    counts: Counts = defaultdict(float)
+    sides = vocabulary.inventory.padded_rows
+    commas = np.isin(np.array(vocabulary.tokens), [*COMMAS])
+    left, right = (torch.from_numpy((commas[side] & (side >= 0)).any(-1)) for side in sides)
+    for sentences, problem in problems:
+        chances, row = posterior_pairs(problem).cpu(), problem.rows
+        node = torch.repeat_interleave(torch.from_numpy(np.diff(problem.choice_start)))
+        both, lone_left, lone_right = (
+            torch.zeros(len(problem.relation), dtype=chances.dtype).index_add(0, node, chances * kind[row])
+            for kind in (left & right, left & ~right, right & ~left)
+        )
+        for sentence, first in zip(sentences, problem.forest.node_start.tolist(), strict=False):
+            for word, before, _, _, at_edge in _constituents(sentence.tree):
+                if at_edge:
+                    relation, place = sentence.tree.relations[word - 1], first + word - 1
+                    counts[relation, before, True] += float(both[place])
+                    counts[relation, before, False] += float((lone_right if before else lone_left)[place])
     return counts
 
 
 def _share(counts: Counts, relation: str, before: bool, prior: float, weight: float) -> float:
-    both, lone = (counts[relation, before, kind] for kind in (True, False))
+    both, lone = (counts.get((relation, before, kind), 0.0) for kind in (True, False))
     return (both + weight * prior) / (both + lone + weight)
 
 
-def take_step(
-    costs: Tensor, steps: Tensor, vocabulary: Vocabulary, page: Counts, edge: Counts, kappa: float
-) -> None:
-    """Change (D, 2) the costs of commas on one side, behind and before heads, towards what the page shows.
+def _log_odds(share: float) -> float:
+    """Of a share, between 1 in 50 and 49 in 50: nobody can tell it from greater ones."""
+    share = min(max(share, 0.02), 0.98)
+    return log(share / (1 - share))
 
-    :param steps: (D, 2) the last changes, zeros before the first one; they are overwritten.
-    """
+
+def take_step(costs: Tensor, vocabulary: Vocabulary, page: Counts, edge: Counts, kappa: float) -> None:
+    """Change (D, 2) the costs of commas on one side, behind and before heads, towards what the page shows."""
     for before in (False, True):
-        total = Counts()
+        total: Counts = defaultdict(float)
         for (_, side, both), count in page.items():
             total["", side, both] += count
         of_side = _share(total, "", before, OF_LANGUAGES, SHRINKING_OF_SIDE)
         for number, relation in enumerate(vocabulary.relations):
             wanted = _share(page, relation, before, of_side, SHRINKING)
-            gap = wanted - _share(edge, relation, before, wanted, 1.0)
-            last = float(steps[number, int(before)])
-            if abs(gap) > NEAR:
-                size = abs(last) * (LARGER if last * gap > 0 else SMALLER) or FIRST_STEP / kappa
-                steps[number, int(before)] = size if gap > 0 else -size
-                costs[number, int(before)] += steps[number, int(before)]
+            found = _share(edge, relation, before, wanted, 1.0)
+            costs[number, int(before)] += RATE / kappa * (_log_odds(wanted) - _log_odds(found))
     costs.clamp_(-MOST, MOST)

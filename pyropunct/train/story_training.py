@@ -31,7 +31,7 @@ from pyropunct.models.syntax import HeadOutward
 from pyropunct.models.trees import TreeBatch, join_surfaces
 from pyropunct.nets.trainer import Trainer, strange
 from pyropunct.punctuator import Punctuator
-from pyropunct.train.both_sides import shown, sprouted, take_step
+from pyropunct.train.both_sides import expected, shown, take_step
 from pyropunct.train.optimisers import SparseAdagrad
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.vocabulary import Vocabulary
@@ -45,7 +45,7 @@ CHECKED = 5
 LARGE_BATCH = 500
 """The number of sentences whose contexts the attach model looks up together."""
 
-READ, STEPS = 1000, 3
+READ, STEPS = 1000, 2
 """The number of sentences that are compared with the page after each epoch, and how often."""
 
 NAMED = 3
@@ -131,7 +131,6 @@ class Training(Trainer):
         self._best: Sequence[dict[str, Tensor]] = ()
         self._checked = False
         self._page = shown(self.train)
-        self._steps = torch.zeros(len(self.vocabulary.relations), 2)
 
     def _check_variants(self) -> None:
         """Reject variants that break the rules of the story, before spending time on them."""
@@ -259,9 +258,8 @@ class Training(Trainer):
         some = self.train[:: max(1, len(self.train) // READ)]
         for _ in range(STEPS):
             self._settle(self._current)
-            underlying = (trees[0] for trees in self._punctuator(self._current).underlying(some))
-            edge = sprouted(some, underlying)
-            take_step(costs, self._steps, self.vocabulary, self._page, edge, self.recipe.economy_weight)
+            edge = expected(self._punctuator(self._current).problems(some), self.vocabulary)
+            take_step(costs, self.vocabulary, self._page, edge, self.recipe.economy_weight)
 
     def perplexity_of(self, model: Punctuator) -> float:
         """The perplexity per slot of dev."""

@@ -7,7 +7,7 @@ import torch
 from sentences import annotated
 
 from pyropunct.fitted.recipes import Recipe
-from pyropunct.train.both_sides import Counts, shown, sprouted, take_step
+from pyropunct.train.both_sides import expected, shown, take_step
 from pyropunct.train.fitting import fit_story
 from pyropunct.treebank.clauses import opens_clause
 from pyropunct.treebank.sentence import Sentence
@@ -26,26 +26,22 @@ def test_what_the_middle_shows() -> None:
     assert not shown([BEHIND])
 
 
-def test_what_t_prime_has_at_the_edges() -> None:
-    nothing = ((), ())
-    for left, both in ((), False), ((",",), True):
-        underlying = [(left, (",",)), nothing, nothing, nothing]
-        assert sprouted([FIRST], [underlying]) == {("advmod", True, both): 1}
-
-
 def test_costs_follow_the_page() -> None:
     """A step goes towards the share of the page; for a relation that it hardly shows, of the side."""
     vocabulary = build_vocabulary([(BOTH.tree, BOTH.surface)] * 5)
     number = vocabulary.relation_number("advmod")
-    page = Counts({("advmod", True, True): 30, ("advmod", True, False): 70})
-    edge = Counts({("advmod", True, True): 50, ("nsubj", True, True): 50})
-    costs, steps = torch.full((len(vocabulary.relations), 2), 2.0), torch.zeros(len(vocabulary.relations), 2)
-    take_step(costs, steps, vocabulary, page, edge, 0.2)
+    page = {("advmod", True, True): 30, ("advmod", True, False): 70}
+    edge = {("advmod", True, True): 50, ("nsubj", True, True): 50}
+    costs = torch.full((len(vocabulary.relations), 2), 2.0)
+    take_step(costs, vocabulary, page, edge, 0.2)
     assert costs[number, 1] < 2 > costs[vocabulary.relation_number("nsubj"), 1]
     assert costs[number, 0] == 2
     before = costs.clone()
-    take_step(costs, steps, vocabulary, page, Counts({("advmod", True, False): 50}), 0.2)
-    assert 0 < costs[number, 1] - before[number, 1] < 2 - before[number, 1]
+    take_step(costs, vocabulary, page, {("advmod", True, False): 50}, 0.2)
+    assert costs[number, 1] > before[number, 1]
+    again = costs.clone()
+    take_step(costs, vocabulary, page, {key: count / 2 for key, count in page.items()}, 0.2)
+    torch.testing.assert_close(costs[number], again[number], atol=0.1, rtol=0)
 
 
 def sentences(share: float, number: int) -> list[Sentence]:
@@ -66,5 +62,10 @@ def test_a_fit_follows_the_page(share: float, both: bool) -> None:
     train = sentences(share, 200)
     recipe = Recipe(page_decides=True, epochs=4, families=("head",), least=1)
     model = fit_story(train, train[:40], recipe, direction="left")
-    [trees] = model.underlying([annotated("soon/4/advmod ,/1/punct we/4/nsubj left/0/root ./4/punct")])
+    first = annotated("soon/4/advmod ,/1/punct we/4/nsubj left/0/root ./4/punct")
+    [trees] = model.underlying([first])
     assert (trees[0][0][0] == (",",)) == both
+    counts = expected(model.problems([first] * 3), model.vocabulary)
+    total = counts["advmod", True, True] + counts["advmod", True, False]
+    assert 0 < total <= 3 + 1e-9
+    assert (counts["advmod", True, True] > total / 2) == both
