@@ -115,7 +115,7 @@ def rewrite_json_lines(text: str, rewrite: Rewrite, reject: Reject, field: str |
                 reject(number, str(error))
                 continue
             names |= dict.fromkeys(plain)
-            if isinstance(found := plain.get(field), str):
+            if field is not None and isinstance(found := plain.get(field), str):
                 if any("\ud800" <= letter <= "\udfff" for letter in found):
                     reject(number, "has half of a character in its text")
                 else:
