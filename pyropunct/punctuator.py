@@ -408,36 +408,6 @@ def _is_missing(text: object) -> bool:
         return True
 
 
-def load(cls, path: str | Path, *, variants: Trusted = (), encoder: str | Path | None = None) -> Self:
-        """Read a model that `save` wrote.  No code named in the file is run.
-
-        The file does not contain a pretrained encoder.  The encoder is opened when it is first needed.
-
-        :param path: its file, ``.safetensors`` optional, or the name of a model that comes with the package.
-        :param variants: attach models and channels outside the package, as ``module:Class``, that may be
-            imported if the file names them (this runs their code); True allows all.
-        :param encoder: where the encoder is now, see `pyropunct.nets.encoder.Encoder`; defaults to its place
-            in training.
-        :raises ModelFileError: if the file is missing, damaged, or not a model of this program.
-        :raises MissingPartError: if ``encoder`` is given, but the model uses none.
-        :raises VariantError: if it names a class outside the package that is not in ``variants``, or an
-            attach model or channel that cannot be found.
-        """
-        return cls.from_parts(read_parts(path, variants, encoder))
-
-    @classmethod
-    def from_parts(cls, parts: SavedParts) -> Self:
-        """The model that `to_parts` took apart. Raises ValueError as `load` does."""
-        return cls(**model_fields(parts))
-
-
-def _is_missing(text: object) -> bool:
-    """Whether a table has no text there: None, NaN, which differs from itself, or a missing value of pandas."""
-    if text is None or type(text).__name__ in ("NAType", "NaTType"):  # pandas need not be installed
-        return True
-    return bool(text != text)
-
-
 def load(
     model: str | Path = DEFAULT,
     *,
