@@ -13,6 +13,7 @@ import stat
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from threading import current_thread, main_thread
@@ -108,8 +109,27 @@ def _temporary_place() -> Path | None:
         found = place.lstat()
     except OSError:
         return None
-    safe = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o022
-    return place if safe else None
+    return place if stat.S_ISDIR(found.st_mode) and _is_safe(place) else None
+
+
+def _is_safe(folder: Path) -> bool:
+    """Whether only this user and the administrator can write to a folder, since what is in it is run."""
+    if not hasattr(os, "getuid"):
+        return True
+    found, user = folder.stat(), os.getuid()
+    writers = (
+        stat.S_IWOTH if found.st_gid == os.getgid() == user else stat.S_IWOTH | stat.S_IWGRP
+    )  # own group
+    return found.st_uid in (user, 0) and not found.st_mode & writers
+
+
+@cache
+def _tell_unsafe(folder: str) -> None:
+    logging.getLogger("pyropunct").warning(
+        "pyropunct: compiled code in %s is not used: others can write there (chmod go-w, or name a place by "
+        "the environment variable NUMBA_CACHE_DIR)",
+        folder,
+    )
 
 
 forget_outdated(FOLDER)
@@ -160,6 +180,9 @@ class _Kept(FunctionCache):
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The code for arguments of some types, None if there is none that can be read."""
         try:
+            if not _is_safe(Path(self._cache_path)):
+                _tell_unsafe(self._cache_path)
+                return None
             return super().load_overload(sig, target_context)
         except Exception:  # damaged bytes can be unpickled to anything
             self.flush()

@@ -168,6 +168,10 @@ class Strings:
             number = int(self._trie.parent[number])
         return tuple(string[::-1])
 
+    def lengths(self, numbers: Array) -> Array:
+        """How many tokens the strings have, of any shape."""
+        return self._trie.length[numbers]
+
     def marks(self, trees: TreeArrays, numbers: Array, node: Array, draw: Array) -> tuple[Ints, Ints, Ints]:
         """The tokens strictly inside V constituents, each in one draw; ``numbers``: (S, draws) strings of
         slots.

@@ -34,6 +34,12 @@ TRIES = 3
 """How often the channel is run forward for a string that evidence allows, before the exact posterior of the
 string is worked out, which takes longer.  Both have the same distribution."""
 
+WEIGHED_AT_ONCE = 300
+"""The most work on draws (`Conditioned.weighed`) done together; a unit may take a quarter of a megabyte."""
+
+SLOTS = 10
+"""So many slots are as much work as a mark."""
+
 Numbers = NDArray[np.int32]
 
 
@@ -53,6 +59,8 @@ class Conditioned:
 
     :param weights: p(T) of each tree.
     :param evidence: of each of the slots 0..n.
+    :ivar weighed: the work on all different draws so far: their marks, and a tenth of their slots.  A unit
+        takes up to half a millisecond.
     :raises ImpossibleSurfaceError: by `draw`, if no tree can explain the evidence.
     """
 
@@ -70,6 +78,7 @@ class Conditioned:
         self._log_prior = np.log(np.array(weights))
         self._evidence, self._all = SlotEvidence(evidence), SlotEvidence([*evidence] * len(trees))
         self._sets = np.array([distinct.is_set for distinct in self._evidence.distinct])
+        self.weighed = 0
         self._allowed: dict[tuple[int, int], bool] = {}
         self._choice_start = story.inventory.choice_start(trees.relation)
         self._first = self._blind = self._log_pairs(views_of(trees.forest, self._all.settled()))
@@ -173,7 +182,20 @@ class Conditioned:
     # Their probabilities in the story
 
     def _look(self, tree: Ints, numbers: Ints) -> tuple[Floats, Floats]:
-        """Log p(l, r | w, x) of all pairs, tree after tree, and (D,) log p(x | T) - log p_blind(x | T)."""
+        """Log p(l, r | w, x) of all pairs, tree after tree, and (D,) log p(x | T) - log p_blind(x | T).
+
+        Draws are weighed in pieces, so that memory is bounded.
+        """
+        size = self.strings.lengths(numbers).sum(1) + numbers.shape[1] // SLOTS
+        before = np.cumsum(size) - size
+        self.weighed += int(size.sum())
+        pieces = np.flatnonzero(np.diff(before // WEIGHED_AT_ONCE)) + 1
+        parts = map(self._look_at, np.split(tree, pieces), np.split(numbers, pieces))
+        log_pairs, log_ratio = zip(*parts, strict=True)
+        return np.concatenate(log_pairs), np.concatenate(log_ratio)
+
+    def _look_at(self, tree: Ints, numbers: Ints) -> tuple[Floats, Floats]:
+        """`_look` for a piece."""
         trees, forest = self._trees.pick(tree.tolist()), self._trees.forest
         surface = padded([self.strings.tokens(number) for number in numbers.reshape(-1).tolist()])
         views = views_of(trees.forest, surface)

@@ -401,8 +401,11 @@ class Punctuator(FittedStory):
 
 
 def _is_missing(text: object) -> bool:
-    """Whether a table has no text there: None, or NaN, which differs from itself."""
-    return text is None or text != text
+    """Whether a table has no text there: None, NaN, which differs from itself, or pandas' NA."""
+    try:
+        return text is None or bool(text != text)
+    except TypeError:  # nobody knows whether NA differs from NA
+        return True
 
 
 def load(

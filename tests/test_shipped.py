@@ -117,10 +117,20 @@ def test_settings_that_name_marks_are_checked(punctuator: pyropunct.Punctuator) 
 
 def test_texts_of_a_table(punctuator: pyropunct.Punctuator) -> None:
     """Cells without text stay as they are; a mapping is refused."""
-    line = "she came but he left"
-    first, *others = punctuator([line, None, float("nan"), line])  # type: ignore[list-item]
+
+    class Unknown:
+        """As pandas' NA."""
+
+        def __ne__(self, other: object) -> "Unknown":  # type: ignore[override]
+            return self
+
+        def __bool__(self) -> bool:
+            raise TypeError("boolean value of NA is ambiguous")
+
+    line, unknown = "she came but he left", Unknown()
+    first, *others = punctuator([line, None, float("nan"), line, unknown])  # type: ignore[list-item]
     assert first == others[2] == punctuator(line)
-    assert others[0] is None
+    assert (others[0], others[3]) == (None, unknown)
     assert math.isnan(others[1])  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"not a mapping: give its values\(\)$"):
         punctuator({"a": line})

@@ -144,9 +144,8 @@ class TextCommand(Command):
 
     def run(self, values: dict[str, Any]) -> None:
         """Work on a file."""
-        from pyropunct.cli.enclosed import kind_of, rewrite_enclosed
+        from pyropunct.cli.enclosed import KINDS, RUNNING, kind_of, rewrite_enclosed
         from pyropunct.text.lines import TextPart, opened
-        from pyropunct.text.passages import KINDS, RUNNING
 
         if "places" in values:
             model, file = _model_and_file(values["places"])

@@ -7,13 +7,28 @@ from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, TextIO
 
+from pyropunct.cli import console
 from pyropunct.cli.shards import Work
-from pyropunct.errors import InputError
+from pyropunct.errors import InputError, UserError
+from pyropunct.text.fields import rewrite_csv, rewrite_json_lines, rewrite_tsv
 from pyropunct.text.lines import TextPart, TreebankError
-from pyropunct.text.passages import KINDS
+from pyropunct.text.passages import Found, rewrite_markdown, rewrite_subtitles
 
 LARGEST = 1 << 26
 """The most bytes of such a file, which is in memory as a whole."""
+
+KINDS = {
+    "srt": rewrite_subtitles,
+    "vtt": rewrite_subtitles,
+    "md": rewrite_markdown,
+    "csv": rewrite_csv,
+    "tsv": rewrite_tsv,
+    "jsonl": rewrite_json_lines,
+}
+"""How files are rewritten, by the ends of their names."""
+
+RUNNING = frozenset({"srt", "vtt", "md"})
+"""The kinds whose passages are running text."""
 
 
 def kind_of(file: str, wanted: str) -> str:
@@ -25,9 +40,11 @@ def kind_of(file: str, wanted: str) -> str:
 def rewrite_enclosed(
     work: Work, stream: BinaryIO, name: str, kind: str, field: str | None, out: TextIO
 ) -> None:
-    """Write a file with the text in it rewritten.  Raises InputError if it is of another kind.
+    """Write a file with the text in it rewritten; what cannot be rewritten stays as it was.
 
     :param work: on text in which blank lines part paragraphs; it keeps all lines.
+    :raises InputError: before anything is written, if the file is of another kind.
+    :raises UserError: after all is written, if some of the text stays as it was.
     """
     content = stream.read(LARGEST + 1)
     if len(content) > LARGEST:
@@ -37,19 +54,38 @@ def rewrite_enclosed(
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise TreebankError(name, "is not UTF-8 (save the file as UTF-8)", line) from None
+    if "\r" in text and "\n" not in text:
+        raise InputError(f"{name}: its lines end with a carriage return (save it with line feeds)")
     mark = text[: text.startswith("\ufeff")]
     ends = re.findall(r"\r?\n", text)
+    rejected, problems = 0, list[UserError]()
 
-    def rewrite(texts: Sequence[str]) -> list[str]:
+    def reject(line: int, problem: str) -> None:
+        nonlocal rejected
+        rejected += 1
+        console.tell(f"pyropunct: {TreebankError(name, problem, line)}; it is left as it was")
+
+    def rewrite(texts: Sequence[Found]) -> list[str]:
         """The rewritten texts, each of which may have several lines."""
-        lines, new = [line for one in texts for line in (*one.split("\n"), "")], io.StringIO()
-        work(TextPart(io.BytesIO("\n".join(lines).encode()), name, "text"), new)
+        lines = [(part, found.line) for found in texts for part in (*found.text.split("\n"), "")]
+        given, new = "\n".join(part for part, _ in lines), io.StringIO()
+        part = TextPart(io.BytesIO(given.encode()), name, "text", lines=[line for _, line in lines])
+        try:
+            work(part, new)
+        except UserError as error:  # at the end, in most cases
+            problems.append(error)
         left = iter(new.getvalue().split("\n"))
-        return ["\n".join([next(left) for _ in (*one.split("\n"), "")][:-1]) for one in texts]
+        try:
+            return ["\n".join([next(left) for _ in (*one.text.split("\n"), "")][:-1]) for one in texts]
+        except StopIteration:
+            raise problems[0] from None
 
     try:
-        new = KINDS[kind](text.removeprefix(mark).replace("\r\n", "\n"), rewrite, field)
+        new = KINDS[kind](text.removeprefix(mark).replace("\r\n", "\n"), rewrite, reject, field)
     except InputError as error:
-        raise InputError(f"{name}: {error}") from error
-    lines = new.split("\n")[: len(ends) + 1]  # tables get an end that the file may lack
-    out.write(mark + "".join(chain.from_iterable(zip(lines, [*ends, ""], strict=True))))
+        raise error if error in problems else InputError(f"{name}: {error}") from error
+    out.write(mark + "".join(chain.from_iterable(zip(new.split("\n"), [*ends, ""], strict=True))))
+    if problems:
+        raise problems[0]
+    if rejected:
+        raise UserError(f"{name}: {rejected} left as they were because of errors")

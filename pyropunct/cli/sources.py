@@ -149,7 +149,7 @@ class Items:
         restorer: Restorer | None = None,
         quiet: bool = True,
     ) -> None:
-        self._name, self._reject = part.name, reject
+        self._name, self._reject, self._places = part.name, reject, part.lines
         self._quiet, self._cut = quiet or reject is not None, reject is not None
         self.omitted: list[Omission] = []
         unspaced = model.conventions.spacing.counts.get((UNSPACED_WORD, UNSPACED_WORD))
@@ -179,8 +179,10 @@ class Items:
                     problem = f"omitted: {item.reason}"
                     self._reject(TreebankError(self._name, problem, item.line, item.identifier))
             elif isinstance(item, BadLine):
-                if item.problem is not None:
-                    self._fail(item.problem)
+                if (bad := item.problem) is not None and self._places and bad.line is not None:
+                    bad = TreebankError(self._name, bad.problem, self._place(bad.line))
+                if bad is not None:
+                    self._fail(bad)
             else:
                 self._report(item)
             yield item
@@ -218,8 +220,12 @@ class Items:
     def _problem(self, source: Source, what: str) -> TreebankError:
         """What is to be said of a sentence, with its place."""
         if isinstance(source, RawSentence):
-            return TreebankError(self._name, what, source.line)
+            return TreebankError(self._name, what, self._place(source.line))
         return TreebankError(self._name, what, source.layout.block.first_line, source.identifier)
+
+    def _place(self, line: int) -> int:
+        """The line of the file in which a line of the text is."""
+        return self._places[line - 1] if self._places else line
 
     def _tell(self, source: Source, what: str) -> None:
         console.tell(f"pyropunct: {self._problem(source, what)}")

@@ -108,6 +108,12 @@ FIRST_ROUND, FIRST_GIVEN, GROWTH = 150, 50, 3
 """The draws of a sentence in the first round, without evidence and given some, and the factor by which more
 rounds multiply them.  Those given evidence take longer, and more of them hardly help."""
 
+MOST_DRAWN = 50_000
+"""A sentence without evidence gets no further round once its draws have so many slots: a second."""
+
+MOST_WEIGHED = 3_000
+"""The most work on the draws of a sentence given evidence, about: see `Conditioned.weighed`."""
+
 REGRET = 0.001
 """No more draws are made once they are expected to save fewer edits a slot."""
 
@@ -172,7 +178,11 @@ def _decided(
             spoken = voices[place]
             both = draws[place] if spoken is None else pooled(draws[place], *spoken)
             decisions[place] = choose(rewritings[place](both))
-        undecided = [place for place in undecided if not _is_clear(decisions[place])]
+        undecided = [
+            place
+            for place in undecided
+            if not _is_clear(decisions[place]) and draws[place].numbers.size < MOST_DRAWN
+        ]
     return [decisions[place] for place in range(len(parses))]
 
 
@@ -204,8 +214,14 @@ def decide_given(
     for trees, known, rewriting, heard in zip(parses, evidence, rewritings, voices, strict=True):
         draws = posteriors.of(trees, known, seed)
         try:
+            made = 0
             for size in _rounds(samples, FIRST_GIVEN):
-                posterior = draws.more(size)
+                of_each = draws.weighed / made if made else sum(slot.num_states for slot in known)
+                size = min(size, int((MOST_WEIGHED - draws.weighed) / of_each))
+                if size < made:
+                    break  # as it would hardly change the decision
+                posterior = draws.more(max(size, 1))
+                made += size
                 both = around(trees, posterior.draws)
                 both = both if heard is None else pooled(both, *heard)
                 decision = choose(rewriting(both))

@@ -154,6 +154,11 @@ class PosteriorDraws:
         self._given = Conditioned(fitted.story, batch, weights, evidence, generator)
         self._rounds: list[WeightedDraws] = []
 
+    @property
+    def weighed(self) -> int:
+        """How much work the draws were: see `Conditioned.weighed`."""
+        return self._given.weighed
+
     def more(self, number: int) -> Posterior:
         """The posterior from all draws so far.  `ImpossibleSurfaceError` names the slot and the sentence."""
         try:

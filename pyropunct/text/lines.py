@@ -5,7 +5,7 @@ import os
 import stat
 import sys
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from select import select
@@ -88,12 +88,16 @@ BEGINNING = Start()
 
 
 class TextPart(NamedTuple):
-    """A file, the standard input, or a part of them; its kind is "text", "conllu" or "auto"."""
+    """A file, the standard input, or a part of them; its kind is "text", "conllu" or "auto".
+
+    :ivar lines: for text taken out of a file of another kind, the line there of each of its lines.
+    """
 
     stream: BinaryIO
     name: str
     kind: str = "auto"
     start: Start = BEGINNING
+    lines: Sequence[int] = ()
 
 
 STANDARD_INPUT = "<stdin>"

@@ -1,22 +1,29 @@
-"""Text inside of other files: subtitles, Markdown, tables and lines of JSON.
+"""Text inside of subtitles and Markdown.
 
 What is around the text stays as it is.  A *passage* is text that is rewritten as a whole, such as the cues of
-a scene or a paragraph.  A rewriting keeps letters and digits, so line breaks and tags find their place again
-by counting these.
+a scene or a paragraph.  Its rewriting is aligned with it by letters and digits: marks are inserted or taken
+out, letters change their case, and tags, line breaks and white space stay.
 """
 
-import csv
-import io
-import json
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
-from pyropunct.errors import InputError
 
-Rewrite = Callable[[Sequence[str]], Sequence[str]]
+class Found(NamedTuple):
+    """A text in a file, and the line, from 1, in which it begins."""
+
+    text: str
+    line: int
+
+
+Rewrite = Callable[[Sequence[Found]], Sequence[str]]
 """Rewrites texts; letters and digits stay, but for their case."""
+
+Reject = Callable[[int, str], None]
+"""Takes the line, from 1, of a text that stays as it is, and what is wrong with it."""
 
 PAUSE = 4.0
 """Seconds without a cue after which a new passage begins."""
@@ -24,136 +31,183 @@ PAUSE = 4.0
 _TIME = r"(?:(\d+):)?(\d\d):(\d\d)[,.](\d{3})"
 _CUE = re.compile(rf"^\s*{_TIME}\s*-->\s*{_TIME}")
 
+MOST_DIGITS = 9
+"""The most digits of the hours of a cue."""
+
 _SPEAKER = re.compile(r"^\s*(?:[-–—]+\s*|>>+\s*|[\[(♪♫#])")
 """How a line of a cue begins that is of another speaker, a sound or a song."""
 
-_CUE_TAGS = re.compile(r"<[^<>\n]*>|\{\\[^{}\n]*\}|^\s*(?:[-–—]+|>>+)\s*", re.MULTILINE)
+_CUE_TAGS = re.compile(r"<[^<>\n]*>|\{\\[^{}\n]*\}|^[^\S\n]*(?:[-–—]+|>>+)[^\S\n]*", re.MULTILINE)
 _MARKDOWN_TAGS = re.compile(
-    r"^[ \t>]*(?:[-*+]|\d{1,9}[.)]|#{1,6})?[ \t]+|!?\[(?=[^\[\]\n]*\]\()|\]\([^()\s]*(?:\s\"[^\"\n]*\")?\)"
-    r"|\*{1,3}|~~|(?<![^\W_])_{1,3}|_{1,3}(?![^\W_])|</?[A-Za-z][^<>\n]*>|\\$",
+    r"^[ \t>]*(?:[-*+]|\d{1,9}[.)]|#{1,6})?[ \t]+(?:\[[ xX]\][ \t]+)?"  # the beginning of an item
+    r"|!?\[(?=[^\[\]\n]*\]\()|\]\([^()\s]*(?:\s\"[^\"\n]*\")?\)"  # a link
+    r"|\*{1,3}(?!\s)|(?<!\s)\*{1,3}|~~|(?<![^\W_])_{1,3}|_{1,3}(?![^\W_])|</?[A-Za-z][^<>\n]*>|\\$",
     re.MULTILINE,
 )
-_INLINE_CODE = re.compile(r"(`+)[^`\n](?:.*?[^`])?\1(?!`)|<https?://[^<>\s]+>")
+_ADDRESS_OR_TICKS = re.compile(r"<https?://[^<>\s]+>|`+")
 
 STANDS_FOR_CODE = "this"
 """A word that stands for code within a sentence."""
 
 
-class _Tag(NamedTuple):
-    """Text that is put back behind so many letters and digits: at the end of a word, in it, or before one."""
+class _Replaced(NamedTuple):
+    """A part of a text, and what is read in its place: nothing, a space, or a word."""
+
+    start: int
+    end: int
+    plain: str
+
+
+class _Piece(NamedTuple):
+    """A part of a text, and at most one character that is read in its place."""
 
     text: str
-    behind: int
-    place: str
+    plain: str
 
 
-@dataclass(frozen=True)
 class Passage:
     """Lines that are rewritten together.
 
-    :ivar plain: their words in one line, without tags.
+    :param code: the places of code in the text.
+    :ivar plain: its words in one line, without tags; a word stands for code.
     """
 
-    lines: tuple[str, ...]
-    plain: str
-    tags: tuple[_Tag, ...]
-    code: tuple[tuple[int, str], ...] = ()
+    def __init__(self, text: str, tags: re.Pattern[str], code: Iterable[tuple[int, int]] = ()) -> None:
+        found = [_Replaced(*match.span(), "") for match in tags.finditer(text)]
+        found += [_Replaced(match.start(), match.end(), " ") for match in re.finditer("\n", text)]
+        found += [_Replaced(start, end, STANDS_FOR_CODE) for start, end in code]
+        self._text, self._replaced, at = text, list[_Replaced](), 0
+        for one in sorted(found, key=lambda one: (one.start, not one.plain, -one.end)):
+            if at <= one.start < one.end:  # not inside of another
+                self._replaced.append(one)
+                at = one.end
+        ends = [0, *(one.end for one in self._replaced)]
+        starts = [*(one.start for one in self._replaced), len(text)]
+        words = [*(one.plain for one in self._replaced), ""]
+        parts = zip(ends, starts, words, strict=True)
+        self.plain = "".join(text[end:start] + word for end, start, word in parts).strip()
 
-    @classmethod
-    def of(
-        cls, lines: Sequence[str], tags: re.Pattern[str], code: re.Pattern[str] | None = None
-    ) -> "Passage":
-        """A passage of lines with tags, and with pieces of code that count as words."""
-        whole, plain, found, pieces, at = "\n".join(lines), "", list[_Tag](), list[tuple[int, str]](), 0
-        marked = [(one.start(), one.end(), False) for one in tags.finditer(whole)]
-        marked += [(place, place + 1, False) for place, letter in enumerate(whole) if letter == "\n"]
-        if code is not None:
-            marked += [(*one.span(), True) for one in code.finditer(whole)]
-        for start, end, is_code in sorted(marked, key=lambda one: (one[0], not one[2], -one[1])):
-            if start < at:  # inside of another
+    def rewritten(self, new: str) -> str:
+        """The text with the marks of a rewriting; the text itself if more than marks and case differ."""
+        if new == self.plain:
+            return self._text
+        out, gap, at = list[str](), list[_Piece](), 0
+        letters = (place for place, letter in enumerate(new) if letter.isalnum())
+        for piece in self._pieces():
+            if not piece.plain.isalnum():
+                gap.append(piece)
                 continue
-            plain, at, text = plain + whole[at:start], end, whole[start:end]
-            if is_code:
-                pieces.append((_size(plain), text))
-                plain += STANDS_FOR_CODE
-            elif text == "\n":
-                found.append(_Tag(text, _size(plain), "break"))
-                plain += " "
+            place = next(letters, None)
+            if place is None or new[place].casefold() != piece.plain.casefold():
+                return self._text
+            mended = _mended(gap, new[at:place], not at, False)
+            if mended is None or (mended and not piece.text):  # the latter is within code
+                return self._text
+            out += [mended, new[place] if piece.text == piece.plain else piece.text]
+            gap, at = [], place + 1
+        mended = _mended(gap, new[at:], not at, True)
+        return self._text if mended is None or next(letters, None) is not None else "".join([*out, mended])
+
+    def _pieces(self) -> Iterator[_Piece]:
+        at = 0
+        for start, end, plain in (*self._replaced, _Replaced(len(self._text), len(self._text), "")):
+            yield from map(_Piece, self._text[at:start], self._text[at:start])
+            yield _Piece(self._text[start:end], plain[:1])
+            yield from (_Piece("", letter) for letter in plain[1:])
+            at = end
+
+
+def _mended(gap: Sequence[_Piece], new: str, is_first: bool, is_last: bool) -> str | None:
+    """What stands between two words with the marks of ``new``; None if other characters would be lost.
+
+    White space is what it was.  Of several places beside tags, marks behind a word get the first one, and
+    marks in front of a word the last one.
+    """
+    if new == "".join(piece.plain for piece in gap):
+        return "".join(piece.text for piece in gap)
+    places, end, lacking = dict[int, int](), len(new), set[str]()
+    spaced = "".join(" " if letter.isspace() else letter for letter in new)
+    filled = [number for number, piece in enumerate(gap) if piece.plain.strip()]
+    first = 0 if not is_first else min(filled, default=len(gap))
+    last = len(gap) - 1 if not is_last else max(filled, default=-1)
+    for number in range(last, first - 1, -1):  # without white space at the ends of the passage, as in `plain`
+        sought = " " if gap[number].plain.isspace() else gap[number].plain
+        if sought and sought not in lacking:
+            place = spaced.rfind(sought, 0, end)
+            if place < 0:
+                lacking.add(sought)  # nor is it further left, so that the search is linear
             else:
-                joined = bool(plain) and not plain[-1].isspace()
-                goes_on = joined and whole[end : end + 1].isalnum()
-                where = "in" if goes_on else "end" if joined else "start"
-                found.append(_Tag(text, _size(plain), where))
-        return cls(tuple(lines), plain + whole[at:], tuple(found), tuple(pieces))
-
-    def rewritten(self, new: str) -> list[str]:
-        """Its lines with the words of a rewriting; the old ones if other letters or digits came out."""
-        letters = [place for place, letter in enumerate(new) if letter.isalnum()]
-        if len(letters) != _size(self.plain):
-            return list(self.lines)
-        pieces = list(new)
-        for behind, code in self.code:
-            first, last = letters[behind], letters[behind + len(STANDS_FOR_CODE) - 1]
-            pieces[first : last + 1] = [code, *[""] * (last - first)]
-        put = [""] * (len(new) + 1)
-        for text, behind, where in self.tags:
-            before = letters[behind - 1] + 1 if behind else 0
-            after = letters[behind] if behind < len(letters) else len(new)
-            gaps = [place for place in range(before, after) if new[place].isspace()]
-            if where == "break" and gaps:
-                pieces[gaps[0]] = ""
-            if where == "start":
-                place = gaps[-1] + 1 if gaps else after if behind else 0
-            elif gaps and where != "in":
-                place = gaps[0]
-            else:
-                place = after
-            put[place] += text
-        return "".join(tag + piece for tag, piece in zip(put, [*pieces, ""], strict=True)).split("\n")
+                places[number] = end = place
+    old = [piece.text for piece in gap]
+    lost = [number for number, piece in enumerate(gap) if piece.plain.strip() and number not in places]
+    if not all(_is_mark(gap[number].plain) for number in lost):
+        return None
+    for number in lost:
+        old[number] = ""
+    if lost and any(gap[number].plain.isspace() for number in places):
+        for number, piece in enumerate(gap):
+            if piece.text == " " and number not in places:
+                old[number] = ""
+    put = [""] * (len(gap) + 1)
+    for left, right in pairwise([-1, *sorted(places), len(gap)]):
+        marks = new[places.get(left, -1) + 1 : places.get(right, len(new))]
+        behind_space = left >= 0 and gap[left].plain.isspace()
+        marks = marks.lstrip() if behind_space else marks
+        marks = marks.rstrip() if right < len(gap) and gap[right].plain.isspace() else marks
+        opens = is_first if left < 0 else behind_space or (right == len(gap) and not is_last)
+        put[right if opens else left + 1] += marks
+    return "".join(mark + text for mark, text in zip(put, [*old, ""], strict=True))
 
 
-def _size(text: str) -> int:
-    return sum(letter.isalnum() for letter in text)
+def _is_mark(character: str) -> bool:
+    return character == "`" or unicodedata.category(character).startswith("P")
 
 
-# Kinds of files
+def _rewritten(
+    lines: list[str],
+    places: Iterable[Sequence[int]],
+    rewrite: Rewrite,
+    tags: re.Pattern[str],
+    code: Callable[[str], Iterable[tuple[int, int]]] = lambda text: (),
+) -> str:
+    """A text whose passages are rewritten; `places` has the numbers of the lines of each."""
+    passages = list[tuple[Sequence[int], Passage]]()
+    for place in places:
+        text = "\n".join(lines[number] for number in place)
+        passage = Passage(text, tags, code(text))
+        if any(map(str.isalnum, passage.plain)):
+            passages.append((place, passage))
+    news = rewrite([Found(passage.plain, place[0] + 1) for place, passage in passages])
+    for (place, passage), new in zip(passages, news, strict=True):
+        for number, line in zip(place, passage.rewritten(new).split("\n"), strict=True):
+            lines[number] = line
+    return "\n".join(lines)
 
 
-def rewrite_subtitles(text: str, rewrite: Rewrite, field: str | None = None) -> str:
+def rewrite_subtitles(text: str, rewrite: Rewrite, reject: Reject, field: str | None = None) -> str:
     """SubRip or WebVTT with rewritten cues; numbers, times, notes and tags stay.
 
     The cues of a passage are joined: a sentence may go on in the next one.
     """
     lines = text.split("\n")
-    return _rewritten(lines, list(_scenes(lines)), rewrite, _CUE_TAGS)
+    return _rewritten(lines, list(_scenes(lines, reject)), rewrite, _CUE_TAGS)
 
 
-def _rewritten(
-    lines: list[str],
-    places: Sequence[Sequence[int]],
-    rewrite: Rewrite,
-    tags: re.Pattern[str],
-    code: re.Pattern[str] | None = None,
-) -> str:
-    """A text whose passages are rewritten; `places` has the numbers of the lines of each."""
-    passages = [Passage.of([lines[number] for number in place], tags, code) for place in places]
-    news = rewrite([one.plain.strip() for one in passages])
-    for place, passage, new in zip(places, passages, news, strict=True):
-        for number, line in zip(place, passage.rewritten(new), strict=True):
-            lines[number] = line
-    return "\n".join(lines)
-
-
-def _scenes(lines: Sequence[str]) -> Iterator[list[int]]:
+def _scenes(lines: Sequence[str], reject: Reject) -> Iterator[list[int]]:
     """The numbers of the lines of each passage."""
     scene, in_cue, ended = list[int](), False, 0.0
     for number, line in enumerate(lines):
         if times := _CUE.match(line):
+            hours = max(len(times.group(part) or "") for part in (1, 5))
+            in_cue = hours <= MOST_DIGITS
+            if not in_cue:
+                reject(number + 1, f"a time has {hours:,} digits")
+                continue
             begins, ends = (_seconds(times.groups()[part : part + 4]) for part in (0, 4))
             if begins - ended > PAUSE and scene:
                 yield scene
                 scene = []
-            in_cue, ended = True, ends
+            ended = ends
         elif not line.strip():
             in_cue = False
         elif in_cue:
@@ -170,10 +224,30 @@ def _seconds(time: Sequence[str | None]) -> float:
     return 3600 * hours + 60 * minutes + seconds + thousandths / 1000
 
 
-def rewrite_markdown(text: str, rewrite: Rewrite, field: str | None = None) -> str:
+def rewrite_markdown(text: str, rewrite: Rewrite, reject: Reject, field: str | None = None) -> str:
     """Markdown with rewritten paragraphs and items; headings, code, tables, front matter and markup stay."""
     lines = text.split("\n")
-    return _rewritten(lines, list(_paragraphs(lines)), rewrite, _MARKDOWN_TAGS, _INLINE_CODE)
+    return _rewritten(lines, list(_paragraphs(lines)), rewrite, _MARKDOWN_TAGS, _code_in)
+
+
+def _code_in(text: str) -> Iterator[tuple[int, int]]:
+    """The places of code between equal runs of backticks, and of addresses, in linear time."""
+    found = list(_ADDRESS_OR_TICKS.finditer(text))
+    nearest, partners = dict[str, int](), list[int | None]()
+    for number in range(len(found) - 1, -1, -1):
+        ticks = found[number].group()
+        partners.append(None if ticks[0] == "<" else nearest.get(ticks))
+        nearest[ticks] = number
+    number = 0
+    while number < len(found):
+        start, end = found[number].span()
+        partner = partners[-1 - number]
+        if found[number].group()[0] == "<":
+            yield start, end
+        elif partner is not None and text[start - 1 : start] != "\\":
+            yield start, found[partner].end()
+            number = partner
+        number += 1
 
 
 def _paragraphs(lines: Sequence[str]) -> Iterator[range]:
@@ -183,98 +257,9 @@ def _paragraphs(lines: Sequence[str]) -> Iterator[range]:
     start = 0
     if lines[0] in ("---", "+++") and lines[0] in lines[1:]:
         start = lines.index(lines[0], 1) + 1
-    before = ""
-    for token in MarkdownIt("commonmark").enable("table").parse("\n".join(lines[start:])):
+    before, parser = "", MarkdownIt("commonmark").enable("table").disable("inline")
+    text = "\n".join(lines[start:]).replace("\r", " ")  # which would end a line
+    for token in parser.parse(text):
         if before == "paragraph_open" and token.type == "inline" and token.map is not None:
             yield range(token.map[0] + start, token.map[1] + start)
         before = token.type
-
-
-def rewrite_table(text: str, rewrite: Rewrite, field: str | None = None) -> str:
-    """A table in CSV, or with tabs, with one column rewritten; raises InputError if there is none such."""
-    delimiter = "\t" if "\t" in text.partition("\n")[0] else ","
-    try:
-        rows = list(csv.reader(io.StringIO(text), delimiter=delimiter))
-    except csv.Error as error:
-        raise InputError(f"it is no table: {error}") from error
-    names = rows[0] if rows else []
-    if field not in names:
-        raise _no_field("column", field, names)
-    column = names.index(field)
-    cells = [row for row in rows[1:] if len(row) > column]
-    for row, new in zip(cells, rewrite([row[column] for row in cells]), strict=True):
-        row[column] = new
-    out = io.StringIO()
-    csv.writer(out, delimiter=delimiter, lineterminator="\n").writerows(rows)
-    return out.getvalue()
-
-
-def _no_field(what: str, field: str | None, names: Iterable[str]) -> InputError:
-    known = ", ".join(names)
-    if field is None:
-        return InputError(f"say which {what} holds the text, by --field ({known})")
-    return InputError(f"there is no {what} {field!r}: name one by --field ({known})")
-
-
-def rewrite_json_lines(text: str, rewrite: Rewrite, field: str | None = None) -> str:
-    """Lines of JSON objects with one text rewritten; all else stays as it was written.
-
-    Raises InputError for a line that is none.
-    """
-    lines, names, places = text.split("\n"), dict[str, None](), list[tuple[int, slice]]()
-    for number, line in enumerate(lines):
-        if line.strip():
-            try:
-                plain = json.loads(line)
-            except ValueError as error:
-                raise InputError(f"line {number + 1} is no JSON: {error}") from error
-            if not isinstance(plain, dict):
-                raise InputError(f"line {number + 1} is no JSON object")
-            names |= dict.fromkeys(plain)
-            if isinstance(found := plain.get(field), str):
-                if any("\ud800" <= letter <= "\udfff" for letter in found):
-                    raise InputError(f"line {number + 1} has half of a character in its text")
-                places.append((number, _place_of_value(line, field)))
-    if not places:
-        raise _no_field("text", field, names)
-    old = [json.loads(lines[number][place]) for number, place in places]
-    for (number, place), before, new in zip(places, old, rewrite(old), strict=True):
-        line = lines[number]
-        if new != before:
-            quoted = json.dumps(new, ensure_ascii=line.isascii())
-            lines[number] = line[: place.start] + quoted + line[place.stop :]
-    return "\n".join(lines)
-
-
-def _place_of_value(line: str, field: str | None) -> slice:
-    """Where the value of a key stands in a JSON object; that of the last one if several have this name."""
-    found, decoder = slice(0), json.JSONDecoder()
-    at = _behind_gap(line, line.index("{") + 1)
-    while line[at] != "}":
-        name, at = decoder.raw_decode(line, at)
-        start = _behind_gap(line, at)
-        _, at = decoder.raw_decode(line, start)
-        found = slice(start, at) if name == field else found
-        at = _behind_gap(line, at)
-    return found
-
-
-def _behind_gap(line: str, at: int) -> int:
-    """The place behind white space, a comma or a colon."""
-    gap = re.compile(r"[\s,:]*").match(line, at)
-    assert gap is not None
-    return gap.end()
-
-
-KINDS = {
-    "srt": rewrite_subtitles,
-    "vtt": rewrite_subtitles,
-    "md": rewrite_markdown,
-    "csv": rewrite_table,
-    "tsv": rewrite_table,
-    "jsonl": rewrite_json_lines,
-}
-"""How files are rewritten, by the ends of their names."""
-
-RUNNING = frozenset({"srt", "vtt", "md"})
-"""The kinds whose passages are running text."""

@@ -504,8 +504,7 @@ def test_text_inside_of_other_files(model: Path, tmp_path: Path) -> None:
             "a.csv",
             b"id,text\r1,a\r",
             ("--field", "text"),
-            "it is no table: new-line character seen in unquoted field - do you need to open the file in "
-            "universal-newline mode?",
+            "its lines end with a carriage return (save it with line feeds)",
         ),
     ],
 )
@@ -515,6 +514,33 @@ def test_files_whose_text_cannot_be_put_back(
     (tmp_path / name).write_bytes(content)
     message = complaint(BAD_INPUT, "restore", model, tmp_path / name, *options)
     assert message.replace(f"{tmp_path / name}:", "").strip() == problem
+
+
+@pytest.mark.parametrize(
+    ("name", "bad", "problem"),
+    [
+        ("a.tsv", "2\ta\0b", "the line holds a zero byte (is this text?)"),
+        ("a.csv", f"2,{'a' * (1 << 20)}", "the line is longer than a megabyte (is this text?)"),
+        ("a.jsonl", "[1]", "is no JSON object"),
+    ],
+)
+def test_a_bad_row_stays_and_the_others_are_restored(
+    model: Path, tmp_path: Path, name: str, bad: str, problem: str
+) -> None:
+    """The message names the line of the file."""
+    rows = {
+        "a.tsv": ["id\ttext", "1\tgo now"],
+        "a.csv": ['"i\nd",text', "1,go now"],
+        "a.jsonl": ["", '{"text": "go now"}'],
+    }[name]
+    (tmp_path / name).write_text("\n".join([*rows, bad, rows[1], ""]))
+    result = invoke("restore", model, tmp_path / name, *QUICK, "--field", "text")
+    line = restored(model, tmp_path / "a.txt", "go now\n").rstrip("\n")
+    new = rows[1].replace("go now", line)
+    assert result.stdout == "\n".join([rows[0], new, bad, new, ""])
+    place = len("\n".join(rows).split("\n")) + 1
+    assert result.exit_code == BAD_INPUT
+    assert f"{tmp_path / name}:{place}: {problem}; it is left as it was\n" in result.stderr
 
 
 def test_an_empty_line_is_not_nothing(model: Path, file: Path) -> None:

@@ -118,6 +118,20 @@ def test_a_flipped_bit_is_found(tmp_path: Path, kind: str) -> None:
         assert not function.stats.cache_hits
 
 
+def test_code_that_others_may_change_is_not_loaded(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """This is told once."""
+    module = module_of_one(tmp_path)
+    assert compiled(module.one)() == 1
+    folder = next(tmp_path.rglob("*.nbi")).parent
+    for mode, is_loaded in ((0o777, False), (0o702, False), (0o755, True)):
+        folder.chmod(mode)
+        function = compiled(module.one)
+        assert function() == 1
+        assert bool(function.stats.cache_hits) == is_loaded
+    [line] = caplog.messages
+    assert line.startswith(f"pyropunct: compiled code in {folder} is not used")
+
+
 def test_an_interruption_waits_for_the_end_of_a_call() -> None:
     """The tuple that compiled code gives back is made by Python in the midst of the call."""
     made = []

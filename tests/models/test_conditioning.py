@@ -108,6 +108,19 @@ def test_draws_agree_with_conditioning_by_enumeration(
         assert abs(share[here].sum() - chance / total) <= 5 * max(error, 1 / len(drawn))
 
 
+def test_pieces_give_the_same_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draws are weighed in pieces, for the sake of memory."""
+    whole, parts = conditioned(story_of(LOOKING), COMMAS), conditioned(story_of(LOOKING), COMMAS)
+    monkeypatch.setattr("pyropunct.models.conditioning.WEIGHED_AT_ONCE", 10**9)
+    expected = [whole.draw(200) for _ in range(2)]
+    monkeypatch.setattr("pyropunct.models.conditioning.WEIGHED_AT_ONCE", 1)
+    for one in expected:
+        found = parts.draw(200)
+        assert np.array_equal(found.numbers, one.numbers)
+        assert np.allclose(found.log_weight, one.log_weight)
+    assert parts.weighed == whole.weighed > 0
+
+
 def test_the_next_round_has_better_weights() -> None:
     posterior = conditioned(story_of(LOOKING), COMMAS)
     spread = [posterior.draw(2000).log_weight.std() for _ in range(2)]

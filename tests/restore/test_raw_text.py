@@ -11,6 +11,8 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 import pyropunct
+from pyropunct.models.conditioning import Conditioned, WeightedDraws
+from pyropunct.restore.deciding import MOST_WEIGHED
 
 pytestmark = pytest.mark.usefixtures("single_precision")
 
@@ -29,6 +31,24 @@ def punctuator() -> pyropunct.Punctuator:
 def test_raw_text(punctuator: pyropunct.Punctuator, group: dict[str, object]) -> None:
     given, expected = zip(*group["cases"], strict=True)  # type: ignore[call-overload]
     assert punctuator(given, **group["settings"]) == list(expected)
+
+
+def test_the_draws_of_a_line_with_marks_that_stay_are_bounded(
+    punctuator: pyropunct.Punctuator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nearly all punctuations of letters differ, and each is weighed."""
+    weighed = list[int]()
+    draw = Conditioned.draw
+
+    def counted(self: Conditioned, number: int) -> WeightedDraws:
+        found = draw(self, number)
+        weighed.append(self.weighed)
+        return found
+
+    monkeypatch.setattr(Conditioned, "draw", counted)
+    punctuator("spell it: " + " ".join("abcdefghijklmnopqrstuvwxyz"))
+    assert len(weighed) > 1
+    assert weighed[-1] < 2 * MOST_WEIGHED
 
 
 @hypothesis_settings(max_examples=40)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyropunct.errors import InputError
-from pyropunct.text.passages import KINDS, Passage
+from pyropunct.cli.enclosed import KINDS
+from pyropunct.text.passages import Found
 
 TAGS = re.compile(r"<[^<>\n]*>")
 
@@ -65,18 +65,27 @@ print('hello world')
 """
 
 
-def shouted(texts: Sequence[str]) -> list[str]:
+def shouted(texts: Sequence[Found]) -> list[str]:
     """Each text in brackets, in capitals, with commas between its words."""
-    return [f"({', '.join(text.upper().split())})!" if text else text for text in texts]
+    return [f"({', '.join(one.text.upper().split())})!" if one.text else "" for one in texts]
 
 
-def lines_of(kind: str, text: str, field: str | None = None) -> list[str]:
-    return KINDS[kind](text, shouted, field).split("\n")
+def same(texts: Sequence[Found]) -> list[str]:
+    return [one.text for one in texts]
+
+
+def dashed(texts: Sequence[Found]) -> list[str]:
+    """Marks that the files do not have: around and behind each word, and dashes between words."""
+    return [re.sub(r"\s+(?=\S)", r" ‐\g<0>", re.sub(r"\S+", r"«\g<0>…»", one.text)) for one in texts]
+
+
+def never(line: int, problem: str) -> None:
+    raise AssertionError(f"{line}: {problem}")
 
 
 def changed(kind: str, text: str, field: str | None = None) -> list[str]:
     """The lines that differ; the others are the same."""
-    new, old = lines_of(kind, text, field), text.split("\n")
+    new, old = KINDS[kind](text, shouted, never, field).split("\n"), text.split("\n")
     assert len(new) == len(old)
     return [line for line, before in zip(new, old, strict=True) if line != before]
 
@@ -110,61 +119,54 @@ def test_paragraphs_and_items_of_markdown() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "text", "new"),
+    ("text", "marks", "new"),
     [
-        ("csv", 'id,text\n1,"a, b"\n2,c\n', 'id,text\n1,"(A,, B)!"\n2,(C)!\n'),
-        ("tsv", "text\tid\na b\t1\n", "text\tid\n(A, B)!\t1\n"),
-        ("csv", 'text\n"a\nb"\n', 'text\n"(A, B)!"\n'),
-        ("jsonl", '{"id": 1, "text": "ä b"}\n\n{"id": 2}\n', '{"id": 1, "text": "(Ä, B)!"}\n\n{"id": 2}\n'),
-        (
-            "jsonl",
-            '{"x":1e400, "text" :"ä b", "text":"a b" ,"y":1.50}',
-            '{"x":1e400, "text" :"ä b", "text":"(A, B)!" ,"y":1.50}',
-        ),
-        (
-            "jsonl",
-            '{"text": "\\u00e4 b", "e": {"text": "a"}}\n',
-            '{"text": "(\\u00c4, B)!", "e": {"text": "a"}}\n',
-        ),
-        ("jsonl", '{"id": "\u2028", "text": "ä b"}\n', '{"id": "\u2028", "text": "(Ä, B)!"}\n'),
+        ("- [ ] buy milk", "Buy milk.", "- [ ] Buy milk."),
+        ("(*mine*) it is", "(mine), it is", "(*mine*), it is"),
+        ("5 * 3 * 2 is it", "5 * 3 * 2, is it", "5 * 3 * 2, is it"),
+        ("a  \nb", "a,   b", "a,  \nb"),
+        ("a\nb", "a — b", "a —\nb"),
+        ("[link](u), and `x` so", "link, and This, so", "[link](u), and `x`, so"),
+        ("see *a b* now", "see “a b” now", "see *“a b”* now"),
+        ("_a_, b - c", "a b c", "_a_ b c"),
+        ("a `x y` b", "a th. is b", "a `x y` b"),
+        ("a b", "a c", "a b"),
+        ("a ☺ b", "a b", "a ☺ b"),
     ],
 )
-def test_fields(kind: str, text: str, new: str) -> None:
-    assert KINDS[kind](text, shouted, "text") == new
+def test_marks_find_their_place_in_markdown(text: str, marks: str, new: str) -> None:
+    """A rewriting that changes words is not taken."""
+    assert KINDS["md"](text, lambda texts: [marks], never) == new
 
 
-@pytest.mark.parametrize(
-    ("kind", "text", "problem"),
-    [
-        ("csv", "a,b\n1,2\n", r"there is no column 'text': name one by --field \(a, b\)"),
-        ("jsonl", '{"a": 1}\n', r"there is no text 'text': name one by --field \(a\)"),
-        ("jsonl", '{"text": "a"}\nno\n', "line 2 is no JSON: .*"),
-        ("jsonl", "[1]\n", "line 1 is no JSON object"),
-        ("jsonl", '{"text": "a\\ud800"}\n', "line 1 has half of a character in its text"),
-    ],
-)
-def test_fields_that_are_not_there(kind: str, text: str, problem: str) -> None:
-    with pytest.raises(InputError, match=f"^{problem}$"):
-        KINDS[kind](text, shouted, "text")
+def test_tags_of_subtitles_are_not_doubled() -> None:
+    time = "00:00:01,000 --> 00:00:03,000\n"
+    new = KINDS["srt"](time + "<i>late</i> <i>it</i>\nwas", lambda texts: ["Late, it — was."], never)
+    assert new == time + "<i>Late,</i> <i>it —</i>\nwas."
 
 
-words = st.from_regex(r"(<i>)?[ab]1?(<b>b)?[,“]?(</i>)?", fullmatch=True)
-lines_with_tags = st.lists(st.lists(words, min_size=1, max_size=4).map(" ".join), min_size=1, max_size=4)
+MARKUP = r"""
+    a b1 dog ß İx don't 5 , . ! ( ) " - * ** _ ` `` ``` ~~ # > | [ ]( ](u) ![ <i> </i> <b {\an8} \ --- ===
+    1. 2) - [x] <https://a.b> : 00:01.000 --> - >> ♪ ☺ &amp; <!-- -->
+"""
+markup = st.sampled_from([*MARKUP.split(), "\r", "\0"])
+TIME = "\n00:01.000 --> 00:02.000\n"
+gaps = st.sampled_from(["", "", " ", " ", "  ", "\t", "\n", "  \n", "\n\n", "\n    ", TIME])
+files = st.lists(st.tuples(markup, gaps).map("".join), max_size=30).map("".join)
 
 
-@given(lines_with_tags)
-def test_without_new_marks_nothing_changes(lines: list[str]) -> None:
-    passage = Passage.of(lines, TAGS)
-    assert passage.rewritten(passage.plain) == lines
+@given(st.sampled_from(["md", "srt", "vtt"]), files)
+def test_marks_are_only_inserted(kind: str, text: str) -> None:
+    """Without the new marks, the file is what it was; an equal rewriting changes nothing."""
+    assert KINDS[kind](text, same, never) == text
+    new = KINDS[kind](text, dashed, never)
+    assert re.sub(r"«|…»(?: ‐)?", "", new) == text
+    assert new.count("\n") == text.count("\n")
 
 
-@given(lines_with_tags)
-def test_tags_and_lines_are_kept_with_new_marks(lines: list[str]) -> None:
-    passage = Passage.of(lines, TAGS)
-    new = passage.rewritten(re.sub(r"(\w+)", r"(\1),", passage.plain))
-    assert [re.sub(r"[(),“]", "", line) for line in new] == [re.sub("[,“]", "", line) for line in lines]
-
-
-def test_other_words_are_refused() -> None:
-    """If a rewriting loses a letter, the lines stay."""
-    assert Passage.of(["a b", "c"], TAGS).rewritten("a b") == ["a b", "c"]
+@pytest.mark.parametrize(("hours", "told"), [("0" * 9, []), ("0" * 5000, [(1, "a time has 5,000 digits")])])
+def test_times_of_any_length(hours: str, told: list[tuple[int, str]]) -> None:
+    found = list[tuple[int, str]]()
+    text = f"{hours}:00:01,000 --> 00:00:02,000\na"
+    new = KINDS["srt"](text, shouted, lambda *problem: found.append(problem))
+    assert (new, found) == (text if told else text[:-1] + "(A)!", told)

@@ -1,0 +1,164 @@
+"""Text inside of tables and of lines of JSON: one column or key is rewritten, all else stays as written."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from pyropunct.errors import InputError
+from pyropunct.text.passages import Found, Reject, Rewrite
+
+NO_QUOTE = "\n"
+"""For tables without quotes: no cell holds a line feed."""
+
+
+class _Cell(NamedTuple):
+    """Where a cell of a table is written; its line is counted from 1, its row and column from 0."""
+
+    start: int
+    end: int
+    line: int
+    row: int
+    column: int
+
+
+def rewrite_csv(text: str, rewrite: Rewrite, reject: Reject, field: str | None = None) -> str:
+    """A table in CSV with one column rewritten; other cells keep their quotes.
+
+    Commas, semicolons or tabs separate the cells, whichever the first line has most.
+
+    :raises InputError: if there is no such column, or a cell begins with a quote and goes on behind it.
+    """
+    first = text.partition("\n")[0]
+    return _rewritten(text, rewrite, field, max(",;\t", key=first.count), '"')
+
+
+def rewrite_tsv(text: str, rewrite: Rewrite, reject: Reject, field: str | None = None) -> str:
+    """A table with tabs and one column rewritten, in which quotes are characters like others.
+
+    :raises InputError: if there is no such column.
+    """
+    return _rewritten(text, rewrite, field, "\t", NO_QUOTE)
+
+
+def _rewritten(text: str, rewrite: Rewrite, field: str | None, delimiter: str, quote: str) -> str:
+    """A table with one column rewritten."""
+
+    def value(cell: _Cell) -> str:
+        written = text[cell.start : cell.end]
+        return written[1:-1].replace(2 * quote, quote) if written[:1] == quote else written
+
+    cells = list(_cells(text, delimiter, quote))
+    names = [value(cell) for cell in cells if cell.row == 0]
+    if field not in names:
+        raise _no_field("column", field, names)
+    column = names.index(field)
+    chosen = [cell for cell in cells if cell.row and cell.column == column and value(cell)]
+    old = [Found(value(cell), cell.line) for cell in chosen]
+    parts, at = list[str](), 0
+    for cell, found, new in zip(chosen, old, rewrite(old), strict=True):
+        if new != found.text:
+            if text.startswith(quote, cell.start) or any(map(new.count, (delimiter, quote, "\n"))):
+                new = quote + new.replace(quote, 2 * quote) + quote
+            parts += [text[at : cell.start], new]
+            at = cell.end
+    return "".join([*parts, text[at:]])
+
+
+def _cells(text: str, delimiter: str, quote: str) -> Iterator[_Cell]:
+    """The cells of a table; raises InputError for a cell in quotes that does not end with a quote."""
+    plain, quoted = re.compile(rf"[^{delimiter}\n]*"), re.compile(rf"{quote}[^{quote}]*")
+    at, line, row, column = 0, 1, 0, 0
+    while True:
+        start, begins = at, line
+        if quote != NO_QUOTE and text.startswith(quote, at):
+            while match := quoted.match(text, at):  # a doubled quote begins a further piece
+                at = match.end() + 1
+            line += text.count("\n", start, at)
+            if at > len(text):
+                raise InputError(f"line {begins}: a cell begins with a quote that nothing closes")
+        elif match := plain.match(text, at):
+            at = match.end()
+        if at < len(text) and text[at] not in (delimiter, "\n"):
+            raise InputError(
+                f"line {line}: a cell goes on behind its closing quote (double quotes in a cell)"
+            )
+        yield _Cell(start, at, begins, row, column)
+        if at >= len(text):
+            return
+        row, column, line = (row, column + 1, line) if text[at] == delimiter else (row + 1, 0, line + 1)
+        at += 1
+
+
+def _no_field(what: str, field: str | None, names: Iterable[str]) -> InputError:
+    known = ", ".join(names)
+    if field is None:
+        return InputError(f"say which {what} holds the text, by --field ({known})")
+    return InputError(f"there is no {what} {field!r}: name one by --field ({known})")
+
+
+_DECODER = json.JSONDecoder(parse_int=str, parse_float=str)
+"""Numbers may have any size: nothing is computed with them."""
+
+
+def rewrite_json_lines(text: str, rewrite: Rewrite, reject: Reject, field: str | None = None) -> str:
+    """Lines of JSON objects with one text rewritten; other lines are rejected.
+
+    :raises InputError: if no line has the text.
+    """
+    lines, names, places, old = text.split("\n"), dict[str, None](), list[slice](), list[Found]()
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            try:
+                plain = _object(line)
+            except ValueError as error:
+                reject(number, str(error))
+                continue
+            names |= dict.fromkeys(plain)
+            if field is not None and isinstance(found := plain.get(field), str):
+                if any("\ud800" <= letter <= "\udfff" for letter in found):
+                    reject(number, "has half of a character in its text")
+                else:
+                    old.append(Found(found, number))
+                    places.append(_place_of_value(line, field))
+    if not old:
+        raise _no_field("text", field, names)
+    for place, (before, number), new in zip(places, old, rewrite(old), strict=True):
+        if new != before:
+            line = lines[number - 1]
+            quoted = json.dumps(new, ensure_ascii=line.isascii())
+            lines[number - 1] = line[: place.start] + quoted + line[place.stop :]
+    return "\n".join(lines)
+
+
+def _object(line: str) -> dict[str, Any]:
+    """The object of a line; raises ValueError that says what is wrong with it."""
+    try:
+        plain = _DECODER.decode(line)
+    except RecursionError:
+        raise ValueError("is JSON that is nested too deeply") from None
+    except ValueError as error:
+        raise ValueError(f"is no JSON: {error}") from None
+    if not isinstance(plain, dict):
+        raise ValueError("is no JSON object")
+    return plain
+
+
+def _place_of_value(line: str, field: str | None) -> slice:
+    """Where the value of a key stands in a JSON object; that of the last one if several have this name."""
+    found = slice(0)
+    at = _behind_gap(line, line.index("{") + 1)
+    while line[at] != "}":
+        name, at = _DECODER.raw_decode(line, at)
+        start = _behind_gap(line, at)
+        _, at = _DECODER.raw_decode(line, start)
+        found = slice(start, at) if name == field else found
+        at = _behind_gap(line, at)
+    return found
+
+
+def _behind_gap(line: str, at: int) -> int:
+    """The place behind white space, a comma or a colon."""
+    gap = re.compile(r"[\s,:]*").match(line, at)
+    assert gap is not None
+    return gap.end()
