@@ -9,14 +9,13 @@ costs.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from math import log
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from pyropunct.inference.inside import posterior_pairs
+from pyropunct.inference.inside import best_derivation, posterior_pairs
 from pyropunct.inference.problem import Problem
 from pyropunct.treebank.clauses import opens_clause
 from pyropunct.treebank.sentence import Sentence
@@ -34,7 +33,10 @@ RATE = 0.7
 """The part of a step that would meet the share of the page, if all constituents of a relation were alike."""
 
 MOST = 30.0
-"""The greatest cost of a comma on one side, or of commas on both."""
+"""The greatest cost of a comma on one side, or of commas on both, in training."""
+
+AROUND, HALVINGS = 30.0, 7
+"""How far the costs of a trained story may be changed, and how often this interval is halved."""
 
 Counts = dict[tuple[str, bool, bool], float]
 """How many constituents of a relation, before their head or behind it, have both commas, or one; or are
@@ -68,17 +70,25 @@ def shown(sentences: Iterable[Sentence]) -> Counts:
 
 
 @torch.no_grad()
-def expected(problems: Iterable[tuple[Sequence[Sentence], Problem]], vocabulary: Vocabulary) -> Counts:
-    """The commas of T' at the edges of sentences, in expectation under its posterior."""
+def sprouted(
+    problems: Iterable[tuple[Sequence[Sentence], Problem]], vocabulary: Vocabulary, best: bool = False
+) -> Counts:
+    """The commas of T' at the edges of sentences, in expectation under its posterior or in the best T'."""
     counts: Counts = defaultdict(float)
-    sides = vocabulary.inventory.padded_rows
     commas = np.isin(np.array(vocabulary.tokens), [*COMMAS])
-    left, right = (torch.from_numpy((commas[side] & (side >= 0)).any(-1)) for side in sides)
+    left, right = (
+        torch.from_numpy((commas[side] & (side >= 0)).any(-1)) for side in vocabulary.inventory.padded_rows
+    )
     for sentences, problem in problems:
-        chances, row = posterior_pairs(problem).cpu(), problem.rows
-        node = torch.repeat_interleave(torch.from_numpy(np.diff(problem.choice_start)))
+        nodes = torch.arange(len(problem.relation))
+        if best:
+            row, _ = vocabulary.inventory.sprouted(problem.relation.cpu(), best_derivation(problem).cpu())
+            node, chances = nodes, torch.ones(len(nodes), dtype=torch.double)
+        else:
+            row, chances = problem.rows, posterior_pairs(problem).cpu().double()
+            node = nodes.repeat_interleave(torch.from_numpy(np.diff(problem.choice_start)))
         both, lone_left, lone_right = (
-            torch.zeros(len(problem.relation), dtype=chances.dtype).index_add(0, node, chances * kind[row])
+            torch.zeros(len(nodes), dtype=torch.double).index_add(0, node, chances * kind[row])
             for kind in (left & right, left & ~right, right & ~left)
         )
         for sentence, first in zip(sentences, problem.forest.node_start.tolist(), strict=False):
@@ -90,26 +100,58 @@ def expected(problems: Iterable[tuple[Sequence[Sentence], Problem]], vocabulary:
     return counts
 
 
+def wanted_shares(page: Counts, vocabulary: Vocabulary) -> Tensor:
+    """(D, 2) the shares of both commas that the page shows, of each relation behind and before its head.
+
+    Those of rare relations are drawn towards that of all, which is drawn towards that of other languages.
+    """
+    total: Counts = defaultdict(float)
+    for (_, before, both), count in page.items():
+        total["", before, both] += count
+    of_side = {side: _share(total, "", side, OF_LANGUAGES, SHRINKING_OF_SIDE) for side in (False, True)}
+    return torch.tensor(
+        [
+            [_share(page, relation, before, of_side[before], SHRINKING) for before in (False, True)]
+            for relation in vocabulary.relations
+        ]
+    )
+
+
+def found_shares(edge: Counts, vocabulary: Vocabulary, wanted: Tensor) -> Tensor:
+    """(D, 2) the shares of both commas in T'; those that are wanted, where T' has no comma."""
+    return torch.tensor(
+        [
+            [_share(edge, relation, bool(side), float(prior), 0.1) for side, prior in enumerate(priors)]
+            for relation, priors in zip(vocabulary.relations, wanted, strict=True)
+        ]
+    )
+
+
 def _share(counts: Counts, relation: str, before: bool, prior: float, weight: float) -> float:
     both, lone = (counts.get((relation, before, kind), 0.0) for kind in (True, False))
     return (both + weight * prior) / (both + lone + weight)
 
 
-def _log_odds(share: float) -> float:
-    """Of a share, between 1 in 50 and 49 in 50: nobody can tell it from greater ones."""
-    share = min(max(share, 0.02), 0.98)
-    return log(share / (1 - share))
-
-
-def take_step(costs: Tensor, vocabulary: Vocabulary, page: Counts, edge: Counts, kappa: float) -> None:
-    """Change (D, 2) the costs of commas on one side, behind and before heads, towards what the page shows."""
-    for before in (False, True):
-        total: Counts = defaultdict(float)
-        for (_, side, both), count in page.items():
-            total["", side, both] += count
-        of_side = _share(total, "", before, OF_LANGUAGES, SHRINKING_OF_SIDE)
-        for number, relation in enumerate(vocabulary.relations):
-            wanted = _share(page, relation, before, of_side, SHRINKING)
-            found = _share(edge, relation, before, wanted, 1.0)
-            costs[number, int(before)] += RATE / kappa * (_log_odds(wanted) - _log_odds(found))
+def take_step(costs: Tensor, wanted: Tensor, found: Tensor, kappa: float) -> None:
+    """Change (D, 2) costs of commas on one side so that shares come nearer to those that are wanted."""
+    # Between 1 in 50 and 49 in 50, since nobody can tell these from greater ones.
+    change = wanted.clamp(0.02, 0.98).logit() - found.clamp(0.02, 0.98).logit()
+    costs += RATE / kappa * change.to(costs)
     costs.clamp_(-MOST, MOST)
+
+
+def level(costs: Tensor, wanted: Tensor, found: Callable[[], Tensor]) -> None:
+    """Choose the costs whose best T' has shares nearest to those that are wanted, by bisection.
+
+    In training, expectations meet them; but where constituents are alike, the best T' are all alike.
+
+    :param found: the shares with the present costs.
+    """
+    low, high = costs - AROUND, costs + AROUND
+    best, least = costs.clone(), (found() - wanted).abs()
+    for _ in range(HALVINGS):
+        costs.copy_((low + high) / 2)
+        gap = found() - wanted
+        best, least = best.where(gap.abs() >= least, costs), least.minimum(gap.abs())
+        low, high = low.where(gap > 0, costs), high.where(gap <= 0, costs)
+    costs.copy_(best)

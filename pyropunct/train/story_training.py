@@ -31,7 +31,7 @@ from pyropunct.models.syntax import HeadOutward
 from pyropunct.models.trees import TreeBatch, join_surfaces
 from pyropunct.nets.trainer import Trainer, strange
 from pyropunct.punctuator import Punctuator
-from pyropunct.train.both_sides import expected, shown, take_step
+from pyropunct.train.both_sides import found_shares, level, shown, sprouted, take_step, wanted_shares
 from pyropunct.train.optimisers import SparseAdagrad
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.vocabulary import Vocabulary
@@ -130,7 +130,7 @@ class Training(Trainer):
         self._settle(self._current)  # at the start, since not all sites of a foreign variant can be kept
         self._best: Sequence[dict[str, Tensor]] = ()
         self._checked = False
-        self._page = shown(self.train)
+        self._wanted = wanted_shares(shown(self.train), self.vocabulary)
 
     def _check_variants(self) -> None:
         """Reject variants that break the rules of the story, before spending time on them."""
@@ -255,11 +255,16 @@ class Training(Trainer):
 
     def _let_the_page_decide(self, costs: Tensor) -> None:
         """Change the costs of commas on one side towards what the middle of sentences shows."""
-        some = self.train[:: max(1, len(self.train) // READ)]
         for _ in range(STEPS):
             self._settle(self._current)
-            edge = expected(self._punctuator(self._current).problems(some), self.vocabulary)
-            take_step(costs, self.vocabulary, self._page, edge, self.recipe.economy_weight)
+            found = self._found(self._punctuator(self._current))
+            take_step(costs, self._wanted, found, self.recipe.economy_weight)
+
+    def _found(self, model: Punctuator, best: bool = False) -> Tensor:
+        """The shares of both commas in T' at the edges of some sentences."""
+        some = self.train[:: max(1, len(self.train) // READ)]
+        edge = sprouted(model.problems(some), self.vocabulary, best)
+        return found_shares(edge, self.vocabulary, self._wanted)
 
     def perplexity_of(self, model: Punctuator) -> float:
         """The perplexity per slot of dev."""
@@ -330,7 +335,11 @@ class Training(Trainer):
         """A copy of the model of the best epoch, or of the untrained one."""
         story = self._blank()
         settle_story(story, *(self._best or self._weights()))
-        return self._punctuator(story.to(self.device))
+        model = self._punctuator(story.to(self.device))
+        if story.one_sided is not None and self.recipe.economy_weight:
+            story.one_sided = story.one_sided.clone()
+            level(story.one_sided, self._wanted, lambda: self._found(model, best=True))
+        return model
 
     def _punctuator(self, story: Story) -> Punctuator:
         weights = [*learned_values(story).values(), *story.parameters()]

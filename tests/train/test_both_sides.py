@@ -5,9 +5,10 @@ import dataclasses
 import pytest
 import torch
 from sentences import annotated
+from torch import Tensor
 
 from pyropunct.fitted.recipes import Recipe
-from pyropunct.train.both_sides import expected, shown, take_step
+from pyropunct.train.both_sides import found_shares, level, shown, sprouted, take_step, wanted_shares
 from pyropunct.train.fitting import fit_story
 from pyropunct.treebank.clauses import opens_clause
 from pyropunct.treebank.sentence import Sentence
@@ -31,17 +32,28 @@ def test_costs_follow_the_page() -> None:
     vocabulary = build_vocabulary([(BOTH.tree, BOTH.surface)] * 5)
     number = vocabulary.relation_number("advmod")
     page = {("advmod", True, True): 30, ("advmod", True, False): 70}
-    edge = {("advmod", True, True): 50, ("nsubj", True, True): 50}
+    edge = {("advmod", True, True): 50}
+    wanted = wanted_shares(page, vocabulary)
+    assert 0.3 < wanted[number, 1] < 0.35
     costs = torch.full((len(vocabulary.relations), 2), 2.0)
-    take_step(costs, vocabulary, page, edge, 0.2)
-    assert costs[number, 1] < 2 > costs[vocabulary.relation_number("nsubj"), 1]
+    take_step(costs, wanted, found_shares(edge, vocabulary, wanted), 0.2)
+    assert costs[number, 1] < 2
     assert costs[number, 0] == 2
     before = costs.clone()
-    take_step(costs, vocabulary, page, {("advmod", True, False): 50}, 0.2)
+    take_step(costs, wanted, found_shares({("advmod", True, False): 50}, vocabulary, wanted), 0.2)
     assert costs[number, 1] > before[number, 1]
-    again = costs.clone()
-    take_step(costs, vocabulary, page, {key: count / 2 for key, count in page.items()}, 0.2)
-    torch.testing.assert_close(costs[number], again[number], atol=0.1, rtol=0)
+
+
+def test_costs_of_the_best_trees() -> None:
+    """A share that grows with the cost is met; of shares that cannot be met, the nearest is taken."""
+    wanted, costs = torch.tensor([[0.3, 0.3], [0.9, 0.5]]), torch.zeros(2, 2)
+
+    def found() -> Tensor:
+        return torch.stack([(costs[0] / 10).sigmoid(), (costs[1] > 3).float()])
+
+    level(costs, wanted, found)
+    torch.testing.assert_close(found()[0], wanted[0], atol=0.02, rtol=0)
+    assert found()[1, 0] == 1
 
 
 def sentences(share: float, number: int) -> list[Sentence]:
@@ -65,7 +77,7 @@ def test_a_fit_follows_the_page(share: float, both: bool) -> None:
     first = annotated("soon/4/advmod ,/1/punct we/4/nsubj left/0/root ./4/punct")
     [trees] = model.underlying([first])
     assert (trees[0][0][0] == (",",)) == both
-    counts = expected(model.problems([first] * 3), model.vocabulary)
+    counts = sprouted(model.problems([first] * 3), model.vocabulary)
     total = counts["advmod", True, True] + counts["advmod", True, False]
     assert 0 < total <= 3 + 1e-9
     assert (counts["advmod", True, True] > total / 2) == both
