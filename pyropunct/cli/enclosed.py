@@ -32,8 +32,13 @@ RUNNING = frozenset({"srt", "vtt", "md"})
 
 
 def kind_of(file: str, wanted: str) -> str:
-    """The wanted kind of a file; if that is "auto" and its name ends with one of `KINDS`, that one."""
+    """The wanted kind of a file; if that is "auto" and its name ends with one of `KINDS`, that one.
+
+    :raises InputError: for a file of JSON, whose names and numbers would be taken for words.
+    """
     suffix = Path(file).suffix.lower().removeprefix(".")
+    if wanted == "auto" and suffix == "json":
+        raise InputError(f"{file}: is JSON: give the text in it, or lines of JSON (.jsonl) with --field")
     return suffix if wanted == "auto" and suffix in KINDS else wanted
 
 

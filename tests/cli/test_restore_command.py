@@ -641,3 +641,10 @@ def test_memory_does_not_grow_with_the_number_of_lines(model: Path, file: Path) 
     first, then = (int(line) for line in done.stdout.splitlines() if line.isdigit())
     assert done.stdout.count("\n") == 4 * CHUNK + 2
     assert then < 1.2 * first
+
+
+def test_json_is_refused(tmp_path: Path) -> None:
+    """Its names and numbers would be taken for words."""
+    (tmp_path / "talk.json").write_text('{"text": "hello there"}', encoding="utf-8")
+    message = complaint(BAD_INPUT, "restore", "en", tmp_path / "talk.json")
+    assert message.endswith("talk.json: is JSON: give the text in it, or lines of JSON (.jsonl) with --field")
