@@ -58,7 +58,9 @@ def _rewritten(text: str, rewrite: Rewrite, field: str | None, delimiter: str, q
     parts, at = list[str](), 0
     for cell, found, new in zip(chosen, old, rewrite(old), strict=True):
         if new != found.text:
-            if text.startswith(quote, cell.start) or any(map(new.count, (delimiter, quote, "\n"))):
+            # A quote inside of a cell that had none around it stays alone.
+            more = new.startswith(quote) or new.count(quote) > found.text.count(quote)
+            if text.startswith(quote, cell.start) or more or delimiter in new or "\n" in new:
                 new = quote + new.replace(quote, 2 * quote) + quote
             parts += [text[at : cell.start], new]
             at = cell.end

@@ -28,6 +28,7 @@ def never(line: int, problem: str) -> None:
         ("csv", 'text\n"a\nb"\n"",1\n', 'text\n"(A, B)!"\n"",1\n'),
         ("csv", 'id;text\n1;a b\n"2";"a ""b"""\n', 'id;text\n1;(A, B)!\n"2";"(A, ""B"")!"\n'),
         ("csv", 'n,text\n5" pipe,a b\n', 'n,text\n5" pipe,"(A, B)!"\n'),
+        ("csv", 'id;text\n1;5" a\n', 'id;text\n1;(5", A)!\n'),
         ("tsv", "text\tid\na b\t1\n", "text\tid\n(A, B)!\t1\n"),
         ("tsv", 'id\ttext\n"1\t"a b\n2\tc"\n3', 'id\ttext\n"1\t("A, B)!\n2\t(C")!\n3'),
         ("jsonl", '{"id": 1, "text": "ä b"}\n\n{"id": 2}\n', '{"id": 1, "text": "(Ä, B)!"}\n\n{"id": 2}\n'),

@@ -1,0 +1,46 @@
+"""Random Markdown, subtitles and tables: without the marks that were put in, the file is the old one."""
+
+import random
+import re
+from collections.abc import Iterator, Sequence
+
+from row import DONE, REFUSED, Row, row_of
+
+from pyropunct.cli.enclosed import KINDS
+from pyropunct.errors import InputError
+from pyropunct.text.passages import Found, Reject
+
+PIECES = [*"*_`~<>[]()!#-+|\\\"'.,:;&", " ", "  ", "\t", "\n", "\n\n", "> ", "- [ ] ", "1. ", "](u)", "<i>"]
+PIECES += ["</i>", "a", "Bc", "d1", "é", "```", "---\n", "\0", "\r", "{\\an8}", "♪", "5 * 3 * 2", "(*mine*)"]
+PIECES += ["00:01.000 --> 00:02.000\n", "99:00:00,000 --> 99:00:01,000\n"]
+
+
+def attack(tries: int, seed: int) -> Row:
+    """Put random marks into so many files, and take them out again."""
+    return row_of("marks in Markdown, subtitles and tables", _tries(tries, random.Random(seed)))
+
+
+def _unchanged(kind: str, text: str, reject: Reject, field: str | None) -> str:
+    return KINDS[kind](text, lambda texts: [each.text for each in texts], reject, field)
+
+
+def _tries(tries: int, chance: random.Random) -> Iterator[tuple[str, str]]:
+    def marked(texts: Sequence[Found]) -> list[str]:
+        return [
+            re.sub(r"\w+", lambda one: chance.choice(["", "¿"]) + one[0] + "‽", each.text) for each in texts
+        ]
+
+    def reject(line: int, problem: str) -> None:
+        """Text that stays as it is."""
+
+    for _ in range(tries):
+        kind = chance.choice(["md", "srt", "vtt", "csv", "tsv"])
+        text = "".join(chance.choice(PIECES) for _ in range(chance.randint(0, 60)))
+        is_table = kind in ("csv", "tsv")
+        text, field = ("text\n" + text, "text") if is_table else (text, None)
+        try:
+            same = re.sub("[¿‽]", "", KINDS[kind](text, marked, reject, field)) == text
+            same = same and _unchanged(kind, text, reject, field) == text
+            yield f"{kind} {text!r}", DONE if same else "changed"
+        except InputError:
+            yield f"{kind} {text!r}", REFUSED
