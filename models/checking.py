@@ -209,6 +209,7 @@ def check_channel(channel: Channel, trees: TreeBatch | None = None, seed: int = 
 
 def _check_trees(channel: Channel, trees: TreeBatch, name: str) -> None:
     """Compare the weights of a batch of trees with those of each tree."""
+    channel.check()  # makes the machine of this copy, with the weights of all trees
     together = channel.probabilities(trees)
     shape = len(trees), together.shape[-1]
     if together.shape not in (shape, (1, *shape[1:]), shape[1:]):
