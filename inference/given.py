@@ -1,8 +1,8 @@
 """What a story is given: trees, the scores of punctemes, and a channel.
 
 **Dimensions.**  A tree is an element of a plate with ``dim=-1``.  Scores are (*batch, C) and the channel's
-weights (*batch, P).  The last dimension of a batch shape is that of the trees: 1, or B for trees with
-numbers of their own; plates and enumerated sites are to its left.
+weights (*batch, P).  The last dimension of a batch shape is that of the trees: 1, or B if each tree
+has its own numbers; plates and enumerated sites are to its left.
 """
 
 from collections.abc import Callable
@@ -60,7 +60,7 @@ class Given:
         the marks inside them, to the scores of their pairs.
     :ivar transducer: the channel that rewrites underlying strings, with (*batch, P) its ``weights``.
     :ivar cost: a cost of punctemes: the story then is p(T', x | T) exp(-cost(T')).  It counts as a constant.
-    :ivar parts: the parts of constituents between marks, `pyropunct.inference.parts`; none of latent trees.
+    :ivar parts: parts of constituents between marks (`pyropunct.inference.parts`). Latent trees have none.
     :ivar looks_inside: whether scores depend on the marks inside constituents.
     :ivar seen: a surface, and views of all nodes with the marks of this surface inside them.
     :ivar of_tree: gives what a story of latent trees is made of once T is known.
@@ -95,8 +95,7 @@ class Given:
         self.transducer.check(self.weights, sums=is_validation_enabled())
         if self.is_by_tree:
             self._refuse_other_size(self.weights, "the channel's weights")
-        if self.cost is not None:
-            self.of_pairs(self.cost)
+        _ = self.costs  # whose shape is checked
 
     @property
     def forest(self) -> Any:
@@ -154,6 +153,11 @@ class Given:
         tree = self.forest.slot_tree[slots]
         parts = [(self.weights[..., b, :], slots[tree == b]) for b in range(self.forest.num_trees)]
         return [part for part in parts if len(part[1])]
+
+    @cached_property
+    def costs(self) -> Tensor | None:
+        """(C,) the cost of each pair of each node, if there is a cost."""
+        return None if self.cost is None else self.of_pairs(self.cost)
 
     def of_pairs(self, cost: Cost) -> Tensor:
         """(C,) the cost of each pair of each node. Raises ValueError if it has another shape."""

@@ -131,8 +131,8 @@ class Story(PyroModule):
             pairs = pyro.sample("pairs", Sprouted(told), infer=BY_TREES)  # p_theta(T' | T)
             x = pyro.sample("surface", rewritten(told, pairs), obs=surface)  # type: ignore[arg-type]
             told.show(x)  # p_phi(x | u(T')), or p(x | T) where a handler leaves T' open
-            if given.cost is not None and not told.is_summed:
-                pyro.factor("cost", -told.cost(given.of_pairs(given.cost)))
+            if given.costs is not None and not told.is_summed:
+                pyro.factor("cost", -told.cost(given.costs))
             if self._unmatched is not None:
                 expected = tree_expectation(told, self._unmatched)
                 pyro.factor("symmetry", -self.symmetry_weight * expected.square())

@@ -54,8 +54,7 @@ class TreeMessenger(Messenger):
 
 
 class CollapseMessenger(TreeMessenger):
-    """Sums out what is left open, and checks the sums of the stories ``told`` after the model has run: see
-    `collapse_trees`.
+    """Sums out the open sites, and refuses impossible surfaces when the model has run: see `collapse_trees`.
 
     :ivar told: the stories, each with the mask of its site, which may leave out trees.
     """

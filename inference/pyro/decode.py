@@ -47,8 +47,8 @@ class TreePosterior(OfTrees):
         """(..., B) log p(T' | T, x) without gradient: SVI and HMC would take T' for a draw from its prior."""
         given, posterior = self._told.given, self._told.posterior
         log_joint = posterior.log_sprouted(value) + log_rewritten(given, value, posterior.surface)
-        if given.cost is not None:
-            log_joint = log_joint - self._told.cost(given.of_pairs(given.cost))
+        if given.costs is not None:
+            log_joint = log_joint - self._told.cost(given.costs)
         log_posterior = log_joint - posterior.log_evidence
         what = "derivatives of infer_trees(model), which decodes trees: train collapse_trees(model)"
         (log_posterior,) = inside.last_derivatives([log_posterior.detach()], [log_posterior], what)
@@ -121,7 +121,7 @@ class TreeOfText(TreeOfWords):
 
 
 class InferMessenger(CollapseMessenger):
-    """Decodes what is left open as soon as x is known: see `infer_trees`."""
+    """Decodes the open sites as soon as x is known: see `infer_trees`."""
 
     def _pyro_post_sample(self, msg: Any) -> None:
         super()._pyro_post_sample(msg)

@@ -59,8 +59,8 @@ class Posterior:
     def problem_with(self, automata_of: Callable[[Sequence[Evidence], Tensor], Automata]) -> Problem:
         """The problem, given the automata of pieces of evidence under one joint value of the weights."""
         given, log_pairs = self.given, detach_provenance(self.log_pairs)
-        if given.cost is not None:
-            log_pairs = log_pairs - detach_provenance(given.of_pairs(given.cost)).to(log_pairs)
+        if given.costs is not None:
+            log_pairs = log_pairs - detach_provenance(given.costs).to(log_pairs)
         if given.is_latent:
             arcs = detach_provenance(given.trees.log_arcs).to(log_pairs.device)
             log_pairs = log_pairs + arcs.repeat_interleave(given.start.diff().to(arcs.device), -1)
@@ -81,8 +81,7 @@ class Posterior:
         """The sites that sums depend on: compiled code does not pass them on by itself."""
         given = self.given
         none = None if given.parts is None else given.parts.log_none()
-        cost = None if given.cost is None else given.of_pairs(given.cost)
-        return get_provenance([self.log_pairs, given.weights, cost, none])
+        return get_provenance([self.log_pairs, given.weights, given.costs, none])
 
     def expected(self, cost: Tensor) -> Tensor:
         """(..., B) E[sum_w cost(w, l_w, r_w)] of (C,) costs of pairs, under p(T' | T, x)."""

@@ -114,7 +114,7 @@ class Rewritten(OfTrees):
         self.told, self.pairs = told, pairs
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
-        """(..., S, L) a draw of x; that of the walk which has drawn T', if it was drawn."""
+        """(..., S, L) a draw of x. If T' was drawn, x was drawn with it."""
         return self.told.draw_surface(self.batch_of(sample_shape))
 
     def log_prob(self, value: Surface) -> Tensor:

@@ -130,7 +130,8 @@ class Training(Trainer):
         self._settle(self._current)  # at the start, since not all sites of a foreign variant can be kept
         self._best: Sequence[dict[str, Tensor]] = ()
         self._checked = False
-        self._wanted = wanted_shares(shown(self.train), self.vocabulary)
+        page = {} if self.story.one_sided is None else shown(self.train)
+        self._wanted = wanted_shares(page, self.vocabulary)
 
     def _check_variants(self) -> None:
         """Reject variants that break the rules of the story, before spending time on them."""
