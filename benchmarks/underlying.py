@@ -2,14 +2,14 @@
 
     python benchmarks/underlying.py MODEL FILE.conllu [--relation advcl]
 
-Prints, for delimiting marks: the constituents, other than sentences, with such a mark alone on the page at
-each edge where the page may show one, and those with such a mark on both sides in T'. "initial" begins the
-sentence, and a mark follows; "final" has a mark before it, and ends at the final mark; "mid" has a mark on
-either side. Only constituents that sprout such a mark at all are counted. Then: constituents that sprout a
-bracket or quotation mark, and those with its partner; constituents that sprout a final mark, and those that
-are sentences; clauses of a relation, behind their head and a delimiting mark, that ``rephrase --move
-RELATION:first`` moves, and those that get such a mark behind them; marks that T' has more often than the
-page.
+Prints, of constituents with a comma in T' towards their head, how many have one on the other side too. Of
+those "before" their head it is the left one, of those "behind" it the right one. At the edge of a sentence
+no page shows it, and T' decides; in the middle the page shows it, unless a clause begins there (an "opener",
+such as "and", stands before it). "As in the middle" is what the shares of relations in the middle say about
+the edge: an honest T' is near it. Then: clauses of a relation, behind their head and a delimiting mark, that
+``rephrase --move RELATION:first`` moves, and those that get such a mark behind them; constituents that sprout
+a bracket or quotation mark, and those with its partner; constituents that sprout a final mark, and those that
+are sentences; marks that T' has more often than the page.
 """
 
 import argparse
@@ -23,11 +23,19 @@ from pyropunct.models.symmetry import PAIRED, unmatched
 from pyropunct.tasks import FIRST
 from pyropunct.tasks.rephrase.rephrasing import Rephraser
 from pyropunct.tasks.rephrase.underlying_tree import UnderlyingTree
-from pyropunct.text.marks import SPECIAL, display
+from pyropunct.text.marks import COMMAS, SPECIAL, display
+from pyropunct.train.both_sides import constituents
+from pyropunct.treebank.clauses import opens_clause
 from pyropunct.treebank.orthography import DELIMITING, FINAL
 from pyropunct.treebank.sentence import part_of
 
-COLUMNS = ("initial", "final", "mid", "moved", "brackets, quotation marks", "final marks")
+COMMA_COLUMNS = tuple(
+    f"{side}: {place}"
+    for side in ("before", "behind")
+    for place in ("edge", "middle", "opener", "as in the middle")
+    if (side, place) != ("behind", "opener")
+)
+OTHER_COLUMNS = ("moved", "brackets, quotation marks", "final marks")
 
 
 class Counts:
@@ -39,6 +47,7 @@ class Counts:
         self._final = {mark for mark, name in function.items() if name == FINAL}
         self.rephraser, self._relation = Rephraser(model, regenerate=True), relation
         self.seen, self.kept, self.erased = Counter[str](), Counter[str](), Counter[str]()
+        self.commas = Counter[tuple[str, str, str, bool]]()
 
     def add(self, tree: UnderlyingTree) -> None:
         """Count a sentence."""
@@ -50,16 +59,13 @@ class Counts:
             counted["brackets, quotation marks"] += len(parts)
         self.erased.update({mark: n for mark, n in (below - page).items() if mark not in SPECIAL})
         heads = tree.sentence.tree.heads
-        for head, (left, right), kind in zip(heads, tree.punctemes, self._kinds(tree), strict=True):
+        self._add_commas(tree)
+        for head, (left, right) in zip(heads, tree.punctemes, strict=True):
             if not PAIRED.isdisjoint(left + right):
                 self.seen["brackets, quotation marks"] += 1
                 self.kept["brackets, quotation marks"] += not unmatched(left, right)
             self.seen["final marks"] += not self._final.isdisjoint(left + right)
             self.kept["final marks"] += not head and not self._final.isdisjoint(left + right)
-            sides = [not self._delimiting.isdisjoint(side) for side in (left, right)]
-            if head and kind and any(sides):
-                self.seen[kind] += 1
-                self.kept[kind] += all(sides)
         for moved, size in self._moves(tree):
             self.seen["moved"] += 1
             self.kept["moved"] += self._alone(self.rephraser.best(moved).surface[size])
@@ -67,17 +73,47 @@ class Counts:
     def _alone(self, slot: tuple[str, ...]) -> bool:
         return len(slot) == 1 and slot[0] in self._delimiting
 
-    def _kinds(self, tree: UnderlyingTree) -> Iterator[str]:
-        """For each constituent, where it stands between delimiting marks; empty if nowhere."""
-        surface, size = tree.sentence.surface, len(tree.sentence.tree)
-        for first, last in tree.sentence.tree.spans:
-            before, behind = self._alone(surface[first - 1]), self._alone(surface[last])
-            if first == 1 and len(surface[0]) == 1 and behind and last < size:
-                yield "initial"
-            elif before and last == size and len(surface[last]) == 1 and surface[last][0] in self._final:
-                yield "final"
-            else:
-                yield "mid" if before and behind and last < size else ""
+    def _add_commas(self, tree: UnderlyingTree) -> None:
+        """Count the constituents with a comma towards their head."""
+        whole, surface = tree.sentence.tree, tree.sentence.surface
+        opens = [False, *opens_clause(whole)]
+        for word, before, _, far, at_edge in constituents(whole):
+            left, right = tree.punctemes[word - 1]
+            near_marks, far_marks = (right, left) if before else (left, right)
+            if COMMAS.isdisjoint(near_marks) or not (at_edge or COMMAS.issuperset(surface[far])):
+                continue
+            place = "edge" if at_edge else "opener" if before and opens[far] else "middle"
+            relation = whole.relations[word - 1].split(":")[0]
+            self.commas[
+                "before" if before else "behind", place, relation, not COMMAS.isdisjoint(far_marks)
+            ] += 1
+
+    def commas_both(self, side: str, place: str) -> str:
+        """How many of the constituents of a side and a place have both commas."""
+        if place == "as in the middle":
+            return f"{self._expected(side):.2f}"
+        both, one = (self._count(side, place, kind) for kind in (True, False))
+        return f"{both:,} of {both + one:,}" + (f" ({both / (both + one):.2f})" if both + one else "")
+
+    def _count(self, side: str, place: str, both: bool, relation: str | None = None) -> int:
+        return sum(
+            count
+            for (*where, found, kind), count in self.commas.items()
+            if where == [side, place] and kind == both and relation in (None, found)
+        )
+
+    def _expected(self, side: str) -> float:
+        """The share at the edge, if each relation had that of the middle, drawn to all by one."""
+        both, one = (self._count(side, "middle", kind) for kind in (True, False))
+        of_all, edges, total = both / max(1, both + one), 0, 0.0
+        for relation in {found for (its, place, found, _) in self.commas if (its, place) == (side, "edge")}:
+            edge, middle = (
+                [self._count(side, place, kind, relation) for kind in (True, False)]
+                for place in ("edge", "middle")
+            )
+            edges += sum(edge)
+            total += sum(edge) * (middle[0] + of_all) / (sum(middle) + 1)
+        return total / max(1, edges)
 
     def _moves(self, tree: UnderlyingTree) -> Iterator[tuple[UnderlyingTree, int]]:
         """Trees with a clause of the root moved to the front, and its number of words."""
@@ -100,9 +136,11 @@ def main() -> None:
     counts = Counts(model, options.relation)
     for tree in counts.rephraser.underlying(list(treebank)):
         counts.add(tree)
-    print(f"| treebank | {' | '.join(COLUMNS)} |\n|---{'|---' * len(COLUMNS)}|")
-    cells = (f"{counts.kept[name]:,} of {counts.seen[name]:,}" for name in COLUMNS)
-    print(f"| {options.file.stem} | {' | '.join(cells)} |")
+    columns = (*COMMA_COLUMNS, *OTHER_COLUMNS)
+    print(f"| treebank | {' | '.join(columns)} |\n|---{'|---' * len(columns)}|")
+    commas = [counts.commas_both(*column.split(": ")) for column in COMMA_COLUMNS]
+    others = [f"{counts.kept[name]:,} of {counts.seen[name]:,}" for name in OTHER_COLUMNS]
+    print(f"| {options.file.stem} | {' | '.join([*commas, *others])} |")
     erased = ", ".join(f"{display(mark)} {count:,}" for mark, count in counts.erased.most_common())
     print(f"erased: {erased}")
 

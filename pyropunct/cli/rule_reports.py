@@ -39,6 +39,10 @@ ERASED = """\
 †            a or b is absorbed more often than it stands in FILE: the model
              invents it, believe nothing of this row"""
 
+ASSUMED = """\
+‡            no page shows a comma at the beginning of a sentence: only the prior
+             says how often it is there; fit --set page_decides=true learns it"""
+
 NOT_COUNTED = """\
 Without FILE it is not known which pairs occur.  A pair that never does has the
 probabilities of its prior: give the training treebank to tell them apart."""
@@ -93,7 +97,8 @@ def _pairs(learned: LearnedRules, shown: Sequence[LearnedPair]) -> Table[Any]:
     if learned.disagreeing:
         counted.append(f"! {disagreement(learned.disagreeing)}.\n{NEAR_PRIOR}")
     erased = [ERASED] if any(not learned.erased.isdisjoint(pair.before) for pair in shown) else []
-    notes = [LEGEND, *erased, NUNBERG_LEGEND if learned.nunberg else NOT_ENGLISH, *counted]
+    assumed = [ASSUMED] if any(map(learned.is_assumed, shown)) else []
+    notes = [LEGEND, *erased, *assumed, NUNBERG_LEGEND if learned.nunberg else NOT_ENGLISH, *counted]
     nunberg = {"Nunberg": None, "rank": _rank} if learned.nunberg else {}
     columns = {"underlying": None, "count": 1, **nunberg, **dict.fromkeys(OUTCOMES, _probability)}
     rows = []
@@ -103,6 +108,7 @@ def _pairs(learned: LearnedRules, shown: Sequence[LearnedPair]) -> Table[Any]:
         outcomes = [(pair, outcome) for outcome in pair.outcomes]
         none = [None] * (len(OUTCOMES) - len(outcomes))
         note = "" if learned.erased.isdisjoint(pair.before) else " †"
+        note += " ‡" if learned.is_assumed(pair) else ""
         rows.append((f"{displayed_string(pair.before)}{note}", pair.count, *compared, *outcomes, *none))
     return cells_table("Learned edits of a b", columns, rows, notes)
 

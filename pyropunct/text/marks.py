@@ -27,6 +27,10 @@ CLAUSE = "\t⟨"
 It is a token of the channel, but no page has it."""
 
 
+COMMAS = frozenset(",，、،")
+"""The commas of all alphabets."""
+
+
 def marks_of(slot: Sequence[str]) -> tuple[str, ...]:
     """The tokens of a slot without the sentence start."""
     return tuple(token for token in slot if token != START)

@@ -17,12 +17,12 @@ from torch import Tensor
 
 from pyropunct.inference.inside import best_derivation, posterior_pairs
 from pyropunct.inference.problem import Problem
+from pyropunct.text.marks import COMMAS
 from pyropunct.treebank.clauses import opens_clause
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
 from pyropunct.vocabulary import Vocabulary
 
-COMMAS = frozenset(",，、،")
 SHRINKING = 4.0
 """How many constituents of its side count for a relation, besides its own."""
 
@@ -44,7 +44,7 @@ expected to.
 """
 
 
-def _constituents(tree: Tree) -> Iterator[tuple[int, bool, int, int, bool]]:
+def constituents(tree: Tree) -> Iterator[tuple[int, bool, int, int, bool]]:
     """Of each constituent but the root: its word, whether it is before its head, the slots on the side of the
     head and on the other side, and whether that is at the edge of the sentence.
     """
@@ -60,7 +60,7 @@ def shown(sentences: Iterable[Sentence]) -> Counts:
     counts: Counts = defaultdict(float)
     for sentence in sentences:
         opens = [False, *opens_clause(sentence.tree)]
-        for word, before, near, far, at_edge in _constituents(sentence.tree):
+        for word, before, near, far, at_edge in constituents(sentence.tree):
             strings = tuple(sentence.surface[near]), tuple(sentence.surface[far])
             if at_edge or len(strings[0]) != 1 or not COMMAS.issuperset(strings[0] + strings[1]):
                 continue
@@ -72,9 +72,13 @@ def shown(sentences: Iterable[Sentence]) -> Counts:
 @torch.no_grad()
 def sprouted(
     problems: Iterable[tuple[Sequence[Sentence], Problem]], vocabulary: Vocabulary, best: bool = False
-) -> Counts:
-    """The commas of T' at the edges of sentences, in expectation under its posterior or in the best T'."""
-    counts: Counts = defaultdict(float)
+) -> tuple[Counts, Counts]:
+    """The constituents with a comma towards their head in T', at the edges of sentences and in the middle.
+
+    :param best: count in the best T', not in expectation under the posterior.
+    """
+    edges: Counts = defaultdict(float)
+    middles: Counts = defaultdict(float)
     commas = np.isin(np.array(vocabulary.tokens), [*COMMAS])
     left, right = (
         torch.from_numpy((commas[side] & (side >= 0)).any(-1)) for side in vocabulary.inventory.padded_rows
@@ -88,30 +92,36 @@ def sprouted(
             row, chances = problem.rows, posterior_pairs(problem).cpu().double()
             node = nodes.repeat_interleave(torch.from_numpy(np.diff(problem.choice_start)))
         both, lone_left, lone_right = (
-            torch.zeros(len(nodes), dtype=torch.double).index_add(0, node, chances * kind[row])
+            torch.zeros(len(nodes), dtype=torch.double).index_add(0, node, chances * kind[row]).tolist()
             for kind in (left & right, left & ~right, right & ~left)
         )
         for sentence, first in zip(sentences, problem.forest.node_start.tolist(), strict=False):
-            for word, before, _, _, at_edge in _constituents(sentence.tree):
-                if at_edge:
+            opens = [False, *opens_clause(sentence.tree)]
+            for word, before, _, far, at_edge in constituents(sentence.tree):
+                # A clause that begins there absorbs a comma, and another mark may.
+                if at_edge or (COMMAS.issuperset(sentence.surface[far]) and not (before and opens[far])):
                     relation, place = sentence.tree.relations[word - 1], first + word - 1
-                    counts[relation, before, True] += float(both[place])
-                    counts[relation, before, False] += float((lone_right if before else lone_left)[place])
-    return counts
+                    counts = edges if at_edge else middles
+                    counts[relation, before, True] += both[place]
+                    counts[relation, before, False] += (lone_right if before else lone_left)[place]
+    return edges, middles
 
 
-def wanted_shares(page: Counts, vocabulary: Vocabulary) -> Tensor:
-    """(D, 2) the shares of both commas that the page shows, of each relation behind and before its head.
+def wanted_shares(page: Counts, middle: Counts, vocabulary: Vocabulary) -> Tensor:
+    """(D, 2) the wanted shares of both commas, of each relation behind and before its head.
 
-    Those of rare relations are drawn towards that of all, which is drawn towards that of other languages.
+    The commas that the page shows there may belong to other constituents, and what T' says about them depends
+    on the costs; so both count.  The shares of rare relations are drawn towards that of all, which is drawn
+    towards that of other languages.
     """
+    seen = {key: page.get(key, 0.0) + middle.get(key, 0.0) for key in {**page, **middle}}
     total: Counts = defaultdict(float)
-    for (_, before, both), count in page.items():
+    for (_, before, both), count in seen.items():
         total["", before, both] += count
     of_side = {side: _share(total, "", side, OF_LANGUAGES, SHRINKING_OF_SIDE) for side in (False, True)}
     return torch.tensor(
         [
-            [_share(page, relation, before, of_side[before], SHRINKING) for before in (False, True)]
+            [_share(seen, relation, before, of_side[before], SHRINKING) for before in (False, True)]
             for relation in vocabulary.relations
         ]
     )
@@ -140,18 +150,18 @@ def take_step(costs: Tensor, wanted: Tensor, found: Tensor, kappa: float) -> Non
     costs.clamp_(-MOST, MOST)
 
 
-def level(costs: Tensor, wanted: Tensor, found: Callable[[], Tensor]) -> None:
+def level(costs: Tensor, gap: Callable[[], Tensor]) -> None:
     """Choose the costs whose best T' has shares nearest to those that are wanted, by bisection.
 
     In training, expectations meet them; but where constituents are alike, the best T' are all alike.
 
-    :param found: the shares with the present costs.
+    :param gap: how much greater the shares are than wanted, with the present costs.
     """
     low, high = costs - AROUND, costs + AROUND
-    best, least = costs.clone(), (found() - wanted).abs()
+    best, least = costs.clone(), gap().abs()
     for _ in range(HALVINGS):
         costs.copy_((low + high) / 2)
-        gap = found() - wanted
-        best, least = best.where(gap.abs() >= least, costs), least.minimum(gap.abs())
-        low, high = low.where(gap > 0, costs), high.where(gap <= 0, costs)
+        now = gap()
+        best, least = best.where(now.abs() >= least, costs), least.minimum(now.abs())
+        low, high = low.where(now > 0, costs), high.where(now <= 0, costs)
     costs.copy_(best)

@@ -130,8 +130,7 @@ class Training(Trainer):
         self._settle(self._current)  # at the start, since not all sites of a foreign variant can be kept
         self._best: Sequence[dict[str, Tensor]] = ()
         self._checked = False
-        page = {} if self.story.one_sided is None else shown(self.train)
-        self._wanted = wanted_shares(page, self.vocabulary)
+        self._page = {} if self.story.one_sided is None else shown(self.train)
 
     def _check_variants(self) -> None:
         """Reject variants that break the rules of the story, before spending time on them."""
@@ -258,14 +257,20 @@ class Training(Trainer):
         """Change the costs of commas on one side towards what the middle of sentences shows."""
         for _ in range(STEPS):
             self._settle(self._current)
-            found = self._found(self._punctuator(self._current))
-            take_step(costs, self._wanted, found, self.recipe.economy_weight)
+            wanted, found = self._shares(self._punctuator(self._current))
+            take_step(costs, wanted, found, self.recipe.economy_weight)
 
-    def _found(self, model: Punctuator, best: bool = False) -> Tensor:
-        """The shares of both commas in T' at the edges of some sentences."""
-        some = self.train[:: max(1, len(self.train) // READ)]
-        edge = sprouted(model.problems(some), self.vocabulary, best)
-        return found_shares(edge, self.vocabulary, self._wanted)
+    def _shares(self, model: Punctuator, best: bool = False) -> tuple[Tensor, Tensor]:
+        """The shares of both commas in T' in the middle of some sentences, and at their edges."""
+        every = max(1, len(self.train) // READ)
+        edges, middles = sprouted(model.problems(self.train[::every]), self.vocabulary, best)
+        middles = {key: every * count for key, count in middles.items()}
+        wanted = wanted_shares(self._page, middles, self.vocabulary)
+        return wanted, found_shares(edges, self.vocabulary, wanted)
+
+    def _gap(self, model: Punctuator) -> Tensor:
+        wanted, found = self._shares(model, best=True)
+        return found - wanted
 
     def perplexity_of(self, model: Punctuator) -> float:
         """The perplexity per slot of dev."""
@@ -339,7 +344,7 @@ class Training(Trainer):
         model = self._punctuator(story.to(self.device))
         if story.one_sided is not None and self.recipe.economy_weight:
             story.one_sided = story.one_sided.clone()
-            level(story.one_sided, self._wanted, lambda: self._found(model, best=True))
+            level(story.one_sided, lambda: self._gap(model))
         return model
 
     def _punctuator(self, story: Story) -> Punctuator:

@@ -24,7 +24,7 @@ from pyropunct.inference.machines.products import EDITS, TokenEdit
 from pyropunct.models.learned import learned_scales, learned_values, other_values
 from pyropunct.tasks import Advance, RuleSettings
 from pyropunct.tasks.explain.nunberg import EQUAL_STRENGTH, MARKS, NunbergRule, nunberg_rules
-from pyropunct.text.marks import CLAUSE, START, display
+from pyropunct.text.marks import CLAUSE, COMMAS, START, display
 from pyropunct.treebank.sentence import Sentence
 
 DECIDED = 0.5
@@ -143,6 +143,7 @@ class LearnedRules:
     :ivar pairs: every two tokens that can be neighbours; the most frequent first, if they are counted.
     :ivar unlearned: Nunberg's rules with a mark that the model lacks; not in `recall`.
     :ivar shown: how often each mark stands on the page, if sentences are counted.
+    :ivar page_decides: whether the page taught the model how often constituents have commas on both sides.
     """
 
     pairs: tuple[LearnedPair, ...]
@@ -153,6 +154,11 @@ class LearnedRules:
     level: float | None = None
     sentences: int | None = None
     shown: Mapping[str, int] = field(default_factory=dict)
+    page_decides: bool = False
+
+    def is_assumed(self, pair: LearnedPair) -> bool:
+        """Whether only the prior says how often the pair occurs, as no page shows its comma."""
+        return not self.page_decides and pair.before[0] == START and pair.before[1] in COMMAS
 
     @cached_property
     def erased(self) -> frozenset[str]:
@@ -246,6 +252,7 @@ class LearnedRules:
                     "listed": pair.listed if self.nunberg else None,
                     "rule": None if pair.rule is None else _plain(pair.rule),
                     **{name: getattr(pair, name) for name in ("rank", "count", "occurs")},
+                    "assumed": self.is_assumed(pair),
                     "outcomes": [
                         {**_plain(outcome), "share": pair.share(outcome)} for outcome in pair.outcomes
                     ],
@@ -340,6 +347,7 @@ def learned_rules(
         None if intervals is None else level,
         None if sentences is None else len(sentences),
         shown,
+        model.recipe.page_decides,
     )
 
 
