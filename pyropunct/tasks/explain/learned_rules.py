@@ -168,6 +168,7 @@ class LearnedRules:
             for outcome in pair.outcomes:
                 for mark in (Counter(pair.before) - Counter(outcome.after)).elements():
                     absorbed[mark] += outcome.count or 0.0  # type: ignore[assignment]  # expected counts
+        del absorbed[CLAUSE]  # which the tree gives, and no page shows
         return frozenset(
             mark for mark, count in absorbed.items() if count > max(self.shown.get(mark, 0), OCCURRING)
         )
