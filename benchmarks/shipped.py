@@ -298,7 +298,8 @@ def running(model: Punctuator, file: Path) -> list[Document]:
     parts: list[list[tuple[str, bool, tuple[str, ...]]]] = [[]]
     for number, text in enumerate(file.read_text("utf-8").splitlines(), 1):
         line = read(text, number)
-        for word, slot, behind in zip(line.words, line.surface[1:], [*line.words[1:], ""], strict=True):
+        following = [*line.words[1:], ""][: len(line.words)]  # a line may have marks alone
+        for word, slot, behind in zip(line.words, line.surface[1:], following, strict=True):
             capital = not behind or behind[0].isupper()
             string = tuple(("." if capital else ",") if set(mark) <= {".", "…"} else mark for mark in slot)
             end = not behind or (
