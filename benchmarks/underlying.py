@@ -103,7 +103,7 @@ class Counts:
         )
 
     def _expected(self, side: str) -> float:
-        """The share at the edge, if each relation had that of the middle, drawn to all by one."""
+        """The share at the edge, if relations were as in the middle (the mean counts as one more)."""
         both, one = (self._count(side, "middle", kind) for kind in (True, False))
         of_all, edges, total = both / max(1, both + one), 0, 0.0
         for relation in {found for (its, place, found, _) in self.commas if (its, place) == (side, "edge")}:

@@ -113,7 +113,7 @@ def _temporary_place() -> Path | None:
 
 
 def _is_safe(folder: Path) -> bool:
-    """Whether only this user and the administrator can write to a folder, since what is in it is run."""
+    """Whether nobody but this user and the administrator can write to a folder."""
     if not hasattr(os, "getuid"):
         return True
     found, user = folder.stat(), os.getuid()

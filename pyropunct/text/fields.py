@@ -134,7 +134,7 @@ def rewrite_json_lines(text: str, rewrite: Rewrite, reject: Reject, field: str |
 
 
 def _object(line: str) -> dict[str, Any]:
-    """The object of a line; raises ValueError that says what is wrong with it."""
+    """The object of a line. Raises ValueError: its message says what is wrong."""
     try:
         plain = _DECODER.decode(line)
     except RecursionError:
@@ -147,7 +147,7 @@ def _object(line: str) -> dict[str, Any]:
 
 
 def _place_of_value(line: str, field: str | None) -> slice:
-    """Where the value of a key stands in a JSON object; that of the last one if several have this name."""
+    """Where the value of a key stands in a JSON object. If the key is there twice, the last one counts."""
     found = slice(0)
     at = _behind_gap(line, line.index("{") + 1)
     while line[at] != "}":

@@ -110,9 +110,8 @@ def sprouted(
 def wanted_shares(page: Counts, middle: Counts, vocabulary: Vocabulary) -> Tensor:
     """(D, 2) the wanted shares of both commas, of each relation behind and before its head.
 
-    The commas that the page shows there may belong to other constituents, and what T' says about them depends
-    on the costs; so both count.  The shares of rare relations are drawn towards that of all, which is drawn
-    towards that of other languages.
+    A comma on the page may belong to another constituent, and T' depends on the costs, so both count.  For a
+    rare relation the share of all relations counts too, and for these that of other languages.
     """
     seen = {key: page.get(key, 0.0) + middle.get(key, 0.0) for key in {**page, **middle}}
     total: Counts = defaultdict(float)
