@@ -25,7 +25,6 @@ from pyropunct.tasks.rephrase.rephrasing import Rephraser
 from pyropunct.tasks.rephrase.underlying_tree import UnderlyingTree
 from pyropunct.text.marks import COMMAS, SPECIAL, display
 from pyropunct.train.both_sides import constituents
-from pyropunct.treebank.clauses import opens_clause
 from pyropunct.treebank.orthography import DELIMITING, FINAL
 from pyropunct.treebank.sentence import part_of
 
@@ -75,15 +74,12 @@ class Counts:
 
     def _add_commas(self, tree: UnderlyingTree) -> None:
         """Count the constituents with a comma towards their head."""
-        whole, surface = tree.sentence.tree, tree.sentence.surface
-        opens = [False, *opens_clause(whole)]
-        for word, before, _, far, at_edge in constituents(whole):
+        for word, before, _, _, place in constituents(tree.sentence):
             left, right = tree.punctemes[word - 1]
             near_marks, far_marks = (right, left) if before else (left, right)
-            if COMMAS.isdisjoint(near_marks) or not (at_edge or COMMAS.issuperset(surface[far])):
+            if COMMAS.isdisjoint(near_marks) or place == "other mark":
                 continue
-            place = "edge" if at_edge else "opener" if before and opens[far] else "middle"
-            relation = whole.relations[word - 1].split(":")[0]
+            relation = tree.sentence.tree.relations[word - 1].split(":")[0]
             self.commas[
                 "before" if before else "behind", place, relation, not COMMAS.isdisjoint(far_marks)
             ] += 1

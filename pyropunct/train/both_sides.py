@@ -10,6 +10,7 @@ costs.
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -20,7 +21,6 @@ from pyropunct.inference.problem import Problem
 from pyropunct.text.marks import COMMAS
 from pyropunct.treebank.clauses import opens_clause
 from pyropunct.treebank.sentence import Sentence
-from pyropunct.treebank.tree import Tree
 from pyropunct.vocabulary import Vocabulary
 
 SHRINKING = 4.0
@@ -44,28 +44,47 @@ expected to.
 """
 
 
-def constituents(tree: Tree) -> Iterator[tuple[int, bool, int, int, bool]]:
-    """Of each constituent but the root: its word, whether it is before its head, the slots on the side of the
-    head and on the other side, and whether that is at the edge of the sentence.
+class Constituent(NamedTuple):
+    """A constituent of a sentence, but not the root.
+
+    :ivar before: whether it is before its head.
+    :ivar near: the slot on the side of the head; ``far`` is the one on the other side.
+    :ivar place: where its far side is: at the "edge" of the sentence, where no page shows a comma; behind an
+        "opener", where a clause begins and may absorb it; where the page has an "other mark"; or in the
+        "middle", where the page shows whether there is a comma.
     """
+
+    word: int
+    before: bool
+    near: int
+    far: int
+    place: str
+
+
+def constituents(sentence: Sentence) -> Iterator[Constituent]:
+    """The constituents of a sentence that are on one side of their head."""
+    tree, opens = sentence.tree, [False, *opens_clause(sentence.tree)]
     for word, ((first, last), head) in enumerate(zip(tree.spans, tree.heads, strict=True), 1):
-        if last < head:
-            yield word, True, last, first - 1, first == 1
-        elif 0 < head < first:
-            yield word, False, first - 1, last, last == len(tree)
+        before = last < head
+        if before or 0 < head < first:
+            near, far = (last, first - 1) if before else (first - 1, last)
+            if far in (0, len(tree)):
+                place = "edge"
+            elif not COMMAS.issuperset(sentence.surface[far]):
+                place = "other mark"
+            else:
+                place = "opener" if before and opens[far] else "middle"
+            yield Constituent(word, before, near, far, place)
 
 
 def shown(sentences: Iterable[Sentence]) -> Counts:
     """The commas of the page, in the middle of sentences."""
     counts: Counts = defaultdict(float)
     for sentence in sentences:
-        opens = [False, *opens_clause(sentence.tree)]
-        for word, before, near, far, at_edge in constituents(sentence.tree):
-            strings = tuple(sentence.surface[near]), tuple(sentence.surface[far])
-            if at_edge or len(strings[0]) != 1 or not COMMAS.issuperset(strings[0] + strings[1]):
-                continue
-            if not (before and opens[far]):  # a clause that begins there absorbs a comma
-                counts[sentence.tree.relations[word - 1], before, bool(strings[1])] += 1
+        for word, before, near, far, place in constituents(sentence):
+            near_string = tuple(sentence.surface[near])
+            if place == "middle" and len(near_string) == 1 and COMMAS.issuperset(near_string):
+                counts[sentence.tree.relations[word - 1], before, bool(sentence.surface[far])] += 1
     return counts
 
 
@@ -96,14 +115,12 @@ def sprouted(
             for kind in (left & right, left & ~right, right & ~left)
         )
         for sentence, first in zip(sentences, problem.forest.node_start.tolist(), strict=False):
-            opens = [False, *opens_clause(sentence.tree)]
-            for word, before, _, far, at_edge in constituents(sentence.tree):
-                # A clause that begins there absorbs a comma, and another mark may.
-                if at_edge or (COMMAS.issuperset(sentence.surface[far]) and not (before and opens[far])):
-                    relation, place = sentence.tree.relations[word - 1], first + word - 1
-                    counts = edges if at_edge else middles
-                    counts[relation, before, True] += both[place]
-                    counts[relation, before, False] += (lone_right if before else lone_left)[place]
+            for word, before, _, _, place in constituents(sentence):
+                if place in ("edge", "middle"):
+                    relation, node_number = sentence.tree.relations[word - 1], first + word - 1
+                    counts = edges if place == "edge" else middles
+                    counts[relation, before, True] += both[node_number]
+                    counts[relation, before, False] += (lone_right if before else lone_left)[node_number]
     return edges, middles
 
 
