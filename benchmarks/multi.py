@@ -7,6 +7,7 @@ Each file is a treebank of Universal Dependencies, named by the code of its lang
 learn together with a reader of running text; parser and tagger read the encoder through them.  Of a treebank
 with more than ``--most`` sentences, only so many are used, from all over it.  The folder ``--work`` keeps
 what is trained: after an interruption, the same command continues.  On two cores it takes about two hours.
+``--story`` trains the story for given trees alone, and keeps all other parts of the model.
 """
 
 import argparse
@@ -15,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import torch
-from shipped import READER_WITH_ENCODER
+from shipped import READER_WITH_ENCODER, with_story
 from torch import Tensor
 
 from pyropunct import Punctuator, Sentence
@@ -32,7 +33,7 @@ from pyropunct.nets.running_text import Document, documents
 from pyropunct.nets.tagger import SlotTaggerRecipe
 from pyropunct.nets.word_embedding import CachedFeatures
 from pyropunct.shipped import FOLDER
-from pyropunct.tasks.correct.correcting import NoisyChannel
+from pyropunct.tasks.correct.correcting import NoisyChannel, load_corrector
 from pyropunct.tasks.correct.corrector_training import fit_channel, simulated_pairs
 from pyropunct.tasks.explain.typology import with_counts
 from pyropunct.train.checkpoints import Checkpoint
@@ -72,19 +73,42 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=FOLDER / "multi.safetensors")
     parser.add_argument("--work", type=Path, default=Path("multi.unfinished"))
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--story", action="store_true")
     options = parser.parse_args()
     torch.set_num_threads(1)
     options.work.mkdir(parents=True, exist_ok=True)
     treebanks = read_treebanks(options.train, options.dev)
     train, dev = ([sample(list(part), options.most) for part in some] for some in treebanks)
-    model = trained(options, train, dev)
     known = [sentence for part in train for sentence in part]
-    pairs = simulated_pairs(known, seed=options.seed, parser=model.parser)
+    if options.story:
+        corrector = load_corrector(options.out)
+        assert isinstance(corrector, NoisyChannel)
+        model, errors = with_story(corrector.model, fitted_story(options, train, dev)), corrector.errors
+    else:
+        model = trained(options, train, dev)
+        pairs = simulated_pairs(known, seed=options.seed, parser=model.parser)
+        errors = fit_channel(pairs, model.vocabulary.tokens)
     model = with_counts(model, known)
     for fitted in (model, model.parsed):
         assert fitted is not None  # as it has been fitted to trees of the parser
         round_weights(fitted.story)
-    NoisyChannel(model, fit_channel(pairs, model.vocabulary.tokens)).save(options.out, small=True)
+    NoisyChannel(model, errors).save(options.out, small=True)
+
+
+def fitted_story(
+    options: argparse.Namespace, train: Sequence[Sequence[Sentence]], dev: Sequence[Sequence[Sentence]]
+) -> Punctuator:
+    """The story for given trees, fitted to all of dev."""
+    known, unseen = ([sentence for part in some for sentence in part] for some in (train, dev))
+    return fit_story(
+        known,
+        unseen,
+        RECIPES["languages"],
+        direction="left",
+        seed=options.seed,
+        checkpoint=options.work / "story",
+        resume=True,
+    )
 
 
 def round_weights(story: Story) -> None:
@@ -102,20 +126,12 @@ def sample(sentences: Sequence[Sentence], most: int) -> list[Sentence]:
 def trained(
     options: argparse.Namespace, train: Sequence[Sequence[Sentence]], dev: Sequence[Sequence[Sentence]]
 ) -> Punctuator:
-    """The model; its story is fitted to all of dev, its networks to a part of it."""
+    """The model; its networks are chosen by a part of dev."""
     work, seed = options.work, options.seed
-    known, unseen = ([sentence for part in some for sentence in part] for some in (train, dev))
+    known = [sentence for part in train for sentence in part]
     few = [sentence for part in dev for sentence in sample(part, DEV_SENTENCES)]
     reader = _reader(options, train, dev)
-    model = fit_story(
-        known,
-        unseen,
-        RECIPES["languages"],
-        direction="left",
-        seed=seed,
-        checkpoint=work / "story",
-        resume=True,
-    )
+    model = fitted_story(options, train, dev)
     features, words = CachedFeatures(reader.pretrained), list(map(plain, known))
     parser = train_parser(
         words,

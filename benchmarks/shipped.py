@@ -201,15 +201,21 @@ def write_with_story(options: argparse.Namespace, train: Sequence[Sentence], dev
     """Write the model with a new story, and the model with an encoder that shares it."""
     corrector = load_corrector(options.out)
     assert isinstance(corrector, NoisyChannel)
-    model, story = corrector.model, fit(train, dev, direction="left", seed=options.seed)
-    known = replace(story.vocabulary, pairs=(), functions=())
-    assert known == replace(model.vocabulary, pairs=(), functions=()), "another treebank has other types"
-    names = ("vocabulary", "recipe", "story", "report", "slot_strings", "conventions")
-    model = replace(model, **{name: getattr(story, name) for name in names})
-    replace(corrector, model=model).save(options.out, small=True)
+    story = fit(train, dev, direction="left", seed=options.seed)
+    replace(corrector, model=with_story(corrector.model, story)).save(options.out, small=True)
     further = options.out.with_name("en-encoder.safetensors")
     plain, tensors = read_model_file(further)
     write_model_file(further, {**plain, "base_checksum": digest_of(options.out)}, tensors)
+
+
+def with_story(model: Punctuator, story: Punctuator) -> Punctuator:
+    """A model with the story for given trees of another one, which was fitted to the same treebank."""
+    before, after = (
+        replace(one.vocabulary.without_clauses(), pairs=(), functions=()) for one in (model, story)
+    )
+    assert before == after, "another treebank has other types"
+    names = ("vocabulary", "recipe", "story", "report", "slot_strings", "conventions", "languages")
+    return replace(model, **{name: getattr(story, name) for name in names})
 
 
 def write_with_encoder(

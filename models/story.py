@@ -163,6 +163,11 @@ class Story(PyroModule):
                 f"{type(self.attach).__name__} looks at more of a tree than one arc, so that trees cannot be "
                 "summed out: use LocalAttach, or give the story trees"
             )
+        if isinstance(trees, LatentTrees) and self.inventory.clause_token is not None:
+            raise ValueError(
+                "the channel knows where a clause of a tree begins, so that trees cannot be summed out: fit "
+                "the story with clauses=False, or give it trees"
+            )
         channel, weights = self.channel, self.channel.probabilities(trees)
         cost = None
         if self.economy_weight and (self.training if regularised is None else regularised):

@@ -8,7 +8,6 @@ import torch
 from torch import Tensor
 
 from pyropunct.inference.forest import Forest, forest_of
-from pyropunct.inference.given import OPENS
 from pyropunct.inference.inside import log_evidence
 from pyropunct.inference.machines.evidence import as_wide
 from pyropunct.inference.packed import PackedForest, without_marks
@@ -142,9 +141,7 @@ class LatentTrees:
         heads = torch.where(forest.head[items] < 0, 0, forest.head[items] - first + 1)
         of_trees = [some.tolist() for some in heads.split(forest.node_start.diff().tolist())]
         columns = {name: getattr(self.words, name) for name in COLUMNS} | {"relation": self.relation[items]}
-        # Sums over all trees do not know where clauses begin.
-        of_words = {name: column for name, column in self.words.more.items() if name != OPENS}
-        more = {**of_words, **{name: column[items] for name, column in self.more.items()}}
+        more = {**self.words.more, **{name: column[items] for name, column in self.more.items()}}
         return TreeBatch(forest_of(of_trees), **columns, more=more)
 
 

@@ -18,7 +18,7 @@ from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.machines.evidence import EMPTY, padded
 from pyropunct.models.symmetry import CLOSERS
 from pyropunct.models.trees import READING, TREEBANK, TreeBatch, string_number
-from pyropunct.text.marks import ABBREVIATION_DOT, CLAUSE, SPECIAL, START, UNKNOWN, Surface
+from pyropunct.text.marks import ABBREVIATION_DOT, BOUNDARIES, CLAUSE, SPECIAL, START, UNKNOWN, Surface
 from pyropunct.treebank.clauses import opens_clause
 from pyropunct.treebank.orthography import CLOSING, DELIMITING, FINAL, FUNCTIONS, SEPARATING, mark_functions
 from pyropunct.treebank.tree import MAIN_TREEBANK, Tree
@@ -81,6 +81,12 @@ class Vocabulary:
             {name: number for number, name in enumerate(names)}
             for names in (self.relations, self.tags, self.forms)
         )
+
+    def without_clauses(self) -> "Vocabulary":
+        """The same without the token `CLAUSE`, which is the last one."""
+        if CLAUSE not in self.tokens:
+            return self
+        return replace(self, tokens=self.tokens[:-1], functions=self.functions[:-1])
 
     def relation_number(self, relation: str) -> int:
         """The number of a relation; falls back to the relation without its subtype, then to `OTHER`."""
@@ -266,7 +272,7 @@ def with_pairs_of(
     vocabulary: Vocabulary, examples: Sequence[tuple[Tree, Surface]], *, flanking: bool = False
 ) -> Vocabulary:
     """The same types, with the sets W_d of these examples."""
-    singles = [(number,) for number, token in enumerate(vocabulary.tokens) if token not in (START, CLAUSE)]
+    singles = [(number,) for number, token in enumerate(vocabulary.tokens) if token not in BOUNDARIES]
     always: set[Pair] = {((), ())} | {(one, ()) for one in singles} | {((), one) for one in singles}
     pairs = [{((), ())} if flanking else set(always) for _ in vocabulary.relations]
     seen = Counter[Pair]()

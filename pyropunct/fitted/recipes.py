@@ -96,8 +96,8 @@ class Recipe:
     economy_weight: From0 = 0.2
     empty_score: Annotated[float, Range(0, 1000)] = 0.0
     parts: bool = True
-    clauses: bool = False
-    page_decides: bool = False
+    clauses: bool = True
+    page_decides: bool = True
     flanking: bool = False
     slip_mean: Annotated[float, Range(-1000, 1000)] = -7.0
     slip_scale: Above0 = 1.0
@@ -155,9 +155,9 @@ class Recipe:
     def from_json(cls, plain: dict[str, Any]) -> "Recipe":
         """The recipe that `to_json` wrote; raises `TypeError` or `ValueError`.
 
-        New settings have their defaults, but an earlier version knew no parts.
+        New settings have their defaults, but earlier versions knew none of `LATER`.
         """
-        default = asdict(cls(parts=False))
+        default = asdict(cls()) | dict.fromkeys(LATER, False)
         known = {name: plain.get(name, default[name]) for name in default}
         for name, usual in default.items():
             kinds = (int, float) if isinstance(usual, float) else (type(usual),)
@@ -175,6 +175,14 @@ class Recipe:
 
 KINDS = {float: "a number", int: "a whole number", bool: "true or false", str: "a text", tuple: "some texts"}
 """The name of each type in messages."""
+
+LATER = ("parts", "clauses", "page_decides")
+"""Settings that are now usual; a model whose file does not have them was fitted without them."""
+
+OF_PARSED: dict[str, Any] = {"economy_weight": 0.0, **dict.fromkeys(LATER, False)}
+"""The settings of a story for parser output.
+
+They make underlying trees readable; nobody reads these, and likelihood predicts better."""
 
 OPTIONS = tuple(f"{part}_options" for part in OWN_SETTINGS)
 """The fields that hold options."""
@@ -202,6 +210,8 @@ RECIPES: dict[str, Recipe] = {
         symmetry_weight=1.0,
         economy_weight=0.0,
         parts=False,
+        clauses=False,
+        page_decides=False,
         flanking=True,
         slip_mean=-20.0,
         slip_scale=0.01,

@@ -15,6 +15,7 @@ from pyropunct.files import digest_of, untrusted
 from pyropunct.fitted.evaluation import SlotStrings
 from pyropunct.fitted.fitted_story import FittedStory
 from pyropunct.fitted.model_file import read_model_file
+from pyropunct.fitted.recipes import OF_PARSED
 from pyropunct.fitted.small_tensors import rounded_rows
 from pyropunct.fitted.stories import OF_READING, saved_story, story_tensors
 from pyropunct.fitted.variants import Trusted, require_trusted
@@ -82,11 +83,11 @@ class SavedParts(NamedTuple):
     def for_parsed(self) -> "SavedParts":
         """The parts of the story for parser output, which shares all but pairs and weights with the other."""
         own = self.plain["parsed"]
-        trained_as = {"economy_weight": 0.0, "parts": False}  # by `pyropunct.train.parser_output.fit_parsed`
+        vocabulary = Vocabulary.from_json({**self.plain["vocabulary"], "pairs": own["pairs"]})
         plain = {
             **self.plain,
-            "vocabulary": {**self.plain["vocabulary"], "pairs": own["pairs"]},
-            "recipe": {**self.plain["recipe"], **trained_as},
+            "vocabulary": vocabulary.without_clauses().to_json(),
+            "recipe": {**self.plain["recipe"], **OF_PARSED},
             "report": own["report"],
         }
         shared = {name: tensor for name, tensor in self.tensors.items() if name.startswith(OF_SYNTAX)}

@@ -27,7 +27,7 @@ from pyropunct.models.learned import (
 from pyropunct.models.story import Story
 from pyropunct.models.syntax import HeadOutward
 from pyropunct.models.written_words import Words
-from pyropunct.text.marks import CLAUSE, SPECIAL, START
+from pyropunct.text.marks import NO_MARKS, START
 from pyropunct.vocabulary import Vocabulary
 
 SYNTAX_TABLE = "syntax.probabilities"
@@ -52,9 +52,8 @@ def build_story(vocabulary: Vocabulary, recipe: Recipe, surfaces: Sequence[Tenso
     """
     sizes = {name: len(getattr(vocabulary, name.removeprefix("num_"))) for name in SIZES}
     inventory, tokens = vocabulary.inventory, vocabulary.tokens
-    special = (*SPECIAL, CLAUSE)  # their classes are their own
     of_tokens = zip(tokens, vocabulary.functions or [""] * len(tokens), strict=True)
-    classes = tuple(token if token in special else function for token, function in of_tokens)
+    classes = tuple(token if token in NO_MARKS else function for token, function in of_tokens)
     of_marks = {"functions": classes, "marks": tokens, "treebanks": vocabulary.treebanks}
     strings = [tuple(t for t in row if t != EMPTY) for surface in surfaces for row in surface.tolist()]
     bigrams = TokenBigrams(

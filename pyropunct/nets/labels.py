@@ -15,7 +15,16 @@ from torch import Tensor
 
 from pyropunct.files import texts, types
 from pyropunct.nets.word_embedding import padded
-from pyropunct.text.marks import ABBREVIATION_DOT, CLAUSE, START, UNKNOWN, Surface, displayed_string, marks_of
+from pyropunct.text.marks import (
+    ABBREVIATION_DOT,
+    BOUNDARIES,
+    NO_MARKS,
+    START,
+    UNKNOWN,
+    Surface,
+    displayed_string,
+    marks_of,
+)
 from pyropunct.vocabulary import MARK_COUNT
 
 SlotString = tuple[str, ...]
@@ -48,7 +57,7 @@ class Labels:
 
     def require_marks(self, tokens: Iterable[str]) -> None:
         """Raise `ValueError` if a model's tokens, with or without START, have other marks."""
-        if others := set(self.marks) ^ (set(tokens) - {START, CLAUSE}):
+        if others := set(self.marks) ^ set(tokens).difference(BOUNDARIES):
             raise ValueError(
                 f"the tagger does not have the marks of the model: {displayed_string(sorted(others))}"
             )
@@ -217,7 +226,7 @@ class SlotVocabulary:
         seen = Counter(mark for slot in slots for mark in slot)
         frequent = (mark for mark, count in seen.items() if count >= MARK_COUNT) if tokens is None else tokens
         special = (ABBREVIATION_DOT, UNKNOWN)
-        marks = (*special, *sorted(set(frequent) - {START, *special}))
+        marks = (*special, *sorted(set(frequent).difference(NO_MARKS)))
         counts = Counter(filter(None, Labels(marks, ()).strings_of(slots)))
         known = sorted(string for string, count in counts.items() if count >= LABEL_COUNT)
         return cls(Labels(marks, ((), *known)), tuple(sorted(counts.keys() - set(known))))

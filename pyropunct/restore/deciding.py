@@ -348,8 +348,9 @@ def _of_trees(
 ) -> Iterator[Draws]:
     """The draws for the sentences with given trees, or for those that were parsed."""
     chosen = [(trees, heard) for trees, heard in zip(parses, voices, strict=True) if trees[0].given == given]
-    odds = [heard.log_odds(model.vocabulary.tokens) for _, heard in chosen if heard is not None]
-    return model.fitted_story(given).draws(
+    story = model.fitted_story(given)
+    odds = [heard.log_odds(story.vocabulary.tokens) for _, heard in chosen if heard is not None]
+    return story.draws(
         [parse.tree for trees, _ in chosen for parse in trees],
         [-(-samples // len(trees)) for trees, _ in chosen for _ in trees],
         seed,

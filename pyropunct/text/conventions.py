@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 
 from pyropunct.files import texts, whole_numbers
 from pyropunct.text.marks import (
-    CLAUSE,
     COMMON,
-    SPECIAL,
+    NO_MARKS,
     STRAIGHT,
     WIDE,
     space_beside_mark,
@@ -208,7 +207,7 @@ class Conventions:
 
     def meant(self, tokens: Collection[str]) -> dict[str, str]:
         """Which of a model's tokens a mark stands for that this treebank, or another language, writes."""
-        wide = {mark.translate(WIDE): mark for mark in tokens if mark not in (*SPECIAL, CLAUSE)}
+        wide = {mark.translate(WIDE): mark for mark in tokens if mark not in NO_MARKS}
         others = {form: mark for form, mark in (wide | COMMON).items() if form not in tokens}
         own = {form: mark for mark, form in self.quotes.items() if form not in STRAIGHT}
         return {form: mark for form, mark in (others | own).items() if mark in tokens}

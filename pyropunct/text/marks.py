@@ -19,12 +19,18 @@ UNKNOWN = "\tUNK"
 
 
 SPECIAL = (START, ABBREVIATION_DOT, UNKNOWN)
-"""The tokens that are no marks of their own on the page: the first tokens of every vocabulary."""
+"""The first tokens of every vocabulary."""
 
 
 CLAUSE = "\t⟨"
 """The beginning of a clause behind a conjunction or subordinator, given by the tree: it can absorb a comma.
 It is a token of the channel, but no page has it."""
+
+BOUNDARIES = (START, CLAUSE)
+"""The tokens that a tree gives, at the beginning of sentences and clauses; no constituent sprouts them."""
+
+NO_MARKS = (*SPECIAL, CLAUSE)
+"""All tokens that are no marks of their own on the page."""
 
 
 COMMAS = frozenset(",，、،")
@@ -38,7 +44,7 @@ def marks_of(slot: Sequence[str]) -> tuple[str, ...]:
 
 def display(token: str) -> str:
     """The token for display: ``^``, ``abbr.``, ``UNK``, or the mark, escaped if it looks like these."""
-    return f"\\{token}" if f"\t{token}" in (*SPECIAL, CLAUSE) else token.removeprefix("\t")
+    return f"\\{token}" if f"\t{token}" in NO_MARKS else token.removeprefix("\t")
 
 
 def displayed_string(tokens: Iterable[str]) -> str:

@@ -36,6 +36,7 @@ from pyro.infer.autoguide.initialization import init_to_mean
 from pyropunct.errors import MissingPartError
 from pyropunct.fitted.evaluation import Evaluation
 from pyropunct.fitted.fitted_story import FittedStory
+from pyropunct.fitted.recipes import OF_PARSED
 from pyropunct.inference.pyro.collapse import collapse_trees
 from pyropunct.inference.pyro.svi import scale_likelihood, tree_elbo
 from pyropunct.models.extensions import Trust
@@ -108,15 +109,13 @@ def fit_parsed(
     sentences += with_trees(sentences, [trees for _, trees in seen])
     sentences += [*text, *latent]
     vocabulary = with_pairs_of(
-        model.vocabulary,
+        model.vocabulary.without_clauses(),
         [(sentence.tree, sentence.surface) for sentence in sentences],
         flanking=model.recipe.flanking,
     )
     of_unseen = [sentence for sentence, _ in unseen], [trees for _, trees in unseen]
     last = with_trees(*of_unseen)
-    # Economy makes underlying trees readable; nobody reads these, and likelihood predicts better.
-    of_parsed = {"economy_weight": 0.0, "parts": False}
-    recipe = model.recipe.changed(**of_parsed, **({} if epochs is None else {"epochs": epochs}))
+    recipe = model.recipe.changed(**OF_PARSED, **({} if epochs is None else {"epochs": epochs}))
     arguments = vocabulary, sentences, last, recipe, seed, device
     if latent:
         from pyropunct.train.all_trees import LatentTraining
@@ -137,7 +136,7 @@ def fit_parsed(
     }
     parsed.story.syntax = model.story.syntax  # the typology of trees is not to be learned from a parser
     # A file has one recipe, so a reloaded model reports the same.
-    kept_recipe = model.recipe.changed(**of_parsed)
+    kept_recipe = model.recipe.changed(**OF_PARSED)
     added = replace(parsed, recipe=kept_recipe, report=report)
     return replace(model, parsed=added)
 

@@ -24,7 +24,7 @@ from pyropunct.nets.labels import Labels, SlotVocabulary
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.papers.li_2019.restorers import ended_in, final_mark
 from pyropunct.punctuator import Punctuator
-from pyropunct.restore.deciding import FIRST_ROUND, Voice, Voices, decide, pooled, voices_of
+from pyropunct.restore.deciding import FIRST_ROUND, Voice, Voices, around, decide, pooled, voices_of
 from pyropunct.restore.decoders import DECODERS
 from pyropunct.restore.parses import weighted_trees
 from pyropunct.restore.posterior import evidence_of_marks
@@ -78,7 +78,8 @@ def trees_of(treebank: Treebank) -> list[Tree]:
 @pytest.mark.parametrize("name", DECODERS)
 def test_decisions_are_those_of_the_decoder(model: Punctuator, dev: Treebank, name: str) -> None:
     trees = trees_of(dev)
-    expected = [DECODERS[name](without_unknown(draws)).surface for draws in model.draws(trees, 50, seed=3)]
+    drawn = map(around, [[WeightedTree(tree, 1.0)] for tree in trees], model.draws(trees, 50, seed=3))
+    expected = [DECODERS[name](without_unknown(draws)).surface for draws in drawn]
     assert model.restore(trees, decoder=name, samples=50, seed=3) == expected
 
 

@@ -233,7 +233,7 @@ def test_dev_chooses_the_epoch(
     """Of two that are as good, the later one.  Interrupted behind it, a resumed fit gives this one too."""
     scores = [2.0, 2.001, 4.0]
     monkeypatch.setattr(Training, "measured", lambda training: Perplexity(scores[len(training.epochs)]))
-    recipe = Recipe(epochs=3, families=("symmetry",))
+    recipe = Recipe(epochs=3, families=("symmetry",), clauses=False)
     vocabulary = build_vocabulary([(sentence.tree, sentence.surface) for sentence in train])
     training = Training(vocabulary, train, dev, recipe, 0, "cpu")
     models = []

@@ -10,6 +10,7 @@ import torch
 from pyropunct.errors import MissingPartError, ModelFileError
 from pyropunct.files import model_path
 from pyropunct.fitted.model_file import read_model_file
+from pyropunct.fitted.recipes import OF_PARSED
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.nets.trainer import Progress
 from pyropunct.punctuator import Punctuator
@@ -134,7 +135,7 @@ def test_a_folder_keeps_both(model: Punctuator, dev: list[Sentence], tmp_path: P
     assert loaded.parsed is not None
     assert model.parsed is not None
     assert loaded.parsed.vocabulary == model.parsed.vocabulary
-    recipe = model.recipe.changed(economy_weight=0.0, parts=False)
+    recipe = model.recipe.changed(**OF_PARSED)
     assert loaded.parsed.recipe == model.parsed.recipe == recipe
     assert loaded.parsed.report == model.parsed.report
     syntax = [one.story.state_dict()["syntax.probabilities"] for one in (loaded, loaded.parsed, model.parsed)]

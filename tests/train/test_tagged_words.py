@@ -40,7 +40,7 @@ def test_the_story_for_parsed_trees_reads_the_tagger(model: Punctuator, dev: lis
     assert (model.story.reading, model.for_parsed.story.reading is None) == (None, False)
     tree = dev[0].tree
     batch = model.parsed.encode_trees([tree])
-    [odds] = model.tagger.log_odds([tree.forms], model.vocabulary.tokens) if model.tagger else [None]
+    [odds] = model.tagger.log_odds([tree.forms], model.parsed.vocabulary.tokens) if model.tagger else [None]
     edges = batch.forest.left_slot, batch.forest.right_slot
     assert odds is not None
     assert torch.equal(batch.more[READING], torch.stack([odds[edge] for edge in edges], 1))

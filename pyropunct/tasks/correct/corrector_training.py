@@ -27,7 +27,7 @@ from pyropunct.tasks.correct.channel import Context, Error, ErrorChannel, String
 from pyropunct.tasks.correct.correcting import TreeCorrector, read_parses
 from pyropunct.tasks.correct.gold_corrections import Corrected
 from pyropunct.tasks.correct.learner_errors import ErrorRates, WrongSurface, wrong_copies
-from pyropunct.text.marks import ABBREVIATION_DOT, CLAUSE, START, UNKNOWN, Surface
+from pyropunct.text.marks import NO_MARKS, Surface
 from pyropunct.train.story_training import Training, held_out
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
@@ -199,7 +199,7 @@ def fit_channel(pairs: Iterable[RightAndWrong], marks: Collection[str]) -> Error
     :param marks: the marks of a model of right text; errors with other marks are ignored.
     :raises InputError: if no pair has an error with these marks.
     """
-    known = set(marks) - {UNKNOWN, ABBREVIATION_DOT, START, CLAUSE}
+    known = set(marks).difference(NO_MARKS)
     seen, made = Counter(_slots(pairs)), Counter[Error]()
     for (right, wrong, _), count in seen.items():
         error = error_between(right, wrong)

@@ -24,7 +24,7 @@ from pyropunct.inference.machines.products import EDITS, TokenEdit
 from pyropunct.models.learned import learned_scales, learned_values, other_values
 from pyropunct.tasks import Advance, RuleSettings
 from pyropunct.tasks.explain.nunberg import EQUAL_STRENGTH, MARKS, NunbergRule, nunberg_rules
-from pyropunct.text.marks import CLAUSE, COMMAS, START, display
+from pyropunct.text.marks import BOUNDARIES, CLAUSE, COMMAS, START, display
 from pyropunct.treebank.sentence import Sentence
 
 DECIDED = 0.5
@@ -324,7 +324,7 @@ def learned_rules(
     probabilities, tokens = merged_edits(table.double()).clamp(max=1), model.vocabulary.tokens
     pairs = []
     for (a, left), (b, right) in product(enumerate(tokens), repeat=2):
-        if right in (START, CLAUSE):  # which are always on the left
+        if right in BOUNDARIES:  # which are always on the left
             continue
         before = left, right
         outcomes = []
