@@ -61,12 +61,12 @@ def restoration(
     """
     from pyropunct.fitted.recipes import named_recipe
     from pyropunct.papers.li_2019.restoration_experiment import RestorationExperiment
-    from pyropunct.papers.li_2019.restorers import Conditions
+    from pyropunct.papers.li_2019.restorers import FOR_RESTORING, Conditions
     from pyropunct.treebank.reading import require_punctuation
 
     machine.start()
     check_device(settings.device)
-    conditions = Conditions(**vars(settings), recipe=named_recipe(recipe))
+    conditions = Conditions(**vars(settings), recipe=named_recipe(recipe, **FOR_RESTORING))
     treebanks = [read_file(path) for path in (train, dev, test) if path is not None]
     require_punctuation(treebanks[0])
     _ = conditions.pretrained  # a missing encoder is an error before anything is trained
