@@ -120,6 +120,7 @@ class Economy:
         *,
         balanced: bool = True,
         one_sided: Tensor | None = None,
+        languages: Tensor | None = None,
     ) -> Callable[[Tensor, Tensor], Tensor]:
         """kappa n(T') as a cost of pairs, for `pyropunct.inference.given.Given`.
 
@@ -127,9 +128,10 @@ class Economy:
 
         :param surface: (S, L) the page; if it is something else, no mark is known to lack its partner there.
         :param balanced: whether c counts.
-        :param one_sided: (D, 2) how much more one delimiting mark counts than two that face each other, for
-            constituents of each relation behind and before their heads, where that mark is on the side of the
-            head; by default 2.
+        :param one_sided: (languages x D, 2) how much more one delimiting mark counts than two that face each
+            other, for constituents of each language and relation behind and before their heads, where that
+            mark is on the side of the head; by default 2.
+        :param languages: (words,) the numbers of their languages, by default 0.
         """
         words = torch.arange(forest.num_nodes) if not isinstance(forest, PackedForest) else forest.word
         before = (words < forest.head).long()
@@ -143,11 +145,13 @@ class Economy:
                 lone = self._lone(surface.cpu(), forest.slot_tree.tolist())
             lone_left, lone_right = lone[forest.left_slot], lone[forest.right_slot]
 
+        first = torch.zeros_like(words) if languages is None else languages[words] * (self._relation[-1] + 1)
+
         def numbers(node: Tensor, row: Tensor) -> Tensor:
             cost, left, right, unmatched_left, unmatched_right = self._rows[row].unbind(-1)
             if one_sided is not None:
                 kind, side = self._kind[row], before[node]
-                more = one_sided.to(cost)[self._relation[row], side]
+                more = one_sided.to(cost)[first[node] + self._relation[row], side]
                 is_near = kind == torch.where(side == 1, LONE_RIGHT, LONE_LEFT)
                 cost = torch.where(kind == BOTH, 1 + (-more).clamp(min=0), cost)
                 cost = torch.where(is_near, 1 + more.clamp(min=0), cost)

@@ -31,7 +31,7 @@ from pyropunct.models.channel.noisy_channel import Channel
 from pyropunct.models.economy import Economy
 from pyropunct.models.extensions import PartMarks, Trust
 from pyropunct.models.symmetry import unmatched_rows
-from pyropunct.models.trees import AnyTrees, LatentTrees, TreeBatch
+from pyropunct.models.trees import TREEBANK, AnyTrees, LatentTrees, TreeBatch
 
 Syntax = Callable[..., TreeBatch]
 """A model of trees: called without arguments, it draws trees; called with trees, it observes them."""
@@ -75,6 +75,7 @@ class Story(PyroModule):
         functions: Sequence[str] = (),
         parts: PartMarks | None = None,
         page_decides: bool = False,
+        num_languages: int = 1,
     ) -> None:
         super().__init__()
         self.inventory, self.empty_score = inventory, empty_score
@@ -85,7 +86,8 @@ class Story(PyroModule):
         self._marks, self._functions = marks, functions
         self.is_settled = True
         self.one_sided: Tensor | None
-        costs = torch.full((inventory.num_relations, 2), 2.0) if page_decides else None
+        self.num_languages = num_languages
+        costs = torch.full((num_languages * inventory.num_relations, 2), 2.0) if page_decides else None
         self.register_buffer("one_sided", costs)
 
     @cached_property
@@ -172,7 +174,9 @@ class Story(PyroModule):
         cost = None
         if self.economy_weight and (self.training if regularised is None else regularised):
             balanced = self.is_settled or not self.training
-            options: Any = {"balanced": balanced, "one_sided": self.one_sided}
+            words = trees.words if isinstance(trees, LatentTrees) else trees
+            languages = words.more.get(TREEBANK) if self.num_languages > 1 else None
+            options: Any = {"balanced": balanced, "one_sided": self.one_sided, "languages": languages}
             cost = self._economy.cost(trees.forest, surface, self.economy_weight, **options)
         return Given(
             trees,

@@ -41,7 +41,7 @@ ERASED = """\
 
 ASSUMED = """\
 ‡            no page shows a comma at the beginning of a sentence: only the prior
-             says how often it is there; fit --set page_decides=true learns it"""
+             says how often it is there, as the model has page_decides=false"""
 
 NOT_COUNTED = """\
 Without FILE it is not known which pairs occur.  A pair that never does has the

@@ -80,6 +80,7 @@ def build_story(vocabulary: Vocabulary, recipe: Recipe, surfaces: Sequence[Tenso
             functions=vocabulary.functions,
             parts=parts,
             page_decides=recipe.page_decides,
+            num_languages=len(vocabulary.treebanks),
         )
 
 

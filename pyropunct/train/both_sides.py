@@ -10,6 +10,7 @@ costs.
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -38,9 +39,12 @@ MOST = 30.0
 AROUND, HALVINGS = 30.0, 7
 """How far the costs of a trained story may be changed, and how often this interval is halved."""
 
-Counts = dict[tuple[str, bool, bool], float]
-"""How many constituents of a relation, before their head or behind it, have both commas, or one; or are
-expected to.
+SIDES = (False, True)
+"""Behind the head, and before it: the columns of costs and shares."""
+
+Counts = dict[tuple[str, str, bool, bool], float]
+"""How many constituents of a treebank with a relation, before their head or behind it, have both commas, or
+one; or are expected to.
 """
 
 
@@ -84,7 +88,8 @@ def shown(sentences: Iterable[Sentence]) -> Counts:
         for word, before, near, far, place in constituents(sentence):
             near_string = tuple(sentence.surface[near])
             if place == "middle" and len(near_string) == 1 and COMMAS.issuperset(near_string):
-                counts[sentence.tree.relations[word - 1], before, bool(sentence.surface[far])] += 1
+                relation = sentence.tree.relations[word - 1]
+                counts[sentence.tree.treebank, relation, before, bool(sentence.surface[far])] += 1
     return counts
 
 
@@ -117,49 +122,52 @@ def sprouted(
         for sentence, first in zip(sentences, problem.forest.node_start.tolist(), strict=False):
             for word, before, _, _, place in constituents(sentence):
                 if place in ("edge", "middle"):
-                    relation, node_number = sentence.tree.relations[word - 1], first + word - 1
+                    key = sentence.tree.treebank, sentence.tree.relations[word - 1], before
                     counts = edges if place == "edge" else middles
-                    counts[relation, before, True] += both[node_number]
-                    counts[relation, before, False] += (lone_right if before else lone_left)[node_number]
+                    counts[*key, True] += both[first + word - 1]
+                    counts[*key, False] += (lone_right if before else lone_left)[first + word - 1]
     return edges, middles
 
 
 def wanted_shares(page: Counts, middle: Counts, vocabulary: Vocabulary) -> Tensor:
-    """(D, 2) the wanted shares of both commas, of each relation behind and before its head.
+    """(treebanks x D, 2) the wanted shares of both commas, of each relation behind and before its head.
 
-    A comma on the page may belong to another constituent, and T' depends on the costs, so both count.  For a
-    rare relation the share of all relations counts too, and for these that of other languages.
+    A comma on the page may belong to another constituent, and T' depends on the costs, so both count.  For
+    rare relations the share of all relations of the treebank counts too, and for these that of other
+    languages.
     """
     seen = {key: page.get(key, 0.0) + middle.get(key, 0.0) for key in {**page, **middle}}
     total: Counts = defaultdict(float)
-    for (_, before, both), count in seen.items():
-        total["", before, both] += count
-    of_side = {side: _share(total, "", side, OF_LANGUAGES, SHRINKING_OF_SIDE) for side in (False, True)}
-    return torch.tensor(
-        [
-            [_share(seen, relation, before, of_side[before], SHRINKING) for before in (False, True)]
+    for (treebank, _, before, both), count in seen.items():
+        total[treebank, "", before, both] += count
+    shares = []
+    for treebank in vocabulary.treebanks:
+        of_side = [_share(total, (treebank, "", side), OF_LANGUAGES, SHRINKING_OF_SIDE) for side in SIDES]
+        shares += [
+            [_share(seen, (treebank, relation, side), of_side[side], SHRINKING) for side in SIDES]
             for relation in vocabulary.relations
         ]
-    )
+    return torch.tensor(shares)
 
 
 def found_shares(edge: Counts, vocabulary: Vocabulary, wanted: Tensor) -> Tensor:
-    """(D, 2) the shares of both commas in T'; those that are wanted, where T' has no comma."""
+    """The shares of both commas in T'; those that are wanted, where T' has no comma."""
+    keys = product(vocabulary.treebanks, vocabulary.relations)
     return torch.tensor(
         [
-            [_share(edge, relation, bool(side), float(prior), 0.1) for side, prior in enumerate(priors)]
-            for relation, priors in zip(vocabulary.relations, wanted, strict=True)
+            [_share(edge, (*key, side), priors[side], 0.1) for side in SIDES]
+            for key, priors in zip(keys, wanted.tolist(), strict=True)
         ]
     )
 
 
-def _share(counts: Counts, relation: str, before: bool, prior: float, weight: float) -> float:
-    both, lone = (counts.get((relation, before, kind), 0.0) for kind in (True, False))
+def _share(counts: Counts, key: tuple[str, str, bool], prior: float, weight: float) -> float:
+    both, lone = (counts.get((*key, kind), 0.0) for kind in (True, False))
     return (both + weight * prior) / (both + lone + weight)
 
 
 def take_step(costs: Tensor, wanted: Tensor, found: Tensor, kappa: float) -> None:
-    """Change (D, 2) costs of commas on one side so that shares come nearer to those that are wanted."""
+    """Change costs of commas on one side so that shares come nearer to those that are wanted."""
     # Between 1 in 50 and 49 in 50, since nobody can tell these from greater ones.
     change = wanted.clamp(0.02, 0.98).logit() - found.clamp(0.02, 0.98).logit()
     costs += RATE / kappa * change.to(costs)

@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import groupby
 from math import ceil, isfinite, nan
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
@@ -34,6 +35,7 @@ from pyropunct.punctuator import Punctuator
 from pyropunct.train.both_sides import found_shares, level, shown, sprouted, take_step, wanted_shares
 from pyropunct.train.optimisers import SparseAdagrad
 from pyropunct.treebank.sentence import Sentence
+from pyropunct.treebank.tree import MAIN_TREEBANK
 from pyropunct.vocabulary import Vocabulary
 
 HELD_OUT = 10
@@ -45,8 +47,9 @@ CHECKED = 5
 LARGE_BATCH = 500
 """The number of sentences whose contexts the attach model looks up together."""
 
-READ, STEPS = 1000, 2
-"""The number of sentences that are compared with the page after each epoch, and how often."""
+READ, READ_OF_EACH, STEPS = 1000, 200, 2
+"""How many sentences, and of several treebanks of each, are compared with the page after each epoch, and how
+often."""
 
 NAMED = 3
 """The most sentences that are named where training diverges."""
@@ -131,6 +134,10 @@ class Training(Trainer):
         self._best: Sequence[dict[str, Tensor]] = ()
         self._checked = False
         self._page = {} if self.story.one_sided is None else shown(self.train)
+        of = sorted(self.train, key=lambda one: one.tree.treebank)  # which keeps their order
+        parts = {name: list(some) for name, some in groupby(of, lambda one: one.tree.treebank)}
+        most = READ if len(parts) == 1 else READ_OF_EACH
+        self._read = {name: (some, max(1, len(some) // most)) for name, some in parts.items()}
 
     def _check_variants(self) -> None:
         """Reject variants that break the rules of the story, before spending time on them."""
@@ -262,9 +269,9 @@ class Training(Trainer):
 
     def _shares(self, model: Punctuator, best: bool = False) -> tuple[Tensor, Tensor]:
         """The shares of both commas in T' in the middle of some sentences, and at their edges."""
-        every = max(1, len(self.train) // READ)
-        edges, middles = sprouted(model.problems(self.train[::every]), self.vocabulary, best)
-        middles = {key: every * count for key, count in middles.items()}
+        read = [one for some, every in self._read.values() for one in some[::every]]
+        edges, middles = sprouted(model.problems(read), self.vocabulary, best)
+        middles = {key: self._read[key[0]][1] * count for key, count in middles.items()}
         wanted = wanted_shares(self._page, middles, self.vocabulary)
         return wanted, found_shares(edges, self.vocabulary, wanted)
 
@@ -345,6 +352,9 @@ class Training(Trainer):
         if story.one_sided is not None and self.recipe.economy_weight:
             story.one_sided = story.one_sided.clone()
             level(story.one_sided, lambda: self._gap(model))
+            if len(self._read) > 1 and MAIN_TREEBANK not in self._read:  # it stands for unknown languages
+                common, *others = story.one_sided.chunk(len(self.vocabulary.treebanks))
+                common.copy_(torch.stack(others).mean(0))
         return model
 
     def _punctuator(self, story: Story) -> Punctuator:

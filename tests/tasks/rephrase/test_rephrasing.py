@@ -204,8 +204,10 @@ def as_sprouted(sentence: Sentence) -> UnderlyingTree:
 
 
 def merged(slot: tuple[str, ...]) -> tuple[str, ...]:
-    """A slot with the period behind an abbreviation dot left out: both are written as one."""
-    return (slot[0], *slot[2:]) if slot[:2] == (ABBREVIATION_DOT, ".") else slot
+    """A slot with the periods behind an abbreviation dot left out: all are written as one."""
+    while slot[:2] == (ABBREVIATION_DOT, "."):
+        slot = (slot[0], *slot[2:])
+    return slot
 
 
 KEEPING = made_up()
