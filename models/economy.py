@@ -10,6 +10,7 @@ from pyropunct.inference.forest import Forest
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.packed import PackedForest
 from pyropunct.models.symmetry import CLOSERS, PAIRED, as_marks, unmatched_sides
+from pyropunct.text.marks import EXCLAMATION_MARKS, QUESTION_MARKS
 from pyropunct.treebank.orthography import DELIMITING, FINAL, SEPARATING
 
 
@@ -28,6 +29,9 @@ def facing(left: Sequence[str], right: Sequence[str]) -> tuple[list[str], list[s
 
 COSTS = {DELIMITING: (1.0, 3.0, 1.0), FINAL: (2.0, 1.0, 5.0), SEPARATING: (10.0, 5.0, 1.0)}
 """How many marks two facing marks, one alone, and one alone a level deeper count as in `Economy`."""
+
+ASKING = (2.0, 10.0, 5.0)
+"""The same for question and exclamation marks: those that are meant reach the page."""
 
 INSIDE = 5.0
 """How many marks more a delimiting mark counts as inside a bracket or quotation mark of its puncteme."""
@@ -66,7 +70,7 @@ class Economy:
     *cost* adds, by the function of marks (`pyropunct.treebank.orthography`):
 
     - 1 for two delimiting marks that face each other, and 3 for one that stands alone
-    - 1 for a final mark
+    - 1 for a final mark, but 10 for question and exclamation marks
     - 5 for any other mark
     - 5 more for a delimiting mark inside a bracket or quotation mark of the same puncteme
 
@@ -99,7 +103,11 @@ class Economy:
             if mark in PAIRED
         }
         function = dict(zip(marks, functions or [FINAL] * len(marks), strict=True))
-        costs = {mark: COSTS.get(function[mark], COSTS[SEPARATING]) for mark in marks}
+        asking = QUESTION_MARKS | EXCLAMATION_MARKS
+        costs = {
+            mark: ASKING if asking.issuperset(mark) else COSTS.get(function[mark], COSTS[SEPARATING])
+            for mark in marks
+        }
         rows, kinds = [], []
         for left, right in as_marks(inventory, marks):
             paired, *alone = facing(left, right)

@@ -1,5 +1,6 @@
 """A fitted model that punctuates text: the object that users hold."""
 
+import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
@@ -37,12 +38,15 @@ from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.restoring import Word
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.shipped import DEFAULT
-from pyropunct.text.conventions import Conventions
-from pyropunct.text.languages import likely_language
+from pyropunct.text.conventions import Conventions, of_script
+from pyropunct.text.languages import in_languages, not_learned
 from pyropunct.text.marks import Surface
 from pyropunct.text.raw_reader import RawReader
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
+
+Parts = Sequence[tuple[int, Any]]
+"""The parts of a text: the characters of each, and what was done with it."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -95,8 +99,8 @@ class Punctuator(FittedStory):
         """Restore punctuation in text, as the command ``pyropunct restore`` does.
 
         Words and spaces stay, and so does existing punctuation unless ``keep`` is false.  Several texts in
-        one call are faster than one by one.  A model of several languages finds the language of each text:
-        see `of`.
+        one call are faster than one by one.  A model of several languages finds the language of each line,
+        or paragraph of running text, and warns once if it has not learned from it: see `of`.
 
         :param text: a text or several, with one sentence a line, or running text.  If the model has a reader,
             lines that are too long or contain sentence ends are read as running text.
@@ -110,7 +114,10 @@ class Punctuator(FittedStory):
         :raises MissingPartError: if the model has no parser, or no reader that running text or case needs.
         """
         if self.languages:
-            return self._in_their_languages(text, lambda model, one: model(one, **settings))
+            running = _changed("punctuator", self.settings, settings).running
+            return self._in_their_languages(
+                text, lambda model, one: model(one, **settings), _joined_texts, running
+            )
         restorer = Restorer(self, _changed("punctuator", self.settings, settings), self.raw_reader)
         if isinstance(text, str):
             return restorer.text(text)
@@ -146,24 +153,27 @@ class Punctuator(FittedStory):
         :returns: the words of a text; several texts give a list of lists, an iterator an iterator of lists.
         """
         if self.languages:
-            return self._in_their_languages(text, lambda model, one: model.details(one, **settings))
+            running = _changed("details", self.settings, settings).running
+            return self._in_their_languages(
+                text, lambda model, one: model.details(one, **settings), _joined_words, running
+            )
         restorer = Restorer(self, _changed("details", self.settings, settings), self.raw_reader)
         if isinstance(text, str):
             return next(restorer.details([text]))
         found = restorer.details(text)
         return found if isinstance(text, Iterator) else list(found)
 
-    def _in_their_languages(self, text: Any, do: Callable[[Self, str], Any]) -> Any:
-        """What is to be done with each text, by the model of its language."""
+    def _in_their_languages(
+        self, text: Any, do: Callable[[Self, str], Any], join: Callable[[Parts], Any], running: bool
+    ) -> Any:
+        """What is to be done with each text, by the models of the languages of its lines."""
         if isinstance(text, str):
-            code = likely_language(text, self.languages)
-            if code not in self._of_code:
-                self._of_code[code] = self.of(code)
-            return do(self._of_code[code], text)
+            parts = in_languages(text, self.languages, running)
+            return join([(len(part), do(self._of_language(code), part)) for code, part in parts])
         if isinstance(text, Mapping | bytes) or not isinstance(text, Iterable):
             return self.of("")(text)  # type: ignore[arg-type]  # raises an error that says what is wrong
         done = (
-            self._in_their_languages(one, do)
+            self._in_their_languages(one, do, join, running)
             if isinstance(one, str)
             else one
             if _is_missing(one)
@@ -171,6 +181,14 @@ class Punctuator(FittedStory):
             for one in text
         )
         return done if isinstance(text, Iterator) else list(done)
+
+    def _of_language(self, code: str) -> Self:
+        """The model of a language, made once; warns if it has not learned from this one."""
+        if code not in self._of_code:
+            self._of_code[code] = self.of(code)
+            if code not in self.languages:
+                warnings.warn(not_learned(code, self.languages), stacklevel=4)
+        return self._of_code[code]
 
     @cached_property
     def _of_code(self) -> dict[str, Self]:
@@ -266,7 +284,9 @@ class Punctuator(FittedStory):
             raise MissingPartError(f"the model is of one language, so that it has none called {language!r}")
         report = {name: value for name, value in self.report.items() if name != "languages"}
         parsed = None if self.parsed is None else in_language(self.parsed, language)
-        conventions = self.languages.get(language, self.conventions)
+        conventions = self.languages.get(language)
+        if conventions is None:
+            conventions = replace(self.conventions, quotes={**self.conventions.quotes, **of_script(language)})
         found = in_language(self, language)
         return replace(found, report=report, parsed=parsed, conventions=conventions, languages={})
 
@@ -400,6 +420,19 @@ class Punctuator(FittedStory):
         return cls(**model_fields(parts))
 
 
+def _joined_texts(parts: Parts) -> str:
+    return "".join(text for _, text in parts)
+
+
+def _joined_words(parts: Parts) -> list[Word]:
+    """The words of a text, with their offsets in it."""
+    words, first = list[Word](), 0
+    for size, found in parts:
+        words += [word._replace(start=word.start + first, end=word.end + first) for word in found]
+        first += size
+    return words
+
+
 def _is_missing(text: object) -> bool:
     """Whether a table has no text there: None, NaN, which differs from itself, or pandas' NA."""
     try:
@@ -413,19 +446,24 @@ def load(
     *,
     variants: Trusted = (),
     encoder: str | Path | None = None,
+    language: str | None = None,
     **settings: Any,
 ) -> Punctuator:
     """Load a model that punctuates text: one of the package by its name, or a file.
 
     :param variants: see `Punctuator.load`.
     :param encoder: see `Punctuator.load`.
+    :param language: the language of all texts, for a model of several: see `Punctuator.of`.  By default it is
+        found for each line, or paragraph of running text.
     :param settings: defaults for restoring text, fields of `RestoreSettings`.
     :raises ModelFileError: if there is no such model, or it is damaged.
+    :raises MissingPartError: if ``language`` is given for a model of one language.
     :raises TypeError: if a setting is unknown.
     :raises SettingError: as `Punctuator.__call__` does.
     """
-    chosen = _changed("load", RestoreSettings(), settings, ("variants", "encoder"))
-    return replace(Punctuator.load(model, variants=variants, encoder=encoder), settings=chosen)
+    chosen = _changed("load", RestoreSettings(), settings, ("variants", "encoder", "language"))
+    loaded = replace(Punctuator.load(model, variants=variants, encoder=encoder), settings=chosen)
+    return loaded if language is None else loaded.of(language)
 
 
 def _changed(

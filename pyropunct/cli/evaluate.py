@@ -85,10 +85,12 @@ def measured(
     model: "Punctuator", part: TextPart, advance: Callable[[], None], reject: "Reject | None" = None
 ) -> "tuple[EvaluationSums, Items, list[ImpossibleSentenceError]]":
     """The sums over a text, what was left out, and errors of impossible sentences, for ``reject`` to take."""
-    from pyropunct.cli.sources import Items, with_language
+    from pyropunct.cli.languages import language_of_treebank
+    from pyropunct.cli.sources import Items
 
-    code, part = with_language(part, model)
-    model = model if code is None else of_language(model, code)
+    if model.languages:
+        code, part = language_of_treebank(part, tuple(model.languages))
+        model = of_language(model, code)
     items = Items(part, model, reject)
     impossible: list[ImpossibleSentenceError] = []
 

@@ -180,11 +180,9 @@ def of_language(model: "Punctuator", code: str) -> "Punctuator":
         raise UserError(f"--language {code}: the model is of one language")
     chosen = model.of(code)
     if code not in model.languages:
-        known = " ".join(model.languages)
-        console.tell(
-            f"pyropunct: the model has not learned from texts in the language {code}: it does what the "
-            f"languages that it knows have in common ({known})"
-        )
+        from pyropunct.text.languages import not_learned
+
+        console.tell(f"pyropunct: {not_learned(code, model.languages)}")
     return chosen
 
 

@@ -7,7 +7,7 @@ import io
 import re
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self, TextIO
 
 from pyropunct.cli import console
 from pyropunct.errors import UserError
@@ -73,6 +73,12 @@ class SentenceReport:
         self.form, self._streamed = form, out is not None
         self._out = io.StringIO() if form == "json" and out is None else out
         self._before = '{"sentences": ['
+
+    def after(self, report: "SentenceReport | None") -> Self:
+        """Go on with the same text behind another report on it."""
+        if report is not None:
+            self._before, self._out = report._before, report._out
+        return self
 
     @property
     def keeps_omitted(self) -> bool:

@@ -77,6 +77,7 @@ def restore(
         quiet=bool(settings.keep is not None or score or settings.hidden),
         few_draws=min(FEW_DRAWS, settings.samples / 2) if settings.keep or settings.hidden else 0,
         force=force,
+        running=settings.running,
     )
 
 

@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any, NamedTuple, TextIO, TypeVar
 
 from pyropunct.cli import console
+from pyropunct.cli.languages import in_languages
 from pyropunct.cli.loading import of_language
 from pyropunct.cli.report import SentenceReport
 from pyropunct.cli.shards import Reject, Work
@@ -16,12 +17,9 @@ from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.restoring import Restored, Source, has_marks
 from pyropunct.restore.sentence_stream import AtHand, BadLine, Item, chunks, read_items
 from pyropunct.text.conventions import UNSPACED_WORD
-from pyropunct.text.inputs import contents
-from pyropunct.text.languages import likely_language
-from pyropunct.text.lines import BEGINNING, ByteLines, TextPart, TreebankError
+from pyropunct.text.lines import ByteLines, TextPart, TreebankError
 from pyropunct.text.marks import space_between_words
 from pyropunct.text.raw_sentence import RawSentence
-from pyropunct.treebank.conllu_block import FORM, MISC
 from pyropunct.treebank.preparing import Omission
 from pyropunct.treebank.sentence import Sentence
 
@@ -57,13 +55,15 @@ def text_work(
     quiet: bool = True,
     few_draws: float = 0.0,
     force: bool = True,
+    running: bool = False,
 ) -> Work:
     """Work that reads a text, finds a result for each of its sentences, and shows them in order.
 
-    From a model of several languages, each text gets the model of its language.
+    From a model of several languages, each line or paragraph of a text gets the model of its language.
 
     :param few_draws: a `Restored` with fewer effective draws is doubtful.
     :param force: work on lines in another language than the model's too.
+    :param running: the text is running text.
     """
 
     @cache
@@ -77,59 +77,35 @@ def text_work(
     def work(
         part: TextPart, out: TextIO, reject: Reject | None = None, advance: Callable[[], None] = lambda: None
     ) -> None:
-        code, part = with_language(part, model)
-        chosen, (begin, report, restorer) = of(code)
-        items, shown = Items(part, chosen, reject, restorer, quiet), report(out, part.name)
+        stretches: Iterable[tuple[str | None, TextPart]] = [(None, part)]
+        if model.languages:
+            stretches = in_languages(part, tuple(model.languages), running)
+        find: dict[str | None, Callable[[Sequence[Any]], Iterator[Any]]] = {}
+        items: Items | None = None
+        shown: SentenceReport | None = None
         doubtful, first = 0, None
-        for item, result in items.results(begin(), advance, force=force):
-            if result is None:
-                shown.leave(item)
-            else:
-                if few_draws and result.effective_draws is not None and result.effective_draws < few_draws:
-                    doubtful, first = doubtful + 1, first or result
-                shown.add(item, result)
+        for code, stretch in stretches:
+            chosen, (begin, report, restorer) = of(code)
+            find[code] = find.get(code) or begin()
+            items = Items(stretch, chosen, reject, restorer, quiet, after=items)
+            shown = report(out, part.name).after(shown)
+            for item, result in items.results(find[code], advance, force=force):
+                if result is None:
+                    shown.leave(item)
+                else:
+                    if (
+                        few_draws
+                        and result.effective_draws is not None
+                        and result.effective_draws < few_draws
+                    ):
+                        doubtful, first = doubtful + 1, first or result
+                    shown.add(item, result)
+        assert items is not None  # as there is a stretch, if only an empty one
+        assert shown is not None
         shown.finish(items.omitted)
         items.conclude(doubtful, first, kept=shown.keeps_omitted)
 
     return work
-
-
-PEEKED = 1 << 16
-"""The bytes of a text by which its language is found."""
-
-
-class _Peeked:
-    """A stream with its first bytes read before."""
-
-    def __init__(self, stream: Any, name: str) -> None:
-        self._stream, self._is_again = stream, True
-        try:
-            self.first: bytes = stream.read1(PEEKED)
-        except OSError as error:
-            raise TreebankError(name, f"cannot be read: {error.strerror or error}") from error
-
-    def read1(self, size: int) -> bytes:
-        """The bytes at hand."""
-        is_again, self._is_again = self._is_again, False
-        return self.first if is_again else self._stream.read1(size)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
-
-
-def with_language(part: TextPart, model: Punctuator) -> tuple[str | None, TextPart]:
-    """The language of a text, found from its first bytes, and the text; None for a model of one language."""
-    if not model.languages:
-        return None, part
-    stream: Any = _Peeked(part.stream, part.name)
-    first = stream.first
-    if part.start != BEGINNING:  # a part of a file has the language of the file
-        with contents(part.name) as beginning:
-            first = beginning.read1(PEEKED)  # type: ignore[attr-defined]  # as all streams here
-    text = first.decode(errors="ignore")
-    columns = [line.split("\t") for line in text.splitlines()]
-    words = [row[FORM] for row in columns if len(row) > MISC and row[0].isdigit()]
-    return likely_language(" ".join(words) or text, model.languages), part._replace(stream=stream)
 
 
 class Items:
@@ -138,6 +114,7 @@ class Items:
     :param reject: takes errors of lines and sentences, omitted ones too; by default they are reported.
     :param restorer: reads the text, which may be running text; by default each line is a sentence.
     :param quiet: do not report that punctuation is removed.
+    :param after: the sentences before, of the same text, to which these are added.
     :ivar omitted: sentences that cannot be used, without their lines; ``failed`` counts unchanged ones.
     """
 
@@ -148,6 +125,7 @@ class Items:
         reject: Reject | None = None,
         restorer: Restorer | None = None,
         quiet: bool = True,
+        after: "Items | None" = None,
     ) -> None:
         self._name, self._reject, self._places = part.name, reject, part.lines
         self._quiet, self._cut = quiet or reject is not None, reject is not None
@@ -155,6 +133,8 @@ class Items:
         unspaced = model.conventions.spacing.counts.get((UNSPACED_WORD, UNSPACED_WORD))
         self._told_unspaced = reject is not None or unspaced is None
         self.failed = self._letters = self._strange = self._unforced = self._code = 0
+        if after is not None:
+            self.omitted, self.failed, self._code = after.omitted, after.failed, after._code
         self._known, self._is_judged = model.known_words, len(model.vocabulary.treebanks) == 1
         self._common = model.meant
         tolerant = reject is not None

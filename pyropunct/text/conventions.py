@@ -29,6 +29,28 @@ Splits = Mapping[str, tuple[str, ...]]
 """For each lower-cased written word the words, in small letters too, that it is made of."""
 
 
+ARABIC = {",": "،", ";": "؛", "?": "؟"}
+DEVANAGARI = {".": "।"}
+CHINESE = {",": "，", ".": "。", "?": "？", "!": "！", ";": "；"}
+
+MARKS_OF_SCRIPTS: dict[str, dict[str, str]] = {
+    **dict.fromkeys(("ar", "fa", "ku", "ps", "ug", "ur"), ARABIC),
+    "ur": ARABIC | {".": "۔"},
+    **dict.fromkeys(("as", "bn", "hi", "ne", "or", "pa", "sa"), DEVANAGARI),
+    **dict.fromkeys(("zh", "wuu", "yue"), CHINESE),
+    "ja": CHINESE | {",": "、"},
+    "am": {",": "፣", ".": "።"},
+    "el": {"?": ";", ";": "·"},
+    "hy": {".": "։"},
+}
+"""How languages write marks otherwise than in Latin script, for models that have not learned from them."""
+
+
+def of_script(language: str) -> dict[str, str]:
+    """How a language writes marks in its script, where it differs from Latin script."""
+    return MARKS_OF_SCRIPTS.get(language, {})
+
+
 @dataclass(frozen=True)
 class Capitals:
     """Which words a treebank capitalises inside sentences.

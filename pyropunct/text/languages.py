@@ -1,7 +1,9 @@
 """The language of a text, by the library py3langid."""
 
 import math
-from collections.abc import Collection
+import re
+import unicodedata
+from collections.abc import Collection, Iterable, Sequence
 from functools import cache
 from threading import Lock
 from typing import Any
@@ -11,8 +13,19 @@ from pyropunct.errors import SettingError
 MOST_LETTERS = 20_000
 """The characters of a text that are read; more do not change its language."""
 
-OWN_LETTERS, OWN_PROBABILITY = 100, 0.99
-"""A text with so many letters, and this sure, may be in a language that is not known."""
+KNOWN, OF_TEXT = 3.0, 4.0
+"""How much more probable, in logarithms, a known language is than another one, and how much more that of the
+rest of a text; the first counts twice for a text with fewer letters than `LETTERS_OF_TEXT`.
+
+On six words of news in 30 languages, 27 of them known: 97 % of the lines have their language, and 99.4 % of
+those in languages that are not known are not taken for a known one."""
+
+LETTERS_OF_TEXT, FEW_LETTERS = 30, 10
+"""A text has the language of its first line with so many letters; a line with fewer than the second number of
+the same alphabet has that of the line before."""
+
+HEAD = 400
+"""The bytes of a line or paragraph by which its language is found; those who deliver it wait for no more."""
 
 NORWEGIAN = {"nb": "no", "nn": "no"}
 """Written forms, which are not told apart."""
@@ -35,6 +48,16 @@ def _identifier() -> Any:
         return _loaded()
 
 
+def _scores(text: str) -> tuple[dict[str, float], float]:
+    """The score of each language, and their heat: as in py3langid, they are sums over bytes that depend on
+    each other.
+    """
+    text, scores = text[:MOST_LETTERS], dict[str, float]()
+    for code, score in _identifier().rank(text):
+        scores.setdefault(NORWEGIAN.get(code, code), score)  # the best form comes first
+    return scores, math.sqrt(max(1, len(text.encode(errors="surrogatepass"))))
+
+
 def language_of(text: str, languages: Collection[str] | None = None) -> tuple[str, float]:
     """The most probable one of some languages, by default of all known ones, and its probability.
 
@@ -43,29 +66,95 @@ def language_of(text: str, languages: Collection[str] | None = None) -> tuple[st
     :param languages: ISO 639-1 codes; unknown ones are left out.
     :raises SettingError: if none of them is known.
     """
-    text = text[:MOST_LETTERS]
-    ranked = _identifier().rank(text)
-    scores = dict[str, float]()
-    for code, score in ranked:
-        scores.setdefault(NORWEGIAN.get(code, code), score)  # the best form comes first
+    scores, heat = _scores(text)
     languages = scores if languages is None else languages
     own = {NORWEGIAN.get(code, code): code for code in sorted(languages, reverse=True)}
     known = sorted(own.keys() & scores.keys())
     if not known:
         raise SettingError(f"no known language is among {', '.join(sorted(languages)) or 'none'}")
     best = max(known, key=scores.__getitem__)
-    # As in py3langid: scores are sums over bytes that depend on each other.
-    heat = math.sqrt(max(1, len(text.encode(errors="surrogatepass"))))
     return own[best], 1 / sum(math.exp((scores[code] - scores[best]) / heat) for code in known)
 
 
-def likely_language(text: str, known: Collection[str]) -> str:
-    """The language of a text: one of the known ones, unless a long text is surely in another one."""
-    letters = sum(map(str.isalpha, text[:MOST_LETTERS]))
-    best, probability = language_of(text)
+def likely_language(text: str, known: Collection[str], of_text: str | None = None) -> str:
+    """The language of a text: a known one, or any other that is more probable by far.
+
+    :param of_text: the language of the text that this is a part of, which it then has too unless another one
+        is surely its own.
+    """
+    scores, heat = _scores(text)
     names = {NORWEGIAN.get(code, code): code for code in known}
-    if best in names:
-        return names[best]
-    if letters >= OWN_LETTERS and probability > OWN_PROBABILITY:
-        return best
-    return language_of(text, known)[0]
+    letters = sum(map(str.isalpha, text[:MOST_LETTERS]))
+    if not letters:
+        return language_of(text, known)[0]
+    of_known = KNOWN * (2 if letters < LETTERS_OF_TEXT else 1)
+    own = NORWEGIAN.get(of_text, of_text) if of_text else None
+    prior = {code: of_known * (code in names) + OF_TEXT * (code == own) for code in scores}
+    best = max(scores, key=lambda code: scores[code] / heat + prior[code])
+    return names.get(best, best)
+
+
+def alphabet_of(letters: Sequence[str]) -> str:
+    """The alphabet of the first letter as Unicode names it, such as "LATIN"; empty without letters."""
+    return unicodedata.name(letters[0], "").partition(" ")[0] if letters else ""
+
+
+class LanguagesOfLines:
+    """The language of each line of a text, or of each paragraph, from this one and the beginning of the text.
+
+    :param known: the languages of the model.
+    """
+
+    def __init__(self, known: Collection[str]) -> None:
+        self._known = known
+        self._of_text: str | None = None
+        self._last: str | None = None
+        self._alphabet = ""
+
+    def begin(self, lines: Iterable[str]) -> None:
+        """Take the language of the text from its first lines, for lines that stand further behind."""
+        for line in lines:
+            if self._of_text is not None:
+                return
+            self.of(line)
+
+    def of(self, line: str) -> str:
+        """The language of the next line: see `likely_language`; of a very short one, that of the last one."""
+        letters = [letter for letter in line if letter.isalpha()]
+        alphabet, last = alphabet_of(letters), self._alphabet
+        if self._last is not None and len(letters) < FEW_LETTERS and alphabet in ("", last):
+            return self._last
+        self._alphabet = alphabet
+        self._last = likely_language(line, self._known, self._of_text)
+        if self._of_text is None and len(letters) >= LETTERS_OF_TEXT:
+            self._of_text = self._last
+        return self._last
+
+
+def in_languages(text: str, known: Collection[str], running: bool = False) -> list[tuple[str, str]]:
+    """The lines of a text, in stretches of one language each; these add up to the text.
+
+    :param running: it is running text, whose paragraphs have languages.
+    :returns: the language of each stretch, and its lines.
+    """
+    of_lines, found = LanguagesOfLines(known), list[tuple[str, str]]()
+    unit = r"(?:[^\n]*\S[^\n]*\n)*(?:[^\n]*\n|[^\n]+$)" if running else r"[^\n]*\n|[^\n]+$"
+    for lines in re.findall(unit, text) or [text]:
+        code = of_lines.of(head_of(lines.encode(errors="surrogatepass")))
+        if found and found[-1][0] == code:
+            lines = found.pop()[1] + lines
+        found.append((code, lines))
+    return found
+
+
+def head_of(lines: bytes) -> str:
+    """The beginning of a line or paragraph, by which its language is found."""
+    return lines[:HEAD].decode(errors="ignore")
+
+
+def not_learned(code: str, known: Iterable[str]) -> str:
+    """What is said of a text in another language than those of the model."""
+    return (
+        f"the model has not learned from texts in the language {code}: it does what the "
+        f"languages that it knows have in common ({' '.join(known)})"
+    )

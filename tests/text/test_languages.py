@@ -6,7 +6,13 @@ import pytest
 
 from pyropunct.errors import SettingError
 from pyropunct.text import languages as module
-from pyropunct.text.languages import MOST_LETTERS, language_of, likely_language
+from pyropunct.text.languages import (
+    MOST_LETTERS,
+    LanguagesOfLines,
+    in_languages,
+    language_of,
+    likely_language,
+)
 
 SENTENCES = {
     "ar": "اضطررنا إلى الانتظار ساعة قبل أن يغادر القطار المحطة",
@@ -70,14 +76,59 @@ def test_texts_in_no_language(text: str) -> None:
     assert language_of(text, {"fr", "en", "de"}) == (found, probability)
 
 
-def test_a_long_text_may_be_in_a_language_that_is_not_known() -> None:
-    """A short one may not: "Ja, gut." looks like several languages."""
-    assert likely_language(SENTENCES["he"] * 3, ["de", "he"]) == "he"
-    assert likely_language(SENTENCES["he"] * 3, ["de", "en"]) == "he"
+def test_a_text_may_be_in_a_language_that_is_not_known() -> None:
+    """Where it surely is: "Ja, gut." looks like several languages, and Danish like Norwegian."""
+    assert likely_language(SENTENCES["he"], ["de", "he"]) == "he"
+    assert likely_language(SENTENCES["he"], ["de", "en"]) == "he"
+    assert likely_language(SENTENCES["cs"], ["hr", "en", "no"]) == "cs"
     assert likely_language("Ja, gut.", ["en", "de"]) == "de"
-    assert likely_language("Ja, gut.", ["en"]) == "en"
+    assert likely_language(SENTENCES["nb"], ["no", "da"]) == "no"
     mixed = f"{SENTENCES['en']} " * (MOST_LETTERS // 60) + "und so weiter " * 5000
     assert likely_language(mixed, ["de", "en"]) == "en"
+    assert likely_language("1, 2", ["fr", "de"]) in ("fr", "de")
+
+
+LINES = [
+    "OK",
+    SENTENCES["de"],
+    "",
+    "Ja.",
+    "Oui.",
+    SENTENCES["fr"],
+    "Hm.",
+    SENTENCES["ru"],
+    "12",
+    "Да.",
+    SENTENCES["ja"],
+]
+"""A line without letters, or a very short one, is in the language of the line before."""
+
+
+def test_each_line_has_a_language() -> None:
+    text = "\n".join(LINES)
+    stretches = in_languages(text, ["de", "fr", "ru"])
+    assert "".join(lines for _, lines in stretches) == text
+    assert [(code, lines.count("\n") or 1) for code, lines in stretches][-3:] == [
+        ("fr", 2),
+        ("ru", 3),
+        ("ja", 1),
+    ]
+    assert stretches[-4][0] == "de"
+    running = "\n".join([SENTENCES["de"], "Oui.", " ", SENTENCES["fr"]])
+    paragraphs = in_languages(running, ["de", "fr"], True)
+    assert [code for code, _ in paragraphs] == ["de", "fr"]
+    assert in_languages("", ["de"]) == [("de", "")]
+
+
+def test_the_beginning_of_a_text_says_more_than_a_short_line() -> None:
+    """As further behind in a file, of which others read the beginning."""
+    line = "en stor mand"
+    known = ["da", "no", "sv"]
+    assert likely_language(line, known, "no") == "no"
+    of_lines = LanguagesOfLines(known)
+    of_lines.begin(["12", SENTENCES["nb"], SENTENCES["de"]])
+    assert of_lines.of(line) == "no"
+    assert of_lines.of(SENTENCES["de"]) == "de"
 
 
 def test_the_model_is_loaded_once() -> None:

@@ -1,0 +1,131 @@
+"""The stretches of a text that are in one language each, for models of several languages.
+
+Each line of raw text has a language, each paragraph of running text, and CoNLL-U as a whole.  Only what has
+been read of a text decides, never how much of it is at hand: a pipe gives the same results as a file.
+"""
+
+from collections.abc import Callable, Iterator
+from itertools import chain, islice
+from typing import Any, BinaryIO, cast
+
+from pyropunct.text.inputs import contents
+from pyropunct.text.languages import HEAD, LanguagesOfLines, head_of, likely_language
+from pyropunct.text.lines import BEGINNING, ByteLines, Start, TextPart
+from pyropunct.treebank.conllu_block import FORM, MISC
+from pyropunct.treebank.recognising import recognised
+
+WORDS = 60
+"""The words of a treebank by which its language is found."""
+
+
+class _Lines:
+    """A stream of lines, or pieces of long ones, with the file descriptor of another stream."""
+
+    def __init__(self, lines: Iterator[bytes], stream: BinaryIO) -> None:
+        self._lines, self._stream = lines, stream
+
+    def read1(self, size: int) -> bytes:
+        """The next line."""
+        return next(self._lines, b"")
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+def in_languages(part: TextPart, known: tuple[str, ...], running: bool) -> Iterator[tuple[str, TextPart]]:
+    """The stretches of a text in one language, one after the other, each with the code of its language.
+
+    Each must be read to its end before the next one is taken.
+
+    :param known: the languages of the model.
+    :param running: it is running text, whose paragraphs have languages.
+    """
+    lines: Iterator[bytes] = ByteLines(part.stream, eager=running)
+    kind = part.kind
+    if kind == "auto":
+        lines, kind = recognised(lines, part.name)
+    if kind == "conllu":
+        head, code = _treebank(lines, part, known)
+        stream = cast(BinaryIO, _Lines(chain(head, lines), part.stream))
+        yield code, part._replace(stream=stream, kind=kind)
+        return
+    of_lines = LanguagesOfLines(known)
+    if part.start != BEGINNING:
+        with contents(part.name) as beginning:
+            of_lines.begin(line.decode(errors="ignore") for line in ByteLines(beginning))
+    yield from _Stretches(lines, part._replace(kind=kind), of_lines.of, running)
+
+
+def language_of_treebank(part: TextPart, known: tuple[str, ...]) -> tuple[str, TextPart]:
+    """The language of a text of one language, such as a treebank, and the text."""
+    lines: Iterator[bytes] = ByteLines(part.stream)
+    head, code = _treebank(lines, part, known)
+    return code, part._replace(stream=cast(BinaryIO, _Lines(chain(head, lines), part.stream)))
+
+
+def _treebank(lines: Iterator[bytes], part: TextPart, known: tuple[str, ...]) -> tuple[list[bytes], str]:
+    """The first lines of CoNLL-U, and its language; of a part of a file, that of the file."""
+    head, words = _words_of(lines)
+    if part.start != BEGINNING:
+        with contents(part.name) as beginning:
+            _, words = _words_of(ByteLines(beginning))
+    return head, likely_language(" ".join(words), known)
+
+
+def _words_of(lines: Iterator[bytes]) -> tuple[list[bytes], list[str]]:
+    head, words = list[bytes](), list[str]()
+    for line in lines:
+        head.append(line)
+        row = line.decode(errors="ignore").split("\t")
+        if len(row) > MISC and row[0].isdigit():
+            words.append(row[FORM])
+        if len(words) == WORDS:
+            break
+    return head, words
+
+
+class _Stretches(Iterator[tuple[str, TextPart]]):
+    """The stretches of raw text."""
+
+    def __init__(
+        self, lines: Iterator[bytes], part: TextPart, language: Callable[[str], str], running: bool
+    ) -> None:
+        self._lines, self._part, self._language, self._running = lines, part, language, running
+        self._place, self._begins, self._blank = part.start, True, True  # the line so far is blank
+        self._next, self._code = list[bytes](), ""
+
+    def __next__(self) -> tuple[str, TextPart]:
+        if not self._next and not self._read_on():
+            if self._code:
+                raise StopIteration
+            self._code = self._language("")  # an empty text is one stretch
+        stream = cast(BinaryIO, _Lines(self._stretch(), self._part.stream))
+        return self._code, self._part._replace(stream=stream, start=self._place)
+
+    def _stretch(self) -> Iterator[bytes]:
+        code = self._code
+        while (self._next or self._read_on()) and self._code == code:
+            taken, self._next = b"".join(self._next), []
+            line, offset, sentence = self._place
+            self._place = Start(line + taken.count(b"\n"), offset + len(taken), sentence)
+            yield taken
+
+    def _read_on(self) -> bool:
+        """Read a line, or more of it, and the language of what begins with it; whether there was any."""
+        begins, self._next = self._begins, [*self._piece()]
+        if self._next and begins:
+            while self._running and not self._begins and sum(map(len, self._next)) < HEAD:
+                if not (more := [*self._piece()]):
+                    break
+                self._next += more
+            self._code = self._language(head_of(b"".join(self._next)))
+        return bool(self._next)
+
+    def _piece(self) -> Iterator[bytes]:
+        """The next line, or piece of one; notes whether a line or paragraph begins behind it."""
+        for piece in islice(self._lines, 1):
+            self._blank = self._blank and not piece.strip()
+            is_whole = piece.endswith(b"\n")
+            self._begins = is_whole and (self._blank or not self._running)
+            self._blank = self._blank or is_whole
+            yield piece
