@@ -90,7 +90,8 @@ class ModelUse(Hardware):
 
     :ivar threads: threads to use; more than one seldom help.
     :ivar encoder: new place of the encoder that MODEL was trained with, if it was moved.
-    :ivar language: the language of FILE, by its code, for a MODEL of several; by default found from FILE.
+    :ivar language: the language of FILE, by its code, for a MODEL of several; by default found for each line
+        of raw text, or paragraph of running text.
     :ivar trust_variants: import the attach model and the channel that MODEL names from outside of pyropunct.
         This runs the code of their modules.
     """
