@@ -28,11 +28,13 @@ from pyropunct.restore.restoring import (
 from pyropunct.restore.rewriting import (
     with_abbreviation_dots,
     with_given,
+    with_inverted_marks,
     with_marks_only,
     with_own_unknown,
     with_sentence_end,
     without_marks_in,
     without_unknown,
+    writes_inverted_marks,
 )
 from pyropunct.restore.running import ends_sentence, in_their_cases
 from pyropunct.restore.sentence_stream import (
@@ -159,6 +161,7 @@ class Restorer:
         if hidden is not None and not self._hidden:
             raise SettingError("hidden: there is no mark")
         self._restorable = frozenset(filter(is_restorable, model.vocabulary.tokens)) | {ABBREVIATION_DOT}
+        self._inverts = marks is None and hidden is None and writes_inverted_marks(model.vocabulary)
         require_reader(model.reader, self.settings)
         self.raw_reader = raw_reader or RawReader(model.vocabulary, model.conventions)
 
@@ -292,7 +295,8 @@ class Restorer:
             readings=list(compress(readings, others)),
             **options,
         )
-        return (next(given if told else free) for told in tell)
+        decided = (next(given if told else free) for told in tell)
+        return map(with_inverted_marks, decided) if self._inverts else decided
 
     def _rewritten(self, there: MarksThere, draws: Draws) -> Draws:
         """The draws with the wanted marks only, and with those that stay."""

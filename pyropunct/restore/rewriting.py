@@ -14,8 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pyropunct.draws import Draws
+from pyropunct.restore.decoders import Decision
 from pyropunct.restore.running import ends_sentence
 from pyropunct.text.marks import ABBREVIATION_DOT, PAIRED, START, UNKNOWN, Surface, unpaired
+from pyropunct.vocabulary import Vocabulary
 
 String = tuple[str, ...]
 Rewriting = Callable[[Draws], Draws]
@@ -161,3 +163,26 @@ def with_abbreviation_dots(draws: Draws, given: Surface) -> Draws:
 
 def _with_dot(string: String) -> String:
     return string if ABBREVIATION_DOT in string else (ABBREVIATION_DOT, *string)
+
+
+INVERTED = {"?": "¿", "!": "¡"}
+"""Spanish questions and exclamations have a mark at their beginning too."""
+
+
+def writes_inverted_marks(vocabulary: Vocabulary) -> bool:
+    """Whether the marks are Spanish: those of the model's language, or of its only one."""
+    is_spanish = vocabulary.main == "es" if len(vocabulary.treebanks) > 1 else True
+    return is_spanish and INVERTED["?"] in vocabulary.tokens
+
+
+def with_inverted_marks(decision: Decision) -> Decision:
+    """The decision with an inverted mark at the beginning of a question or exclamation that has none."""
+    final = next((mark for mark in decision.surface[-1] if mark in INVERTED), None)
+    if final is None or any(INVERTED[final] in slot for slot in decision.surface):
+        return decision
+    first, *others = decision.surface
+    inverted = (*first, INVERTED[final])
+    share = sum(share for marks, share in decision.shares[-1].items() if final in marks)
+    shares = {marks: (1 - share) * of_marks for marks, of_marks in decision.shares[0].items()}
+    shares[inverted] = shares.get(inverted, 0.0) + share
+    return decision._replace(surface=(inverted, *others), shares=(shares, *decision.shares[1:]))

@@ -4,16 +4,20 @@ import numpy as np
 import pytest
 from drawn import draws_of, random_draws, surfaces_of
 
+from pyropunct.punctuator import Punctuator
+from pyropunct.restore.decoders import Decision
 from pyropunct.restore.rewriting import (
     mixture,
     rewritten,
     with_abbreviation_dots,
     with_given,
+    with_inverted_marks,
     with_marks_only,
     with_own_unknown,
     with_probable_changes,
     with_sentence_end,
     without_unknown,
+    writes_inverted_marks,
 )
 from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN
 
@@ -123,3 +127,19 @@ def test_mixture() -> None:
     assert len(set(mixed.strings)) == len(mixed.strings)
     assert mixed.numbers.dtype == np.int32
     assert mixture([one], [1.0]) is one
+
+
+def test_spanish_questions_have_two_marks() -> None:
+    """One at the beginning, as probable as the other; what has one stays, and so do statements."""
+    shares = ({("\t^",): 1.0}, {(): 1.0}, {("?",): 0.8, (".",): 0.2})
+    asked = Decision((("\t^",), (), ("?",)), 0.1, 0.0, shares)
+    both = with_inverted_marks(asked)
+    assert both.surface == (("\t^", "¿"), (), ("?",))
+    assert both.shares[0] == pytest.approx({("\t^", "¿"): 0.8, ("\t^",): 0.2})
+    assert with_inverted_marks(both) == both
+    told = asked._replace(surface=(("\t^",), (), (".",)))
+    assert with_inverted_marks(told) == told
+    several = Punctuator.load("multi")
+    languages = {code: writes_inverted_marks(several.of(code).vocabulary) for code in ("es", "de", "")}
+    assert languages == {"es": True, "de": False, "": False}
+    assert not writes_inverted_marks(Punctuator.load("en").vocabulary)
