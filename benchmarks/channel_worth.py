@@ -14,7 +14,7 @@ from unittest.mock import patch
 from trials import begin, parser
 
 from pyropunct import Recipe, fit
-from pyropunct.fitted.recipes import PAPER_FAMILIES, RECIPES
+from pyropunct.fitted.recipes import PAPER_FAMILIES, PLAIN, RECIPES
 from pyropunct.text.marks import Surface
 from pyropunct.treebank.orthography import DELIMITING
 from pyropunct.treebank.tree import Tree
@@ -52,7 +52,7 @@ def main() -> None:
     train = train[:: options.every]
     print(f"{len(train):,} sentences\n\n| | attach only | full | difference |\n|---|---|---|---|", flush=True)
     for name in options.only.split(";"):
-        recipe = RECIPES[options.recipe]
+        recipe = RECIPES[options.recipe].changed(**PLAIN)
         if options.epochs != Recipe().epochs:
             recipe = recipe.changed(epochs=options.epochs)
         changes = {key: value for one in SETTINGS[name] for key, value in CHANGES[one].items()}

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pyropunct.files import json_text, written_whole
-from pyropunct.fitted.recipes import RECIPES, Recipe
+from pyropunct.fitted.recipes import PLAIN, RECIPES, Recipe
 from pyropunct.papers.li_2019.restorers import Conditions
 from pyropunct.shipped import place_of
 
@@ -72,7 +72,7 @@ LANGUAGES = "de fr es pt ro nl sv no da fi ru hr tr he id ja zh ko it pl"
 SETTINGS: Mapping[str, Any] = {
     **RECIPES,
     "restoring": Conditions(),
-    "plain": Recipe(clauses=False, page_decides=False),
+    "plain": Recipe(**PLAIN),
 }
 """The settings that tables depend on; those of restoring have the recipes of taggers and parsers, and plain
 ones ask nothing of underlying trees."""
@@ -112,7 +112,7 @@ EXPERIMENTS = {
     "channel": Experiment(
         "rivals/tables.md",
         ("benchmarks/treebanks.py {} --threads 2",),
-        ("default",),
+        ("plain",),
     ),
     "worth": Experiment(
         "rivals/tables.md",
@@ -121,7 +121,7 @@ EXPERIMENTS = {
             "benchmarks/channel_worth.py {en_ewt-ud14-train} {en_ewt-ud14-dev} --every 6 --threads 2 "
             "--only default --recipe paper",
         ),
-        ("default", "paper"),
+        ("plain", "paper"),
         "five of six sentences",
     ),
     "underlying": Experiment(

@@ -21,6 +21,7 @@ from typing import Any
 import torch
 
 from pyropunct import Recipe, Treebank, fit, read_treebank
+from pyropunct.fitted.recipes import PLAIN
 from pyropunct.text.marks import SPECIAL
 from pyropunct.treebank.preparing import NO_WORD
 from pyropunct.vocabulary import build_vocabulary
@@ -134,7 +135,7 @@ def main() -> None:
     systems = options.systems.split(";")
     for language in options.only.split(","):
         train, dev = (read_treebank(options.folder / f"{name}.conllu") for name in FILES[language])
-        for result in run_language(language, systems, train, dev, Recipe(), options.seed):
+        for result in run_language(language, systems, train, dev, Recipe(**PLAIN), options.seed):
             results.append(result)
             print(f"{language}, {result.system}: {result.perplexity:.5f}", file=sys.stderr, flush=True)
             if options.out:

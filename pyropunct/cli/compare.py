@@ -59,14 +59,14 @@ def restoration(
     :param recipe: the recipe of the models of latent punctuation: see `pyropunct fit --help`.
     :param quick: train everything for one epoch and take at most 50 draws, to check that it works.
     """
-    from pyropunct.fitted.recipes import named_recipe
+    from pyropunct.fitted.recipes import PLAIN, named_recipe
     from pyropunct.papers.li_2019.restoration_experiment import RestorationExperiment
-    from pyropunct.papers.li_2019.restorers import FOR_RESTORING, Conditions
+    from pyropunct.papers.li_2019.restorers import Conditions
     from pyropunct.treebank.reading import require_punctuation
 
     machine.start()
     check_device(settings.device)
-    conditions = Conditions(**vars(settings), recipe=named_recipe(recipe, **FOR_RESTORING))
+    conditions = Conditions(**vars(settings), recipe=named_recipe(recipe, **PLAIN))
     treebanks = [read_file(path) for path in (train, dev, test) if path is not None]
     require_punctuation(treebanks[0])
     _ = conditions.pretrained  # a missing encoder is an error before anything is trained

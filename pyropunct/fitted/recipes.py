@@ -129,8 +129,11 @@ class Recipe:
     def changed(self, **changes: Any) -> "Recipe":
         """The recipe with other settings; options of a replaced attach model or channel are dropped.
 
-        :param changes: some fields.  Epochs are exact, unless ``least_steps`` is given too.
+        :param changes: some fields.  Epochs are exact, unless ``least_steps`` is given too.  An identity
+            channel hides nothing at edges, so that by default it is `PLAIN`.
         """
+        if changes.get("channel") == "identity":
+            changes = {**PLAIN, **changes}
         if "epochs" in changes:
             changes = {"least_steps": 0, **changes}
         for part in OWN_SETTINGS:
@@ -179,7 +182,10 @@ KINDS = {float: "a number", int: "a whole number", bool: "true or false", str: "
 LATER = ("parts", "clauses", "page_decides")
 """Settings that are now usual; a model whose file does not have them was fitted without them."""
 
-OF_PARSED: dict[str, Any] = {"economy_weight": 0.0, **dict.fromkeys(LATER, False)}
+PLAIN: dict[str, Any] = {"clauses": False, "page_decides": False}
+"""Settings of models whose underlying trees nobody reads: in comparisons of channels and of restoring."""
+
+OF_PARSED: dict[str, Any] = {"economy_weight": 0.0, "parts": False, **PLAIN}
 """The settings of a story for parser output.
 
 They make underlying trees readable; nobody reads these, and likelihood predicts better."""

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from pyropunct.errors import SettingError
 from pyropunct.files import texts
-from pyropunct.fitted.recipes import Recipe
+from pyropunct.fitted.recipes import PLAIN, Recipe
 from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.encoder import Encoder
 from pyropunct.nets.parser import BiaffineParser, WeightedTree, fold_recipe, train_parser
@@ -30,9 +30,6 @@ from pyropunct.train.fitting import fit_story
 from pyropunct.train.parser_output import fit_parsed, fit_tagger
 from pyropunct.treebank.sentence import Sentence
 
-FOR_RESTORING: dict[str, Any] = {"clauses": False, "page_decides": False}
-"""Settings of models that only restore: they change underlying trees, which nobody reads here."""
-
 QUICK_SAMPLES = 50
 """The most draws for each sentence in a quick run that only checks whether everything works."""
 
@@ -45,7 +42,7 @@ class Conditions(RestorationSettings):
     :ivar slot_tagger_recipe: of the tagger that is mixed with the model.
     """
 
-    recipe: Recipe = field(default_factory=lambda: Recipe(**FOR_RESTORING))
+    recipe: Recipe = field(default_factory=lambda: Recipe(**PLAIN))
     rival_recipe: RivalRecipe = field(default_factory=RivalRecipe)
     parser_recipe: ParserRecipe = field(default_factory=ParserRecipe)
     slot_tagger_recipe: SlotTaggerRecipe = field(default_factory=SlotTaggerRecipe)
