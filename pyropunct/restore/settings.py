@@ -96,7 +96,8 @@ class RestoreSettings(DecisionSettings):
     :ivar running: the text is running text, with sentences that end anywhere in lines: find them.  Blank
         lines part paragraphs.
     :ivar ends: the least probability of the end of a sentence where no mark shows it: with a greater one,
-        fewer are found.  [default: 0.3 in running text; 0.85 within other lines]
+        fewer are found.  [default: 0.3 in running text; within other lines 0.85,
+        and 0.72 in lower case]
     :ivar case: restore capital letters, of names too: in raw text that has none, or nothing else; in all raw
         text; or nowhere.
     """

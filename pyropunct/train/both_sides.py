@@ -182,10 +182,10 @@ def level(costs: Tensor, gap: Callable[[], Tensor]) -> None:
     :param gap: how much greater the shares are than wanted, with the present costs.
     """
     low, high = costs - AROUND, costs + AROUND
-    best, least = costs.clone(), gap().abs()
+    best, least = costs.clone(), gap().to(costs).abs()
     for _ in range(HALVINGS):
         costs.copy_((low + high) / 2)
-        now = gap()
+        now = gap().to(costs)
         best, least = best.where(now.abs() >= least, costs), least.minimum(now.abs())
         low, high = low.where(now > 0, costs), high.where(now <= 0, costs)
     costs.copy_(best)

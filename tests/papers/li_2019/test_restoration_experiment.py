@@ -133,7 +133,7 @@ def test_taggers(found: Results, dev: Treebank, folder: Path, kind: str, rival: 
 @pytest.mark.parametrize(("name", "channel"), [("attach", "identity"), ("full", "sliding-window")])
 def test_models(found: Results, dev: Treebank, folder: Path, name: str, channel: str) -> None:
     system, model = by_name(found)[name], Punctuator.load(folder / SEED / name)
-    assert model.recipe == replace(SMALL.recipe, channel=channel, direction=model.recipe.direction)
+    assert model.recipe == SMALL.recipe.changed(channel=channel, direction=model.recipe.direction)
     assert len(model.report["directions"]) == (1 if name == "attach" else 2)
     assert system.with_gold_trees.perplexity == pytest.approx(model.evaluate(list(dev)).perplexity, 1e-12)
     gold = [sentence.surface for sentence in dev]
