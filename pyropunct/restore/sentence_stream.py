@@ -13,6 +13,7 @@ from pyropunct.restore.running import (
     ends_sentence,
     loses_case,
     lowered,
+    recased,
 )
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.text.lines import (
@@ -247,10 +248,13 @@ class SentenceStream(Iterator[Item]):
         readings = iter(reader.read_all([*compress(seen, maybe)]))
         for line, is_read, lost in zip(lines, maybe, lower, strict=True):
             likely = (SURE_OF_LOWER if lost else SURE) if settings.ends is None else settings.ends
-            if is_read and bool((next(readings).ends[:-1] > likely).any()):
+            reading = next(readings) if is_read else None
+            if reading is not None and bool((reading.ends[:-1] > likely).any()):
                 finder = SentenceFinder(reader, settings.case, capital=settings.capital, ends=likely)
                 yield from finder.add(line)
                 yield from finder.finish()
+            elif reading is not None and lost:  # so that nobody needs to read it again
+                yield recased(line, reader, reading.cases, settings.capital)
             else:
                 yield line
 
