@@ -38,7 +38,7 @@ from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.restoring import Word
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.shipped import DEFAULT
-from pyropunct.text.conventions import Conventions, of_script
+from pyropunct.text.conventions import MARKS_OF_SCRIPTS, Conventions
 from pyropunct.text.languages import in_languages, not_learned
 from pyropunct.text.marks import Surface
 from pyropunct.text.raw_reader import RawReader
@@ -46,7 +46,7 @@ from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
 
 Parts = Sequence[tuple[int, Any]]
-"""The parts of a text: the characters of each, and what was done with it."""
+"""The parts of a text: how many characters each has, and its result."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -166,7 +166,7 @@ class Punctuator(FittedStory):
     def _in_their_languages(
         self, text: Any, do: Callable[[Self, str], Any], join: Callable[[Parts], Any], running: bool
     ) -> Any:
-        """What is to be done with each text, by the models of the languages of its lines."""
+        """The results of texts: the model of its language works on each line."""
         if isinstance(text, str):
             parts = in_languages(text, self.languages, running)
             return join([(len(part), do(self._of_language(code), part)) for code, part in parts])
@@ -286,7 +286,9 @@ class Punctuator(FittedStory):
         parsed = None if self.parsed is None else in_language(self.parsed, language)
         conventions = self.languages.get(language)
         if conventions is None:
-            conventions = replace(self.conventions, quotes={**self.conventions.quotes, **of_script(language)})
+            conventions = replace(
+                self.conventions, quotes={**self.conventions.quotes, **MARKS_OF_SCRIPTS.get(language, {})}
+            )
         found = in_language(self, language)
         return replace(found, report=report, parsed=parsed, conventions=conventions, languages={})
 

@@ -1,7 +1,7 @@
-"""The stretches of a text that are in one language each, for models of several languages.
+"""Cuts a text into stretches of one language each, for models of several languages.
 
-Each line of raw text has a language, each paragraph of running text, and CoNLL-U as a whole.  Only what has
-been read of a text decides, never how much of it is at hand: a pipe gives the same results as a file.
+A line of raw text has one language.  So has a paragraph of running text, and a whole treebank.  A pipe gives
+the same results as a file, however many bytes it delivers at a time.
 """
 
 from collections.abc import Callable, Iterator
@@ -12,7 +12,7 @@ from pyropunct.text.inputs import contents
 from pyropunct.text.languages import HEAD, LanguagesOfLines, head_of, likely_language
 from pyropunct.text.lines import BEGINNING, ByteLines, Start, TextPart
 from pyropunct.treebank.conllu_block import FORM, MISC
-from pyropunct.treebank.recognising import recognised
+from pyropunct.treebank.recognising import LINES_LOOKED_AT, recognised
 
 WORDS = 60
 """The words of a treebank by which its language is found."""
@@ -45,9 +45,7 @@ def in_languages(part: TextPart, known: tuple[str, ...], running: bool) -> Itera
     if kind == "auto":
         lines, kind = recognised(lines, part.name)
     if kind == "conllu":
-        head, code = _treebank(lines, part, known)
-        stream = cast(BinaryIO, _Lines(chain(head, lines), part.stream))
-        yield code, part._replace(stream=stream, kind=kind)
+        yield _as_treebank(lines, part._replace(kind=kind), known)
         return
     of_lines = LanguagesOfLines(known)
     if part.start != BEGINNING:
@@ -58,28 +56,28 @@ def in_languages(part: TextPart, known: tuple[str, ...], running: bool) -> Itera
 
 def language_of_treebank(part: TextPart, known: tuple[str, ...]) -> tuple[str, TextPart]:
     """The language of a text of one language, such as a treebank, and the text."""
-    lines: Iterator[bytes] = ByteLines(part.stream)
-    head, code = _treebank(lines, part, known)
-    return code, part._replace(stream=cast(BinaryIO, _Lines(chain(head, lines), part.stream)))
+    return _as_treebank(ByteLines(part.stream), part, known)
 
 
-def _treebank(lines: Iterator[bytes], part: TextPart, known: tuple[str, ...]) -> tuple[list[bytes], str]:
-    """The first lines of CoNLL-U, and its language; of a part of a file, that of the file."""
+def _as_treebank(lines: Iterator[bytes], part: TextPart, known: tuple[str, ...]) -> tuple[str, TextPart]:
+    """The language of a treebank, and its text.  A part of a file has the language of the file."""
     head, words = _words_of(lines)
     if part.start != BEGINNING:
         with contents(part.name) as beginning:
             _, words = _words_of(ByteLines(beginning))
-    return head, likely_language(" ".join(words), known)
+    stream = cast(BinaryIO, _Lines(chain(head, lines), part.stream))
+    return likely_language(" ".join(words), known), part._replace(stream=stream)
 
 
 def _words_of(lines: Iterator[bytes]) -> tuple[list[bytes], list[str]]:
+    """The first lines, as they are, and the words in them."""
     head, words = list[bytes](), list[str]()
     for line in lines:
         head.append(line)
         row = line.decode(errors="ignore").split("\t")
         if len(row) > MISC and row[0].isdigit():
             words.append(row[FORM])
-        if len(words) == WORDS:
+        if len(words) == WORDS or len(head) == LINES_LOOKED_AT:
             break
     return head, words
 

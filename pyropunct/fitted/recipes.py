@@ -158,7 +158,7 @@ class Recipe:
     def from_json(cls, plain: dict[str, Any]) -> "Recipe":
         """The recipe that `to_json` wrote; raises `TypeError` or `ValueError`.
 
-        New settings have their defaults, but earlier versions knew none of `LATER`.
+        Settings that the file lacks have their defaults; those in `LATER` are off.
         """
         default = asdict(cls()) | dict.fromkeys(LATER, False)
         known = {name: plain.get(name, default[name]) for name in default}

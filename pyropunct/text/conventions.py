@@ -31,7 +31,7 @@ Splits = Mapping[str, tuple[str, ...]]
 
 ARABIC = {",": "،", ";": "؛", "?": "؟"}
 DEVANAGARI = {".": "।"}
-CHINESE = {",": "，", ".": "。", "?": "？", "!": "！", ";": "；"}
+CHINESE = {mark: mark.translate(WIDE) for mark in ",.?!;"}
 
 MARKS_OF_SCRIPTS: dict[str, dict[str, str]] = {
     **dict.fromkeys(("ar", "fa", "ku", "ps", "ug", "ur"), ARABIC),
@@ -44,11 +44,6 @@ MARKS_OF_SCRIPTS: dict[str, dict[str, str]] = {
     "hy": {".": "։"},
 }
 """How languages write marks otherwise than in Latin script, for models that have not learned from them."""
-
-
-def of_script(language: str) -> dict[str, str]:
-    """How a language writes marks in its script, where it differs from Latin script."""
-    return MARKS_OF_SCRIPTS.get(language, {})
 
 
 @dataclass(frozen=True)

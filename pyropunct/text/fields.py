@@ -134,7 +134,7 @@ def rewrite_json_lines(text: str, rewrite: Rewrite, reject: Reject, field: str |
 
 
 def _object(line: str) -> dict[str, Any]:
-    """The object of a line. Raises ValueError: its message says what is wrong."""
+    """The JSON object in a line. Raises ValueError, which says what is wrong with the line."""
     try:
         plain = _DECODER.decode(line)
     except RecursionError:
