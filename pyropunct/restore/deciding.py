@@ -6,7 +6,7 @@ Slot by slot, the networks' predictions from words are pooled with the story's p
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -34,6 +34,9 @@ LEAST = 1e-6
 UNSEEN = 0.25
 """As many draws of each string are added to those of the story, since it may be drawn yet."""
 
+
+FINAL = ((".",), ("?",), ("!",))
+"""The strings that end most sentences."""
 
 READ_SHARE = 0.8
 """The least share of a reader that is trusted, in the pool for running text, whose trees are worse."""
@@ -280,7 +283,8 @@ def voices_of(
 
     The reader learns from more text than the tagger, but only what stands behind the words of running text.
     So a trusted reader (`FittedModel.reader_share`) speaks in the slots between words, and alone in running
-    text.  The tagger speaks in front of a sentence and, since lines may have no final mark, behind a line.
+    text.  The tagger speaks in front of a sentence and, since lines may have no final mark, behind a line;
+    but whether that is “.”, “?” or “!”, the reader knows better.
 
     :param readings: of the sentences of running text, see `decide`; other sentences are read alone.
     """
@@ -302,14 +306,22 @@ def voices_of(
         if place not in alone:
             weights[1:] = 1.0 if model.reader_share > 0 else 0.5
             share = max(share, READ_SHARE) if model.reader_share > 0 else share
-        elif marks is not None:
+        elif reader is not None and marks is not None:
             weights[1:-1] = model.reader_share
+            _retell(row[-1], tagger.vocabulary, marks[-1], reader.vocabulary.slots)
         each = [Voice(tagger.vocabulary, row, 1 - weights)]
         if reader is not None and marks is not None:
             start = np.eye(1, marks.shape[1])
             each.append(Voice(reader.vocabulary.slots, np.vstack([start, marks]), weights))
         voices[parsed[place]] = Voices(tuple(each), share)
     return voices
+
+
+def _retell(told: NDArray[Any], own: SlotVocabulary, read: NDArray[Any], other: SlotVocabulary) -> None:
+    """Part the probability of all `FINAL` strings in one slot as another network does."""
+    known = [string for string in FINAL if string in own.labels.strings and string in other.labels.strings]
+    numbers, likely = own.labels.encode(known), read[other.labels.encode(known)]
+    told[numbers] = told[numbers].sum() * likely / likely.sum()
 
 
 def draws_of(

@@ -428,6 +428,33 @@ def test_the_reader_is_another_voice(
     assert found == DECODERS["mbr"](without_unknown(pooled(draws, *voices)))
 
 
+def test_the_reader_tells_questions_behind_a_line(model: Punctuator, dev: Treebank) -> None:
+    """The tagger says whether the line has a final mark, the reader which one."""
+    known = SlotVocabulary(
+        Labels((ABBREVIATION_DOT, UNKNOWN, ".", "?", ","), ((), (".",), ("?",), (",",))), ()
+    )
+    tree = trees_of(dev)[0]
+
+    class Tagger(HalfCommas):
+        vocabulary = known
+
+        def read(self, sentences: Sequence[Sequence[str]]) -> list[Any]:
+            return [np.tile([0.1, 0.6, 0.1, 0.2, 0.0], (len(words) + 1, 1)) for words in sentences]
+
+    reader = SimpleNamespace(
+        vocabulary=SimpleNamespace(slots=known),
+        read_all=lambda texts: [SimpleNamespace(marks=None) for _ in texts],
+        mark_probabilities=lambda marks, ends: np.tile([0.5, 0.1, 0.3, 0.1, 0.0], (len(tree), 1)),
+    )
+    both = replace(reading(model, Tagger()), reader=reader, reader_share=0.5)  # type: ignore[arg-type]
+    [voices] = voices_of(both, [[WeightedTree(tree, 1.0)]])
+    assert voices is not None
+    tagger, of_reader = voices.each
+    np.testing.assert_allclose(tagger.probabilities[-1], [0.1, 0.7 / 4, 0.7 * 3 / 4, 0.2, 0])
+    np.testing.assert_allclose(tagger.probabilities[-2], [0.1, 0.6, 0.1, 0.2, 0])
+    assert of_reader.weights[-1] == 0
+
+
 @pytest.mark.parametrize(
     ("settings", "problem"),
     [
