@@ -1,5 +1,6 @@
 """Random Markdown, subtitles and tables: without the marks that were put in, the file is the old one."""
 
+import json
 import random
 import re
 from collections.abc import Iterator, Sequence
@@ -34,12 +35,19 @@ def _tries(tries: int, chance: random.Random) -> Iterator[tuple[str, str]]:
         """Text that stays as it is."""
 
     for _ in range(tries):
-        kind = chance.choice(["md", "srt", "vtt", "csv", "tsv"])
+        kind = chance.choice(["md", "srt", "vtt", "csv", "tsv", "json"])
         text = "".join(chance.choice(PIECES) for _ in range(chance.randint(0, 60)))
         is_table = kind in ("csv", "tsv")
         text, field = ("text\n" + text, "text") if is_table else (text, None)
+        if kind == "json" and chance.random() < 0.9:
+            text = json.dumps(
+                [{"text": each} for each in text.split("1")], ensure_ascii=chance.random() < 0.5
+            )
         try:
-            same = re.sub("[¿‽]", "", KINDS[kind](text, marked, reject, field)) == text
+            new, old = KINDS[kind](text, marked, reject, field), text
+            if kind == "json":
+                new, old = (json.dumps(json.loads(one), ensure_ascii=False) for one in (new, old))
+            same = re.sub("[¿‽]", "", new) == old
             same = same and _unchanged(kind, text, reject, field) == text
             yield f"{kind} {text!r}", DONE if same else "changed"
         except InputError:

@@ -119,11 +119,11 @@ class Command(click.Command):
 
 
 InputKind = Annotated[
-    Literal["auto", "text", "conllu", "srt", "vtt", "md", "csv", "tsv", "jsonl"],
+    Literal["auto", "text", "conllu", "srt", "vtt", "md", "csv", "tsv", "jsonl", "json"],
     Help("The kind of FILE; by default recognised by its name or its first lines."),
 ]
 TextField = Annotated[
-    str | None, Placeholder("NAME"), Help("The column (csv, tsv) or key (jsonl) that holds the text.")
+    str | None, Placeholder("NAME"), Help("The column (csv, tsv), key (jsonl) or path (json: a.b) that holds the text.")
 ]
 
 

@@ -13,6 +13,7 @@ from pyropunct.errors import InputError, UserError
 from pyropunct.text.fields import rewrite_csv, rewrite_json_lines, rewrite_tsv
 from pyropunct.text.lines import TextPart, TreebankError
 from pyropunct.text.passages import Found, rewrite_markdown, rewrite_subtitles
+from pyropunct.text.transcripts import rewrite_json
 
 LARGEST = 1 << 26
 """The most bytes of such a file, which is in memory as a whole."""
@@ -24,21 +25,17 @@ KINDS = {
     "csv": rewrite_csv,
     "tsv": rewrite_tsv,
     "jsonl": rewrite_json_lines,
+    "json": rewrite_json,
 }
 """How files are rewritten, by the ends of their names."""
 
-RUNNING = frozenset({"srt", "vtt", "md"})
+RUNNING = frozenset({"srt", "vtt", "md", "json"})
 """The kinds whose passages are running text."""
 
 
 def kind_of(file: str, wanted: str) -> str:
-    """The wanted kind of a file; if that is "auto" and its name ends with one of `KINDS`, that one.
-
-    :raises InputError: for a file of JSON, whose names and numbers would be taken for words.
-    """
+    """The wanted kind of a file; if that is "auto" and its name ends with one of `KINDS`, that one."""
     suffix = Path(file).suffix.lower().removeprefix(".")
-    if wanted == "auto" and suffix == "json":
-        raise InputError(f"{file}: is JSON: give the text in it, or lines of JSON (.jsonl) with --field")
     return suffix if wanted == "auto" and suffix in KINDS else wanted
 
 

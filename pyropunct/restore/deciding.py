@@ -22,7 +22,7 @@ from pyropunct.restore.decoders import Decision, Decoder, decoder_with
 from pyropunct.restore.parses import FittedModel
 from pyropunct.restore.posterior import FEW_DRAWS, PosteriorDraws
 from pyropunct.restore.rewriting import Rewriting, mixture, without_unknown
-from pyropunct.restore.settings import THRESHOLD, DecisionSettings, Thresholds
+from pyropunct.restore.settings import FINAL, THRESHOLD, DecisionSettings, Thresholds
 from pyropunct.text.marks import START
 
 FAINT = 0.02
@@ -34,9 +34,6 @@ LEAST = 1e-6
 UNSEEN = 0.25
 """As many draws of each string are added to those of the story, since it may be drawn yet."""
 
-
-FINAL = ((".",), ("?",), ("!",))
-"""The strings that end most sentences."""
 
 READ_SHARE = 0.8
 """The least share of a reader that is trusted, in the pool for running text, whose trees are worse."""
@@ -318,8 +315,9 @@ def voices_of(
 
 
 def _retell(told: NDArray[Any], own: SlotVocabulary, read: NDArray[Any], other: SlotVocabulary) -> None:
-    """Part the probability of all `FINAL` strings in one slot as another network does."""
-    known = [string for string in FINAL if string in own.labels.strings and string in other.labels.strings]
+    """Part the probability of final marks in one slot as another network does."""
+    both = {*own.labels.strings}.intersection(other.labels.strings)
+    known = [(mark,) for mark in FINAL if (mark,) in both]
     numbers, likely = own.labels.encode(known), read[other.labels.encode(known)]
     told[numbers] = told[numbers].sum() * likely / likely.sum()
 

@@ -152,7 +152,9 @@ class Restorer:
         raw_reader: RawReader | None = None,
     ) -> None:
         self.model = model
-        self.settings = RestoreSettings() if settings is None else settings
+        conventions = model.conventions
+        given = RestoreSettings() if settings is None else settings
+        self.settings = given.in_language(conventions.caution, conventions.ends)
         marks, hidden = self.settings.marks, self.settings.hidden
         if marks is not None and hidden is not None:
             raise SettingError("hidden and marks exclude each other: all marks but the hidden ones stay")
@@ -163,7 +165,7 @@ class Restorer:
         self._restorable = frozenset(filter(is_restorable, model.vocabulary.tokens)) | {ABBREVIATION_DOT}
         self._inverts = marks is None and hidden is None and writes_inverted_marks(model.vocabulary)
         require_reader(model.reader, self.settings)
-        self.raw_reader = raw_reader or RawReader(model.vocabulary, model.conventions)
+        self.raw_reader = raw_reader or RawReader(model.vocabulary, conventions)
 
     def text(self, text: str) -> str:
         """Restore a text, with the same lines unless it is running text."""

@@ -1,7 +1,7 @@
 """Settings for restoring text: for `pyropunct.load`, calls of a `Punctuator`, and the command."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
 from pyropunct.errors import SettingError
@@ -23,6 +23,10 @@ Style = Literal["usual", "full", "careful"]
 
 STYLES: Mapping[Style, Thresholds] = {"usual": THRESHOLD, "full": {",": 0.14, "": 0.2}, "careful": 0.4}
 """The thresholds of styles; docs/guide/restoring.md has their scores."""
+
+
+FINAL = ".?!"
+"""The marks that end most sentences."""
 
 
 def thresholds(text: str) -> Thresholds:
@@ -130,3 +134,15 @@ class RestoreSettings(DecisionSettings):
             raise SettingError(
                 f"threshold is {given!r}: it must be a number from 0 to 1, or such numbers by marks"
             )
+
+    def in_language(self, caution: float, ends: float | None) -> "RestoreSettings":
+        """The settings with the thresholds of a language, where they have only those of a style.
+
+        :param caution: and ``ends``: see `pyropunct.text.conventions.Conventions`.
+        """
+        found, given = self, self.threshold
+        if given == STYLES[self.style] and caution != 1:
+            of_marks = given if isinstance(given, Mapping) else {"": given}
+            inner = {mark: min(1.0, caution * value) for mark, value in of_marks.items()}
+            found = replace(found, threshold={**dict.fromkeys(FINAL, of_marks[""]), **inner})
+        return replace(found, ends=ends) if self.running and self.ends is None else found

@@ -204,12 +204,18 @@ class SpacingStatistics:
         return cls(counts, enclitics, proclitics, joined)
 
 
+MOST_CAUTION = 100
+"""The greatest factor of thresholds that is read from a file."""
+
+
 @dataclass(frozen=True)
 class Conventions:
     """How a treebank writes; the defaults are the usual rules.
 
     :ivar quotes: the form of each mark that it writes differently, mostly straight quotation marks.
     :ivar abbreviations: lower-cased words that mostly have an abbreviation dot, without it.
+    :ivar caution: the thresholds of restored marks inside sentences are multiplied by it.
+    :ivar ends: the least probability of the end of a sentence in running text; by default that of the reader.
     """
 
     spacing: SpacingStatistics = SpacingStatistics()
@@ -217,6 +223,8 @@ class Conventions:
     abbreviations: frozenset[str] = frozenset()
     capitals: Capitals = field(default_factory=Capitals)
     splits: Splits = field(default_factory=dict)
+    caution: float = 1.0
+    ends: float | None = None
 
     def written(self, mark: str) -> Written:
         """A mark as this treebank writes it."""
@@ -237,18 +245,25 @@ class Conventions:
             "abbreviations": sorted(self.abbreviations),
             "capitals": self.capitals.to_json(),
             "splits": {text: list(words) for text, words in sorted(self.splits.items())},
+            "caution": self.caution,
+            "ends": self.ends,
         }
 
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> "Conventions":
-        """The conventions that `to_json` wrote, capitals optional; raises `ValueError` if damaged."""
+        """The conventions that `to_json` wrote, capitals and all after them optional; raises `ValueError` if
+        damaged.
+        """
         spacing = SpacingStatistics.from_json(plain["spacing"])
         capitals = Capitals.from_json(plain["capitals"]) if "capitals" in plain else Capitals()
         splits = {text: texts("a split", words) for text, words in plain.get("splits", {}).items()}
         forms = texts("the quotation marks", [*plain["quotes"].values()])
         quotes = dict(zip(plain["quotes"], forms, strict=True))
         abbreviations = frozenset(texts("the list of abbreviations", plain["abbreviations"]))
-        return cls(spacing, quotes, abbreviations, capitals, splits)
+        caution, ends = plain.get("caution", 1.0), plain.get("ends")
+        if not all(type(one) in (int, float) and 0 <= one <= MOST_CAUTION for one in (caution, ends or 0)):
+            raise ValueError("the thresholds of a language are no numbers")
+        return cls(spacing, quotes, abbreviations, capitals, splits, caution, ends)
 
 
 def folded(form: str) -> str:

@@ -643,8 +643,7 @@ def test_memory_does_not_grow_with_the_number_of_lines(model: Path, file: Path) 
     assert then < 1.2 * first
 
 
-def test_json_is_refused(tmp_path: Path) -> None:
-    """Its names and numbers would be taken for words."""
-    (tmp_path / "talk.json").write_text('{"text": "hello there"}', encoding="utf-8")
-    message = complaint(BAD_INPUT, "restore", "en", tmp_path / "talk.json")
-    assert message.endswith("talk.json: is JSON: give the text in it, or lines of JSON (.jsonl) with --field")
+def test_json_of_a_recogniser(tmp_path: Path) -> None:
+    """Only its strings are restored."""
+    (tmp_path / "talk.json").write_text('{"text": "how are you", "start": 0.50}', encoding="utf-8")
+    assert printed("restore", "en", tmp_path / "talk.json") == '{"text": "How are you?", "start": 0.50}'

@@ -1,0 +1,130 @@
+"""Text inside of JSON, such as the transcripts of recognisers of speech; all else stays as written.
+
+The strings of one place, such as the segments of a talk, are running text: a sentence may go on in the next
+one, unless somebody else speaks.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from itertools import groupby
+from typing import Any, NamedTuple
+
+from pyropunct.errors import InputError
+from pyropunct.text.passages import Found, Passage, Reject, Rewrite
+
+RECOGNISED = (
+    "segments.text",
+    "segments.words.word",
+    "words.word",
+    "word_segments.word",
+    "result.word",
+    "alternatives.text",
+    "alternatives.result.word",
+    "text",
+)
+"""Where Whisper, Vosk and programs around them write text.  A list on the way stands for what it holds."""
+
+_STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
+PARTED = "\x1e"
+"""What parts the strings of a passage; a space follows, unless strings bring their own, as Whisper's do."""
+
+_NO_TEXT = re.compile(f"[\ud800-\udfff{PARTED}]")
+
+
+class _Text(NamedTuple):
+    """A string, by its number in the file, and who speaks; None if that is not said."""
+
+    number: int
+    speaker: str | None
+
+
+def rewrite_json(text: str, rewrite: Rewrite, reject: Reject, field: str | None = None) -> str:
+    """JSON, one value or several, with strings rewritten.
+
+    :param field: the names on the way to the strings, with dots between them; by default all `RECOGNISED`.
+    :raises InputError: if it is no JSON, or has no string there.
+    """
+    places = [match.span() for match in _STRING.finditer(text)]
+    strings = [json.loads(text[start:end], strict=False) for start, end in places]
+    values = _values(_STRING.sub(_Numbers(), text), strings)
+    passages = list[tuple[list[int], str, Passage]]()
+    for path in RECOGNISED if field is None else (field,):
+        texts = [one for value in values for one in _at(value, path.split("."), strings, None)]
+        for _, part in groupby(texts, key=lambda one: one.speaker):
+            numbers = [one.number for one in part]
+            if bad := [number for number in numbers if _NO_TEXT.search(strings[number])]:
+                reject(text.count("\n", 0, places[bad[0]][0]) + 1, "has half of a character in its text")
+                continue
+            own = all(strings[number][:1].isspace() for number in numbers[1:])
+            gap = PARTED if own else PARTED + " "
+            passage = Passage(gap.join(strings[number] for number in numbers), re.compile(PARTED))
+            if any(map(str.isalnum, passage.plain)):
+                passages.append((numbers, gap, passage))
+    if not passages:
+        names = ", ".join(RECOGNISED) if field is None else field
+        raise InputError(f"there is no text at {names}: name its place by --field, as in segments.text")
+    lines = {
+        passage.plain: text.count("\n", 0, places[numbers[0]][0]) + 1 for numbers, _, passage in passages
+    }
+    found = [Found(plain, line) for plain, line in lines.items()]
+    news, anew = dict(zip(lines, rewrite(found), strict=True)), dict[int, str]()
+    for numbers, gap, passage in passages:
+        anew |= zip(numbers, passage.rewritten(news[passage.plain]).split(gap), strict=True)
+    out, at = list[str](), 0
+    for number, new in sorted(anew.items()):
+        if new != strings[number]:
+            start, end = places[number]
+            out += [text[at:start], json.dumps(new, ensure_ascii=text.isascii())]
+            at = end
+    return "".join([*out, text[at:]])
+
+
+class _Numbers:
+    """Puts the number of a string in its place."""
+
+    def __init__(self) -> None:
+        self._next = -1
+
+    def __call__(self, match: re.Match[str]) -> str:
+        self._next += 1
+        return f'"{self._next}"'
+
+
+def _values(numbered: str, strings: list[str]) -> list[Any]:
+    """The values of JSON whose strings are numbers, with the names of objects in full."""
+
+    def named(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        return {strings[int(name)]: value for name, value in pairs}
+
+    decoder = json.JSONDecoder(object_pairs_hook=named, parse_int=_nothing, parse_float=_nothing)
+    found, at = list[Any](), 0
+    try:
+        while rest := re.compile(r"[\s,]*").match(numbered, at):
+            if rest.end() == len(numbered):
+                return found
+            value, at = decoder.raw_decode(numbered, rest.end())
+            found.append(value)
+    except RecursionError:
+        raise InputError("is JSON that is nested too deeply") from None
+    except ValueError as error:
+        raise InputError(f"is no JSON: {error}") from None
+    return found
+
+
+def _nothing(_: str) -> None:
+    """Numbers may have any size: nothing is computed with them."""
+
+
+def _at(value: Any, path: list[str], strings: list[str], speaker: str | None) -> Iterator[_Text]:
+    """The strings at the end of a path."""
+    if isinstance(value, list):
+        for one in value:
+            if not isinstance(one, list):
+                yield from _at(one, path, strings, speaker)
+    elif isinstance(value, dict) and path:
+        own = value.get("speaker")
+        speaker = strings[int(own)] if isinstance(own, str) else speaker
+        yield from _at(value.get(path[0]), path[1:], strings, speaker)
+    elif isinstance(value, str) and not path:
+        yield _Text(int(value), speaker)

@@ -1,0 +1,101 @@
+"""How probable marks and ends must be in each language, learned from dev.
+
+Languages differ in how sure a model can be of their commas, so that one threshold does not serve all: what is
+best for one puts so many wrong marks into another that a bare period behind each sentence were better.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from pyropunct.fitted.evaluation import RestorationScores
+from pyropunct.nets.reader import LIKELY, RunningReader, count_ends
+from pyropunct.nets.running_text import Document, documents
+from pyropunct.punctuator import Punctuator
+from pyropunct.restore.deciding import decide
+from pyropunct.restore.parses import weighted_trees
+from pyropunct.restore.settings import RestoreSettings
+from pyropunct.treebank.sentence import Sentence
+
+FACTORS = (0.5, 0.7, 1.0, 1.4, 2.0, 2.8)
+"""The values of caution that are tried."""
+
+ENDS = (0.1, 0.15, 0.2, 0.25, LIKELY, 0.35, 0.4, 0.5, 0.6, 0.7)
+"""The probabilities of ends that are tried."""
+
+SHRINKING = 0.3
+"""How much all languages together count beside the dev part of one."""
+
+
+def with_caution(
+    model: Punctuator,
+    dev: Mapping[str, Sequence[Sentence]],
+    texts: Mapping[str, Sequence[Document]] | None = None,
+    *,
+    samples: int = 200,
+    seed: int = 0,
+) -> Punctuator:
+    """A model of several languages with their `Conventions.caution` and `Conventions.ends`.
+
+    Of the factors that need no more edits than a period behind each sentence and nothing else, a language
+    gets the one with the greatest F1 of all marks, restored from words alone; if all need more, the one with
+    the fewest edits.  Ends have the greatest F1 in lower-cased running text.  F1 of a language is
+    averaged with that of all languages.
+
+    :param dev: sentences of each language, which no part of the model has learned from.
+    :param texts: further running text of each language.
+    """
+    restored = {code: _scores(model.of(code), some, samples, seed) for code, some in dev.items()}
+    of_marks = {code: [one.overall().f1 or 0.0 for one in scores] for code, scores in restored.items()}
+    cautions = {}
+    for code, likings in _shrunk(of_marks).items():
+        edits = np.array([one.edits for one in restored[code]])
+        allowed = edits <= max(edits.min(), _edits_of_periods(dev[code]))
+        cautions[code] = FACTORS[int(np.where(allowed, likings, -1.0).argmax())]
+    found = dict(model.languages)
+    for code, caution in cautions.items():
+        found[code] = replace(found[code], caution=caution)
+    if model.reader is not None:
+        read = {code: [*documents(some), *(texts or {}).get(code, ())] for code, some in dev.items()}
+        of_ends = {code: _ends(model.reader, running) for code, running in read.items()}
+        for code, likings in _shrunk(of_ends).items():
+            found[code] = replace(found[code], ends=ENDS[int(likings.argmax())])
+    return replace(model, languages=found)
+
+
+def _shrunk(scores: Mapping[str, Sequence[float]]) -> dict[str, np.ndarray]:
+    """Scores of each language, in part those of all."""
+    mean = np.mean([*scores.values()], 0)
+    return {code: (1 - SHRINKING) * np.array(row) + SHRINKING * mean for code, row in scores.items()}
+
+
+def _scores(
+    model: Punctuator, sentences: Sequence[Sentence], samples: int, seed: int
+) -> list[RestorationScores]:
+    """The scores of each factor."""
+    parses = weighted_trees(model, [sentence.tree.forms for sentence in sentences])
+    found = []
+    for factor in FACTORS:
+        threshold = RestoreSettings().in_language(factor, None).threshold
+        scores = RestorationScores()
+        decisions = decide(model, parses, decoder="f1", threshold=threshold, samples=samples, seed=seed)
+        for decision, sentence in zip(decisions, sentences, strict=True):
+            scores.add(decision.surface, sentence.surface)
+        found.append(scores)
+    return found
+
+
+def _edits_of_periods(sentences: Sequence[Sentence]) -> int:
+    """The edits that sentences need if each has a period at its end, and nothing else."""
+    scores = RestorationScores()
+    for sentence in sentences:
+        scores.add([(), *[()] * (len(sentence.tree) - 1), (".",)], sentence.surface)
+    return scores.edits
+
+
+def _ends(reader: RunningReader, texts: Sequence[Document]) -> list[float]:
+    """F1 of sentence ends in lower-cased text, for each of `ENDS`."""
+    readings = [reader.read([word.lower() for word in text.words]).ends for text in texts]
+    gold = [text.ends for text in texts]
+    return [count_ends([(read > least).tolist() for read in readings], gold).f1 for least in ENDS]

@@ -1,0 +1,90 @@
+"""JSON of recognisers: strings are rewritten, all else stays."""
+
+import json
+from collections.abc import Sequence
+
+import pytest
+
+from pyropunct.errors import InputError
+from pyropunct.text.passages import Found
+from pyropunct.text.transcripts import rewrite_json
+
+WHISPER = """{"text": " so i said\\tno he went home",
+ "segments": [{"id": 0, "start": 1.50, "text": " so i said\\tno he",
+   "words": [{"word": " so", "start": 1.50}, {"word": " i"},
+    {"word": " said\\tno", "probability": 1e-3}, {"word": " he"}]},
+  {"id": 1, "text": " went home", "words": [{"word": " went"}, {"word": " home"}]}], "language": "en"}"""
+
+VOSK = """{"result": [{"conf": 1.0, "word": "so"}, {"word": "i"}, {"word": "said"}], "text": "so i said"}
+{"result": [{"word": "no"}], "text": "no"}
+"""
+
+
+def reject(line: int, problem: str) -> None:
+    raise AssertionError(f"{line}: {problem}")
+
+
+def rewritten(text: str, news: dict[str, str], field: str | None = None) -> str:
+    def rewrite(texts: Sequence[Found]) -> list[str]:
+        asked.extend(one.text for one in texts)
+        return [news[one.text] for one in texts]
+
+    asked = list[str]()
+    new = rewrite_json(text, rewrite, reject, field)
+    assert sorted(asked) == sorted(news)
+    return new
+
+
+def test_whisper() -> None:
+    """Its three copies of a text are read once, and numbers keep their digits."""
+    new = rewritten(WHISPER, {"so i said\tno he went home": "So I said\tno. He went home."})
+    assert '"probability": 1e-3' in new
+    assert '"start": 1.50' in new
+    plain = json.loads(new)
+    assert plain["text"] == " So I said\tno. He went home."
+    assert [part["text"] for part in plain["segments"]] == [" So I said\tno. He", " went home."]
+    words = [word["word"] for part in plain["segments"] for word in part["words"]]
+    assert words == [" So", " I", " said\tno.", " He", " went", " home."]
+
+
+def test_vosk() -> None:
+    """Its file has several values; a sentence may go on in the next one."""
+    new = rewritten(VOSK, {"so i said no": "So I said no."})
+    first, second = map(json.loads, new.splitlines())
+    assert [one["word"] for one in first["result"]] == ["So", "I", "said"]
+    assert (first["text"], second["text"], second["result"]) == ("So I said", "no.", [{"word": "no."}])
+
+
+def test_speakers_have_their_own_text() -> None:
+    segments = [{"text": text, "speaker": who} for text, who in (("hello", "A"), ("hi", "B"), ("there", "B"))]
+    new = rewritten(json.dumps({"segments": segments}), {"hello": "Hello!", "hi there": "Hi there."})
+    assert [one["text"] for one in json.loads(new)["segments"]] == ["Hello!", "Hi", "there."]
+
+
+def test_a_path_names_other_places() -> None:
+    text = '{"results": {"parts": [{"said": "a b", "text": "x"}, [{"said": "nested"}], {"said": "\\u00e9"}]}}'
+    new = rewritten(text, {"a b é": "A b. É"}, "results.parts.said")
+    assert new == text.replace("a b", "A b.").replace("\\u00e9", "\\u00c9")
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("{", "is no JSON: Expecting property name"),
+        ('{"text": 5}', "there is no text at segments.text, "),
+        ("[" * 100_000, "is JSON that is nested too deeply"),
+        ('{"a": "b"} trailing', "is no JSON: Expecting value"),
+    ],
+)
+def test_no_text(text: str, problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
+        rewrite_json(text, lambda texts: [one.text for one in texts], reject)
+
+
+def test_half_a_character_stays() -> None:
+    problems = list[tuple[int, str]]()
+    text = '{"segments": [\n{"text": "\\ud800"}], "text": "a"}'
+    assert rewrite_json(text, lambda texts: ["A." for _ in texts], lambda *one: problems.append(one)) == (
+        text.replace('"a"', '"A."')
+    )
+    assert problems == [(2, "has half of a character in its text")]
