@@ -123,7 +123,9 @@ InputKind = Annotated[
     Help("The kind of FILE; by default recognised by its name or its first lines."),
 ]
 TextField = Annotated[
-    str | None, Placeholder("NAME"), Help("The column (csv, tsv), key (jsonl) or path (json: a.b) that holds the text.")
+    str | None,
+    Placeholder("NAME"),
+    Help("The column (csv, tsv), key (jsonl) or path (json, as a.b) that holds the text."),
 ]
 
 
