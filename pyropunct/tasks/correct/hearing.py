@@ -5,9 +5,10 @@
 Only punctuations that differ from x_e by a few likely errors are at all probable, so nothing is sampled:
 
 1. In each slot, take the strings that one error turns into the string of x_e.  Compute their odds against
-   that string with the tagger, or without one from the heaviest tree with all other slots unchanged.  Drop
-   strings whose odds are below `LEAST_ODDS`.
+   that string with the networks, or without these from the heaviest tree with all other slots unchanged.
+   Drop strings whose odds are below `LEAST_ODDS`.
 2. List x_e and the at most `LONGEST` combinations of these strings with the greatest products of odds.
+3. Pool p(x_c | T) with what the networks read, as in restoration: see `pyropunct.restore.deciding.pooled`.
 """
 
 import heapq
@@ -23,7 +24,7 @@ from pyropunct.draws import Draws
 from pyropunct.fitted.fitted_story import FittedStory
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.punctuator import Punctuator
-from pyropunct.restore.deciding import Voice, edges_inside
+from pyropunct.restore.deciding import Voice, Voices, edges_inside, voices_of
 from pyropunct.tasks.correct.channel import Context, ErrorChannel, String, contexts
 from pyropunct.text.marks import Surface
 from pyropunct.treebank.tree import Tree
@@ -129,12 +130,12 @@ def wrong_sentences(
 
 def hear(model: Punctuator, channel: ErrorChannel, sentences: Sequence[WrongSentence]) -> list[Heard]:
     """The joint probabilities for each sentence."""
-    voices: Sequence[Voice | None] = [None] * len(sentences)
-    if model.tagger is not None and sentences:
-        words = [sentence.trees[0].tree.forms for sentence in sentences]
-        voices = [
-            Voice(model.tagger.vocabulary, read, np.ones(len(read))) for read in model.tagger.read(words)
-        ]
+    voices = voices_of(model, [sentence.trees for sentence in sentences])
+    if model.tagger is not None:
+        unheard = [place for place, one in enumerate(voices) if one is None]
+        read = model.tagger.read([sentences[place].trees[0].tree.forms for place in unheard])
+        for place, row in zip(unheard, read, strict=True):
+            voices[place] = Voices((Voice(model.tagger.vocabulary, row, np.ones(len(row))),), 0.0)
     heard = []
     for sentence, voice in zip(sentences, voices, strict=True):
         is_parsed = not sentence.trees[0].given
@@ -144,6 +145,9 @@ def hear(model: Punctuator, channel: ErrorChannel, sentences: Sequence[WrongSent
         listed = _combinations(odds)
         surfaces = tuple(_changed(sentence.wrong, changes) for changes in listed)
         log_prob = log_probs(story, [parse.tree for parse in sentence.trees], surfaces)
+        if voice is not None and voice.share:
+            read_prob = _log_probs_read(voice, surfaces)
+            log_prob = (1 - voice.share) * log_prob + voice.share * read_prob
         log_weight = np.log([parse.weight for parse in sentence.trees])
         log_error = np.stack([_log_errors(channel, sentence.wrong, listed, context) for context in where])
         joint = np.logaddexp.reduce((log_weight[:, None] + log_prob)[:, None] + log_error)
@@ -158,12 +162,22 @@ def log_probs(model: FittedStory, trees: Sequence[Tree], surfaces: Sequence[Surf
     return log_prob.numpy().reshape(len(trees), len(surfaces))
 
 
+def _log_probs_read(voices: Voices, surfaces: Sequence[Surface]) -> Floats:
+    """(surfaces,) the logarithm of the product over slots of what networks give to the strings."""
+    total = np.zeros(len(surfaces))
+    for slot, strings in enumerate(zip(*surfaces, strict=True)):
+        known = tuple(dict.fromkeys(strings))
+        logs = dict(zip(known, voices.log_probs([slot], known)[0].tolist(), strict=True))
+        total += [logs[string] for string in strings]
+    return total
+
+
 def _log_odds(
     model: FittedStory,
     channel: ErrorChannel,
     noisy: WrongSentence,
     where: Sequence[Context],
-    voice: Voice | None,
+    voice: Voices | None,
 ) -> tuple[list[list[tuple[String, float]]], float]:
     """For each slot, the likely intended strings, with their log-odds against the string of x_e."""
     tried = [
@@ -180,7 +194,7 @@ def _log_odds(
         of_slot: dict[int, list[float]] = {}
         for wrong in {noisy.wrong[slot] for slot, _ in tried}:  # slots with the same marks are tried together
             slots = [slot for slot, marks in enumerate(noisy.wrong) if marks == wrong]
-            log_prob = voice.vocabulary.log_probs(voice.probabilities[slots], channel.sources(wrong))
+            log_prob = voice.log_probs(slots, channel.sources(wrong))
             of_slot |= zip(slots, (log_prob[:, 1:] - log_prob[:, :1]).tolist(), strict=True)
         of_words = [odds for slot in dict.fromkeys(slot for slot, _ in tried) for odds in of_slot[slot]]
     listed, unlisted = [list[tuple[String, float]]() for _ in noisy.wrong], 0.0
