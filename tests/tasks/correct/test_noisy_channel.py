@@ -13,8 +13,10 @@ from model_files import changed
 
 from pyropunct.errors import ModelFileError
 from pyropunct.fitted.evaluation import average_edit_distance
+from pyropunct.nets.labels import Labels, SlotVocabulary
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.punctuator import Punctuator
+from pyropunct.restore.deciding import LEAST, Voice, Voices
 from pyropunct.tasks import CorrectingSettings
 from pyropunct.tasks.correct import hearing
 from pyropunct.tasks.correct.channel import ErrorChannel, contexts
@@ -30,7 +32,7 @@ from pyropunct.tasks.correct.hearing import (
     wrong_sentences,
 )
 from pyropunct.tasks.correct.learner_errors import wrong_surfaces
-from pyropunct.text.marks import START, Surface, unpaired
+from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface, unpaired
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
 
@@ -99,9 +101,15 @@ def few(channel: ErrorChannel) -> ErrorChannel:
     return replace(channel, errors=tuple(one for one in channel.errors if one.mark == ","))
 
 
+@pytest.mark.parametrize("share", [0.0, 0.4])
 def test_the_posterior_is_that_of_enumeration(
-    model: Punctuator, channel: ErrorChannel, monkeypatch: pytest.MonkeyPatch
+    model: Punctuator, channel: ErrorChannel, monkeypatch: pytest.MonkeyPatch, share: float
 ) -> None:
+    """With networks, it is that of their pool with the story."""
+    known = SlotVocabulary(Labels((ABBREVIATION_DOT, UNKNOWN, ",", "."), ((), (",",), (".",))), ())
+    slots = np.random.default_rng(1).dirichlet(np.ones(4), len(WRONG))
+    voices = Voices((Voice(known, slots, np.ones(len(WRONG))),), share)
+    monkeypatch.setattr(hearing, "voices_of", lambda model, parses: [voices if share else None])
     monkeypatch.setattr(hearing, "LEAST_ODDS", 1e-300)
     monkeypatch.setattr(hearing, "LONGEST", 10_000)
     some = few(channel)
@@ -109,7 +117,11 @@ def test_the_posterior_is_that_of_enumeration(
     [heard] = hear(model, some, [WrongSentence(parses, WRONG)])
     surfaces = enumerated(some, WRONG)
     assert sorted(heard.surfaces) == sorted(surfaces)
-    log_prob = log_probs(model, TREES, surfaces)
+    read = [
+        sum(max(known.log_probs(slots[[place]], [string])[0, 0], math.log(LEAST)) for place, string in pairs)
+        for pairs in map(enumerate, surfaces)
+    ]
+    log_prob = (1 - share) * log_probs(model, TREES, surfaces) + share * np.array(read)
     for number, rate in enumerate(RATES[1:], 1):
         joint = {
             surface: sum(
