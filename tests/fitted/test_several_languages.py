@@ -18,10 +18,13 @@ from pyropunct.inference.machines.products import KEEP
 from pyropunct.models.channel.languages import Languages
 from pyropunct.models.learned import learned_scales, settle
 from pyropunct.models.trees import TREEBANK
+from pyropunct.restore.restorer import Restorer
+from pyropunct.restore.settings import THRESHOLD, RestoreSettings
 from pyropunct.tasks.explain.sprouted import CLAUSES, ENDS, RELATIONS
 from pyropunct.tasks.explain.typology import PAIRS, of_model
 from pyropunct.text.conventions import WORD
 from pyropunct.text.marks import common_marks, in_common_marks
+from pyropunct.train import caution
 from pyropunct.treebank.reading import Treebank, read_treebank
 
 WIDE = {",": "、", ".": "。", "“": "「", "”": "」"}
@@ -372,3 +375,26 @@ def mistakes(files: dict[str, Path], small: Path) -> Iterator[tuple[str, list[ob
 def test_mistakes(files: dict[str, Path], small: Path) -> None:
     for problem, arguments in mistakes(files, small):
         assert problem in complaint(2, *arguments)
+
+
+def test_each_language_has_its_thresholds(
+    model: Punctuator, dev: dict[str, Treebank], tmp_path: Path
+) -> None:
+    """They are chosen on dev, saved, and used where nobody gives others."""
+    cautious = caution.with_caution(model, dev, samples=20)
+    for code, sentences in dev.items():
+        conventions = cautious.languages[code]
+        scores = dict(zip(caution.FACTORS, caution._scores(model.of(code), sentences, 20, 0), strict=True))
+        fewest = min(one.edits for one in scores.values())
+        assert scores[conventions.caution].edits <= max(fewest, caution._edits_of_periods(sentences))
+        assert conventions.ends in caution.ENDS
+    cautious.save(tmp_path / "cautious")
+    assert Punctuator.load(tmp_path / "cautious").languages == cautious.languages
+    own = replace(model, conventions=replace(model.conventions, caution=2.0, ends=0.6))
+    running = Restorer(own, RestoreSettings(running=True, style="full")).settings
+    assert running.threshold == {**dict.fromkeys(".?!", 0.2), ",": 0.28, "": 0.4}
+    assert running.ends == 0.6
+    given = RestoreSettings(running=True, threshold=0.3, ends=0.1)
+    assert Restorer(own, given).settings == given
+    line = Restorer(own, RestoreSettings()).settings
+    assert (line.threshold, line.ends) == ({**dict.fromkeys(".?!", THRESHOLD), "": 2 * THRESHOLD}, None)
