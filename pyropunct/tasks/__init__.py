@@ -7,8 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated
 
+from pyropunct.errors import SettingError
 from pyropunct.limits import Count, Range, Seed
 from pyropunct.restore.settings import DecisionSettings
+from pyropunct.text.typography import RULES
 
 Advance = Callable[[int], None]
 """Called with the number of sentences that are done since the last call."""
@@ -19,12 +21,20 @@ class CorrectingSettings(DecisionSettings):
     """How sentences are corrected.
 
     :ivar threshold: change a slot only if its new marks are at least this probable.
+    :ivar typing: slips of typing in raw text that are mended first: a mark typed "twice", a space "before" or
+        none "behind" a mark.
     :ivar splices: put a semicolon for a comma that joins two English main clauses ("I like pizza, it is
         round"); MODEL must have a parser and a reader.
     """
 
     threshold: Annotated[float, Range(0, 1)] = 0.0
+    typing: str = " ".join(RULES)
     splices: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if unknown := sorted(set(self.typing.split()).difference(RULES)):
+            raise SettingError(f"typing: {unknown[0]} is none of {', '.join(RULES)}")
 
 
 USUAL = CorrectingSettings()

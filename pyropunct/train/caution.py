@@ -51,7 +51,7 @@ def with_caution(
     cautions = {}
     for code, likings in _shrunk(of_marks).items():
         edits = np.array([one.edits for one in restored[code]])
-        allowed = edits <= max(edits.min(), _edits_of_periods(dev[code]))
+        allowed = edits <= max(edits.min(), edits_of_periods(dev[code]))
         cautions[code] = FACTORS[int(np.where(allowed, likings, -1.0).argmax())]
     found = dict(model.languages)
     for code, caution in cautions.items():
@@ -86,7 +86,7 @@ def _scores(
     return found
 
 
-def _edits_of_periods(sentences: Sequence[Sentence]) -> int:
+def edits_of_periods(sentences: Sequence[Sentence]) -> int:
     """The edits that sentences need if each has a period at its end, and nothing else."""
     scores = RestorationScores()
     for sentence in sentences:

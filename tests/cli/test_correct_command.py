@@ -67,7 +67,7 @@ def test_raw_text(corrector: Path, file: Path) -> None:
     value = json.loads(corrected(corrector, file, "\n".join(lines) + "\n", "--json"))
     for line, before, after in zip(value["sentences"], lines, found, strict=False):
         assert line["text"] == after
-        assert (before == after) == (not line["edits"])
+        assert (before == after) == (not line["edits"] and not line["slips"])
     assert [line["line"] for line in value["sentences"]] == [1, 2, 3, 4, 5]
     assert value["omitted"] == 0
 
@@ -262,3 +262,17 @@ def test_a_line_with_too_many_marks_in_one_place_is_left_as_it_was(noisy: Path, 
     found = result.stdout.splitlines()
     assert found[2] == lines[2]
     assert found[0] == found[3] == corrected(noisy, file, lines[0] + "\n").rstrip("\n")
+
+
+def test_slips_of_typing_are_edits(tmp_path: Path) -> None:
+    """They are mended first, and told; the settings choose among them."""
+    file = tmp_path / "typed.txt"
+    file.write_text("Hello,my name is Bo .\nI like it.\n", encoding="utf-8")
+    assert printed("correct", "en", file) == "Hello, my name is Bo.\nI like it.\n"
+    edits = [line.split("\t") for line in printed("correct", "en", file, "--format", "edits").splitlines()]
+    assert [(place, change) for place, change, *_ in edits] == [
+        ("1", "[Hello,my → Hello, my]"),
+        ("1", "[Bo . → Bo.]"),
+    ]
+    assert printed("correct", "en", file, "--typing", "before") == "Hello,my name is Bo.\nI like it.\n"
+    assert "none of twice, before, behind" in complaint(BAD_INPUT, "correct", "en", file, "--typing", "x")

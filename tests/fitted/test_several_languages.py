@@ -386,7 +386,7 @@ def test_each_language_has_its_thresholds(
         conventions = cautious.languages[code]
         scores = dict(zip(caution.FACTORS, caution._scores(model.of(code), sentences, 20, 0), strict=True))
         fewest = min(one.edits for one in scores.values())
-        assert scores[conventions.caution].edits <= max(fewest, caution._edits_of_periods(sentences))
+        assert scores[conventions.caution].edits <= max(fewest, caution.edits_of_periods(sentences))
         assert conventions.ends in caution.ENDS
     cautious.save(tmp_path / "cautious")
     assert Punctuator.load(tmp_path / "cautious").languages == cautious.languages

@@ -48,10 +48,11 @@ from pyropunct.restore.rewriting import (
 from pyropunct.tasks import USUAL, CorrectingSettings
 from pyropunct.tasks.correct.channel import MOST_MARKS, ErrorChannel, String
 from pyropunct.tasks.correct.hearing import FITTED_RATE, Floats, Heard, WritersRate, WrongSentence, hear
-from pyropunct.tasks.correct.splices import mended
+from pyropunct.tasks.correct.splices import mended as without_splices
 from pyropunct.tasks.explain.derivations import Derivations, SlotDerivation
 from pyropunct.text.marks import ABBREVIATION_DOT, CLOSERS, PAIRED, START, Surface, marks_of, parted
 from pyropunct.text.raw_sentence import RawSentence
+from pyropunct.text.typography import mended
 from pyropunct.treebank.sentence import Puncteme
 from pyropunct.treebank.tree import Tree
 from pyropunct.vocabulary import Vocabulary
@@ -93,7 +94,8 @@ class Correcting(ABC):
     ) -> Iterator[Restored]:
         """Correct the punctuation of sentences; a line without words is unchanged.
 
-        Long lines of raw text are corrected in windows: see `pyropunct.restore.parses`.
+        Raw text loses its slips of typing first: `Restored.source` is a line without them.  Its long lines
+        are corrected in windows: see `pyropunct.restore.parses`.
 
         :param rate: that of one writer: see `decide`.
         :raises MissingPartError: if words have to be parsed and the model has no parser, or if ``splices``
@@ -113,8 +115,18 @@ class Correcting(ABC):
             ]
             return self.decide(sentences, settings, rate=rate)
 
+        rules = settings.typing.split()
+        sources = [_mended(source, self.model, rules) for source in sources]
         corrected = punctuated(self.model, sources, settings, decide)
-        return mended(self.model, corrected, settings.threshold) if settings.splices else corrected
+        return without_splices(self.model, corrected, settings.threshold) if settings.splices else corrected
+
+
+def _mended(source: Source, model: Punctuator, rules: Collection[str]) -> Source:
+    """A line without slips of typing."""
+    if not isinstance(source, RawSentence) or source.settled:
+        return source
+    text = mended(source.text, model.conventions, rules)
+    return source if text == source.text else model.raw_reader.read(text, source.line, source.end)
 
 
 def _closed(source: Source) -> set[int]:
