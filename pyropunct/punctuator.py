@@ -36,7 +36,7 @@ from pyropunct.restore.parses import weighted_trees
 from pyropunct.restore.posterior import Known, Posterior, evidence_about
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.restoring import Word
-from pyropunct.restore.settings import RestoreSettings
+from pyropunct.restore.settings import AHEAD_OF_STREAM, RestoreSettings
 from pyropunct.shipped import DEFAULT
 from pyropunct.text.conventions import MARKS_OF_SCRIPTS, Conventions
 from pyropunct.text.languages import in_languages, not_learned
@@ -130,6 +130,21 @@ class Punctuator(FittedStory):
         texts = list(text)
         restored = restorer.texts(one for one in texts if not _is_missing(one))
         return [one if _is_missing(one) else next(restored) for one in texts]
+
+    def stream(self, pieces: Iterable[str], **settings: Any) -> Iterator[str]:
+        """Restore live text, such as that of a recogniser of speech: each sentence once it is certain.
+
+        The same text gives the same sentences, whatever its pieces, which may break words; the end of a piece
+        is no end of a sentence.
+
+        :param pieces: the text, cut anywhere.
+        :param settings: fields of `RestoreSettings`; by default ``ahead`` is `AHEAD_OF_STREAM`.
+        :raises MissingPartError: if the model has no reader, or is of several languages and none is named.
+        """
+        if self.languages:
+            raise MissingPartError("a stream is in one language: name it, as in load(MODEL, language='de')")
+        chosen = _changed("stream", self.settings, {"running": True, "ahead": AHEAD_OF_STREAM, **settings})
+        return Restorer(self, chosen, self.raw_reader).stream(pieces)
 
     @overload
     def details(self, text: str, **settings: Any) -> list[Word]: ...

@@ -139,11 +139,16 @@ class RunningReader(TrainedWordNetwork[ReaderVocabulary, ReaderRecipe, RunningNe
         ]
 
 
-def windows_of(words: Sequence[str], start: int, stop: int) -> Iterator[TextWindow]:
-    """Windows whose cores together are the words ``start`` to ``stop`` - 1 of a text."""
-    for first in range(start, stop, CORE):
-        seen, last = max(0, first - MARGIN), min(stop, first + CORE)
-        yield TextWindow(words[seen : last + MARGIN], slice(first - seen, last - seen))
+def windows_of(
+    words: Sequence[str], start: int, stop: int, core: int = CORE, ahead: int = MARGIN
+) -> Iterator[TextWindow]:
+    """Windows whose cores together are the words ``start`` to ``stop`` - 1 of a text.
+
+    :param core: the most words of a core, and ``ahead``, those that are seen behind it.
+    """
+    for first in range(start, stop, core):
+        seen, last = max(0, first - MARGIN), min(stop, first + core)
+        yield TextWindow(words[seen : last + ahead], slice(first - seen, last - seen))
 
 
 class ReaderScores(NamedTuple):

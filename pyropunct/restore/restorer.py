@@ -44,6 +44,7 @@ from pyropunct.restore.sentence_stream import (
     SentenceStream,
     read_items,
     require_reader,
+    words_of_pieces,
 )
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.text.lines import LONGEST_LINE, ByteLines, TextPart
@@ -226,6 +227,16 @@ class Restorer:
         for one in self.sentences(replace(line, line=place) for place, line in enumerate(lines)):
             found[owner[one.line]].append(replace(one, line=lines[one.line].line))
         return found
+
+    def stream(self, pieces: Iterable[str]) -> Iterator[str]:
+        """The restored sentences of running text that comes in pieces, each as soon as it is certain.
+
+        The same text gives the same sentences, whatever its pieces; they may break words.  See
+        `RestoreSettings.ahead`.
+        """
+        for sentence in self.sentences(words_of_pieces(pieces, self.raw_reader)):
+            [restored] = self.restore([sentence])
+            yield raw_text(restored, self.model.conventions, capital=self.settings.capital) + sentence.end
 
     def sentences(self, lines: Iterable[RawSentence]) -> Iterator[RawSentence]:
         """The sentences of lines: each line is one, unless it is running text."""

@@ -94,6 +94,9 @@ LONGEST_MARKED = 60
 AHEAD = max(MARGIN, LONGEST_MARKED) + 1
 """The words behind the core of a window that must be there before it is read."""
 
+CORE_OF_STREAM = 4
+"""The words of a core where less is known ahead."""
+
 ENDING = frozenset(".?!。！？؟।॥۔")
 """The characters of marks that end sentences; several dots do not end a sentence."""
 
@@ -138,6 +141,8 @@ class SentenceFinder:
     :param ends: the probability above which the reader's ends are taken, by default `LIKELY`.
     :param mode: which words get new cases; "auto" decides for each window of the reader.
     :param capital: whether a restored first word is capitalised because it is first.
+    :param ahead: the words behind that must be there before it is decided where a sentence ends; if they are
+        less than `AHEAD`, cores of windows are smaller too.  What is decided depends on no further words.
     """
 
     def __init__(
@@ -147,8 +152,10 @@ class SentenceFinder:
         *,
         capital: bool = True,
         ends: float | None = None,
+        ahead: int = AHEAD,
     ) -> None:
         self._reader, self._mode, self._capital = reader, mode, capital
+        self._ahead, self._core = ahead, CORE if ahead >= AHEAD else CORE_OF_STREAM
         self._likely = LIKELY if ends is None else ends
         self._words: list[_PlacedWord] = []
         self._judged: list[_Judged] = []
@@ -170,8 +177,8 @@ class SentenceFinder:
             yield line
             return
         self._append(line)
-        whole = max(0, len(self._words) - AHEAD - len(self._judged)) // CORE
-        yield from self._read(len(self._judged) + whole * CORE)
+        whole = max(0, len(self._words) - self._ahead - len(self._judged)) // self._core
+        yield from self._read(len(self._judged) + whole * self._core)
         self._forget()
 
     def finish(self, end: str = "") -> Iterator[RawSentence]:
@@ -202,7 +209,8 @@ class SentenceFinder:
     def _read(self, stop: int) -> Iterator[RawSentence]:
         """Read the words before a place, and yield the sentences that end there."""
         forms = [word.form for word in self._words]
-        windows = list(windows_of(forms, len(self._judged), stop))
+        seen = min(MARGIN, self._ahead)
+        windows = list(windows_of(forms, len(self._judged), stop, self._core, seen))
         for start in range(0, len(windows), WINDOWS_AT_ONCE):
             place = len(self._judged)
             self._judge(windows[start : start + WINDOWS_AT_ONCE])
@@ -249,7 +257,8 @@ class SentenceFinder:
             return False
         if self._is_closed(number) or any(mark in INNER for mark in tokens):
             return False
-        ahead = range(number + 1, min(self._told + LONGEST_MARKED + 1, len(self._words)))
+        most = min(self._told + LONGEST_MARKED, number + self._ahead)
+        ahead = range(number + 1, min(most + 1, len(self._words)))
         if ABBREVIATION_DOT not in tokens and any(map(self._is_marked, ahead)):
             return False
         return self._judged[number].end > self._likely

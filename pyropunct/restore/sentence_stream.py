@@ -1,13 +1,15 @@
 """Streams of sentences to restore, from raw text, running text or CoNLL-U of any length."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import compress, pairwise
+from itertools import chain, compress, pairwise
 from typing import BinaryIO, Protocol
 
 from pyropunct.errors import MissingPartError
 from pyropunct.nets.reader import RunningReader
 from pyropunct.restore.running import (
+    AHEAD,
     LONGEST_SENTENCE,
     SentenceFinder,
     ends_sentence,
@@ -143,6 +145,21 @@ def _raw_lines(
             yield BadLine(_kept(line), error)
 
 
+def words_of_pieces(pieces: Iterable[str], reader: RawReader) -> Iterator[RawSentence]:
+    """Running text that comes in pieces, which may break words: each word as a line, once the next begins.
+
+    White space behind a word ends its line; a blank line ends a paragraph.
+    """
+    rest = ""
+    for piece in chain(pieces, [""]):
+        *whole, rest = re.split(r"(?<=\s)(?=\S)", rest + piece)
+        for text in whole if piece else [*whole, rest]:
+            word = text.rstrip()
+            yield reader.read(word, 1, text[len(word) :])
+            if text.count("\n") > 1:
+                yield reader.read("", 1, "")
+
+
 def _kept(line: bytes) -> str:
     return line.decode(errors="surrogateescape")
 
@@ -207,7 +224,10 @@ class SentenceStream(Iterator[Item]):
             yield from (iter((item,)) for item in self._items)
             return
         settings = self._settings
-        finder = SentenceFinder(self._reader, settings.case, capital=settings.capital, ends=settings.ends)
+        ahead = AHEAD if settings.ahead is None else settings.ahead
+        finder = SentenceFinder(
+            self._reader, settings.case, capital=settings.capital, ends=settings.ends, ahead=ahead
+        )
         waiting: list[RawSentence] = []
         for item in self._items:
             if not settings.running and isinstance(item, RawSentence) and _is_usual(item):

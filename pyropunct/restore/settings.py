@@ -25,6 +25,9 @@ STYLES: Mapping[Style, Thresholds] = {"usual": THRESHOLD, "full": {",": 0.14, ""
 """The thresholds of styles; docs/guide/restoring.md has their scores."""
 
 
+AHEAD_OF_STREAM = 12
+"""The words that must be known behind the end of a sentence of live text."""
+
 FINAL = ".?!"
 """The marks that end most sentences."""
 
@@ -102,6 +105,8 @@ class RestoreSettings(DecisionSettings):
     :ivar ends: the least probability of the end of a sentence where no mark shows it: with a greater one,
         fewer are found.  [default: 0.3 in running text; within other lines 0.85,
         and 0.72 in lower case]
+    :ivar ahead: how many words behind a sentence of running text must be known before it is printed; for live
+        text, 12 are enough.  [default: 61]
     :ivar case: restore capital letters, of names too: in raw text that has none, or nothing else; in all raw
         text; or nowhere.
     """
@@ -116,6 +121,7 @@ class RestoreSettings(DecisionSettings):
     capital: bool = True
     running: bool = False
     ends: Annotated[float, Range(0, 1)] | None = None
+    ahead: Count | None = None
     case: CaseMode = "auto"
 
     def __post_init__(self) -> None:
