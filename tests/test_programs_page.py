@@ -15,8 +15,8 @@ def blocks(kind: str) -> list[str]:
 
 @pytest.mark.usefixtures("single_precision")
 def test_the_programs_do_what_the_page_shows(capsys: pytest.CaptureFixture[str]) -> None:
-    details, in_spacy, service = blocks("python")
-    for code, shown in zip((details, in_spacy), blocks("text"), strict=True):
+    *programs, service = blocks("python")
+    for code, shown in zip(programs, blocks("text"), strict=True):
         exec(code, {})
         assert capsys.readouterr().out == shown
     names: dict[str, object] = {"__name__": "service"}
