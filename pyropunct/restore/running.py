@@ -126,7 +126,8 @@ class _Judged(NamedTuple):
 class SentenceFinder:
     """Takes the lines of a text one by one, and yields its sentences as soon as they are certain.
 
-    A line without words is a sentence by itself, and ends a paragraph.  In a paragraph, sentences end
+    A line without words is a sentence by itself, and ends a paragraph; a speaker or a time in front of a line
+    begins one.  In a paragraph, sentences end
 
     - behind marks that end sentences, such as a period that is not an abbreviation's dot; but not if a mark
       closes behind “?” or “!” and the next word is in lower case, as in “Stop!” he said;
@@ -176,6 +177,8 @@ class SentenceFinder:
             yield from self.finish()
             yield line
             return
+        if line.before.rstrip().endswith((":", "]")):  # a speaker or a time
+            yield from self.finish()
         self._append(line)
         whole = max(0, len(self._words) - self._ahead - len(self._judged)) // self._core
         yield from self._read(len(self._judged) + whole * self._core)

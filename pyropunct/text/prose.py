@@ -31,13 +31,17 @@ _CODE = re.compile(r"[@_\\|<>={}\[\]()~^#*+:$%]|^[-./&]|/.*/|\w\.\w{2}|\w{3}\.\w
 _VOWELS = frozenset("aeiouy")
 
 _MARKER = re.compile(
-    r"\s*(?:(?:[-‐‑–—―+*#>•‣⁃·◦▪●○■□–]+|\d{1,4}[.)]|\(?(?:\d{1,4}|[^\W\d_]|[ivxIVX]+)\))[\s\u200b\ufeff]+)+"
+    r"\s*(?:(?:[-‐‑–—―+*#>•‣⁃·◦▪●○■□–]+|\d{1,4}[.)]|\(?(?:\d{1,4}|[^\W\d_]|[ivxIVX]+)\)"
+    r"|\[\d[\d:.,]*\]"  # a time
+    r"|(?:[A-Z][A-Z\d_.'-]{0,20}(?: [A-Z\d_.'-]{1,20}){0,2}|[Ss]peaker[ _]?\w{1,3}):"  # a speaker
+    r")[\s\u200b\ufeff]+)+"
 )
-"""List markers, signs of headings and of quoted lines at the beginning of a line."""
+"""What is no word of the text at the beginning of a line: list markers, signs of headings and of quoted
+lines, times, and names of speakers in capital letters."""
 
 
 def beginning_of(line: str) -> int:
-    """The offset of the text behind list markers; 0 without markers or text."""
+    """The offset of the text behind list markers and speakers; 0 without these or text."""
     match = _MARKER.match(line)
     return match.end() if match and match.end() < len(line) else 0
 
