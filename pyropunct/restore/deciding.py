@@ -35,6 +35,8 @@ UNSEEN = 0.25
 """As many draws of each string are added to those of the story, since it may be drawn yet."""
 
 
+FINAL_STRINGS = tuple((mark,) for mark in FINAL)
+
 READ_SHARE = 0.8
 """The least share of a reader that is trusted, in the pool for running text, whose trees are worse."""
 
@@ -88,6 +90,8 @@ def pooled(draws: Draws, voices: Sequence[Voice], weight: float) -> Draws:
 
         sum over strings s of   (1 - w)^2  P(s)^2 / p(s)  (a(s) - mean)^2 / m
 
+    Trees do not tell “.”, “?” and “!” behind a sentence apart: among these, w is 1.
+
     :param voices: at least one; their weighted geometric mean is taken.
     :param weight: w.
     """
@@ -108,6 +112,11 @@ def pooled(draws: Draws, voices: Sequence[Voice], weight: float) -> Draws:
     pool = np.where(possible, np.exp(weight * read + (1 - weight) * np.log(seen)), 0)
     total = pool.sum(1, keepdims=True)
     shares = np.where(total > 0, pool / np.where(total > 0, total, 1), drawn)
+    final = [
+        column for column, string in enumerate(known) if string in FINAL_STRINGS and possible[-1, column]
+    ]
+    likely = np.exp(read[-1, final])
+    shares[-1, final] = shares[-1, final].sum() * likely / likely.sum()
     return replace(draws, strings=known, shares=shares, spread=(1 - weight) ** 2 * shares**2 / seen)
 
 
@@ -312,7 +321,7 @@ def voices_of(
             share = max(share, READ_SHARE) if model.reader_share > 0 else share
         elif reader is not None and marks is not None:
             weights[1:-1] = model.reader_share
-            _retell(row[-1], tagger.vocabulary, marks[-1], reader.vocabulary.slots)
+            _retell(row[-1], tagger.vocabulary, marks[-1], reader.vocabulary.slots, model.reader_share)
         each = [Voice(tagger.vocabulary, row, 1 - weights)]
         if reader is not None and marks is not None:
             start = np.eye(1, marks.shape[1])
@@ -321,11 +330,14 @@ def voices_of(
     return voices
 
 
-def _retell(told: NDArray[Any], own: SlotVocabulary, read: NDArray[Any], other: SlotVocabulary) -> None:
-    """Part the probability of final marks in one slot as another network does."""
+def _retell(
+    told: NDArray[Any], own: SlotVocabulary, read: NDArray[Any], other: SlotVocabulary, weight: float
+) -> None:
+    """Part the probability of final marks in one slot in part as another network does."""
     both = {*own.labels.strings}.intersection(other.labels.strings)
-    known = [(mark,) for mark in FINAL if (mark,) in both]
-    numbers, likely = own.labels.encode(known), read[other.labels.encode(known)]
+    known = [string for string in FINAL_STRINGS if string in both]
+    numbers = own.labels.encode(known)
+    likely = told[numbers] ** (1 - weight) * read[other.labels.encode(known)] ** weight
     told[numbers] = told[numbers].sum() * likely / likely.sum()
 
 

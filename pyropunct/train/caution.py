@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pyropunct.fitted.evaluation import RestorationScores
 from pyropunct.nets.reader import LIKELY, RunningReader, count_ends
@@ -23,6 +24,9 @@ FACTORS = (0.5, 0.7, 1.0, 1.4, 2.0, 2.8)
 
 ENDS = (0.1, 0.15, 0.2, 0.25, LIKELY, 0.35, 0.4, 0.5, 0.6, 0.7)
 """The probabilities of ends that are tried."""
+
+Likings = NDArray[np.float64]
+"""A score of each value that is tried."""
 
 SHRINKING = 0.3
 """How much all languages together count beside the dev part of one."""
@@ -43,8 +47,10 @@ def with_caution(
     the fewest edits.  Ends have the greatest F1 in lower-cased running text.  F1 of a language is
     averaged with that of all languages.
 
+    Languages that the model has not learned from get what is best for all of ``dev`` and ``texts``.
+
     :param dev: sentences of each language, which no part of the model has learned from.
-    :param texts: further running text of each language.
+    :param texts: further running text of each language, and of others.
     """
     restored = {code: _scores(model.of(code), some, samples, seed) for code, some in dev.items()}
     of_marks = {code: [one.overall().f1 or 0.0 for one in scores] for code, scores in restored.items()}
@@ -52,19 +58,27 @@ def with_caution(
     for code, likings in _shrunk(of_marks).items():
         edits = np.array([one.edits for one in restored[code]])
         allowed = edits <= max(edits.min(), edits_of_periods(dev[code]))
-        cautions[code] = FACTORS[int(np.where(allowed, likings, -1.0).argmax())]
+        cautions[code] = _best(FACTORS, np.where(allowed, likings, -1.0))
     found = dict(model.languages)
     for code, caution in cautions.items():
         found[code] = replace(found[code], caution=caution)
+    usual = replace(model.conventions, caution=_best(FACTORS, np.mean([*of_marks.values()], 0)))
     if model.reader is not None:
-        read = {code: [*documents(some), *(texts or {}).get(code, ())] for code, some in dev.items()}
+        further = texts or {}
+        read = {code: [*documents(dev.get(code, ())), *further.get(code, ())] for code in {**dev, **further}}
         of_ends = {code: _ends(model.reader, running) for code, running in read.items()}
         for code, likings in _shrunk(of_ends).items():
-            found[code] = replace(found[code], ends=ENDS[int(likings.argmax())])
-    return replace(model, languages=found)
+            if code in found:
+                found[code] = replace(found[code], ends=_best(ENDS, likings))
+        usual = replace(usual, ends=_best(ENDS, np.mean([*of_ends.values()], 0)))
+    return replace(model, languages=found, conventions=usual)
 
 
-def _shrunk(scores: Mapping[str, Sequence[float]]) -> dict[str, np.ndarray]:
+def _best(values: Sequence[float], likings: Likings) -> float:
+    return values[int(likings.argmax())]
+
+
+def _shrunk(scores: Mapping[str, Sequence[float]]) -> dict[str, Likings]:
     """Scores of each language, in part those of all."""
     mean = np.mean([*scores.values()], 0)
     return {code: (1 - SHRINKING) * np.array(row) + SHRINKING * mean for code, row in scores.items()}

@@ -428,8 +428,9 @@ def test_the_reader_is_another_voice(
     assert found == DECODERS["mbr"](without_unknown(pooled(draws, *voices)))
 
 
-def test_the_reader_tells_questions_behind_a_line(model: Punctuator, dev: Treebank) -> None:
-    """The tagger says whether the line has a final mark, the reader which one."""
+@pytest.mark.parametrize("trusted", [1.0, 0.5])
+def test_networks_tell_questions_behind_a_line(model: Punctuator, dev: Treebank, trusted: float) -> None:
+    """The tagger says whether the line has a final mark, the reader which one; trees say nothing of that."""
     known = SlotVocabulary(
         Labels((ABBREVIATION_DOT, UNKNOWN, ".", "?", ","), ((), (".",), ("?",), (",",))), ()
     )
@@ -446,11 +447,18 @@ def test_the_reader_tells_questions_behind_a_line(model: Punctuator, dev: Treeba
         read_all=lambda texts: [SimpleNamespace(marks=None) for _ in texts],
         mark_probabilities=lambda marks, ends: np.tile([0.5, 0.1, 0.3, 0.1, 0.0], (len(tree), 1)),
     )
-    both = replace(reading(model, Tagger()), reader=reader, reader_share=0.5)  # type: ignore[arg-type]
+    both = replace(reading(model, Tagger()), reader=reader, reader_share=trusted)  # type: ignore[arg-type]
     [voices] = voices_of(both, [[WeightedTree(tree, 1.0)]])
     assert voices is not None
     tagger, of_reader = voices.each
-    np.testing.assert_allclose(tagger.probabilities[-1], [0.1, 0.7 / 4, 0.7 * 3 / 4, 0.2, 0])
+    period, question = 0.6 ** (1 - trusted) * 0.1**trusted, 0.1 ** (1 - trusted) * 0.3**trusted
+    told = 0.7 * np.array([period, question]) / (period + question)
+    np.testing.assert_allclose(tagger.probabilities[-1], [0.1, *told, 0.2, 0])
+    [draws] = both.for_parsed.draws([tree], FIRST_ROUND, 2, read=[voices.log_odds(model.vocabulary.tokens)])
+    pool = pooled(draws, *voices)
+    assert pool.shares is not None
+    of_final = [pool.shares[-1, pool.strings.index((mark,))] for mark in ".?"]
+    assert of_final[1] / of_final[0] == pytest.approx(question / period)
     np.testing.assert_allclose(tagger.probabilities[-2], [0.1, 0.6, 0.1, 0.2, 0])
     assert of_reader.weights[-1] == 0
 
