@@ -31,6 +31,7 @@ from pyropunct.fitted.recipes import RECIPES
 from pyropunct.models.attach.log_linear import LogLinearAttach
 from pyropunct.models.attach.pruning import rounded
 from pyropunct.models.story import Story
+from pyropunct.nets.adapters import AdaptedEncoder
 from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.encoder import Encoder, Opened
 from pyropunct.nets.parser import fold_recipe, jackknifed, train_parser
@@ -51,7 +52,7 @@ from pyropunct.treebank.conllu_block import FEATS, XPOS
 ADAPTING = replace(READER_WITH_ENCODER, epochs=10, epoch_words=80_000, lower_cased=0.4)
 
 READER = ReaderRecipe(
-    epochs=12,
+    epochs=6,
     least_steps=0,
     epoch_words=300_000,
     learning_rate=0.003,
@@ -68,7 +69,7 @@ READER = ReaderRecipe(
 OF_NOVELS, LEAST_WORDS, MOST_TIMES = 0.2, 100_000, 4
 """The share of novels that is read; small treebanks are read up to so often, as if they had so many words."""
 
-SHARE, READER_SHARE = 0.5, 0.5
+SHARE, READER_SHARE = 0.35, 0.2
 """The shares of networks in the pool with the story, and of the reader among them, on dev."""
 
 PARSER = ParserRecipe(
@@ -158,16 +159,25 @@ def reader_of_text(
         texts += random.Random(options.seed).sample(novels, round(OF_NOVELS * len(novels)))
     for code, file in map(named, options.dev):
         dev.append(_beginning(documents(list(read_treebank(file).of_language(code)))[0]))
-    return train_reader(
+    assert isinstance(model.pretrained, AdaptedEncoder)
+    reader = train_reader(
         train[0][:1],  # which is among the texts
         None,
         READER,
         texts=texts,
         dev_texts=dev,
-        pretrained=model.pretrained,
+        pretrained=in_half_precision(model.pretrained),
         seed=options.seed,
         checkpoint=Checkpoint(options.work / "reader-of-text"),
     )
+    return replace(reader, pretrained=model.pretrained)
+
+
+def in_half_precision(source: AdaptedEncoder) -> AdaptedEncoder:
+    """The same encoder in bfloat16."""
+    found = AdaptedEncoder.from_parts(*source.to_parts())
+    found.encoder = HalfPrecision.from_parts(found.encoder.to_parts()[0])
+    return found
 
 
 def fitted_story(
