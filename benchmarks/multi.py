@@ -16,7 +16,6 @@ and keep all other parts of the model.
 """
 
 import argparse
-import random
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -66,8 +65,8 @@ READER = ReaderRecipe(
     lower_cased=0.55,
 )
 
-OF_NOVELS, LEAST_WORDS, MOST_TIMES = 0.2, 100_000, 4
-"""The share of novels that is read; small treebanks are read up to so often, as if they had so many words."""
+OF_NOVELS, LEAST_WORDS, MOST_TIMES = 5, 100_000, 4
+"""One in so many pieces of novels is read; small treebanks are read more often, but at most so often."""
 
 SHARE, READER_SHARE = 0.35, 0.2
 """The shares of networks in the pool with the story, and of the reader among them, on dev."""
@@ -155,8 +154,7 @@ def reader_of_text(
         texts += of_treebank * max(1, min(MOST_TIMES, round(LEAST_WORDS / words)))
     for code, file in map(named, options.novels):
         of_language = model.of(code) if code in model.languages else model
-        novels = running(of_language, Path(file))
-        texts += random.Random(options.seed).sample(novels, round(OF_NOVELS * len(novels)))
+        texts += running(of_language, Path(file), OF_NOVELS)
     for code, file in map(named, options.dev):
         dev.append(_beginning(documents(list(read_treebank(file).of_language(code)))[0]))
     assert isinstance(model.pretrained, AdaptedEncoder)

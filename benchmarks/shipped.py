@@ -295,14 +295,22 @@ DOCUMENT_WORDS, DEV_WORDS = 1500, 60_000
 """The words of a document of text, exceeded by less than a line, and of the talk that chooses an epoch."""
 
 
-def running(model: Punctuator, file: Path) -> list[Document]:
+PIECE = 60
+"""The lines of a piece of a text of which a part is read."""
+
+
+def running(model: Punctuator, file: Path, every: int = 1) -> list[Document]:
     """A text as running text to learn from: sentences end at marks that end sentences, and at line ends.
 
     Dots of omission end a sentence in front of a capital letter, and are commas elsewhere.
+
+    :param every: of the pieces of `PIECE` lines, one in so many is read.
     """
     read = RawReader(model.vocabulary, model.conventions).read
     parts: list[list[tuple[str, bool, tuple[str, ...]]]] = [[]]
     for number, text in enumerate(file.read_text("utf-8").splitlines(), 1):
+        if number // PIECE % every:
+            continue
         line = read(text, number)
         following = [*line.words[1:], ""][: len(line.words)]  # a line may have marks alone
         for word, slot, behind in zip(line.words, line.surface[1:], following, strict=True):
