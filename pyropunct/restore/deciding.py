@@ -333,7 +333,7 @@ def voices_of(
 def _retell(
     told: NDArray[Any], own: SlotVocabulary, read: NDArray[Any], other: SlotVocabulary, weight: float
 ) -> None:
-    """Part the probability of final marks in one slot in part as another network does."""
+    """Share out the probability of final marks in one slot anew, by two networks; ``weight`` is the other's."""
     both = {*own.labels.strings}.intersection(other.labels.strings)
     known = [string for string in FINAL_STRINGS if string in both]
     numbers = own.labels.encode(known)
