@@ -333,7 +333,10 @@ def voices_of(
 def _retell(
     told: NDArray[Any], own: SlotVocabulary, read: NDArray[Any], other: SlotVocabulary, weight: float
 ) -> None:
-    """Share out the probability of final marks in one slot anew, by two networks; ``weight`` is the other's."""
+    """Share out the probability of final marks in one slot anew, by two networks.
+
+    :param weight: that of the other network.
+    """
     both = {*own.labels.strings}.intersection(other.labels.strings)
     known = [string for string in FINAL_STRINGS if string in both]
     numbers = own.labels.encode(known)
