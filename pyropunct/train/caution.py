@@ -28,7 +28,7 @@ ENDS = (0.1, 0.15, 0.2, 0.25, LIKELY, 0.35, 0.4, 0.5, 0.6, 0.7)
 Likings = NDArray[np.float64]
 """A score of each value that is tried."""
 
-SHRINKING = 0.3
+SHRINKING = 0.5
 """How much all languages together count beside the dev part of one."""
 
 
@@ -47,7 +47,8 @@ def with_caution(
     the fewest edits.  Ends have the greatest F1 in lower-cased running text.  F1 of a language is
     averaged with that of all languages.
 
-    Languages that the model has not learned from get what is best for all of ``dev`` and ``texts``.
+    Languages that the model has not learned from get the greatest caution, and what is best for the ends of
+    all.
 
     :param dev: sentences of each language, which no part of the model has learned from.
     :param texts: further running text of each language, and of others.
@@ -62,7 +63,7 @@ def with_caution(
     found = dict(model.languages)
     for code, caution in cautions.items():
         found[code] = replace(found[code], caution=caution)
-    usual = replace(model.conventions, caution=_best(FACTORS, np.mean([*of_marks.values()], 0)))
+    usual = replace(model.conventions, caution=max(cautions.values()))
     if model.reader is not None:
         further = texts or {}
         read = {code: [*documents(dev.get(code, ())), *further.get(code, ())] for code in {**dev, **further}}
