@@ -197,8 +197,8 @@ def test_regret_of_slots_adds_up_and_more_draws_lessen_it() -> None:
 
 @seeds
 def test_weights_are_heeded(seed: int) -> None:
-    """A draw of weight 3 is worth three draws."""
-    draws, counts = random_draws(seed), np.random.default_rng(seed).integers(1, 4, 30)
+    """A draw of weight 3 is worth three draws; there are 64, so that sums of weights are exact."""
+    draws, counts = random_draws(seed), 1 + np.random.default_rng(seed).multinomial(34, np.ones(30) / 30)
     weighted = Draws(draws.strings, draws.numbers, counts / counts.sum())
     repeated = Draws(
         draws.strings, np.repeat(draws.numbers, counts, 0), np.full(counts.sum(), 1 / counts.sum())
