@@ -130,7 +130,7 @@ def placed(words: Iterable[tuple[str, str]]) -> Iterator[tuple[int, str]]:
 
 
 def restored(model: Punctuator, words: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """What is restored behind words of running text; see `placed`."""
+    """The marks that are restored behind the words of running text, in the form of `placed`."""
     restorer = Restorer(model, RestoreSettings(running=True, case="keep", samples=200))
     lines = [" ".join(words[place : place + LINE]) for place in range(0, len(words), LINE)]
     sentences = list(restorer.sentences(map(model.raw_reader.read, lines)))

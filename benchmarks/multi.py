@@ -10,7 +10,7 @@ learn together with a reader of running text; parser and tagger read the encoder
 then trained anew, from treebanks, those of ``--more`` languages too, and from ``--novels`` (a paragraph a
 line).  The dev parts and ``--news`` (a document a line) choose thresholds of each language.  Of a treebank
 with more than ``--most`` sentences, only so many are used, from all over it.  The folder ``--work`` keeps
-what is trained: after an interruption, the same command continues.  On two cores it takes about three hours.
+what is trained, so that the same command goes on after an interruption.  Two cores take about three hours.
 ``--story`` trains the story for given trees alone, and ``--reader`` the reader alone; both choose thresholds,
 and keep all other parts of the model.
 """

@@ -132,14 +132,14 @@ class Punctuator(FittedStory):
         return [one if _is_missing(one) else next(restored) for one in texts]
 
     def stream(self, pieces: Iterable[str], **settings: Any) -> Iterator[str]:
-        """Restore live text, such as that of a recogniser of speech: each sentence once it is certain.
+        """Restore live text, such as that of a speech recogniser.  A sentence is given once it is certain.
 
         The same text gives the same sentences, whatever its pieces, which may break words; the end of a piece
         is no end of a sentence.
 
         :param pieces: the text, cut anywhere.
         :param settings: fields of `RestoreSettings`; by default ``ahead`` is `AHEAD_OF_STREAM`.
-        :raises MissingPartError: if the model has no reader, or is of several languages and none is named.
+        :raises MissingPartError: if the model has no reader, or knows several languages and none is named.
         """
         if self.languages:
             raise MissingPartError("a stream is in one language: name it, as in load(MODEL, language='de')")

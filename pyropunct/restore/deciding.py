@@ -335,7 +335,7 @@ def _retell(
 ) -> None:
     """Share out the probability of final marks in one slot anew, by two networks.
 
-    :param weight: that of the other network.
+    :param weight: how much the other network counts, from 0 to 1.
     """
     both = {*own.labels.strings}.intersection(other.labels.strings)
     known = [string for string in FINAL_STRINGS if string in both]

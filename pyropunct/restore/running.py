@@ -142,8 +142,8 @@ class SentenceFinder:
     :param ends: the probability above which the reader's ends are taken, by default `LIKELY`.
     :param mode: which words get new cases; "auto" decides for each window of the reader.
     :param capital: whether a restored first word is capitalised because it is first.
-    :param ahead: the words behind that must be there before it is decided where a sentence ends; if they are
-        less than `AHEAD`, cores of windows are smaller too.  What is decided depends on no further words.
+    :param ahead: how many words must follow a word before it is decided whether a sentence ends there.  Later
+        words change nothing.  With fewer than `AHEAD`, the cores of windows are smaller too.
     """
 
     def __init__(

@@ -215,7 +215,8 @@ class Conventions:
     :ivar quotes: the form of each mark that it writes differently, mostly straight quotation marks.
     :ivar abbreviations: lower-cased words that mostly have an abbreviation dot, without it.
     :ivar caution: the thresholds of restored marks inside sentences are multiplied by it.
-    :ivar ends: the least probability of the end of a sentence in running text; by default that of the reader.
+    :ivar ends: a sentence of running text ends where the probability of an end is above this; None for the
+        reader's own threshold.
     """
 
     spacing: SpacingStatistics = SpacingStatistics()

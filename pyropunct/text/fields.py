@@ -134,7 +134,7 @@ def rewrite_json_lines(text: str, rewrite: Rewrite, reject: Reject, field: str |
 
 
 def _object(line: str) -> dict[str, Any]:
-    """The JSON object in a line. Raises ValueError, which says what is wrong with the line."""
+    """The JSON object in a line; raises a `ValueError` that says what is wrong with it."""
     try:
         plain = _DECODER.decode(line)
     except RecursionError:

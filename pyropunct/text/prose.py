@@ -36,8 +36,8 @@ _MARKER = re.compile(
     r"|(?:[A-Z][A-Z\d_.'-]{0,20}(?: [A-Z\d_.'-]{1,20}){0,2}|[Ss]peaker[ _]?\w{1,3}):"  # a speaker
     r")[\s\u200b\ufeff]+)+"
 )
-"""What is no word of the text at the beginning of a line: list markers, signs of headings and of quoted
-lines, times, and names of speakers in capital letters."""
+"""What may stand in front of the text of a line: list markers, signs of headings and of quoted lines, times,
+and names of speakers in capital letters."""
 
 
 def beginning_of(line: str) -> int:

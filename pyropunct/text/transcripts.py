@@ -23,7 +23,7 @@ RECOGNISED = (
     "alternatives.result.word",
     "text",
 )
-"""Where Whisper, Vosk and programs around them write text.  A list on the way stands for what it holds."""
+"""Where the files of Whisper, Vosk and programs around them have text; all that a list holds is searched."""
 
 _STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
 PARTED = "\x1e"
