@@ -6,6 +6,7 @@ one, unless somebody else speaks.
 
 import json
 import re
+from bisect import bisect
 from collections.abc import Iterator
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -48,13 +49,14 @@ def rewrite_json(text: str, rewrite: Rewrite, reject: Reject, field: str | None 
     places = [match.span() for match in _STRING.finditer(text)]
     strings = [json.loads(text[start:end], strict=False) for start, end in places]
     values = _values(_STRING.sub(_Numbers(), text), strings)
+    breaks = [match.start() for match in re.finditer("\n", text)]
     passages = list[tuple[list[int], str, Passage]]()
     for path in RECOGNISED if field is None else (field,):
         texts = [one for value in values for one in _at(value, path.split("."), strings, None)]
         for _, part in groupby(texts, key=lambda one: one.speaker):
             numbers = [one.number for one in part]
             if bad := [number for number in numbers if _NO_TEXT.search(strings[number])]:
-                reject(text.count("\n", 0, places[bad[0]][0]) + 1, "has half of a character in its text")
+                reject(bisect(breaks, places[bad[0]][0]) + 1, "has half of a character in its text")
                 continue
             own = all(strings[number][:1].isspace() for number in numbers[1:])
             gap = PARTED if own else PARTED + " "
@@ -64,9 +66,7 @@ def rewrite_json(text: str, rewrite: Rewrite, reject: Reject, field: str | None 
     if not passages:
         names = ", ".join(RECOGNISED) if field is None else field
         raise InputError(f"there is no text at {names}: name its place by --field, as in segments.text")
-    lines = {
-        passage.plain: text.count("\n", 0, places[numbers[0]][0]) + 1 for numbers, _, passage in passages
-    }
+    lines = {passage.plain: bisect(breaks, places[numbers[0]][0]) + 1 for numbers, _, passage in passages}
     found = [Found(plain, line) for plain, line in lines.items()]
     news, anew = dict(zip(lines, rewrite(found), strict=True)), dict[int, str]()
     for numbers, gap, passage in passages:
