@@ -148,10 +148,10 @@ def interrupted_again_and_again(folder: Path, chance: random.Random) -> str:
 
 
 def ended_corpus(folder: Path, chance: random.Random) -> str:
-    """Work on a corpus that is ended: no temporary folder and no unfinished shard stays."""
+    """Work on a corpus that is ended: no temporary folder and no unfinished file stays."""
     temporary, out = (Path(tempfile.mkdtemp(dir=folder)) for _ in range(2))
     dev = str(embedded_treebank_path("dev"))
-    arguments = [*COMMAND, "corpus", "evaluate", "en", dev, str(out), "--processes", "1", "--shard-size", "5"]
+    arguments = [*COMMAND, "corpus", "evaluate", "en", dev, str(out), "--processes", "1"]
     streams = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
     process = subprocess.Popen(arguments, **streams, text=True, env=os.environ | {"TMPDIR": str(temporary)})
     time.sleep(chance.uniform(3, 10))

@@ -35,7 +35,7 @@ from pyropunct.limits import Help, Internal, Limits, NamesIn, Opposite, Placehol
 from pyropunct.shipped import DEFAULT, place_of
 
 if TYPE_CHECKING:
-    from pyropunct.cli.shards import Work
+    from pyropunct.cli.sources import Work
 
 REQUIRED = inspect.Parameter.empty
 

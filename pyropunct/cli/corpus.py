@@ -1,12 +1,14 @@
-"""The command ``pyropunct corpus``: other commands for many files, in shards, on many machines."""
+"""The command ``pyropunct corpus``: other commands for many files, on many cores and machines."""
 
 import copy
+import json as plain_json
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -17,13 +19,13 @@ from pyropunct.cli.command import Command, Group
 from pyropunct.cli.evaluate import merged_report
 from pyropunct.cli.loading import Hardware, Threads, is_in
 from pyropunct.errors import FailureError, UserError, installing
-from pyropunct.files import held, json_text, model_there, remove_unwritten, written_whole
-from pyropunct.limits import Count, Placeholder
+from pyropunct.files import WRITING, digest_of, held, json_text, model_there, remove_unwritten, written_whole
+from pyropunct.limits import Placeholder
 
 if TYPE_CHECKING:
     from distributed import Client
 
-    from pyropunct.cli.shards import Job, Shard
+    from pyropunct.cli.corpus_work import CorpusFile, Job
 
 # Modules that need torch or Dask are imported inside the functions, so that --help answers at once.
 
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
 class Corpus(NamedTuple):
     """How a command works on a corpus; ``work``: its module and the function that returns a `Work`.
 
-    :ivar endings: of the names of shards, by the values of --format that allow shards.
+    :ivar endings: of the names of results, by the values of --format that a corpus may have.
     :ivar without: options that make no sense for a corpus.
     """
 
@@ -57,22 +59,23 @@ TASKS = {
 }
 """The commands that work on corpora."""
 
-REJECTED, RESULT = "rejects.tsv", "result.json"
-"""The files that are written last of all."""
+SETTINGS, REJECTED, RESULT = "corpus.json", "rejects.tsv", "result.json"
+"""The files that concern the whole corpus: what it is made with, and two that are written last of all."""
+
+IN_A_ROW = 10
+"""Stop after this many consecutive failures: something is wrong with more than a file."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sharding:
-    """How a corpus is cut and worked on.
+class Machines:
+    """Where the work is done.
 
-    :ivar shard_size: the most sentences in a shard; in raw text, lines.
     :ivar scheduler: the Dask scheduler of a cluster, such as tcp://node7:8786, whose workers see MODEL, IN
         and OUT under the same names.  By default the work is done on this machine.
     :ivar processes: processes on this machine, the workers without a scheduler; by default one for each core.
     :ivar threads: threads of each process.
     """
 
-    shard_size: Count = 10_000
     scheduler: Annotated[str | None, Placeholder("ADDRESS")] = None
     processes: Threads | None = None
     threads: Threads = 1
@@ -92,11 +95,11 @@ class _Tasks(click.Group):
 
 @click.group(cls=_Tasks)
 def corpus() -> None:
-    """Restore, correct, parse or evaluate many files, in shards, on all cores or a cluster.
+    """Restore, correct, parse or evaluate many files, on all cores or a cluster.
 
     IN is a folder, a file or a quoted pattern, such as 'texts/*.txt.gz': raw text (.txt) or CoNLL-U
-    (.conllu), plain, .gz or .zst.  OUT is a new folder for the shards; concatenated, they equal the output of
-    the command run on each file in turn.  After a fault, the same command resumes: finished shards stay.
+    (.conllu), plain, .gz or .zst.  OUT is a folder in which each file gets its result, under the same path.
+    After a fault, the same command resumes: it skips the files that are finished and have not changed since.
     Lines and sentences that cannot be used are listed in OUT/rejects.tsv.
     """
 
@@ -127,7 +130,7 @@ def _command(name: str) -> click.Command:
         params=[
             *(click.Argument([place], metavar=shown) for place, shown in places.items()),
             *(parameter for parameter in kept if parameter.name != "json"),
-            *Group(Sharding).options(),
+            *Group(Machines).options(),
             *(parameter for parameter in kept if parameter.name == "json"),
         ],
         help=f"The command {name} for a corpus: see `pyropunct {name} --help` and `pyropunct corpus --help`.",
@@ -136,42 +139,43 @@ def _command(name: str) -> click.Command:
 
 
 def _run(name: str, model: str, given: str, out: str, json: bool, **values: Any) -> None:
-    from pyropunct.cli.manifest import check, described, with_files, write
-    from pyropunct.errors import InputError
-
     try:
-        from pyropunct.cli.cluster import check_workers, connected, cut_all
+        from pyropunct.cli.cluster import connected
+        from pyropunct.cli.corpus_work import corpus_files
     except ModuleNotFoundError as error:
-        raise InputError(f"work on corpora needs {error.name}: {installing('corpus')}") from None
+        raise UserError(f"work on corpora needs {error.name}: {installing('corpus')}") from None
 
-    task, sharding, folder = TASKS[name], Group(Sharding).made(values), Path(out)
+    task, machines, folder = TASKS[name], Group(Machines).made(values), Path(out)
     kind = "conllu" if task.conllu else values["input"]
-    files = _files(task, kind, model, given, out)
-    job = _job(name, model, out, sharding.threads, values)
-    options = {key: value for key, value in values.items() if key not in vars(sharding)}
-    settings = {**options, "threads": sharding.threads}
-    manifest = described(name, job.model_checksum, settings, sharding.shard_size)
-    check(folder, manifest)
-    with _alone_in(folder), connected(sharding.scheduler, sharding.processes) as client:
-        check_workers(client, console.tell)
-        cut_files = cut_all(client, files, kind, sharding.shard_size, values.get("running", False))
-        shards = [shard for file in cut_files for shard in file.shards]
-        if not shards:
-            raise UserError(f"{given}: there is no sentence in it")
-        write(folder, with_files(manifest, given, cut_files))
-        _make(client, job, shards)
-    rejected = _merge_rejects(job, shards)
+    ending = task.endings[values.get("format", "")]
+    files = corpus_files(given, _sources(task, kind, model, given, out), kind, out, ending)
+    job = _job(name, model, machines.threads, values)
+    options = {key: value for key, value in values.items() if key not in ("scheduler", "processes")}
+    made_with = {"pyropunct": version("pyropunct"), "task": name, "model": job.digest, **options}
+    with _alone_in(folder, made_with):
+        for place in sorted({Path(file.result).parent for file in files}):
+            place.mkdir(parents=True, exist_ok=True)
+            remove_unwritten(place, "")
+        left = [file for file in files if not file.is_made()]
+        if len(left) < len(files):
+            console.tell(f"pyropunct: {len(files) - len(left):,} of {len(files):,} files are there already")
+        if left:
+            try:
+                with connected(machines.scheduler, machines.processes) as client:
+                    _make(client, left, job, out)
+            finally:
+                for place in {Path(file.result).parent for file in left}:
+                    remove_unwritten(place, "")
+        rejected = _merge_rejects(folder, files)
     if name == "evaluate":
-        _tell_evaluation(job, shards, given, json)
-        return
-    sentences = sum(shard.sentences for shard in shards)
-    if json:
-        console.print_json({"sentences": sentences, "shards": len(shards), "rejected": rejected})
+        _tell_evaluation(folder, files, given, json)
+    elif json:
+        console.print_json({"files": len(files), "made": len(left), "rejected": rejected})
     else:
-        console.tell(f"pyropunct: {job.out}: {sentences:,} sentences in {len(shards):,} shards")
+        console.tell(f"pyropunct: {out}: {len(files):,} files")
 
 
-def _files(task: Corpus, kind: str, model: str, given: str, out: str) -> list[str]:
+def _sources(task: Corpus, kind: str, model: str, given: str, out: str) -> list[str]:
     """The files to read. Raises UserError if the results would be written into one of them or the model."""
     from pyropunct.shipped import place_of
     from pyropunct.text.inputs import files_of
@@ -180,75 +184,96 @@ def _files(task: Corpus, kind: str, model: str, given: str, out: str) -> list[st
     for path in (given, str(place_of(model)), *files):
         if is_in(Path(out), Path(path)):
             raise UserError(f"{out}: is in {path}, which is read: choose another folder")
-    return list(map(os.path.abspath, files))
+    return files
 
 
-def _job(name: str, model: str, out: str, threads: int, values: dict[str, Any]) -> "Job":
-    """What to do with each shard; whatever is wrong with the model or the options is told at once."""
-    from pyropunct.cli.shards import Job, file_checksum, load_work
+def _job(name: str, model: str, threads: int, values: dict[str, Any]) -> "Job":
+    """What to do with each file; whatever is wrong with the model or the options is told at once."""
+    from pyropunct.cli.corpus_work import Job
     from pyropunct.shipped import place_of
 
     model = os.path.abspath(model_there(model)) if model_there(model).is_file() else model
     Hardware(threads=threads).start()
     arguments = _plain(name).arguments({key: value for key, value in values.items() if key != "threads"})
-    place, ending = f"pyropunct.cli.{TASKS[name].work}", TASKS[name].endings[values.get("format", "")]
-    load_work(place, model, arguments)
-    checksum, settings = file_checksum(place_of(model)), tuple(sorted(arguments.items()))
-    return Job(place, model, checksum, settings, threads, os.path.abspath(out), ending)
-
-
-def _tell_evaluation(job: "Job", shards: "Sequence[Shard]", given: str, json: bool) -> None:
-    """Print the evaluation of all shards together, and write it to a file."""
-    parts = (job.path(shard).read_text(encoding="utf-8") for shard in shards)
-    report = merged_report(given, parts)
-    with written_whole(Path(job.out) / RESULT) as stream:
-        stream.write((json_text(report.plain) + "\n").encode())
-    report.show("json" if json else "text")
+    job = Job(f"pyropunct.cli.{TASKS[name].work}", model, "", tuple(sorted(arguments.items())), threads)
+    job.load()
+    return job._replace(digest=digest_of(place_of(model)))
 
 
 @contextmanager
-def _alone_in(folder: Path) -> Iterator[None]:
-    """Keep other commands out of a folder, and delete unfinished files of killed workers."""
-    with held(folder) as alone:
-        if not alone:
-            raise UserError(f"{folder}: the same command is at work there already")
-        remove_unwritten(folder, "")
-        try:
+def _alone_in(folder: Path, made_with: dict[str, Any]) -> Iterator[None]:
+    """Keep other commands out of a folder, which has nothing but results with the same settings."""
+    note, text = folder / SETTINGS, json_text(made_with)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with held(folder) as alone:
+            if not alone:
+                raise UserError(f"{folder}: the same command is at work there already")
+            if note.exists():
+                _check_same(folder, plain_json.loads(text), note.read_bytes())
+            elif any(not path.name.endswith(WRITING) for path in folder.iterdir()):
+                raise UserError(f"{folder}: holds other things than results: choose another folder")
+            with written_whole(note) as stream:
+                stream.write(text.encode())
             yield
-        finally:
-            remove_unwritten(folder, "")
+    except FileExistsError:
+        raise UserError(f"{folder}: is a file, not a folder for results") from None
+    except PermissionError as error:
+        raise UserError(f"{folder}: cannot write there: {error.strerror}") from error
 
 
-def _make(client: "Client", job: "Job", shards: "Sequence[Shard]") -> None:
-    """Make the missing shards. Raises FailureError if some could not be made."""
+def _check_same(folder: Path, wanted: dict[str, Any], note: bytes) -> None:
+    """:raises UserError: if results were made with other settings."""
+    try:
+        found = dict(plain_json.loads(note))
+    except ValueError:
+        raise UserError(f"{folder / SETTINGS}: does not describe a corpus: choose another folder") from None
+    for name in [*wanted, *found]:
+        old, new = found.get(name), wanted.get(name)
+        if old != new:
+            what = "another model" if name == "model" else f"{name} {old!r}, not {new!r}"
+            raise UserError(f"{folder}: holds results with {what}: choose another folder")
+
+
+def _make(client: "Client", files: "Sequence[CorpusFile]", job: "Job", out: str) -> None:
+    """Make missing results. Raises FailureError if some could not be made."""
     from pyropunct.cli.cluster import make_all
-    from pyropunct.cli.training_reports import paced
     from pyropunct.inference.compiling import is_compiled
 
-    there = {path.name for path in Path(job.out).iterdir()}
-    missing = [shard for shard in shards if job.path(shard).name not in there]
-    if len(missing) < len(shards):
-        console.tell(f"pyropunct: {len(shards) - len(missing):,} of {len(shards):,} shards are there already")
-    total = sum(shard.sentences for shard in missing)
-    with paced(Path(job.out).name, total) as advance:
-        failed = make_all(client, job, missing, console.tell, advance, first_alone=not is_compiled())
+    failed = in_a_row = 0
+    with console.sentence_bar(Path(out).name, len(files)) as advance:
+        first = 0 if is_compiled() else 1  # the others then find compiled code
+        for batch in filter(None, (files[:first], files[first:])):
+            for file, problem in make_all(client, batch, job):
+                advance(1)
+                in_a_row = in_a_row + 1 if problem else 0
+                if problem:
+                    failed += 1
+                    console.tell(f"pyropunct: {file.source}: {problem.removeprefix(f'{file.source}: ')}")
+                if in_a_row == IN_A_ROW:
+                    raise FailureError(f"{in_a_row} files in a row have failed, the last with: {problem}")
     if failed:
         raise FailureError(
-            f"{job.out}: {len(failed):,} of {len(shards):,} shards could not be made, the first of them "
-            f"{failed[0].number}; the same command tries them again"
+            f"{out}: {failed:,} of {len(files):,} files could not be made; the same command tries them again"
         )
 
 
-def _merge_rejects(job: "Job", shards: "Sequence[Shard]") -> int:
-    """Merge the rejects of all shards into one file, and report their number."""
-    rejected, place = 0, Path(job.out) / REJECTED
+def _merge_rejects(folder: Path, files: "Sequence[CorpusFile]") -> int:
+    """List what could not be used of all files in one table, and report the number."""
+    rejected, place = 0, folder / REJECTED
     with written_whole(place) as stream:
-        for shard in shards:
-            path = job.rejects(shard)
-            if path.exists():
-                content = path.read_bytes()
-                stream.write(content)
-                rejected += content.count(b"\n")
+        for file in files:
+            for line in file.rejected():
+                stream.write(line.encode())
+                rejected += 1
     if rejected:
         console.tell(f"pyropunct: {place}: lines and sentences that could not be used: {rejected:,}")
     return rejected
+
+
+def _tell_evaluation(folder: Path, files: "Sequence[CorpusFile]", given: str, json: bool) -> None:
+    """Print the evaluation of all files together, and write it to a file."""
+    report = merged_report(given, (Path(file.result).read_text(encoding="utf-8") for file in files))
+    with written_whole(folder / RESULT) as stream:
+        stream.write((json_text(report.plain) + "\n").encode())
+    report.show("json" if json else "text")

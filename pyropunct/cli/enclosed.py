@@ -5,15 +5,17 @@ import re
 from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
-from typing import BinaryIO, TextIO
+from typing import TYPE_CHECKING, BinaryIO, TextIO
 
 from pyropunct.cli import console
-from pyropunct.cli.shards import Work
 from pyropunct.errors import InputError, UserError
 from pyropunct.text.fields import rewrite_csv, rewrite_json_lines, rewrite_tsv
 from pyropunct.text.lines import TextPart, TreebankError
 from pyropunct.text.passages import Found, rewrite_markdown, rewrite_subtitles
 from pyropunct.text.transcripts import rewrite_json
+
+if TYPE_CHECKING:
+    from pyropunct.cli.sources import Work
 
 LARGEST = 1 << 26
 """The most bytes of such a file, which is in memory as a whole."""
@@ -40,7 +42,7 @@ def kind_of(file: str, wanted: str) -> str:
 
 
 def rewrite_enclosed(
-    work: Work, stream: BinaryIO, name: str, kind: str, field: str | None, out: TextIO
+    work: "Work", stream: BinaryIO, name: str, kind: str, field: str | None, out: TextIO
 ) -> None:
     """Write a file with the text in it rewritten; what cannot be rewritten stays as it was.
 

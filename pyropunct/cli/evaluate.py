@@ -15,8 +15,7 @@ from pyropunct.treebank.reading import nothing_kept
 from pyropunct.treebank.sentence import Sentence
 
 if TYPE_CHECKING:
-    from pyropunct.cli.shards import Reject, Work
-    from pyropunct.cli.sources import Items
+    from pyropunct.cli.sources import Items, Reject, Work
     from pyropunct.fitted.evaluation import Evaluation, EvaluationSums, WholeEvaluation
     from pyropunct.fitted.fitted_story import ImpossibleSentenceError
     from pyropunct.punctuator import Punctuator
@@ -112,7 +111,7 @@ def merged_report(name: str, parts: Iterable[str]) -> Report:
     from pyropunct.fitted.evaluation import EvaluationSums
 
     sums, left_out = EvaluationSums(), dict.fromkeys(("omitted", "malformed", "impossible"), 0)
-    for plain in map(plain_json.loads, parts):
+    for plain in map(plain_json.loads, filter(None, parts)):
         sums.add(plain["sums"])
         left_out = {reason: count + plain[reason] for reason, count in left_out.items()}
     if not sums.get("sentences"):

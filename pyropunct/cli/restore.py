@@ -16,8 +16,7 @@ from pyropunct.tasks import CorrectingSettings
 
 if TYPE_CHECKING:
     from pyropunct.cli.report import SentenceReport
-    from pyropunct.cli.shards import Work
-    from pyropunct.cli.sources import Restore
+    from pyropunct.cli.sources import Restore, Work
     from pyropunct.punctuator import Punctuator
 
 # Modules that need torch are imported inside the functions, so that --help answers at once.

@@ -3,13 +3,12 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import Any, NamedTuple, TextIO, TypeVar
+from typing import Any, NamedTuple, Protocol, TextIO, TypeVar
 
 from pyropunct.cli import console
 from pyropunct.cli.languages import in_languages
 from pyropunct.cli.loading import of_language
 from pyropunct.cli.report import SentenceReport
-from pyropunct.cli.shards import Reject, Work
 from pyropunct.errors import MissingPartError, UserError
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.parses import LONGEST_WHOLE
@@ -33,6 +32,29 @@ languages, which knows few words of each."""
 
 LONGEST_UNSPACED, SHOWN = 10, 12
 """The most characters of a word in a script without spaces, and those that are shown of a longer one."""
+
+
+Reject = Callable[[TreebankError], None]
+"""Takes what is wrong with a line or a sentence."""
+
+
+class Work(Protocol):
+    """A task on texts with a loaded model; a sentence's result depends only on its own text."""
+
+    def __call__(
+        self,
+        part: TextPart,
+        out: TextIO,
+        reject: Reject | None = None,
+        advance: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Write the results of a text.
+
+        :param reject: called with the problem of each unusable line or sentence; by default the user is told,
+            and unreadable input raises an error.
+        :param advance: called after each part of the text.
+        """
+        ...
 
 
 class Tools(NamedTuple):

@@ -91,16 +91,6 @@ def step_bar(what: str, total: int) -> "AbstractContextManager[Callable[[int], N
     return _counting(lambda done, rate: (what, f"{what}: {done:,}{of}"), what, total, first=first)
 
 
-def paced(what: str, total: int) -> "AbstractContextManager[Callable[[int], None]]":
-    """Yields a function that takes the number of sentences newly done, and shows pace and time left."""
-
-    def told(done: int, rate: float) -> tuple[str, str]:
-        pace = f"{rate:,.0f} sentences a second, {_lasting((total - done) / rate)} left" if rate else ""
-        return _joined(what, pace), f"{what}: {done:,} of {total:,} sentences, {pace}"
-
-    return _counting(told, what, total, ends=True)
-
-
 COUNTED = {"texts": "sentences read", "trees": "sentences parsed"}
 """What is counted in parts of a training of which nobody knows how much there is."""
 

@@ -22,7 +22,7 @@ from pyropunct.errors import UserError
 from pyropunct.limits import Count, NotNegative, Placeholder, Range
 
 if TYPE_CHECKING:
-    from pyropunct.cli.shards import Work
+    from pyropunct.cli.sources import Work
     from pyropunct.punctuator import Punctuator
     from pyropunct.treebank.constituency import Conversion
     from pyropunct.treebank.sentence import Sentence

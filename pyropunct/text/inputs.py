@@ -3,10 +3,8 @@
 import glob
 import gzip
 import io
-import os
-import re
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -21,9 +19,6 @@ COMPRESSED = (".gz", ".zst")
 
 AT_ONCE = 512
 """The bytes of Zstandard that are decompressed together: four of them may stand for 128 kB."""
-
-LONGEST_NAME = 50
-"""The characters that are kept of a long name: what files are called has 255 bytes at most."""
 
 
 def kind_of(file: str) -> str | None:
@@ -65,19 +60,6 @@ def files_of(given: str, any_name: bool = False, conllu: bool = False) -> list[s
                 f"perhaps {' or '.join(COMPRESSED)}): take it away, or give a pattern of the files meant"
             )
     return found
-
-
-def names_of(files: Sequence[str]) -> list[str]:
-    """A name for each file from its path in the common folder, without endings; may repeat.
-
-    Hyphens replace all but letters and digits.
-    """
-    folder = os.path.commonpath([os.path.dirname(os.path.abspath(file)) for file in files]) if files else ""
-    names = []
-    for file in files:
-        place = os.path.relpath(without_compression(file), folder)
-        names.append(re.sub(r"\W+", "-", os.path.splitext(place)[0])[-LONGEST_NAME:].strip("-"))
-    return names
 
 
 def without_compression(file: str) -> str:

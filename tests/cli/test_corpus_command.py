@@ -1,9 +1,8 @@
-"""The command ``pyropunct corpus``: what other commands write for one file, in shards, come what may."""
+"""The command ``pyropunct corpus``: what other commands write for one file, come what may."""
 
 import gzip
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -90,25 +89,25 @@ def corrector(
     return folder
 
 
-def corpus(task: str, *arguments: object, size: int = 5) -> Result:
-    return invoke("corpus", task, *arguments, "--shard-size", size)
+def corpus(task: str, *arguments: object) -> Result:
+    return invoke("corpus", task, *arguments)
 
 
-def done(task: str, *arguments: object, size: int = 5) -> None:
+def done(task: str, *arguments: object) -> None:
     """Call a command that succeeds, and says nothing but how it went."""
-    result = corpus(task, *arguments, size=size)
+    result = corpus(task, *arguments)
     assert (result.exit_code, result.stdout) == (0, ""), result.stderr
 
 
-def refusal(task: str, *arguments: object, size: int = 5, status: int = BAD_INPUT) -> str:
+def refusal(task: str, *arguments: object, status: int = BAD_INPUT) -> str:
     """The line of a call that fails."""
-    result = corpus(task, *arguments, size=size)
+    result = corpus(task, *arguments)
     return one_line(result.exit_code, result.stdout, result.stderr, status)
 
 
 def joined(out: Path, ending: str) -> str:
-    """The shards, one after the other."""
-    return "".join(path.read_text(encoding="utf-8") for path in sorted(out.glob(f"0*{ending}")))
+    """The results, one after the other."""
+    return "".join(path.read_text(encoding="utf-8") for path in sorted(out.glob(f"*{ending}")))
 
 
 def plain(folder: Path, scratch: Path, *arguments: object) -> str:
@@ -133,7 +132,6 @@ def test_underlying(
     small: Path, treebank: Path, tmp_path: Path, options: tuple[str, ...], ending: str
 ) -> None:
     done("underlying", small / "model", treebank, tmp_path / "out", *options)
-    assert len(list((tmp_path / "out").glob(f"0*{ending}"))) == 6
     assert joined(tmp_path / "out", ending) == plain(
         treebank, tmp_path, "underlying", small / "model", *options
     )
@@ -146,7 +144,6 @@ def test_underlying(
 def test_restore(
     model_with_parser: Path, texts: Path, tmp_path: Path, options: tuple[str, ...], ending: str
 ) -> None:
-    """Lines have their numbers in the file."""
     done("restore", model_with_parser, texts, tmp_path / "out", *QUICK, *options)
     expected = plain(texts, tmp_path, "restore", model_with_parser, *QUICK, *options)
     assert joined(tmp_path / "out", ending) == expected
@@ -162,21 +159,20 @@ def test_parse(model_with_parser: Path, texts: Path, tmp_path: Path) -> None:
     done("parse", model_with_parser, texts, tmp_path / "out", "--draws", 5)
     expected = plain(texts, tmp_path, "parse", model_with_parser, "--draws", 5)
     assert joined(tmp_path / "out", ".conllu") == expected
-    files = [path.name for path in sorted((tmp_path / "out").glob("0*.conllu"))]
-    assert {name[8:] for name in files} == {"-a.conllu", "-b.conllu"}
+    assert {path.name for path in (tmp_path / "out").glob("*.conllu")} == {"a.conllu", "b.conllu"}
 
 
 def test_correct(corrector: Path, texts: Path, tmp_path: Path) -> None:
-    """With --find-rate a shard is a writer of its own, as a file is for the command for files."""
+    """With --find-rate each file has a writer of its own."""
     wrong = tmp_path / "wrong"
     wrong.mkdir()
     for name in ("a.txt", "b.txt"):
         lines = (texts / name).read_text(encoding="utf-8").splitlines(keepends=True)[:7]
         (wrong / name).write_text("".join(lines).replace(" ", ", ", 30))
     edits = ""
-    for size, more in ((100, ("--find-rate",)), (5, ("--rate", 0.1))):
-        out, options = tmp_path / f"out{size}", ("--format", "edits", *QUICK, *more)
-        done("correct", corrector, wrong, out, *options, size=size)
+    for number, more in enumerate([("--find-rate",), ("--rate", 0.1)]):
+        out, options = tmp_path / f"out{number}", ("--format", "edits", *QUICK, *more)
+        done("correct", corrector, wrong, out, *options)
         found = joined(out, ".edits.tsv")
         assert found == plain(wrong, tmp_path, "correct", corrector, *options)
         edits += found
@@ -219,59 +215,55 @@ def out(small: Path, treebank: Path, tmp_path: Path) -> Path:
     return tmp_path / "out"
 
 
-def test_what_is_there_stays(out: Path, small: Path, treebank: Path) -> None:
-    """What is missing is made, and what was half written by somebody who was killed goes."""
-    shards = sorted(out.glob("0*"))
-    before = {path: path.read_text(encoding="utf-8") for path in shards}
-    shards[1].unlink()
-    shards[2].write_text("as it was")
-    (out / f".{shards[1].name}.abc.new").write_text("half")
-    result = corpus("underlying", small / "model", treebank, out)
-    assert "pyropunct: 5 of 6 shards are there already" in result.stderr
-    assert {path: path.read_text(encoding="utf-8") for path in sorted(out.glob("0*"))} == {
-        **before,
-        shards[2]: "as it was",
-    }
-    assert {path.name for path in out.iterdir()} == {path.name for path in shards} | {
-        "manifest.json",
-        "rejects.tsv",
-    }
+def test_what_is_there_stays(out: Path, small: Path, treebank: Path, tmp_path: Path) -> None:
+    """Unless its file has changed; what a killed worker has half written goes."""
+    again = tmp_path / "treebank"
+    shutil.copytree(treebank, again)  # with the times of the files
+    first, second = out / "a.brackets.txt", out / "b.brackets.txt"
+    before = first.read_text(encoding="utf-8"), second.read_text(encoding="utf-8")
+    first.write_text("as it was")
+    second.unlink()
+    (out / f".{second.name}.abc.new").write_text("half")
+    result = corpus("underlying", small / "model", again, out)
+    assert "pyropunct: 1 of 2 files are there already" in result.stderr
+    assert (first.read_text(encoding="utf-8"), second.read_text(encoding="utf-8")) == ("as it was", before[1])
+    results = {path.name for one in (first, second) for path in (one, Path(f"{one}.made.json"))}
+    assert {path.name for path in out.iterdir()} == {"corpus.json", "rejects.tsv"} | results
+    os.utime(again / "a.conllu")
+    done("underlying", small / "model", again, out)
+    assert first.read_text(encoding="utf-8") == before[0]
 
 
-def test_nothing_else_gets_mixed_in(
-    out: Path, small: Path, model_with_parser: Path, treebank: Path, tmp_path: Path
-) -> None:
+def test_nothing_else_gets_mixed_in(out: Path, small: Path, model_with_parser: Path, treebank: Path) -> None:
     kept = {path.name: path.read_bytes() for path in out.iterdir()}
-    other = tmp_path / "other"
-    shutil.copytree(treebank, other)
-    (other / "a.conllu").write_text((treebank / "a.conllu").read_text(encoding="utf-8") + "\n\n")
-    model, end = small / "model", ": choose another folder"
+    model = small / "model"
     refused = [
-        (refusal("underlying", model_with_parser, treebank, out), "this model"),
-        (refusal("underlying", model, treebank, out, size=6), "shards of this size (it was 5, not 6)"),
-        (
-            refusal("underlying", model, treebank, out, "--format", "text"),
-            "these settings (format was 'brackets', not 'text')",
-        ),
-        (
-            refusal("underlying", model, other, out),
-            "this input (the first file that differs: a.conllu)",
-        ),
-        (
-            refusal("underlying", model, treebank / "a.conllu", out),
-            f"this input (the first file that differs: {treebank / 'a.conllu'})",
-        ),
-        (refusal("evaluate", model, treebank, out), "this task (it was 'underlying', not 'evaluate')"),
+        (refusal("underlying", model_with_parser, treebank, out), "another model"),
+        (refusal("underlying", model, treebank, out, "--format", "text"), "format 'brackets', not 'text'"),
+        (refusal("evaluate", model, treebank, out), "task 'underlying', not 'evaluate'"),
     ]
     for line, what in refused:
-        assert line == f"{out}: holds results that are not of {what}{end}"
+        assert line == f"{out}: holds results with {what}: choose another folder"
     assert {path.name: path.read_bytes() for path in out.iterdir()} == kept
+
+
+def test_results_have_the_paths_of_their_files(small: Path, treebank: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    for name in ("x", "y"):
+        shutil.copytree(treebank, folder / name)
+    done("underlying", small / "model", f"{folder}/*/a.conllu", tmp_path / "out")
+    assert (tmp_path / "out" / "x" / "a.brackets.txt").read_text() == joined(
+        tmp_path / "out" / "y", "a.brackets.txt"
+    )
+    shutil.copy(folder / "x" / "a.conllu", folder / "x" / "b.conllu")
+    line = refusal("underlying", small / "model", folder, tmp_path / "out")
+    assert line.endswith(f"its result would have the name of that of {folder}/x/b.conllu: rename one")
 
 
 # What cannot be used
 
 
-def test_bad_sentences_do_not_stop_a_shard(small: Path, treebank: Path, tmp_path: Path) -> None:
+def test_bad_sentences_do_not_stop_the_work(small: Path, treebank: Path, tmp_path: Path) -> None:
     blocks = (treebank / "a.conllu").read_text(encoding="utf-8").split("\n\n")[:4]
     lines = blocks[1].split("\n")
     broken = "\n".join([*lines[:-1], lines[-1].replace("\t", " ")])
@@ -283,7 +275,7 @@ def test_bad_sentences_do_not_stop_a_shard(small: Path, treebank: Path, tmp_path
     (tmp_path / "good.conllu").write_text("\n\n".join([blocks[0], *blocks[2:]]) + "\n\n", encoding="utf-8")
     for task, ending in (("underlying", ".brackets.txt"), ("restore", ".txt")):
         out = tmp_path / task
-        result = corpus(task, small / "model", folder, out, size=3)
+        result = corpus(task, small / "model", folder, out)
         assert result.exit_code == 0
         assert f"{out}/rejects.tsv: lines and sentences that could not be used: 3\n" in result.stderr
         assert joined(out, ending) == invoke(task, small / "model", tmp_path / "good.conllu").stdout
@@ -297,15 +289,15 @@ def test_bad_sentences_do_not_stop_a_shard(small: Path, treebank: Path, tmp_path
         ]
         assert "1 column, not 10" in rejects[0][2]
         assert "which is not UTF-8" in rejects[2][2]
-    evaluated = corpus("evaluate", small / "model", folder, tmp_path / "sums", "--json", size=3)
+    evaluated = corpus("evaluate", small / "model", folder, tmp_path / "sums", "--json")
     found = json.loads(evaluated.stdout)
     assert [found[name] for name in ("sentences", "omitted", "malformed")] == [3, 1, 2]
 
 
 def test_bad_lines_are_left_as_they_were(model_with_parser: Path, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes(b"Go\nan \xff here\nGo\n")
-    done("restore", model_with_parser, tmp_path / "a.txt", tmp_path / "out", *QUICK, size=2)
-    found = b"".join(path.read_bytes() for path in sorted((tmp_path / "out").glob("0*.txt")))
+    done("restore", model_with_parser, tmp_path / "a.txt", tmp_path / "out", *QUICK)
+    found = (tmp_path / "out" / "a.txt").read_bytes()
     assert found.splitlines()[1] == b"an \xff here"
     assert found.splitlines()[0] == found.splitlines()[2]
     [reject] = (tmp_path / "out" / "rejects.tsv").read_text().splitlines()
@@ -324,11 +316,13 @@ def test_bad_places(small: Path, treebank: Path, tmp_path: Path) -> None:
     (full / "thesis.tex").touch()
     assert refusal("evaluate", model, empty, tmp_path / "out") == f"{empty}: there is no file in it"
     (empty / "a.conllu").touch()
-    assert refusal("evaluate", model, empty, tmp_path / "out") == f"{empty}: there is no sentence in it"
+    *_, told, last = corpus("evaluate", model, empty, tmp_path / "out").stderr.splitlines()
+    assert told.endswith("rejects.tsv: lines and sentences that could not be used: 1")
+    assert last == f"pyropunct: {empty}: no sentence can be used"
     (empty / "a.pdf").touch()
     assert "a.pdf: is not CoNLL-U by its name" in refusal("evaluate", model, empty, tmp_path / "out")
     assert refusal("evaluate", model, treebank, file) == f"{file}: is a file, not a folder for results"
-    assert f"{full}: holds other things than the results" in refusal("evaluate", model, treebank, full)
+    assert f"{full}: holds other things than results" in refusal("evaluate", model, treebank, full)
     inside = treebank / "out"
     assert refusal("evaluate", model, treebank, inside) == (
         f"{inside}: is in {treebank}, which is read: choose another folder"
@@ -355,25 +349,22 @@ def test_two_at_a_time(out: Path, small: Path, treebank: Path) -> None:
     assert line == f"{out}: the same command is at work there already"
 
 
-def test_what_cannot_be_made_is_told(
-    small: Path, treebank: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from pyropunct.cli.shards import make
-
-    out = tmp_path / "out"
-
-    def made(job: Any, shard: Any) -> Any:
-        (out / f".{job.path(shard).name}.abc.new").write_text("half, by a worker that was killed")
-        return make(job, shard._replace(file="gone.conllu") if shard.number == 2 else shard)
-
-    monkeypatch.setattr("pyropunct.cli.cluster.make", made)
-    result = corpus("underlying", small / "model", treebank, out)
-    assert not list(out.glob(".*"))
+def test_what_cannot_be_made_is_told(small: Path, treebank: Path, tmp_path: Path) -> None:
+    """The other files are made."""
+    folder, out = tmp_path / "in", tmp_path / "out"
+    shutil.copytree(treebank, folder)
+    (folder / "c.conllu.gz").write_bytes((folder / "b.conllu.gz").read_bytes()[:-20])
+    result = corpus("underlying", small / "model", folder, out)
     *_, told, last = without_log(result.stderr).splitlines()
     assert result.exit_code == FAILURE
-    assert re.fullmatch(r"pyropunct: shard 2 \(.*a\.conllu:\d+\): gone\.conllu: there is no such file", told)
-    last_words = "1 of 6 shards could not be made, the first of them 2; the same command tries them again"
+    assert told.startswith(f"pyropunct: {folder / 'c.conllu.gz'}: cannot be decompressed: ")
+    last_words = "1 of 3 files could not be made; the same command tries them again"
     assert last == f"pyropunct: {out}: {last_words}"
+    assert {path.name for path in out.glob("*.txt")} == {"a.brackets.txt", "b.brackets.txt"}
+    for number in range(10):
+        shutil.copy(folder / "c.conllu.gz", folder / f"c{number}.conllu.gz")
+    result = corpus("underlying", small / "model", folder, out)
+    assert "pyropunct: 10 files in a row have failed, the last with: " in result.stderr
 
 
 def test_options_are_those_of_the_commands() -> None:
@@ -386,7 +377,7 @@ def test_options_are_those_of_the_commands() -> None:
         own = group.get_command(click.Context(group), name)
         assert own is not None
         names = {one.name for one in own.params}
-        assert {"model", "given", "out", "trust_variants", "threads", "shard_size"} <= names
+        assert {"model", "given", "out", "trust_variants", "threads"} <= names
         assert not names & {"score", "places", "file"}
 
 
@@ -402,35 +393,42 @@ def waited(condition: Callable[[], bool], process: "subprocess.Popen[str]") -> N
 
 
 def test_a_worker_is_killed_and_the_command_ended(small: Path, tmp_path: Path) -> None:
-    """Another worker takes its place; ended as by Ctrl-C, the command leaves no half shard, and goes on."""
+    """Another worker takes its place; ended as by Ctrl-C, the command leaves nothing half, and resumes."""
     psutil = pytest.importorskip("psutil")
-    model, file, out = small / "model", small / "dev.conllu", tmp_path / "out"
-    temporary = tmp_path / "temporary"
+    model, folder, out, temporary = (
+        small / "model",
+        tmp_path / "in",
+        tmp_path / "out",
+        tmp_path / "temporary",
+    )
+    folder.mkdir()
     temporary.mkdir()
-    arguments = ("corpus", "underlying", model, file, out, "--processes", 1, "--shard-size", 1)
+    blocks = (small / "dev.conllu").read_text(encoding="utf-8").split("\n\n")[:12]
+    for number, block in enumerate(blocks):
+        (folder / f"{number:03}.conllu").write_text(f"{block}\n\n", encoding="utf-8")
     process = subprocess.Popen(
-        command(*arguments),
+        command("corpus", "underlying", model, folder, out, "--processes", 1),
         env=environment(TMPDIR=str(temporary)),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
 
-    def shards() -> int:
-        return len(list(out.glob("0*.txt")))
+    def made() -> int:
+        return len(list(out.glob("*.txt")))
 
-    waited(lambda: shards() > 0, process)
+    waited(lambda: made() > 0, process)
     worker = max(psutil.Process(process.pid).children(recursive=True), key=lambda one: one.create_time())
     worker.send_signal(signal.SIGKILL)
-    before = shards()
-    waited(lambda: shards() > before + 1, process)
+    before = made()
+    waited(lambda: made() > before + 1, process)
     process.terminate()
     stdout, stderr = process.communicate()
     # Python's tracker of resources may miss those of the killed worker, and say so.
-    told = [line for line in stderr.splitlines() if line.startswith("pyropunct: ")]
+    told = [line for line in stderr.splitlines() if line.startswith("pyropunct: ") and " so far" not in line]
     assert (process.returncode, stdout, told) == (INTERRUPTED, "", ["pyropunct: interrupted"])
     assert not list(out.glob(".*.new"))
     assert not list(temporary.glob("pyropunct-*"))
-    assert 0 < shards() < 30
-    done("underlying", model, file, out, size=1)
-    assert joined(out, ".txt") == printed("underlying", model, file, "--threads", 1)
+    assert 0 < made() < len(blocks)
+    done("underlying", model, folder, out)
+    assert made() == len(blocks)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pyropunct.errors import InputError
-from pyropunct.text.inputs import contents, files_of, kind_of, names_of
+from pyropunct.text.inputs import contents, files_of, kind_of
 
 TEXT = b"however the meeting ended\n" * 20_000
 
@@ -61,12 +61,6 @@ def test_no_files(tmp_path: Path) -> None:
         files_of(str(tmp_path))
     with pytest.raises(InputError, match="there is no file of this name"):
         files_of(str(tmp_path / "*.txt"))
-
-
-def test_names_tell_where_files_are() -> None:
-    files = ["x/en/1.txt", "x/fr/1.txt.gz", "x/fr/Le Monde (2).conllu", f"x/{'é' * 300}.txt"]
-    assert names_of(files) == ["en-1", "fr-1", "fr-Le-Monde-2", "é" * 50]
-    assert names_of(["x/a.txt"]) == ["a"]
 
 
 def test_what_is_missing_is_told_for_the_folder_of_the_source(
