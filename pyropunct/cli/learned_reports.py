@@ -2,18 +2,21 @@
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from pyropunct.cli import console
 from pyropunct.cli.report import Report
 from pyropunct.punctuator import Punctuator
 from pyropunct.tables import NO_VALUE, Table, cells_table
+from pyropunct.tasks.explain.beside import PAGE
 from pyropunct.tasks.explain.derivations import Example
 from pyropunct.tasks.explain.grew import grew_query
 from pyropunct.tasks.explain.learned_rules import OCCURRING
 from pyropunct.tasks.explain.relations import RelationPunctemes, SymmetryWeight
+from pyropunct.tasks.explain.shares import Share
 from pyropunct.tasks.explain.sprouted import CLAUSES, DASHES, ENDS, RELATIONS
-from pyropunct.tasks.explain.typology import PAIRS, Comparison, Share
+from pyropunct.tasks.explain.typology import PAIRS, Comparison
 from pyropunct.text.marks import display, displayed_string
 from pyropunct.treebank.sentence import Sentence
 
@@ -196,6 +199,7 @@ SHORT = (CLAUSES, ENDS, DASHES)
 
 TITLES = {
     RELATIONS: "What constituents of each relation sprout",
+    PAGE: "What stands beside constituents on the page",
     CLAUSES: "Where constituents stand in the clause, and commas that set them off",
     ENDS: "Final marks",
     DASHES: "Dashes for a copula, on the page",
@@ -204,7 +208,7 @@ TITLES = {
 
 _SHARE = ("share", "low", "high", "expected", "total")
 _NOTHING = (None,) * len(_SHARE)
-LANGUAGE_COLUMNS = ("table", "of", "outcome", "language", *_SHARE, "differs", "seed", "note")
+LANGUAGE_COLUMNS = ("table", "of", "outcome", "language", *_SHARE, "differs", "seed", "note", "file")
 """Of the table for programs, which has a row for each outcome in each language; shares are from 0 to 1."""
 
 NOT_ANNOTATED = "not annotated"
@@ -212,16 +216,32 @@ NOT_ANNOTATED = "not annotated"
 
 
 def typology_report(
-    languages: Mapping[str, Mapping[str, str]], compared: Sequence[Comparison], shown: Sequence[Comparison]
+    languages: Mapping[str, Mapping[str, str]],
+    compared: Sequence[Comparison],
+    shown: Sequence[Comparison],
+    files: Mapping[str, str] = MappingProxyType({}),
 ) -> LearnedReport:
-    """Languages, with functions of marks, side by side; people see the rows that are ``shown``."""
+    """Languages, with functions of marks, side by side; people see the rows that are ``shown``.
+
+    :param files: the treebank of each language, for programs.
+    """
     learned, prominent = list[Learned](), list[Learned]()
     for one in compared:
         for place, (language, share) in enumerate(zip(languages, one.shares, strict=True)):
             note = NOT_ANNOTATED if place in one.unused else None
             if share is not None or note:
                 numbers = _NOTHING if share is None else (share.value, share.low, share.high, *share[:2])
-                cells = (one.table, one.of, one.outcome, language, *numbers, one.differs, one.seed, note)
+                cells = (
+                    one.table,
+                    one.of,
+                    one.outcome,
+                    language,
+                    *numbers,
+                    one.differs,
+                    one.seed,
+                    note,
+                    files.get(language),
+                )
                 plain = dict(zip(LANGUAGE_COLUMNS, cells, strict=True))
                 title = f"{language}  {one.name}  {_cell(share)}"
                 learned.append(Learned(cells[:4], cells, plain, title, share.expected if share else 0.0))

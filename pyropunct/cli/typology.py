@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -46,6 +45,8 @@ def typology(
     rows: Count = 30,
     match: Annotated[str | None, Placeholder("REGEX"), pattern] = None,
     languages: Annotated[tuple[str, ...], Placeholder("NAME,..."), listed] = (),
+    by: Annotated[tuple[str, ...], Placeholder("place|length|finite|FEATURE,..."), listed] = (),
+    page: bool = False,
     examples: Examples = 0,
     plot: str | None = None,
     panels: bool = False,
@@ -62,46 +63,45 @@ def typology(
 
     Shows how often each relation sprouts commas, brackets or quotation marks, where clauses and adverbials
     stand and whether commas set them off, final marks, dashes for a copula, and outcomes of neighbouring
-    underlying marks, with intervals.
+    underlying marks, with intervals.  Of FILEs, relations with subtypes have rows for these, too, and further
+    rows tell what stands beside constituents on the page.
 
     :param rows: rows of each table and of the plot; tables for programs have all.
     :param match: only rows whose name, such as "advcl: commas on both sides", has a match of this regular
         expression.
     :param languages: only these columns, and "all".
+    :param by: split the rows of relations in FILEs: by the place of a constituent before or behind its head,
+        by length, by whether it has a finite verb of its own, or by a feature of its head word such as
+        VerbForm.
+    :param page: only what stands on the page, without any model: all arguments are FILEs.
     :param plot: SVG file for a plot with a dot and an interval for each row and language.  Rows that fewer
         than half of the languages have are left out, unless --match asks for them.
     :param panels: draw a small panel for each row instead, its languages sorted by share.
     """
     from pyropunct.cli.learned_reports import shown_rows, typology_report
-    from pyropunct.tasks.explain.sprouted import CLAUSES
-    from pyropunct.tasks.explain.typology import ALL, chosen, of_model, side_by_side
+    from pyropunct.tasks.explain.typology import ALL, chosen, side_by_side
 
     check_output(plot, SVG, models)
     if panels and plot is None:
         raise click.UsageError("--panels are drawn to a file: give --plot too")
-    if examples and (len(models) == 1 or format == "markdown"):
+    of_model = len(models) == 1 and not page
+    if of_model and by:
+        raise click.UsageError("--by splits rows of FILEs, which are missing")
+    if examples and (of_model or format == "markdown"):
         raise click.UsageError("--examples are places in FILEs; tables in Markdown have none")
     found: dict[tuple[str, ...], Sequence[Example]] = {}
-    if len(models) == 1:
-        if use.language is not None:
-            raise click.UsageError("--language is of FILE: --languages chooses among those of MODEL")
-        [name] = models
-        model = use.load(name)
-        with named(name):
-            compared = of_model(model, **vars(settings))
-        if not any(one.table == CLAUSES for one in compared):
-            console.tell(
-                f"pyropunct: {name} has no counts of places in the clause, question marks and dashes: "
-                f"typology {name} FILE... counts them in treebanks"
-            )
-        of_marks = dict(zip(model.vocabulary.tokens, model.vocabulary.functions, strict=True))
-        columns: dict[str, Mapping[str, str]] = dict.fromkeys((ALL, *model.languages), of_marks)
+    files: dict[str, str] = {}
+    if of_model:
+        compared, columns = _of_model(models[0], use, settings)
     else:
         counts = {}
         loaded: dict[str, Punctuator] = {}
-        for column, (name, file) in _columns(models).items():
-            loaded[name] = loaded.get(name) or use.load(name)
-            counts[column], places = _counted(column, name, loaded[name], use.read(file, tell=True), examples)
+        for column, (name, file) in (_pages(models) if page else _columns(models)).items():
+            files[column] = file
+            if name and name not in loaded:
+                loaded[name] = use.load(name)
+            treebank = use.read(file, tell=True)
+            counts[column], places = _counted(column, name, loaded.get(name), treebank, by, examples)
             found |= {(*cell, column): shown for cell, shown in places.items()}
         compared = side_by_side(list(counts.values()), **vars(settings))
         columns = {column: one.functions for column, one in counts.items()}
@@ -113,12 +113,33 @@ def typology(
     if not compared:
         raise UserError("no rows are left: change --match, or lower --least")
     shown = shown_rows(compared, rows, rare=match is not None)
-    report = typology_report({column: columns[column] for column in kept}, compared, shown)
+    report = typology_report({column: columns[column] for column in kept}, compared, shown, files)
     if examples:
         report.examples = found
     if plot is not None:
         _draw(plot, kept, shown if match is not None else _not_sparse(shown), panels)
     report.show(format)
+
+
+def _of_model(
+    name: str, use: TreebankUse, settings: TypologySettings
+) -> "tuple[Sequence[Comparison], dict[str, Mapping[str, str]]]":
+    """The rows of a model of several languages, and the functions of marks by column."""
+    from pyropunct.tasks.explain.sprouted import CLAUSES
+    from pyropunct.tasks.explain.typology import ALL, of_model
+
+    if use.language is not None:
+        raise click.UsageError("--language is of FILE: --languages chooses among those of MODEL")
+    model = use.load(name)
+    with named(name):
+        compared = of_model(model, **vars(settings))
+    if not any(one.table == CLAUSES for one in compared):
+        console.tell(
+            f"pyropunct: {name} has no counts of places in the clause, question marks and dashes: "
+            f"typology {name} FILE... counts them in treebanks"
+        )
+    of_marks = dict(zip(model.vocabulary.tokens, model.vocabulary.functions, strict=True))
+    return compared, dict.fromkeys((ALL, *model.languages), of_marks)
 
 
 def _columns(given: Sequence[str]) -> dict[str, tuple[str, str]]:
@@ -129,31 +150,61 @@ def _columns(given: Sequence[str]) -> dict[str, tuple[str, str]]:
             groups.append([place])
         else:
             groups[-1].append(place)
-    named: dict[str, tuple[str, str]] = {}
+    places = list[tuple[str, str, str]]()
     for model, *files in groups:
         if not files:
             raise click.UsageError(f"each MODEL needs a FILE behind it: {model} has none")
-        for file in files:
-            name = Path(model).name.removesuffix(MODEL_SUFFIX) if len(files) == 1 else Path(file).stem
-            if name in named:
-                raise click.UsageError(f"two languages have the same name, {name}: rename a file")
-            named[name] = model, file
-    return named
+        alone = Path(model).name.removesuffix(MODEL_SUFFIX) if len(files) == 1 else None
+        places += ((alone or _stem(file), model, file) for file in files)
+    return _by_name(places)
+
+
+def _pages(files: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """The treebank of each column, by its name, and no model."""
+    if models := [file for file in files if place_of(file).suffix == MODEL_SUFFIX]:
+        raise click.UsageError(f"--page needs no model: leave out {models[0]}")
+    return _by_name([(_stem(file), "", file) for file in files])
+
+
+def _stem(file: str) -> str:
+    """The name of a treebank: fi_tdt for fi_tdt-ud-train.conllu."""
+    return Path(file).stem.partition("-ud-")[0]
+
+
+def _by_name(places: Sequence[tuple[str, str, str]]) -> dict[str, tuple[str, str]]:
+    """Models and files by the names of their columns."""
+    found: dict[str, tuple[str, str]] = {}
+    for name, model, file in places:
+        if name in found:
+            raise click.UsageError(f"two languages have the same name, {name}: rename a file")
+        found[name] = model, file
+    return found
 
 
 def _counted(
-    column: str, name: str, model: "Punctuator", treebank: "Treebank", most: int
+    column: str,
+    name: str,
+    model: "Punctuator | None",
+    treebank: "Treebank",
+    by: Sequence[str],
+    most: int,
 ) -> "tuple[LanguageCounts, dict[Cell, list[Example]]]":
-    """What a model expects in a treebank, and at most so many examples of each cell."""
+    """What a model expects in a treebank, or only the page has, and at most so many examples of each cell."""
+    from pyropunct.tasks.explain.beside import examples_beside
     from pyropunct.tasks.explain.sprouted import sprouted_examples
-    from pyropunct.tasks.explain.typology import language_counts
+    from pyropunct.tasks.explain.typology import language_counts, page_counts
 
+    if model is None:
+        sentences = list(treebank)
+        return page_counts(sentences, by), examples_beside(sentences, most, by)
     own, treebank = for_treebank(model, treebank)
     sentences = list(treebank)
     with named(name), console.sentence_bar(column, (3 if most else 2) * len(sentences)) as advance:
-        counts = language_counts(own, sentences, advance)
-        shown = partial(sprouted_examples, own, sentences, most, advance, functions=counts.functions)
-        return counts, shown() if most else {}
+        counts = language_counts(own, sentences, advance, by)
+        if not most:
+            return counts, {}
+        shown = sprouted_examples(own, sentences, most, advance, functions=counts.functions, by=by)
+    return counts, shown | examples_beside(sentences, most, by)
 
 
 def _not_sparse(rows: "Sequence[Comparison]") -> "list[Comparison]":

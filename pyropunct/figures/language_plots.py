@@ -88,9 +88,20 @@ def panels_svg(languages: Sequence[str], rows: Sequence[Comparison]) -> bytes:
                 _draw_row(axes, number, languages, rows[number], longest)
             else:
                 axes.set_visible(False)
-        figure.supxlabel("share and interval; vertical line: all languages; *: languages differ", fontsize=9)
+        figure.supxlabel(_caption(rows), fontsize=9)
 
     return svg(draw, PANELS * PANEL_WIDTH, down * (TITLE_HEIGHT + LINE_HEIGHT * longest) + FRAME_HEIGHT / 2)
+
+
+def _caption(rows: Sequence[Comparison]) -> str:
+    """What is drawn in some panel."""
+    has_all = any(row.first and row.shares[0] is not None for row in rows)
+    parts = (
+        ("share and interval", True),
+        ("vertical line: all languages", has_all),
+        ("*: languages differ", any(row.differs for row in rows)),
+    )
+    return "; ".join(part for part, is_drawn in parts if is_drawn)
 
 
 def _draw_row(axes: Axes, number: int, languages: Sequence[str], row: Comparison, longest: int) -> None:

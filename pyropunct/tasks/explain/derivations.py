@@ -18,7 +18,7 @@ from pyropunct.inference.machines.paths import Made, Path, Ways
 from pyropunct.inference.machines.products import EDITS, KEEP
 from pyropunct.models.channel.composed import SLIP
 from pyropunct.tasks import Advance
-from pyropunct.text.marks import START, UNKNOWN, Surface
+from pyropunct.text.marks import START, UNKNOWN, Surface, paired
 from pyropunct.treebank.sentence import Puncteme, Sentence, part_of
 from pyropunct.treebank.tree import Tree
 
@@ -209,7 +209,7 @@ def rule_examples(
             kept = {(pair, pair) for pair in derivation.kept}
             for rule in kept | {(edit.before, edit.after) for edit in derivation.edits}:
                 places.setdefault(rule, []).append((sentence, slot))
-    return _shown(places, most, lambda place: _example(place[0], place[0].layout.marks[place[1]], place[1]))
+    return spread(places, most, lambda place: example_of(place[0], place[0].layout.marks[place[1]], place[1]))
 
 
 def sprouting_examples(
@@ -243,7 +243,7 @@ def constituent_examples(
     for sentence, punctemes, derivations in _derived(model, sentences, advance):
         for key, word in keys_of(sentence, punctemes):
             places.setdefault(key, []).append((sentence, derivations, word))
-    return _shown(places, most, lambda place: _constituent(*place))
+    return spread(places, most, lambda place: _constituent(*place))
 
 
 def _derived(
@@ -263,14 +263,34 @@ def _constituent(sentence: Sentence, derivations: Sequence[SlotDerivation], word
     for slot in {first - 1, last}:
         explained = sprouted_marks(sentence, slot, derivations[slot])
         tokens += [mark for mark, sprouted in explained if sprouted.word == word]
-    return _example(sentence, tokens, first)
+    return example_of(sentence, tokens, first)
 
 
-def _example(sentence: Sentence, tokens: Iterable[int], slot: int) -> Example:
-    return Example(sentence.identifier, *sentence.passage(set(tokens), slot))
+def example_of(sentence: Sentence, tokens: Iterable[int], slot: int) -> Example:
+    """A place, from the first to the last of certain tokens.
+
+    It cuts no quotation: of two marks that belong together, the other one is added if it is beside the place;
+    else the one at the edge of the place is left out.
+
+    :param slot: the place without any tokens.
+    """
+    own = set(tokens)
+    words = own.intersection(sentence.layout.words)
+    placed = list(sentence.layout.placed()) if words else []
+    for pair in paired([token for _, token, _ in placed]):
+        marks = {placed[place][0] for place in pair}
+        inside = {mark for mark in marks if min(own) <= mark <= max(own)}
+        if len(inside) == 1:
+            [other] = marks - inside
+            between = {*range(other, min(own)), *range(max(own) + 1, other)}
+            if between.isdisjoint(sentence.layout.words):
+                own.add(other)
+            elif not min(words) < min(inside) < max(words):
+                own -= inside
+    return Example(sentence.identifier, *sentence.passage(own, slot))
 
 
-def _shown(
+def spread(
     of_keys: Mapping[Key, Sequence[Any]], most: int, example: Callable[[Any], Example]
 ) -> dict[Key, list[Example]]:
     """At most so many examples for each key, spread evenly over its places."""

@@ -16,7 +16,6 @@ from pyropunct.models.symmetry import CLASSES, symmetry_class
 from pyropunct.tasks import Advance
 from pyropunct.text.marks import display, displayed_string
 from pyropunct.treebank.sentence import Puncteme, Sentence
-from pyropunct.treebank.tree import Tree
 
 SYMMETRIC = {"the same on both sides", "matched", "matched and more"}
 """The classes of `pyropunct.models.symmetry.CLASSES` whose pairs are symmetric: ``, ,`` and ``“ ”``."""
@@ -125,26 +124,26 @@ def expected_pairs(
     model: FittedStory, sentences: Sequence[Sentence], advance: Advance = lambda done: None
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """(rows,) expected counts of puncteme pairs under q(T'), and (relations,) constituents."""
-    expected, counts = pairs_by_class(model, sentences, lambda tree: [0] * len(tree), 1, advance)
+    expected, counts = pairs_by_class(model, sentences, lambda sentence: [0] * len(sentence.tree), 1, advance)
     return expected[0], counts[0]
 
 
 def pairs_by_class(
     model: FittedStory,
     sentences: Sequence[Sentence],
-    class_of: Callable[[Tree], Sequence[int]],
+    class_of: Callable[[Sentence], Sequence[int]],
     classes: int,
     advance: Advance = lambda done: None,
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """`expected_pairs` for each class of constituents: (classes, rows) and (classes, relations).
 
-    :param class_of: gives the number of the class of each word's constituent.
+    :param class_of: gives the number of the class of each constituent of a sentence.
     """
     inventory = model.vocabulary.inventory
     expected = np.zeros((classes, len(inventory.rows)))
     counts = np.zeros((classes, inventory.num_relations), dtype=np.int64)
     for part, problem in model.problems(sentences):
-        of_node = np.concatenate([class_of(sentence.tree) for sentence in part])
+        of_node = np.concatenate([class_of(sentence) for sentence in part])
         of_choice = np.repeat(of_node, np.diff(problem.choice_start))
         np.add.at(expected, (of_choice, problem.rows.numpy()), posterior_pairs(problem).double().numpy())
         np.add.at(counts, (of_node, problem.relation.numpy()), 1)

@@ -1,17 +1,18 @@
 """What constituents sprout in a treebank: by relation, by their place in the clause, and at sentence ends."""
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise, product
+from itertools import product
 from typing import NamedTuple
 
 from pyropunct.fitted.fitted_story import FittedStory
 from pyropunct.tasks import Advance
 from pyropunct.tasks.explain.clauses import INITIAL, LAST, MEDIAL, POSITIONS, bare_clauses, positions
 from pyropunct.tasks.explain.derivations import Example, constituent_examples
+from pyropunct.tasks.explain.kinds import Key, Tallies, Tally, likenesses, rows_of
 from pyropunct.tasks.explain.mark_functions import (
     CLOSING,
     COMMA,
+    DASH,
     EITHER,
     FINAL,
     INVERTED,
@@ -39,16 +40,6 @@ INNER = {INITIAL: "a comma behind", MEDIAL: "commas on both sides", LAST: "a com
 BARE, BESIDE = "nominal clause without cop", "a dash between subject and predicate"
 
 
-class Tally(NamedTuple):
-    """The expected number of times that something happens, in total and for each outcome."""
-
-    total: float
-    outcomes: Mapping[str, float]
-
-
-Key = tuple[str, str]
-"""What is compared, and of what."""
-
 Cell = tuple[str, str, str]
 """A key with an outcome."""
 
@@ -65,18 +56,21 @@ class Sides(NamedTuple):
         return cls(*([(mark, functions[mark]) for mark in side] for side in (left, right)))
 
 
-def events(relation: str, place: str, sides: Sides) -> Iterator[tuple[Key, dict[str, bool]]]:
+def events(name: str, place: str, sides: Sides, like: str = "") -> Iterator[tuple[Key, dict[str, bool]]]:
     """What is compared of a constituent, and the outcomes that it has, given its place and what it sprouts.
 
-    :param relation: without its subtype.
+    A comma that a dash closes, or the other way round, is not one on one side.
+
+    :param name: the relation.
+    :param like: see `pyropunct.tasks.explain.kinds.likenesses`.
     """
+    relation = base(name)
     left, right = ([function for _, function in side] for side in sides)
     before, behind = COMMA in left, COMMA in right
     opens, closes = not (OPENING | EITHER).isdisjoint(left), not (CLOSING | EITHER).isdisjoint(right)
-    yield (
-        (RELATIONS, relation),
-        dict(zip(SPROUTED, (before and behind, before != behind, opens and closes), strict=True)),
-    )
+    one_side = before != behind and DASH not in (right if before else left)
+    has = dict(zip(SPROUTED, (before and behind, one_side, opens and closes), strict=True))
+    yield from (((RELATIONS, row), has) for row in rows_of(name, like))
     if relation in PLACED:
         is_set_off = {INITIAL: behind, MEDIAL: before and behind, LAST: before}
         yield (CLAUSES, relation), {f"is {one}": one == place for one in POSITIONS}
@@ -92,36 +86,58 @@ def events(relation: str, place: str, sides: Sides) -> Iterator[tuple[Key, dict[
         yield (ENDS, "final mark"), {"root": relation == "root"}
 
 
+class _Kind(NamedTuple):
+    """What the events of a constituent depend on, besides what it sprouts."""
+
+    relation: str
+    place: str
+    like: str
+
+
+def _kinds(sentences: Sequence[Sentence], by: Sequence[str]) -> list[list[_Kind]]:
+    """For each sentence the kind of each constituent."""
+    return [
+        [
+            _Kind(relation, POSITIONS[place], own)
+            for relation, place, own in zip(
+                sentence.tree.relations, positions(sentence.tree), like, strict=True
+            )
+        ]
+        for sentence, like in zip(sentences, likenesses(sentences, by), strict=True)
+    ]
+
+
 def sprouted_in(
-    model: FittedStory, sentences: Sequence[Sentence], advance: Advance = lambda done: None
+    model: FittedStory,
+    sentences: Sequence[Sentence],
+    advance: Advance = lambda done: None,
+    by: Sequence[str] = (),
 ) -> tuple[dict[str, str], dict[Key, Tally]]:
-    """The function of each mark in a treebank, and what constituents sprout under q(T')."""
-    inventory, vocabulary = model.vocabulary.inventory, model.vocabulary
-    expected, _ = pairs_by_class(model, sentences, positions, len(POSITIONS), advance)
+    """The function of each mark in a treebank, and what constituents sprout under q(T').
+
+    :param by: what else than relations are split by; see `pyropunct.tasks.explain.kinds`.
+    """
+    inventory, decode = model.vocabulary.inventory, model.vocabulary.decode_string
+    kinds = _kinds(sentences, by)
+    number = {
+        kind: place for place, kind in enumerate(dict.fromkeys(kind for some in kinds for kind in some))
+    }
+    own = {
+        id(sentence): [number[kind] for kind in some] for sentence, some in zip(sentences, kinds, strict=True)
+    }
+    expected, _ = pairs_by_class(model, sentences, lambda one: own[id(one)], len(number), advance)
     functions = functions_of(model, sentences, expected.sum(0))
-    totals: defaultdict[Key, float] = defaultdict(float)
-    outcomes: defaultdict[Key, defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
+    tallies = Tallies()
     for relation, place in product(PLACED, POSITIONS):  # those that do not occur are compared too
         for key, has in events(relation, place, Sides((), ())):
-            totals[key] += 0
-            outcomes[key].update(dict.fromkeys(has, 0.0))
-    for name, rows in zip(vocabulary.relations, pairwise(inventory.pair_start), strict=True):
-        for row in range(*rows):
-            left, right = map(vocabulary.decode_string, inventory.rows[row])
-            sides = Sides.of(left, right, functions)
-            for place, times in zip(POSITIONS, expected[:, row].tolist(), strict=True):
-                for key, has in events(base(name) or "(other)", place, sides) if times else ():
-                    totals[key] += times
-                    for outcome, happens in has.items():
-                        outcomes[key][outcome] += times * happens
+            tallies.add(key, has, 0)
+    sides = [Sides.of(decode(left), decode(right), functions) for left, right in inventory.rows]
+    for kind, times in zip(number, expected, strict=True):
+        for row in times.nonzero()[0].tolist():
+            for key, has in events(kind.relation, kind.place, sides[row], kind.like):
+                tallies.add(key, has, float(times[row]))
     bare = [dash for sentence in sentences for dash in bare_clauses(sentence).values()]
-    found = {
-        key: Tally(
-            round(total, DIGITS), {name: round(times, DIGITS) for name, times in outcomes[key].items()}
-        )
-        for key, total in totals.items()
-    }
-    return functions, found | {(DASHES, BARE): Tally(len(bare), {BESIDE: sum(bare)})}
+    return functions, tallies.found(DIGITS) | {(DASHES, BARE): Tally(len(bare), {BESIDE: sum(bare)})}
 
 
 DIGITS = 4
@@ -135,19 +151,17 @@ def sprouted_examples(
     advance: Advance = lambda done: None,
     *,
     functions: Mapping[str, str],
+    by: Sequence[str] = (),
 ) -> dict[Cell, list[Example]]:
     """At most ``most`` constituents that have each outcome in the best T'."""
+
+    kinds = {id(one): own for one, own in zip(sentences, _kinds(sentences, by), strict=True)}
 
     def cells(
         sentence: Sentence, punctemes: Sequence[tuple[Puncteme, Puncteme]]
     ) -> Iterator[tuple[Cell, int]]:
-        tree = sentence.tree
-        for word, (name, place, pair) in enumerate(
-            zip(tree.relations, positions(tree), punctemes, strict=True), 1
-        ):
-            known = model.vocabulary.relations[model.vocabulary.relation_number(name)]
-            sides = Sides.of(*pair, functions)
-            for key, has in events(base(known) or "(other)", POSITIONS[place], sides):
+        for word, (kind, pair) in enumerate(zip(kinds[id(sentence)], punctemes, strict=True), 1):
+            for key, has in events(kind.relation, kind.place, Sides.of(*pair, functions), kind.like):
                 yield from (((*key, outcome), word) for outcome, happens in has.items() if happens)
         yield from (((DASHES, BARE, BESIDE), word) for word, dash in bare_clauses(sentence).items() if dash)
 

@@ -29,9 +29,12 @@ from pyropunct.inference.machines.products import EDITS, TokenEdit
 from pyropunct.models.channel.languages import COMMON, Languages
 from pyropunct.punctuator import Punctuator
 from pyropunct.tasks import Advance, TypologySettings
+from pyropunct.tasks.explain.beside import PAGE, marks_beside
+from pyropunct.tasks.explain.kinds import Key, Tally
 from pyropunct.tasks.explain.learned_rules import part_by_part, require_edits
 from pyropunct.tasks.explain.mark_functions import FUNCTIONS
-from pyropunct.tasks.explain.sprouted import CLAUSES, RELATIONS, Key, Tally, sprouted_in
+from pyropunct.tasks.explain.shares import Share, share_of
+from pyropunct.tasks.explain.sprouted import CLAUSES, RELATIONS, sprouted_in
 from pyropunct.text.marks import display
 from pyropunct.treebank.sentence import Sentence
 
@@ -50,17 +53,25 @@ def language_counts(
     model: FittedStory,
     sentences: Sequence[Sentence],
     advance: Advance = lambda done: None,
+    by: Sequence[str] = (),
 ) -> LanguageCounts:
-    """Count what happens to neighbouring marks, and what relations sprout, under q(T').
+    """Count what relations sprout and what happens to neighbouring marks, under q(T'), and marks on the page.
 
     :param advance: gets each sentence twice.
+    :param by: what relations are split by; see `pyropunct.tasks.explain.kinds`.
     :raises MissingPartError: if the model's channel has no edits.
     """
     require_edits(model)
-    known, sprouted = sprouted_in(model, sentences, advance)
+    known, sprouted = sprouted_in(model, sentences, advance, by)
     edits = part_by_part(model.edit_counts, sentences, advance)
     assert edits is not None  # for there are sentences
-    return LanguageCounts(known, sprouted | _of_neighbours([*known.values()], edits))
+    page = marks_beside(sentences, by)
+    return LanguageCounts(known, sprouted | page | _of_neighbours([*known.values()], edits))
+
+
+def page_counts(sentences: Sequence[Sentence], by: Sequence[str] = ()) -> LanguageCounts:
+    """What stands on the page beside the constituents of each relation, without a model."""
+    return LanguageCounts({}, marks_beside(sentences, by))
 
 
 def _of_neighbours(functions: Sequence[str], edits: Tensor) -> dict[Key, Tally]:
@@ -73,28 +84,6 @@ def _of_neighbours(functions: Sequence[str], edits: Tensor) -> dict[Key, Tally]:
             outcomes[" ".join(TokenEdit(a, b, kind).after_of(first, second))] += times
         tallies[PAIRS, f"{first} {second}"] = Tally(float(counts[a, b].sum()), outcomes)
     return tallies
-
-
-class Share(NamedTuple):
-    """The share of an outcome: its expected number, that of all outcomes, and an interval."""
-
-    expected: float
-    total: float
-    low: float
-    high: float
-
-    @property
-    def value(self) -> float:
-        """The share, from 0 to 1."""
-        return self.expected / self.total
-
-
-def share_of(expected: float, total: float, level: float) -> Share:
-    """A share with Wilson's interval at a level; it is near Jeffreys' and allows fractional counts."""
-    z = NormalDist().inv_cdf((1 + level) / 2)
-    middle, spread = expected + z * z / 2, z * math.sqrt(expected * (1 - expected / total) + z * z / 4)
-    low, high = ((middle + sign * spread) / (total + z * z) for sign in (-1, 1))
-    return Share(expected, total, max(0.0, low), min(1.0, high))
 
 
 @dataclass(frozen=True)
@@ -170,7 +159,9 @@ def _rows(languages: Sequence[LanguageCounts], least: float, of_one: float) -> l
                 share_of(tally.outcomes[outcome], tally.total, of_one) if tally.total >= least else None
                 for tally in tallies
             )
-            unused = (place for place, tally in enumerate(tallies) if table == RELATIONS and not tally.total)
+            unused = (
+                place for place, tally in enumerate(tallies) if table in (RELATIONS, PAGE) and not tally.total
+            )
             found.append(Comparison(table, of, outcome, tuple(shares), unused=frozenset(unused)))
 
     def order(one: Comparison) -> tuple[float, float]:

@@ -13,15 +13,16 @@ from command_line import answer, complaint, invoke, printed
 from pyropunct.figures.language_plots import panels_svg, typology_svg
 from pyropunct.punctuator import Punctuator
 from pyropunct.tasks.explain.clauses import POSITIONS, bare_clauses, positions
+from pyropunct.tasks.explain.kinds import Tally
 from pyropunct.tasks.explain.mark_functions import ALONE, asks, functions_of, is_greek, mark_function
-from pyropunct.tasks.explain.sprouted import CLAUSES, ENDS, RELATIONS, SPROUTED, Sides, Tally, events
+from pyropunct.tasks.explain.shares import share_of
+from pyropunct.tasks.explain.sprouted import CLAUSES, ENDS, RELATIONS, SPROUTED, Sides, events
 from pyropunct.tasks.explain.typology import (
     PAIRS,
     Comparison,
     LanguageCounts,
     chosen,
     language_counts,
-    share_of,
     side_by_side,
 )
 from pyropunct.text.marks import START
@@ -77,6 +78,13 @@ def test_an_inverted_mark_before_a_question() -> None:
     assert found[ENDS, "? or !"] == {"¿ or ¡ before the constituent": True}
     assert found[ENDS, "root"] == {"a question mark": True, "an exclamation mark": False}
     assert (ENDS, "? or !") not in dict(events("root", "final", Sides.of((",",), (",",), SPANISH)))
+
+
+def test_a_dash_closes_what_a_comma_opens() -> None:
+    functions = {",": "comma", "–": "dash"}
+    pairs = [((",",), ()), ((",",), ("–",)), (("–",), (",",))]
+    found = [dict(events("acl:relcl", "final", Sides.of(*pair, functions))) for pair in pairs]
+    assert [one[RELATIONS, "acl:relcl"][SPROUTED[1]] for one in found] == [True, False, False]
 
 
 @pytest.mark.parametrize(
@@ -135,10 +143,11 @@ def test_counts_are_those_of_posterior_draws(small: Path) -> None:
         places = [POSITIONS[place] for place in positions(sentence.tree)]
         for tree in trees:
             for name, place, (left, right) in zip(sentence.tree.relations, places, tree, strict=True):
-                known = model.vocabulary.relations[model.vocabulary.relation_number(name)]
-                relation = known.split(":")[0] or "(other)"
+                relation = name.split(":")[0]
+                apart = name if ":" in name else f"{name} (no subtype)"
                 before, behind = ([found.functions[mark] for mark in side] for side in (left, right))
                 totals[RELATIONS, relation] += 1
+                totals[RELATIONS, apart] += 1
                 if relation == "advcl":
                     totals[CLAUSES, f"{place} advcl"] += 1
                     seen[CLAUSES, "final advcl", "a comma before"] += place == "final" and "comma" in before
@@ -147,14 +156,16 @@ def test_counts_are_those_of_posterior_draws(small: Path) -> None:
                     seen[ENDS, "root", "a question mark"] += any("?" in mark for mark in right)
                     seen[ENDS, "root", "an exclamation mark"] += any("!" in mark for mark in right)
                 commas = ("comma" in before) + ("comma" in behind)
-                if commas:
-                    seen[RELATIONS, relation, SPROUTED[2 - commas]] += 1
+                if commas and not (commas == 1 and "dash" in [*before, *behind]):
+                    for row in (relation, apart):
+                        seen[RELATIONS, row, SPROUTED[2 - commas]] += 1
                 opens, closes = (
                     any(one.startswith(which) for one in side)
                     for side, which in ((before, "opening"), (behind, "closing"))
                 )
                 if opens and closes:
                     seen[RELATIONS, relation, SPROUTED[2]] += 1
+                    seen[RELATIONS, apart, SPROUTED[2]] += 1
                 finals = [*before, *behind].count("final")
                 totals[ENDS, "final mark"] += finals
                 seen[ENDS, "final mark", "root"] += finals * (relation == "root")
@@ -316,5 +327,11 @@ def test_panels_sort_languages_by_share() -> None:
     drawn = panels_svg(["all", "a", "b", "c"], [row]).decode()
     assert re.findall(r'id="(row-[^"]*)"', drawn) == ["row-0-language-3", "row-0-language-1"]
     texts = [text.text for text in ElementTree.fromstring(drawn).iter(f"{SVG}text")]
-    assert {"a", "c", "appos"} <= {*texts}
+    assert {"a", "c", "appos", "share and interval; vertical line: all languages; *: languages differ"} <= {
+        *texts
+    }
     assert "b" not in texts
+    assert (
+        ">share and interval<"
+        in panels_svg(["a"], [Comparison(RELATIONS, "appos", SPROUTED[0], (low,))]).decode()
+    )

@@ -1,0 +1,114 @@
+"""Marks beside constituents on the page, counted by hand."""
+
+from pathlib import Path
+
+import pytest
+from command_line import answer, complaint
+
+from pyropunct.tasks.explain.beside import PAGE, examples_beside, marks_beside
+from pyropunct.tasks.explain.derivations import example_of
+from pyropunct.tasks.explain.kinds import FINITE, LENGTH, PLACE, likenesses
+from pyropunct.treebank.reading import read_text
+
+TEXT = """\
+# sent_id = behind
+1 the _ DET _ _ 2 det
+2 man _ NOUN _ _ 7 nsubj
+3 , _ PUNCT _ _ 5 punct
+4 who _ PRON _ _ 5 nsubj
+5 saw _ VERB _ VerbForm=Fin 2 acl:relcl
+6 , _ PUNCT _ _ 5 punct
+7 left _ VERB _ VerbForm=Fin 0 root
+8 . _ PUNCT _ _ 7 punct
+
+# sent_id = end
+1 people _ NOUN _ _ 0 root
+2 — _ PUNCT _ _ 4 punct
+3 who _ PRON _ _ 4 nsubj
+4 saw _ VERB _ VerbForm=Fin 1 acl:relcl
+5 . _ PUNCT _ _ 1 punct
+
+# sent_id = other
+1 seen _ VERB _ VerbForm=Part 2 acl
+2 people _ NOUN _ _ 3 nsubj
+3 left _ VERB _ VerbForm=Fin 0 root
+
+"""
+"""Columns apart by spaces, without the last two."""
+
+
+def in_columns(text: str) -> str:
+    return "\n".join(
+        "\t".join([*line.split(" "), "_", "_"]) if line[:1].isdigit() else line for line in text.split("\n")
+    )
+
+
+LINES = in_columns(TEXT)
+
+
+def test_marks_beside_by_hand() -> None:
+    found = marks_beside(read_text(LINES).sentences)
+    counted = {of: (tally.total, tally.outcomes) for (table, of), tally in found.items() if table == PAGE}
+    assert counted["before acl:relcl"] == (2, {"a comma": 1, "another mark": 1})
+    assert counted["behind acl:relcl"] == (1, {"a comma": 1, "another mark": 0})
+    assert counted["on both sides of acl:relcl"] == (1, {"commas": 1})
+    assert counted["behind acl (no subtype)"] == (1, {"a comma": 0, "another mark": 0})
+    assert counted["before acl"] == counted["before acl:relcl"]  # nothing stands before the other one
+    assert "before acl (no subtype)" not in counted
+    assert not any("nsubj (no subtype)" in of or "root" in of for of in counted)
+
+
+def test_examples_have_the_marks_of_their_row() -> None:
+    found = examples_beside(read_text(LINES).sentences, 2)
+    [comma] = found[PAGE, "before acl:relcl", "a comma"]
+    [dash] = found[PAGE, "before acl:relcl", "another mark"]
+    assert (comma.id, comma.place) == ("behind", ", who saw ,")
+    assert (dash.id, dash.place) == ("end", "— who saw .")
+
+
+def test_what_constituents_are_like() -> None:
+    like = likenesses(read_text(LINES).sentences, [PLACE, LENGTH, FINITE, "VerbForm"])
+    assert like[0][3] == ", behind its head, 2–3 words, finite, VerbForm=Fin"
+    assert like[2][0] == ", before its head, 1 word, not finite, VerbForm=Part"
+    assert like[2][2].startswith(", root, 2–3 words")
+    [[word, *_]] = likenesses([read_text(LINES.replace("VerbForm=Fin", "_")).sentences[2]], [FINITE])
+    assert word == ", finite or not is unknown"
+
+
+@pytest.mark.parametrize("options", [(), ("--by", "place")])
+def test_a_page_needs_no_model(options: tuple[str, ...], tmp_path: Path) -> None:
+    file = tmp_path / "xx_made-ud-test.conllu"
+    file.write_text(LINES, encoding="utf-8")
+    value = answer("typology", "--page", file, "--least", 1, "--match", "before acl:relcl.*a comma", *options)
+    [row] = value["shares"]
+    assert row["of"] == "before acl:relcl" + (", behind its head" if options else "")
+    assert (row["language"], row["file"]) == ("xx_made", str(file))
+    assert (row["expected"], row["total"], row["share"]) == (1, 2, 0.5)
+    assert 0 < row["low"] < 0.5 < row["high"] < 1
+
+
+def test_a_page_has_no_model(small: Path) -> None:
+    assert "needs no model" in complaint(2, "typology", "--page", small / "model", small / "dev.conllu")
+    assert "--by splits rows of FILEs" in complaint(2, "typology", small / "model", "--by", "place")
+
+
+QUOTING = """\
+1 um _ DET _ _ 2 det
+2 caso _ NOUN _ _ 0 root
+3 que _ PRON _ _ 6 nsubj
+4 é _ AUX _ _ 6 cop
+5 " _ PUNCT _ _ 6 punct
+6 sistema _ NOUN _ _ 2 acl:relcl
+7 de _ ADP _ _ 8 case
+8 mérito _ NOUN _ _ 6 nmod
+9 " _ PUNCT _ _ 6 punct
+
+"""
+
+
+def test_a_place_cuts_no_quotation() -> None:
+    """The bare constituent gets the closing mark; the one inside of the quotation has no mark of it."""
+    [sentence] = read_text(in_columns(QUOTING)).sentences
+    quoted = example_of(sentence, sentence.layout.words[2:7], 3)
+    inside = example_of(sentence, (7, 8, 9), 5)
+    assert (quoted.place, inside.place) == ('que é " sistema de mérito "', "de mérito")
