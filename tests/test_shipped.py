@@ -82,7 +82,7 @@ def test_the_page_on_trees() -> None:
 def test_settings_are_those_of_load_and_of_each_call_and_of_the_command(
     punctuator: pyropunct.Punctuator, settings: dict[str, Any]
 ) -> None:
-    text = "However the meeting, which lasted three hours ended without a vote"
+    text = "My brother, who lives in Boston called yesterday"
     called = punctuator(text, **settings)
     assert called == pyropunct.load("en", **settings)(text)
     flags = {("keep", False): ["--anew"]}
@@ -93,7 +93,7 @@ def test_settings_are_those_of_load_and_of_each_call_and_of_the_command(
         if word is not True
     ]
     assert called + "\n" == CliRunner().invoke(main, ["restore", "en", "-", *options], input=text).stdout
-    assert ("meeting," in called) == (settings not in ({"keep": False}, {"hidden": ","}))
+    assert ("brother," in called) == (settings not in ({"keep": False}, {"hidden": ","}))
 
 
 def test_a_complete_sentence_gets_no_more_marks(punctuator: pyropunct.Punctuator) -> None:

@@ -33,8 +33,12 @@ PAIRED_AT_LEAST = 0.5
 EQUAL = 1e-9
 """Risks and probabilities that differ by less count as equal, since their sums are rounded."""
 
-WHOLE = 0.4
+WHOLE = 0.7
 """How much a pair of marks around a constituent counts as a whole, where a mark counts 1."""
+
+PAIR_ODDS, POWER = 0.74, 0.9
+"""A constituent has a pair at odds of the first number times the odds of its less probable mark to the power
+of the second: logistic regression on GUM dev."""
 
 ROUNDS = 4
 """How often all constituents are gone through at most."""
@@ -192,14 +196,23 @@ class _Pair(NamedTuple):
 
 
 def _pairs(draws: Draws, strings: Sequence[Sequence[str]]) -> list[_Pair]:
-    """The most probable pair of each constituent, unless it is improbable."""
+    """The most probable pair of each constituent, unless it is improbable.
+
+    Where networks were asked too, they tell only of single marks (`Draws.shares`).  Then the odds of the less
+    probable mark tell of the pair.
+    """
     number: dict[tuple[str, ...] | None, int] = {tuple(string): n for n, string in enumerate(strings)}
     partner = np.array([number.get(_partner(string), -1) for string in strings])
     found = []
     for left, right in draws.edges:
-        at_left, at_right = draws.numbers[:, left], draws.numbers[:, right]
-        both = partner[at_left] == at_right
-        shares = np.bincount(at_left[both], draws.weights[both], len(strings))
+        if draws.shares is None:
+            at_left, at_right = draws.numbers[:, left], draws.numbers[:, right]
+            both = partner[at_left] == at_right
+            shares = np.bincount(at_left[both], draws.weights[both], len(strings))
+        else:
+            less = np.minimum(draws.shares[left], draws.shares[right, partner]) * (partner >= 0)
+            odds = PAIR_ODDS * (less / np.maximum(1 - less, EQUAL)) ** POWER
+            shares = odds / (1 + odds)
         if shares.max() > FAINT:
             best = int(shares.argmax())
             found.append(_Pair((left, right), (best, int(partner[best])), float(shares.max())))

@@ -23,13 +23,10 @@ class CorrectingSettings(DecisionSettings):
     :ivar threshold: change a slot only if its new marks are at least this probable.
     :ivar typing: slips of typing in raw text that are mended first: a mark typed "twice", a space "before" or
         none "behind" a mark.
-    :ivar splices: put a semicolon for a comma that joins two English main clauses ("I like pizza, it is
-        round"); MODEL must have a parser and a reader.
     """
 
     threshold: Annotated[float, Range(0, 1)] = 0.0
     typing: str = " ".join(RULES)
-    splices: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()

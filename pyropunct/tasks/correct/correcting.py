@@ -48,7 +48,6 @@ from pyropunct.restore.rewriting import (
 from pyropunct.tasks import USUAL, CorrectingSettings
 from pyropunct.tasks.correct.channel import MOST_MARKS, ErrorChannel, String
 from pyropunct.tasks.correct.hearing import FITTED_RATE, Floats, Heard, WritersRate, WrongSentence, hear
-from pyropunct.tasks.correct.splices import mended as without_splices
 from pyropunct.tasks.explain.derivations import Derivations, SlotDerivation
 from pyropunct.text.marks import ABBREVIATION_DOT, CLOSERS, PAIRED, START, Surface, marks_of, parted
 from pyropunct.text.raw_sentence import RawSentence
@@ -98,8 +97,7 @@ class Correcting(ABC):
         are corrected in windows: see `pyropunct.restore.parses`.
 
         :param rate: that of one writer: see `decide`.
-        :raises MissingPartError: if words have to be parsed and the model has no parser, or if ``splices``
-            need a reader and it has none.
+        :raises MissingPartError: if words have to be parsed and the model has no parser.
         :raises InputError: if a slot has more than `MOST_MARKS` marks.
         """
 
@@ -117,8 +115,7 @@ class Correcting(ABC):
 
         rules = settings.typing.split()
         sources = [_mended(source, self.model, rules) for source in sources]
-        corrected = punctuated(self.model, sources, settings, decide)
-        return without_splices(self.model, corrected, settings.threshold) if settings.splices else corrected
+        return punctuated(self.model, sources, settings, decide)
 
 
 def _mended(source: Source, model: Punctuator, rules: Collection[str]) -> Source:
