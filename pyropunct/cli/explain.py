@@ -8,11 +8,11 @@ import click
 
 from pyropunct.cli import console
 from pyropunct.cli.command import command
-from pyropunct.cli.loading import SVG, TreebankUse, check_output, tell_language, write_output
+from pyropunct.cli.loading import SVG, TreebankUse, check_output, for_treebank, tell_language, write_output
 from pyropunct.cli.report import Examples, TableFormat
 from pyropunct.errors import UserError
 from pyropunct.files import MODEL_SUFFIX
-from pyropunct.limits import Count, NotNegative, Placeholder
+from pyropunct.limits import Count, NotNegative, Placeholder, Range
 from pyropunct.tasks import RuleSettings
 
 if TYPE_CHECKING:
@@ -142,47 +142,70 @@ def _check(models: Sequence[str], file: str | None, examples: int, plot: str | N
 
 @command
 def relations(
-    model: str,
-    file: str,
+    models: Annotated[tuple[str, ...], Placeholder("MODEL FILE...")],
     *,
     least: Count = 10,
+    level: Annotated[float, Range(above=0, below=1)] = 0.95,
     pairs: Count = 5,
+    page: bool = False,
     examples: Examples = 0,
     weights: NotNegative = 0,
     plot: str | None = None,
     format: TableFormat = "table",
     use: TreebankUse,
 ) -> None:
-    """List the punctemes that each relation sprouts in FILE, a CoNLL-U file, according to MODEL.
+    """List the punctemes that each relation sprouts in each FILE, a CoNLL-U file, according to MODEL.
 
     Relations are sorted by the share of symmetric punctemes: the same on both sides, or matching brackets or
     quotation marks.  Shares are expectations under q(T').  Below examples stands a query for Grew: it finds
     such places in what ``underlying MODEL FILE --format conllu`` writes.
 
     :param least: leave out relations with fewer constituents.
+    :param level: the probability that an interval covers its share.
     :param pairs: puncteme pairs to list for each relation.
+    :param page: list instead the marks that stand on both sides of constituents on the page, without any
+        model: all arguments are FILEs.
     :param weights: list this many of the largest weights of the attach model for classes of symmetry, such as
         "the same on both sides", and relations; not in tsv tables.
     :param plot: SVG file for a plot with a bar for each relation.
     """
-    from pyropunct.cli.learned_reports import relation_report
+    from pyropunct.cli.learned_reports import joined
+    from pyropunct.cli.relation_reports import relation_report
+    from pyropunct.tasks.explain.beside import pairs_beside
     from pyropunct.tasks.explain.derivations import sprouting_examples
     from pyropunct.tasks.explain.grew import relation_names
     from pyropunct.tasks.explain.relations import relation_punctemes, symmetry_weights
 
-    check_output(plot, SVG, (model, file))
-    punctuator, treebank = use.load_for(model, file, tell=True)
-    sentences = list(treebank)
-    tell_language(model, punctuator, file, sentences)
-    with console.sentence_bar("relations", len(sentences)) as advance:
-        learned = relation_punctemes(punctuator, sentences, least=least, advance=advance)
-    if plot is not None:
-        from pyropunct.figures.plots import relations_svg
+    model, files = (None, models) if page else (models[0], models[1:])
+    if not files:
+        raise click.UsageError("MODEL needs a FILE behind it")
+    if page and (examples or weights):
+        raise click.UsageError("--page has no --weights; typology --page has --examples of the page")
+    if plot is not None and len(files) > 1:
+        raise click.UsageError("--plot is for one FILE")
+    check_output(plot, SVG, models)
+    loaded, reports = None if model is None else use.load(model), []
+    for file in files:
+        treebank = use.read(file, tell=True)
+        punctuator, names = None, None
+        if loaded is not None:
+            punctuator, treebank = for_treebank(loaded, treebank)
+        sentences = list(treebank)
+        if punctuator is None:
+            learned = pairs_beside(sentences, least=least)
+        else:
+            tell_language(models[0], punctuator, file, sentences)
+            names = relation_names(punctuator, sentences)
+            with console.sentence_bar("relations", len(sentences)) as advance:
+                learned = relation_punctemes(punctuator, sentences, least=least, advance=advance)
+        if plot is not None:
+            from pyropunct.figures.plots import relations_svg
 
-        write_output(plot, relations_svg(learned))
-    about = {"model": model, "file": file, "sentences": len(sentences)}
-    about |= console.plain_omissions(treebank.omitted)
-    shown = symmetry_weights(punctuator)[:weights] if weights else None
-    report = relation_report(learned, pairs, shown, about, relation_names(punctuator, sentences))
-    report.find(sprouting_examples, punctuator, sentences, examples)
-    report.show(format)
+            write_output(plot, relations_svg(learned))
+        about = {"model": model, "file": file, "sentences": len(sentences)}
+        about |= console.plain_omissions(treebank.omitted)
+        shown = symmetry_weights(punctuator)[:weights] if weights and punctuator is not None else None
+        reports.append(relation_report(learned, pairs, shown, about, names, level=level))
+        if punctuator is not None:
+            reports[-1].find(sprouting_examples, punctuator, sentences, examples)
+    joined(reports).show(format)

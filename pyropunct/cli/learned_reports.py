@@ -1,7 +1,8 @@
 """What commands show that was learned, with examples: punctemes of relations, and languages."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import count
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -11,13 +12,11 @@ from pyropunct.punctuator import Punctuator
 from pyropunct.tables import NO_VALUE, Table, cells_table
 from pyropunct.tasks.explain.beside import PAGE
 from pyropunct.tasks.explain.derivations import Example
-from pyropunct.tasks.explain.grew import grew_query
 from pyropunct.tasks.explain.learned_rules import OCCURRING
-from pyropunct.tasks.explain.relations import RelationPunctemes, SymmetryWeight
 from pyropunct.tasks.explain.shares import Share
 from pyropunct.tasks.explain.sprouted import CLAUSES, DASHES, ENDS, RELATIONS
 from pyropunct.tasks.explain.typology import PAIRS, Comparison
-from pyropunct.text.marks import display, displayed_string
+from pyropunct.text.marks import display
 from pyropunct.treebank.sentence import Sentence
 
 Found = Mapping[Any, Sequence[Example]]
@@ -90,14 +89,14 @@ class LearnedReport:
     def _told(self) -> Iterable[Table[Any] | str]:
         """The tables; then the examples, one a line, under titles. A title without examples says so."""
         yield from self.tables
-        examples = self.examples or {}
+        examples, number = self.examples or {}, count(1)
         for one in () if self.examples is None else self.prominent:
             found = examples.get(one.key, ())
             if found or one.occurs:
                 yield ""
                 yield one.title if found else f"{one.title}: nowhere in the best underlying trees"
             for example in found:
-                yield f"  {example.id}: {example.text}"
+                yield f"  ({next(number)}) {example.id}: {example.text}"
             if found and one.query is not None:
                 yield f"  Grew: {one.query}"
 
@@ -109,74 +108,23 @@ class LearnedReport:
         return cells_table("", dict.fromkeys((*self.columns, *example)), rows)
 
 
-# Relations
-
-EMPTY = "ε"
-
-RELATION_LEGEND = """\
-constituents   how many have the relation
-bits           entropy of the pair of punctemes
-nonempty       share that sprouts anything, in percent
-symmetric      share that sprouts the same on both sides, or facing marks
-of nonempty    share of symmetric pairs among those that are not empty
-left, right    what a constituent sprouts on either side; ε is nothing
-share          of the constituents of the relation, in percent
-All shares are expectations, given the text.  Rare relations are left out
-(--least), and pairs that are not expected once (--pairs lists more of others)."""
-
-SHARES = ("entropy", "nonempty", "symmetric", "symmetric_of_nonempty")
-_PAIR = ("rank", "left", "right", "share", "pair_is_symmetric")
-RELATION_COLUMNS = ("relation", "constituents", *SHARES, *_PAIR)
-"""Of the table for programs, which has a row for each pair; shares are from 0 to 1."""
-
-
-def relation_report(
-    learned: Sequence[RelationPunctemes],
-    most: int,
-    weights: Sequence[SymmetryWeight] | None,
-    about: dict[str, Any],
-    names: Mapping[str, Sequence[str]],
-) -> LearnedReport:
-    """The punctemes that relations sprout: the ``most`` pairs of each; ``about`` comes first in JSON.
-
-    :param names: of each relation in the treebank.
-    :param weights: learned weights, shown after the other tables; None if they were not requested.
-    """
-    relations, pairs, frequent = list[tuple[Any, ...]](), list[Learned](), list[tuple[Any, ...]]()
-    plain = [one.to_json(most) for one in learned]
-    for one, of_one in zip(learned, plain, strict=True):
-        shares = [getattr(one, share) for share in SHARES]
-        percent = [None if share is None else 100 * share for share in shares[1:]]
-        relations.append((one.name, one.count, one.entropy, *percent))
-        for rank, (pair, of_pair) in enumerate(zip(one.pairs, of_one["pairs"], strict=False), 1):
-            left, right = map(displayed_string, (pair.left, pair.right))
-            cells = (one.name, one.count, *shares, rank, left, right, pair.share, pair.is_symmetric)
-            title = f"{one.name}  {pair.text}  {pair.share:.1%} of {one.count:,}"
-            key = one.relation, pair.left, pair.right
-            query = grew_query(names[one.relation], pair.left, pair.right)
-            pairs.append(Learned(key, cells, of_pair, title, pair.share * one.count, query))
-            if pairs[-1].occurs:
-                symmetric = "yes" if pair.is_symmetric else ""
-                frequent.append((one.name, left or EMPTY, right or EMPTY, 100 * pair.share, symmetric))
-    of_relations = {"relation": None, "constituents": None, "bits": 2}
-    of_relations |= dict.fromkeys(("nonempty", "symmetric", "of nonempty"), 1)
-    of_pairs = {"relation": None, "left": None, "right": None, "share": 1, "symmetric": None}
+def joined(reports: Sequence[LearnedReport]) -> LearnedReport:
+    """One report of several treebanks, each with tables of its own."""
+    if len(reports) == 1:
+        return reports[0]
     report = LearnedReport(
-        RELATION_COLUMNS,
-        pairs,
-        {**about, "relations": plain},
-        [
-            cells_table("What constituents of each relation sprout", of_relations, relations),
-            cells_table("Their most frequent pairs of punctemes", of_pairs, frequent, [RELATION_LEGEND]),
-        ],
-        prominent=pairs,
+        reports[0].columns,
+        [],
+        {"files": [one.whole for one in reports]},
+        [table for one in reports for table in one.tables],
     )
-    if weights is not None:
-        columns = {"relation": None, "punctemes": None, "weight": 3}
-        rows = [(one.relation or "(other)", one.symmetry, one.weight) for one in weights]
-        report.tables.append(cells_table("The largest weights of symmetry", columns, rows))
-        report.whole["weights"] = [one._asdict() for one in weights]
-    return report
+    has_examples = any(one.examples is not None for one in reports)
+    learned, prominent, examples = list[Learned](), list[Learned](), dict[Hashable, Sequence[Example]]()
+    for number, one in enumerate(reports):
+        learned += (row._replace(key=(number, row.key)) for row in one.learned)
+        prominent += (row._replace(key=(number, row.key)) for row in one.prominent)
+        examples |= {(number, key): found for key, found in (one.examples or {}).items()}
+    return replace(report, learned=learned, prominent=prominent, examples=examples if has_examples else None)
 
 
 # Languages

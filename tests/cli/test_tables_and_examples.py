@@ -41,6 +41,8 @@ def test_relations_for_programs_have_the_numbers_of_the_json(small: Path) -> Non
             " ".join(pair["right"]),
             str(pair["share"]),
             "yes" if pair["symmetric"] else "no",
+            *(str(end) for end in (pair["low"], pair["high"])),
+            value["file"],
         ]
         for one in value["relations"]
         for rank, pair in enumerate(one["pairs"], 1)
@@ -148,8 +150,8 @@ def test_examples_are_the_same_in_all_formats(small: Path) -> None:
     flat = [list(one.values()) for some in shown for one in some]
     assert [row for row in rows if row[0]] == flat
     assert all(len(some) <= 2 for some in shown)
-    for identifier, before, place, after in flat:
-        assert f"\n  {identifier}: {before}⟦{place}⟧{after}\n" in text
+    for number, (identifier, before, place, after) in enumerate(flat, 1):
+        assert f"\n  ({number}) {identifier}: {before}⟦{place}⟧{after}\n" in text
     lines = [line for line in text.splitlines() if line.startswith("  ") and "⟦" in line]
     assert len(lines) == len(flat)
 
@@ -164,7 +166,7 @@ def test_which_titles_of_examples_are_printed(capsys: pytest.CaptureFixture[str]
     assert capsys.readouterr().out.split("\n") == [
         "",
         "a",
-        "  s1: A ⟦sentence⟧.",
+        "  (1) s1: A ⟦sentence⟧.",
         "",
         "b: nowhere in the best underlying trees",
         "",

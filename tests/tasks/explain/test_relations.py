@@ -170,6 +170,7 @@ def test_the_table_has_the_numbers_of_the_json(small: Path) -> None:
             " ".join(pair["right"]) or "ε",
             f"{100 * pair['share']:.1f}",
             "yes" if pair["symmetric"] else "",
+            f"{100 * pair['low']:.1f}–{100 * pair['high']:.1f}",
         ]
         for one in value["relations"]
         for pair in one["pairs"]
