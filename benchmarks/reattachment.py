@@ -1,9 +1,11 @@
 """How often marks have the head of a treebank: by pyropunct, and by the rules of udapi, as a Markdown table.
 
-    python benchmarks/reattachment.py MODEL FILE.conllu... [--kinds]
+    python benchmarks/reattachment.py MODEL FILE.conllu[:TREEBANK.conllu]... [--kinds]
 
 First all marks hang on the root, so that no tool sees the heads of the treebank.  Then each tool starts from
 the treebank's heads: ``ud.FixPunct`` keeps those it can, and pyropunct applies its proposals of 0.9.
+
+Behind FILE:TREEBANK, pyropunct also learns from TREEBANK, such as the train part, how marks usually hang.
 ``--kinds`` prints a table for each FILE, with a column for each kind of mark.
 
 ``pip install udapi`` first; without it there are no numbers of ``ud.FixPunct``.  The MODEL ``multi``
@@ -18,7 +20,8 @@ from pathlib import Path
 
 from pyropunct.cli.loading import TreebankUse
 from pyropunct.punctuator import Punctuator
-from pyropunct.tasks.explain.guidelines import guided_heads
+from pyropunct.tasks.explain.conventions import convention_of, seen
+from pyropunct.tasks.explain.guidelines import NO_CONVENTION, guided_heads
 from pyropunct.tasks.explain.proposals import proposals
 from pyropunct.tasks.explain.reattaching import reattached
 from pyropunct.treebank.conllu_block import HEAD, UPOS
@@ -37,7 +40,7 @@ Heads = list[dict[int, int]]
 """For each sentence the heads of its marks."""
 
 
-FIX, ALONE, OURS = "`ud.FixPunct`", "guidelines alone", "pyropunct"
+FIX, ALONE, OURS, LIKE = "`ud.FixPunct`", "guidelines alone", "with T'", "by convention"
 SHOWN = ("all", ",")
 """The kinds of marks in the table of all files."""
 
@@ -49,13 +52,15 @@ def main() -> None:
     made.add_argument("--kinds", action="store_true", help="a table for each file, with all kinds of marks")
     options = made.parse_args()
     if not options.kinds:
-        of_root = [f"{kind}: {name}" for kind in SHOWN for name in (FIX, ALONE, OURS)]
+        of_root = [f"{kind}: {name}" for kind in SHOWN for name in (FIX, ALONE, OURS, LIKE)]
         header = ["from the root", "marks", *of_root, f"from its heads: {FIX}", "proposals"]
         print(f"| {' | '.join(header)} |\n|---{'|--:' * (len(header) - 1)}|")
-    for file in options.files:
+    for one in options.files:
+        file, _, like = one.partition(":")
         model, treebank = TreebankUse(threads=1).load_for(options.model, file)
         sentences = list(treebank)
-        own, found = [heads_of(sentence) for sentence in sentences], heads_by(model, sentences)
+        learned = list(TreebankUse(threads=1).read(like).with_marks(model.meant)) if like else []
+        own, found = [heads_of(sentence) for sentence in sentences], heads_by(model, sentences, learned)
         if options.kinds:
             print(f"\n{Path(file).name}\n")
             print_table(sentences, own, found)
@@ -64,7 +69,7 @@ def main() -> None:
         for kind in SHOWN:
             cells += [
                 share(sentences, own, found.get(f"{name}, from the root"), kind)
-                for name in (FIX, ALONE, OURS)
+                for name in (FIX, ALONE, OURS, LIKE)
             ]
         cells += [
             share(sentences, own, found.get(name), "all")
@@ -73,16 +78,20 @@ def main() -> None:
         print(f"| {' | '.join(cells)} |", flush=True)
 
 
-def heads_by(model: Punctuator, sentences: Sequence[Sentence]) -> dict[str, Heads]:
-    """The heads of marks by each tool, and from where it starts."""
+def heads_by(
+    model: Punctuator, sentences: Sequence[Sentence], learned: Sequence[Sentence]
+) -> dict[str, Heads]:
+    """The heads of marks by each tool, and from where it starts; conventions are learned from sentences."""
     found = {}
     for name, start in (("the root", on_the_root(sentences)), ("the treebank's heads", sentences)):
         if fixed := fix_punct(start):
             found[f"{FIX}, from {name}"] = fixed
     plain = [[((), ())] * len(sentence.tree) for sentence in sentences]
     best = [tree for (tree,) in model.underlying(sentences)]
-    for name, trees in ((ALONE, plain), (OURS, best)):
-        guided = [guided_heads(*both) for both in zip(sentences, trees, strict=True)]
+    convention = convention_of(seen(model, learned))
+    rows = [(ALONE, plain, NO_CONVENTION), (OURS, best, NO_CONVENTION), (LIKE, best, convention)]
+    for name, trees, usual in rows if learned else rows[:2]:
+        guided = [guided_heads(*both, usual) for both in zip(sentences, trees, strict=True)]
         found[f"{name}, from the root"] = [
             {mark: head for mark, (head, _) in some.items()} for some in guided
         ]

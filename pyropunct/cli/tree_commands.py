@@ -42,6 +42,7 @@ def underlying(
     sentence: SentenceId = None,
     width: Count | None = None,
     attach_punctuation: bool = False,
+    like: Annotated[str | None, Placeholder("TREEBANK")] = None,
     proposals: Literal["write", "apply"] | None = None,
     mark: Annotated[tuple[str, ...], Placeholder("MARK")] = (),
     least: Annotated[float, Range(0, 1)] | None = None,
@@ -55,7 +56,8 @@ def underlying(
     :param samples: draw this many trees from the posterior.
     :param width: with --format svg: cut longer sentences into rows of this many pixels; by default 1200.
     :param attach_punctuation: with --format conllu: give each mark the head that the guidelines of UD and
-        the best underlying tree give it.
+        the best underlying tree give it, or that it would usually have in FILE.
+    :param like: with --attach-punctuation: a treebank to learn from which heads are usual, instead of FILE.
     :param proposals: with --format conllu: "write" these other heads into MISC, where an annotator adds
         PunctAccept=Yes; then "apply" those that have it.
     :param mark: with --format report or tsv: report on this mark alone; repeatable.
@@ -68,6 +70,8 @@ def underlying(
     check_attach(attach_punctuation, shape)
     if proposals and (shape != "conllu" or attach_punctuation or samples):
         raise UserError("--proposals goes with --format conllu, without --attach-punctuation and --samples")
+    if like is not None and not attach_punctuation:
+        raise UserError("--like is a treebank of heads of marks: use it with --attach-punctuation")
     if width is not None and shape != "svg":
         raise UserError("--width is that of a drawing: use it with --format svg")
     if samples and shape in ("report", "tsv"):
@@ -84,6 +88,7 @@ def underlying(
         proposed,
     )
     from pyropunct.figures.layout import MOST_DRAWINGS
+    from pyropunct.tasks.explain.conventions import convention_of, seen
     from pyropunct.tasks.explain.proposals import LEAST
 
     least = LEAST if least is None else least
@@ -93,12 +98,14 @@ def underlying(
     sentences = usable(items)
     tell_language(model, punctuator, file, sentences)
     if shape in ("report", "tsv"):
-        found = maintainer_report(punctuator, items, least, mark)
+        found = maintainer_report(punctuator, treebank, items, least, mark)
         found.show("tsv" if shape == "tsv" else "text")
         return
     if proposals:
         written = WrittenReport("conllu", None)
-        texts = proposed(punctuator, sentences, least) if proposals == "write" else accepted(sentences)
+        texts = (
+            proposed(punctuator, treebank, sentences, least) if proposals == "write" else accepted(sentences)
+        )
         show_each("writing", written, treebank, items, ([text] for text in texts))
         return
     if shape == "svg" and (number := len(sentences) * max(samples, 1)) > MOST_DRAWINGS:
@@ -106,7 +113,11 @@ def underlying(
             f"--format svg draws at most {MOST_DRAWINGS} trees, not {number}: choose one with --sentence, "
             "or make a page of all with --format html"
         )
-    report = UnderlyingReport(shape, None, punctuator, attach_punctuation)
+    convention = None
+    if attach_punctuation:
+        source = treebank if like is None else use.read(like).with_marks(punctuator.meant)
+        convention = convention_of(seen(punctuator, list(source)))
+    report = UnderlyingReport(shape, None, punctuator, convention)
     show_each("underlying", report, treebank, items, punctuator.underlying(sentences, samples))
     report.draw(treebank, model, width)
     if report.num_words:
@@ -130,11 +141,13 @@ def underlying_work(
     """What the command does with a part of a corpus."""
     from pyropunct.cli.sources import Tools, text_work
     from pyropunct.cli.tree_reports import UnderlyingReport, WrittenReport
+    from pyropunct.tasks.explain.guidelines import NO_CONVENTION
 
     check_attach(attach_punctuation, format)
 
     def tools(punctuator: "Punctuator") -> Tools:
-        report = UnderlyingReport(format, None, punctuator, attach_punctuation, counts_slips=False)
+        convention = NO_CONVENTION if attach_punctuation else None  # a part does not tell
+        report = UnderlyingReport(format, None, punctuator, convention, counts_slips=False)
         shown = report.conllu if format == "conllu" else report.text
 
         def texts(sentences: "Sequence[Sentence]") -> Iterator[str | None]:

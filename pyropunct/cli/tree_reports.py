@@ -14,8 +14,9 @@ from pyropunct.figures.page import page_html
 from pyropunct.punctuator import Punctuator
 from pyropunct.tables import cells_table
 from pyropunct.tasks.explain.annotation import Finding, findings
+from pyropunct.tasks.explain.conventions import convention_of, habits, seen
 from pyropunct.tasks.explain.derivations import Derivations, SlotDerivation
-from pyropunct.tasks.explain.guidelines import is_word
+from pyropunct.tasks.explain.guidelines import Convention, is_word
 from pyropunct.tasks.explain.proposals import Proposal, proposals
 from pyropunct.tasks.explain.reattaching import PROPOSED, by_guidelines, with_accepted, with_proposals
 from pyropunct.tasks.explain.tree_text import ENTRIES, bracketed, puncteme_entries
@@ -30,16 +31,21 @@ from pyropunct.treebank.sentence import Sentence, part_of
 class UnderlyingReport(SentenceReport):
     """Underlying trees, in brackets, as text drawings, or collected for one SVG file or page.
 
-    :param attach: whether marks depend on the constituents that sprouted them.
+    :param convention: by which marks get new heads; None if they keep theirs.
     :param counts_slips: whether to count slips in CoNLL-U, too, where nothing else needs them.
     """
 
     def __init__(
-        self, form: str, out: TextIO | None, model: Punctuator, attach: bool, counts_slips: bool = True
+        self,
+        form: str,
+        out: TextIO | None,
+        model: Punctuator,
+        convention: Convention | None,
+        counts_slips: bool = True,
     ) -> None:
         super().__init__(form, out)
         self._counts_slips = counts_slips
-        self._model, self._attach, self._derivations = model, attach, Derivations(model)
+        self._model, self._convention, self._derivations = model, convention, Derivations(model)
         self._drawings: list[PunctuatedTree] = []
         self.num_slips = self.num_words = 0
 
@@ -58,10 +64,10 @@ class UnderlyingReport(SentenceReport):
         """The tree, with the underlying marks in the column MISC."""
         if self._counts_slips:
             self._slot_derivations(source, tree)
-        if self._attach:
+        if self._convention is not None:
             tokens = source.layout.block.tokens
             self.num_words += sum(is_word(tokens[mark - 1]) for mark in source.layout.all_marks)
-            source = by_guidelines(source, tree)
+            source = by_guidelines(source, tree, self._convention)
         return source.conllu([ENTRIES | entries for entries in puncteme_entries(tree)])
 
     def entry(self, source: Sentence, *trees: Any) -> dict[str, Any]:
@@ -136,12 +142,14 @@ class SampleReport(SentenceReport):
 # For maintainers of treebanks
 
 
-def proposed(model: Punctuator, sentences: Sequence[Sentence], least: float) -> list[str]:
-    """The sentences as CoNLL-U, with better heads of marks in MISC."""
+def proposed(model: Punctuator, treebank: Treebank, sentences: Sequence[Sentence], least: float) -> list[str]:
+    """The sentences of a treebank as CoNLL-U, with better heads of marks in MISC."""
+    convention = convention_of(seen(model, list(treebank)))
     with console.sentence_bar("heads of marks", len(sentences)) as advance:
+        every = proposals(model, sentences, least, advance, convention)
         return [
             with_proposals(sentence, {one.mark: (one.proposed, one.probability) for one in found}).conllu()
-            for sentence, found in zip(sentences, proposals(model, sentences, least, advance), strict=True)
+            for sentence, found in zip(sentences, every, strict=True)
         ]
 
 
@@ -165,6 +173,9 @@ def accepted(sentences: Sequence[Sentence]) -> list[str]:
 EXAMPLES = 10
 """The most places of one kind of odd annotation that a report for people shows."""
 
+OF_HABITS = 2
+"""The same for what a treebank does as a rule, against the guidelines."""
+
 PLACE = ("file", "line", "sentence", "token", "mark")
 HEADS = tuple(place + part for place in ("head", "proposed") for part in ("", "_form", "_relation"))
 ABOUT = (*PLACE, *HEADS, "probability", "rule", "before", "text", "after", "pattern")
@@ -172,19 +183,32 @@ ABOUT = (*PLACE, *HEADS, "probability", "rule", "before", "text", "after", "patt
 
 
 def maintainer_report(
-    model: Punctuator, items: Sequence[Sentence | Omission], least: float, marks: Collection[str]
+    model: Punctuator,
+    treebank: Treebank,
+    items: Sequence[Sentence | Omission],
+    least: float,
+    marks: Collection[str],
 ) -> Report:
-    """Better heads for marks, by marks and rules; without ``marks``, other odd annotation too."""
-    sentences = usable(items)
+    """Better heads for marks, by marks and rules; without ``marks``, other odd annotation too.
+
+    :param items: sentences of the treebank; what it does as a rule is reported for all.
+    """
+    sentences, looked = usable(items), seen(model, list(treebank))
+    convention = convention_of(looked)
     with console.sentence_bar("heads of marks", len(sentences)) as advance:
-        every = chain.from_iterable(proposals(model, sentences, least, advance))
+        every = chain.from_iterable(proposals(model, sentences, least, advance, convention))
         found = [one for one in every if not marks or one.sentence.layout.form(one.mark) in marks]
     found.sort(key=lambda one: -one.probability)
     heads = _grouped(found, lambda one: f"{one.sentence.layout.form(one.mark)} : {one.rule}")
     odd = _grouped([] if marks else findings(items), lambda one: one.what)
+    usual = _grouped([] if marks else habits(looked, convention), lambda one: one.what)
     rows = [_head_row(one) for group in heads.values() for one in group]
-    rows += [_finding_row(one) for group in odd.values() for one in group]
-    told = (*(_group("mark", *one) for one in heads.items()), *(_group("place", *one) for one in odd.items()))
+    rows += [_finding_row(one) for group in (*usual.values(), *odd.values()) for one in group]
+    told = (
+        *(_group("mark", *one, OF_HABITS) for one in usual.items()),
+        *(_group("mark", *one) for one in heads.items()),
+        *(_group("place", *one) for one in odd.items()),
+    )
     if not told:
         console.tell(f"pyropunct: there is no proposal with a probability of {least}, and no odd annotation")
     return Report({}, ["\n\n".join(told)] if told else [], cells_table("", dict.fromkeys(ABOUT), rows))
@@ -201,12 +225,12 @@ def _grouped(found: Iterable[Found], key: Callable[[Found], str]) -> dict[str, l
     return dict(sorted(groups.items(), key=lambda group: -len(group[1])))
 
 
-def _group(noun: str, title: str, group: Sequence[Proposal | Finding]) -> str:
+def _group(noun: str, title: str, group: Sequence[Proposal | Finding], most: int = EXAMPLES) -> str:
     """The title of a group, and its lines; of findings only the first."""
     lines = [f"{len(group)} {noun}{'s'[: len(group) > 1]}: {title}"]
     for one in group:
-        if isinstance(one, Finding) and len(lines) > EXAMPLES:
-            return "\n".join([*lines, f"and {len(group) - EXAMPLES} more (--format tsv has all)"])
+        if isinstance(one, Finding) and len(lines) > most:
+            return "\n".join([*lines, f"and {len(group) - most} more (--format tsv has all)"])
         lines.append(_line(one))
     return "\n".join(lines)
 

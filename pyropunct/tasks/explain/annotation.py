@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from pyropunct.tasks.explain.guidelines import heads_outside
 from pyropunct.text.marks import CLOSERS, PAIRED, is_emoticon, paired
-from pyropunct.treebank.conllu_block import FORM, UPOS, Block
+from pyropunct.treebank.conllu_block import FEATS, FORM, UPOS, Block
 from pyropunct.treebank.preparing import Omission
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree, base
@@ -20,6 +20,8 @@ _NUMBER = re.compile(r"\d{1,3}|[ivx]+|[^\W\d_]")
 _DOTS = re.compile(r"\.{2,}|…")
 BRACKETS = {"(": ")", "[": "]"}
 QUOTES = frozenset("“„«「『»”")
+WHOLE = 5
+"""The least letters of a word that seems to be no abbreviation."""
 SPEECH, FAR = 3, 10
 """The least words of quoted speech; and in how many further sentences a pair of marks may close."""
 
@@ -73,6 +75,8 @@ def _about_tokens(block: Block) -> Iterator[tuple[str, int]]:
             continue
         if relation not in ("punct", "root"):
             yield f"a mark has the relation {relation}", number
+        if is_odd_period(block, number):
+            yield "a period before a small letter, behind no known abbreviation", number
         if number in bearing and token.head:
             yield "a mark has dependents", number
         if is_emoticon(form):
@@ -82,6 +86,18 @@ def _about_tokens(block: Block) -> Iterator[tuple[str, int]]:
             yield "dots in brackets, which stand for words, have the tag PUNCT", number
         if forms[number - 1 : number + 2] == ["."] * 3 and before != ["."]:
             yield "an ellipsis is split into dots", number
+
+
+def is_odd_period(block: Block, token: int) -> bool:
+    """Whether a period stands between a word that seems to be no abbreviation and a word in small letters.
+
+    Abbreviations have the feature Abbr, or fewer letters than `WHOLE`.
+    """
+    if not 1 < token < len(block.tokens) or block.tokens[token - 1].columns[FORM] != ".":
+        return False
+    before, after = (block.tokens[other].columns for other in (token - 2, token))
+    whole = before[FORM].isalpha() and len(before[FORM]) >= WHOLE and "Abbr=Yes" not in before[FEATS]
+    return whole and after[FORM][:1].islower()
 
 
 def _alone(sentence: Sentence) -> Iterator[tuple[str, str, int]]:

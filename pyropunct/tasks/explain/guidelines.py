@@ -5,17 +5,19 @@ The guidelines [1] name one of them: brackets and quotation marks hang on what t
 its sentence, a mark between conjuncts on the one that follows, any other on the dependent beside it, as high
 as possible.  They do not say how large the dependent is: in "Ann, whom you know, came" the second comma ends
 both the clause and the subject.  T' does: the clause sprouted both commas (Li, Wang & Eisner 2019, section
-2.1).
+2.1).  A treebank may do otherwise: its `Convention` is learned in `pyropunct.tasks.explain.conventions`.
 
 [1] https://universaldependencies.org/u/dep/punct.html
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from types import MappingProxyType
 from typing import NamedTuple
 
 from pyropunct.tasks.explain.clauses import bare_predicates
 from pyropunct.tasks.explain.hanging import hung
+from pyropunct.tasks.explain.mark_functions import SEEN, mark_function
 from pyropunct.text.marks import (
     CLOSERS,
     DASHES,
@@ -38,6 +40,7 @@ class Rule(StrEnum):
 
     ENCLOSED = "brackets and quotation marks hang on what they enclose"
     ALONE = "a bracket or quotation mark that encloses no word hangs on the side that it faces"
+    EMPTY = "brackets that enclose no word hang on the word that they touch"
     FINAL = "a final mark hangs on the sentence that it ends"
     CONJUNCT = "a mark before a conjunct hangs on it"
     DEPENDENT = "a mark beside a dependent hangs on it"
@@ -45,6 +48,41 @@ class Rule(StrEnum):
     JOINED = "a mark within a name or a written word hangs on a part of it"
     OWN_DOT = "a dot within a sentence belongs to the word before"
     COPULA = "a dash in place of a copula hangs on the predicate"
+
+
+class Way(StrEnum):
+    """What a treebank hangs a kind of mark on."""
+
+    UNDERLYING = "the word that the guidelines and the model name"
+    GUIDELINES = "the word that the guidelines name"
+    BEFORE = "the largest constituent before the mark"
+    BEHIND = "the largest constituent behind the mark"
+    WORD_BEFORE = "the word before the mark"
+    WORD_BEHIND = "the word behind the mark"
+    NEAR = "the word that the guidelines name, if no other mark stands before it"
+    LAST = "the last dependent of the word that the guidelines name"
+    ABOVE = "the head of the constituent before the mark"
+    ABOVE_BEHIND = "the head of the constituent behind the mark"
+
+
+class Situation(NamedTuple):
+    """A kind of mark at a kind of place.
+
+    :ivar mark: what the mark does, as `mark_function` has it.
+    :ivar beside: the sides on which constituents end or begin at the mark, and the relation of the one that
+        the rule names, or of the last one in a sentence; empty for all such places.
+    """
+
+    mark: str
+    rule: Rule
+    beside: str = ""
+
+
+Convention = Mapping[Situation, Way]
+"""How a treebank hangs marks where it does not follow the guidelines and T'."""
+
+NO_CONVENTION: Convention = MappingProxyType({})
+"""That of a treebank that follows both, or of which nothing is known."""
 
 
 class GuidedHead(NamedTuple):
@@ -58,24 +96,30 @@ Punctemes = Sequence[tuple[Puncteme, Puncteme]]
 """T': what the constituent of each word sprouts at its left and at its right."""
 
 
-def guided_heads(sentence: Sentence, punctemes: Punctemes) -> dict[int, GuidedHead]:
+class Choice(NamedTuple):
+    """Where a mark stands, and the word that it has by each way."""
+
+    situation: Situation
+    words: dict[Way, int]
+
+    def way(self, convention: Convention) -> Way:
+        """How the mark hangs by a convention."""
+        usual = convention.get(self.situation._replace(beside=""), Way.UNDERLYING)
+        return convention.get(self.situation, usual)
+
+
+def guided_heads(
+    sentence: Sentence, punctemes: Punctemes, convention: Convention = NO_CONVENTION
+) -> dict[int, GuidedHead]:
     """The head of each mark, by token ids of the original, but for those that are like words.
 
     If a head is impossible because arcs would cross, its first possible ancestor is the head, see
     `pyropunct.tasks.explain.hanging`.  A function word is a head only if no other word can be, or if a mark
     of the sentence joins it to its neighbour without spaces, as in "on-site".
     """
-    layout, guide = sentence.layout, _Guide(sentence, punctemes)
-    chosen, number, tokens = dict(guide.choices()), layout.numbers, layout.block.tokens
-    own = {mark for mark in chosen if is_word(tokens[mark - 1])}
-    wanted = {mark: number[layout.head(mark)] if mark in own else word for mark, (word, _) in chosen.items()}
-    joined = {wanted[mark] for mark in chosen if guide.joins(mark)}
-    found = hung(heads_of_words(sentence), layout.marks, wanted, function_words(sentence.tree) - joined)
-    return {
-        mark: GuidedHead(layout.words[word - 1], chosen[mark][1])
-        for mark, word in found.items()
-        if mark not in own
-    }
+    guide = Guide(sentence, punctemes)
+    heads = guide.heads({mark: one.way(convention) for mark, one in guide.choices.items()})
+    return {mark: GuidedHead(head, guide.choices[mark].situation.rule) for mark, head in heads.items()}
 
 
 def is_word(token: Token) -> bool:
@@ -113,6 +157,9 @@ class _Place(NamedTuple):
 OPENERS = frozenset(CLOSERS).union("¿¡")
 FINAL = PERIODS | QUESTION_MARKS | EXCLAMATION_MARKS
 HYPHENS = frozenset("-‐‑")
+_FREE = frozenset([Rule.JOINED, Rule.CONJUNCT, Rule.DEPENDENT])
+"""Rules before which T' is asked."""
+
 JOINING = DASHES.union("/·&")
 NAMES = frozenset(["flat", "name"])
 """Relations of the later words of a name, whose head is the first; the second is of UD 1."""
@@ -123,8 +170,23 @@ def heads_outside(tree: Tree, first: int, last: int) -> list[int]:
     return [word for word in range(first, last + 1) if not first <= tree.heads[word - 1] <= last]
 
 
-class _Guide:
-    """Chooses the head of each mark of a sentence, before it is known whether arcs would cross."""
+class _Beside(NamedTuple):
+    """The heads of constituents that end before a mark or begin behind it, the smallest first.
+
+    :ivar left: the head of the largest that ends before the mark; ``right`` of that which begins behind it.
+    """
+
+    ending: list[int]
+    left: int
+    beginning: list[int]
+    right: int
+
+
+class Guide:
+    """The heads that marks of a sentence can have by the guidelines, by T' and by other conventions.
+
+    :ivar choices: the ways to hang each mark, before it is known whether arcs would cross.
+    """
 
     def __init__(self, sentence: Sentence, punctemes: Punctemes) -> None:
         self._sentence, self._tree, self._punctemes = sentence, sentence.tree, punctemes
@@ -132,7 +194,7 @@ class _Guide:
         self._space = original_spaces(sentence.layout.block)
         self._root = self._tree.heads.index(0) + 1
         self._places = [_Place(*placed, 1, len(self._tree)) for placed in sentence.layout.placed()]
-        self._enclosed = dict[int, int]()
+        self._enclosed, self._empty = dict[int, int](), dict[int, int]()
         for opener, closer in reversed(paired([place.token for place in self._places])):  # outer ones first
             first, last = self._places[opener].slot + 1, self._places[closer].slot
             for inside in range(opener + 1, closer):
@@ -140,19 +202,58 @@ class _Guide:
             if tops := heads_outside(self._tree, first, last):
                 self._enclosed[self._places[opener].mark] = tops[0]
                 self._enclosed[self._places[closer].mark] = tops[-1]
+            elif last and not self._space[self._places[opener].mark - 1]:
+                self._empty |= {self._places[end].mark: last for end in (opener, closer)}
         self._shown = {place[1:] for place in self._places}
+        self.choices = {place.mark: self._choice(place) for place in self._places}
 
-    def choices(self) -> Iterator[tuple[int, tuple[int, Rule]]]:
-        """The marks, each with a word and the rule."""
-        for place in self._places:
-            word = self._enclosed.get(place.mark)
-            yield place.mark, self._choice(place) if word is None else (word, Rule.ENCLOSED)
+    def heads(self, ways: Mapping[int, Way]) -> dict[int, int]:
+        """The head of each mark that is not like a word, by token ids of the original."""
+        layout = self._sentence.layout
+        number, tokens = layout.numbers, layout.block.tokens
+        own = {mark for mark in ways if is_word(tokens[mark - 1])}
+        wanted = {
+            mark: number[layout.head(mark)] if mark in own else self.choices[mark].words[way]
+            for mark, way in ways.items()
+        }
+        beside = {Way.WORD_BEFORE, Way.WORD_BEHIND, Way.NEAR}
+        kept = {wanted[mark] for mark, way in ways.items() if way in beside or self.joins(mark)}
+        barred = function_words(self._tree) - kept
+        found = hung(heads_of_words(self._sentence), layout.marks, wanted, barred)
+        return {mark: layout.words[word - 1] for mark, word in found.items() if mark not in own}
 
-    def _choice(self, place: _Place) -> tuple[int, Rule]:
-        """The head of a mark other than those of a pair that encloses words."""
-        tree, token = self._tree, place.token
-        ending, left_head = self._chain(place, before=True)
-        beginning, right_head = self._chain(place, before=False)
+    def _choice(self, place: _Place) -> Choice:
+        """The ways to hang a mark."""
+        beside = _Beside(*self._chain(place, before=True), *self._chain(place, before=False))
+        ending, left, beginning, right = beside
+        guided, rule = self._guided(place, beside)
+        both = self._delimited(place, beside) if rule in _FREE else 0
+        rule = Rule.BOTH_SIDES if both else rule
+        last = ending[-2] if len(ending) > 1 and ending[-1] == guided else guided
+        side = SEEN * (place.token in OPENERS), SEEN * (place.token in PAIRED.difference(OPENERS))
+        near = self._near(place, beginning) if guided in beginning else guided
+        name = f"{'<' * bool(ending)}{'>' * bool(beginning)}{self._relations[(both or last) - 1]}"
+        words = {
+            Way.UNDERLYING: both or guided,
+            Way.GUIDELINES: guided,
+            Way.BEFORE: ending[-1] if ending else guided,
+            Way.BEHIND: beginning[-1] if beginning else guided,
+            Way.WORD_BEFORE: ending[0] if ending else guided,
+            Way.WORD_BEHIND: beginning[0] if beginning else guided,
+            Way.NEAR: near,
+            Way.LAST: last,
+            Way.ABOVE: left or self._root,
+            Way.ABOVE_BEHIND: right if 0 < right <= len(self._tree) else self._root,
+        }
+        return Choice(Situation(mark_function(place.token, *side), rule, name), words)
+
+    def _guided(self, place: _Place, beside: _Beside) -> tuple[int, Rule]:
+        """The head of a mark by the guidelines alone."""
+        if enclosed := self._enclosed.get(place.mark):
+            return enclosed, Rule.ENCLOSED
+        if empty := self._empty.get(place.mark):
+            return empty, Rule.EMPTY
+        tree, token, (ending, left_head, beginning, right_head) = self._tree, place.token, beside
         left, right = (chain[-1] if chain else 0 for chain in (ending, beginning))
         some = left or right or self._root
         if place.slot == len(tree) == place.last and place.first == 1 and token not in PAIRED:
@@ -167,10 +268,7 @@ class _Guide:
             return (left_head if place.first <= left_head <= place.slot else some), Rule.ALONE
         if self._is_copula(token, left):
             return tree.heads[left - 1], Rule.COPULA
-        usual = right if right and not (left and tree.heads[left - 1] > place.slot) else some
-        delimited = self._delimited(place, ending, beginning, usual)
-        if delimited:
-            return delimited, Rule.BOTH_SIDES
+        usual = self._usual(place, beside)
         if self._is_dangling(place):
             return place.slot, Rule.JOINED
         if self.joins(place.mark):
@@ -178,6 +276,18 @@ class _Guide:
             return tree.heads[usual - 1] if in_name else usual, Rule.JOINED
         is_conjunct = usual == right and usual and self._relations[usual - 1] == "conj"
         return usual, Rule.CONJUNCT if is_conjunct else Rule.DEPENDENT
+
+    def _near(self, place: _Place, beginning: Sequence[int]) -> int:
+        """The largest constituent behind a mark with no lone mark between the mark and its head."""
+        lone = (one.slot for one in self._places if one.mark not in self._enclosed)
+        border = next((slot for slot in lone if slot > place.slot), len(self._tree))
+        return max((word for word in beginning if word <= border), default=beginning[0])
+
+    def _usual(self, place: _Place, beside: _Beside) -> int:
+        """The dependent of the two constituents beside a mark."""
+        left, right = (chain[-1] if chain else 0 for chain in (beside.ending, beside.beginning))
+        depends = right and not (left and self._tree.heads[left - 1] > place.slot)
+        return right if depends else left or right or self._root
 
     def _chain(self, place: _Place, *, before: bool) -> tuple[list[int], int]:
         """The heads of constituents that end before a mark or begin behind it, the smallest first.
@@ -209,7 +319,10 @@ class _Guide:
         """Whether the sentence goes on after a dot: with a word in small letters, or with a number."""
         forms, slot = self._tree.forms, place.slot
         glued = 0 < slot < len(forms) and not self._space[place.mark - 1]
-        return glued and (forms[slot][:1].islower() or forms[slot][:1].isdigit())
+        if not glued or forms[slot][:1].islower():
+            return glued
+        is_next = self._sentence.layout.words[slot] == place.mark + 1  # unlike a note: "in Rome. [17]"
+        return is_next and forms[slot][:1].isdigit()
 
     def _is_copula(self, token: str, subject: int) -> bool:
         """Whether a dash stands behind a subject whose predicate has no copula: "Ann -- a doctor"."""
@@ -217,11 +330,12 @@ class _Guide:
         is_dash = predicate > subject and DASHES.issuperset(token)
         return is_dash and bare_predicates(self._tree).get(predicate) == subject
 
-    def _delimited(self, place: _Place, ending: Sequence[int], beginning: Sequence[int], usual: int) -> int:
+    def _delimited(self, place: _Place, beside: _Beside) -> int:
         """The smallest constituent that sprouted the mark on both sides, if the page shows both.
 
         It is 0 if there is none, or if the usual one sprouted the mark here.
         """
+        (ending, _, beginning, _), usual = beside, self._usual(place, beside)
         if place.token in self._punctemes[usual - 1][0 if usual in beginning else 1]:
             return 0
         # A conjunct has its mark in front; what stands behind it belongs to the next.

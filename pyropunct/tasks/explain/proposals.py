@@ -13,7 +13,10 @@ from typing import NamedTuple
 
 from pyropunct.fitted.fitted_story import FittedStory
 from pyropunct.tasks import Advance
+from pyropunct.tasks.explain.annotation import is_odd_period
 from pyropunct.tasks.explain.guidelines import (
+    NO_CONVENTION,
+    Convention,
     GuidedHead,
     Rule,
     guided_heads,
@@ -113,12 +116,18 @@ def proposals(
     sentences: Sequence[Sentence],
     least: float = LEAST,
     advance: Advance = lambda done: None,
+    convention: Convention = NO_CONVENTION,
 ) -> Iterator[list[Proposal]]:
-    """Better heads for the marks of each sentence, if they are at least so probable."""
+    """Better heads for the marks of each sentence, if they are at least so probable.
+
+    :param convention: of the treebank; its heads are right.
+    """
     for sentence, (best,) in zip(sentences, model.underlying(sentences), strict=True):
+        usual = guided_heads(sentence, best, convention) if convention else {}
         found = (
             Proposal(sentence, mark, head, rule, probability(sentence, mark, rule, matter))
             for mark, (head, rule), matter in doubtful(sentence, guided_heads(sentence, best))
+            if not (mark in usual and usual[mark].head == sentence.layout.head(mark))
         )
         yield [one for one in found if one.probability >= least]
         advance(1)
@@ -127,6 +136,8 @@ def proposals(
 def probability(sentence: Sentence, mark: int, rule: Rule, matter: Matter) -> float:
     """How often a proposal is right."""
     layout = sentence.layout
+    if rule is Rule.OWN_DOT and is_odd_period(layout.block, mark):
+        return DOUBTFUL
     if matter is Matter.BESIDE and rule is Rule.FINAL:
         is_own_dot = layout.head(mark) == mark - 1 and mark < layout.words[-1]  # as of an abbreviation
         if is_own_dot or layout.form(mark) not in PERIODS:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from pyropunct.tasks.explain.guidelines import Punctemes, guided_heads
+from pyropunct.tasks.explain.guidelines import NO_CONVENTION, Convention, Punctemes, guided_heads
 from pyropunct.treebank.conllu_block import DEPREL, DEPS, HEAD, MISC, misc_entries, with_misc
 from pyropunct.treebank.sentence import Sentence
 
@@ -13,9 +13,11 @@ ACCEPTED, PROPOSED, PROBABILITY = "PunctAccept", "PunctHead", "PunctProb"
 _NO_PROPOSAL: dict[str, str | None] = dict.fromkeys((ACCEPTED, PROPOSED, PROBABILITY))
 
 
-def by_guidelines(sentence: Sentence, punctemes: Punctemes) -> Sentence:
+def by_guidelines(
+    sentence: Sentence, punctemes: Punctemes, convention: Convention = NO_CONVENTION
+) -> Sentence:
     """The sentence with the heads of `pyropunct.tasks.explain.guidelines` for its marks."""
-    guided = guided_heads(sentence, punctemes)
+    guided = guided_heads(sentence, punctemes, convention)
     return reattached(sentence, {mark: head for mark, (head, _) in guided.items()})
 
 

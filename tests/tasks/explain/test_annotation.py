@@ -27,6 +27,11 @@ ROOT = "1 Go 0 root VERB"
         (["2 :-) 1 punct PUNCT"], "an emoticon has the tag PUNCT", 2),
         ([f"{n} . 1 punct PUNCT" for n in (2, 3, 4, 5)], "an ellipsis is split into dots", 2),
         (["2 ( 1 punct PUNCT", "3 up 1 x X"], "the opening mark ( has no partner", 2),
+        (
+            ["2 things 1 obj X", "3 . 1 punct PUNCT", "4 nothing 1 obj X"],
+            "a period before a small letter, behind no known abbreviation",
+            3,
+        ),
         (["2 up 1 x X", "3 ) 1 punct PUNCT"], "the closing mark ) has no partner", 3),
     ],
 )

@@ -134,6 +134,17 @@ COMMAS = (",", ",")
             {},
             [("(", "kam"), ("!", "kam"), (")", "kam")],
         ),
+        # Brackets that touch a name; a note behind the sentence is no continuation.
+        (
+            "function/5/nsubj f/1/appos~ (/2/punct~ )/2/punct returns/0/root",
+            {},
+            [("(", "f"), (")", "f")],
+        ),
+        (
+            "lived/0/root in/3/case Rome/1/obl~ ./1/punct [/6/punct 17/1/dep ]/6/punct",
+            {},
+            [(".", "lived"), ("[", "17"), ("]", "17")],
+        ),
         # A hyphen at the end of a word that goes on elsewhere.
         ("Lohn/0/root~ -/1/punct und/4/cc Kosten/1/conj", {}, [("-", "Lohn")]),
         # Emoticons, and marks that stand for words, stay.
