@@ -99,7 +99,20 @@ def _joint(name: str) -> str:
     )
 
 
+RELATIVE = " ".join(f"{{{code}-train}}" for code in ["fi", "ru", "pt", "fr", "es", "nl", "da", "sv"])
+"""Treebanks of languages that `multi` knows, with relative clauses annotated."""
+
+
 EXPERIMENTS = {
+    "section": Experiment(
+        "guide/section.md",
+        (
+            f"-m pyropunct typology --page {RELATIVE} --format markdown --match "
+            "'^(before|on both sides of) acl(:relcl| .no subtype.): (a comma|commas)'",
+            f"-m pyropunct typology multi {RELATIVE} --format markdown --match '^acl:relcl: .*comma'",
+        ),
+        ("multi",),
+    ),
     "heads": Experiment(
         "guide/reattachment.md",
         (

@@ -91,6 +91,6 @@ def stage(model_with_parser: Path, small: Path, tmp_path_factory: pytest.TempPat
 def test_a_command_of_a_page_runs(line: str, stage: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(stage)
     given = COMMANDS[line] or (stage / "dev.conllu").read_text(encoding="utf-8")
-    result = invoke(*re.sub(r"\bID\b", "dev-0001", line).split(), given=given.encode())
+    result = invoke(*shlex.split(re.sub(r"\bID\b", "dev-0001", line)), given=given.encode())
     assert (result.exit_code, "Traceback" in result.stderr) == (0, False), result.stderr
     assert result.stdout or os.path.exists(stage / "languages.svg")

@@ -38,5 +38,13 @@ def test_pages_have_the_kept_tables() -> None:
         assert re.search(rf"<!-- table ([\w-]+ )*{name} ([\w-]+ )*-->", text)
 
 
+def test_the_result_of_the_section_has_the_numbers_of_its_table() -> None:
+    text = (ROOT / "docs" / "guide" / "section.md").read_text(encoding="utf-8")
+    table = "\n".join(REPRODUCE.kept("section")["table"])
+    shares = re.findall(r"(\d+) %\s(\(\d+–\d+\))", text)
+    assert len(shares) == 9
+    assert all(f"| {share} {interval} |" in table for share, interval in shares)
+
+
 def test_no_data_without_an_experiment() -> None:
     assert {path.stem for path in REPRODUCE.DATA.glob("*.json")} == set(REPRODUCE.EXPERIMENTS)

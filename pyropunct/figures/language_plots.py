@@ -64,6 +64,9 @@ def typology_svg(languages: Sequence[str], rows: Sequence[Comparison]) -> bytes:
 PANELS = 5
 """Panels beside each other."""
 
+MARGIN, MOST_CAPTION = 0.1, 4.6
+"""Room around each panel, so that labels touch no edge, and the width of the longest caption, in inches."""
+
 PANEL_WIDTH, TITLE_HEIGHT, LINE_HEIGHT = 2.2, 0.65, 0.14
 """The size of a panel in inches: its width, and the heights of its title and of the line of a language."""
 
@@ -78,11 +81,13 @@ def panels_svg(languages: Sequence[str], rows: Sequence[Comparison]) -> bytes:
     marks rows in which languages differ.  The dot of row i in language k, both counted from 0, is the element
     ``row-i-language-k``.
     """
-    down = max(1, math.ceil(len(rows) / PANELS))
+    across = min(PANELS, max(1, len(rows)))
+    down = max(1, math.ceil(len(rows) / across))
     longest = max((len(one.known) for one in rows), default=1)
 
     def draw(figure: Figure) -> None:
-        panels = figure.subplots(down, PANELS, sharex=True, squeeze=False).flat
+        figure.set_layout_engine("constrained", w_pad=MARGIN)
+        panels = figure.subplots(down, across, sharex=True, squeeze=False).flat
         for number, axes in enumerate(panels):
             if number < len(rows):
                 _draw_row(axes, number, languages, rows[number], longest)
@@ -90,7 +95,11 @@ def panels_svg(languages: Sequence[str], rows: Sequence[Comparison]) -> bytes:
                 axes.set_visible(False)
         figure.supxlabel(_caption(rows), fontsize=9)
 
-    return svg(draw, PANELS * PANEL_WIDTH, down * (TITLE_HEIGHT + LINE_HEIGHT * longest) + FRAME_HEIGHT / 2)
+    return svg(
+        draw,
+        max(MOST_CAPTION, across * PANEL_WIDTH),
+        down * (TITLE_HEIGHT + LINE_HEIGHT * longest) + FRAME_HEIGHT / 2,
+    )
 
 
 def _caption(rows: Sequence[Comparison]) -> str:
