@@ -8,9 +8,7 @@ slice costs two seconds of compilation, ``max`` one, and creating an array a ten
 import _signal  # type: ignore[import-not-found]  # signal makes enumerations, for 20 microseconds a call
 import logging
 import os
-import pickle
 import stat
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -21,11 +19,8 @@ from types import FrameType
 from typing import Any
 
 from numba import config, njit
-from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.caching import FunctionCache
 from numba.core.registry import CPUDispatcher
-
-CHECKSUM = sha256().digest_size
-"""The bytes of a checksum."""
 
 FOLDER = Path(__file__).parent
 """The sources of the inner loops."""
@@ -83,106 +78,31 @@ def _stamp(folder: Path) -> str:
     return sha256(repr(seen).encode()).hexdigest()
 
 
-def can_be_kept(function: Callable[..., Any]) -> bool:
-    """Whether compiled code can be kept on disk: where numba keeps it, or in a temporary folder."""
-    try:
-        njit(cache=True)(function)
-    except RuntimeError:  # neither its folder nor the user's home can be written to
-        place = _temporary_place()
-        what = f"it is kept in {place}" if place else "each process compiles anew, for half a minute"
-        better = "the environment variable NUMBA_CACHE_DIR can name a place"
-        logging.getLogger("pyropunct").warning("pyropunct: no place for compiled code: %s; %s", what, better)
-        if place is None:
-            return False
-        os.environ["NUMBA_CACHE_DIR"] = str(place)  # for child processes too
-        config.reload_config()
-    return True
-
-
-def _temporary_place() -> Path | None:
-    """A folder for compiled code that no other user can write to, since it is run; None if there is none."""
-    if not hasattr(os, "getuid"):
-        return None
-    try:
-        place = Path(tempfile.gettempdir()) / f"pyropunct-compiled-{os.getuid()}-{_stamp(FOLDER)[:16]}"
-        place.mkdir(0o700, exist_ok=True)
-        found = place.lstat()
-    except OSError:
-        return None
-    return place if stat.S_ISDIR(found.st_mode) and _is_safe(place) else None
-
-
 def _is_safe(folder: Path) -> bool:
     """Whether nobody but this user and the administrator can write to a folder."""
     if not hasattr(os, "getuid"):
         return True
     found, user = folder.stat(), os.getuid()
-    writers = (
-        stat.S_IWOTH if found.st_gid == os.getgid() == user else stat.S_IWOTH | stat.S_IWGRP
-    )  # own group
+    own_group = found.st_gid == os.getgid() == user
+    writers = stat.S_IWOTH if own_group else stat.S_IWOTH | stat.S_IWGRP
     return found.st_uid in (user, 0) and not found.st_mode & writers
 
 
 @cache
-def _tell_unsafe(folder: str) -> None:
-    logging.getLogger("pyropunct").warning(
-        "pyropunct: compiled code in %s is not used: others can write there (chmod go-w, or name a place by "
-        "the environment variable NUMBA_CACHE_DIR)",
-        folder,
-    )
+def _tell(problem: str) -> None:
+    place = "the environment variable NUMBA_CACHE_DIR can name a place"
+    logging.getLogger("pyropunct").warning("pyropunct: %s; %s", problem, place)
 
 
 forget_outdated(FOLDER)
 
-_KEEPS = can_be_kept(is_compiled)
-
-
-class _Checked(IndexDataCacheFile):
-    """Files of compiled code, each with a checksum before the rest: a flipped bit could end the process."""
-
-    def _read(self, path: str) -> Any:
-        content = Path(path).read_bytes()
-        checksum, data = content[:CHECKSUM], content[CHECKSUM:]
-        if sha256(data).digest() != checksum:
-            raise ValueError(f"{path}: is damaged")
-        return pickle.loads(data)
-
-    def _write(self, path: str, value: Any) -> None:
-        data = self._dump(value)
-        with self._open_for_write(path) as file:
-            file.write(sha256(data).digest() + data)
-
-    def _load_data(self, name: str) -> Any:
-        return self._read(self._data_path(name))
-
-    def _save_data(self, name: str, data: Any) -> None:
-        self._write(self._data_path(name), data)
-
-    def _load_index(self) -> Any:
-        try:
-            version, stamp, overloads = self._read(self._index_path)
-        except FileNotFoundError:
-            return {}
-        return overloads if (version, stamp) == (self._version, self._source_stamp) else {}
-
-    def _save_index(self, overloads: Any) -> None:
-        self._write(self._index_path, (self._version, self._source_stamp, overloads))
-
 
 class _Kept(FunctionCache):
-    """The code of a function on disk; where it is damaged, the function is compiled anew."""
-
-    def __init__(self, py_func: Callable[..., Any]) -> None:
-        super().__init__(py_func)
-        locator = self._impl.locator
-        self._cache_file = _Checked(self._cache_path, self._impl.filename_base, locator.get_source_stamp())
+    """The code of a function on disk; where it cannot be read, the function is compiled anew."""
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """The code for arguments of some types, None if there is none that can be read."""
+        """The code for arguments of some types; None if there is none."""
         try:
-            if not _is_safe(Path(self._cache_path)):
-                _tell_unsafe(self._cache_path)
-                return None
             return super().load_overload(sig, target_context)
         except Exception:  # damaged bytes can be unpickled to anything
             self.flush()
@@ -210,8 +130,16 @@ class _Compiled(CPUDispatcher):
     """A compiled function that defers interruptions to its end; raised earlier, they can end the process."""
 
     def enable_caching(self) -> None:
-        """Keep the code on disk."""
-        self._cache = _Kept(self.py_func)
+        """Keep the code on disk, where nobody else can write to it, since it is run."""
+        try:
+            kept = _Kept(self.py_func)
+        except RuntimeError:  # neither its folder nor the user's home can be written to
+            _tell("no place for compiled code: each process compiles anew, for half a minute")
+            return
+        if _is_safe(Path(kept.cache_path)):
+            self._cache = kept
+        else:
+            _tell(f"compiled code in {kept.cache_path} is not used: others can write there (chmod go-w)")
 
     def __call__(self, *arguments: Any) -> Any:
         """Call it."""
@@ -224,6 +152,5 @@ def compiled(function: Callable[..., Any]) -> Any:
     if getattr(config, "DISABLE_JIT", False):
         return function
     dispatcher = _Compiled(function, targetoptions={"nopython": True, "boundscheck": None, **_OPTIONS})
-    if _KEEPS:
-        dispatcher.enable_caching()
+    dispatcher.enable_caching()
     return dispatcher
