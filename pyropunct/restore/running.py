@@ -6,17 +6,18 @@ of a paragraph, so results do not depend on how the input is chunked, and memory
 Text that has only one case gets its upper and lower case back from the same reader.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Any, NamedTuple
 
-from torch import Tensor, stack
+from torch import Tensor, stack, tensor
 
 from pyropunct.nets.reader import CORE, LIKELY, MARGIN, WINDOWS_AT_ONCE, RunningReader, TextWindow, windows_of
 from pyropunct.nets.running_text import CAPITAL, OTHER, case_of, in_case
-from pyropunct.restore.settings import CaseMode
-from pyropunct.text.marks import ABBREVIATION_DOT, parted, space_between_words
+from pyropunct.restore.settings import CaseMode, RestoreSettings
+from pyropunct.text.marks import ABBREVIATION_DOT, PAUSE, parted, space_between_words
 from pyropunct.text.raw_sentence import Multiword, RawSentence, Slot
 
 
@@ -97,6 +98,9 @@ AHEAD = max(MARGIN, LONGEST_MARKED) + 1
 CORE_OF_STREAM = 4
 """The words of a core where less is known ahead."""
 
+USUAL_PAUSE, LONGEST_PAUSE = 0.2, 1.0
+"""Seconds of silence that tell nothing about marks, and the longest that tells more than shorter ones."""
+
 ENDING = frozenset(".?!。！？؟।॥۔")
 """The characters of marks that end sentences; several dots do not end a sentence."""
 
@@ -144,6 +148,7 @@ class SentenceFinder:
     :param capital: whether a restored first word is capitalised because it is first.
     :param ahead: how many words must follow a word before it is decided whether a sentence ends there.  Later
         words change nothing.  With fewer than `AHEAD`, the cores of windows are smaller too.
+    :param pauses: see `pyropunct.restore.settings.RestoreSettings`.
     """
 
     def __init__(
@@ -154,10 +159,16 @@ class SentenceFinder:
         capital: bool = True,
         ends: float | None = None,
         ahead: int = AHEAD,
+        pauses: float = RestoreSettings.pauses,
     ) -> None:
         self._reader, self._mode, self._capital = reader, mode, capital
         self._ahead, self._core = ahead, CORE if ahead >= AHEAD else CORE_OF_STREAM
         self._likely = LIKELY if ends is None else ends
+        # By so much they grow in a second of silence; the empty string of marks does not.
+        self._log_odds_of_end = 2 * math.log(pauses)
+        strings = reader.vocabulary.slots.labels.strings
+        shares = [*(bool(string) / (1 if ends_sentence(string, "") else 2) for string in strings), 0.5]
+        self._log_odds = self._log_odds_of_end * tensor(shares)
         self._words: list[_PlacedWord] = []
         self._judged: list[_Judged] = []
         self._line, self._number = 0, 0  # those of the last sentence: see `RawSentence.number`
@@ -233,10 +244,14 @@ class SentenceFinder:
             is_lost for is_lost, window in zip(lost, windows, strict=True) for _ in window.words[window.core]
         ]
         for number, end in enumerate(ends.tolist()):
-            word = self._words[len(self._judged)]
-            self._judged.append(
-                _Judged(0.0 if word.closed else end, cases[number] if lower[number] else None, marks[number])
-            )
+            word, of_marks = self._words[len(self._judged)], marks[number]
+            if pauses := word.slot.text.count(PAUSE):
+                longer = min((pauses - 1) / 10, LONGEST_PAUSE) - USUAL_PAUSE
+                odds = math.exp(self._log_odds_of_end * longer)
+                end = odds * end / (1 + (odds - 1) * end)
+                of_marks = of_marks + longer * self._log_odds
+            case = cases[number] if lower[number] else None
+            self._judged.append(_Judged(0.0 if word.closed else end, case, of_marks))
 
     def _end_known_at(self, number: int) -> int | None:
         """The last word of a sentence whose end is known once the words up to this one are read."""

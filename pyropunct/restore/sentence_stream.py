@@ -226,7 +226,12 @@ class SentenceStream(Iterator[Item]):
         settings = self._settings
         ahead = AHEAD if settings.ahead is None else settings.ahead
         finder = SentenceFinder(
-            self._reader, settings.case, capital=settings.capital, ends=settings.ends, ahead=ahead
+            self._reader,
+            settings.case,
+            capital=settings.capital,
+            ends=settings.ends,
+            ahead=ahead,
+            pauses=settings.pauses,
         )
         waiting: list[RawSentence] = []
         for item in self._items:

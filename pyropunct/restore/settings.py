@@ -107,6 +107,9 @@ class RestoreSettings(DecisionSettings):
         and 0.72 in lower case]
     :ivar ahead: how many words behind a sentence of running text must be known before it is printed; for live
         text, 12 are enough.  [default: 61]
+    :ivar pauses: by how much half a second more of silence multiplies the odds that a sentence of running
+        text ends; its square root multiplies those of other marks.  Transcripts with times show it; with 1, it
+        tells nothing.
     :ivar case: restore capital letters, of names too: in raw text that has none, or nothing else; in all raw
         text; or nowhere.
     """
@@ -122,6 +125,7 @@ class RestoreSettings(DecisionSettings):
     running: bool = False
     ends: Annotated[float, Range(0, 1)] | None = None
     ahead: Count | None = None
+    pauses: Annotated[float, Range(least=1)] = 6.0
     case: CaseMode = "auto"
 
     def __post_init__(self) -> None:

@@ -33,6 +33,9 @@ NO_MARKS = (*SPECIAL, CLAUSE)
 """All tokens that are no marks of their own on the page."""
 
 
+PAUSE = "\x1f"
+"""White space in running text: n + 1 of them between words stand for n tenths of a second of silence."""
+
 COMMAS = frozenset(",，、،")
 """The commas of all alphabets."""
 

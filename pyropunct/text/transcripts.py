@@ -1,17 +1,20 @@
 """Text inside of JSON, such as the transcripts of recognisers of speech; all else stays as written.
 
 The strings of one place, such as the segments of a talk, are running text: a sentence may go on in the next
-one, unless somebody else speaks.
+one, unless somebody else speaks.  Where words or segments have times, the silence between them is text too:
+see `PAUSE`.
 """
 
 import json
+import math
 import re
 from bisect import bisect
-from collections.abc import Iterator
-from itertools import groupby
+from collections.abc import Iterator, Sequence
+from itertools import groupby, pairwise
 from typing import Any, NamedTuple
 
 from pyropunct.errors import InputError
+from pyropunct.text.marks import PAUSE
 from pyropunct.text.passages import Found, Passage, Reject, Rewrite
 
 RECOGNISED = (
@@ -26,18 +29,22 @@ RECOGNISED = (
 )
 """Where the files of Whisper, Vosk and programs around them have text; all that a list holds is searched."""
 
+LONGEST = 3.0
+"""Seconds of silence; longer ones tell no more."""
+
 _STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
 PARTED = "\x1e"
 """What parts the strings of a passage; a space follows, unless strings bring their own, as Whisper's do."""
 
-_NO_TEXT = re.compile(f"[\ud800-\udfff{PARTED}]")
+_NO_TEXT = re.compile(f"[\ud800-\udfff{PARTED}{PAUSE}]")
 
 
 class _Text(NamedTuple):
-    """A string, by its number in the file, and who speaks; None if that is not said."""
+    """A string, by its number in the file; who speaks, and from when to when, if that is said."""
 
     number: int
     speaker: str | None
+    times: tuple[float, float] | None
 
 
 def rewrite_json(text: str, rewrite: Rewrite, reject: Reject, field: str | None = None) -> str:
@@ -50,27 +57,42 @@ def rewrite_json(text: str, rewrite: Rewrite, reject: Reject, field: str | None 
     strings = [json.loads(text[start:end], strict=False) for start, end in places]
     values = _values(_STRING.sub(_Numbers(), text), strings)
     breaks = [match.start() for match in re.finditer("\n", text)]
-    passages = list[tuple[list[int], str, Passage]]()
+    passages = list[tuple[list[int], re.Pattern[str], Passage]]()
     for path in RECOGNISED if field is None else (field,):
-        texts = [one for value in values for one in _at(value, path.split("."), strings, None)]
-        for _, part in groupby(texts, key=lambda one: one.speaker):
+        texts = [one for value in values for one in _at(value, path.split("."), strings)]
+        for _, group in groupby(texts, key=lambda one: one.speaker):
+            part = list(group)
             numbers = [one.number for one in part]
             if bad := [number for number in numbers if _NO_TEXT.search(strings[number])]:
                 reject(bisect(breaks, places[bad[0]][0]) + 1, "has half of a character in its text")
                 continue
             own = all(strings[number][:1].isspace() for number in numbers[1:])
-            gap = PARTED if own else PARTED + " "
-            passage = Passage(gap.join(strings[number] for number in numbers), re.compile(PARTED))
+            space = "" if own else " "
+            gaps = [*(PARTED + pause + space for pause in _pauses(part)), ""]
+            pieces = (strings[number] + gap for number, gap in zip(numbers, gaps, strict=True))
+            passage, gap = (
+                Passage("".join(pieces), re.compile(PARTED)),
+                re.compile(f"{PARTED}{PAUSE}*{space}"),
+            )
             if any(map(str.isalnum, passage.plain)):
                 passages.append((numbers, gap, passage))
     if not passages:
         names = ", ".join(RECOGNISED) if field is None else field
         raise InputError(f"there is no text at {names}: name its place by --field, as in segments.text")
-    lines = {passage.plain: bisect(breaks, places[numbers[0]][0]) + 1 for numbers, _, passage in passages}
-    found = [Found(plain, line) for plain, line in lines.items()]
-    news, anew = dict(zip(lines, rewrite(found), strict=True)), dict[int, str]()
+    found = dict[str, Found]()  # copies of a text are read once, with all pauses that one of them has
+    for numbers, _, passage in passages:
+        one = Found(passage.plain, bisect(breaks, places[numbers[0]][0]) + 1)
+        key = one.text.replace(PAUSE, "")
+        found[key] = max(found.get(key, one), one, key=lambda one: one.text.count(PAUSE))
+    texts = rewrite([*found.values()])
+    news, anew = (
+        {key: new.replace(PAUSE, "") for key, new in zip(found, texts, strict=True)},
+        dict[int, str](),
+    )
     for numbers, gap, passage in passages:
-        anew |= zip(numbers, passage.rewritten(news[passage.plain]).split(gap), strict=True)
+        anew |= zip(
+            numbers, gap.split(passage.rewritten(news[passage.plain.replace(PAUSE, "")])), strict=True
+        )
     out, at = list[str](), 0
     for number, new in sorted(anew.items()):
         if new != strings[number]:
@@ -78,6 +100,18 @@ def rewrite_json(text: str, rewrite: Rewrite, reject: Reject, field: str | None 
             out += [text[at:start], json.dumps(new, ensure_ascii=text.isascii())]
             at = end
     return "".join([*out, text[at:]])
+
+
+def _pauses(texts: Sequence[_Text]) -> list[str]:
+    """The silence between neighbours; empty where their times are not known, or no two are apart."""
+    silences = [
+        max(0.0, other.times[0] - one.times[1]) if one.times and other.times else None
+        for one, other in pairwise(texts)
+    ]
+    apart = any(silences)
+    return [
+        "" if one is None or not apart else PAUSE * (1 + round(10 * min(one, LONGEST))) for one in silences
+    ]
 
 
 class _Numbers:
@@ -97,7 +131,7 @@ def _values(numbered: str, strings: list[str]) -> list[Any]:
     def named(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         return {strings[int(name)]: value for name, value in pairs}
 
-    decoder = json.JSONDecoder(object_pairs_hook=named, parse_int=_nothing, parse_float=_nothing)
+    decoder = json.JSONDecoder(object_pairs_hook=named, parse_int=float)
     found, at = list[Any](), 0
     try:
         while rest := re.compile(r"[\s,]*").match(numbered, at):
@@ -112,19 +146,29 @@ def _values(numbered: str, strings: list[str]) -> list[Any]:
     return found
 
 
-def _nothing(_: str) -> None:
-    """Numbers may have any size: nothing is computed with them."""
-
-
-def _at(value: Any, path: list[str], strings: list[str], speaker: str | None) -> Iterator[_Text]:
+def _at(
+    value: Any,
+    path: list[str],
+    strings: list[str],
+    speaker: str | None = None,
+    times: tuple[float, float] | None = None,
+) -> Iterator[_Text]:
     """The strings at the end of a path."""
     if isinstance(value, list):
         for one in value:
             if not isinstance(one, list):
-                yield from _at(one, path, strings, speaker)
+                yield from _at(one, path, strings, speaker, times)
     elif isinstance(value, dict) and path:
         own = value.get("speaker")
         speaker = strings[int(own)] if isinstance(own, str) else speaker
-        yield from _at(value.get(path[0]), path[1:], strings, speaker)
+        start, end = value.get("start"), value.get("end")
+        if (
+            isinstance(start, float)
+            and isinstance(end, float)
+            and math.isfinite(start)
+            and math.isfinite(end)
+        ):
+            times = start, end
+        yield from _at(value.get(path[0]), path[1:], strings, speaker, times)
     elif isinstance(value, str) and not path:
-        yield _Text(int(value), speaker)
+        yield _Text(int(value), speaker, times)

@@ -19,7 +19,9 @@ from pyropunct.restore.running import (
     LEAST_CUT,
     LONGEST_MARKED,
     LONGEST_SENTENCE,
+    USUAL_PAUSE,
     SentenceFinder,
+    ends_sentence,
     in_their_cases,
     loses_case,
 )
@@ -34,7 +36,7 @@ from pyropunct.restore.sentence_stream import (
 from pyropunct.restore.settings import CaseMode, RestoreSettings
 from pyropunct.text.conventions import Conventions
 from pyropunct.text.lines import ByteLines, TreebankError
-from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN
+from pyropunct.text.marks import ABBREVIATION_DOT, PAUSE, START, UNKNOWN
 from pyropunct.text.raw_reader import RawReader
 from pyropunct.text.raw_sentence import RawSentence
 from pyropunct.vocabulary import Vocabulary
@@ -178,6 +180,29 @@ def test_a_threshold_of_ends(random_reader: RunningReader) -> None:
         sizes = [len(one.words) for one in (*finder.add(line), *finder.finish())]
         expected = {place for place, end in enumerate(read, 1) if end > threshold} | {len(read)}
         assert set(accumulate(sizes)) == expected
+
+
+@pytest.mark.parametrize(("pauses", "seconds"), [(1, 0.0), (3, 0.2), (8, 0.7), (31, 1.0)])
+def test_silence_multiplies_odds(random_reader: RunningReader, pauses: int, seconds: float) -> None:
+    """Of ends by their factor in half a second, of other marks by its root; what is usual tells nothing."""
+    line = LINES.read(f"it no Ann{PAUSE * pauses} stop x it")
+    read = random_reader.read(line.words)
+    more = seconds - USUAL_PAUSE
+    odds = float(read.ends[2] / (1 - read.ends[2])) * 5 ** (more / 0.5)
+    ends = odds / (1 + odds)
+    for threshold, found in ((ends - 1e-4, True), (ends + 1e-4, False)):
+        finder = SentenceFinder(random_reader, "keep", ends=threshold, pauses=5)
+        sizes = [len(one.words) for one in (*finder.add(line), *finder.finish())]
+        assert (3 in accumulate(sizes)) == found
+    finder = SentenceFinder(random_reader, "keep", ends=1, pauses=5)
+    [whole] = [*finder.add(line), *finder.finish()]
+    assert whole.marks is not None
+    of_marks = random_reader.mark_probabilities(read.marks, [*[False] * 5, True])[2]
+    strings = random_reader.vocabulary.slots.labels.strings
+    ratio = whole.marks[2] / of_marks
+    for number, string in enumerate(strings):
+        power = 0 if not string else 2 if ends_sentence(string, "") else 1
+        assert ratio[number] / ratio[0] == pytest.approx(5 ** (more * power), rel=1e-4)
 
 
 FORMS = ("it", "du", "Ann", "x", "犬", "stop", "ok.", "J.", "“no", "yes”", "(a", "b),", "...", "?")

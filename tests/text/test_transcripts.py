@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from pyropunct.errors import InputError
+from pyropunct.text.marks import PAUSE
 from pyropunct.text.passages import Found
 from pyropunct.text.transcripts import rewrite_json
 
@@ -45,6 +46,15 @@ def test_whisper() -> None:
     assert [part["text"] for part in plain["segments"]] == [" So I said\tno. He", " went home."]
     words = [word["word"] for part in plain["segments"] for word in part["words"]]
     assert words == [" So", " I", " said\tno.", " He", " went", " home."]
+
+
+def test_silence() -> None:
+    """It is read for all copies of a text, where words are apart; numbers keep their digits."""
+    text = """{"text": "no he", "result":
+        [{"word": "no", "start": 0, "end": 0.5}, {"word": "he", "start": %s, "end": 2}]}"""
+    new = rewritten(text % 0.8, {f"no{4 * PAUSE} he": f"No.{4 * PAUSE} He"})
+    assert new == text.replace("no he", "No. He").replace('"no"', '"No."').replace('"he"', '"He"') % 0.8
+    assert rewritten(text % 0.5, {"no he": "no he"}) == text % 0.5
 
 
 def test_vosk() -> None:
