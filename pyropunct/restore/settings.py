@@ -108,8 +108,8 @@ class RestoreSettings(DecisionSettings):
     :ivar ahead: how many words behind a sentence of running text must be known before it is printed; for live
         text, 12 are enough.  [default: 61]
     :ivar pauses: by how much half a second more of silence multiplies the odds that a sentence of running
-        text ends; its square root multiplies those of other marks.  Transcripts with times show it; with 1, it
-        tells nothing.
+        text ends; its square root multiplies those of other marks.  Transcripts with times show it; with 1,
+        it tells nothing.
     :ivar case: restore capital letters, of names too: in raw text that has none, or nothing else; in all raw
         text; or nowhere.
     """

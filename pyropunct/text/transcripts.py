@@ -84,15 +84,11 @@ def rewrite_json(text: str, rewrite: Rewrite, reject: Reject, field: str | None 
         one = Found(passage.plain, bisect(breaks, places[numbers[0]][0]) + 1)
         key = one.text.replace(PAUSE, "")
         found[key] = max(found.get(key, one), one, key=lambda one: one.text.count(PAUSE))
-    texts = rewrite([*found.values()])
-    news, anew = (
-        {key: new.replace(PAUSE, "") for key, new in zip(found, texts, strict=True)},
-        dict[int, str](),
-    )
+    rewritten = zip(found, rewrite([*found.values()]), strict=True)
+    news, anew = {key: new.replace(PAUSE, "") for key, new in rewritten}, dict[int, str]()
     for numbers, gap, passage in passages:
-        anew |= zip(
-            numbers, gap.split(passage.rewritten(news[passage.plain.replace(PAUSE, "")])), strict=True
-        )
+        new = passage.rewritten(news[passage.plain.replace(PAUSE, "")])
+        anew |= zip(numbers, gap.split(new), strict=True)
     out, at = list[str](), 0
     for number, new in sorted(anew.items()):
         if new != strings[number]:
