@@ -121,14 +121,14 @@ EXPERIMENTS = {
         ),
         ("multi", "en"),
     ),
-    "counts": Experiment("rivals/tables.md", ("benchmarks/treebanks.py {} --counts",), ()),
+    "counts": Experiment("reference/results.md", ("benchmarks/treebanks.py {} --counts",), ()),
     "channel": Experiment(
-        "rivals/tables.md",
+        "reference/results.md",
         ("benchmarks/treebanks.py {} --threads 2",),
         ("plain",),
     ),
     "worth": Experiment(
-        "rivals/tables.md",
+        "reference/results.md",
         (
             "benchmarks/channel_worth.py {en_ewt-ud14-train} {en_ewt-ud14-dev} --every 6 --threads 2",
             "benchmarks/channel_worth.py {en_ewt-ud14-train} {en_ewt-ud14-dev} --every 6 --threads 2 "
