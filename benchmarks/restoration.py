@@ -15,7 +15,7 @@ import torch
 from treebanks import FILES
 
 from pyropunct import Sentence, read_treebank
-from pyropunct.cli.training_reports import step_bar
+from pyropunct.cli.progress import step_bar
 from pyropunct.papers.li_2019.restoration_experiment import RestorationExperiment
 from pyropunct.papers.li_2019.restorers import Conditions
 

@@ -62,7 +62,7 @@ def fresh_pyro() -> Iterator[None]:
 def no_progress(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """No lines of progress on slow machines, where tests look at standard error."""
     if request.module.__name__ != "test_progress":
-        monkeypatch.setattr("pyropunct.cli.console.QUIET", float("inf"))
+        monkeypatch.setattr("pyropunct.cli.progress.QUIET", float("inf"))
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ import click
 from pyropunct.cli import console
 from pyropunct.cli.command import command
 from pyropunct.cli.loading import Json, TrainingUse, check_device, is_in, read_file
+from pyropunct.cli.progress import Checkpoints, fit_watches, training_watch
 from pyropunct.cli.report import Report
-from pyropunct.cli.training_reports import Checkpoints, fit_watches, training_watch
 from pyropunct.errors import UserError
 from pyropunct.files import model_path
 from pyropunct.fitted.recipes import TextSettings

@@ -29,6 +29,7 @@ import click
 
 from pyropunct.cli import console
 from pyropunct.cli.loading import Json
+from pyropunct.cli.progress import stream_bar
 from pyropunct.errors import UserError
 from pyropunct.files import MODEL_SUFFIX
 from pyropunct.limits import Help, Internal, Limits, NamesIn, Opposite, Placeholder, Range, limits, meanings
@@ -160,7 +161,7 @@ class TextCommand(Command):
             values = {**values, "running": True}
         work = self.function(**self.arguments({**values, "model": model}))
         out = sys.stdout  # before a progress bar replaces it
-        with opened(file) as (stream, name), console.stream_bar(stream, name) as advance:
+        with opened(file) as (stream, name), stream_bar(stream, name) as advance:
             if kind in KINDS:
                 rewrite_enclosed(work, stream, name, kind, values["field"], out)
             else:

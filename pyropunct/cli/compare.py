@@ -8,7 +8,7 @@ import click
 from pyropunct.cli import console
 from pyropunct.cli.command import command
 from pyropunct.cli.loading import Hardware, Json, TrainingUse, check_device, read_file
-from pyropunct.cli.training_reports import step_bar
+from pyropunct.cli.progress import step_bar
 from pyropunct.errors import UserError
 from pyropunct.limits import Help, NamesIn, Placeholder
 from pyropunct.papers.options import (

@@ -1,24 +1,23 @@
-"""Output of the command line: tables, progress bars, JSON, and errors in one line with an exit status."""
+"""Output of the command line: tables, JSON, notes on treebanks, and errors in one line with an exit status."""
 
 import codecs
 import io
 import os
 import re
 import sys
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from errno import EBADF, EDQUOT, EIO, ENOSPC
-from functools import partial, wraps
-from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 from click.exceptions import NoArgsIsHelpError
 
 from pyropunct.errors import BAD_INPUT, FAILURE, INTERRUPTED, UserError, first_line, is_panic
 from pyropunct.files import json_text
-from pyropunct.text.lines import shortened, visible
+from pyropunct.text.lines import TreebankError, shortened, visible
 
 if TYPE_CHECKING:
     from pyropunct.tables import Table
@@ -27,8 +26,8 @@ if TYPE_CHECKING:
 
 IDS_SHOWN = 5
 
-QUIET, BETWEEN_LINES = 3.0, 10.0
-"""Seconds after which progress is told in lines, and between two of these."""
+MALFORMED_SHOWN = 20
+"""The most malformed sentences that are listed."""
 
 LONGEST_TOLD = 2000
 """The most characters of a line on standard error."""
@@ -86,94 +85,14 @@ def print_json(value: Mapping[str, Any]) -> None:
     print(json_text(value))
 
 
-@contextmanager
-def reading_bar(path: str) -> Iterator[Callable[[int, int], None]]:
-    """A progress bar on a terminal for reading a file; yields what `read_treebank` takes as ``progress``."""
-    with _shown_bar(f"reading {visible(path)}", None) as show:
-        yield lambda done, total: show(completed=done, total=total)
-
-
-@contextmanager
-def stream_bar(stream: BinaryIO, name: str) -> Iterator[Callable[[], None]]:
-    """A progress bar for a stream, on a terminal that shows no results; call its value after each part."""
-    if name == "<stdin>" or not stream.seekable() or sys.stdout.isatty():
-        yield lambda: None
-        return
-    size = os.fstat(stream.fileno()).st_size
-    with reading_bar(name) as show:
-        yield lambda: show(stream.tell(), size)
-
-
-@contextmanager
-def sentence_bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
-    """A progress bar over sentences on a terminal; yields a function that takes the number newly done."""
-    with _shown_bar(what, total) as show:
-        yield lambda done: show(advance=done)
-
-
-@contextmanager
-def _shown_bar(what: str, total: int | None) -> Iterator[Callable[..., None]]:
-    """A progress bar on a terminal, else lines, unless there is nothing to do; yields its update function."""
-    if total == 0:
-        yield lambda **_: None
-    elif not shows_bars():
-        yield _ProgressLines(what, total)
-    else:
-        with bar() as shown:
-            yield partial(shown.update, shown.add_task(what, total=total))
-
-
-class _ProgressLines:
-    """Tells of progress in lines, where there is no terminal for a bar.
-
-    :param total: the amount of work, if it is known before.
-    """
-
-    def __init__(self, what: str, total: int | None) -> None:
-        self._what, self._total, self._done = what, total, 0
-        self._began = time.monotonic()
-        self._due = self._began + QUIET
-
-    def __call__(self, *, advance: int = 0, completed: int | None = None, total: int | None = None) -> None:
-        """Take what `rich.progress.Progress.update` takes."""
-        self._done = self._done + advance if completed is None else completed
-        self._total = total or self._total
-        now = time.monotonic()
-        if now >= self._due and self._total and self._done < self._total:
-            self._due = now + BETWEEN_LINES
-            share = f"{self._done / self._total:.0%}, {now - self._began:.0f} s so far"
-            tell(f"pyropunct: {self._what}: {share}")
-
-
-def shows_bars() -> bool:
-    """Whether progress bars are seen: on a terminal that can draw them."""
-    return _is_terminal(sys.stderr) and os.environ.get("TERM") not in ("dumb", "unknown")
-
-
-def _is_terminal(stream: TextIO | None) -> bool:
+def is_terminal(stream: TextIO | None) -> bool:
     """Whether a stream is a terminal; it is None if it was closed from the start."""
     return stream is not None and stream.isatty()
 
 
-def bar() -> Any:
-    """A progress bar of rich, which is slow to import; only for a terminal that `shows_bars`."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    text = TextColumn("{task.description}", markup=False)
-    columns = (text, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    return Progress(
-        *columns,
-        console=Console(stderr=True),
-        transient=True,
-        # Results that go to a file must not be redirected to the bar.
-        redirect_stdout=_is_terminal(sys.stdout),
-    )
-
-
 def show_table(table: "Table[Any]") -> None:
     """Print a table for people; cells are folded on a narrow terminal."""
-    say(table.text(None) if _is_terminal(sys.stdout) else table.text())
+    say(table.text(None) if is_terminal(sys.stdout) else table.text())
 
 
 def treebank_lines(treebanks: Iterable["Treebank"]) -> Iterator[str]:
@@ -191,6 +110,28 @@ def tell_omitted(name: str, omitted: Sequence["Omission"], *, kept: bool = False
     """Tell on standard error how many sentences, but for malformed ones, are left out, or ``kept``."""
     if usable := [one for one in omitted if not one.malformed]:
         tell(f"pyropunct: {name}: {_omitted(usable, ', written as they were' if kept else '')}")
+
+
+def tell_malformed(treebank: "Treebank") -> None:
+    """Tell of the malformed sentences of a file, a line for each of the first."""
+    bad = [one for one in treebank.omitted if one.malformed]
+    if bad:
+        sentences = "1 malformed sentence" if len(bad) == 1 else f"{len(bad):,} malformed sentences"
+        tell(f"pyropunct: {treebank.path}: {sentences} left out; output in CoNLL-U keeps them as they are")
+    for one in bad[:MALFORMED_SHOWN]:
+        tell(f"pyropunct: {TreebankError(treebank.path, one.reason, one.line, one.identifier)}")
+    if len(bad) > MALFORMED_SHOWN:
+        tell(f"pyropunct: {treebank.path}: and {len(bad) - MALFORMED_SHOWN:,} more")
+
+
+def tell_duplicates(treebank: "Treebank") -> None:
+    """Warn if sentences of a file have the same ``sent_id``."""
+    if twice := treebank.duplicates:
+        identifier, lines = next(iter(twice.items()))
+        several = "1 sent_id occurs" if len(twice) == 1 else f"{len(twice):,} sent_ids occur"
+        which = repr(identifier) if len(twice) == 1 else f"the first is {identifier!r}"
+        places = f"in lines {lines[0]} and {lines[1]}"
+        tell(f"pyropunct: {treebank.path}: {several} more than once: {which}, {places}")
 
 
 def plain_omissions(omitted: Sequence["Omission"]) -> dict[str, Any]:

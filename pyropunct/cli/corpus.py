@@ -18,6 +18,7 @@ from pyropunct.cli import console
 from pyropunct.cli.command import Command, Group
 from pyropunct.cli.evaluate import merged_report
 from pyropunct.cli.loading import Hardware, Threads, is_in
+from pyropunct.cli.progress import sentence_bar
 from pyropunct.errors import FailureError, UserError, installing
 from pyropunct.files import WRITING, digest_of, held, json_text, model_there, remove_unwritten, written_whole
 from pyropunct.limits import Placeholder
@@ -241,7 +242,7 @@ def _make(client: "Client", files: "Sequence[CorpusFile]", job: "Job", out: str)
     from pyropunct.inference.compiling import is_compiled
 
     failed = in_a_row = 0
-    with console.sentence_bar(Path(out).name, len(files)) as advance:
+    with sentence_bar(Path(out).name, len(files)) as advance:
         first = 0 if is_compiled() else 1  # the others then find compiled code
         for batch in filter(None, (files[:first], files[first:])):
             for file, problem in make_all(client, batch, job):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from pyropunct.cli import console
 from pyropunct.cli.command import command
 from pyropunct.cli.loading import Json, ModelUse, of_language
+from pyropunct.cli.progress import stream_bar
 from pyropunct.cli.report import Report
 from pyropunct.files import json_text
 from pyropunct.text.lines import TextPart, TreebankError, opened
@@ -46,7 +47,7 @@ def evaluate(model: str, file: str, *, use: ModelUse, json: Json = False) -> Non
     The perplexity with trees is that of heads, relations, tags and punctuation together.
     """
     punctuator = use.load(model)
-    with opened(file) as (stream, name), console.stream_bar(stream, name) as advance:
+    with opened(file) as (stream, name), stream_bar(stream, name) as advance:
         sums, items, impossible = measured(punctuator, TextPart(stream, name, "conllu"), advance)
     omitted = items.omitted
     if not sums.get("sentences"):

@@ -9,6 +9,7 @@ import click
 from pyropunct.cli import console
 from pyropunct.cli.command import command
 from pyropunct.cli.loading import SVG, TreebankUse, check_output, for_treebank, tell_language, write_output
+from pyropunct.cli.progress import sentence_bar
 from pyropunct.cli.report import Examples, TableFormat
 from pyropunct.errors import UserError
 from pyropunct.files import MODEL_SUFFIX
@@ -73,7 +74,7 @@ def rules(
         return
     about = {"model": name, **about}
     if one.edit_probabilities() is None:
-        with console.sentence_bar("counting", len(sentences or ())) as advance:
+        with sentence_bar("counting", len(sentences or ())) as advance:
             weights = learned_weights(one, sentences, advance)
         weight_report(weights, pairs, about).show(format)
         return
@@ -103,7 +104,7 @@ def _learned(
     if nunberg is None:
         of_english = not model.languages and model.vocabulary.main in (MAIN_TREEBANK, "en")
         nunberg = of_english and is_english(model.vocabulary.forms)
-    with named(name), console.sentence_bar("counting", len(sentences or ())) as advance:
+    with named(name), sentence_bar("counting", len(sentences or ())) as advance:
         return learned_rules(model, sentences, advance=advance, nunberg=nunberg, **vars(settings))
 
 
@@ -196,7 +197,7 @@ def relations(
         else:
             tell_language(models[0], punctuator, file, sentences)
             names = relation_names(punctuator, sentences)
-            with console.sentence_bar("relations", len(sentences)) as advance:
+            with sentence_bar("relations", len(sentences)) as advance:
                 learned = relation_punctemes(punctuator, sentences, least=least, advance=advance)
         if plot is not None:
             from pyropunct.figures.plots import relations_svg

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pyropunct.cli import console
 from pyropunct.cli.command import Group, command
 from pyropunct.cli.loading import Hardware, Json, check_device, read_file
-from pyropunct.cli.training_reports import Checkpoints, fit_watches
+from pyropunct.cli.progress import Checkpoints, fit_watches, sentence_bar
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.errors import SettingError, UserError
 from pyropunct.files import model_path
@@ -162,7 +162,7 @@ def fit(
             )
             model.save(file)
             if levels_of(model) and model.scales:
-                with console.sentence_bar("languages", 2 * len(sentences)) as advance:
+                with sentence_bar("languages", 2 * len(sentences)) as advance:
                     with_counts(model, sentences, advance).save(file)
         report = fit_report(model, [*parts, *devs], file, merged=not json)
         report.show("json" if json else "text")

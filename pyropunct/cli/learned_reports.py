@@ -6,7 +6,7 @@ from itertools import count
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from pyropunct.cli import console
+from pyropunct.cli.progress import sentence_bar
 from pyropunct.cli.report import Report
 from pyropunct.punctuator import Punctuator
 from pyropunct.tables import NO_VALUE, Table, cells_table
@@ -71,7 +71,7 @@ class LearnedReport:
     ) -> None:
         """Find at most so many examples for each key; see `pyropunct.tasks.explain.derivations`."""
         if most:
-            with console.sentence_bar("examples", len(sentences)) as advance:
+            with sentence_bar("examples", len(sentences)) as advance:
                 self.examples = examples(model, sentences, most, advance)
 
     def show(self, form: str) -> None:

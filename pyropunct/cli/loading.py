@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple, TextIO
 
 from pyropunct.cli import console
-from pyropunct.cli.told import tell_duplicates, tell_malformed
+from pyropunct.cli.console import tell_duplicates, tell_malformed
+from pyropunct.cli.progress import reading_bar, shows_bars
 from pyropunct.errors import UserError
 from pyropunct.files import model_there, real, written_whole
 from pyropunct.limits import Help, Placeholder, Range, Seed
@@ -73,7 +74,7 @@ class Hardware:
 
         if self.threads is not None:
             torch.set_num_threads(self.threads)
-        if console.shows_bars() and not is_compiled():
+        if shows_bars() and not is_compiled():
             console.tell("compiling the inner loops, this once: it takes 15 to 30 seconds")
 
 
@@ -206,7 +207,7 @@ def read_file(
     """Read a CoNLL-U file with a progress bar; ``tell`` of left out sentences. Raises TreebankError."""
     from pyropunct.treebank.reading import read_treebank
 
-    with console.reading_bar(path) as progress:
+    with reading_bar(path) as progress:
         treebank = read_treebank(path, progress=progress, skip_bad=skip_bad, need_sentences=need_sentences)
     tell_malformed(treebank)
     tell_duplicates(treebank)

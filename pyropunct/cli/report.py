@@ -10,6 +10,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self, TextIO
 
 from pyropunct.cli import console
+from pyropunct.cli.progress import sentence_bar
 from pyropunct.errors import UserError
 from pyropunct.files import json_text
 from pyropunct.limits import Help, Range
@@ -151,7 +152,7 @@ def show_each(
     rest = iter(results)
     if report.form == "conllu":
         report.write(_lacking_header(items))
-    with console.sentence_bar(title, len(items)) as advance:
+    with sentence_bar(title, len(items)) as advance:
         for item in items:
             advance(1)
             report.leave(item) if isinstance(item, Omission) else report.add(item, *next(rest))

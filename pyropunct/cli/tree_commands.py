@@ -17,6 +17,7 @@ from pyropunct.cli.loading import (
     tell_language,
     text_output,
 )
+from pyropunct.cli.progress import stream_bar
 from pyropunct.cli.report import in_order, show_each, usable
 from pyropunct.errors import UserError
 from pyropunct.limits import Count, NotNegative, Placeholder, Range
@@ -246,7 +247,7 @@ def convert(
     check_output(out, CONLLU, (*files, head_rules))
     with text_output(out) as output:
         for file in files:
-            with opened(file) as (stream, name), console.stream_bar(stream, name) as advance:
+            with opened(file) as (stream, name), stream_bar(stream, name) as advance:
                 for block in conversion.blocks(read_lines(stream, name), name):
                     output.write(block)
                     advance()

@@ -7,6 +7,7 @@ from typing import Any, TextIO, TypeVar
 import click
 
 from pyropunct.cli import console
+from pyropunct.cli.progress import sentence_bar
 from pyropunct.cli.report import Report, SentenceReport, usable
 from pyropunct.figures.drawing import PunctuatedTree, drawn_text, slip_notes
 from pyropunct.figures.layout import WIDTH, drawn_svg
@@ -145,7 +146,7 @@ class SampleReport(SentenceReport):
 def proposed(model: Punctuator, treebank: Treebank, sentences: Sequence[Sentence], least: float) -> list[str]:
     """The sentences of a treebank as CoNLL-U, with better heads of marks in MISC."""
     convention = convention_of(seen(model, list(treebank)))
-    with console.sentence_bar("heads of marks", len(sentences)) as advance:
+    with sentence_bar("heads of marks", len(sentences)) as advance:
         every = proposals(model, sentences, least, advance, convention)
         return [
             with_proposals(sentence, {one.mark: (one.proposed, one.probability) for one in found}).conllu()
@@ -195,7 +196,7 @@ def maintainer_report(
     """
     sentences, looked = usable(items), seen(model, list(treebank))
     convention = convention_of(looked)
-    with console.sentence_bar("heads of marks", len(sentences)) as advance:
+    with sentence_bar("heads of marks", len(sentences)) as advance:
         every = chain.from_iterable(proposals(model, sentences, least, advance, convention))
         found = [one for one in every if not marks or one.sentence.layout.form(one.mark) in marks]
     found.sort(key=lambda one: -one.probability)

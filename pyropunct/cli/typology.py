@@ -11,6 +11,7 @@ from pyropunct.cli import console
 from pyropunct.cli.command import command
 from pyropunct.cli.explain import named
 from pyropunct.cli.loading import SVG, TreebankUse, check_output, for_treebank, write_output
+from pyropunct.cli.progress import sentence_bar
 from pyropunct.cli.report import Examples, TableFormat
 from pyropunct.errors import UserError
 from pyropunct.files import MODEL_SUFFIX
@@ -199,7 +200,7 @@ def _counted(
         return page_counts(sentences, by), examples_beside(sentences, most, by)
     own, treebank = for_treebank(model, treebank)
     sentences = list(treebank)
-    with named(name), console.sentence_bar(column, (3 if most else 2) * len(sentences)) as advance:
+    with named(name), sentence_bar(column, (3 if most else 2) * len(sentences)) as advance:
         counts = language_counts(own, sentences, advance, by)
         if not most:
             return counts, {}

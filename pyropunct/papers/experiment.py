@@ -103,7 +103,7 @@ Advance = Callable[[int], None]
 
 Watch = Callable[[str, int], AbstractContextManager[Advance]]
 """Entered for each step, with a description of the step and its amount of work; see
-`pyropunct.cli.console.sentence_bar`."""
+`pyropunct.cli.progress.sentence_bar`."""
 
 
 @contextmanager

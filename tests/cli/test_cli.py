@@ -142,7 +142,7 @@ def test_lines_with_the_time_tell_how_far_a_fit_is(
     ends = [(epoch + result).format(number) for number in (1, 2)]
     begin = r"\d\d:\d\d:\d\d preparing\n"
     assert re.fullmatch(begin + "".join(ends), invoke(*arguments).stderr)
-    monkeypatch.setattr("pyropunct.cli.training_reports.SILENCE", 0.0)
+    monkeypatch.setattr("pyropunct.cli.progress.SILENCE", 0.0)
     steps = [epoch.format(n) + f"{done} of 120 sentences\n" for n in (1, 2) for done in (64, 120)]
     expected = [begin, *steps[:2], ends[0], *steps[2:], ends[1]]
     assert re.fullmatch("".join(expected), invoke(*arguments).stderr)

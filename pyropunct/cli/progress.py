@@ -1,21 +1,123 @@
-"""Progress of trainings, as a bar or as lines with the time, and their checkpoints."""
+"""Progress, as a bar on a terminal or else as lines, and checkpoints of trainings."""
 
+import os
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
-from pyropunct.cli import console
+from pyropunct.cli.console import is_terminal, tell
 from pyropunct.errors import FailureError, ModelFileError, UserError
 from pyropunct.files import remove_unwritten
+from pyropunct.text.lines import visible
 
 if TYPE_CHECKING:
     from pyropunct.nets.trainer import Progress
     from pyropunct.train.checkpoints import Watching
 
+QUIET, BETWEEN_LINES = 3.0, 10.0
+"""Seconds after which progress is told in lines, and between two of these."""
+
 SILENCE = 30.0
-"""The seconds after which a line says how far a step is that is not done yet."""
+"""The same for both, in trainings: after these seconds a line says how far a step is."""
+
+
+@contextmanager
+def reading_bar(path: str) -> Iterator[Callable[[int, int], None]]:
+    """The progress of reading a file; yields what `read_treebank` takes as ``progress``."""
+    with _share_bar(f"reading {visible(path)}") as show:
+        yield show
+
+
+@contextmanager
+def stream_bar(stream: BinaryIO, name: str) -> Iterator[Callable[[], None]]:
+    """The progress of a stream, where no results are shown; call its value after each part."""
+    if name == "<stdin>" or not stream.seekable() or sys.stdout.isatty():
+        yield lambda: None
+        return
+    size = os.fstat(stream.fileno()).st_size
+    with reading_bar(name) as show:
+        yield lambda: show(stream.tell(), size)
+
+
+@contextmanager
+def sentence_bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
+    """The progress over sentences; yields a function that takes the number newly done."""
+    done = 0
+    with _share_bar(what) as show:
+
+        def advance(number: int) -> None:
+            nonlocal done
+            done += number
+            show(done, total)
+
+        yield advance
+
+
+@contextmanager
+def _share_bar(what: str) -> Iterator[Callable[[int, int], None]]:
+    """Yields a function that takes how much is done, of how much; lines tell the share."""
+    began = time.monotonic()
+    with _shown(what, slow=False) as show:
+
+        def update(done: int, total: int) -> None:
+            if done < total:
+                seconds = time.monotonic() - began
+                show(what, f"{what}: {done / total:.0%}, {seconds:.0f} s so far", done, total)
+
+        yield update
+
+
+def shows_bars() -> bool:
+    """Whether progress bars are seen: on a terminal that can draw them."""
+    return is_terminal(sys.stderr) and os.environ.get("TERM") not in ("dumb", "unknown")
+
+
+@contextmanager
+def _shown(what: str, total: int | None = None, *, slow: bool = True) -> Iterator[Callable[..., None]]:
+    """Yields a function to call after every step.
+
+    It takes the text of the bar, the line that stands for it elsewhere, how much is done, of how much (0 if
+    unknown), and whether the line is due now.
+    """
+    if shows_bars():
+        with _bar() as bar:
+            task = bar.add_task(what, total=total)
+            yield lambda text, line, done, size, due=False: bar.update(
+                task, description=text, completed=done, total=size or None
+            )
+        return
+    quiet, between = (SILENCE, SILENCE) if slow else (QUIET, BETWEEN_LINES)
+    next_line = time.monotonic() + quiet
+
+    def show(text: str, line: str, done: int, size: int, due: bool = False) -> None:
+        nonlocal next_line
+        if due or time.monotonic() >= next_line:
+            tell(f"{time.strftime('%H:%M:%S') if slow else 'pyropunct:'} {line}")
+            next_line = time.monotonic() + between
+
+    yield show
+
+
+def _bar() -> Any:
+    """A progress bar of rich, which is slow to import; only for a terminal that `shows_bars`."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    text = TextColumn("{task.description}", markup=False)
+    columns = (text, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    return Progress(
+        *columns,
+        console=Console(stderr=True),
+        transient=True,
+        # Results that go to a file must not be redirected to the bar.
+        redirect_stdout=is_terminal(sys.stdout),
+    )
+
+
+# Trainings
 
 _UAS = "loss", "words", "dev UAS {uas:.2f}, LAS {las:.2f}"
 _ENDS = "loss", "words", "dev F1 {f1:.2f}, in lower case {lower_f1:.2f}"
@@ -39,7 +141,8 @@ def training_watch(part: str = "story", folds: int = 0) -> Iterator[Callable[...
     """Yields the ``watch`` argument of a training, a part in `TRAININGS`, with ``folds`` parsers."""
     trained, title, minimised, unit, scores = TRAININGS[part]
     preparing, before = f"preparing {trained}".rstrip(), 0.0
-    with _shown(preparing, preparing) as show:
+    with _shown(preparing) as show:
+        show(preparing, preparing, 0, 0, due=True)
 
         def watch(*arguments: Any) -> None:
             nonlocal before
@@ -85,42 +188,40 @@ def fit_watches(folds: int) -> "Watching":
     return watching
 
 
-def step_bar(what: str, total: int) -> "AbstractContextManager[Callable[[int], None]]":
-    """As `console.sentence_bar`, for slow steps: without a terminal, progress is printed in lines."""
-    first, of = (f"{what}: {total:,}", f" of {total:,}") if total else (what, " sentences")
-    return _counting(lambda done, rate: (what, f"{what}: {done:,}{of}"), what, total, first=first)
+@contextmanager
+def step_bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
+    """As `sentence_bar`, for slow steps; the total is 0 for sentences of which nobody knows the number."""
+    done, of = 0, f" of {total:,}" if total else " sentences"
+    with _shown(what, total or None) as show:
+        show(what, f"{what}: {total:,}" if total else what, 0, total, due=True)
+
+        def advance(number: int) -> None:
+            nonlocal done
+            done += number
+            show(what, f"{what}: {done:,}{of}", done, total)
+
+        yield advance
 
 
 COUNTED = {"texts": "sentences read", "trees": "sentences parsed"}
 """What is counted in parts of a training of which nobody knows how much there is."""
 
 
-def counted(what: str) -> "AbstractContextManager[Callable[[int], None]]":
-    """Yields a function that takes the number of things newly done, and shows their number and pace."""
-    return _counting(lambda done, rate: (f"{done:,} {what}, {rate:,.0f} a second",) * 2, what, ends=True)
-
-
 @contextmanager
-def _counting(
-    told: Callable[[int, float], tuple[str, str]],
-    begin: str,
-    total: int = 0,
-    *,
-    first: str | None = None,
-    ends: bool = False,
-) -> Iterator[Callable[[int], None]]:
-    """Yields a function that takes the number of things newly done."""
+def counted(what: str) -> Iterator[Callable[[int], None]]:
+    """Yields a function that takes the number of things newly done, and shows their number and pace."""
     started, done = time.monotonic(), 0
-    with _shown(begin, first, total or None) as show:
+    with _shown(what) as show:
 
         def advance(number: int, due: bool = False) -> None:
             nonlocal done
             done += number
-            show(*told(done, done / max(time.monotonic() - started, 1e-9)), done, total, due)
+            pace = f"{done:,} {what}, {done / max(time.monotonic() - started, 1e-9):,.0f} a second"
+            show(pace, pace, done, 0, due)
 
         yield advance
-        if ends and done:
-            advance(0, True)
+        if done:
+            advance(0, due=True)
 
 
 def _lasting(seconds: float) -> str:
@@ -131,31 +232,6 @@ def _lasting(seconds: float) -> str:
 
 def _joined(*parts: str) -> str:
     return ", ".join(filter(None, parts))
-
-
-@contextmanager
-def _shown(
-    begin: str, first: str | None, total: int | None = None
-) -> Iterator[Callable[[str, str, int, int, bool], None]]:
-    """Yields a function to call after every step."""
-    if console.shows_bars():
-        with console.bar() as bar:
-            task = bar.add_task(begin, total=total)
-            yield lambda text, line, done, size, due: bar.update(
-                task, description=text, completed=done, total=size or None
-            )
-        return
-    last = time.monotonic()
-
-    def show(text: str, line: str, done: int, size: int, due: bool) -> None:
-        nonlocal last
-        if due or time.monotonic() - last >= SILENCE:
-            console.tell(f"{time.strftime('%H:%M:%S')} {line}")
-            last = time.monotonic()
-
-    if first is not None:
-        show("", first, 0, 0, True)
-    yield show
 
 
 # Interruptions
@@ -198,7 +274,7 @@ class Checkpoints:
             if not self.resume:
                 if self._there():
                     anew = "training starts anew, without --resume: epochs of an earlier try are deleted"
-                    console.tell(f"pyropunct: {self._folder}: {anew}")
+                    tell(f"pyropunct: {self._folder}: {anew}")
                 self._forget()
             kept = f"finished epochs are kept in {self._folder}; continue with the same command and --resume"
             try:
