@@ -161,17 +161,15 @@ def programs() -> dict[str, Any]:
     return names
 
 
-def of_classes(heads: Sequence[int], classes: int, root: bool = True) -> list[Derivation]:
-    """Each word has a class, given that of its head; that of the root has a probability of its own."""
-    found = []
-    for chosen in itertools.product(range(classes), repeat=len(heads)):
-        given = [
-            classes * root + classes * chosen[head - 1] + own if head else own
-            for head, own in zip(heads, chosen, strict=True)
-            if head or root
-        ]
-        found.append((given, [word * classes + own for word, own in enumerate(chosen)]))
-    return found
+def of_chain(words: int, classes: int) -> list[Derivation]:
+    """Each word has a class, given that of the word before; that of the first has a probability of its own."""
+    return [
+        (
+            [chosen[0], *(classes + classes * before + own for before, own in itertools.pairwise(chosen))],
+            [word * classes + own for word, own in enumerate(chosen)],
+        )
+        for chosen in itertools.product(range(classes), repeat=words)
+    ]
 
 
 def of_grammar(words: int, symbols: int) -> list[Derivation]:
@@ -198,12 +196,7 @@ def of_grammar(words: int, symbols: int) -> list[Derivation]:
 
 
 RECORDED: dict[str, tuple[Callable[[dict[str, Any]], Any], list[Derivation]]] = {
-    "hidden Markov model": (lambda page: page["hidden_markov_model"](4, 3), of_classes(range(4), 3)),
-    "linear chain": (lambda page: page["linear_chain"](4, 3), of_classes(range(4), 3, root=False)),
-    "hidden Markov tree": (
-        lambda page: page["hidden_markov_tree"]([2, 0, 2, 3, 3], 2),
-        of_classes([2, 0, 2, 3, 3], 2),
-    ),
+    "hidden Markov model": (lambda page: page["hidden_markov_model"](4, 3), of_chain(4, 3)),
     "grammar": (lambda page: page["grammar"](4, 2)[0], of_grammar(4, 2)),
 }
 
