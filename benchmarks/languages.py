@@ -4,10 +4,10 @@
     python benchmarks/languages.py multi --news de=news-de.txt fr=news-fr.txt ...
 
 FOLDER holds models ``de.safetensors`` and so on, fitted with --parser to one language each.  Prints, for each
-language, the perplexity given trees, and with trees and with words alone F1 of all marks and F1 of commas,
-and the edits that words alone need by those of a period behind each sentence and nothing else; then the means
-of the languages that the model has learned from, and of the others.  With ``--news`` (a document a line): F1
-of ends, of commas and of both, in running text in lower case.
+language, the perplexity given trees, F1 of all marks and of commas from words alone, and the edits that these
+need by those of a period behind each sentence and nothing else; then the means of the languages that the
+model has learned from, and of the others (*).  With ``--news`` (a document a line): F1 of ends, of commas and
+of both, in running text in lower case.
 """
 
 import argparse
@@ -21,7 +21,6 @@ from shipped import running
 from pyropunct import Punctuator, Sentence, read_treebank
 from pyropunct.files import model_there
 from pyropunct.fitted.evaluation import RestorationScores
-from pyropunct.nets.parser import WeightedTree
 from pyropunct.restore.deciding import decide
 from pyropunct.restore.parses import weighted_trees
 from pyropunct.restore.restorer import Restorer
@@ -29,16 +28,12 @@ from pyropunct.restore.settings import RestoreSettings, Thresholds
 from pyropunct.text.raw_sentence import RawSentence
 from pyropunct.train.caution import edits_of_periods
 
-COLUMNS = (
-    "perplexity",
-    *(f"{score}, {given}" for given in ("trees", "words") for score in ("F1", "F1 ,")),
-    "edits",
-)
+COLUMNS = ("perplexity", "F1", "F1 of ,", "edits")
 LINE = 60
 """The words of a line of running text."""
 
-NAMES = ("multi", "multi, not learned")
-"""What the rows of a model are called, for languages that it has learned from, and for others."""
+NAMES = ("", "*")
+"""What is behind a language that the model has learned from, and behind others."""
 
 
 def main() -> None:
@@ -54,8 +49,8 @@ def main() -> None:
     if options.news:
         print_news(model, options.news)
         return
-    print("| language | model |", " | ".join(COLUMNS), "|")
-    print("|---|---|" + "---|" * len(COLUMNS))
+    print("| language |", " | ".join(COLUMNS), "|")
+    print("|---|" + "---|" * len(COLUMNS))
     found: dict[str, list[list[float]]] = {name: [] for name in NAMES}
     for given in options.dev:
         code, _, path = given.partition("=")
@@ -64,7 +59,7 @@ def main() -> None:
         print(row(code, name, found[name][-1]), flush=True)
         if options.alone is not None and model_there(options.alone / code).exists():
             alone = Punctuator.load(options.alone / code)
-            print(row(code, "alone", measured(alone, treebank[: options.most])), flush=True)
+            print(row(code, ", alone", measured(alone, treebank[: options.most])), flush=True)
     for name, rows in found.items():
         if len(rows) > 1:
             print(row(f"mean of {len(rows)}", name, list(map(mean, zip(*rows, strict=True)))))
@@ -72,7 +67,7 @@ def main() -> None:
 
 def row(code: str, name: str, numbers: Sequence[float]) -> str:
     """A line of the table."""
-    return f"| {code} | {name} | {' | '.join(f'{number:.3f}' for number in numbers)} |"
+    return f"| {code}{name} | {' | '.join(f'{number:.3f}' for number in numbers)} |"
 
 
 def measured(model: Punctuator, sentences: Sequence[Sentence]) -> list[float]:
@@ -83,16 +78,14 @@ def measured(model: Punctuator, sentences: Sequence[Sentence]) -> list[float]:
 
 
 def scores(model: Punctuator, sentences: Sequence[Sentence]) -> Iterator[float]:
-    """F1 of all marks and of commas, with trees and with words alone, and edits by those of periods."""
-    given = [[WeightedTree(sentence.tree, 1.0, given=True)] for sentence in sentences]
-    found = weighted_trees(model, [sentence.tree.forms for sentence in sentences])
-    for parses, decoder in ((given, "mbr"), (found, "f1")):
-        restored = RestorationScores()
-        decisions = decide(model, parses, decoder=decoder, threshold=threshold(model), seed=0)
-        for decision, sentence in zip(decisions, sentences, strict=True):
-            restored.add(decision.surface, sentence.surface)
-        commas = restored.of_marks().get(",")
-        yield from (restored.overall().f1 or 0.0, 0.0 if commas is None else commas.f1 or 0.0)
+    """F1 of all marks and of commas from words alone, and edits by those of periods."""
+    parses = weighted_trees(model, [sentence.tree.forms for sentence in sentences])
+    restored = RestorationScores()
+    decisions = decide(model, parses, decoder="f1", threshold=threshold(model), seed=0)
+    for decision, sentence in zip(decisions, sentences, strict=True):
+        restored.add(decision.surface, sentence.surface)
+    commas = restored.of_marks().get(",")
+    yield from (restored.overall().f1 or 0.0, 0.0 if commas is None else commas.f1 or 0.0)
     yield restored.edits / edits_of_periods(sentences)
 
 

@@ -162,7 +162,7 @@ def programs() -> dict[str, Any]:
 
 
 def of_chain(words: int, classes: int) -> list[Derivation]:
-    """Each word has a class, given that of the word before; that of the first has a probability of its own."""
+    """Each word has a class, given that of the word before; the first class has its own probability."""
     return [
         (
             [chosen[0], *(classes + classes * before + own for before, own in itertools.pairwise(chosen))],

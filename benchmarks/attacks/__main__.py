@@ -2,7 +2,7 @@
 
     python benchmarks/attacks models --tries 1000 --seed 0
 
-prints a row of the table in docs/reference/reliability.md.  Each attack is a module with a function
+prints a row of outcomes (docs/reference/reliability.md).  Each attack is a module with a function
 ``attack(tries, seed)`` that returns a `row.Row`; equal seeds try the same.
 """
 

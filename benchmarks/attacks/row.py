@@ -1,4 +1,4 @@
-"""Tries in a process of their own, and rows of the table in docs/reference/reliability.md."""
+"""Tries in a process of their own, and rows that count their outcomes."""
 
 import os
 import signal
