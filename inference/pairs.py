@@ -32,18 +32,6 @@ def _by_tensors(scores: Tensor, start: Tensor) -> Tensor:
     return scores - (totals.log() + best)[..., node]
 
 
-@torch.no_grad()
-def draw_choices(log_pairs: Tensor, start: Tensor) -> Tensor:
-    """(..., N) choices from (..., C) log-probabilities, normalised or not, by the Gumbel-max trick."""
-    node = _nodes(start, log_pairs.device)
-    noisy = log_pairs - torch.empty_like(log_pairs).exponential_().log()
-    best = _maxima(noisy, node, start)[..., node]
-    place = torch.arange(noisy.shape[-1], device=noisy.device) - start.to(noisy.device)[node]
-    place = torch.where(noisy == best, place, place.new_tensor(noisy.shape[-1]))
-    first = place.new_full((*place.shape[:-1], len(start) - 1), noisy.shape[-1])
-    return first.scatter_reduce(-1, node.expand(place.shape), place, "amin").to(start.device)
-
-
 def of_choices(values: Tensor, choices: Tensor, start: Tensor) -> Tensor:
     """(..., N) the value of each node's choice, from (..., C); dimensions on the left broadcast.
 

@@ -19,9 +19,8 @@ from pyropunct.inference.machines.evidence import EMPTY, padded
 from pyropunct.models.symmetry import CLOSERS
 from pyropunct.models.trees import READING, TREEBANK, TreeBatch, string_number
 from pyropunct.text.marks import ABBREVIATION_DOT, BOUNDARIES, CLAUSE, SPECIAL, START, UNKNOWN, Surface
-from pyropunct.treebank.clauses import opens_clause
 from pyropunct.treebank.orthography import CLOSING, DELIMITING, FINAL, FUNCTIONS, SEPARATING, mark_functions
-from pyropunct.treebank.tree import MAIN_TREEBANK, Tree
+from pyropunct.treebank.tree import MAIN_TREEBANK, Tree, opens_clause
 
 Pair = tuple[tuple[int, ...], tuple[int, ...]]
 """A left and a right puncteme, as token ids."""

@@ -1,4 +1,4 @@
-"""Output of the command line: tables, JSON, notes on treebanks, and errors in one line with an exit status."""
+"""Output of the command line: tables, JSON, notes on treebanks, errors in one line with an exit status."""
 
 import codecs
 import io

@@ -12,7 +12,7 @@ from pyropunct.text.inputs import contents
 from pyropunct.text.languages import HEAD, LanguagesOfLines, head_of, likely_language
 from pyropunct.text.lines import BEGINNING, ByteLines, Start, TextPart
 from pyropunct.treebank.conllu_block import FORM, MISC
-from pyropunct.treebank.recognising import LINES_LOOKED_AT, recognised
+from pyropunct.treebank.reading import LINES_LOOKED_AT, recognised
 
 WORDS = 60
 """The words of a treebank by which its language is found."""

@@ -223,8 +223,6 @@ class JointSettings(ExperimentSettings):
     :ivar folds: split the training sentences into this many parts, and predict the marks that a parser reads
         in each with a model of the others.
     :ivar samples: the most draws of restoration for each sentence.
-    :ivar misheard: replace this many percent of the words of DEV by random words of TRAIN, as if a speech
-        recogniser had misheard them.
     :raises SettingError: if a setting is invalid.
     """
 
@@ -236,7 +234,6 @@ class JointSettings(ExperimentSettings):
     iterations: Count = 15
     folds: Annotated[int, Range(2)] = 5
     samples: Count = RestoreSettings.samples
-    misheard: Annotated[int, Range(0, 100)] = 0
     TRAINING: ClassVar[tuple[str, ...]] = ("beam", "iterations", "folds", "seed")
 
 

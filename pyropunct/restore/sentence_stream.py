@@ -32,8 +32,7 @@ from pyropunct.text.lines import (
 from pyropunct.text.raw_reader import RawReader
 from pyropunct.text.raw_sentence import RawSentence
 from pyropunct.treebank.preparing import Omission
-from pyropunct.treebank.reading import sentences_or_errors
-from pyropunct.treebank.recognising import recognised
+from pyropunct.treebank.reading import recognised, sentences_or_errors
 from pyropunct.treebank.sentence import Sentence
 
 

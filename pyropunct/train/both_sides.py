@@ -20,8 +20,8 @@ from torch import Tensor
 from pyropunct.inference.inside import best_derivation, posterior_pairs
 from pyropunct.inference.problem import Problem
 from pyropunct.text.marks import COMMAS
-from pyropunct.treebank.clauses import opens_clause
 from pyropunct.treebank.sentence import Sentence
+from pyropunct.treebank.tree import opens_clause
 from pyropunct.vocabulary import Vocabulary
 
 SHRINKING = 4.0

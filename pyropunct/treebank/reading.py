@@ -3,13 +3,16 @@
 This is the preprocessing of Li, Wang & Eisner 2019, section 4: see ``docs/reference/treebanks.md``.
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from io import BytesIO
+from itertools import chain
 from pathlib import Path
 from typing import overload
 
+from pyropunct.text.inputs import CONLLU
 from pyropunct.text.lines import (
     BEGINNING,
     NO_SENTENCE,
@@ -21,7 +24,8 @@ from pyropunct.text.lines import (
     raised,
 )
 from pyropunct.text.marks import common_marks
-from pyropunct.treebank.conllu_block import blocks_or_errors
+from pyropunct.treebank.columns import names_columns
+from pyropunct.treebank.conllu_block import blocks_or_errors, is_comment
 from pyropunct.treebank.preparing import Omission, prepare
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
@@ -229,3 +233,27 @@ def require_punctuation(treebank: Treebank) -> None:
     """Raise `TreebankError` if no sentence of the treebank has a punctuation mark."""
     if not any(marks for sentence in treebank for marks in sentence.layout.marks):
         raise TreebankError(treebank.path, "there is no punctuation in the treebank (has it been removed?)")
+
+
+LINES_LOOKED_AT = 1000
+"""The most comments and blank lines before the line by which CoNLL-U and raw text are distinguished."""
+
+_TOKEN_LINE = re.compile(r"\d+(?:[-.]\d+)?\t.*\t")
+
+
+def recognised(lines: Iterator[bytes], name: str) -> tuple[Iterator[bytes], str]:
+    """The lines, and their format: "conllu" by the name, or if the first line has an id and tabs.
+
+    The format is "conllu" too if the first line names the columns of CoNLL-U Plus.
+    """
+    if name.endswith(CONLLU):
+        return lines, "conllu"
+    seen: list[bytes] = []
+    for read in lines:
+        seen.append(read)
+        line = read.decode(errors="surrogateescape").removeprefix("\ufeff")
+        if _TOKEN_LINE.match(line) or (len(seen) == 1 and names_columns(line)):
+            return chain(seen, lines), "conllu"
+        if (line.strip() and not is_comment(line)) or len(seen) == LINES_LOOKED_AT:
+            break
+    return chain(seen, lines), "text"

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from heapq import heapify, heappop, heappush
+from itertools import pairwise
 
 
 def dependents_of(heads: Sequence[int]) -> list[list[int]]:
@@ -227,3 +228,21 @@ def mark_heads(tree: Tree) -> list[int]:
         over.extend(sorted(arcs, reverse=True))
         heads.append(over[-1][1])
     return heads
+
+
+OPENERS = frozenset({"cc", "mark"})
+"""The relations of conjunctions and subordinators."""
+
+
+def opens_clause(tree: Tree) -> list[bool]:
+    """For each word, whether a clause begins behind it: a conjunction or subordinator before its head,
+    as in "and ⟨ if it rains, we stay".
+
+    No clause begins inside of a fixed expression such as *as if*.
+    """
+    relations = [base(relation) for relation in tree.relations]
+    neighbours = zip(tree.heads, pairwise([*relations, ""]), strict=True)
+    return [
+        relation in OPENERS and head > word and after != "fixed"
+        for word, (head, (relation, after)) in enumerate(neighbours, 1)
+    ]

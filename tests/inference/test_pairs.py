@@ -3,10 +3,9 @@ import math
 
 import pytest
 import torch
-from brute_force import chi_square_is_plausible
 
 from pyropunct.inference import pairs
-from pyropunct.inference.pairs import draw_choices, log_probabilities, of_choices
+from pyropunct.inference.pairs import log_probabilities, of_choices
 
 SIZES = [3, 1, 4]
 START = torch.tensor([0, 3, 4, 8])
@@ -63,20 +62,3 @@ def test_choices_outside_of_a_set_are_refused(choices: list[int]) -> None:
     """They would read the numbers of the next node."""
     with pytest.raises(ValueError, match="outside of the pairs that its node may sprout"):
         log_prob(torch.zeros(8), torch.tensor(choices))
-
-
-def test_draws() -> None:
-    log_pairs = log_probabilities(torch.randn(8), START)
-    drawn = draw_choices(log_pairs.expand(5000, 8), START)
-    assert drawn.shape == (5000, 3)
-    for node, size in enumerate(SIZES):
-        chances = log_pairs[START[node] : START[node + 1]].exp().tolist()
-        counts = torch.bincount(drawn[:, node], minlength=size).tolist()
-        assert len(counts) == size
-        assert chi_square_is_plausible(counts, chances, 5000)
-
-
-def test_draws_of_different_nodes_are_independent() -> None:
-    drawn = draw_choices(torch.zeros(6000, 8), START)
-    counts = torch.bincount(drawn[:, 0] * 4 + drawn[:, 2], minlength=12).tolist()
-    assert chi_square_is_plausible(counts, [1 / 12] * 12, 6000)

@@ -12,8 +12,8 @@ from pyropunct.fitted.languages import in_language
 from pyropunct.fitted.recipes import Recipe
 from pyropunct.train.both_sides import found_shares, level, shown, sprouted, take_step, wanted_shares
 from pyropunct.train.fitting import fit_story
-from pyropunct.treebank.clauses import opens_clause
 from pyropunct.treebank.sentence import Sentence
+from pyropunct.treebank.tree import opens_clause
 from pyropunct.vocabulary import build_vocabulary
 
 BOTH = annotated("it/2/nsubj rains/0/root ,/4/punct maybe/6/advmod ,/4/punct again/2/advmod")

@@ -7,8 +7,7 @@ from treebank_strategies import Written, sentences, surfaces
 
 from pyropunct.text.lines import TreebankError
 from pyropunct.treebank.columns import COLUMN_NAMES
-from pyropunct.treebank.reading import read_text
-from pyropunct.treebank.recognising import recognised
+from pyropunct.treebank.reading import read_text, recognised
 
 MORE = ("PARSEME:MWE", *COLUMN_NAMES)
 SHORT = ("ID", "FORM", "UPOS", "HEAD", "DEPREL")

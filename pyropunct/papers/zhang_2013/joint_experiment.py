@@ -24,7 +24,7 @@ from pyropunct.papers.options import CASCADED, CRF, RESTORATION, UNIFIED, JointS
 from pyropunct.papers.transitions.arc_eager import FULL, MIDDLE, NONE
 from pyropunct.papers.zhang_2013.arc_eager_parser import ArcEagerParser, ArcEagerRecipe, train_arc_eager
 from pyropunct.papers.zhang_2013.mark_crf import MarkCRF, train_mark_crf
-from pyropunct.papers.zhang_2013.streams import SENTENCES, Stream, marks_in, misheard
+from pyropunct.papers.zhang_2013.streams import SENTENCES, Stream, marks_in
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.sentence_stream import CHUNK
@@ -254,7 +254,7 @@ class JointExperiment(Experiment):
             f"parsers in {settings.iterations} iterations with a beam of {settings.beam}, seed "
             f"{settings.seed}; measured on {other:,} sentences with {words:,} words, in lower case and "
             "without marks.",
-            f"Tags are those of the treebanks; {settings.misheard} % of the words of dev are drawn anew.",
+            "Tags are those of the treebanks.",
             "F1 of M: commas, colons, semicolons; F: periods, question and exclamation marks; all: either, "
             "whichever it is; ends: of sentences inside of streams.  Seconds are of processor time.",
         )
@@ -274,9 +274,8 @@ class JointExperiment(Experiment):
         with self.watch("measuring", len(systems) * len(self.dev)) as advance:
             for size, streams in self.dev.items():
                 words = sum(len(stream.forms) for stream in streams)
-                heard = misheard(streams, self.train, self.settings.misheard, self.settings.seed)
                 for name, (system, seconds) in systems.items():
-                    readings, spent = timed(system, heard)
+                    readings, spent = timed(system, streams)
                     marks, trees = mark_counts(readings, streams), tree_counts(readings, streams)
                     yield JointResult(name, size, marks, trees, seconds, words / spent)
                     advance(1)

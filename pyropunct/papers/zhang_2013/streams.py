@@ -5,10 +5,8 @@ question and exclamation marks, a middle pause for commas, colons and semicolons
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-
-import numpy as np
 
 from pyropunct.papers.transitions.arc_eager import FULL, MIDDLE, NONE
 from pyropunct.text.marks import Surface
@@ -74,23 +72,6 @@ def streams(sentences: Iterable[Sentence], size: int = SENTENCES, *, universal: 
         for part in by_document(sentences)
         for first in range(0, len(part), size)
     ]
-
-
-def misheard(streams: Sequence[Stream], train: Iterable[Stream], percent: int, seed: int = 0) -> list[Stream]:
-    """Streams with simulated errors of a speech recogniser; marks and trees are unchanged.
-
-    A word is wrong with ``percent``; then it is drawn, with its tag, from all words of ``train``.
-    """
-    generator = np.random.default_rng(seed)
-    known = [word for stream in train for word in zip(stream.forms, stream.tags, strict=True)]
-    found = []
-    for stream in streams:
-        words = list(zip(stream.forms, stream.tags, strict=True))
-        for place in np.flatnonzero(100 * generator.random(len(words)) < percent):
-            words[place] = known[generator.integers(len(known))]
-        forms, tags = (tuple(word[part] for word in words) for part in (0, 1))
-        found.append(replace(stream, forms=forms, tags=tags))
-    return found
 
 
 def _stream(sentences: Sequence[Sentence], column: int) -> Stream:

@@ -4,7 +4,7 @@ import pytest
 from sentences import sentence
 
 from pyropunct.papers.transitions.arc_eager import FULL, MIDDLE, NONE
-from pyropunct.papers.zhang_2013.streams import marks_in, misheard, streams
+from pyropunct.papers.zhang_2013.streams import marks_in, streams
 from pyropunct.treebank.reading import read_text
 
 TEXT = """# newdoc
@@ -76,19 +76,3 @@ def test_documents_of_marks_alone_have_no_stream() -> None:
 )
 def test_marks_are_full_stops_pauses_or_nothing(slot: str, mark: int) -> None:
     assert marks_in(sentence("a b", ", .", slot, "").surface) == (mark, NONE)
-
-
-def test_misheard_words_come_from_training_with_their_tags() -> None:
-    gold, train = streams(read_text(TEXT), 2)[:2], streams(read_text(TEXT), 2)[2:]
-    assert misheard(gold, train, 0) == gold
-    known = set(zip("abcd", "WWWW", strict=True))
-    for one, other in zip(misheard(gold, train, 100), gold, strict=True):
-        assert set(zip(one.forms, one.tags, strict=True)) <= known
-        assert (one.marks, one.heads, one.sizes) == (other.marks, other.heads, other.sizes)
-    some = misheard(50 * gold, train, 30)
-    changed = [
-        a != b
-        for one, other in zip(some, 50 * gold, strict=True)
-        for a, b in zip(one.forms, other.forms, strict=True)
-    ]
-    assert 0.2 < sum(changed) / len(changed) < 0.4
