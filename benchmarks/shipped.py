@@ -42,7 +42,7 @@ from pyropunct.nets.parser import (
     jackknifed,
     train_parser,
 )
-from pyropunct.nets.reader import ADAPTING_RATE, RunningReader, evaluate, train_reader
+from pyropunct.nets.reader import ADAPTING_RATE, RunningReader, reader_scores, train_reader
 from pyropunct.nets.running_text import Document, ReaderRecipe, documents, joined
 from pyropunct.nets.tagger import SlotTaggerRecipe
 from pyropunct.restore.deciding import decide
@@ -342,7 +342,7 @@ def numbers(path: Path, dev: Sequence[Sentence]) -> dict[str, str]:
     """How good a model with a parser is, and which one that is."""
     model = Punctuator.load(path)
     assert model.reader is not None
-    running = evaluate(model.reader, documents(dev))
+    running = reader_scores(model.reader, documents(dev))
     words = [sentence.tree.forms for sentence in dev]
     gold: Parses = [[WeightedTree(sentence.tree, 1.0, given=True)] for sentence in dev]
     parsed = weighted_trees(model, words)

@@ -32,7 +32,7 @@ def chart_of(problem: Problem) -> Chart:
         **columns,
         **_pairs(problem, relation, columns, np.stack([right.of_pair, left.of_pair])),
         automaton=slots[half_slot],
-        **_side_by_side(right, left),
+        **_joined_tries(right, left),
         state_start=automata.state_start,
         arc_start=automata.arc_start,
         arcs=len(automata.source),
@@ -112,7 +112,7 @@ def _pairs(problem: Problem, relation: Array, columns: dict[str, Array], of_pair
     }
 
 
-def _side_by_side(*tries: Tries) -> dict[str, Array]:
+def _joined_tries(*tries: Tries) -> dict[str, Array]:
     """The tries of both sides as the fields of a `Chart`."""
 
     def stacked(rows: list[Array]) -> Array:

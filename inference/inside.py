@@ -21,7 +21,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from pyropunct.inference.machines.automata import join_automata, pack, side_by_side
+from pyropunct.inference.machines.automata import join_automata, joined_groups, pack
 from pyropunct.inference.machines.composition import as_acceptor
 from pyropunct.inference.machines.evidence import any_over
 from pyropunct.inference.packed import PackedForest
@@ -136,7 +136,7 @@ def opened(problem: Problem, slots: Tensor) -> Problem:
     of_slots[slots] = len(automata.state_start) - 1
     anything = pack(as_acceptor(any_over(range(automata.num_tokens))), automata.num_tokens)
     one = automata.weight.new_ones((*automata.weight.shape[:-1], 1))  # the value of the empty product
-    more = side_by_side([automata, join_automata([anything], one)])
+    more = joined_groups([automata, join_automata([anything], one)])
     return replace(problem, automata=more, slot_automaton=of_slots)
 
 

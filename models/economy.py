@@ -9,7 +9,7 @@ from torch import Tensor
 from pyropunct.inference.forest import Forest
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.packed import PackedForest
-from pyropunct.models.symmetry import CLOSERS, PAIRED, as_marks, unmatched_sides
+from pyropunct.models.symmetry import PAIRED, PARTNERS, as_marks, unmatched_sides
 from pyropunct.text.marks import EXCLAMATION_MARKS, QUESTION_MARKS
 from pyropunct.treebank.orthography import DELIMITING, FINAL, SEPARATING
 
@@ -18,7 +18,7 @@ def facing(left: Sequence[str], right: Sequence[str]) -> tuple[list[str], list[s
     """The tokens of l that face a token of r, equal or its closer, and the other tokens of l and of r."""
     paired, others, alone = list[str](), list(right), list[str]()
     for token in left:
-        partner = next((one for one in others if one in CLOSERS.get(token, (token,))), None)
+        partner = next((one for one in others if one in PARTNERS.get(token, (token,))), None)
         if partner is None:
             alone.append(token)
         else:
@@ -98,7 +98,7 @@ class Economy:
 
     def __init__(self, inventory: Inventory, marks: Sequence[str], functions: Sequence[str] = ()) -> None:
         self._closers = {
-            number: {other for other, closer in enumerate(marks) if closer in CLOSERS.get(mark, ())}
+            number: {other for other, closer in enumerate(marks) if closer in PARTNERS.get(mark, ())}
             for number, mark in enumerate(marks)
             if mark in PAIRED
         }

@@ -15,7 +15,7 @@ from torch import Tensor
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.parts import PartScores
 from pyropunct.models.priors import NormalPrior
-from pyropunct.models.symmetry import CLOSERS, as_marks
+from pyropunct.models.symmetry import PARTNERS, as_marks
 from pyropunct.models.trees import READING, LatentTrees, TreeBatch
 
 OWN, TRUST = 0.8, 0.5
@@ -86,7 +86,7 @@ def part_marks(inventory: Inventory, marks: Sequence[str]) -> Tensor:
     kinds = {
         pair
         for pair, (left, right) in zip(inventory.rows, as_marks(inventory, marks), strict=True)
-        if len(left) == len(right) == 1 and right[0] in CLOSERS.get(left[0], ())
+        if len(left) == len(right) == 1 and right[0] in PARTNERS.get(left[0], ())
     }
     return torch.tensor(sorted((left[0], right[0]) for left, right in kinds), dtype=torch.long).reshape(-1, 2)
 

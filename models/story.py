@@ -24,12 +24,12 @@ from pyropunct.inference.pyro.collapse import tree_expectation
 from pyropunct.inference.pyro.private import belongs_to, sites_of
 from pyropunct.inference.pyro.sites import BY_TREES, Sprouted, TreeOfWords, rewritten
 from pyropunct.inference.pyro.told import Told, is_open, plate_of
-from pyropunct.inference.pyro.weights import FullShapeMessenger
 from pyropunct.inference.views import Scorer, Views
 from pyropunct.models.attach.attach_model import Attach
 from pyropunct.models.channel.noisy_channel import Channel
 from pyropunct.models.economy import Economy
 from pyropunct.models.extensions import PartMarks, Trust
+from pyropunct.models.priors import FullShapeMessenger
 from pyropunct.models.symmetry import unmatched_rows
 from pyropunct.models.trees import TREEBANK, AnyTrees, LatentTrees, TreeBatch
 

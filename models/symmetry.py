@@ -7,11 +7,11 @@ import torch
 from torch import Tensor
 
 from pyropunct.inference.inventory import Inventory
-from pyropunct.text.marks import CLOSERS as OF_TEXT
+from pyropunct.text.marks import CLOSERS
 
-CLOSERS = {opener: tuple(closers) for opener, closers in OF_TEXT.items()}
-CLOSERS |= {"¿": ("?",), "¡": ("!",), "<": (">",), "<<": (">>",)}
-CLOSERS |= {"”": ("”",), "»": ("«", "»"), "›": ("‹", "›")}
+PARTNERS = {opener: tuple(closers) for opener, closers in CLOSERS.items()}
+PARTNERS |= {"¿": ("?",), "¡": ("!",), "<": (">",), "<<": (">>",)}
+PARTNERS |= {"”": ("”",), "»": ("«", "»"), "›": ("‹", "›")}
 """Each opening token, and the tokens that close it (Li, Wang & Eisner 2019, section 2.3).
 
 German writes „so“ and »so«, Polish „so”, Finnish ”so” and »so».
@@ -20,10 +20,10 @@ German writes „so“ and »so«, Polish „so”, Finnish ”so” and »so».
 MAY_STAND_ALONE = frozenset("?!")
 """Closing tokens that need no opener."""
 
-PAIRED = frozenset(CLOSERS).union(*CLOSERS.values()) - MAY_STAND_ALONE
+PAIRED = frozenset(PARTNERS).union(*PARTNERS.values()) - MAY_STAND_ALONE
 """Brackets, quotation marks and inverted marks: tokens that need partners."""
 
-ONLY_CLOSING = PAIRED - CLOSERS.keys()
+ONLY_CLOSING = PAIRED - PARTNERS.keys()
 """Those that never open."""
 
 CLASSES = (
@@ -45,10 +45,10 @@ def unmatched_sides(left: Sequence[str], right: Sequence[str]) -> tuple[bool, bo
     The k-th opener in l from the left must face a closer of its kind, the k-th in r from the right; all other
     symmetric tokens are unmatched.
     """
-    openers = [token for token in left if token in CLOSERS]
+    openers = [token for token in left if token in PARTNERS]
     rank, alone = 0, False
     for token in reversed(right):
-        if rank < len(openers) and token in CLOSERS[openers[rank]]:
+        if rank < len(openers) and token in PARTNERS[openers[rank]]:
             rank += 1
         elif token in PAIRED:
             alone = True
@@ -64,7 +64,7 @@ def symmetry_class(left: Sequence[str], right: Sequence[str]) -> str:
     """The class of a puncteme pair, one of `CLASSES`."""
     if unmatched(left, right):
         return "unmatched"
-    if any(token in CLOSERS for token in left):
+    if any(token in PARTNERS for token in left):
         return "matched" if len(left) == len(right) == 1 else "matched and more"
     if left and right:
         return "the same on both sides" if list(left) == list(right) else "different on both sides"

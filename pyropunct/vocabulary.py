@@ -16,7 +16,7 @@ from pyropunct.inference.forest import forest_of
 from pyropunct.inference.given import OPENS
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.machines.evidence import EMPTY, padded
-from pyropunct.models.symmetry import CLOSERS
+from pyropunct.models.symmetry import PARTNERS
 from pyropunct.models.trees import READING, TREEBANK, TreeBatch, string_number
 from pyropunct.text.marks import ABBREVIATION_DOT, BOUNDARIES, CLAUSE, SPECIAL, START, UNKNOWN, Surface
 from pyropunct.treebank.orthography import CLOSING, DELIMITING, FINAL, FUNCTIONS, SEPARATING, mark_functions
@@ -307,9 +307,9 @@ def _balanced_pairs(vocabulary: Vocabulary, seen: Mapping[Pair, int]) -> Iterato
     number = vocabulary.token_number
     for delimiting in vocabulary._with_function(DELIMITING):
         yield (delimiting,), (delimiting,)
-    for opening, closers in CLOSERS.items():
+    for opening, closers in PARTNERS.items():
         for closing in closers:
             if opening in number and closing in number:
                 pair = (number[opening],), (number[closing],)
-                if opening not in CLOSERS.get(closing, ()) or seen[pair] >= MARK_COUNT:
+                if opening not in PARTNERS.get(closing, ()) or seen[pair] >= MARK_COUNT:
                     yield pair

@@ -226,7 +226,7 @@ def join_automata(packed: Sequence[Packed], values: Tensor) -> Automata:
     )
 
 
-def side_by_side(parts: Sequence[Automata]) -> Automata:
+def joined_groups(parts: Sequence[Automata]) -> Automata:
     """Put groups of automata over the same tokens side by side."""
     if len(parts) == 1:
         return parts[0]

@@ -15,7 +15,7 @@ from pyropunct.errors import UserError
 from pyropunct.inference import inside
 from pyropunct.inference.given import Given, Surface, row_at
 from pyropunct.inference.inventory import split
-from pyropunct.inference.machines.automata import Automata, side_by_side
+from pyropunct.inference.machines.automata import Automata, joined_groups
 from pyropunct.inference.machines.evidence import Evidence, SlotEvidence, evidence_of
 from pyropunct.inference.pairs import of_choices
 from pyropunct.inference.parts import PartScores, shown_parts
@@ -167,7 +167,7 @@ def problem_of(
             place[some] = known.place + count
             count += len(known.distinct)
     problem = Problem(
-        given.forest, given.inventory, given.trees.relation, log_pairs, side_by_side(automata), place
+        given.forest, given.inventory, given.trees.relation, log_pairs, joined_groups(automata), place
     )
     return problem if given.parts is None else _with_parts(problem, given.parts, evidence.settled())
 

@@ -331,7 +331,7 @@ class ReaderTraining(NetworkTraining[RunningReader]):
 
     def scores(self, model: RunningReader, dev: Sequence[Document]) -> ReaderScores:
         """See `evaluate`."""
-        return evaluate(model, dev)
+        return reader_scores(model, dev)
 
     def data(self) -> Iterable[object]:
         """The documents, and the pretrained features."""
@@ -401,7 +401,7 @@ def _answers(document: Document, labels: Labels, lower: bool) -> ReaderAnswers:
     )
 
 
-def evaluate(reader: RunningReader, texts: Sequence[Document]) -> ReaderScores:
+def reader_scores(reader: RunningReader, texts: Sequence[Document]) -> ReaderScores:
     """The scores of a reader on documents as written, and lower-cased."""
     gold = [document.ends for document in texts]
     as_written = [(reader.read(document.words).ends > LIKELY).tolist() for document in texts]

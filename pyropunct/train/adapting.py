@@ -36,7 +36,7 @@ from pyropunct.models.attach.local import LocalAttach
 from pyropunct.nets.adapters import AdaptedEncoder
 from pyropunct.nets.encoder import Encoder
 from pyropunct.nets.parser import BiaffineParser, WeightedTree
-from pyropunct.nets.reader import ADAPTING, ADAPTING_RATE, evaluate, train_reader
+from pyropunct.nets.reader import ADAPTING, ADAPTING_RATE, reader_scores, train_reader
 from pyropunct.nets.running_text import Document
 from pyropunct.nets.word_embedding import without_cache
 from pyropunct.punctuator import Punctuator
@@ -266,7 +266,7 @@ class HeldOut:
         """The model with the better reader of running text, unless the reader's own marks are worse."""
         if new.reader is None or old.reader is None:
             return new if old.reader is None else old
-        found, before = (evaluate(one, self._documents) for one in (new.reader, old.reader))
+        found, before = (reader_scores(one, self._documents) for one in (new.reader, old.reader))
         return new if found.merit > before.merit and found.lower_marks >= before.lower_marks else old
 
     def scores(self, model: Punctuator) -> dict[str, Any]:
@@ -277,7 +277,7 @@ class HeldOut:
             case, None without a reader.
         """
         by_edits, by_marks = (self._restored(model, decoder) for decoder in ("mbr", "f1"))
-        read = None if model.reader is None else evaluate(model.reader, self._documents)
+        read = None if model.reader is None else reader_scores(model.reader, self._documents)
         return {
             "perplexity": self.perplexity(model),
             "aed": by_edits.average_edit_distance,

@@ -21,7 +21,7 @@ from pyropunct.inference.inside import (
     posterior_draws,
     posterior_pairs,
 )
-from pyropunct.inference.machines.automata import side_by_side
+from pyropunct.inference.machines.automata import joined_groups
 from pyropunct.inference.machines.evidence import evidence_of
 from pyropunct.inference.packed import PackedForest, joined, packed_forest, without_marks
 from pyropunct.inference.pairs import log_probabilities
@@ -239,7 +239,7 @@ def test_a_batch_and_joint_values() -> None:
         forest=joined([problem.forest for problem in problems]),  # type: ignore[misc]
         relation=torch.cat([problem.relation for problem in problems]),
         log_pairs=torch.cat([problem.log_pairs for problem in problems]),
-        automata=side_by_side([problem.automata for problem in problems]),
+        automata=joined_groups([problem.automata for problem in problems]),
         slot_automaton=torch.cat([s + shift for s, shift in zip(strings, shifts, strict=False)]),
     )
     torch.testing.assert_close(log_evidence(together), separate)

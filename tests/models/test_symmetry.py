@@ -2,9 +2,9 @@ import pytest
 import torch
 
 from pyropunct.inference.inventory import Inventory
-from pyropunct.models.symmetry import CLASSES, CLOSERS, symmetry_class, unmatched, unmatched_rows
+from pyropunct.models.symmetry import CLASSES, PARTNERS, symmetry_class, unmatched, unmatched_rows
 
-PAIRS = [(opener, closer) for opener, closers in CLOSERS.items() for closer in closers]
+PAIRS = [(opener, closer) for opener, closers in PARTNERS.items() for closer in closers]
 
 
 @pytest.mark.parametrize(("opener", "closer"), PAIRS)
@@ -12,8 +12,8 @@ def test_an_opener_faces_its_own_closers(opener: str, closer: str) -> None:
     assert not unmatched([opener], [closer])
     assert unmatched([opener], [])
     assert unmatched([], [opener])
-    assert unmatched([opener], [opener]) == (opener not in CLOSERS[opener])
-    assert unmatched([closer], [opener]) == (opener not in CLOSERS.get(closer, ()))
+    assert unmatched([opener], [opener]) == (opener not in PARTNERS[opener])
+    assert unmatched([closer], [opener]) == (opener not in PARTNERS.get(closer, ()))
     assert unmatched([opener, opener], [closer])
     assert not unmatched([opener, opener], [closer, closer])
     # a question or exclamation mark stands well alone, other closers do not
@@ -25,7 +25,7 @@ def test_an_opener_faces_its_own_closers(opener: str, closer: str) -> None:
 def test_nesting(opener: str, closer: str) -> None:
     for inner, close in PAIRS:
         assert not unmatched([opener, inner], [close, closer])
-        if closer not in CLOSERS[inner]:
+        if closer not in PARTNERS[inner]:
             assert unmatched([inner], [closer])
             assert unmatched([opener, inner], [closer, close])
 

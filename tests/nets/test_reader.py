@@ -16,7 +16,7 @@ from pyropunct.nets.reader import (
     RunningReader,
     count_ends,
     count_labels,
-    evaluate,
+    reader_scores,
     train_reader,
     windows_of,
 )
@@ -80,7 +80,7 @@ def running(some: Sequence[Sentence]) -> list[str]:
 
 
 def test_sentence_ends_and_cases_of_new_text(reader: RunningReader, dev: list[Sentence]) -> None:
-    scores = evaluate(reader, documents(dev))
+    scores = reader_scores(reader, documents(dev))
     assert scores.words == len(running(dev))
     assert scores.f1 > 45
     assert scores.lower_f1 > 30

@@ -8,9 +8,9 @@ from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.machines.automata import (
     Acceptor,
     join_automata,
+    joined_groups,
     pack,
     reverse,
-    side_by_side,
     trimmed,
 )
 
@@ -86,7 +86,7 @@ def test_groups_side_by_side_are_the_whole() -> None:
     mirrored = pack(reverse(LARGE.acceptor()), 2)
     packed = [LARGE.packed(2), SMALL.packed(2), mirrored, SMALL.packed(2)]
     together = join_automata(packed, WEIGHTS)
-    groups = side_by_side([join_automata(packed[:1], WEIGHTS), join_automata(packed[1:], WEIGHTS)])
+    groups = joined_groups([join_automata(packed[:1], WEIGHTS), join_automata(packed[1:], WEIGHTS)])
     assert together.num_tokens == groups.num_tokens == 2
     for one, other in zip(together[1:], groups[1:], strict=True):
         torch.testing.assert_close(torch.as_tensor(one), torch.as_tensor(other), rtol=0, atol=0)
