@@ -7,8 +7,8 @@ Needs cosmic-ray and coverage, a POSIX system, and about an hour of one core::
 
 OUT is a new folder; the same command resumes.  First all tests run, to record which lines each runs.  Then
 each mutant meets the tests that run its lines, the quickest first, until one fails.  Mutants that cannot be
-imported do not count.  Mutants of code compiled by numba run as plain Python.  The settings are in settings.toml,
-for the models and the inference; those in around.toml are for what stands around them.
+imported do not count.  Mutants of code compiled by numba run as plain Python.  The settings are in
+settings.toml, for the models and the inference; those in around.toml are for what stands around them.
 """
 
 import argparse
