@@ -58,6 +58,8 @@ def in_case(word: str, case: int) -> str:
         cased = (place for place, letter in enumerate(word) if letter.lower() != letter.upper())
         first = next(cased, len(word))
         written = word[:first] + word[first : first + 1].title() + word[first + 1 :]
+        if written[:2] in ("O'", "O’") and len(written) > 4:  # as in O'Brien
+            written = written[:2] + written[2].title() + written[3:]
     return written if written.lower() == word else word
 
 

@@ -103,6 +103,7 @@ _MARKUP = re.compile(
     r"|</?[A-Za-z][\w-]*(?:\s[^<>]*)?/?>"  # a tag
     r"|^\s*(?:```|~~~|#{1,6}\s|\|.*\|\s*$)"  # a fence, a heading, a row of a table
     r"|^\s*[A-Za-z_][\w.]*\([^()]*\);?\s*$"  # nothing but a call
+    r"|^\s*[a-z][\w.-]* (?:-[A-Za-z](?:\s|$)|[a-z]+ -[A-Za-z] \"|(?:[\w./-]+ )*--[a-z])"  # a command
 )
 
 _SIGNS_OF_CODE = tuple(

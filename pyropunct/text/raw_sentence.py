@@ -139,9 +139,15 @@ class RawSentence:
 
     @cached_property
     def closed(self) -> list[int]:
-        """The slots where no mark is put: inside written words, and beside symbols, such as "=" and ":)"."""
+        """The slots where no mark is put: inside written words and telephone numbers, and beside symbols.
+
+        Symbols are words such as "=" and ":)".
+        """
         symbols = [number for number, word in enumerate(self.words, 1) if is_symbol(word)]
-        return sorted({*self.inside, *symbols, *(number - 1 for number in symbols)})
+        digits = [word.isdecimal() and len(word) > 1 for word in self.words]
+        of_call = (n for n in range(1, len(digits) - 1) if all(digits[n - 1 : n + 2]))
+        number_slots = (slot for place in of_call for slot in (place, place + 1))
+        return sorted({*self.inside, *symbols, *(number - 1 for number in symbols), *number_slots})
 
     def as_written(self, surface: Surface) -> tuple[Sequence[str], Surface, Sequence[Slot]]:
         """The written words, with the marks of a surface around them, and the original slots."""

@@ -24,7 +24,16 @@ from pyropunct.nets.labels import Labels, SlotVocabulary
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.papers.li_2019.restorers import ended_in, final_mark
 from pyropunct.punctuator import Punctuator
-from pyropunct.restore.deciding import FIRST_ROUND, Voice, Voices, around, decide, pooled, voices_of
+from pyropunct.restore.deciding import (
+    BREAKS_OFF,
+    FIRST_ROUND,
+    Voice,
+    Voices,
+    around,
+    decide,
+    pooled,
+    voices_of,
+)
 from pyropunct.restore.decoders import DECODERS
 from pyropunct.restore.parses import weighted_trees
 from pyropunct.restore.posterior import evidence_of_marks
@@ -410,7 +419,7 @@ def test_the_reader_is_another_voice(
     of_reader = np.tile([0.1, 0.8, 0.1], (len(tree), 1))
     reader = SimpleNamespace(
         vocabulary=SimpleNamespace(slots=COMMAS),
-        read_all=lambda texts: [SimpleNamespace(marks=None) for _ in texts],
+        read_all=lambda texts: [SimpleNamespace(marks=None, ends=[1.0]) for _ in texts],
         mark_probabilities=lambda marks, ends: of_reader,
     )
     both = replace(reading(model, HalfCommas()), reader=reader, reader_share=trusted)  # type: ignore[arg-type]
@@ -428,9 +437,14 @@ def test_the_reader_is_another_voice(
     assert found == DECODERS["mbr"](without_unknown(pooled(draws, *voices)))
 
 
-@pytest.mark.parametrize("trusted", [1.0, 0.5])
-def test_networks_tell_questions_behind_a_line(model: Punctuator, dev: Treebank, trusted: float) -> None:
-    """The tagger says whether the line has a final mark, the reader which one; trees say nothing of that."""
+@pytest.mark.parametrize(("trusted", "end"), [(1.0, 0.9), (0.5, BREAKS_OFF), (0.5, 0.01)])
+def test_networks_tell_questions_behind_a_line(
+    model: Punctuator, dev: Treebank, trusted: float, end: float
+) -> None:
+    """The tagger says whether the line has a final mark, the reader which one; trees say nothing of that.
+
+    A line that breaks off has none.
+    """
     known = SlotVocabulary(
         Labels((ABBREVIATION_DOT, UNKNOWN, ".", "?", ","), ((), (".",), ("?",), (",",))), ()
     )
@@ -444,7 +458,7 @@ def test_networks_tell_questions_behind_a_line(model: Punctuator, dev: Treebank,
 
     reader = SimpleNamespace(
         vocabulary=SimpleNamespace(slots=known),
-        read_all=lambda texts: [SimpleNamespace(marks=None) for _ in texts],
+        read_all=lambda texts: [SimpleNamespace(marks=None, ends=[end]) for _ in texts],
         mark_probabilities=lambda marks, ends: np.tile([0.5, 0.1, 0.3, 0.1, 0.0], (len(tree), 1)),
     )
     both = replace(reading(model, Tagger()), reader=reader, reader_share=trusted)  # type: ignore[arg-type]
@@ -457,6 +471,9 @@ def test_networks_tell_questions_behind_a_line(model: Punctuator, dev: Treebank,
     [draws] = both.for_parsed.draws([tree], FIRST_ROUND, 2, read=[voices.log_odds(model.vocabulary.tokens)])
     pool = pooled(draws, *voices)
     assert pool.shares is not None
+    if end < BREAKS_OFF:
+        assert pool.shares[-1, pool.strings.index(())] == 1
+        return
     of_final = [pool.shares[-1, pool.strings.index((mark,))] for mark in ".?"]
     assert of_final[1] / of_final[0] == pytest.approx(question / period)
     np.testing.assert_allclose(tagger.probabilities[-2], [0.1, 0.6, 0.1, 0.2, 0])
