@@ -4,7 +4,8 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import click
@@ -15,6 +16,7 @@ from test_documents import PAGES, ROOT
 
 from pyropunct.cli.main import main
 from pyropunct.errors import UserError
+from pyropunct.punctuator import Punctuator
 
 LINE = re.compile(
     r"^ {4}(?:\w+=\S+ )?(?:echo \"(.*)\" \| |.* && )?pyropunct (.*?)(?: {2,}.*)?$", re.MULTILINE
@@ -87,9 +89,18 @@ def stage(model_with_parser: Path, small: Path, tmp_path_factory: pytest.TempPat
     return folder
 
 
+@pytest.fixture(scope="module")
+def load() -> Callable[..., Punctuator]:
+    """Loads each model once."""
+    return cache(Punctuator.load)
+
+
 @pytest.mark.parametrize("line", USING)
-def test_a_command_of_a_page_runs(line: str, stage: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_command_of_a_page_runs(
+    line: str, stage: Path, load: Callable[..., Punctuator], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(stage)
+    monkeypatch.setattr(Punctuator, "load", load)
     given = COMMANDS[line] or (stage / "dev.conllu").read_text(encoding="utf-8")
     result = invoke(*shlex.split(re.sub(r"\bID\b", "dev-0001", line)), given=given.encode())
     assert (result.exit_code, "Traceback" in result.stderr) == (0, False), result.stderr

@@ -5,25 +5,27 @@ import json
 import os
 import re
 import subprocess
-import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from weakref import ref
 
 import pytest
 from command_line import answer, command, complaint, environment, invoke, printed
 
 from pyropunct.draws import Draws
-from pyropunct.embedded import embedded_treebank_path
 from pyropunct.fitted.evaluation import RestorationScores
 from pyropunct.inference.machines.evidence import Evidence
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.posterior import evidence_of_marks
 from pyropunct.restore.restorer import MarksThere, Restorer
+from pyropunct.restore.restoring import Restored, Source
 from pyropunct.restore.sentence_stream import CHUNK
 from pyropunct.text.marks import Surface
 from pyropunct.text.raw_sentence import RawSentence
 from pyropunct.treebank.preparing import MOST_MARKS
 from pyropunct.treebank.reading import read_text, read_treebank
+from pyropunct.treebank.tree import Tree
 from pyropunct.vocabulary import Vocabulary
 
 pytestmark = pytest.mark.usefixtures("single_precision")
@@ -625,22 +627,26 @@ def test_running_text_and_cases_that_cannot_be(model: Path, without_reader: Path
     assert printed("restore", model, file, "--running") == ""
 
 
-def test_memory_does_not_grow_with_the_number_of_lines(model: Path, file: Path) -> None:
-    """A fresh process restores one chunk of short punctuated lines, then three."""
-    texts = [sentence.text() for sentence in read_treebank(embedded_treebank_path("train"))]
-    lines = [text.rstrip(".!?") + "\n" for text in texts if "," in text and len(text) < 60][: 3 * CHUNK]
-    few, many = write(file, "".join(lines[:CHUNK])), write(file.with_name("many"), "".join(lines))
-    script = (
-        "import resource\n"
-        "from pyropunct.cli.main import main\n"
-        f"for file in {[str(few), str(many)]}:\n"
-        f"    main(['restore', '{model}', file, '--samples', '5'], standalone_mode=False)\n"
-        "    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)\n"
-    )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=environment())
-    first, then = (int(line) for line in done.stdout.splitlines() if line.isdigit())
-    assert done.stdout.count("\n") == 4 * CHUNK + 2
-    assert then < 1.2 * first
+def test_memory_does_not_grow_with_the_number_of_lines(
+    model: Path, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Few lines are read together, and their results forgotten before the next ones are."""
+    restore, known, together = Restorer.restore, list["ref[Tree]"](), list[tuple[int, int]]()
+
+    def watched(restorer: Restorer, sources: Sequence[Source]) -> Iterator[Restored]:
+        together.append((len(sources), sum(one() is not None for one in known)))
+        for restored in restore(restorer, sources):
+            assert restored.tree is not None
+            known.append(ref(restored.tree))
+            yield restored
+            del restored
+
+    monkeypatch.setattr(Restorer, "restore", watched)
+    monkeypatch.setattr("pyropunct.restore.sentence_stream.CHUNK", 4)
+    text = restored(model, file, "my sister sings\n" * 16)
+    assert text.count("\n") == len(known) == 16
+    assert max(size for size, _ in together) <= 4
+    assert max(alive for _, alive in together) <= 4
 
 
 def test_json_of_a_recogniser(tmp_path: Path) -> None:

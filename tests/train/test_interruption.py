@@ -32,13 +32,13 @@ INTERRUPTED, FAILURE, BAD_INPUT = 130, 1, 2
 EPOCHS = 10
 
 
-def fit(small: Path, out: Path, *more: object) -> list[object]:
+def fit(folder: Path, out: Path, *more: object) -> list[object]:
     """The arguments of a fit that takes some seconds."""
     common = [
         "fit",
-        small / "train.conllu",
+        folder / "train.conllu",
         "--dev",
-        small / "dev.conllu",
+        folder / "dev.conllu",
         "--threads",
         1,
         "--epochs",
@@ -81,7 +81,7 @@ def timeless(model: Punctuator) -> dict[str, Any]:
 def few(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Even smaller treebanks, since fits that are interrupted are in processes of their own."""
     folder = tmp_path_factory.mktemp("few")
-    for split, size in (("train", 30), ("dev", 6)):
+    for split, size in (("train", 16), ("dev", 4)):
         sentences = (small / f"{split}.conllu").read_text(encoding="utf-8").split("\n\n")[:size]
         (folder / f"{split}.conllu").write_text("\n\n".join(sentences) + "\n\n", encoding="utf-8")
     return folder
@@ -200,13 +200,13 @@ def test_going_on_with_the_second_of_three_seeds(few: Path, tmp_path: Path) -> N
     assert_same_model(tmp_path / "m-1", tmp_path / "one")
 
 
-def test_interrupted_before_an_epoch_was_finished(small: Path, tmp_path: Path) -> None:
+def test_interrupted_before_an_epoch_was_finished(few: Path, tmp_path: Path) -> None:
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("pyropunct.train.story_training.Training.step", interrupt)
-        assert complaint(INTERRUPTED, *fit(small, tmp_path / "m")) == "interrupted: no epoch was finished"
+        assert complaint(INTERRUPTED, *fit(few, tmp_path / "m")) == "interrupted: no epoch was finished"
     assert not list(tmp_path.iterdir())
 
 
@@ -222,7 +222,7 @@ def test_interrupted_elsewhere(small: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.fixture(scope="module")
-def half_done(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def half_done(few: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The checkpoints of a fit that was interrupted after its first epoch.  Copy them."""
     run_epoch, out = Training.run_epoch, tmp_path_factory.mktemp("half") / "m"
 
@@ -235,7 +235,7 @@ def half_done(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     torch.set_default_dtype(torch.float)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Training, "run_epoch", once)
-        assert "--resume" in complaint(INTERRUPTED, *fit(small, out, "--direction", "left"))
+        assert "--resume" in complaint(INTERRUPTED, *fit(few, out, "--direction", "left"))
     torch.set_default_dtype(default)
     return out.with_name("m.unfinished")
 
@@ -250,24 +250,22 @@ def unfinished(half_done: Path, tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     "change", [("--seed", 1), ("--families", "head"), ("--epochs", 3), ("--guide", "normal")]
 )
-def test_going_on_with_other_settings(small: Path, unfinished: Path, change: tuple[str, object]) -> None:
-    message = complaint(BAD_INPUT, *fit(small, unfinished, "--direction", "left", "--resume", *change))
+def test_going_on_with_other_settings(few: Path, unfinished: Path, change: tuple[str, object]) -> None:
+    message = complaint(BAD_INPUT, *fit(few, unfinished, "--direction", "left", "--resume", *change))
     assert message.startswith(f"{unfinished}.unfinished/checkpoint.left: this checkpoint is of other data, ")
     assert not unfinished.exists()
 
 
-def test_going_on_with_other_data(small: Path, unfinished: Path) -> None:
-    more = ("--direction", "left", "--resume", "--dev", small / "train.conllu")
-    assert "is of other data, settings or another seed" in complaint(
-        BAD_INPUT, *fit(small, unfinished, *more)
-    )
+def test_going_on_with_other_data(few: Path, unfinished: Path) -> None:
+    more = ("--direction", "left", "--resume", "--dev", few / "train.conllu")
+    assert "is of other data, settings or another seed" in complaint(BAD_INPUT, *fit(few, unfinished, *more))
 
 
 @pytest.mark.parametrize("content", [b"", b"no checkpoint", None])
-def test_going_on_from_a_damaged_checkpoint(small: Path, unfinished: Path, content: bytes | None) -> None:
+def test_going_on_from_a_damaged_checkpoint(few: Path, unfinished: Path, content: bytes | None) -> None:
     path = unfinished.with_name("m.unfinished") / "checkpoint.left"
     path.write_bytes(path.read_bytes()[:1000] if content is None else content)
-    message = complaint(BAD_INPUT, *fit(small, unfinished, "--direction", "left", "--resume"))
+    message = complaint(BAD_INPUT, *fit(few, unfinished, "--direction", "left", "--resume"))
     assert message.startswith(f"{path}: is damaged")
 
 
@@ -283,7 +281,7 @@ def test_any_other_bit_of_a_checkpoint_is_noticed(unfinished: Path) -> None:
             read_state(path)
 
 
-def test_another_process_trains_to_the_same_place(small: Path, unfinished: Path) -> None:
+def test_another_process_trains_to_the_same_place(few: Path, unfinished: Path) -> None:
     """A process that is killed holds nothing any more."""
     folder = unfinished.with_name("m.unfinished")
     kept = (folder / "checkpoint.left").read_bytes()
@@ -293,7 +291,7 @@ def test_another_process_trains_to_the_same_place(small: Path, unfinished: Path)
         assert other.stdout is not None
         other.stdout.readline()
         for more in ((), ("--resume",)):
-            message = complaint(BAD_INPUT, *fit(small, unfinished, "--direction", "left", *more))
+            message = complaint(BAD_INPUT, *fit(few, unfinished, "--direction", "left", *more))
             assert message == f"{folder}: another process is training there: wait, or choose another --out"
         other.kill()
     assert (folder / "checkpoint.left").read_bytes() == kept
@@ -302,7 +300,7 @@ def test_another_process_trains_to_the_same_place(small: Path, unfinished: Path)
 
 
 @pytest.mark.parametrize("kind", ["file", "link"])
-def test_something_else_stands_where_checkpoints_go(small: Path, tmp_path: Path, kind: str) -> None:
+def test_something_else_stands_where_checkpoints_go(few: Path, tmp_path: Path, kind: str) -> None:
     """It is told before training, and stays."""
     place = tmp_path / "m.unfinished"
     if kind == "file":
@@ -310,34 +308,34 @@ def test_something_else_stands_where_checkpoints_go(small: Path, tmp_path: Path,
     else:
         (tmp_path / "theirs").mkdir()
         place.symlink_to(tmp_path / "theirs")
-    message = complaint(BAD_INPUT, *fit(small, tmp_path / "m"))
+    message = complaint(BAD_INPUT, *fit(few, tmp_path / "m"))
     problem = "cannot write there" if kind == "file" else "is a link, not a folder for checkpoints; remove it"
     assert message.startswith(f"{place}: {problem}")
     assert place.read_text() == "mine" if kind == "file" else not any((tmp_path / "theirs").iterdir())
 
 
-def test_going_on_from_a_checkpoint_that_lacks_something(small: Path, unfinished: Path) -> None:
+def test_going_on_from_a_checkpoint_that_lacks_something(few: Path, unfinished: Path) -> None:
     path = unfinished.with_name("m.unfinished") / "checkpoint.left"
     state = read_state(path)
     del state["optimisers"]
     write_state(path, state)
-    message = complaint(BAD_INPUT, *fit(small, unfinished, "--direction", "left", "--resume"))
+    message = complaint(BAD_INPUT, *fit(few, unfinished, "--direction", "left", "--resume"))
     assert message == f"{path}: is damaged: KeyError: 'optimisers'"
 
 
-def test_starting_anew_forgets_what_was_unfinished(small: Path, unfinished: Path) -> None:
+def test_starting_anew_forgets_what_was_unfinished(few: Path, unfinished: Path) -> None:
     """What another fit left cannot come back when the new one is resumed."""
     kept = unfinished.with_name("m.unfinished")
     shutil.copy(kept / "checkpoint.left", kept / "checkpoint.right")
     (kept / "notes.txt").write_text("mine")
-    result = invoke(*fit(small, unfinished, "--direction", "left", "--seed", 1, "--epochs", 2))
+    result = invoke(*fit(few, unfinished, "--direction", "left", "--seed", 1, "--epochs", 2))
     told = f"pyropunct: {kept}: training starts anew, without --resume: epochs of an earlier try are deleted"
     assert told in result.stderr.splitlines()
     assert [path.name for path in kept.iterdir()] == ["notes.txt"]
 
 
 def test_a_model_that_cannot_be_written_after_training(
-    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    few: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing is lost: the training can be resumed, and then there is only the model left to write."""
 
@@ -348,7 +346,7 @@ def test_a_model_that_cannot_be_written_after_training(
             raise OSError(28, "No space left on device")
         return replace(path, target)
 
-    arguments = fit(small, tmp_path / "m", "--direction", "left", "--epochs", 1)
+    arguments = fit(few, tmp_path / "m", "--direction", "left", "--epochs", 1)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Path, "replace", full)
         message = complaint(FAILURE, *arguments)

@@ -16,11 +16,11 @@ pytestmark = pytest.mark.usefixtures("single_precision")
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with 400 sentences of web.conllu, 100 of wiki.conllu, and a model fitted to the former."""
+    """A folder with 120 sentences of web.conllu, 40 of wiki.conllu, and a model fitted to the former."""
     folder = tmp_path_factory.mktemp("turkish")
     files = importlib.metadata.files("turkish-treebanks") or []
     paths = {path.name: Path(str(path.locate())) for path in files}
-    for name, size in (("web.conllu", 400), ("wiki.conllu", 100)):
+    for name, size in (("web.conllu", 120), ("wiki.conllu", 40)):
         sentences = paths[name].read_text(encoding="utf-8").split("\n\n")[:size]
         (folder / name).write_text("\n\n".join(sentences) + "\n\n", encoding="utf-8")
     options = ("--direction", "left", "--epochs", 3, "--threads", 1)
@@ -39,7 +39,7 @@ def test_perplexity(folder: Path) -> None:
     objectives = [epoch["objective"] for epoch in report["epochs"]]
     assert objectives == sorted(objectives, reverse=True)
     value = answer("evaluate", folder / "model", folder / "wiki.conllu")
-    assert value["sentences"] == 100
+    assert value["sentences"] == 40
     assert 1 < value["perplexity"] < 2
 
 

@@ -66,12 +66,12 @@ def channel(train: list[Sentence], model: Punctuator) -> ErrorChannel:
 @pytest.fixture(scope="module")
 def some(train: list[Sentence]) -> list[Sentence]:
     """A few training sentences, which the model knows well."""
-    return [one for one in train if len(one.tree) <= 12][:24]
+    return [one for one in train if len(one.tree) <= 12][:16]
 
 
 @pytest.fixture(scope="module")
 def fewer(some: list[Sentence]) -> list[Sentence]:
-    return some[:14]
+    return some[:10]
 
 
 @pytest.fixture(scope="module")
@@ -138,7 +138,7 @@ def test_the_posterior_is_that_of_enumeration(
 def test_short_lists_have_what_is_probable(
     model: Punctuator, channel: ErrorChannel, dev: list[Sentence], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    wrong = [one.surface for one in wrong_surfaces(dev[:8], seed=1)]
+    wrong = [one.surface for one in wrong_surfaces(dev[:5], seed=1)]
     noisy = [WrongSentence(given(one.tree), surface) for one, surface in zip(dev, wrong, strict=False)]
     short = hear(model, channel, noisy)
     monkeypatch.setattr(hearing, "LEAST_ODDS", 1e-4)
@@ -165,13 +165,13 @@ def test_a_rate_that_is_told(corrector: NoisyChannel, fewer: list[Sentence]) -> 
     """Nothing is learned then; between two rates it is shared out to both."""
     wrong = [one.surface for one in wrong_surfaces(fewer, seed=3)]
     parses, number = [given(one.tree) for one in fewer], {}
-    for told in (0.0, 1.0, 1.2, 4.0):
+    for told in (0.0, 1.2, 4.0):
         rate = WritersRate(told)
         found = corrector.decide(wrong_sentences(parses, wrong), rate=rate)
         number[told] = sum(len(changes(one, new.surface)) for one, new in zip(wrong, found, strict=True))
         assert float(rate.probabilities @ np.array(RATES)) == pytest.approx(told)
         assert (rate.probabilities > 0).sum() == (2 if told == 1.2 else 1)
-    assert number[0.0] == 0 < number[1.0] <= number[4.0]
+    assert number[0.0] == 0 < number[1.2] <= number[4.0]
     with pytest.raises(ValueError, match="the rate 5 is not from 0 to 4"):
         WritersRate(5)
 
@@ -196,7 +196,7 @@ def test_what_is_known_of_a_writer_is_used_in_later_sentences(
     def number_of_changes(before: list[Surface]) -> int:
         rate = WritersRate()
         list(corrector.decide(wrong_sentences(parses, before), rate=rate))
-        found = corrector.decide(wrong_sentences(parses[:10], wrong[:10]), rate=rate)
+        found = corrector.decide(wrong_sentences(parses[:7], wrong[:7]), rate=rate)
         return sum(len(changes(one, new.surface)) for one, new in zip(wrong, found, strict=False))
 
     assert number_of_changes(right) < number_of_changes(wrong)
