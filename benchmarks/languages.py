@@ -20,7 +20,7 @@ from shipped import running
 
 from pyropunct import Punctuator, Sentence, read_treebank
 from pyropunct.files import model_there
-from pyropunct.fitted.evaluation import RestorationScores
+from pyropunct.fitted.evaluation import MarkScore, RestorationScores
 from pyropunct.restore.deciding import decide
 from pyropunct.restore.parses import weighted_trees
 from pyropunct.restore.restorer import Restorer
@@ -137,9 +137,8 @@ def restored(model: Punctuator, words: Sequence[str]) -> Iterator[tuple[int, str
 
 def f1(pairs: Sequence[tuple[str, str]], kinds: Sequence[str]) -> float:
     """F1 of some kinds of what stands behind words, right and found."""
-    right = sum(one == other and one in kinds for one, other in pairs)
-    both = sum((one in kinds) + (other in kinds) for one, other in pairs)
-    return 2 * right / both if both else 0.0
+    gold, restored = (sum(pair[side] in kinds for pair in pairs) for side in (0, 1))
+    return MarkScore(gold, restored, sum(a == b and a in kinds for a, b in pairs)).f1 or 0.0
 
 
 def threshold(model: Punctuator) -> Thresholds:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,7 +15,7 @@ from pyropunct.cli.report import Report
 from pyropunct.errors import UserError
 from pyropunct.files import model_path
 from pyropunct.fitted.recipes import TextSettings
-from pyropunct.limits import Placeholder, Seed
+from pyropunct.limits import Seed
 from pyropunct.tasks import SimulationSettings
 from pyropunct.text.marks import display
 
@@ -31,15 +31,12 @@ class AdaptOptions(TextSettings, TrainingUse):
     """The data to learn from, and the file of the model.
 
     :ivar treebank: also learn from this treebank, such as the one that MODEL was fitted to; repeatable.
-    :ivar reader_encoder: train a new reader of running text together with this encoder, which becomes part of
-        the model.
     :ivar out: file for the model; the ending .safetensors is added if it is missing.
     :ivar resume: continue after an interruption.
     :ivar device: device of the weights, as torch names it.
     """
 
     treebank: tuple[str, ...] = ()
-    reader_encoder: Annotated[str | None, Placeholder("PLACE")] = None
     out: str = "pyropunct-model.safetensors"
     resume: bool = False
     device: str = "cpu"
@@ -56,7 +53,6 @@ def adapt(model: str, texts: tuple[str, ...], *, options: AdaptOptions, json: Js
     not improve stay unchanged.
     """
     from pyropunct.fitted.model_file import check_writable
-    from pyropunct.nets.encoder import Encoder
     from pyropunct.text.inputs import files_of_several, parts_of
     from pyropunct.train.adapting import adapt as adapted
 
@@ -73,7 +69,6 @@ def adapt(model: str, texts: tuple[str, ...], *, options: AdaptOptions, json: Js
             parts_of(files),
             treebank,
             options,
-            encoder=Encoder(options.reader_encoder) if options.reader_encoder is not None else None,
             seed=options.seed,
             device=options.device,
             checkpoint=checkpoints.first,

@@ -34,7 +34,6 @@ from pyropunct.fitted.evaluation import RestorationScores
 from pyropunct.fitted.recipes import TextSettings
 from pyropunct.models.attach.local import LocalAttach
 from pyropunct.nets.adapters import AdaptedEncoder
-from pyropunct.nets.encoder import Encoder
 from pyropunct.nets.parser import BiaffineParser, WeightedTree
 from pyropunct.nets.reader import ADAPTING, ADAPTING_RATE, reader_scores, train_reader
 from pyropunct.nets.running_text import Document
@@ -139,7 +138,6 @@ def adapt(
     treebank: Iterable[Sentence] = (),
     settings: TextSettings | None = None,
     *,
-    encoder: Encoder | None = None,
     seed: int = 0,
     device: str = "cpu",
     checkpoint: Path | None = None,
@@ -156,8 +154,6 @@ def adapt(
     :param model: a loaded model, such as ``pyropunct.load("en")``.
     :param texts: a list of texts (strings: one sentence a line, paragraphs, or running text) and of files,
         folders or patterns (`Path`, raw text or CoNLL-U).
-    :param encoder: train a new reader of running text together with a copy of this encoder, which becomes
-        part of the model.
     :param checkpoint: save the state of each training after every epoch, in files named after this path.
     :param resume: continue from these files; otherwise they are deleted.
     :raises InputError: if there are too few sentences, they have no punctuation, or they are in another
@@ -173,7 +169,7 @@ def adapt(
         )
     settings, treebank = TextSettings() if settings is None else settings, tuple(treebank)
     parts = PartTrainings(seed, checkpoint, watching)
-    reading = _reading(model, encoder)
+    reading = _reading(model)
     if not resume:
         forget_checkpoints(checkpoint, REPLACED)
     text = LearnedText(model, texts, settings, watching)
@@ -217,11 +213,8 @@ def adapt(
     return replace(result, report={**model.report, "text": report})
 
 
-def _reading(model: Punctuator, encoder: Encoder | None) -> dict[str, Any]:
-    """How the reader is trained: further, or with a new encoder, which the parser does not read."""
-    if encoder is not None:
-        encoder.open()
-        return {"recipe": ADAPTING, "pretrained": encoder, "encoder_rate": ADAPTING_RATE}
+def _reading(model: Punctuator) -> dict[str, Any]:
+    """How the reader is trained: further, if the model has one."""
     if model.reader is None:
         return {}
     # The first epochs help most.  A reader of much text was trained in larger steps than a small text allows.

@@ -18,7 +18,6 @@ from pyropunct.cli.adapt import adaptation_report
 from pyropunct.errors import InputError, MissingPartError
 from pyropunct.fitted.evaluation import Evaluation
 from pyropunct.fitted.recipes import Recipe, TextSettings
-from pyropunct.nets.adapters import AdaptedEncoder
 from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.encoder import Encoder
 from pyropunct.nets.reader import RunningReader, train_reader
@@ -183,25 +182,6 @@ def test_a_reader_begins_with_another(model: Punctuator, train: list[Sentence], 
 
 
 @pytest.mark.usefixtures("quick")
-def test_a_reader_with_an_encoder(
-    model: Punctuator, few: str, encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The encoder that was trained further is saved with the model, which then learns from text once more."""
-    assert model.reader is not None
-    monkeypatch.setattr("pyropunct.train.adapting.ADAPTING", model.reader.recipe)
-    monkeypatch.setattr("pyropunct.train.adapting.HeldOut.better_reader", lambda self, new, old: new)
-    adapted = adapt(model, [few], encoder=Encoder(encoder))
-    adapted.save(tmp_path / "model")
-    loaded = Punctuator.load(tmp_path / "model")
-    line = "the harbor was closed it was late"
-    assert loaded(line, running=True) == adapted(line, running=True)
-    again = adapt(loaded, [few])
-    assert again.reader is not None
-    assert isinstance(again.reader.pretrained, AdaptedEncoder)
-    assert again.reader.pretrained.identity() != loaded.reader.pretrained.identity()
-
-
-@pytest.mark.usefixtures("quick")
 def test_parser_and_tagger_keep_the_adapters_that_they_were_trained_with(
     text: str,
     train: list[Sentence],
@@ -309,7 +289,6 @@ def test_errors_of_the_command(model_with_parser: Path, small: Path, tmp_path: P
         ((model_with_parser, unmarked), "no punctuation to learn from"),
         ((small / "model", unmarked), "has no parser"),
         ((model_with_parser, unmarked, "--resume"), "nothing to resume"),
-        ((model_with_parser, unmarked, "--reader-encoder", tmp_path / "no"), "encoder"),
     ):
         assert message in complaint(2, "adapt", *given, "--threads", 1)
 
