@@ -169,6 +169,16 @@ class SystemResult(NamedTuple):
         shares = [0 if outcome.parser is None else outcome.parser.share for outcome in self.outcomes]
         return self.outcomes[shares.index(share)].aed
 
+    @property
+    def with_gold_trees(self) -> Outcome:
+        """The outcome with gold trees, or the only outcome of a system without trees."""
+        return self.outcomes[0]
+
+    @property
+    def with_predicted_trees(self) -> Outcome:
+        """The outcome with trees of the last parser, or the only outcome of a system without trees."""
+        return self.outcomes[-1]
+
 
 Result = TypeVar("Result")
 """The result of a system or of a parser with one seed."""

@@ -113,7 +113,7 @@ def timeless(comparison: Results) -> Any:
 def test_trivial(found: Results, train: Treebank, dev: Treebank) -> None:
     system = by_name(found)["trivial"]
     restored = ended_in(final_mark(train), [sentence.tree.forms for sentence in dev])
-    assert system.outcomes[0].perplexity is None
+    assert system.with_gold_trees.perplexity is None
     assert [one.aed for one in system.outcomes] == [
         average_edit_distance(restored, [sentence.surface for sentence in dev])
     ]
@@ -123,7 +123,7 @@ def test_trivial(found: Results, train: Treebank, dev: Treebank) -> None:
 def test_taggers(found: Results, dev: Treebank, folder: Path, kind: str, rival: type[Rival]) -> None:
     system, tagger = by_name(found)[kind], loader(rival.from_parts)(folder / SEED / kind)
     assert tagger.recipe == SMALL.rival_recipe
-    assert system.outcomes[0].perplexity == pytest.approx(tagger.evaluate(list(dev)).perplexity, 1e-12)
+    assert system.with_gold_trees.perplexity == pytest.approx(tagger.evaluate(list(dev)).perplexity, 1e-12)
     restored = tagger.restore([sentence.tree.forms for sentence in dev])
     expected = average_edit_distance(restored, [sentence.surface for sentence in dev])
     assert [one.aed for one in system.outcomes] == [expected]
@@ -135,7 +135,7 @@ def test_models(found: Results, dev: Treebank, folder: Path, name: str, channel:
     system, model = by_name(found)[name], Punctuator.load(folder / SEED / name)
     assert model.recipe == SMALL.recipe.changed(channel=channel, direction=model.recipe.direction)
     assert len(model.report["directions"]) == (1 if name == "attach" else 2)
-    assert system.outcomes[0].perplexity == pytest.approx(model.evaluate(list(dev)).perplexity, 1e-12)
+    assert system.with_gold_trees.perplexity == pytest.approx(model.evaluate(list(dev)).perplexity, 1e-12)
     gold = [sentence.surface for sentence in dev]
     trees = [sentence.tree for sentence in dev]
     expected = [average_edit_distance(model.restore(trees, samples=20, seed=5), gold)]
@@ -176,17 +176,17 @@ def test_the_model_with_a_tagger(found: Results, train: Treebank, dev: Treebank,
     assert model.tagger is not None
     assert model.tagger.recipe == SMALL.slot_tagger_recipe
     assert system.report["reading_perplexity"] == model.tagger.report["reading_perplexity"]
-    assert system.outcomes[0].perplexity == full.outcomes[0].perplexity
-    assert system.outcomes[0].aed == full.outcomes[0].aed
+    assert system.with_gold_trees.perplexity == full.with_gold_trees.perplexity
+    assert system.with_gold_trees.aed == full.with_gold_trees.aed
     assert len(system.outcomes) == 2
     words = [sentence.tree.forms for sentence in dev]
     restored = model.restore(words, samples=20, trees=1, seed=5)
     expected = average_edit_distance(restored, [sentence.surface for sentence in dev])
-    assert system.outcomes[-1].aed == expected
+    assert system.with_predicted_trees.aed == expected
     assert model.parser is not None
     log_probs = model.log_prob_over_trees(list(dev), model.parser.parse(words)).numpy()
-    assert system.outcomes[-1].log_probs == pytest.approx(log_probs, 1e-9)
-    assert system.outcomes[-1].perplexity != full.outcomes[-1].perplexity
+    assert system.with_predicted_trees.log_probs == pytest.approx(log_probs, 1e-9)
+    assert system.with_predicted_trees.perplexity != full.with_predicted_trees.perplexity
 
 
 def test_parsers(found: Results, dev: Treebank, folder: Path) -> None:
@@ -232,14 +232,14 @@ def test_several_seeds(found: Results, train: Treebank, dev: Treebank, folder: P
     results = compared(train, dev, replace(settings, seeds=2), folder).tables["systems"].rows[0].results
     assert results[0].training_seconds == by_name(found)["crf"].training_seconds
     alone = by_name(compared(train, dev, replace(settings, seed=6)))["crf"]
-    perplexities = [one.outcomes[0].perplexity for one in results]
-    assert perplexities[1] == alone.outcomes[0].perplexity != perplexities[0]
+    perplexities = [one.with_gold_trees.perplexity for one in results]
+    assert perplexities[1] == alone.with_gold_trees.perplexity != perplexities[0]
 
 
 def test_the_mixture_of_predicted_trees(found: Results, train: Treebank, dev: Treebank, folder: Path) -> None:
     """p(x | words) is the sum over the distinct trees that the parser drew, a share of the draws each."""
     settings = replace(SMALL, systems=("full",), shares=(100,), trees=4)
-    log_probs = by_name(compared(train, dev, settings, folder))["full"].outcomes[-1].log_probs
+    log_probs = by_name(compared(train, dev, settings, folder))["full"].with_predicted_trees.log_probs
     model = Punctuator.load(folder / SEED / "full")
     parser = BiaffineParser.from_parts(*read_model_file(folder / SEED / "parser-100"))
     assert log_probs is not None
@@ -261,7 +261,7 @@ def test_measured_on_test(found: Results, train: Treebank, dev: Treebank, folder
     crf = by_name(results)["crf"]
     assert crf.training_seconds == by_name(found)["crf"].training_seconds
     tagger = loader(BiLSTMCRF.from_parts)(folder / SEED / "crf")
-    assert crf.outcomes[0].perplexity == pytest.approx(tagger.evaluate(list(test)).perplexity, 1e-12)
+    assert crf.with_gold_trees.perplexity == pytest.approx(tagger.evaluate(list(test)).perplexity, 1e-12)
     size = results.to_json()["treebanks"]["test"]
     assert (size["sentences"], size["path"]) == (9, test.path)
     assert "measured on 9 of test" in results.to_markdown()
@@ -273,7 +273,7 @@ def test_more_of_the_same_parts(train: Treebank, dev: Treebank, folder: Path, fo
     more = compared(train, dev, settings, folder)
     assert list(by_name(more)) == ["trivial", "full"]
     assert by_name(more)["full"].training_seconds == by_name(found)["full"].training_seconds
-    gold = [by_name(one)["full"].outcomes[0].perplexity for one in (more, found)]
+    gold = [by_name(one)["full"].with_gold_trees.perplexity for one in (more, found)]
     assert gold[0] == gold[1]
     assert more.data["parsers"][0][0]["scores"] == found.data["parsers"][1][0]["scores"]
 
@@ -283,8 +283,8 @@ def test_gold_trees_alone(found: Results, train: Treebank, dev: Treebank, tmp_pa
     attach, before = by_name(compared(train, dev, settings, tmp_path))["attach"], by_name(found)["attach"]
     assert attach.report["parsed_trees"] is None
     assert sorted(path.stem for path in (tmp_path / SEED).iterdir()) == ["attach", "parser-100"]
-    assert attach.outcomes[0].perplexity == before.outcomes[0].perplexity
-    assert attach.outcomes[-1].perplexity != before.outcomes[-1].perplexity
+    assert attach.with_gold_trees.perplexity == before.with_gold_trees.perplexity
+    assert attach.with_predicted_trees.perplexity != before.with_predicted_trees.perplexity
 
 
 def test_without_trees_there_is_no_parser(train: Treebank, dev: Treebank, tmp_path: Path) -> None:
