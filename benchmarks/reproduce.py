@@ -116,8 +116,9 @@ EXPERIMENTS = {
     "heads": Experiment(
         "guide/reattachment.md",
         (
-            "benchmarks/reattachment.py multi {es-dev} {fr-dev} {hr-dev} {ru-dev} {de-dev}",
-            "benchmarks/reattachment.py en {en_ewt-ud216-dev}",
+            "benchmarks/reattachment.py multi {es-dev}:{es-train} {fr-dev}:{fr-train} "
+            "{hr-dev}:{hr-train} {ru-dev}:{ru-train} {de-dev}:{de-train}",
+            "benchmarks/reattachment.py en {en_ewt-ud216-dev}:{en_ewt-ud216-train}",
         ),
         ("multi", "en"),
     ),
