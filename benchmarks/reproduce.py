@@ -103,7 +103,21 @@ RELATIVE = " ".join(f"{{{code}-train}}" for code in ["fi", "ru", "pt", "fr", "es
 """Treebanks of languages that `multi` knows, with relative clauses annotated."""
 
 
+OPENERS = " ".join(
+    f"{name}={{{file}-train}},{{{file}-dev}}"
+    for name, file in (
+        ("EWT", "en_ewt-ud216"),
+        ("GUM", "en_gum-v11"),
+        *((code, f"open/{code}") for code in ["es", "ro", "no", "hr"]),
+        *((code, f"small/{code}") for code in ["fr", "pt", "it", "pl"]),
+        *((code, f"more/{code}") for code in ["ru", "uk", "sr", "lt", "lv"]),
+    )
+)
+"""Treebanks that use openers."""
+
+
 EXPERIMENTS = {
+    "openers": Experiment("guide/openers.md", (f"benchmarks/clause_openers.py {OPENERS}",), ()),
     "section": Experiment(
         "guide/section.md",
         (
@@ -280,8 +294,9 @@ def run(name: str, experiment: Experiment, folder: Path) -> None:
     """Run an experiment and keep its table."""
     began, table = _processor_minutes(), list[str]()
     with tempfile.TemporaryDirectory() as scratch:
-        trees = (file for kind in ("*.mrg", "*.conllu") for file in sorted(folder.rglob(kind)))
-        files = {file.stem: str(file) for file in trees} | {"": str(folder), "scratch": scratch}
+        trees = [file for kind in ("*.mrg", "*.conllu") for file in sorted(folder.rglob(kind))]
+        files = {f"{file.parent.name}/{file.stem}": str(file) for file in trees}
+        files |= {file.stem: str(file) for file in trees} | {"": str(folder), "scratch": scratch}
         for command in experiment.commands:
             print(f"{name}: python {command}", file=sys.stderr)
             words = [PLACE.sub(lambda found: files[found[1]], word) for word in shlex.split(command)]
