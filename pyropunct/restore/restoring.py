@@ -152,13 +152,19 @@ class Side(NamedTuple):
 
 
 class Word(NamedTuple):
-    """A word of restored text, its offsets in characters, and the marks before and behind it."""
+    """A word of a text, and what is restored.
+
+    :ivar text: the word as it was given, at the offsets ``start`` to ``end``, in characters.
+    :ivar before: the marks before it, and ``behind``, those behind it.
+    :ivar cased: the word with its restored upper and lower case.
+    """
 
     text: str
     start: int
     end: int
     before: Side
     behind: Side
+    cased: str
 
     def to_json(self) -> dict[str, Any]:
         """Plain types of JSON."""
@@ -198,7 +204,8 @@ def details(restored: Restored, conventions: Conventions, start: int) -> Iterato
         before = _side(surface[number], shares[number], conventions, slice(None) if number == 0 else OPENING)
         after, is_last = number + 1, number + 1 == len(forms)
         behind = _side(surface[after], shares[after], conventions, slice(None) if is_last else CLOSING)
-        yield Word(whole[place:dotted], start + place, start + dotted, before, behind)
+        cased = form + whole[end:dotted]
+        yield Word(whole[place:dotted], start + place, start + dotted, before, behind, cased)
         place = end + len(slot.text)
 
 

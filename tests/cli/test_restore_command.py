@@ -101,6 +101,7 @@ def test_details_in_json(model: Path, file: Path) -> None:
     words = [word for one in found for word in one.get("details", ())]
     assert [word["text"] for word in words] == ["go", "sing", "now", "go", "on", "my", "sister", "sings"]
     assert all(text[word["start"] : word["end"]] == word["text"] for word in words)
+    assert [word["cased"].lower() for word in words] == [word["text"].lower() for word in words]
     assert set(words[0]["behind"]) == {"marks", "probability", "others", "others_probability"}
 
 
