@@ -32,6 +32,7 @@ from pyropunct.restore.rewriting import (
     with_marks_only,
     with_own_unknown,
     with_sentence_end,
+    without_abbreviation_dots,
     without_marks_in,
     without_unknown,
     writes_inverted_marks,
@@ -316,16 +317,18 @@ class Restorer:
         surface, tokens = there.source.surface, self.model.vocabulary.tokens
         if self._hidden:
             return with_own_unknown(draws, surface, tokens)
-        as_written = self.settings.as_written and isinstance(there.source, RawSentence)
+        is_raw, as_written = isinstance(there.source, RawSentence), self.settings.as_written
         if self._marks is not None:
             draws = with_marks_only(draws, self._marks)
-        elif as_written:
+        elif as_written and is_raw:
             draws = with_marks_only(draws, self._restorable)
         else:
             draws = without_unknown(draws)
         goes_on = isinstance(there.source, RawSentence) and there.source.goes_on
         if goes_on and ABBREVIATION_DOT not in surface[-1]:
             draws = with_sentence_end(draws)
+        if as_written and not is_raw:  # of raw text, "mr" is "Mr."
+            draws = without_abbreviation_dots(draws)
         draws = without_marks_in(draws, there.closed)
         if there.stay:
             draws = with_given(draws, surface)

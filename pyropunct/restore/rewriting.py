@@ -155,6 +155,11 @@ def with_sentence_end(draws: Draws) -> Draws:
     return rewritten(draws, lambda string: string if new[string] else likeliest, [last])
 
 
+def without_abbreviation_dots(draws: Draws) -> Draws:
+    """The draws without abbreviation dots, which belong to words."""
+    return rewritten(draws, lambda string: tuple(mark for mark in string if mark != ABBREVIATION_DOT))
+
+
 def with_abbreviation_dots(draws: Draws, given: Surface) -> Draws:
     """The draws with an abbreviation dot added in each slot that has a given one."""
     slots = [slot for slot, marks in enumerate(given) if ABBREVIATION_DOT in marks]

@@ -97,8 +97,8 @@ class RestoreSettings(DecisionSettings):
         that of CoNLL-U, and marks that are hidden]
     :ivar hidden: restore only these marks, such as ",", and take all others as they are: they tell where
         these belong.
-    :ivar as_written: keep what belongs to the words of raw text: abbreviation dots, no hyphens between words,
-        no marks beside symbols.
+    :ivar as_written: keep what belongs to words: abbreviation dots, and in raw text no hyphens between words
+        and no marks beside symbols.
     :ivar capital: begin sentences of raw text with a capital letter.
     :ivar running: the text is running text, with sentences that end anywhere in lines: find them.  Blank
         lines part paragraphs.

@@ -36,12 +36,12 @@ from pyropunct.restore.decoders import DECODERS, Decision
 from pyropunct.restore.restoring import Restored, Source, punctuated
 from pyropunct.restore.rewriting import (
     Rewriting,
-    rewritten,
     with_abbreviation_dots,
     with_given,
     with_own_unknown,
     with_probable_changes,
     with_whole_pairs,
+    without_abbreviation_dots,
     without_marks_in,
     without_unknown,
 )
@@ -49,7 +49,7 @@ from pyropunct.tasks import USUAL, CorrectingSettings
 from pyropunct.tasks.correct.channel import MOST_MARKS, ErrorChannel, String
 from pyropunct.tasks.correct.hearing import FITTED_RATE, Floats, Heard, WritersRate, WrongSentence, hear
 from pyropunct.tasks.explain.derivations import Derivations, SlotDerivation
-from pyropunct.text.marks import ABBREVIATION_DOT, CLOSERS, PAIRED, START, Surface, marks_of, parted
+from pyropunct.text.marks import CLOSERS, PAIRED, START, Surface, marks_of, parted
 from pyropunct.text.raw_sentence import RawSentence
 from pyropunct.text.typography import mended
 from pyropunct.treebank.sentence import Puncteme
@@ -199,12 +199,9 @@ def staying_close(
     :param threshold: the least probability of a change.
     """
 
-    def without_dot(drawn: String) -> String:
-        return tuple(mark for mark in drawn if mark != ABBREVIATION_DOT)
-
     def rewriting(draws: Draws) -> Draws:
         draws = with_own_unknown(draws, wrong, vocabulary.token_number)
-        draws = without_marks_in(rewritten(without_unknown(draws), without_dot), closed)
+        draws = without_marks_in(without_abbreviation_dots(without_unknown(draws)), closed)
         draws = with_given(draws, [marks if slot in closed else () for slot, marks in enumerate(wrong)])
         draws = with_probable_changes(with_abbreviation_dots(draws, wrong), wrong, threshold)
         return with_whole_pairs(draws, wrong)
