@@ -13,7 +13,6 @@ from torch import Tensor
 
 from pyropunct.errors import MissingPartError, ModelFileError
 from pyropunct.fitted.fitted_story import FittedStory
-from pyropunct.fitted.languages import in_language
 from pyropunct.fitted.model_file import write_model_file
 from pyropunct.fitted.saved_parts import (
     NETWORKS,
@@ -23,7 +22,7 @@ from pyropunct.fitted.saved_parts import (
     parsed_tensors,
     read_parts,
 )
-from pyropunct.fitted.stories import story_tensors
+from pyropunct.fitted.stories import in_language, story_tensors
 from pyropunct.fitted.variants import Trusted
 from pyropunct.inference.threads import WHOLE
 from pyropunct.nets.networks import TrainedWordNetwork

@@ -147,8 +147,8 @@ def joint(
     :param model: the model that restores running text.
     """
     from pyropunct.papers.ma_2014.treatments import have_language_tags
+    from pyropunct.papers.zhang_2013.arc_eager_parser import SENTENCES, streams
     from pyropunct.papers.zhang_2013.joint_experiment import JointExperiment
-    from pyropunct.papers.zhang_2013.streams import SENTENCES, streams
     from pyropunct.text.lines import TreebankError
 
     use.start()

@@ -26,7 +26,7 @@ from pyropunct.limits import Placeholder
 if TYPE_CHECKING:
     from distributed import Client
 
-    from pyropunct.cli.corpus_work import CorpusFile, Job
+    from pyropunct.cli.cluster import CorpusFile, Job
 
 # Modules that need torch or Dask are imported inside the functions, so that --help answers at once.
 
@@ -141,8 +141,7 @@ def _command(name: str) -> click.Command:
 
 def _run(name: str, model: str, given: str, out: str, json: bool, **values: Any) -> None:
     try:
-        from pyropunct.cli.cluster import connected
-        from pyropunct.cli.corpus_work import corpus_files
+        from pyropunct.cli.cluster import connected, corpus_files
     except ModuleNotFoundError as error:
         raise UserError(f"work on corpora needs {error.name}: {installing('corpus')}") from None
 
@@ -190,7 +189,7 @@ def _sources(task: Corpus, kind: str, model: str, given: str, out: str) -> list[
 
 def _job(name: str, model: str, threads: int, values: dict[str, Any]) -> "Job":
     """What to do with each file; whatever is wrong with the model or the options is told at once."""
-    from pyropunct.cli.corpus_work import Job
+    from pyropunct.cli.cluster import Job
     from pyropunct.shipped import place_of
 
     model = os.path.abspath(model_there(model)) if model_there(model).is_file() else model

@@ -1,8 +1,8 @@
 """The commands ``pyropunct rules`` and ``relations``, which show what was learned."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
@@ -14,11 +14,13 @@ from pyropunct.cli.report import Examples, TableFormat
 from pyropunct.errors import UserError
 from pyropunct.files import MODEL_SUFFIX
 from pyropunct.limits import Count, NotNegative, Placeholder, Range
-from pyropunct.tasks import RuleSettings
+from pyropunct.tasks import RuleSettings, TypologySettings
 
 if TYPE_CHECKING:
+    from pyropunct.cli.learned_reports import LearnedReport
     from pyropunct.punctuator import Punctuator
     from pyropunct.tasks.explain.learned_rules import LearnedRules
+    from pyropunct.tasks.explain.relations import RelationPunctemes, SymmetryWeight
     from pyropunct.treebank.sentence import Sentence
 
 # Modules that need torch are imported inside the functions, so that --help answers at once.
@@ -171,7 +173,6 @@ def relations(
     :param plot: SVG file for a plot with a bar for each relation.
     """
     from pyropunct.cli.learned_reports import joined
-    from pyropunct.cli.relation_reports import relation_report
     from pyropunct.tasks.explain.beside import pairs_beside
     from pyropunct.tasks.explain.derivations import sprouting_examples
     from pyropunct.tasks.explain.grew import relation_names
@@ -210,3 +211,88 @@ def relations(
         if punctuator is not None:
             reports[-1].find(sprouting_examples, punctuator, sentences, examples)
     joined(reports).show(format)
+
+
+EMPTY = "ε"
+
+RELATION_LEGEND = """\
+constituents   how many have the relation
+bits           entropy of the pair of punctemes
+nonempty       share that sprouts anything, in percent
+symmetric      share that sprouts the same on both sides, or facing marks
+of nonempty    share of symmetric pairs among those that are not empty
+left, right    what a constituent sprouts on either side; ε is nothing
+share          of the constituents of the relation, in percent; interval
+               (Wilson's), as if constituents were independent
+All shares are expectations, given the text.  Rare relations are left out
+(--least), and pairs that are not expected once (--pairs lists more of others)."""
+
+SHARES = ("entropy", "nonempty", "symmetric", "symmetric_of_nonempty")
+_PAIR = ("rank", "left", "right", "share", "pair_is_symmetric")
+RELATION_COLUMNS = ("relation", "constituents", *SHARES, *_PAIR, "low", "high", "file")
+"""Of the table for programs, which has a row for each pair; shares are from 0 to 1."""
+
+
+def relation_report(
+    learned: "Sequence[RelationPunctemes]",
+    most: int,
+    weights: "Sequence[SymmetryWeight] | None",
+    about: dict[str, Any],
+    names: Mapping[str, Sequence[str]] | None,
+    *,
+    level: float = TypologySettings.level,
+) -> "LearnedReport":
+    """The punctemes that relations sprout: the ``most`` pairs of each; ``about`` comes first in JSON.
+
+    :param names: of each relation in the treebank; None for pairs on the page.
+    :param level: of Wilson's intervals.
+    :param weights: learned weights, shown after the other tables; None if they were not requested.
+    """
+    from pyropunct.cli.learned_reports import TITLES, Learned, LearnedReport
+    from pyropunct.tables import cells_table
+    from pyropunct.tasks.explain.beside import PAGE
+    from pyropunct.tasks.explain.grew import grew_query
+    from pyropunct.tasks.explain.shares import share_of
+    from pyropunct.tasks.explain.sprouted import RELATIONS
+    from pyropunct.text.marks import displayed_string
+
+    rows, pairs, frequent = list[tuple[Any, ...]](), list[Learned](), list[tuple[Any, ...]]()
+    plain = [one.to_json(most) for one in learned]
+    for one, of_one in zip(learned, plain, strict=True):
+        shares = [getattr(one, share) for share in SHARES]
+        percent = [None if share is None else 100 * share for share in shares[1:]]
+        rows.append((one.name, one.count, one.entropy, *percent))
+        for rank, (pair, of_pair) in enumerate(zip(one.pairs, of_one["pairs"], strict=False), 1):
+            left, right = map(displayed_string, (pair.left, pair.right))
+            interval = share_of(pair.share * one.count, one.count, level)[2:]
+            of_pair |= dict(zip(("low", "high"), interval, strict=True))
+            cells = one.name, one.count, *shares, rank, left, right, pair.share, pair.is_symmetric
+            cells = *cells, *interval, about["file"]
+            title = f"{one.name}  {pair.text}  {pair.share:.1%} of {one.count:,}"
+            key = one.relation, pair.left, pair.right
+            query = None if names is None else grew_query(names[one.relation], pair.left, pair.right)
+            pairs.append(Learned(key, cells, of_pair, title, pair.share * one.count, query))
+            if pairs[-1].occurs:
+                symmetric = "yes" if pair.is_symmetric else ""
+                ends = "–".join(f"{100 * end:.1f}" for end in interval)
+                frequent.append((one.name, left or EMPTY, right or EMPTY, 100 * pair.share, symmetric, ends))
+    of_relations = {"relation": None, "constituents": None, "bits": 2}
+    of_relations |= dict.fromkeys(("nonempty", "symmetric", "of nonempty"), 1)
+    of_pairs = dict.fromkeys(("relation", "left", "right"))
+    of_pairs |= {"share": 1, "symmetric": None, "interval": None}
+    report = LearnedReport(
+        RELATION_COLUMNS,
+        pairs,
+        {**about, "relations": plain},
+        [
+            cells_table(f"{about['file']}: {TITLES[RELATIONS if names else PAGE]}", of_relations, rows),
+            cells_table("Their most frequent pairs of punctemes", of_pairs, frequent, [RELATION_LEGEND]),
+        ],
+        prominent=pairs,
+    )
+    if weights is not None:
+        columns = {"relation": None, "punctemes": None, "weight": 3}
+        of_weights = [(one.relation or "(other)", one.symmetry, one.weight) for one in weights]
+        report.tables.append(cells_table("The largest weights of symmetry", columns, of_weights))
+        report.whole["weights"] = [one._asdict() for one in weights]
+    return report

@@ -107,8 +107,8 @@ def fit(
     is CODE=FILE, such as de=german.conllu, the model is for all of these languages: give --dev CODE=FILE too.
     """
     from pyropunct.cli.fit_reports import fit_report
-    from pyropunct.fitted.languages import levels_of
     from pyropunct.fitted.model_file import check_writable
+    from pyropunct.fitted.stories import levels_of
     from pyropunct.nets.encoder import Encoder
     from pyropunct.nets.parser import FOLDS
     from pyropunct.nets.word_embedding import CachedFeatures

@@ -220,6 +220,6 @@ def _not_sparse(rows: "Sequence[Comparison]") -> "list[Comparison]":
 
 
 def _draw(plot: str, columns: Sequence[str], rows: "Sequence[Comparison]", panels: bool) -> None:
-    from pyropunct.figures.language_plots import panels_svg, typology_svg
+    from pyropunct.figures.plots import panels_svg, typology_svg
 
     write_output(plot, (panels_svg if panels else typology_svg)(columns, rows))

@@ -1,7 +1,8 @@
 """Builds the stories that recipes describe, takes fitted ones apart into tensors, and puts them together."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, TypeVar
 
 import pyro
 import torch
@@ -14,6 +15,7 @@ from pyropunct.inference.machines.evidence import EMPTY
 from pyropunct.models.attach.log_linear import LogLinearAttach
 from pyropunct.models.attach.pruning import pruned, rounded
 from pyropunct.models.channel.composed import Slip, TokenBigrams
+from pyropunct.models.channel.languages import COMMON, Languages
 from pyropunct.models.extensions import PartMarks, Trust, part_marks
 from pyropunct.models.learned import (
     check_buffers,
@@ -166,3 +168,43 @@ def saved_story(
         if not bool((scale > 0).all()):
             raise ValueError(f"the scale of {name} is not above zero everywhere")
     return FittedStory(vocabulary, recipe, story, plain["report"])
+
+
+Fitted = TypeVar("Fitted", bound=FittedStory)
+
+
+def levels_of(fitted: FittedStory) -> Languages | None:
+    """The channel with a level for each language; None if the story is of one language."""
+    slip = fitted.story.channel
+    return slip.channel if isinstance(slip, Slip) and isinstance(slip.channel, Languages) else None
+
+
+def in_language(fitted: Fitted, language: str) -> Fitted:
+    """The story of one language: its channel is a sliding window that has the edits of this language.
+
+    :param language: one of ``vocabulary.treebanks``; any other has what all languages have in common.
+    """
+    levels, vocabulary = levels_of(fitted), fitted.vocabulary
+    known = language in vocabulary.treebanks
+    vocabulary = replace(vocabulary, main=language if known else vocabulary.main)
+    if levels is None:
+        return replace(fitted, vocabulary=vocabulary)
+    recipe = fitted.recipe.changed(channel="sliding-window")
+    story = blank_story(vocabulary, recipe)
+    if fitted.story.reading is not None:
+        story.reading = Trust(vocabulary.inventory)
+    state = fitted.story.state_dict()
+    of_levels = "channel.channel."
+    values, scales = (
+        {name: value for name, value in found.items() if not name.startswith(of_levels)}
+        for found in (learned_values(fitted.story), learned_scales(fitted.story))
+    )
+    number = vocabulary.treebanks.index(language) if known else COMMON
+    values[f"{of_levels}edit_logits"] = levels.logits_of(number).detach()
+    if scales:
+        scales[f"{of_levels}edit_logits"] = levels.scales_of(number)
+    blank = story.state_dict()
+    fixed = {name: state.get(name, blank[name]) for name in fixed_names(story)}
+    settle_story(story, fixed, values, scales)
+    story.to(levels.class_logits.device)
+    return replace(fitted, vocabulary=vocabulary, recipe=recipe, story=story)

@@ -7,12 +7,11 @@ from typing import Any
 
 import pytest
 
-from pyropunct.cli.corpus_work import CorpusFile, Job
 from pyropunct.errors import InputError
 
 distributed = pytest.importorskip("distributed", reason="pyropunct[corpus] is not installed")
 from pyropunct.cli import cluster  # noqa: E402
-from pyropunct.cli.cluster import connected, make_all  # noqa: E402
+from pyropunct.cli.cluster import CorpusFile, Job, connected, make_all  # noqa: E402
 
 JOB = Job("", "", "", (), 1)
 

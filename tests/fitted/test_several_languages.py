@@ -13,7 +13,7 @@ from problems import inventory, tree_batch
 
 from pyropunct import Punctuator
 from pyropunct.errors import MissingPartError
-from pyropunct.fitted.languages import levels_of
+from pyropunct.fitted.stories import levels_of
 from pyropunct.inference.machines.products import KEEP
 from pyropunct.models.channel.languages import Languages
 from pyropunct.models.learned import learned_scales, settle

@@ -8,8 +8,8 @@ from sentences import annotated
 from torch import Tensor
 from torch.testing import assert_close
 
-from pyropunct.fitted.languages import in_language
 from pyropunct.fitted.recipes import Recipe
+from pyropunct.fitted.stories import in_language
 from pyropunct.train.both_sides import found_shares, level, shown, sprouted, take_step, wanted_shares
 from pyropunct.train.fitting import fit_story
 from pyropunct.treebank.sentence import Sentence

@@ -6,7 +6,7 @@ ends together::
 
     from pyropunct import read_treebank
     from pyropunct.papers.zhang_2013.arc_eager_parser import ArcEagerRecipe, train_arc_eager
-    from pyropunct.papers.zhang_2013.streams import streams
+    from pyropunct.papers.zhang_2013.arc_eager_parser import streams
 
     parser = train_arc_eager(streams(read_treebank("train.conllu")), ArcEagerRecipe(beam=5))
     [first, *others] = parser.parse(streams(read_treebank("dev.conllu")))

@@ -1,14 +1,25 @@
-"""The arc-eager parser: feature templates, training and parsing."""
+"""The arc-eager parser: the streams that it reads, feature templates, training and parsing."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from functools import cached_property
+from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
 from pyropunct.papers.experiment import Advance
-from pyropunct.papers.transitions.arc_eager import ATOMS, FULL, KINDS, LEFT, NONE, REDUCE, RIGHT, SHIFT
+from pyropunct.papers.transitions.arc_eager import (
+    ATOMS,
+    FULL,
+    KINDS,
+    LEFT,
+    MIDDLE,
+    NONE,
+    REDUCE,
+    RIGHT,
+    SHIFT,
+)
 from pyropunct.papers.transitions.cells import FIRST_MARK, MARK, TAG, WORD, matrix_of
 from pyropunct.papers.transitions.perceptron import number_of
 from pyropunct.papers.transitions.search import ARC_EAGER, TransitionSystem
@@ -19,7 +30,94 @@ from pyropunct.papers.transitions.transition_parser import (
     relation_numbers,
     system_of,
 )
-from pyropunct.papers.zhang_2013.streams import Stream
+from pyropunct.text.marks import Surface
+from pyropunct.treebank.conllu_block import UPOS, XPOS
+from pyropunct.treebank.sentence import Sentence, by_document
+
+STOPS, PAUSES = frozenset(".?!。？！"), frozenset(",:;，：；、")
+"""The characters of which full stops and middle pauses consist."""
+
+SENTENCES = 10
+"""The most sentences of a stream, as in the paper."""
+
+
+@dataclass(frozen=True)
+class Stream:
+    """The n lower-case words of some sentences of a document, with marks and projective trees to predict.
+
+    Marks are those of the paper's Table 3: a full stop for periods, question and exclamation marks, a middle
+    pause for commas, colons and semicolons, or none.
+
+    :ivar heads: the head of each word from 1, 0 for the root of each sentence.
+    :ivar sizes: how many words each sentence has.
+    :ivar lifted: how many words got another head by projectivisation.
+    """
+
+    forms: tuple[str, ...]
+    tags: tuple[str, ...]
+    marks: tuple[int, ...]
+    heads: tuple[int, ...]
+    relations: tuple[str, ...]
+    sizes: tuple[int, ...]
+    lifted: int = 0
+
+    @cached_property
+    def ends(self) -> tuple[bool, ...]:
+        """For each word whether a sentence ends behind it."""
+        return tuple(place == size for size in self.sizes for place in range(1, size + 1))
+
+    @cached_property
+    def targets(self) -> tuple[int, ...]:
+        """The mark to predict behind each word: full stops end sentences, and inside are middle pauses."""
+        return tuple(
+            FULL if end else MIDDLE if mark != NONE else NONE
+            for mark, end in zip(self.marks, self.ends, strict=True)
+        )
+
+
+def marks_in(surface: Surface) -> tuple[int, ...]:
+    """The marks behind n words, given the punctuation tokens of the slots 0..n."""
+    kinds = (
+        [FULL if STOPS.issuperset(one) else MIDDLE if PAUSES.issuperset(one) else NONE for one in slot]
+        for slot in surface[1:]
+    )
+    return tuple(max(slot, default=NONE) for slot in kinds)
+
+
+def streams(sentences: Iterable[Sentence], size: int = SENTENCES, *, universal: bool = False) -> list[Stream]:
+    """The sentences of a treebank as streams of at most ``size``, which end with a document.
+
+    :param universal: use the universal tags instead of those of the language.
+    """
+    column = UPOS if universal else XPOS
+    return [
+        _stream(part[first : first + size], column)
+        for part in by_document(sentences)
+        for first in range(0, len(part), size)
+    ]
+
+
+def _stream(sentences: Sequence[Sentence], column: int) -> Stream:
+    sizes = [len(sentence.tree) for sentence in sentences]
+    firsts = [sum(sizes[:place]) for place in range(len(sizes))]
+    return Stream(
+        forms=tuple(form.lower() for one in sentences for form in one.tree.forms),
+        tags=tuple(
+            one.layout.block.tokens[word - 1].columns[column]
+            for one in sentences
+            for word in one.layout.words
+        ),
+        marks=tuple(mark for one in sentences for mark in marks_in(one.surface)),
+        heads=tuple(
+            head and first + head
+            for first, one in zip(firsts, sentences, strict=True)
+            for head in one.tree.heads
+        ),
+        relations=tuple(relation for one in sentences for relation in one.tree.relations),
+        sizes=tuple(sizes),
+        lifted=sum(one.lifted for one in sentences),
+    )
+
 
 WORDS = """
 s0.w | b0.w | b1.w | b2.w | s0.t | b0.t | b1.t | b2.t | s0.w s0.t | b0.w b0.t | b1.w b1.t | b2.w b2.t
@@ -47,8 +145,6 @@ s0.p s0.t | s0.p b0.t | s0.p s0.t b0.t
 """
 """Marks that were found before: properties of the words before them, and of the heads of these."""
 
-
-Array = NDArray[Any]
 Marks = Sequence[int]
 """The mark behind each word of a stream."""
 
@@ -154,7 +250,7 @@ class ArcEagerParser(TransitionParser):
         ]
 
 
-def encoded(stream: Stream, found: Marks = (), first: int = 0) -> Array:
+def encoded(stream: Stream, found: Marks = (), first: int = 0) -> NDArray[Any]:
     """A stream from its word ``first`` (from 0) on for compiled code, with marks of another system."""
     rows = {WORD: list(map(number_of, stream.forms[first:])), TAG: list(map(number_of, stream.tags[first:]))}
     if found:
@@ -194,16 +290,9 @@ def train_arc_eager(
 
 def _rests(stream: Stream, found: Marks) -> Iterator[Rest]:
     """A stream from each of its sentences on."""
-    goal = _transitions_of(stream)
-    for first, size in zip(accumulate(stream.sizes, initial=0), stream.sizes, strict=False):
-        yield Rest(encoded(stream, found, first), goal[2 * first :], 2 * size)
-
-
-def _transitions_of(stream: Stream) -> list[Action]:
-    found: list[Action] = []
-    for size in stream.sizes:
-        first = len(found) // 2
-        own = slice(first, first + size)
-        heads = [head and head - first for head in stream.heads[own]]
-        found += transitions_to(heads, stream.relations[own], stream.targets[own])
-    return found
+    goal, firsts = list[Action](), list(accumulate(stream.sizes, initial=0))
+    for first, after in pairwise(firsts):
+        heads = [head and head - first for head in stream.heads[first:after]]
+        goal += transitions_to(heads, stream.relations[first:after], stream.targets[first:after])
+    for first, after in pairwise(firsts):
+        yield Rest(encoded(stream, found, first), goal[2 * first :], 2 * (after - first))

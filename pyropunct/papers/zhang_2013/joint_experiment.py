@@ -22,9 +22,15 @@ from pyropunct.papers.experiment import (
 )
 from pyropunct.papers.options import CASCADED, CRF, RESTORATION, UNIFIED, JointSettings
 from pyropunct.papers.transitions.arc_eager import FULL, MIDDLE, NONE
-from pyropunct.papers.zhang_2013.arc_eager_parser import ArcEagerParser, ArcEagerRecipe, train_arc_eager
+from pyropunct.papers.zhang_2013.arc_eager_parser import (
+    SENTENCES,
+    ArcEagerParser,
+    ArcEagerRecipe,
+    Stream,
+    marks_in,
+    train_arc_eager,
+)
 from pyropunct.papers.zhang_2013.mark_crf import MarkCRF, train_mark_crf
-from pyropunct.papers.zhang_2013.streams import SENTENCES, Stream, marks_in
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.sentence_stream import CHUNK

@@ -14,8 +14,7 @@ from torch.nn.utils.rnn import pad_sequence
 from pyropunct.papers.li_2019.chain import LinearChain
 from pyropunct.papers.transitions.arc_eager import FULL
 from pyropunct.papers.transitions.perceptron import mixed, number_of, templates_in
-from pyropunct.papers.zhang_2013.arc_eager_parser import WORDS
-from pyropunct.papers.zhang_2013.streams import Stream
+from pyropunct.papers.zhang_2013.arc_eager_parser import WORDS, Stream
 
 Keys = NDArray[np.int64]
 

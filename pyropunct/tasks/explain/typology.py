@@ -24,7 +24,7 @@ from torch import Tensor
 from pyropunct.errors import MissingPartError, ModelFileError
 from pyropunct.files import untrusted
 from pyropunct.fitted.fitted_story import FittedStory, merged_edits
-from pyropunct.fitted.languages import in_language, levels_of
+from pyropunct.fitted.stories import in_language, levels_of
 from pyropunct.inference.machines.products import EDITS, TokenEdit
 from pyropunct.models.channel.languages import COMMON, Languages
 from pyropunct.punctuator import Punctuator

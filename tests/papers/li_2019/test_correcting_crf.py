@@ -7,14 +7,14 @@ import torch
 
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.fitted.evaluation import average_edit_distance
-from pyropunct.papers.li_2019.correcting_crf import (
+from pyropunct.papers.li_2019.recurrent import KINDS, RivalRecipe, RivalVocabulary
+from pyropunct.papers.li_2019.rival import (
     MARKS_READ,
     CorrectingCRF,
     PunctuatedVocabulary,
     PunctuatedWords,
     train_correcting_crf,
 )
-from pyropunct.papers.li_2019.recurrent import KINDS, RivalRecipe, RivalVocabulary
 from pyropunct.tasks.correct.learner_errors import wrong_surfaces
 from pyropunct.text.marks import ABBREVIATION_DOT, START, Surface
 from pyropunct.treebank.reading import read_treebank

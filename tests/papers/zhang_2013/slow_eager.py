@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from slow_features import distance, features_of
 
 from pyropunct.papers.transitions.perceptron import number_of, templates_in
-from pyropunct.papers.zhang_2013.arc_eager_parser import MARKS, TREES, WORDS
-from pyropunct.papers.zhang_2013.streams import Stream
+from pyropunct.papers.zhang_2013.arc_eager_parser import MARKS, TREES, WORDS, Stream
 
 NONE, MIDDLE, FULL = range(3)
 Weights = Mapping[tuple[int, int], int]

@@ -19,12 +19,12 @@ from pyropunct.papers.transitions.search import search
 from pyropunct.papers.zhang_2013.arc_eager_parser import (
     ArcEagerParser,
     ArcEagerRecipe,
+    Stream,
     encoded,
     stream_after,
     train_arc_eager,
     transitions_to,
 )
-from pyropunct.papers.zhang_2013.streams import Stream
 from pyropunct.treebank.tree import is_projective, projectivise
 
 HEADS = [(3, 3, 0, 3, 6, 4), (2, 0, 2, 3), (0,), (2, 6, 4, 2, 4, 0, 6, 9, 7)]

@@ -5,6 +5,7 @@ import pytest
 
 from pyropunct.papers.options import CASCADED, CRF, UNIFIED, JointSettings
 from pyropunct.papers.transitions.arc_eager import FULL, MIDDLE, NONE
+from pyropunct.papers.zhang_2013.arc_eager_parser import Stream
 from pyropunct.papers.zhang_2013.joint_experiment import (
     COLUMNS,
     MARKS,
@@ -14,7 +15,6 @@ from pyropunct.papers.zhang_2013.joint_experiment import (
     mark_counts,
     tree_counts,
 )
-from pyropunct.papers.zhang_2013.streams import Stream
 from pyropunct.significance import f1, permutation_test
 
 GOLD = Stream(

@@ -6,9 +6,8 @@ from command_line import answer, complaint, printed
 
 from pyropunct.fitted.model_file import read_model_file
 from pyropunct.papers.ma_2014.treatments import have_language_tags
-from pyropunct.papers.zhang_2013.arc_eager_parser import ArcEagerParser
+from pyropunct.papers.zhang_2013.arc_eager_parser import ArcEagerParser, streams
 from pyropunct.papers.zhang_2013.mark_crf import MarkCRF
-from pyropunct.papers.zhang_2013.streams import streams
 from pyropunct.treebank.reading import read_treebank
 
 BAD_INPUT = 2

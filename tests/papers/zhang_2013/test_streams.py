@@ -4,7 +4,7 @@ import pytest
 from sentences import sentence
 
 from pyropunct.papers.transitions.arc_eager import FULL, MIDDLE, NONE
-from pyropunct.papers.zhang_2013.streams import marks_in, streams
+from pyropunct.papers.zhang_2013.arc_eager_parser import marks_in, streams
 from pyropunct.treebank.reading import read_text
 
 TEXT = """# newdoc
