@@ -20,7 +20,7 @@ from pyropunct.fitted.evaluation import Evaluation
 from pyropunct.fitted.recipes import Recipe, TextSettings
 from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.encoder import Encoder
-from pyropunct.nets.reader import RunningReader, train_reader
+from pyropunct.nets.reader import ADAPTING, RunningReader, train_reader
 from pyropunct.nets.running_text import ReaderRecipe, documents
 from pyropunct.nets.tagger import SlotTaggerRecipe
 from pyropunct.punctuator import Punctuator
@@ -52,10 +52,11 @@ def few(text: str) -> str:
 
 @pytest.fixture(scope="module")
 def quick() -> Iterator[None]:
-    """Taggers in one epoch; adapted readers have the settings of the first."""
+    """Taggers in one epoch; adapted readers in few steps."""
     recipe = SlotTaggerRecipe(epochs=1, least_steps=0, batch_words=100, slot_size=10)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("pyropunct.nets.tagger.SlotTaggerRecipe", lambda: recipe)
+        patch.setattr("pyropunct.train.adapting.ADAPTING", replace(ADAPTING, epochs=1, least_steps=40))
         yield
 
 
@@ -192,18 +193,19 @@ def test_parser_and_tagger_keep_the_adapters_that_they_were_trained_with(
 ) -> None:
     """The reader has its own ones from then on, in the file of the model too."""
     recipe = ReaderRecipe(epochs=1, least_steps=0, form_size=8, lstm_size=12)
-    monkeypatch.setattr("pyropunct.train.fitting.ADAPTING", recipe)
+    for room in ("fitting", "adapting"):
+        monkeypatch.setattr(f"pyropunct.train.{room}.ADAPTING", recipe)
     networks = NetworkRecipes(
         ParserRecipe(epochs=1, least_steps=0, batch_words=200, lstm_size=20),
         tagger=SlotTaggerRecipe(epochs=1, least_steps=0, slot_size=8),
     )
     options = {"recipe": Recipe(epochs=1), "folds": 2, "networks": networks, "fine_tune": True}
-    model = pyropunct.fit(train[:80], dev[:10], parser=True, pretrained=Encoder(encoder), **options)
+    model = pyropunct.fit(train[:40], dev[:5], parser=True, pretrained=Encoder(encoder), **options)
     monkeypatch.setattr("pyropunct.train.adapting.HeldOut.better", lambda self, new, old: old)
     monkeypatch.setattr("pyropunct.train.adapting.HeldOut.better_reader", lambda self, new, old: new)
-    adapted = adapt(model, [text])
-    words = [sentence.tree.forms for sentence in dev[:10]]
-    surfaces = [sentence.surface for sentence in dev[:10]]
+    adapted = adapt(model, ["\n".join(text.split("\n")[:250])])
+    words = [sentence.tree.forms for sentence in dev[:5]]
+    surfaces = [sentence.surface for sentence in dev[:5]]
     for part in ("parser", "tagger"):
         assert getattr(adapted, part) is getattr(model, part)
     assert adapted.reader.pretrained.identity() != model.reader.pretrained.identity()
