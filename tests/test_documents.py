@@ -24,22 +24,26 @@ IMPORT = re.compile(r"^from pyropunct[\w.]* import .*$", re.MULTILINE)
 DOCUMENT = re.compile(r"(?<![\w/.-])docs/[\w/-]+\.md")
 
 
+TEXTS = {page: (ROOT / page).read_text(encoding="utf-8") for page in PAGES}
+
+
 def missing(paths: list[Path]) -> list[str]:
     return [str(path) for path in paths if not path.exists()]
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_the_files_that_a_page_links_to_are_there(page: str) -> None:
-    folder = (ROOT / page).parent
-    targets = LINK.findall((ROOT / page).read_text(encoding="utf-8"))
-    relative = [target.partition("#")[0] for target in targets if not target.startswith(("http", "#"))]
-    assert missing([folder / target for target in relative]) == []
+def test_the_files_that_pages_link_to_are_there() -> None:
+    absent = {}
+    for page, text in TEXTS.items():
+        targets = [target.partition("#")[0] for target in LINK.findall(text) if target[0] != "#"]
+        relative = [target for target in targets if not target.startswith("http")]
+        absent[page] = missing([(ROOT / page).parent / target for target in relative])
+    assert {page: paths for page, paths in absent.items() if paths} == {}
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_the_files_that_a_page_names_are_there(page: str) -> None:
-    text = LINK.sub("]", (ROOT / page).read_text(encoding="utf-8"))
-    assert missing([ROOT / name for name in PATH.findall(text)]) == []
+def test_the_files_that_pages_name_are_there() -> None:
+    named = {page: PATH.findall(LINK.sub("]", text)) for page, text in TEXTS.items()}
+    absent = {page: missing([ROOT / name for name in names]) for page, names in named.items()}
+    assert {page: paths for page, paths in absent.items() if paths} == {}
 
 
 def test_the_pages_that_the_source_names_are_there() -> None:
@@ -73,27 +77,34 @@ def commands(text: str) -> Iterator[tuple[str, list[str]]]:
         yield name, re.findall(r"(?<!\S)(--[a-z][a-z-]*)", rest)
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_the_commands_of_a_page_are_there(page: str) -> None:
-    for name, options in commands((ROOT / page).read_text(encoding="utf-8")):
-        command: click.Command | None = main
-        for part in name.split():
-            assert isinstance(command, click.Group)
-            command = command.get_command(click.Context(command), part)
-        assert command is not None, name
-        known = {one for some in command.params for one in (*some.opts, *some.secondary_opts)}
-        assert set(options) - known - {"--help"} == set(), name
+def unknown(name: str, options: list[str]) -> set[str]:
+    """What a command does not have of its options, or the command itself if there is none."""
+    command: click.Command = main
+    for part in name.split():
+        inside = command if isinstance(command, click.Group) else click.Group()
+        found = inside.get_command(click.Context(inside), part)
+        if found is None:
+            return {name}
+        command = found
+    known = {one for some in command.params for one in (*some.opts, *some.secondary_opts)}
+    return set(options) - known - {"--help"}
+
+
+def test_the_commands_of_pages_are_there() -> None:
+    used = [(page, name, options) for page, text in TEXTS.items() for name, options in commands(text)]
+    wrong = [(page, name, unknown(name, options)) for page, name, options in used]
+    assert [one for one in wrong if one[2]] == []
 
 
 def test_all_commands_are_in_the_reference() -> None:
     assert isinstance(main, click.Group)
-    text = (ROOT / "docs" / "reference" / "commands.md").read_text(encoding="utf-8")
+    text = TEXTS["docs/reference/commands.md"]
     assert {name.split()[0] for name, _ in commands(text)} >= set(main.list_commands(click.Context(main)))
 
 
 def rows(page: str) -> list[list[str]]:
     """The cells of all tables of a page."""
-    lines = (ROOT / page).read_text(encoding="utf-8").splitlines()
+    lines = TEXTS[page].splitlines()
     return [[cell.strip(" *") for cell in line.split("|")[1:-1]] for line in lines if line.startswith("| ")]
 
 
@@ -109,10 +120,15 @@ def test_the_numbers_of_the_readme_are_those_of_the_results() -> None:
     assert told == {one: [edits[one, "BiLSTM-CRF"], edits[one, "full model and tagger"]] for one in told}
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_the_imports_of_a_page_work(page: str) -> None:
-    for line in IMPORT.findall((ROOT / page).read_text(encoding="utf-8")):
-        exec(line, {})
+def test_the_imports_of_pages_work() -> None:
+    failed = []
+    for page, text in TEXTS.items():
+        for line in IMPORT.findall(text):
+            try:
+                exec(line, {})
+            except ImportError as error:
+                failed.append((page, line, str(error)))
+    assert failed == []
 
 
 def test_commands_are_found() -> None:

@@ -62,7 +62,7 @@ def marks_at_the_end(words: int, marks: int, table: Tensor) -> Problem:
 
 
 @SOLVERS
-@pytest.mark.parametrize("score", [*(-(10.0**power) for power in range(7)), -720, -744, -746, -1e9, 800, 1e6])
+@pytest.mark.parametrize("score", [-1.0, -100.0, -744.0, -746.0, -1e9, 800.0])
 @pytest.mark.parametrize(("words", "marks"), [(2, 1), (4, 2), (40, 20)])
 def test_words_that_compete_for_marks(solving: Solving, score: float, words: int, marks: int) -> None:
     """The words that have the marks are as probable as any others."""

@@ -105,8 +105,7 @@ def model(regions: int, languages: int, genres: bool, registers: bool, first: st
     return told
 
 
-@PRECISIONS
-@pytest.mark.parametrize("particles", [1, 3])
+@pytest.mark.parametrize(("precision", "particles"), [(torch.float, 1), (torch.double, 3)])
 @pytest.mark.parametrize(("regions", "languages"), [(1, 1), (1, 2), (3, 2)])
 @pytest.mark.parametrize(
     ("genres", "registers", "first"),
