@@ -16,6 +16,7 @@ from pathlib import Path
 from statistics import mean
 
 import torch
+from caution import edits_of_periods
 from shipped import running
 
 from pyropunct import Punctuator, Sentence, read_treebank
@@ -26,7 +27,6 @@ from pyropunct.restore.parses import weighted_trees
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.settings import RestoreSettings, Thresholds
 from pyropunct.text.raw_sentence import RawSentence
-from pyropunct.train.caution import edits_of_periods
 
 COLUMNS = ("perplexity", "F1", "F1 of ,", "edits")
 LINE = 60

@@ -21,6 +21,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import torch
+from caution import with_caution
 from shipped import READER_WITH_ENCODER, running, with_story
 from torch import Tensor
 
@@ -42,7 +43,6 @@ from pyropunct.shipped import FOLDER
 from pyropunct.tasks.correct.correcting import NoisyChannel, load_corrector
 from pyropunct.tasks.correct.corrector_training import fit_channel, simulated_pairs
 from pyropunct.tasks.explain.typology import with_counts
-from pyropunct.train.caution import with_caution
 from pyropunct.train.checkpoints import Checkpoint
 from pyropunct.train.fitting import fit_story
 from pyropunct.train.parser_output import fit_parsed, fit_tagger

@@ -21,7 +21,6 @@ from pyropunct.treebank.conllu_block import (
     UPOS,
     XPOS,
     Block,
-    Token,
 )
 from pyropunct.treebank.conllu_writer import as_written
 from pyropunct.treebank.repunctuate import Layout, original_spaces
@@ -65,7 +64,11 @@ def prepare(block: Block, punctuation_relation: bool) -> Sentence | Omission:
     """Take the punctuation off a tree, or say why it cannot be used (Li, Wang & Eisner 2019, section 4)."""
     tokens = block.tokens
     numbered = list(enumerate(tokens, start=1))
-    words = [number for number, token in numbered if not _is_punctuation(token, punctuation_relation)]
+    words = [
+        number
+        for number, token in numbered
+        if token.columns[UPOS] != "PUNCT" and not (punctuation_relation and token.relation == "punct")
+    ]
     possible_heads = {0, *words}
     hanging = ((number, token.head) for number, token in numbered if token.head not in possible_heads)
     reasons = (
@@ -79,12 +82,6 @@ def prepare(block: Block, punctuation_relation: bool) -> Sentence | Omission:
     if reason:
         return Omission(block.identifier, block.first_line, reason, block.lines, block=block)
     return _sentence(_layout(block, words))
-
-
-def _is_punctuation(token: Token, punctuation_relation: bool) -> bool:
-    if token.columns[UPOS] == "PUNCT":
-        return True
-    return punctuation_relation and token.relation == "punct"
 
 
 def _layout(block: Block, words: list[int]) -> Layout:
