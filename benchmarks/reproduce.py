@@ -1,13 +1,17 @@
 """Run the experiments behind the tables of the documentation, and write these tables into the pages.
 
-    python benchmarks/reproduce.py FOLDER [NAME...] [--again] [--pages]
+    python benchmarks/reproduce.py FOLDER [NAME...] [--again] [--pages] [--test FOLDER]
 
 FOLDER holds treebanks of Universal Dependencies.  Each experiment takes at most 20 minutes of processor
 time; where the whole would take longer, a part is cut, and named.  The tables that it prints are kept in
 ``docs/data``, with its commands, the commit, the date, and the fingerprint of the settings and models that
 it depends on.  Experiments whose fingerprint has not changed are skipped, unless ``--again`` is given.
 ``--pages`` only writes the kept tables into the pages, between ``<!-- table NAME -->`` and ``<!-- end -->``.
-Between several names, it writes the rows of all.
+Between several names, it writes the rows of all.  It prints how old each table is: how often the code of
+models, inference or the package has changed since.
+
+``--test`` measures on held-out files, such as ``de-test.conllu`` where an experiment has ``de-dev``.  Dev
+parts then choose epochs only.  Its tables are kept in ``docs/data/test``, and stand below those of dev.
 """
 
 import argparse
@@ -225,6 +229,37 @@ EXPERIMENTS = {
 """The experiments by their names."""
 
 
+SCORING = ("reattachment.py", "underlying.py", "languages.py")
+"""The programs that learn nothing from the dev parts they read."""
+
+TESTING = ("treebanks.py", "restoration.py")
+"""The programs that have the option ``--test``."""
+
+SUFFIXES = ("", "_small")
+"""How the names of test files may end."""
+
+
+def test_of(place: str, tests: Path) -> str | None:
+    """The test file for the name of a dev file, if there is one in the folder or below it."""
+    name = place.rpartition("/")[2].removesuffix("_small").replace("-dev", "-test")
+    found = (one for suffix in SUFFIXES for one in sorted(tests.rglob(f"{name}{suffix}.conllu")))
+    return next(map(str, found), None)
+
+
+def on_test(command: str, tests: Path) -> str | None:
+    """A command that measures on held-out files; None if it has none, or cannot."""
+    program, *words = shlex.split(command)
+    if program.endswith(TESTING) and "--counts" not in words:
+        return f"{command} --test {shlex.quote(str(tests))}"
+    found = dict[str, str | None]()
+    for place in PLACE.findall(command):
+        found[place] = test_of(place, tests) if "-dev" in place else f"{{{place}}}"
+    if not program.endswith(SCORING) or not any(found[place] for place in found if "-dev" in place):
+        return None
+    kept = [word for word in words if all(found[place] for place in PLACE.findall(word))]
+    return shlex.join([program, *(PLACE.sub(lambda place: str(found[place[1]]), word) for word in kept)])
+
+
 def fingerprint(experiment: Experiment) -> str:
     """A checksum of the settings and models on which an experiment depends."""
     digest = hashlib.sha256()
@@ -234,9 +269,9 @@ def fingerprint(experiment: Experiment) -> str:
     return digest.hexdigest()[:16]
 
 
-def kept(name: str) -> dict[str, Any]:
-    """What an experiment has printed, and when; empty if it was never run."""
-    place = DATA / f"{name}.json"
+def kept(name: str, on: str = "") -> dict[str, Any]:
+    """What an experiment has printed, and when, on "test" or on dev parts; empty if it was never run."""
+    place = DATA / on / f"{name}.json"
     return json.loads(place.read_text(encoding="utf-8")) if place.exists() else {}
 
 
@@ -266,6 +301,9 @@ def with_tables(text: str) -> str:
     def table(found: re.Match[str]) -> str:
         tables = [kept(name).get("table", []) for name in found[1].split()]
         rows = [row for place, table in enumerate(tables) for row in (table[2:] if place else table)]
+        for name in found[1].split():
+            if test := kept(name, "test"):
+                rows += ["", f"On test parts, which chose nothing ({test['date']}):", "", *test["table"]]
         return "\n".join([f"<!-- table {found[1]} -->", *rows, "<!-- end -->"]) if all(tables) else found[0]
 
     return re.sub(r"<!-- table ([\w -]+) -->\n.*?<!-- end -->", table, text, flags=re.DOTALL)
@@ -277,21 +315,34 @@ def main() -> None:
     made.add_argument("names", metavar="NAME", nargs="*")
     made.add_argument("--again", action="store_true", help="also run experiments whose table is up to date")
     made.add_argument("--pages", action="store_true", help="run nothing")
+    made.add_argument("--test", metavar="FOLDER", type=Path, help="measure on the test parts there")
     options = made.parse_args()
     if unknown := set(options.names) - set(EXPERIMENTS):
         made.error(
             f"no experiment is called {', '.join(sorted(unknown))}; there are {', '.join(EXPERIMENTS)}"
         )
+    for name in EXPERIMENTS if options.pages else ():
+        changes = _git(
+            "rev-list", "--count", f"{kept(name)['commit']}..HEAD", "--", "models", "inference", "pyropunct"
+        )
+        print(f"{name}: of {kept(name)['date']}, {changes} changes of the code ago")
     for name in () if options.pages else options.names or EXPERIMENTS:
         experiment = EXPERIMENTS[name]
-        if options.again or not is_present(name):
+        if options.test is not None:
+            commands = [on_test(command, options.test) for command in experiment.commands]
+            experiment = experiment._replace(commands=tuple(filter(None, commands)))
+            if experiment.commands:
+                run(name, experiment, options.folder, "test")
+            else:
+                print(f"{name}: measures nothing on these test files", file=sys.stderr)
+        elif options.again or not is_present(name):
             run(name, experiment, options.folder)
     for page in pages():
         page.write_text(with_tables(page.read_text(encoding="utf-8")), encoding="utf-8")
 
 
-def run(name: str, experiment: Experiment, folder: Path) -> None:
-    """Run an experiment and keep its table."""
+def run(name: str, experiment: Experiment, folder: Path, on: str = "") -> None:
+    """Run an experiment and keep its table, ``on`` "test" or dev parts."""
     began, table = _processor_minutes(), list[str]()
     with tempfile.TemporaryDirectory() as scratch:
         trees = [file for kind in ("*.mrg", "*.conllu") for file in sorted(folder.rglob(kind))]
@@ -305,8 +356,11 @@ def run(name: str, experiment: Experiment, folder: Path) -> None:
                 page = next(Path(scratch).rglob("comparison.md")).read_text(encoding="utf-8")
                 rows = [line for line in page.split("\n## ")[0].splitlines() if line.startswith("|")]
             table += rows[2:] if table else rows
+    if not table[2:]:
+        print(f"{name}: measures nothing on these files", file=sys.stderr)
+        return
     found = {
-        "commands": commands_of(experiment),
+        "commands": commands_of(EXPERIMENTS[name]),
         "cut": experiment.cut,
         "depends": experiment.depends,
         "fingerprint": fingerprint(experiment),
@@ -315,8 +369,8 @@ def run(name: str, experiment: Experiment, folder: Path) -> None:
         "minutes": round(_processor_minutes() - began, 1),
         "table": without_times(table),
     }
-    DATA.mkdir(exist_ok=True)
-    with written_whole(DATA / f"{name}.json") as stream:
+    (DATA / on).mkdir(parents=True, exist_ok=True)
+    with written_whole(DATA / on / f"{name}.json") as stream:
         stream.write((json.dumps(found, indent=1, ensure_ascii=False) + "\n").encode())
     print(f"{name}: {found['minutes']} minutes", file=sys.stderr)
 

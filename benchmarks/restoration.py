@@ -1,17 +1,19 @@
 """Restore the punctuation of words alone, in languages of the paper, by taggers and by our models.
 
     python benchmarks/restoration.py FOLDER --only ar [--most 1500] [--folds 2] [--seed 0] [--threads 1]
+                                     [--test FOLDER]
 
 FOLDER holds the treebanks of `treebanks.FILES`.  Trains on at most so many sentences, taken evenly from the
 training part.  Prints a Markdown table: perplexity per slot and average edit distance (AED) with gold trees,
-and with those of a parser, and F1 of all marks with the latter.  Bold: the best of a language, and all that
-are not significantly worse.
+and with those of a parser, and F1 of all marks with the latter.  It measures on dev parts, or on test parts
+in another folder.  Bold: the best of a language, and all that are not significantly worse.
 """
 
 import argparse
 from pathlib import Path
 
 import torch
+from reproduce import test_of
 from treebanks import FILES
 
 from pyropunct import Sentence, read_treebank
@@ -30,21 +32,30 @@ def main() -> None:
     made.add_argument("--folds", type=int, default=2)
     made.add_argument("--seed", type=int, default=0)
     made.add_argument("--threads", type=int, default=1)
+    made.add_argument("--test", type=Path)
     options = made.parse_args()
     torch.set_num_threads(options.threads)
     conditions = Conditions(systems=SYSTEMS, folds=options.folds, seed=options.seed)
     for place, code in enumerate(options.only.split(",")):
         train, dev = (list(read_treebank(options.folder / f"{name}.conllu")) for name in FILES[code])
         train = train[:: -(-len(train) // options.most)]
-        header, rule, *rows = table(train, dev, conditions)
+        test = None
+        if options.test is not None:
+            path = test_of(FILES[code][1], options.test)
+            if path is None:
+                continue
+            test = list(read_treebank(path))
+        header, rule, *rows = table(train, dev, test, conditions)
         if place == 0:
             print(f"| language, sentences {header}\n|---{rule.replace(' ', '')}")
         print("\n".join(f"| {code}, {len(train):,} {row}" for row in rows), flush=True)
 
 
-def table(train: list[Sentence], dev: list[Sentence], conditions: Conditions) -> list[str]:
+def table(
+    train: list[Sentence], dev: list[Sentence], test: list[Sentence] | None, conditions: Conditions
+) -> list[str]:
     """The lines of the table of a language."""
-    found = RestorationExperiment(train, dev, conditions, watch=step_bar).run()
+    found = RestorationExperiment(train, dev, conditions, watch=step_bar, test=test).run()
     return [line for line in found.tables["systems"].markdown().splitlines() if line.startswith("|")]
 
 

@@ -1,12 +1,14 @@
 """Fit and evaluate the model on the five treebanks of the paper, and write the table of results.
 
     python benchmarks/treebanks.py FOLDER [--only zh,en] [--systems "attach only"] [--seed 0] [--threads 2]
-                                   [--out table.json] [--counts]
+                                   [--out table.json] [--counts] [--test FOLDER]
 
 FOLDER holds Universal Dependencies files whose names begin with a language's code and contain "train"
 or "dev"; of several pairs of a language the one named in `FILES` is taken.  For each language the script
 fits the channel in both directions, and the identity channel (the attach-only ablation), and prints dev
-perplexity per slot as a Markdown table.  With ``--counts`` it only counts, as Table 2 of the paper does.
+perplexity per slot as a Markdown table; with ``--test``, that of the test parts in another folder.  The
+better direction on dev is compared with attach only by paired permutation of sentences (p).  With
+``--counts`` it only counts, as Table 2 of the paper does.
 """
 
 import argparse
@@ -19,9 +21,12 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from reproduce import test_of
 
 from pyropunct import Recipe, Treebank, fit, read_treebank
+from pyropunct.fitted.evaluation import Evaluation
 from pyropunct.fitted.recipes import PLAIN
+from pyropunct.significance import permutation_test
 from pyropunct.text.marks import SPECIAL
 from pyropunct.treebank.preparing import NO_WORD
 from pyropunct.vocabulary import build_vocabulary
@@ -55,29 +60,40 @@ class Result:
     slots: int
     log_likelihood: float
     perplexity: float
+    on_dev: float
+    log_probs: list[float]
     seconds: float
     epochs: list[dict[str, Any]]
 
 
 def run_language(
-    language: str, systems: list[str], train: Treebank, dev: Treebank, recipe: Recipe, seed: int
+    language: str,
+    systems: list[str],
+    train: Treebank,
+    dev: Treebank,
+    test: Treebank,
+    recipe: Recipe,
+    seed: int,
 ) -> Iterator[Result]:
-    """Fit and evaluate some systems on one treebank."""
+    """Fit some systems on one treebank, and evaluate them on its test part, which may be dev."""
     for system in systems:
         channel, direction = SYSTEMS[system]
         began = time.monotonic()
         model = fit(train, dev, replace(recipe, channel=channel), direction=direction, seed=seed)
         seconds = time.monotonic() - began
-        found = model.evaluate(list(dev))
+        log_prob = model.log_prob(list(test))
+        found = Evaluation.of(list(test), log_prob)
         yield Result(
             language,
             system,
             len(train),
             found.sentences,
-            len(dev.omitted),
+            len(test.omitted),
             found.slots,
             found.log_likelihood,
             found.perplexity,
+            model.evaluate(list(dev)).perplexity,
+            log_prob.tolist(),
             seconds,
             model.report["epochs"],
         )
@@ -86,14 +102,18 @@ def run_language(
 def markdown(results: list[Result]) -> str:
     """The table of results."""
     lines = [
-        "| language | train | dev | slots | " + " | ".join(SYSTEMS) + " | seconds |",
-        "|---|---|---|---|" + "---|" * (len(SYSTEMS) + 1),
+        "| language | train | dev | slots | " + " | ".join(SYSTEMS) + " | p | seconds |",
+        "|---|---|---|---|" + "---|" * (len(SYSTEMS) + 2),
     ]
     for language in dict.fromkeys(result.language for result in results):
         rows = {result.system: result for result in results if result.language == language}
         one = next(iter(rows.values()))
         cells = [f"{rows[system].perplexity:.4f}" if system in rows else "" for system in SYSTEMS]
         seconds = " / ".join(f"{row.seconds:.0f}" for row in rows.values())
+        alone, *others = (rows.pop(system, None) for system in reversed(SYSTEMS))
+        full = min(filter(None, others), key=lambda row: row.on_dev, default=None)
+        both = alone is not None and full is not None
+        cells.append(f"{permutation_test(full.log_probs, alone.log_probs):.2g}" if both else "")
         start = [language, f"{one.train_sentences:,}", f"{one.dev_sentences:,}", f"{one.slots:,}"]
         lines.append("| " + " | ".join([*start, *cells, seconds]) + " |")
     return "\n".join(lines)
@@ -125,6 +145,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     parser.add_argument("--out", type=Path, help="a JSON file for all numbers")
+    parser.add_argument("--test", type=Path, help="a folder of test files; dev then only chooses epochs")
     parser.add_argument("--counts", action="store_true", help="fit nothing, count tokens and marks")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
@@ -135,7 +156,13 @@ def main() -> None:
     systems = options.systems.split(";")
     for language in options.only.split(","):
         train, dev = (read_treebank(options.folder / f"{name}.conllu") for name in FILES[language])
-        for result in run_language(language, systems, train, dev, Recipe(**PLAIN), options.seed):
+        test = dev
+        if options.test is not None:
+            place = test_of(FILES[language][1], options.test)
+            if place is None:
+                continue
+            test = read_treebank(place)
+        for result in run_language(language, systems, train, dev, test, Recipe(**PLAIN), options.seed):
             results.append(result)
             print(f"{language}, {result.system}: {result.perplexity:.5f}", file=sys.stderr, flush=True)
             if options.out:

@@ -2,6 +2,7 @@
 
 import importlib.util
 import re
+import shlex
 from pathlib import Path
 from types import ModuleType
 
@@ -48,3 +49,26 @@ def test_the_result_of_the_section_has_the_numbers_of_its_table() -> None:
 
 def test_no_data_without_an_experiment() -> None:
     assert {path.stem for path in REPRODUCE.DATA.glob("*.json")} == set(REPRODUCE.EXPERIMENTS)
+
+
+@pytest.mark.parametrize(
+    ("command", "on_test"),
+    [
+        ("benchmarks/underlying.py multi {de-dev}", "benchmarks/underlying.py multi {}"),
+        ("benchmarks/languages.py multi de={de-dev} es={es-dev}", "benchmarks/languages.py multi de={}"),
+        (
+            "benchmarks/reattachment.py en {de-dev}:{de-train}",
+            "benchmarks/reattachment.py en {}:{{de-train}}",
+        ),
+        ("benchmarks/underlying.py multi {es-dev}", None),
+        ("benchmarks/channel_worth.py {de-train} {de-dev}", None),
+        ("benchmarks/treebanks.py {} --counts", None),
+    ],
+)
+def test_what_is_measured_on_test_parts(tmp_path: Path, command: str, on_test: str | None) -> None:
+    """Only what learns nothing from dev parts, and only files that are there."""
+    file = tmp_path / "below" / "de-test.conllu"
+    file.parent.mkdir()
+    file.touch()
+    made = REPRODUCE.on_test(command, tmp_path)
+    assert made == (None if on_test is None else shlex.join(on_test.format(file).split()))
