@@ -33,7 +33,7 @@ from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 from torch import Tensor
 
 from pyropunct.errors import ModelFileError, SettingError
-from pyropunct.files import held, json_text, model_path, written_whole
+from pyropunct.files import held, json_text, model_path, untrusted, written_whole
 from pyropunct.fitted.model_file import read_model_file, write_model_file
 from pyropunct.nets.trainer import Progress
 from pyropunct.papers.options import ExperimentSettings
@@ -220,14 +220,11 @@ class Experiment(ABC):
     def _go_on(self, folder: Path) -> dict[str, float]:
         """The seconds of the parts that exist already."""
         path = folder / DESCRIPTION
-        try:
+        with untrusted(f"{path}: is damaged, or not of a {FORMAT}", SettingError):
             content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
             if content["format"] != FORMAT or not isinstance(content["parts"], dict):
                 raise ValueError("it has another format")
             known: dict[str, Any] = {**content["settings"], **content["checksums"]}
-        except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-            kind = type(error).__name__
-            raise SettingError(f"{path}: is damaged, or not of a {FORMAT}: {kind}: {error}") from error
         now = self.settings.to_json()
         expected = {**self.checksums, **{name: now[name] for name in self.settings.TRAINING}}
         others = [name for name, value in expected.items() if name not in known or known[name] != value]

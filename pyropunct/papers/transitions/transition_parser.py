@@ -12,6 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from pyropunct.files import untrusted
 from pyropunct.papers.experiment import Advance
 from pyropunct.papers.transitions.perceptron import (
     MOST_ACTIONS,
@@ -174,7 +175,7 @@ class TransitionParser(ABC):
     @classmethod
     def from_parts(cls, plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Self:
         """The parser that `to_parts` took apart. Raises ValueError if these are not its parts."""
-        try:
+        with untrusted(f"not the parts of {cls.what}"):
             vocabulary = plain["vocabulary"]
             actions = tuple((kind, relation) for kind, relation in vocabulary["actions"])
             if not isinstance(vocabulary["root"], str):
@@ -184,9 +185,6 @@ class TransitionParser(ABC):
             rows = Rows(**{name: tensor.numpy() for name, tensor in tensors.items()})
             weights_of(rows, cls.system(recipe, actions).weighted)  # checks them
             return cls(recipe, actions, vocabulary["root"], rows, plain["report"])
-        except (LookupError, TypeError, ValueError, AttributeError) as error:
-            reason = f"{type(error).__name__}: {error}".splitlines()[0]
-            raise ValueError(f"not the parts of {cls.what}: {reason}") from error
 
 
 class _Change(NamedTuple):
