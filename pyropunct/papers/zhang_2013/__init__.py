@@ -5,8 +5,7 @@ recogniser writes them, in lower case, without punctuation or ends of sentences,
 ends together::
 
     from pyropunct import read_treebank
-    from pyropunct.papers.zhang_2013.arc_eager_parser import ArcEagerRecipe, train_arc_eager
-    from pyropunct.papers.zhang_2013.arc_eager_parser import streams
+    from pyropunct.papers.zhang_2013.arc_eager_parser import ArcEagerRecipe, streams, train_arc_eager
 
     parser = train_arc_eager(streams(read_treebank("train.conllu")), ArcEagerRecipe(beam=5))
     [first, *others] = parser.parse(streams(read_treebank("dev.conllu")))
