@@ -339,9 +339,6 @@ def _symmetry(*contexts: str) -> list[Template]:
 EVERYWHERE = Template(PairPart.SYMMETRY, ())
 """The template of the symmetry of pairs whose single context is true of all constituents."""
 
-EACH_RELATION = Template(PairPart.SYMMETRY, ("relation",))
-"""The template of the symmetry of pairs that has a context for each relation."""
-
 OF_WORDS = (PairPart.LEFT, PairPart.RIGHT, PairPart.SYMMETRY)
 """The parts for contexts with a word in them, which are too many and too rare for a weight of every pair."""
 

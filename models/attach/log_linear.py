@@ -31,7 +31,6 @@ from pyropunct.models.attach.feature_weights import (
     sparse_weights,
 )
 from pyropunct.models.attach.features import (
-    EACH_RELATION,
     EVERYWHERE,
     FAMILIES,
     SEVERAL,
@@ -194,16 +193,6 @@ class LogLinearAttach(Attach):
         if place >= 0:
             weights[self.starts[place] + CLASSES.index("none")] = empty
         return {"weights": weights}
-
-    def symmetry_weights(self) -> Tensor:
-        """(D, classes) the weights of `CLASSES` of symmetry for each relation; zero where there are none."""
-        places = self._places(EACH_RELATION, np.arange(self.inventory.num_relations)[None])
-        weights: Any = self.weights
-        weights, found = weights.detach().to_dense(), torch.zeros(len(places), len(CLASSES))
-        for row, place in zip(found, places, strict=True):
-            if place >= 0:
-                row[:] = weights[self.starts[place] : self.starts[place + 1]]
-        return found
 
     def make_sparse(self) -> frozenset[str]:
         """See the attribute ``sparse``."""

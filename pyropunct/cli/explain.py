@@ -13,14 +13,14 @@ from pyropunct.cli.progress import sentence_bar
 from pyropunct.cli.report import Examples, TableFormat
 from pyropunct.errors import UserError
 from pyropunct.files import MODEL_SUFFIX
-from pyropunct.limits import Count, NotNegative, Placeholder, Range
+from pyropunct.limits import Count, Placeholder, Range
 from pyropunct.tasks import RuleSettings, TypologySettings
 
 if TYPE_CHECKING:
     from pyropunct.cli.learned_reports import LearnedReport
     from pyropunct.punctuator import Punctuator
     from pyropunct.tasks.explain.learned_rules import LearnedRules
-    from pyropunct.tasks.explain.relations import RelationPunctemes, SymmetryWeight
+    from pyropunct.tasks.explain.relations import RelationPunctemes
     from pyropunct.treebank.sentence import Sentence
 
 # Modules that need torch are imported inside the functions, so that --help answers at once.
@@ -152,7 +152,6 @@ def relations(
     pairs: Count = 5,
     page: bool = False,
     examples: Examples = 0,
-    weights: NotNegative = 0,
     plot: str | None = None,
     format: TableFormat = "table",
     use: TreebankUse,
@@ -168,21 +167,19 @@ def relations(
     :param pairs: puncteme pairs to list for each relation.
     :param page: list instead the marks that stand on both sides of constituents on the page, without any
         model: all arguments are FILEs.
-    :param weights: list this many of the largest weights of the attach model for classes of symmetry, such as
-        "the same on both sides", and relations; not in tsv tables.
     :param plot: SVG file for a plot with a bar for each relation.
     """
     from pyropunct.cli.learned_reports import joined
     from pyropunct.tasks.explain.beside import pairs_beside
     from pyropunct.tasks.explain.derivations import sprouting_examples
     from pyropunct.tasks.explain.grew import relation_names
-    from pyropunct.tasks.explain.relations import relation_punctemes, symmetry_weights
+    from pyropunct.tasks.explain.relations import relation_punctemes
 
     model, files = (None, models) if page else (models[0], models[1:])
     if not files:
         raise click.UsageError("MODEL needs a FILE behind it")
-    if page and (examples or weights):
-        raise click.UsageError("--page has no --weights; typology --page has --examples of the page")
+    if page and examples:
+        raise click.UsageError("--page has no --examples here; typology --page has some of the page")
     if plot is not None and len(files) > 1:
         raise click.UsageError("--plot is for one FILE")
     check_output(plot, SVG, models)
@@ -206,8 +203,7 @@ def relations(
             write_output(plot, relations_svg(learned))
         about = {"model": model, "file": file, "sentences": len(sentences)}
         about |= console.plain_omissions(treebank.omitted)
-        shown = symmetry_weights(punctuator)[:weights] if weights and punctuator is not None else None
-        reports.append(relation_report(learned, pairs, shown, about, names, level=level))
+        reports.append(relation_report(learned, pairs, about, names, level=level))
         if punctuator is not None:
             reports[-1].find(sprouting_examples, punctuator, sentences, examples)
     joined(reports).show(format)
@@ -236,7 +232,6 @@ RELATION_COLUMNS = ("relation", "constituents", *SHARES, *_PAIR, "low", "high", 
 def relation_report(
     learned: "Sequence[RelationPunctemes]",
     most: int,
-    weights: "Sequence[SymmetryWeight] | None",
     about: dict[str, Any],
     names: Mapping[str, Sequence[str]] | None,
     *,
@@ -246,7 +241,6 @@ def relation_report(
 
     :param names: of each relation in the treebank; None for pairs on the page.
     :param level: of Wilson's intervals.
-    :param weights: learned weights, shown after the other tables; None if they were not requested.
     """
     from pyropunct.cli.learned_reports import TITLES, Learned, LearnedReport
     from pyropunct.tables import cells_table
@@ -280,7 +274,7 @@ def relation_report(
     of_relations |= dict.fromkeys(("nonempty", "symmetric", "of nonempty"), 1)
     of_pairs = dict.fromkeys(("relation", "left", "right"))
     of_pairs |= {"share": 1, "symmetric": None, "interval": None}
-    report = LearnedReport(
+    return LearnedReport(
         RELATION_COLUMNS,
         pairs,
         {**about, "relations": plain},
@@ -290,9 +284,3 @@ def relation_report(
         ],
         prominent=pairs,
     )
-    if weights is not None:
-        columns = {"relation": None, "punctemes": None, "weight": 3}
-        of_weights = [(one.relation or "(other)", one.symmetry, one.weight) for one in weights]
-        report.tables.append(cells_table("The largest weights of symmetry", columns, of_weights))
-        report.whole["weights"] = [one._asdict() for one in weights]
-    return report

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from pyropunct.fitted.fitted_story import FittedStory
 from pyropunct.inference.inside import posterior_pairs
-from pyropunct.models.attach.log_linear import LogLinearAttach
-from pyropunct.models.symmetry import CLASSES, symmetry_class
+from pyropunct.models.symmetry import symmetry_class
 from pyropunct.tasks import Advance
 from pyropunct.text.marks import display, displayed_string
 from pyropunct.treebank.sentence import Puncteme, Sentence
@@ -154,30 +153,3 @@ def pairs_by_class(
         np.add.at(counts, (of_node, problem.relation.numpy()), 1)
         advance(len(part))
     return expected, counts
-
-
-class SymmetryWeight(NamedTuple):
-    """The learned weight of a class of symmetry for a relation in the log-linear attach model.
-
-    :ivar symmetry: one of `pyropunct.models.symmetry.CLASSES`.
-    :ivar weight: its contribution to the score of each pair of the class, in nats.
-    """
-
-    relation: str
-    symmetry: str
-    weight: float
-
-
-def symmetry_weights(model: FittedStory) -> list[SymmetryWeight]:
-    """The weights of symmetry for each relation, the largest first; empty without such features."""
-    attach = model.story.attach
-    if not isinstance(attach, LogLinearAttach):
-        return []
-    table = attach.symmetry_weights().tolist()
-    found = [
-        SymmetryWeight(relation, symmetry, weight)
-        for relation, row in zip(model.vocabulary.relations, table, strict=True)
-        for symmetry, weight in zip(CLASSES, row, strict=True)
-        if weight != 0
-    ]
-    return sorted(found, key=lambda one: -one.weight)

@@ -18,7 +18,6 @@ from pyropunct.tasks.explain.relations import (
     PairShare,
     RelationPunctemes,
     relation_punctemes,
-    symmetry_weights,
 )
 from pyropunct.treebank.reading import read_text, read_treebank
 from pyropunct.treebank.sentence import Sentence
@@ -176,15 +175,6 @@ def test_the_table_has_the_numbers_of_the_json(small: Path) -> None:
         for pair in one["pairs"]
         if pair["share"] * one["count"] >= 0.5
     ]
-
-
-def test_the_largest_weights_are_listed(small: Path, model: Punctuator) -> None:
-    arguments = ("relations", small / "model", small / "dev.conllu", "--weights", 3)
-    largest = sorted(symmetry_weights(model), key=lambda one: one.weight, reverse=True)[:3]
-    assert answer(*arguments)["weights"] == [one._asdict() for one in largest]
-    lines = printed(*arguments).splitlines()
-    for one in largest:
-        assert any(one.symmetry in line and f"{one.weight:.3f}" in line for line in lines)
 
 
 def test_bad_input(small: Path, tmp_path: Path) -> None:
