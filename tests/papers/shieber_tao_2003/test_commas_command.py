@@ -25,14 +25,14 @@ TREES = """
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     path = tmp_path / "three.mrg"
-    path.write_text(10 * TREES, encoding="utf-8")
+    path.write_text(4 * TREES, encoding="utf-8")
     return path
 
 
 def test_a_table_with_a_row_for_each_model(file: Path) -> None:
     text = printed("compare", "commas", file, file)
     assert all(f"│ {name} " in text for name in MODELS)
-    assert "Trained on 30 sentences with 30 commas, measured on 30 with 30;" in text
+    assert "Trained on 12 sentences with 12 commas, measured on 12 with 12;" in text
 
 
 def test_the_parser_of_a_model_brings_further_rows(file: Path, model_with_parser: Path) -> None:
