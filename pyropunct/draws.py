@@ -39,6 +39,7 @@ class Draws:
         are any: see `pyropunct.restore.deciding`.
     :ivar spread: (n + 1, strings) for error bars; defaults to the shares.  The variance of a mean over the
         strings of a slot is the sum of spread times squared deviation, over the number of draws.
+    :ivar is_read: whether the shares are those of a reader that is `TRUSTED`, too.
     """
 
     strings: tuple[tuple[str, ...], ...]
@@ -47,6 +48,7 @@ class Draws:
     edges: tuple[tuple[int, int], ...] = ()
     shares: NDArray[np.float64] | None = None
     spread: NDArray[np.float64] | None = None
+    is_read: bool = False
 
     def __len__(self) -> int:
         return len(self.numbers)

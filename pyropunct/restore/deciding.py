@@ -41,10 +41,13 @@ READ_SHARE = 0.8
 """The least share of a reader that is trusted, in the pool for running text, whose trees are worse."""
 
 
+TRUSTED = 0.5
+"""The least share of a reader (`FittedModel.reader_share`) that is believed about pairs and broken lines."""
+
 BREAKS_OFF, FEW_WORDS = 0.05, 2
-"""A line with more words than the second number breaks off ("turn off the") if the reader gives its end less
-probability than the first.  So do 28 % of the sentences of EWT dev and GUM dev that are cut anywhere, and
-0.5 % of whole ones."""
+"""A line with more words than the second number breaks off ("turn off the") if a trusted reader gives its end
+less probability than the first.  So do 28 % of the sentences of EWT dev and GUM dev that are cut anywhere,
+and 0.5 % of whole ones."""
 
 
 class Voice(NamedTuple):
@@ -128,7 +131,9 @@ def pooled(draws: Draws, voices: Sequence[Voice], weight: float, breaks_off: boo
     shares[-1, final] = shares[-1, final].sum() * likely / likely.sum()
     if breaks_off:
         shares[-1] = [string == () for string in known]
-    return replace(draws, strings=known, shares=shares, spread=(1 - weight) ** 2 * shares**2 / seen)
+    is_read = len(voices) > 1 and bool(voices[-1].weights[1:-1].max(initial=0) >= TRUSTED)
+    spread = (1 - weight) ** 2 * shares**2 / seen
+    return replace(draws, strings=known, shares=shares, spread=spread, is_read=is_read)
 
 
 FIRST_ROUND, FIRST_GIVEN, GROWTH = 150, 50, 3
@@ -326,7 +331,8 @@ def voices_of(
         for number, reading in zip(alone, of_alone, strict=True):
             ends = [*[False] * (len(words[number]) - 1), True]
             found[number] = reader.mark_probabilities(reading.marks, ends)
-            if len(ends) > FEW_WORDS and float(reading.ends[-1]) < BREAKS_OFF:
+            trusted = model.reader_share >= TRUSTED and len(ends) > FEW_WORDS
+            if trusted and float(reading.ends[-1]) < BREAKS_OFF:
                 broken.add(number)
     for place, row, marks in zip(range(len(parsed)), tagger.read(words), found, strict=True):
         weights, share = np.zeros(len(row)), model.share
