@@ -34,8 +34,8 @@ EQUAL = 1e-9
 """Risks and probabilities that differ by less count as equal, since their sums are rounded."""
 
 WHOLE, WHOLE_READ = 0.4, 0.7
-"""How much a pair of marks around a constituent counts as a whole, where a mark counts 1; the second one where
-a trusted reader took part.  In the 19 languages of `multi`, whose reader is not trusted, F1 of commas is .548
+"""How much a pair of marks around a constituent counts as a whole, where a mark counts 1; the second one
+where a trusted reader took part.  In the 19 languages of `multi`, whose reader is not trusted, F1 of commas is .548
 with the first, .529 with the second."""
 
 PAIR_ODDS, POWER = 0.74, 0.9
@@ -149,8 +149,8 @@ def probable_marks(draws: Draws, threshold: Thresholds = THRESHOLD) -> Decision:
     Paired marks, such as brackets or the commas around an apposition, belong to constituents.  With p(pair)
     the probability that a constituent has the mark on one side and its partner on the other, a surface with
     both gains `WHOLE` p(pair) or more, and a surface with one of them loses as much.  Starting from the
-    above, the pair of each constituent in turn is put, removed or left, whichever is best.  Brackets and quotation marks
-    without their other half are removed.
+    above, the pair of each constituent in turn is put, removed or left, whichever is best.  Brackets and
+    quotation marks without their other half are removed.
 
     :param threshold: of all marks, or by mark; "" is for marks that are not named.  That of brackets and
         quotation marks is at least `PAIRED_AT_LEAST`, unless they are named.
@@ -200,8 +200,8 @@ class _Pair(NamedTuple):
 def _pairs(draws: Draws, strings: Sequence[Sequence[str]]) -> list[_Pair]:
     """The most probable pair of each constituent, unless it is improbable.
 
-    The draws tell of pairs.  A reader tells of single marks only, but better: if it is trusted, the odds of the
-    less probable mark in `Draws.shares` tell of the pair.
+    The draws tell of pairs.  A reader tells of single marks only, but better: if it is trusted, the odds of
+    the less probable mark in `Draws.shares` tell of the pair.
     """
     number: dict[tuple[str, ...] | None, int] = {tuple(string): n for n, string in enumerate(strings)}
     partner = np.array([number.get(_partner(string), -1) for string in strings])
