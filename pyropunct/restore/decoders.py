@@ -35,8 +35,8 @@ EQUAL = 1e-9
 
 WHOLE, WHOLE_READ = 0.4, 0.7
 """How much a pair of marks around a constituent counts as a whole, where a mark counts 1; the second one
-where a trusted reader took part.  In the 19 languages of `multi`, whose reader is not trusted, F1 of commas is .548
-with the first, .529 with the second."""
+where a trusted reader took part.  In the 19 languages of `multi`, whose reader is not trusted, F1 of commas
+is .548 with the first, .529 with the second."""
 
 PAIR_ODDS, POWER = 0.74, 0.9
 """A constituent has a pair at odds of the first number times the odds of its less probable mark to the power
