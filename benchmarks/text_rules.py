@@ -19,8 +19,9 @@ from trials import begin, parser
 import pyropunct
 from pyropunct import RECIPES, Sentence, fit
 from pyropunct.nets.parser import attachment_scores
-from pyropunct.tasks.explain.learned_rules import LearnedPair, LearnedRules, learned_rules
+from pyropunct.tasks.explain.learned_rules import learned_rules
 from pyropunct.tasks.explain.relations import RelationPunctemes, relation_punctemes
+from pyropunct.tasks.explain.rule_pairs import LearnedPair, LearnedRules
 from pyropunct.text.marks import display
 from pyropunct.train.texts import TextSentence, with_parses
 

@@ -19,8 +19,8 @@ from pyropunct.tasks import RuleSettings, TypologySettings
 if TYPE_CHECKING:
     from pyropunct.cli.learned_reports import LearnedReport
     from pyropunct.punctuator import Punctuator
-    from pyropunct.tasks.explain.learned_rules import LearnedRules
     from pyropunct.tasks.explain.relations import RelationPunctemes
+    from pyropunct.tasks.explain.rule_pairs import LearnedRules
     from pyropunct.treebank.sentence import Sentence
 
 # Modules that need torch are imported inside the functions, so that --help answers at once.

@@ -12,7 +12,7 @@ from pyropunct.punctuator import Punctuator
 from pyropunct.tables import NO_VALUE, Table, cells_table
 from pyropunct.tasks.explain.beside import PAGE
 from pyropunct.tasks.explain.derivations import Example
-from pyropunct.tasks.explain.learned_rules import OCCURRING
+from pyropunct.tasks.explain.rule_pairs import OCCURRING
 from pyropunct.tasks.explain.shares import Share
 from pyropunct.tasks.explain.sprouted import CLAUSES, DASHES, ENDS, RELATIONS
 from pyropunct.tasks.explain.typology import PAIRS, Comparison

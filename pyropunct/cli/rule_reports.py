@@ -6,16 +6,9 @@ from typing import Any
 
 from pyropunct.cli.learned_reports import Learned, LearnedReport
 from pyropunct.tables import NO_VALUE, Table, cells_table
-from pyropunct.tasks.explain.learned_rules import (
-    COUNTED,
-    GAP,
-    LearnedPair,
-    LearnedRules,
-    LearnedWeight,
-    PairOutcome,
-    SeveralOutcomes,
-    side_by_side,
-)
+from pyropunct.tasks.explain.compared_rules import SeveralOutcomes, side_by_side
+from pyropunct.tasks.explain.learned_rules import LearnedWeight
+from pyropunct.tasks.explain.rule_pairs import COUNTED, GAP, LearnedPair, LearnedRules, PairOutcome
 from pyropunct.text.marks import display, displayed_string
 
 # The edits of a model

@@ -16,8 +16,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from pyropunct.tasks.explain.learned_rules import LearnedPair
 from pyropunct.tasks.explain.relations import RelationPunctemes
+from pyropunct.tasks.explain.rule_pairs import LearnedPair
 from pyropunct.tasks.explain.typology import Comparison
 from pyropunct.text.marks import display
 

@@ -13,7 +13,8 @@ from pyropunct.cli.rule_reports import disagreement, rule_report, side_by_side_r
 from pyropunct.models.learned import settle
 from pyropunct.punctuator import Punctuator
 from pyropunct.tables import Table
-from pyropunct.tasks.explain.learned_rules import LearnedPair, LearnedRules, learned_rules
+from pyropunct.tasks.explain.learned_rules import learned_rules
+from pyropunct.tasks.explain.rule_pairs import LearnedPair, LearnedRules
 from pyropunct.treebank.reading import read_treebank
 
 pytestmark = pytest.mark.usefixtures("single_precision")

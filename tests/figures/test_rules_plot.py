@@ -10,7 +10,8 @@ import torch
 from made_up_rules import TOKENS, made_up
 
 from pyropunct.figures.plots import rules_svg
-from pyropunct.tasks.explain.learned_rules import LearnedPair, learned_rules
+from pyropunct.tasks.explain.learned_rules import learned_rules
+from pyropunct.tasks.explain.rule_pairs import LearnedPair
 from pyropunct.text.marks import display
 
 SVG = "{http://www.w3.org/2000/svg}"

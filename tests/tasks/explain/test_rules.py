@@ -19,17 +19,17 @@ from pyropunct.inference.machines.products import EDITS
 from pyropunct.models.channel.noisy_channel import Channel
 from pyropunct.models.learned import other_values
 from pyropunct.punctuator import Punctuator
-from pyropunct.tasks.explain.learned_rules import (
+from pyropunct.tasks.explain.learned_rules import learned_rules
+from pyropunct.tasks.explain.nunberg import EQUAL_STRENGTH, NunbergRule, nunberg_rules
+from pyropunct.tasks.explain.rule_pairs import (
     LearnedPair,
     LearnedRules,
     PairOutcome,
     Precision,
     Recall,
-    learned_rules,
     precision,
     recall,
 )
-from pyropunct.tasks.explain.nunberg import EQUAL_STRENGTH, NunbergRule, nunberg_rules
 from pyropunct.text.marks import ABBREVIATION_DOT, CLAUSE, START, UNKNOWN, display
 from pyropunct.train.fitting import fit
 from pyropunct.treebank.reading import read_text, read_treebank
