@@ -17,7 +17,7 @@ from torch import Tensor, stack, tensor
 from pyropunct.nets.reader import CORE, LIKELY, MARGIN, WINDOWS_AT_ONCE, RunningReader, TextWindow, windows_of
 from pyropunct.nets.running_text import CAPITAL, OTHER, case_of, in_case
 from pyropunct.restore.settings import CaseMode, RestoreSettings
-from pyropunct.text.marks import ABBREVIATION_DOT, PAUSE, parted, space_between_words
+from pyropunct.text.marks import ABBREVIATION_DOT, LONGEST_PAUSE, PAUSE, parted, space_between_words
 from pyropunct.text.raw_sentence import Multiword, RawSentence, Slot
 
 
@@ -98,8 +98,8 @@ AHEAD = max(MARGIN, LONGEST_MARKED) + 1
 CORE_OF_STREAM = 4
 """The words of a core where less is known ahead."""
 
-USUAL_PAUSE, LONGEST_PAUSE = 0.2, 1.0
-"""Seconds of silence that tell nothing about marks, and the longest that tells more than shorter ones."""
+USUAL_PAUSE = 0.2
+"""Seconds of silence that tell nothing about marks."""
 
 ENDING = frozenset(".?!。！？؟।॥۔")
 """The characters of marks that end sentences; several dots do not end a sentence."""

@@ -36,6 +36,9 @@ NO_MARKS = (*SPECIAL, CLAUSE)
 PAUSE = "\x1f"
 """White space in running text: n + 1 of them between words stand for n tenths of a second of silence."""
 
+LONGEST_PAUSE = 1.0
+"""Seconds of silence; longer ones tell no more."""
+
 COMMAS = frozenset(",，、،")
 """The commas of all alphabets."""
 

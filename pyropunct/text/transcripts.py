@@ -14,7 +14,7 @@ from itertools import groupby, pairwise
 from typing import Any, NamedTuple
 
 from pyropunct.errors import InputError
-from pyropunct.text.marks import PAUSE
+from pyropunct.text.marks import LONGEST_PAUSE, PAUSE
 from pyropunct.text.passages import Found, Passage, Reject, Rewrite
 
 RECOGNISED = (
@@ -28,9 +28,6 @@ RECOGNISED = (
     "text",
 )
 """Where the files of Whisper, Vosk and programs around them have text; all that a list holds is searched."""
-
-LONGEST = 3.0
-"""Seconds of silence; longer ones tell no more."""
 
 _STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
 PARTED = "\x1e"
@@ -69,11 +66,9 @@ def rewrite_json(text: str, rewrite: Rewrite, reject: Reject, field: str | None 
             own = all(strings[number][:1].isspace() for number in numbers[1:])
             space = "" if own else " "
             gaps = [*(PARTED + pause + space for pause in _pauses(part)), ""]
-            pieces = (strings[number] + gap for number, gap in zip(numbers, gaps, strict=True))
-            passage, gap = (
-                Passage("".join(pieces), re.compile(PARTED)),
-                re.compile(f"{PARTED}{PAUSE}*{space}"),
-            )
+            pieces = (strings[number] + behind for number, behind in zip(numbers, gaps, strict=True))
+            passage = Passage("".join(pieces), re.compile(PARTED))
+            gap = re.compile(f"{PARTED}{PAUSE}*{space}")
             if any(map(str.isalnum, passage.plain)):
                 passages.append((numbers, gap, passage))
     if not passages:
@@ -106,7 +101,8 @@ def _pauses(texts: Sequence[_Text]) -> list[str]:
     ]
     apart = any(silences)
     return [
-        "" if one is None or not apart else PAUSE * (1 + round(10 * min(one, LONGEST))) for one in silences
+        "" if one is None or not apart else PAUSE * (1 + round(10 * min(one, LONGEST_PAUSE)))
+        for one in silences
     ]
 
 
