@@ -47,8 +47,8 @@ def with_caution(
     the fewest edits.  Ends have the greatest F1 in lower-cased running text.  F1 of a language is
     averaged with that of all languages.
 
-    Languages that the model has not learned from get the greatest caution, and what is best for the ends of
-    all.
+    A language that the model has not learned from gets the greatest caution of all languages, and the
+    threshold of ends that is best for all together.
 
     :param dev: sentences of each language, which no part of the model has learned from.
     :param texts: further running text of each language, and of others.

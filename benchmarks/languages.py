@@ -33,7 +33,7 @@ LINE = 60
 """The words of a line of running text."""
 
 NAMES = ("", "*")
-"""What is behind a language that the model has learned from, and behind others."""
+"""What follows the name of a language: nothing if the model has learned from it, a star if not."""
 
 
 def main() -> None:
