@@ -4,11 +4,11 @@
 
 FOLDER holds treebanks of Universal Dependencies.  Each experiment takes at most 20 minutes of processor
 time; where the whole would take longer, a part is cut, and named.  The tables that it prints are kept in
-``docs/data``, with its commands, the commit, the date, and the fingerprint of the settings and models that
-it depends on.  Experiments whose fingerprint has not changed are skipped, unless ``--again`` is given.
-``--pages`` only writes the kept tables into the pages, between ``<!-- table NAME -->`` and ``<!-- end -->``.
-Between several names, it writes the rows of all.  It prints how old each table is: how often the code of
-models, inference or the package has changed since.
+``docs/data``, with its commands, the commit, the date, and checksums of the settings, models and data that it
+depends on.  An experiment is skipped if all these are the same, and no file that it imports has changed since
+the commit; ``--again`` runs it all the same.  ``--pages`` only writes the kept tables into the pages, between
+``<!-- table NAME -->`` and ``<!-- end -->``; between several names, it writes the rows of all.  It prints how
+old each table is: the number of commits that have changed files that its experiment imports.
 
 ``--test`` measures on held-out files, such as ``de-test.conllu`` where an experiment has ``de-dev``.  Dev
 parts then choose epochs only.  Its tables are kept in ``docs/data/test``, and stand below those of dev.
@@ -27,6 +27,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from sources import changes, sources
 
 from pyropunct.files import json_text, written_whole
 from pyropunct.fitted.recipes import PLAIN, RECIPES, Recipe
@@ -275,7 +277,7 @@ def kept(name: str, on: str = "") -> dict[str, Any]:
     return json.loads(place.read_text(encoding="utf-8")) if place.exists() else {}
 
 
-def is_present(name: str) -> bool:
+def has_present_settings(name: str) -> bool:
     """Whether the kept table was made with the present commands, recipes and models."""
     experiment, found = EXPERIMENTS[name], kept(name)
     return (
@@ -283,6 +285,40 @@ def is_present(name: str) -> bool:
         and found["commands"] == commands_of(experiment)
         and found["fingerprint"] == fingerprint(experiment)
     )
+
+
+def is_present(name: str, folder: Path) -> bool:
+    """Whether also the data are the same, and the sources."""
+    return (
+        has_present_settings(name)
+        and kept(name).get("data") == checksums(EXPERIMENTS[name], files_of(folder))
+        and age(name) == 0
+    )
+
+
+def age(name: str) -> int | None:
+    """The number of changes of files that an experiment imports since its table was made; None if unknown."""
+    return changes(kept(name)["commit"], set().union(*map(sources, EXPERIMENTS[name].commands)))
+
+
+def files_of(folder: Path) -> dict[str, str]:
+    """The treebanks of the folder, by their names and by those of their folders too."""
+    trees = [file for kind in ("*.mrg", "*.conllu") for file in sorted(folder.rglob(kind))]
+    files = {f"{file.parent.name}/{file.stem}": str(file) for file in trees}
+    return files | {file.stem: str(file) for file in trees}
+
+
+def checksums(experiment: Experiment, files: Mapping[str, str]) -> dict[str, str]:
+    """The checksums of the treebanks that the commands name."""
+    names = {name for command in experiment.commands for name in PLACE.findall(command)}
+    if "" in names:
+        names |= {name.replace("PART", part) for name in TREEBANKS for part in ("train", "dev")}
+    return {name: checksum(Path(files[name]).read_bytes()) for name in sorted(names & files.keys())}
+
+
+def checksum(content: bytes) -> str:
+    """A short checksum."""
+    return hashlib.sha256(content).hexdigest()[:16]
 
 
 def commands_of(experiment: Experiment) -> list[str]:
@@ -322,10 +358,7 @@ def main() -> None:
             f"no experiment is called {', '.join(sorted(unknown))}; there are {', '.join(EXPERIMENTS)}"
         )
     for name in EXPERIMENTS if options.pages else ():
-        changes = _git(
-            "rev-list", "--count", f"{kept(name)['commit']}..HEAD", "--", "models", "inference", "pyropunct"
-        )
-        print(f"{name}: of {kept(name)['date']}, {changes} changes of the code ago")
+        print(f"{name}: of {kept(name)['date']}; its code has changed in {age(name)} commits since")
     for name in () if options.pages else options.names or EXPERIMENTS:
         experiment = EXPERIMENTS[name]
         if options.test is not None:
@@ -335,7 +368,7 @@ def main() -> None:
                 run(name, experiment, options.folder, "test")
             else:
                 print(f"{name}: measures nothing on these test files", file=sys.stderr)
-        elif options.again or not is_present(name):
+        elif options.again or not is_present(name, options.folder):
             run(name, experiment, options.folder)
     for page in pages():
         page.write_text(with_tables(page.read_text(encoding="utf-8")), encoding="utf-8")
@@ -345,9 +378,7 @@ def run(name: str, experiment: Experiment, folder: Path, on: str = "") -> None:
     """Run an experiment and keep its table, ``on`` "test" or dev parts."""
     began, table = _processor_minutes(), list[str]()
     with tempfile.TemporaryDirectory() as scratch:
-        trees = [file for kind in ("*.mrg", "*.conllu") for file in sorted(folder.rglob(kind))]
-        files = {f"{file.parent.name}/{file.stem}": str(file) for file in trees}
-        files |= {file.stem: str(file) for file in trees} | {"": str(folder), "scratch": scratch}
+        files = files_of(folder) | {"": str(folder), "scratch": scratch}
         for command in experiment.commands:
             print(f"{name}: python {command}", file=sys.stderr)
             words = [PLACE.sub(lambda found: files[found[1]], word) for word in shlex.split(command)]
@@ -364,6 +395,7 @@ def run(name: str, experiment: Experiment, folder: Path, on: str = "") -> None:
         "cut": experiment.cut,
         "depends": experiment.depends,
         "fingerprint": fingerprint(experiment),
+        "data": checksums(experiment, files),
         "commit": _git("rev-parse", "--short", "HEAD"),
         "date": datetime.now(UTC).date().isoformat(),
         "minutes": round(_processor_minutes() - began, 1),

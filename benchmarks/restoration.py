@@ -21,7 +21,7 @@ from pyropunct.cli.progress import step_bar
 from pyropunct.papers.li_2019.restoration_experiment import RestorationExperiment
 from pyropunct.papers.li_2019.restorers import Conditions
 
-SYSTEMS = ("crf", "attach", "full", "mixed")
+SYSTEMS = ("trivial", "crf", "attention", "attach", "full", "mixed")
 
 
 def main() -> None:
