@@ -61,7 +61,7 @@ class Recipe:
     :ivar flanking: whether W_d has only the pairs of punctemes that flank a constituent in training.
     :ivar slip_mean: the mean of the normal prior of the log-odds of a slip; ``slip_scale`` its standard
         deviation.
-    :ivar random_start: start from draws of N(0, 1) instead of the priors' means.
+    :ivar random_start: start from draws of the priors instead of their means, of wide ones as from N(0, 1).
     :ivar guide: "map" for a point estimate, "normal" for a mean-field normal posterior over all weights,
         "channel" for one over the channel's weights, with a point estimate of all others.
     :ivar epochs: passes over the data (or samples of it, see ``sentences_per_epoch``), unless

@@ -85,6 +85,13 @@ _OWN_PARAMETERS = pyro.settings.context(module_local_params=True)
 """The context of every call of a guide; without it, all trainings in a process would share parameters."""
 
 
+def _random_start(site: dict[str, Any]) -> Tensor:
+    """A draw from the prior of a site; from priors wider than N(0, 1), as near to their mean as from it."""
+    drawn = init_to_sample(site)
+    mean, scale = site["fn"].mean, site["fn"].stddev
+    return mean + (drawn - mean) / scale.clamp(min=1) if torch.isfinite(scale).all() else drawn
+
+
 def held_out(sentences: Iterable[Item]) -> tuple[tuple[Item, ...], tuple[Item, ...]]:
     """The training sentences, and every tenth, or of fewer the last; a single sentence is in both."""
     given = tuple(sentences)
@@ -150,7 +157,7 @@ class Training(Trainer):
             check_attach(self.story.attach, self.trees.pick(few))
 
     def _make_guide(self) -> AutoGuide:
-        start = init_to_sample
+        start = _random_start
         if not self.recipe.random_start:
             values = {f"attach.{name}": value for name, value in self.story.attach.starting_point().items()}
             start = init_to_value(values=values, fallback=init_to_mean)
