@@ -36,7 +36,7 @@ class Draws:
     :ivar weights: (draws,) they add up to 1.
     :ivar edges: the slots left and right of each constituent of the most probable tree, if known.
     :ivar shares: (n + 1, strings) better estimates of the probability of each string in each slot, if there
-        are any: see `pyropunct.restore.deciding`.
+        are any: see `pyropunct.restore.pooling`.
     :ivar spread: (n + 1, strings) for error bars; defaults to the shares.  The variance of a mean over the
         strings of a slot is the sum of spread times squared deviation, over the number of draws.
     :ivar is_read: whether the shares are those of a reader that is `TRUSTED`, too.

@@ -30,7 +30,7 @@ from pyropunct.nets.parser import BiaffineParser, Parser, WeightedTree
 from pyropunct.nets.reader import RunningReader
 from pyropunct.nets.tagger import SlotTagger
 from pyropunct.nets.word_embedding import Pretrained
-from pyropunct.restore.deciding import Posteriors, decide
+from pyropunct.restore.deciding import decide, posterior_draws
 from pyropunct.restore.parses import weighted_trees
 from pyropunct.restore.posterior import Known, Posterior, evidence_about
 from pyropunct.restore.restorer import Restorer
@@ -68,7 +68,7 @@ class Punctuator(FittedStory):
     :ivar reader: reads running text.
     :ivar parsed: the story trained on parser output: see `pyropunct.train.parser_output`.
     :ivar tagger: the tagger that `parsed` reads.
-    :ivar share: the weight of the networks when pooled with the story: `pyropunct.restore.deciding`.
+    :ivar share: the weight of the networks when pooled with the story: `pyropunct.restore.pooling`.
     :ivar reader_share: the weight of the reader among the networks, between the words of a sentence.
     :ivar languages: the conventions of each language of a model of several: see `of`.
     :ivar settings: defaults for restoring text; change them by ``dataclasses.replace``.
@@ -280,7 +280,7 @@ class Punctuator(FittedStory):
         if seed is None:
             seed = int(torch.randint(2**63 - 1, ()))
         evidence = evidence_about(self.vocabulary, known, hidden)
-        draws = Posteriors(self).of(parses, evidence, seed)
+        draws = posterior_draws(self, parses, evidence, seed)
         for size in (samples // 4, samples - samples // 4):
             if size:
                 posterior = draws.more(size)

@@ -281,33 +281,28 @@ class Restorer:
         self, sources: Sequence[Source], parses: Sequence[Sequence[WeightedTree]]
     ) -> Iterator[Decision]:
         settings = self.settings
-        options: dict[str, Any] = {
-            "decoder": settings.decoder or "f1",
-            "threshold": settings.threshold,
-            "samples": settings.samples,
-            "seed": settings.seed,
-        }
         there = [MarksThere(source, settings, self._hidden) for source in sources]
         rewritings = [partial(self._rewritten, marks) for marks in there]
-        tell = [marks.tell for marks in there]
         readings = [source.marks if isinstance(source, RawSentence) else None for source in sources]
+        tell = [marks.tell for marks in there]
         given = decide_given(
             self.model,
             list(compress(parses, tell)),
-            [marks.evidence(self.model.vocabulary) for marks in there if marks.tell],
+            [marks.evidence(self.model.vocabulary) for marks in compress(there, tell)],
             list(compress(rewritings, tell)),
-            strict=bool(settings.keep or self._hidden),
-            alone=bool(self._hidden),
-            readings=list(compress(readings, tell)),
-            **options,
+            list(compress(readings, tell)),
+            settings,
         )
         others = [not told for told in tell]
         free = decide(
             self.model,
             list(compress(parses, others)),
+            decoder=settings.decoder or "f1",
+            threshold=settings.threshold,
+            samples=settings.samples,
+            seed=settings.seed,
             rewritings=list(compress(rewritings, others)),
             readings=list(compress(readings, others)),
-            **options,
         )
         decided = (next(given if told else free) for told in tell)
         return map(with_inverted_marks, decided) if self._inverts else decided

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from pyropunct.errors import InputError
-from pyropunct.text.passages import Found, Reject, Rewrite
+from pyropunct.text.passages import Found, Reject, Rewrite, flaw
 
 NO_QUOTE = "\n"
 """For tables without quotes: no cell holds a line feed."""
@@ -118,8 +118,8 @@ def rewrite_json_lines(text: str, rewrite: Rewrite, reject: Reject, field: str |
                 continue
             names |= dict.fromkeys(plain)
             if field is not None and isinstance(found := plain.get(field), str):
-                if any("\ud800" <= letter <= "\udfff" for letter in found):
-                    reject(number, "has half of a character in its text")
+                if problem := flaw(found):
+                    reject(number, problem)
                 else:
                     old.append(Found(found, number))
                     places.append(_place_of_value(line, field))

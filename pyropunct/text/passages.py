@@ -12,6 +12,16 @@ from itertools import pairwise
 from typing import NamedTuple
 
 
+def flaw(text: str, reserved: str = "") -> str | None:
+    """Why a text is not rewritten: it has half of a character (a lone surrogate) or a reserved one."""
+    found = re.search(f"[\ud800-\udfff{reserved}]", text)
+    if found is None:
+        return None
+    if found.group() in reserved:
+        return f"has the control character U+{ord(found.group()):04X} in its text (take it out)"
+    return "has half of a character in its text"
+
+
 class Found(NamedTuple):
     """A text in a file, and the line, from 1, in which it begins."""
 

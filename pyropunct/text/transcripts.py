@@ -11,11 +11,12 @@ import re
 from bisect import bisect
 from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from pyropunct.errors import InputError
 from pyropunct.text.marks import LONGEST_PAUSE, PAUSE
-from pyropunct.text.passages import Found, Passage, Reject, Rewrite
+from pyropunct.text.passages import Found, Passage, Reject, Rewrite, flaw
 
 RECOGNISED = (
     "segments.text",
@@ -32,8 +33,6 @@ RECOGNISED = (
 _STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
 PARTED = "\x1e"
 """What parts the strings of a passage; a space follows, unless strings bring their own, as Whisper's do."""
-
-_NO_TEXT = re.compile(f"[\ud800-\udfff{PARTED}{PAUSE}]")
 
 
 class _Text(NamedTuple):
@@ -60,8 +59,10 @@ def rewrite_json(text: str, rewrite: Rewrite, reject: Reject, field: str | None 
         for _, group in groupby(texts, key=lambda one: one.speaker):
             part = list(group)
             numbers = [one.number for one in part]
-            if bad := [number for number in numbers if _NO_TEXT.search(strings[number])]:
-                reject(bisect(breaks, places[bad[0]][0]) + 1, "has half of a character in its text")
+            flaws = ((number, flaw(strings[number], PARTED + PAUSE)) for number in numbers)
+            number, problem = next(filter(itemgetter(1), flaws), (0, None))
+            if problem is not None:
+                reject(bisect(breaks, places[number][0]) + 1, problem)
                 continue
             own = all(strings[number][:1].isspace() for number in numbers[1:])
             space = "" if own else " "

@@ -46,8 +46,9 @@ from pyropunct.nets.parser import BiaffineParser, WeightedTree, attachment_score
 from pyropunct.nets.tagger import SlotTagger, SlotTaggerRecipe, train_slot_tagger
 from pyropunct.nets.trainer import AnyCheckpoint, Watch
 from pyropunct.punctuator import Punctuator
-from pyropunct.restore.deciding import draws_of, pooled, voices_of
+from pyropunct.restore.deciding import draws_of
 from pyropunct.restore.parses import NO_PARSER, weighted_trees
+from pyropunct.restore.pooling import pooled, voices_of
 from pyropunct.train.checkpoints import Checkpoint
 from pyropunct.train.story_training import Training, held_out
 from pyropunct.treebank.sentence import Sentence
@@ -273,7 +274,7 @@ def with_likeliest_shares(
     *,
     seed: int = 0,
 ) -> Punctuator:
-    """The model with the shares of its networks (`pyropunct.restore.deciding`) that make slot strings most
+    """The model with the shares of its networks (`pyropunct.restore.pooling`) that make slot strings most
     probable.
 
     :param sentences: at least one, unseen by all parts; `MOST_SHARED` of them are used.

@@ -5,7 +5,7 @@ import pytest
 
 from pyropunct.draws import Draws
 from pyropunct.nets.labels import Labels, Probabilities, SlotVocabulary
-from pyropunct.restore.deciding import FAINT, LEAST, UNSEEN, Voice, Voices, pooled
+from pyropunct.restore.pooling import FAINT, LEAST, UNSEEN, Voice, Voices, pooled
 from pyropunct.restore.rewriting import rewritten, with_marks_only
 from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN
 

@@ -25,17 +25,13 @@ from pyropunct.nets.parser import WeightedTree
 from pyropunct.papers.li_2019.restorers import ended_in, final_mark
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.deciding import (
-    BREAKS_OFF,
     FIRST_ROUND,
-    Voice,
-    Voices,
     around,
     decide,
-    pooled,
-    voices_of,
 )
 from pyropunct.restore.decoders import DECODERS
 from pyropunct.restore.parses import weighted_trees
+from pyropunct.restore.pooling import BREAKS_OFF, Voice, Voices, pooled, voices_of
 from pyropunct.restore.posterior import evidence_of_marks
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.restoring import has_marks, words_of

@@ -91,10 +91,18 @@ def test_no_text(text: str, problem: str) -> None:
         rewrite_json(text, lambda texts: [one.text for one in texts], reject)
 
 
-def test_half_a_character_stays() -> None:
+@pytest.mark.parametrize(
+    ("escaped", "problem"),
+    [
+        ("\\ud800", "has half of a character in its text"),
+        ("a\\u001e", "has the control character U+001E in its text (take it out)"),
+        ("\\u001fb", "has the control character U+001F in its text (take it out)"),
+    ],
+)
+def test_a_text_with_what_cannot_be_rewritten_stays(escaped: str, problem: str) -> None:
     problems = list[tuple[int, str]]()
-    text = '{"segments": [\n{"text": "\\ud800"}], "text": "a"}'
+    text = f'{{"segments": [\n{{"text": "{escaped}"}}], "text": "a"}}'
     assert rewrite_json(text, lambda texts: ["A." for _ in texts], lambda *one: problems.append(one)) == (
         text.replace('"a"', '"A."')
     )
-    assert problems == [(2, "has half of a character in its text")]
+    assert problems == [(2, problem)]

@@ -8,7 +8,7 @@ Only punctuations that differ from x_e by a few likely errors are at all probabl
    that string with the networks, or without these from the heaviest tree with all other slots unchanged.
    Drop strings whose odds are below `LEAST_ODDS`.
 2. List x_e and the at most `LONGEST` combinations of these strings with the greatest products of odds.
-3. Pool p(x_c | T) with what the networks read, as in restoration: see `pyropunct.restore.deciding.pooled`.
+3. Pool p(x_c | T) with what the networks read, as in restoration: see `pyropunct.restore.pooling.pooled`.
 """
 
 import heapq
@@ -24,7 +24,8 @@ from pyropunct.draws import Draws
 from pyropunct.fitted.fitted_story import FittedStory
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.punctuator import Punctuator
-from pyropunct.restore.deciding import Voice, Voices, edges_inside, voices_of
+from pyropunct.restore.deciding import edges_inside
+from pyropunct.restore.pooling import Voice, Voices, voices_of
 from pyropunct.tasks.correct.channel import Context, ErrorChannel, String, contexts
 from pyropunct.text.marks import Surface
 from pyropunct.treebank.tree import Tree

@@ -16,7 +16,7 @@ from pyropunct.fitted.evaluation import average_edit_distance
 from pyropunct.nets.labels import Labels, SlotVocabulary
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.punctuator import Punctuator
-from pyropunct.restore.deciding import LEAST, Voice, Voices
+from pyropunct.restore.pooling import LEAST, Voice, Voices
 from pyropunct.tasks import CorrectingSettings
 from pyropunct.tasks.correct import hearing
 from pyropunct.tasks.correct.channel import ErrorChannel, contexts
