@@ -1,6 +1,6 @@
 """The commands ``pyropunct rules`` and ``relations``, which show what was learned."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,12 +14,11 @@ from pyropunct.cli.report import Examples, TableFormat
 from pyropunct.errors import UserError
 from pyropunct.files import MODEL_SUFFIX
 from pyropunct.limits import Count, Placeholder, Range
-from pyropunct.tasks import RuleSettings, TypologySettings
+from pyropunct.tasks import RuleSettings
 
 if TYPE_CHECKING:
-    from pyropunct.cli.learned_reports import LearnedReport
     from pyropunct.punctuator import Punctuator
-    from pyropunct.tasks.explain.relations import RelationPunctemes
+    from pyropunct.tasks.explain.derivations import Example
     from pyropunct.tasks.explain.rule_pairs import LearnedRules
     from pyropunct.treebank.sentence import Sentence
 
@@ -83,7 +82,8 @@ def rules(
     learned = _learned(name, one, sentences, settings, nunberg)
     shown = learned.prominent(pairs)
     report = rule_report(learned, shown, about)
-    report.find(rule_examples, one, sentences or (), examples)
+    if examples:
+        report.give(_examples(rule_examples, one, sentences or (), examples))
     if plot is not None:
         from pyropunct.figures.plots import rules_svg
 
@@ -145,12 +145,12 @@ def _check(models: Sequence[str], file: str | None, examples: int, plot: str | N
 
 @command
 def relations(
-    models: Annotated[tuple[str, ...], Placeholder("MODEL FILE...")],
+    model: str,
+    files: Annotated[tuple[str, ...], Placeholder("FILE...")],
     *,
     least: Count = 10,
     level: Annotated[float, Range(above=0, below=1)] = 0.95,
     pairs: Count = 5,
-    page: bool = False,
     examples: Examples = 0,
     plot: str | None = None,
     format: TableFormat = "table",
@@ -165,122 +165,41 @@ def relations(
     :param least: leave out relations with fewer constituents.
     :param level: the probability that an interval covers its share.
     :param pairs: puncteme pairs to list for each relation.
-    :param page: list instead the marks that stand on both sides of constituents on the page, without any
-        model: all arguments are FILEs.
     :param plot: SVG file for a plot with a bar for each relation.
     """
-    from pyropunct.cli.learned_reports import joined
-    from pyropunct.tasks.explain.beside import pairs_beside
+    from pyropunct.cli.learned_reports import joined, relation_report
     from pyropunct.tasks.explain.derivations import sprouting_examples
     from pyropunct.tasks.explain.grew import relation_names
     from pyropunct.tasks.explain.relations import relation_punctemes
 
-    model, files = (None, models) if page else (models[0], models[1:])
-    if not files:
-        raise click.UsageError("MODEL needs a FILE behind it")
-    if page and examples:
-        raise click.UsageError("--page has no --examples here; typology --page has some of the page")
     if plot is not None and len(files) > 1:
         raise click.UsageError("--plot is for one FILE")
-    check_output(plot, SVG, models)
-    loaded, reports = None if model is None else use.load(model), []
+    check_output(plot, SVG, (model, *files))
+    loaded, reports = use.load(model), []
     for file in files:
-        treebank = use.read(file, tell=True)
-        punctuator, names = None, None
-        if loaded is not None:
-            punctuator, treebank = for_treebank(loaded, treebank)
+        punctuator, treebank = for_treebank(loaded, use.read(file, tell=True))
         sentences = list(treebank)
-        if punctuator is None:
-            learned = pairs_beside(sentences, least=least)
-        else:
-            tell_language(models[0], punctuator, file, sentences)
-            names = relation_names(punctuator, sentences)
-            with sentence_bar("relations", len(sentences)) as advance:
-                learned = relation_punctemes(punctuator, sentences, least=least, advance=advance)
+        tell_language(model, punctuator, file, sentences)
+        with sentence_bar("relations", len(sentences)) as advance:
+            learned = relation_punctemes(punctuator, sentences, least=least, advance=advance)
         if plot is not None:
             from pyropunct.figures.plots import relations_svg
 
             write_output(plot, relations_svg(learned))
         about = {"model": model, "file": file, "sentences": len(sentences)}
         about |= console.plain_omissions(treebank.omitted)
-        reports.append(relation_report(learned, pairs, about, names, level=level))
-        if punctuator is not None:
-            reports[-1].find(sprouting_examples, punctuator, sentences, examples)
+        reports.append(relation_report(learned, pairs, about, relation_names(punctuator, sentences), level))
+        if examples:
+            reports[-1].give(_examples(sprouting_examples, punctuator, sentences, examples))
     joined(reports).show(format)
 
 
-EMPTY = "ε"
-
-RELATION_LEGEND = """\
-constituents   how many have the relation
-bits           entropy of the pair of punctemes
-nonempty       share that sprouts anything, in percent
-symmetric      share that sprouts the same on both sides, or facing marks
-of nonempty    share of symmetric pairs among those that are not empty
-left, right    what a constituent sprouts on either side; ε is nothing
-share          of the constituents of the relation, in percent; interval
-               (Wilson's), as if constituents were independent
-All shares are expectations, given the text.  Rare relations are left out
-(--least), and pairs that are not expected once (--pairs lists more of others)."""
-
-SHARES = ("entropy", "nonempty", "symmetric", "symmetric_of_nonempty")
-_PAIR = ("rank", "left", "right", "share", "pair_is_symmetric")
-RELATION_COLUMNS = ("relation", "constituents", *SHARES, *_PAIR, "low", "high", "file")
-"""Of the table for programs, which has a row for each pair; shares are from 0 to 1."""
-
-
-def relation_report(
-    learned: "Sequence[RelationPunctemes]",
+def _examples(
+    find: "Callable[..., Mapping[Any, Sequence[Example]]]",
+    model: "Punctuator",
+    sentences: "Sequence[Sentence]",
     most: int,
-    about: dict[str, Any],
-    names: Mapping[str, Sequence[str]] | None,
-    *,
-    level: float = TypologySettings.level,
-) -> "LearnedReport":
-    """The punctemes that relations sprout: the ``most`` pairs of each; ``about`` comes first in JSON.
-
-    :param names: of each relation in the treebank; None for pairs on the page.
-    :param level: of Wilson's intervals.
-    """
-    from pyropunct.cli.learned_reports import TITLES, Learned, LearnedReport
-    from pyropunct.tables import cells_table
-    from pyropunct.tasks.explain.beside import PAGE
-    from pyropunct.tasks.explain.grew import grew_query
-    from pyropunct.tasks.explain.shares import share_of
-    from pyropunct.tasks.explain.sprouted import RELATIONS
-    from pyropunct.text.marks import displayed_string
-
-    rows, pairs, frequent = list[tuple[Any, ...]](), list[Learned](), list[tuple[Any, ...]]()
-    plain = [one.to_json(most) for one in learned]
-    for one, of_one in zip(learned, plain, strict=True):
-        shares = [getattr(one, share) for share in SHARES]
-        percent = [None if share is None else 100 * share for share in shares[1:]]
-        rows.append((one.name, one.count, one.entropy, *percent))
-        for rank, (pair, of_pair) in enumerate(zip(one.pairs, of_one["pairs"], strict=False), 1):
-            left, right = map(displayed_string, (pair.left, pair.right))
-            interval = share_of(pair.share * one.count, one.count, level)[2:]
-            of_pair |= dict(zip(("low", "high"), interval, strict=True))
-            cells = one.name, one.count, *shares, rank, left, right, pair.share, pair.is_symmetric
-            cells = *cells, *interval, about["file"]
-            title = f"{one.name}  {pair.text}  {pair.share:.1%} of {one.count:,}"
-            key = one.relation, pair.left, pair.right
-            query = None if names is None else grew_query(names[one.relation], pair.left, pair.right)
-            pairs.append(Learned(key, cells, of_pair, title, pair.share * one.count, query))
-            if pairs[-1].occurs:
-                symmetric = "yes" if pair.is_symmetric else ""
-                ends = "–".join(f"{100 * end:.1f}" for end in interval)
-                frequent.append((one.name, left or EMPTY, right or EMPTY, 100 * pair.share, symmetric, ends))
-    of_relations = {"relation": None, "constituents": None, "bits": 2}
-    of_relations |= dict.fromkeys(("nonempty", "symmetric", "of nonempty"), 1)
-    of_pairs = dict.fromkeys(("relation", "left", "right"))
-    of_pairs |= {"share": 1, "symmetric": None, "interval": None}
-    return LearnedReport(
-        RELATION_COLUMNS,
-        pairs,
-        {**about, "relations": plain},
-        [
-            cells_table(f"{about['file']}: {TITLES[RELATIONS if names else PAGE]}", of_relations, rows),
-            cells_table("Their most frequent pairs of punctemes", of_pairs, frequent, [RELATION_LEGEND]),
-        ],
-        prominent=pairs,
-    )
+) -> "Mapping[Any, Sequence[Example]]":
+    """At most so many examples for each key; see `pyropunct.tasks.explain.derivations`."""
+    with sentence_bar("examples", len(sentences)) as advance:
+        return find(model, sentences, most, advance)

@@ -1,130 +1,100 @@
-"""What commands show that was learned, with examples: punctemes of relations, and languages."""
+"""What commands show of punctemes of relations, and of languages side by side."""
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import count
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
-from pyropunct.cli.progress import sentence_bar
-from pyropunct.cli.report import Report
-from pyropunct.punctuator import Punctuator
+from pyropunct.cli.report import Report, Row
 from pyropunct.tables import NO_VALUE, Table, cells_table
 from pyropunct.tasks.explain.beside import PAGE
-from pyropunct.tasks.explain.derivations import Example
+from pyropunct.tasks.explain.grew import grew_query
+from pyropunct.tasks.explain.relations import RelationPunctemes
 from pyropunct.tasks.explain.rule_pairs import OCCURRING
-from pyropunct.tasks.explain.shares import Share
+from pyropunct.tasks.explain.shares import Share, share_of
 from pyropunct.tasks.explain.sprouted import CLAUSES, DASHES, ENDS, RELATIONS
 from pyropunct.tasks.explain.typology import PAIRS, Comparison
-from pyropunct.text.marks import display
-from pyropunct.treebank.sentence import Sentence
+from pyropunct.text.marks import display, displayed_string
 
-Found = Mapping[Any, Sequence[Example]]
+# Relations
+
+EMPTY = "ε"
+
+RELATION_LEGEND = """\
+constituents   how many have the relation
+bits           entropy of the pair of punctemes
+nonempty       share that sprouts anything, in percent
+symmetric      share that sprouts the same on both sides, or facing marks
+of nonempty    share of symmetric pairs among those that are not empty
+left, right    what a constituent sprouts on either side; ε is nothing
+share          of the constituents of the relation, in percent; interval
+               (Wilson's), as if constituents were independent
+All shares are expectations, given the text.  Rare relations are left out
+(--least), and pairs that are not expected once (--pairs lists more of others)."""
+
+SHARES = ("entropy", "nonempty", "symmetric", "symmetric_of_nonempty")
+_PAIR = ("rank", "left", "right", "share", "pair_is_symmetric")
+RELATION_COLUMNS = ("relation", "constituents", *SHARES, *_PAIR, "low", "high", "file")
+"""Of the table for programs, which has a row for each pair; shares are from 0 to 1."""
 
 
-class Learned(NamedTuple):
-    """Something learned, in ``plain`` JSON types, and as a row for programs (``cells``).
+def relation_report(
+    learned: Sequence[RelationPunctemes],
+    most: int,
+    about: dict[str, Any],
+    names: Mapping[str, Sequence[str]],
+    level: float,
+) -> Report:
+    """The punctemes that relations sprout: the ``most`` pairs of each; ``about`` comes first in JSON.
 
-    :ivar key: its key among the examples.
-    :ivar title: the line above its examples.
-    :ivar expected: the expected number of places in the sentences.
-    :ivar query: finds its places with Grew.
+    :param names: of each relation in the treebank.
+    :param level: of Wilson's intervals.
     """
-
-    key: Hashable
-    cells: tuple[Any, ...]
-    plain: dict[str, Any]
-    title: str = ""
-    expected: float = 0.0
-    query: str | None = None
-
-    @property
-    def occurs(self) -> bool:
-        """Whether it is expected about once or more."""
-        return self.expected >= OCCURRING
-
-
-@dataclass
-class LearnedReport:
-    """Everything learned, with places in sentences as examples.
-
-    :ivar columns: of the table for programs; ``learned`` are its rows.
-    :ivar whole: everything in plain JSON types, with those of the rows.
-    :ivar tables: tables for people, and lines between them.
-    :ivar prominent: the rows whose examples people see.
-    :ivar examples: by their keys; None if they were not requested.
-    """
-
-    columns: Sequence[str]
-    learned: Sequence[Learned]
-    whole: dict[str, Any]
-    tables: list[Table[Any] | str]
-    prominent: Sequence[Learned] = ()
-    examples: Found | None = None
-
-    def find(
-        self,
-        examples: Callable[..., Found],
-        model: Punctuator,
-        sentences: Sequence[Sentence],
-        most: int,
-    ) -> None:
-        """Find at most so many examples for each key; see `pyropunct.tasks.explain.derivations`."""
-        if most:
-            with sentence_bar("examples", len(sentences)) as advance:
-                self.examples = examples(model, sentences, most, advance)
-
-    def show(self, form: str) -> None:
-        """Print in one of the formats of a `Report`."""
-        Report(self._plain(), self._told(), self._rows()).show(form)
-
-    def _plain(self) -> dict[str, Any]:
-        """Everything, with the examples of each part."""
-        if self.examples is not None:
-            for one in self.learned:
-                one.plain["examples"] = [example._asdict() for example in self.examples.get(one.key, ())]
-                one.plain.update({} if one.query is None else {"grew": one.query})
-        return self.whole
-
-    def _told(self) -> Iterable[Table[Any] | str]:
-        """The tables; then the examples, one a line, under titles. A title without examples says so."""
-        yield from self.tables
-        examples, number = self.examples or {}, count(1)
-        for one in () if self.examples is None else self.prominent:
-            found = examples.get(one.key, ())
-            if found or one.occurs:
-                yield ""
-                yield one.title if found else f"{one.title}: nowhere in the best underlying trees"
-            for example in found:
-                yield f"  ({next(number)}) {example.id}: {example.text}"
-            if found and one.query is not None:
-                yield f"  Grew: {one.query}"
-
-    def _rows(self) -> Table[Any]:
-        """A row for each thing learned, or for each example of it."""
-        example = () if self.examples is None else ("sentence", "before", "place", "after")
-        found, nowhere = self.examples or {}, [(None,) * len(example)]
-        rows = [(*one.cells, *place) for one in self.learned for place in found.get(one.key) or nowhere]
-        return cells_table("", dict.fromkeys((*self.columns, *example)), rows)
+    relations, pairs, frequent = list[tuple[Any, ...]](), list[Row](), list[tuple[Any, ...]]()
+    plain = [one.to_json(most) for one in learned]
+    for one, of_one in zip(learned, plain, strict=True):
+        shares = [getattr(one, share) for share in SHARES]
+        percent = [None if share is None else 100 * share for share in shares[1:]]
+        relations.append((one.name, one.count, one.entropy, *percent))
+        for rank, (pair, of_pair) in enumerate(zip(one.pairs, of_one["pairs"], strict=False), 1):
+            left, right = map(displayed_string, (pair.left, pair.right))
+            expected = pair.share * one.count
+            low, high = share_of(expected, one.count, level)[2:]
+            of_pair |= {"low": low, "high": high}
+            of_all = rank, left, right, pair.share, pair.is_symmetric, low, high, about["file"]
+            title = f"{one.name}  {pair.text}  {pair.share:.1%} of {one.count:,}"
+            query = grew_query(names[one.relation], pair.left, pair.right)
+            key = one.relation, pair.left, pair.right
+            pairs.append(Row((one.name, one.count, *shares, *of_all), of_pair, key, title, expected, query))
+            if expected >= OCCURRING:
+                symmetric, interval = "yes" if pair.is_symmetric else "", f"{100 * low:.1f}–{100 * high:.1f}"
+                shown = one.name, left or EMPTY, right or EMPTY, 100 * pair.share, symmetric, interval
+                frequent.append(shown)
+    percentages = dict.fromkeys(("nonempty", "symmetric", "of nonempty"), 1)
+    of_relations = {"relation": None, "constituents": None, "bits": 2, **percentages}
+    of_pairs = {
+        "relation": None,
+        "left": None,
+        "right": None,
+        "share": 1,
+        "symmetric": None,
+        "interval": None,
+    }
+    tables = [
+        cells_table(f"{about['file']}: {TITLES[RELATIONS]}", of_relations, relations),
+        cells_table("Their most frequent pairs of punctemes", of_pairs, frequent, [RELATION_LEGEND]),
+    ]
+    return Report({**about, "relations": plain}, tables, RELATION_COLUMNS, pairs, pairs)
 
 
-def joined(reports: Sequence[LearnedReport]) -> LearnedReport:
+def joined(reports: Sequence[Report]) -> Report:
     """One report of several treebanks, each with tables of its own."""
-    if len(reports) == 1:
-        return reports[0]
-    report = LearnedReport(
-        reports[0].columns,
-        [],
-        {"files": [one.whole for one in reports]},
-        [table for one in reports for table in one.tables],
-    )
-    has_examples = any(one.examples is not None for one in reports)
-    learned, prominent, examples = list[Learned](), list[Learned](), dict[Hashable, Sequence[Example]]()
-    for number, one in enumerate(reports):
-        learned += (row._replace(key=(number, row.key)) for row in one.learned)
-        prominent += (row._replace(key=(number, row.key)) for row in one.prominent)
-        examples |= {(number, key): found for key, found in (one.examples or {}).items()}
-    return replace(report, learned=learned, prominent=prominent, examples=examples if has_examples else None)
+    first, *others = reports
+    if not others:
+        return first
+    rows = [row for one in reports for row in one.rows]
+    tables = [table for one in reports for table in one.told]
+    plain = {"files": [one.plain for one in reports]}
+    return Report(plain, tables, first.columns, rows, rows, first.has_examples)
 
 
 # Languages
@@ -168,50 +138,40 @@ def typology_report(
     compared: Sequence[Comparison],
     shown: Sequence[Comparison],
     files: Mapping[str, str] = MappingProxyType({}),
-) -> LearnedReport:
+) -> Report:
     """Languages, with functions of marks, side by side; people see the rows that are ``shown``.
 
     :param files: the treebank of each language, for programs.
     """
-    learned, prominent = list[Learned](), list[Learned]()
+    rows, prominent = list[Row](), list[Row]()
     for one in compared:
         for place, (language, share) in enumerate(zip(languages, one.shares, strict=True)):
             note = NOT_ANNOTATED if place in one.unused else None
-            if share is not None or note:
-                numbers = _NOTHING if share is None else (share.value, share.low, share.high, *share[:2])
-                cells = (
-                    one.table,
-                    one.of,
-                    one.outcome,
-                    language,
-                    *numbers,
-                    one.differs,
-                    one.seed,
-                    note,
-                    files.get(language),
-                )
-                plain = dict(zip(LANGUAGE_COLUMNS, cells, strict=True))
-                title = f"{language}  {one.name}  {_cell(share)}"
-                learned.append(Learned(cells[:4], cells, plain, title, share.expected if share else 0.0))
-                prominent += learned[-1:] if one in shown and one.table != PAIRS else []
+            if share is None and note is None:
+                continue
+            numbers = _NOTHING if share is None else (share.value, share.low, share.high, *share[:2])
+            key = one.table, one.of, one.outcome, language
+            cells = (*key, *numbers, one.differs, one.seed, note, files.get(language))
+            plain = dict(zip(LANGUAGE_COLUMNS, cells, strict=True))
+            title = f"{language}  {one.name}  {_cell(share)}"
+            rows.append(Row(cells, plain, key, title, share.expected if share else 0.0))
+            prominent += rows[-1:] if one in shown and one.table != PAIRS else []
     functions = {
         name: {display(mark): function for mark, function in of_marks.items()}
         for name, of_marks in languages.items()
     }
-    whole = {
-        "languages": list(languages),
-        "functions": functions,
-        "shares": [one.plain for one in learned],
-    }
-    columns = {"of": None, "outcome": None, "differs": None, **dict.fromkeys(languages)}
-    tables = list[Table[Any] | str]()
+    whole = {"languages": list(languages), "functions": functions, "shares": [row.plain for row in rows]}
+    prominent.sort(key=lambda row: [*TITLES].index(row.cells[0]))
+    return Report(whole, _languages(list(languages), shown), LANGUAGE_COLUMNS, rows, prominent)
+
+
+def _languages(languages: Sequence[str], shown: Sequence[Comparison]) -> Iterator[Table[Any]]:
+    """Tables for people, with a column for each language."""
+    columns = dict.fromkeys(("of", "outcome", "differs", *languages))
     for table, title in TITLES.items():
         if rows := [one for one in shown if one.table == table]:
             written = [(one.of, one.outcome, "*" if one.differs else "", *_row(one)) for one in rows]
-            notes = [LANGUAGE_LEGEND] if rows[-1] is shown[-1] else []
-            tables.append(cells_table(title, columns, written, notes))
-    prominent.sort(key=lambda one: [*TITLES].index(one.cells[0]))
-    return LearnedReport(LANGUAGE_COLUMNS, learned, whole, tables, prominent)
+            yield cells_table(title, columns, written, [LANGUAGE_LEGEND] if rows[-1] is shown[-1] else [])
 
 
 def shown_rows(compared: Sequence[Comparison], most: int, *, rare: bool = False) -> list[Comparison]:

@@ -5,9 +5,11 @@ A `Report` is shown as a whole, a `SentenceReport` sentence by sentence.
 
 import io
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self, TextIO
+from itertools import chain, count
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TextIO
 
 from pyropunct.cli import console
 from pyropunct.cli.progress import sentence_bar
@@ -17,6 +19,7 @@ from pyropunct.limits import Help, Range
 
 if TYPE_CHECKING:
     from pyropunct.tables import Table
+    from pyropunct.tasks.explain.derivations import Example
     from pyropunct.treebank.preparing import Omission
     from pyropunct.treebank.reading import Treebank
     from pyropunct.treebank.sentence import Sentence
@@ -36,28 +39,85 @@ Examples = Annotated[
 _SENT_ID = re.compile(r"#\s*sent_id\s*=\s*+.*\S")
 
 
-class Report(NamedTuple):
+@dataclass
+class Row:
+    """A row of a table for programs; of something learned, also what JSON and examples say of it.
+
+    :ivar plain: the same in plain JSON types.
+    :ivar key: its key among the examples.
+    :ivar title: the line above its examples.
+    :ivar expected: the expected number of places in the sentences.
+    :ivar query: finds its places with Grew.
+    """
+
+    cells: tuple[Any, ...]
+    plain: dict[str, Any] = field(default_factory=dict)
+    key: Hashable = None
+    title: str = ""
+    expected: float = 0.0
+    query: str | None = None
+    examples: "Sequence[Example]" = ()
+
+    def told(self, number: Iterator[int]) -> Iterator[str]:
+        """The title and the numbered examples; nothing of a row with neither examples nor places."""
+        from pyropunct.tasks.explain.rule_pairs import OCCURRING
+
+        if self.examples or self.expected >= OCCURRING:
+            yield ""
+            yield self.title if self.examples else f"{self.title}: nowhere in the best underlying trees"
+        for example in self.examples:
+            yield f"  ({next(number)}) {example.id}: {example.text}"
+        if self.examples and self.query is not None:
+            yield f"  Grew: {self.query}"
+
+
+@dataclass
+class Report:
     """A result that is shown as a whole: everything in ``plain`` JSON types, or tables and lines for people.
 
-    :ivar rows: a table for programs, with all digits.
+    :ivar columns: of the table for programs, with all digits, which has the ``rows``.
+    :ivar prominent: the rows whose examples people see.
+    :ivar has_examples: whether the rows were given their examples.
     """
 
     plain: dict[str, Any]
     told: "Iterable[Table[Any] | str]"
-    rows: "Table[Any] | None" = None
+    columns: Sequence[str] = ()
+    rows: Sequence[Row] = ()
+    prominent: Sequence[Row] = ()
+    has_examples: bool = False
+
+    def give(self, examples: "Mapping[Any, Sequence[Example]]") -> None:
+        """Give the rows their examples, by their keys."""
+        self.has_examples = True
+        for row in self.rows:
+            row.examples = examples.get(row.key, ())
+            row.plain["examples"] = [example._asdict() for example in row.examples]
+            row.plain.update({} if row.query is None else {"grew": row.query})
 
     def show(self, form: str) -> None:
         """Print as "json"; "table" or "text", for people; "tsv"; or "markdown"."""
         if form == "json":
             console.print_json(self.plain)
-        elif form in ("table", "text"):
-            for part in self.told:
-                console.say(part) if isinstance(part, str) else console.show_table(part)
+        elif form == "tsv":
+            print(self._table().tsv(), end="")
         elif form == "markdown":
             written = (part.markdown() for part in self.told if not isinstance(part, str))
             print("\n".join(written), end="")
-        elif self.rows is not None:
-            print(self.rows.tsv(), end="")
+        else:
+            number = count(1)
+            examples = (row.told(number) for row in self.prominent if self.has_examples)
+            for part in chain(self.told, chain.from_iterable(examples)):
+                console.say(part) if isinstance(part, str) else console.show_table(part)
+
+    def _table(self) -> "Table[Any]":
+        """A line for each row, or for each example of it."""
+        from pyropunct.tables import cells_table
+
+        place = ("sentence", "before", "place", "after") if self.has_examples else ()
+        nowhere = [(None,) * len(place)]
+        rows = [(*row.cells, *example) for row in self.rows for example in row.examples or nowhere]
+        return cells_table("", dict.fromkeys((*self.columns, *place)), rows)
 
 
 # Sentence by sentence

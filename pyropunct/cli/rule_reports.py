@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-from pyropunct.cli.learned_reports import Learned, LearnedReport
+from pyropunct.cli.report import Report, Row
 from pyropunct.tables import NO_VALUE, Table, cells_table
 from pyropunct.tasks.explain.compared_rules import SeveralOutcomes, side_by_side
 from pyropunct.tasks.explain.learned_rules import LearnedWeight
@@ -52,23 +52,20 @@ COLUMNS = ("a", "b", "becomes", *_PROBABILITY, *_PAIR)
 """Of the table for programs, which has a row for each outcome of each pair."""
 
 
-def rule_report(learned: LearnedRules, shown: Sequence[LearnedPair], about: dict[str, Any]) -> LearnedReport:
+def rule_report(learned: LearnedRules, shown: Sequence[LearnedPair], about: dict[str, Any]) -> Report:
     """The learned rules of a model, with the pairs that people see, and what JSON says first."""
     plain = learned.to_json()
     outcomes = {
         pair.before: _outcomes(pair, of_pair["outcomes"])
         for pair, of_pair in zip(learned.pairs, plain["pairs"], strict=True)
     }
-    return LearnedReport(
-        COLUMNS,
-        list(chain.from_iterable(outcomes.values())),
-        {**about, **plain},
-        [_pairs(learned, shown), *(_beside_nunberg(learned) if learned.nunberg else ())],
-        prominent=[one for pair in shown for one in outcomes[pair.before]],
-    )
+    tables = [_pairs(learned, shown), *(_beside_nunberg(learned) if learned.nunberg else ())]
+    rows = list(chain.from_iterable(outcomes.values()))
+    prominent = [row for pair in shown for row in outcomes[pair.before]]
+    return Report({**about, **plain}, tables, COLUMNS, rows, prominent)
 
 
-def _outcomes(pair: LearnedPair, plain: Sequence[dict[str, Any]]) -> list[Learned]:
+def _outcomes(pair: LearnedPair, plain: Sequence[dict[str, Any]]) -> list[Row]:
     """Each outcome of a pair, given it in JSON."""
     found = []
     for outcome, of_outcome in zip(pair.outcomes, plain, strict=True):
@@ -80,7 +77,7 @@ def _outcomes(pair: LearnedPair, plain: Sequence[dict[str, Any]]) -> list[Learne
         probability = (outcome.probability, *interval, outcome.count, pair.share(outcome))
         by_nunberg = None if pair.by_nunberg is None else outcome.after == pair.by_nunberg
         cells = (a, b, after, *probability, pair.count, pair.occurs, by_nunberg, pair.rank)
-        found.append(Learned((pair.before, outcome.after), cells, of_outcome, title, expected))
+        found.append(Row(cells, of_outcome, (pair.before, outcome.after), title, expected))
     return found
 
 
@@ -171,21 +168,19 @@ mean, ±   of the probabilities that a and b become this, and their standard
 Outcomes with less than {LEAST_SHOWN:g} in all models are left out."""
 
 
-def side_by_side_report(
-    several: Mapping[str, LearnedRules], most: int, about: dict[str, Any]
-) -> LearnedReport:
+def side_by_side_report(several: Mapping[str, LearnedRules], most: int, about: dict[str, Any]) -> Report:
     """The learned rules of several models, by their names; people see the ``most`` pairs."""
-    names, outcomes, learned = list(several), side_by_side(list(several.values())), []
+    names, outcomes, rows = list(several), side_by_side(list(several.values())), []
     for one in outcomes:
         probabilities = [place and place[1].probability for place in one.places]
         before, after = list(map(display, one.before)), list(map(display, one.after))
         last = {"mean": one.mean, "standard_deviation": one.spread, "disputed": one.disputed}
         plain = {"before": before, "after": after, "count": one.count, "probabilities": probabilities, **last}
         cells = (*before, " ".join(after), one.count, *probabilities, *last.values())
-        learned.append(Learned((one.before, one.after), cells, plain))
+        rows.append(Row(cells, plain))
     columns = ("a", "b", "becomes", "count", *names, "mean", "standard_deviation", "disputed")
-    whole = {"models": names, **about, "outcomes": [one.plain for one in learned]}
-    return LearnedReport(columns, learned, whole, [_several(names, outcomes, most)])
+    whole = {"models": names, **about, "outcomes": [row.plain for row in rows]}
+    return Report(whole, [_several(names, outcomes, most)], columns, rows)
 
 
 def _several(names: Sequence[str], outcomes: Sequence[SeveralOutcomes], most: int) -> Table[Any]:
@@ -224,11 +219,9 @@ place    a place in it: tokens, or numbers from 0
 count    how often the weight is used in FILE, in expectation"""
 
 
-def weight_report(weights: Sequence[LearnedWeight], most: int, about: dict[str, Any]) -> LearnedReport:
+def weight_report(weights: Sequence[LearnedWeight], most: int, about: dict[str, Any]) -> Report:
     """The learned weights of a channel that has no edits; people see the ``most`` of them."""
     columns = {"weight": None, "place": " ".join, "probability": 3, "count": 1}
-    learned = [Learned(one[:2], (one.name, " ".join(one.place), *one[2:]), one._asdict()) for one in weights]
+    rows = [Row((one.name, " ".join(one.place), *one[2:]), one._asdict()) for one in weights]
     table = cells_table("Learned weights of the channel", columns, weights[:most], [WEIGHTS_LEGEND])
-    return LearnedReport(
-        tuple(columns), learned, {**about, "weights": [one.plain for one in learned]}, [table]
-    )
+    return Report({**about, "weights": [row.plain for row in rows]}, [table], tuple(columns), rows)

@@ -8,12 +8,11 @@ import click
 
 from pyropunct.cli import console
 from pyropunct.cli.progress import sentence_bar
-from pyropunct.cli.report import Report, SentenceReport, usable
+from pyropunct.cli.report import Report, Row, SentenceReport, usable
 from pyropunct.figures.drawing import PunctuatedTree, drawn_text, slip_notes
 from pyropunct.figures.layout import WIDTH, drawn_svg
 from pyropunct.figures.page import page_html
 from pyropunct.punctuator import Punctuator
-from pyropunct.tables import cells_table
 from pyropunct.tasks.explain.annotation import Finding, findings
 from pyropunct.tasks.explain.conventions import convention_of, habits, seen
 from pyropunct.tasks.explain.derivations import Derivations, SlotDerivation
@@ -203,8 +202,8 @@ def maintainer_report(
     heads = _grouped(found, lambda one: f"{one.sentence.layout.form(one.mark)} : {one.rule}")
     odd = _grouped([] if marks else findings(items), lambda one: one.what)
     usual = _grouped([] if marks else habits(looked, convention), lambda one: one.what)
-    rows = [_head_row(one) for group in heads.values() for one in group]
-    rows += [_finding_row(one) for group in (*usual.values(), *odd.values()) for one in group]
+    rows = [Row(_head_row(one)) for group in heads.values() for one in group]
+    rows += [Row(_finding_row(one)) for group in (*usual.values(), *odd.values()) for one in group]
     told = (
         *(_group("mark", *one, OF_HABITS) for one in usual.items()),
         *(_group("mark", *one) for one in heads.items()),
@@ -212,7 +211,7 @@ def maintainer_report(
     )
     if not told:
         console.tell(f"pyropunct: there is no proposal with a probability of {least}, and no odd annotation")
-    return Report({}, ["\n\n".join(told)] if told else [], cells_table("", dict.fromkeys(ABOUT), rows))
+    return Report({}, ["\n\n".join(told)] if told else [], ABOUT, rows)
 
 
 Found = TypeVar("Found", Proposal, Finding)

@@ -116,7 +116,7 @@ def typology(
     shown = shown_rows(compared, rows, rare=match is not None)
     report = typology_report({column: columns[column] for column in kept}, compared, shown, files)
     if examples:
-        report.examples = found
+        report.give(found)
     if plot is not None:
         _draw(plot, kept, shown if match is not None else _not_sparse(shown), panels)
     report.show(format)

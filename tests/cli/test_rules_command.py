@@ -71,7 +71,7 @@ def test_probabilities_that_disagree_with_their_shares() -> None:
     assert [pairs[1].share(outcome) for outcome in pairs[1].outcomes] == pytest.approx(
         [10 / 49, 39 / 49, 0, 0]
     )
-    [table] = rule_report(learned, pairs, {}).tables
+    [table] = rule_report(learned, pairs, {}).told
     assert isinstance(table, Table)
     assert table.cells(str)[1][0][2:4] == ["0.900 / 0.17 !", "0.100 / 0.83 !"]
     assert table.cells(str)[1][1][2:4] == ["1.000 / 0.20", "0.000 / 0.80"]
@@ -160,16 +160,16 @@ def test_models_side_by_side() -> None:
     second = made_up({**edits, (",", ","): {"keep": 0.75, "left absorption": 0.25}}, tokens=tokens)
     several = {name: learned_rules(model) for name, model in (("first", first), ("second", second))}
     shown = side_by_side_report(several, 2, {})
-    found = {(*one["before"], *one["after"]): one for one in shown.whole["outcomes"]}
+    found = {(*one["before"], *one["after"]): one for one in shown.plain["outcomes"]}
     commas = found[",", ",", ","]
     assert commas["probabilities"] == pytest.approx([1.0, 0.25])
     spread = 0.75 / 2**0.5
     assert (commas["mean"], commas["standard_deviation"]) == pytest.approx((0.625, spread))
-    assert {tuple(one["before"]) for one in shown.whole["outcomes"] if one["disputed"]} == {(",", ",")}
+    assert {tuple(one["before"]) for one in shown.plain["outcomes"] if one["disputed"]} == {(",", ",")}
     assert found[",", ".", "."]["standard_deviation"] == pytest.approx(0)
     alone = found["—", ",", "—", ","]
     assert (alone["probabilities"], alone["mean"], alone["standard_deviation"]) == ([1, None], 1, None)
-    [table] = shown.tables
+    [table] = shown.told
     assert isinstance(table, Table)
     header, rows = table.cells(str)
     assert header == ["underlying", "becomes", "count", "first", "second", "mean", "±", " "]

@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 from command_line import answer, invoke, printed
 
-from pyropunct.cli.learned_reports import Learned, LearnedReport
 from pyropunct.cli.loading import tell_language
+from pyropunct.cli.report import Report, Row
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.punctuator import Punctuator
 from pyropunct.tables import Column, Table
 from pyropunct.tasks.explain.derivations import Derivations, Example, rule_examples, sprouting_examples
+from pyropunct.tasks.explain.shares import share_of
 from pyropunct.treebank.reading import read_text, read_treebank
 
 pytestmark = pytest.mark.usefixtures("single_precision")
@@ -49,6 +50,20 @@ def test_relations_for_programs_have_the_numbers_of_the_json(small: Path) -> Non
     ]
     assert len(header) == len(rows[0])
     assert printed(*arguments, "--format", "json") == printed(*arguments, "--json")
+
+
+def test_relations_of_several_treebanks(small: Path) -> None:
+    """They have the numbers that each has alone, and Wilson's intervals."""
+    files = [small / "train.conllu", small / "dev.conllu"]
+    asked = ("relations", small / "model")
+    alone = [answer(*asked, file) for file in files]
+    assert answer(*asked, *files)["files"] == alone
+    for one in alone[0]["relations"]:
+        for pair in one["pairs"]:
+            interval = share_of(pair["share"] * one["count"], one["count"], 0.95)[2:]
+            assert (pair["low"], pair["high"]) == pytest.approx(interval)
+    header, *rows = separated(*asked, *files)
+    assert {row[header.index("file")] for row in rows} == set(map(str, files))
 
 
 def test_rules_for_programs_have_the_numbers_of_the_json(small: Path) -> None:
@@ -158,10 +173,9 @@ def test_examples_are_the_same_in_all_formats(small: Path) -> None:
 
 def test_which_titles_of_examples_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
     """A row that is expected but has no example says so; one that is not expected is left out."""
-    rows = [
-        Learned(name, (), {}, title=name, expected=number) for name, number in (("a", 5), ("b", 5), ("c", 0))
-    ]
-    report = LearnedReport((), rows, {}, [], rows, {"a": [Example("s1", "A ", "sentence", ".")]})
+    rows = [Row((), {}, name, name, number) for name, number in (("a", 5), ("b", 5), ("c", 0))]
+    report = Report({}, [], (), rows, rows)
+    report.give({"a": [Example("s1", "A ", "sentence", ".")]})
     report.show("text")
     assert capsys.readouterr().out.split("\n") == [
         "",

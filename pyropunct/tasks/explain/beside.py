@@ -1,14 +1,12 @@
 """What stands on the page beside the constituents of each relation: no model, only what everybody can see."""
 
-from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
 from pyropunct.tasks.explain.derivations import Example, example_of, spread
 from pyropunct.tasks.explain.kinds import Key, Tallies, Tally, likenesses, rows_of
 from pyropunct.tasks.explain.mark_functions import CHARACTERS, COMMA
-from pyropunct.tasks.explain.relations import PairShare, RelationPunctemes, by_symmetry
 from pyropunct.text.marks import ABBREVIATION_DOT, START
-from pyropunct.treebank.sentence import Puncteme, Sentence
+from pyropunct.treebank.sentence import Sentence
 
 PAGE = "page"
 """What is compared: marks beside constituents on the page."""
@@ -37,23 +35,6 @@ def beside(sentence: Sentence, word: int) -> Iterator[tuple[str, dict[str, bool]
 
 def _marks(sentence: Sentence, slot: int) -> tuple[str, ...]:
     return tuple(mark for mark in sentence.surface[slot] if mark not in (START, ABBREVIATION_DOT))
-
-
-def pairs_beside(sentences: Sequence[Sentence], *, least: int = 1) -> list[RelationPunctemes]:
-    """The marks on the left and right of the constituents of each relation; see `relation_punctemes`.
-
-    A mark between two constituents stands beside both.
-    """
-    pairs: defaultdict[str, Counter[tuple[Puncteme, Puncteme]]] = defaultdict(Counter)
-    for sentence in sentences:
-        for relation, (first, last) in zip(sentence.tree.relations, sentence.tree.spans, strict=True):
-            pairs[relation][_marks(sentence, first - 1), _marks(sentence, last)] += 1
-    found = []
-    for relation, counts in pairs.items():
-        if (total := counts.total()) >= least:
-            shares = (PairShare(*pair, times / total) for pair, times in counts.most_common())
-            found.append(RelationPunctemes(relation, total, tuple(shares)))
-    return by_symmetry(found)
 
 
 def _events(sentence: Sentence, like: Sequence[str]) -> Iterator[tuple[int, Key, dict[str, bool]]]:
