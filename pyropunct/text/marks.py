@@ -1,6 +1,5 @@
 """Punctuation marks: special tokens, pairs, quotation marks, and spaces beside marks."""
 
-import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -74,51 +73,36 @@ PAIRED = frozenset(CLOSERS).union(*CLOSERS.values())
 """The marks that come in pairs."""
 
 
-def unpaired(surface: Surface) -> int:
-    """The number of unpaired opening or closing marks; a mark that can do both closes if it can."""
-    waiting: list[str] = []
-    alone = 0
-    for mark in (mark for slot in surface for mark in slot if mark in PAIRED):
-        if waiting and mark in CLOSERS[waiting[-1]]:
-            waiting.pop()
-        elif mark in CLOSERS:
-            waiting.append(mark)
-        else:
-            alone += 1
-    return alone + len(waiting)
-
-
-_EMOTICON = re.compile(
-    r"""[:;=]['’]?[-oO^]?[)(\][DPpOoSs/\\|*3}{]+ | [)(\][]+[-oO^]?[:;=] | [xX]D+ | <3+ | \^[_.-]*\^
-    | [☹☺❤\U0001f300-\U0001faff]+""",
-    re.VERBOSE,
-)
-
-
-def is_emoticon(form: str) -> bool:
-    """Whether a form is an emoticon or an emoji, which treebanks may tag as marks."""
-    return _EMOTICON.fullmatch(form) is not None
-
-
 DASHES, PERIODS = frozenset("-‐‑–—―−"), frozenset(".。．।॥۔")
 QUESTION_MARKS, EXCLAMATION_MARKS = frozenset("?？؟\u037e"), frozenset("!！")
 """The characters of marks: ``--`` and ``?!`` have several.  U+037E is Greek."""
 
 
-def paired(marks: Sequence[str]) -> list[tuple[int, int]]:
+def paired(marks: Sequence[str], *, nested: bool = False) -> list[tuple[int, int]]:
     """The places of opening and closing marks that belong together, the inner pairs first.
 
-    A mark that can do both closes if it can.  Marks without their partner do not hinder others.
+    A mark that can do both closes if it can.
+
+    :param nested: a mark closes only the last one that waits, so ``( “ )`` has no pair.  This holds for the
+        punctuation that a model chooses.  In what people write, marks without a partner do not hinder others.
     """
     pairs, waiting = list[tuple[int, int]](), list[int]()
     for place, mark in enumerate(marks):
-        fitting = [number for number, one in enumerate(waiting) if mark in CLOSERS[marks[one]]]
-        if fitting:
-            pairs.append((waiting[fitting[-1]], place))
-            del waiting[fitting[-1] :]
+        last = len(waiting) - 1
+        fitting = (n for n in range(last, -1, -1) if mark in CLOSERS[marks[waiting[n]]])
+        number = next(fitting, None)
+        if number is not None and (number == last or not nested):
+            pairs.append((waiting[number], place))
+            del waiting[number:]
         elif mark in CLOSERS:
             waiting.append(place)
     return pairs
+
+
+def unpaired(surface: Surface) -> int:
+    """The number of opening or closing marks without partner, where pairs are nested."""
+    marks = [mark for slot in surface for mark in slot if mark in PAIRED]
+    return len(marks) - 2 * len(paired(marks, nested=True))
 
 
 DOUBLE = ("“", "”")
@@ -140,18 +124,10 @@ COMMON = {
     **dict.fromkeys("？؟", "?"),
     **dict.fromkeys("；؛", ";"),
     **{"！": "!", "：": ":", "（": "(", "）": ")", "［": "[", "］": "]"},
-    **{
-        "«": "“",
-        "»": "”",
-        "„": "“",
-        "「": "“",
-        "」": "”",
-        "『": "‘",
-        "』": "’",
-        "‹": "‘",
-        "›": "’",
-        "‚": "‘",
-    },
+    **dict.fromkeys("«„「", "“"),
+    **dict.fromkeys("»」", "”"),
+    **dict.fromkeys("『‹‚", "‘"),
+    **dict.fromkeys("』›", "’"),
 }
 """Marks of some languages, each with the common one that does the same.  In a model of several languages,
 all of them have the common ones."""

@@ -16,18 +16,18 @@ from typing import NamedTuple, Protocol
 from pyropunct.text.conventions import Conventions, Splits
 from pyropunct.text.marks import ABBREVIATION_DOT, direct_quotes, in_common_marks
 from pyropunct.text.prose import (
-    TypedMarks,
+    ADDRESS,
+    CODE,
+    OPERATOR,
     beginning_of,
     has_text,
-    is_address,
     is_between_numbers,
-    is_code,
     is_code_line,
     is_mark,
-    is_operator,
     is_pronounceable,
 )
 from pyropunct.text.raw_sentence import Multiword, RawSentence, Slot, WrittenMark
+from pyropunct.text.typed_marks import TypedMarks
 
 _TOKEN = re.compile(r"[^\s\u200b\ufeff]+")
 """Text without white space, non-breaking included, and without the two characters for a space of no width."""
@@ -113,7 +113,7 @@ class _Found:
         self.marks[-1] += [_MarkPiece(".", ABBREVIATION_DOT)] * word.dot
         if last > first:
             self.together.append(Multiword(first, last, word.text))
-        operates = is_operator(word.text)
+        operates = OPERATOR.has(word.text)
         if is_fixed or self._behind_operator:
             self.fixed.update(range(first, last + 1))
         if operates:
@@ -174,7 +174,7 @@ class RawReader:
         """Whether the case of a word stays, given the words before it."""
         unit = word.dot and bool(before) and before[-1][-1].isdigit()
         known = word.dot or word.text.lower() in self._words or is_pronounceable(word.text)
-        return unit or is_code(word.text) or not known
+        return unit or CODE.has(word.text) or not known
 
     def _read_tokens(self, tokens: Sequence[tuple[str, str]]) -> Iterator[tuple[str, Sequence[_Piece], bool]]:
         """The white space before each token but the first, its pieces, and whether it is inside a call."""
@@ -243,7 +243,7 @@ class RawReader:
             yield from map(_MarkPiece, self._marks.any.apart(token))
         elif known or not has_text(token):
             yield _WordPiece(token, self._words_of(token))
-        elif is_address(token):
+        elif ADDRESS.has(token):
             yield from self._word(token)
         else:
             yield from self._split(token)

@@ -17,7 +17,7 @@ from collections.abc import Collection
 from difflib import SequenceMatcher
 
 from pyropunct.text.conventions import Conventions, Written
-from pyropunct.text.prose import is_address, is_code
+from pyropunct.text.prose import ADDRESS, CODE
 
 RULES = ("twice", "before", "behind")
 """The names of the rules, in the order in which they are applied."""
@@ -56,4 +56,4 @@ def _closed_up(found: re.Match[str], conventions: Conventions) -> str:
 
 def _opened(found: re.Match[str]) -> str:
     token = found.group()
-    return token if is_address(token) or is_code(token) else _BEHIND.sub(r"\1 ", token)
+    return token if ADDRESS.has(token) or CODE.has(token) else _BEHIND.sub(r"\1 ", token)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyropunct.text.marks import SPECIAL, direct_quotes, display, unpaired
-from pyropunct.text.prose import RunsOfMarks
+from pyropunct.text.typed_marks import RunsOfMarks
 
 
 @pytest.mark.parametrize(

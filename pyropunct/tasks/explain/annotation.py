@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from pyropunct.tasks.explain.guidelines import heads_outside
-from pyropunct.text.marks import CLOSERS, PAIRED, is_emoticon, paired
+from pyropunct.text.marks import CLOSERS, PAIRED, paired
+from pyropunct.text.prose import EMOTICON
 from pyropunct.treebank.conllu_block import FEATS, FORM, UPOS, Block
 from pyropunct.treebank.preparing import Omission
 from pyropunct.treebank.sentence import Sentence
@@ -79,7 +80,7 @@ def _about_tokens(block: Block) -> Iterator[tuple[str, int]]:
             yield "a period before a small letter, behind no known abbreviation", number
         if number in bearing and token.head:
             yield "a mark has dependents", number
-        if is_emoticon(form):
+        if EMOTICON.has(form):
             yield "an emoticon has the tag PUNCT", number
         before, after = forms[number - 2 : number - 1], forms[number : number + 1]
         if _DOTS.fullmatch(form) and after and before and BRACKETS.get(before[0]) == after[0]:

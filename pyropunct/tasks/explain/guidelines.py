@@ -26,9 +26,9 @@ from pyropunct.text.marks import (
     PERIODS,
     QUESTION_MARKS,
     STRAIGHT,
-    is_emoticon,
     paired,
 )
+from pyropunct.text.prose import EMOTICON
 from pyropunct.treebank.conllu_block import FORM, Token
 from pyropunct.treebank.repunctuate import original_spaces
 from pyropunct.treebank.sentence import Puncteme, Sentence
@@ -124,7 +124,7 @@ def guided_heads(
 
 def is_word(token: Token) -> bool:
     """Whether a token that counts as a mark is like a word: by its relation, or as an emoticon."""
-    return token.relation != "punct" or is_emoticon(token.columns[FORM])
+    return token.relation != "punct" or EMOTICON.has(token.columns[FORM])
 
 
 def heads_of_words(sentence: Sentence) -> list[int]:
