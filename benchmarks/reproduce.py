@@ -175,6 +175,11 @@ EXPERIMENTS = {
         ),
         ("paper",),
     ),
+    "distances": Experiment(
+        "reference/related.md",
+        ("docs/figures/distances.py en EWT={en_ewt-ud216-dev} GUM={en_gum-v11-dev}",),
+        ("en",),
+    ),
     "rules": Experiment(
         "guide/rules.md",
         ("benchmarks/rules_of_english.py {en_ewt-ud14-train} {en_ewt-ud14-dev} --threads 2",),
@@ -231,7 +236,7 @@ EXPERIMENTS = {
 """The experiments by their names."""
 
 
-SCORING = ("reattachment.py", "underlying.py", "languages.py")
+SCORING = ("reattachment.py", "underlying.py", "languages.py", "distances.py")
 """The programs that learn nothing from the dev parts they read."""
 
 TESTING = ("treebanks.py", "restoration.py")
