@@ -1,21 +1,18 @@
 """How often marks have the head of a treebank: by pyropunct, and by the rules of udapi, as a Markdown table.
 
-    python benchmarks/reattachment.py MODEL FILE.conllu[:TREEBANK.conllu]... [--kinds]
+    python benchmarks/reattachment.py MODEL FILE.conllu[:TREEBANK.conllu]...
 
 First all marks hang on the root, so that no tool sees the heads of the treebank.  Then each tool starts from
 the treebank's heads: ``ud.FixPunct`` keeps those it can, and pyropunct applies its proposals of 0.9.
 
 Behind FILE:TREEBANK, pyropunct also learns from TREEBANK, such as the train part, how marks usually hang.
-``--kinds`` prints a table for each FILE, with a column for each kind of mark.
-
 ``pip install udapi`` first; without it there are no numbers of ``ud.FixPunct``.  The MODEL ``multi``
 finds the language of each FILE.
 """
 
 import argparse
 import tempfile
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from pyropunct.cli.loading import TreebankUse
@@ -27,44 +24,29 @@ from pyropunct.tasks.explain.reattaching import reattached
 from pyropunct.treebank.conllu_block import HEAD, UPOS
 from pyropunct.treebank.sentence import Sentence
 
-KINDS = {
-    ". ? !": frozenset(".?!…"),
-    ",": frozenset(",،、，"),
-    "quotation": frozenset("\"'`“”„‘’‚«»‹›"),
-    "brackets": frozenset("()[]{}"),
-    "dashes": frozenset("-–—―"),
-    ": ;": frozenset(":;"),
-}
-OTHERS = "others"
 Heads = list[dict[int, int]]
 """For each sentence the heads of its marks."""
 
 
 FIX, ALONE, OURS, LIKE = "`ud.FixPunct`", "guidelines alone", "with T'", "by convention"
-SHOWN = ("all", ",")
-"""The kinds of marks in the table of all files."""
+SHOWN = {"all": None, ",": frozenset(",،、，")}
+"""The kinds of marks that have columns."""
 
 
 def main() -> None:
     made = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     made.add_argument("model", metavar="MODEL")
     made.add_argument("files", metavar="FILE", nargs="+")
-    made.add_argument("--kinds", action="store_true", help="a table for each file, with all kinds of marks")
     options = made.parse_args()
-    if not options.kinds:
-        of_root = [f"{kind}: {name}" for kind in SHOWN for name in (FIX, ALONE, OURS, LIKE)]
-        header = ["from the root", "marks", *of_root, f"from its heads: {FIX}", "proposals"]
-        print(f"| {' | '.join(header)} |\n|---{'|--:' * (len(header) - 1)}|")
+    of_root = [f"{kind}: {name}" for kind in SHOWN for name in (FIX, ALONE, OURS, LIKE)]
+    header = ["from the root", "marks", *of_root, f"from its heads: {FIX}", "proposals"]
+    print(f"| {' | '.join(header)} |\n|---{'|--:' * (len(header) - 1)}|")
     for one in options.files:
         file, _, like = one.partition(":")
         model, treebank = TreebankUse(threads=1).load_for(options.model, file)
         sentences = list(treebank)
         learned = list(TreebankUse(threads=1).read(like).with_marks(model.meant)) if like else []
         own, found = [heads_of(sentence) for sentence in sentences], heads_by(model, sentences, learned)
-        if options.kinds:
-            print(f"\n{Path(file).name}\n")
-            print_table(sentences, own, found)
-            continue
         cells = [Path(file).name.removesuffix(".conllu"), f"{sum(map(len, own)):,}"]
         for kind in SHOWN:
             cells += [
@@ -104,9 +86,13 @@ def heads_by(
 
 def share(sentences: Sequence[Sentence], own: Heads, heads: Heads | None, kind: str) -> str:
     """The share of the marks of a kind whose head is the treebank's."""
-    if heads is None:
-        return "–"
-    agrees = [same for one, same in agreements(sentences, own, heads) if one == kind]
+    agrees = []
+    for sentence, right, found in zip(sentences, own, heads or (), strict=heads is not None):
+        tokens = sentence.layout.block.tokens
+        for mark in right:
+            counted = SHOWN[kind] is None or SHOWN[kind].issuperset(sentence.layout.form(mark))
+            if counted and tokens[mark - 1].columns[UPOS] == "PUNCT":
+                agrees.append(found.get(mark, int(tokens[mark - 1].columns[HEAD])) == right[mark])
     return f"{sum(agrees) / len(agrees):.1%}" if agrees else "–"
 
 
@@ -141,32 +127,6 @@ def fix_punct(sentences: Sequence[Sentence]) -> Heads | None:
         {mark: tree.descendants[mark - 1].parent.ord for mark in heads_of(sentence)}
         for sentence, tree in zip(sentences, trees, strict=True)
     ]
-
-
-def kind_of(form: str) -> str:
-    return next((kind for kind, marks in KINDS.items() if marks.issuperset(form)), OTHERS)
-
-
-def print_table(sentences: Sequence[Sentence], own: Heads, rows: dict[str, Heads]) -> None:
-    """The share of marks whose head is the treebank's."""
-    marks = Counter(kind for kind, _ in agreements(sentences, own, own))
-    kinds = ["all", *(kind for kind in (*KINDS, OTHERS) if marks[kind])]
-    print(f"| the head of the treebank | {' | '.join(f'`{kind}`' for kind in kinds)} |")
-    print("|---" * (len(kinds) + 1) + "|")
-    print(f"| marks | {' | '.join(f'{marks[kind]:,}' for kind in kinds)} |")
-    for name, heads in rows.items():
-        same = Counter(kind for kind, agrees in agreements(sentences, own, heads) if agrees)
-        print(f"| {name} | {' | '.join(f'{same[kind] / marks[kind]:.1%}' for kind in kinds)} |")
-
-
-def agreements(sentences: Sequence[Sentence], own: Heads, heads: Heads) -> Iterator[tuple[str, bool]]:
-    """For each mark its kind, and again all, with whether it has the head of the treebank."""
-    for sentence, right, found in zip(sentences, own, heads, strict=True):
-        tokens = sentence.layout.block.tokens
-        for mark in right:
-            if tokens[mark - 1].columns[UPOS] == "PUNCT":
-                agrees = found.get(mark, int(tokens[mark - 1].columns[HEAD])) == right[mark]
-                yield from ((kind, agrees) for kind in (kind_of(sentence.layout.form(mark)), "all"))
 
 
 if __name__ == "__main__":

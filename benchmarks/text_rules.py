@@ -22,10 +22,9 @@ from pyropunct.nets.parser import attachment_scores
 from pyropunct.tasks.explain.learned_rules import learned_rules
 from pyropunct.tasks.explain.relations import RelationPunctemes, relation_punctemes
 from pyropunct.tasks.explain.rule_pairs import LearnedPair, LearnedRules
-from pyropunct.text.marks import display
 from pyropunct.train.texts import TextSentence, with_parses
 
-TREES, LEAST, SHOWN = 2, 5, 12
+TREES, LEAST = 2, 5
 
 
 class Found(NamedTuple):
@@ -63,39 +62,18 @@ def compare(name: str, gold: Found, other: Found, scale: float) -> None:
         ]
     )
     frequent = [(one, two) for one, two in both if min(one.count, two.count * scale) >= LEAST]
-    far = sorted(
-        ((variation(chances(one), chances(two)), one, two) for one, two in frequent), key=lambda row: -row[0]
-    )
-    mean = np.average([row[0] for row in far], weights=[row[1].count for row in far])
+    far = [variation(chances(one), chances(two)) for one, two in frequent]
+    mean = np.average(far, weights=[one.count for one, _ in frequent])
     correlation, in_logs = (np.corrcoef(values.T)[0, 1] for values in (counts, np.log1p(counts)))
     print(f"\n{name}: {len(counts)} edits expected once,", end=" ")
     print(f"counts correlate {correlation:.3f}, logs {in_logs:.3f};")
     print(f"{len(frequent)} pairs expected {LEAST} times, total variation of their edits {mean:.3f}")
-    for distance, one, two in far[:SHOWN]:
-        told = [
-            " ".join(map(display, outcome.after)) + f" {outcome.probability:.2f}/{there.probability:.2f}"
-            for outcome, there in zip(one.outcomes, two.outcomes, strict=True)
-        ]
-        count = f"{one.count:.0f}/{two.count * scale:.0f}"
-        print(f"  {' '.join(map(display, one.before))}  {distance:.2f}  count {count}: {', '.join(told)}")
-    mine_and_theirs = [(mine, other.relations.get(name)) for name, mine in gold.relations.items()]
-    rows = sorted(
-        (
-            (variation(shares(mine), shares(one)), mine, one)
-            for mine, one in mine_and_theirs
-            if one is not None
-        ),
-        key=lambda row: -row[0],
-    )
-    mean = np.average([row[0] for row in rows], weights=[row[1].count for row in rows])
-    nonempty = np.array(
-        [(mine.nonempty * mine.count, one.nonempty * one.count * scale) for _, mine, one in rows]
-    )
+    rows = [(one, other.relations[name]) for name, one in gold.relations.items() if name in other.relations]
+    far = [variation(shares(one), shares(two)) for one, two in rows]
+    mean = np.average(far, weights=[one.count for one, _ in rows])
+    marked = np.array([(one.nonempty * one.count, two.nonempty * two.count * scale) for one, two in rows])
     print(f"{len(rows)} relations, total variation of their punctemes {mean:.3f}; ", end="")
-    print(f"counts of constituents with marks correlate {np.corrcoef(nonempty.T)[0, 1]:.3f}")
-    for distance, mine, one in rows[:SHOWN]:
-        count = f"{mine.count}/{one.count * scale:.0f}"
-        print(f"  {mine.name}  {distance:.2f}  {count}, with marks {mine.nonempty:.3f}/{one.nonempty:.3f}")
+    print(f"counts of constituents with marks correlate {np.corrcoef(marked.T)[0, 1]:.3f}")
 
 
 def main() -> None:

@@ -1,7 +1,7 @@
 """Fit and evaluate the model on the five treebanks of the paper, and write the table of results.
 
-    python benchmarks/treebanks.py FOLDER [--only zh,en] [--systems "attach only"] [--seed 0] [--threads 2]
-                                   [--out table.json] [--counts] [--test FOLDER]
+    python benchmarks/treebanks.py FOLDER [--only zh,en] [--seed 0] [--threads 2] [--counts]
+                                   [--test FOLDER]
 
 FOLDER holds Universal Dependencies files whose names begin with a language's code and contain "train"
 or "dev"; of several pairs of a language the one named in `FILES` is taken.  For each language the script
@@ -12,18 +12,15 @@ better direction on dev is compared with attach only by paired permutation of se
 """
 
 import argparse
-import json
-import sys
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import torch
 from reproduce import test_of
 
-from pyropunct import Recipe, Treebank, fit, read_treebank
+from pyropunct import Punctuator, Recipe, Treebank, fit, read_treebank
 from pyropunct.fitted.evaluation import Evaluation
 from pyropunct.fitted.recipes import PLAIN
 from pyropunct.significance import permutation_test
@@ -48,75 +45,22 @@ SYSTEMS = {
 """The systems compared: their channel and its direction."""
 
 
-@dataclass(frozen=True)
-class Result:
-    """One row of the table."""
-
-    language: str
-    system: str
-    train_sentences: int
-    dev_sentences: int
-    omitted: int
-    slots: int
-    log_likelihood: float
-    perplexity: float
-    on_dev: float
-    log_probs: list[float]
-    seconds: float
-    epochs: list[dict[str, Any]]
-
-
-def run_language(
-    language: str,
-    systems: list[str],
-    train: Treebank,
-    dev: Treebank,
-    test: Treebank,
-    recipe: Recipe,
-    seed: int,
-) -> Iterator[Result]:
-    """Fit some systems on one treebank, and evaluate them on its test part, which may be dev."""
-    for system in systems:
-        channel, direction = SYSTEMS[system]
+def row(language: str, parts: Sequence[Treebank], recipe: Recipe, seed: int) -> str:
+    """Fit each system to a training part; the row of its test part, which may be dev."""
+    train, dev, test = parts
+    models, seconds = list[Punctuator](), list[str]()
+    for channel, direction in SYSTEMS.values():
         began = time.monotonic()
-        model = fit(train, dev, replace(recipe, channel=channel), direction=direction, seed=seed)
-        seconds = time.monotonic() - began
-        log_prob = model.log_prob(list(test))
-        found = Evaluation.of(list(test), log_prob)
-        yield Result(
-            language,
-            system,
-            len(train),
-            found.sentences,
-            len(test.omitted),
-            found.slots,
-            found.log_likelihood,
-            found.perplexity,
-            model.evaluate(list(dev)).perplexity,
-            log_prob.tolist(),
-            seconds,
-            model.report["epochs"],
-        )
-
-
-def markdown(results: list[Result]) -> str:
-    """The table of results."""
-    lines = [
-        "| language | train | dev | slots | " + " | ".join(SYSTEMS) + " | p | seconds |",
-        "|---|---|---|---|" + "---|" * (len(SYSTEMS) + 2),
-    ]
-    for language in dict.fromkeys(result.language for result in results):
-        rows = {result.system: result for result in results if result.language == language}
-        one = next(iter(rows.values()))
-        cells = [f"{rows[system].perplexity:.4f}" if system in rows else "" for system in SYSTEMS]
-        seconds = " / ".join(f"{row.seconds:.0f}" for row in rows.values())
-        alone, *others = (rows.pop(system, None) for system in reversed(SYSTEMS))
-        full = min(filter(None, others), key=lambda row: row.on_dev, default=None)
-        both = alone is not None and full is not None
-        cells.append(f"{permutation_test(full.log_probs, alone.log_probs):.2g}" if both else "")
-        start = [language, f"{one.train_sentences:,}", f"{one.dev_sentences:,}", f"{one.slots:,}"]
-        lines.append("| " + " | ".join([*start, *cells, seconds]) + " |")
-    return "\n".join(lines)
+        models.append(fit(train, dev, replace(recipe, channel=channel), direction=direction, seed=seed))
+        seconds.append(f"{time.monotonic() - began:.0f}")
+    of_test = [model.log_prob(list(test)) for model in models]
+    found = [Evaluation.of(list(test), log_prob) for log_prob in of_test]
+    *_, attach_only = of_test
+    full = min(range(2), key=lambda system: models[system].evaluate(list(dev)).perplexity or 0)
+    p = permutation_test(of_test[full].tolist(), attach_only.tolist())
+    numbers = [f"{number:,}" for number in (len(train), found[0].sentences, found[0].slots)]
+    cells = [*numbers, *(f"{one.perplexity:.4f}" for one in found), f"{p:.2g}", " / ".join(seconds)]
+    return f"| {language} | {' | '.join(cells)} |"
 
 
 def counts(folder: Path, languages: list[str]) -> Iterator[str]:
@@ -141,10 +85,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--only", default=",".join(FILES), help="languages, separated by commas")
-    parser.add_argument("--systems", default=";".join(SYSTEMS), help="systems, separated by semicolons")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
-    parser.add_argument("--out", type=Path, help="a JSON file for all numbers")
     parser.add_argument("--test", type=Path, help="a folder of test files; dev then only chooses epochs")
     parser.add_argument("--counts", action="store_true", help="fit nothing, count tokens and marks")
     options = parser.parse_args()
@@ -152,8 +94,8 @@ def main() -> None:
     if options.counts:
         print(*counts(options.folder, options.only.split(",")), sep="\n")
         return
-    results: list[Result] = []
-    systems = options.systems.split(";")
+    print("| language | train | dev | slots | " + " | ".join(SYSTEMS) + " | p | seconds |")
+    print("|---" * (6 + len(SYSTEMS)) + "|")
     for language in options.only.split(","):
         train, dev = (read_treebank(options.folder / f"{name}.conllu") for name in FILES[language])
         test = dev
@@ -162,12 +104,7 @@ def main() -> None:
             if place is None:
                 continue
             test = read_treebank(place)
-        for result in run_language(language, systems, train, dev, test, Recipe(**PLAIN), options.seed):
-            results.append(result)
-            print(f"{language}, {result.system}: {result.perplexity:.5f}", file=sys.stderr, flush=True)
-            if options.out:
-                options.out.write_text(json.dumps([vars(one) for one in results], indent=1))
-    print(markdown(results))
+        print(row(language, (train, dev, test), Recipe(**PLAIN), options.seed), flush=True)
 
 
 if __name__ == "__main__":
