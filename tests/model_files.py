@@ -9,7 +9,7 @@ from typing import Any
 from torch import Tensor
 
 from pyropunct.files import model_path, model_there
-from pyropunct.fitted.model_file import MODEL, read_model_file, read_tensors, write_model_file, write_tensors
+from pyropunct.fitted.model_file import read_model_file, read_tensors, write_model_file, write_tensors
 
 
 def copied(model: Path, place: Path) -> Path:
@@ -28,6 +28,6 @@ def changed(model: Path) -> Iterator[tuple[dict[str, Any], dict[str, Tensor]]]:
 @contextmanager
 def changed_as_stored(model: Path) -> Iterator[tuple[dict[str, Any], dict[str, Tensor]]]:
     """The same with tensors in the forms in which they are stored, and nothing looked at."""
-    description, tensors = read_tensors(model_there(model), MODEL)
+    description, tensors = read_tensors(model_there(model))
     yield description, tensors
-    write_tensors(model_there(model), MODEL, description, tensors)
+    write_tensors(model_there(model), description, tensors)

@@ -20,7 +20,8 @@ sys.path.append(str(Path(__file__).parents[2] / "tests"))  # where a small encod
 from encoders import made_encoder
 
 from pyropunct.errors import MissingPartError
-from pyropunct.nets.encoder import CONFIG, WEIGHTS, Encoder
+from pyropunct.nets.encoder import Encoder
+from pyropunct.nets.encoder_places import CONFIG, WEIGHTS
 
 MEMORY = 2 * 2**30
 """The bytes of memory that opening may add."""

@@ -19,7 +19,7 @@ from row import RefusedError, Row, outcome, row_of
 from pyropunct.cli.main import main
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.errors import ModelFileError
-from pyropunct.fitted.model_file import MODEL, read_tensors, write_model_file, write_tensors
+from pyropunct.fitted.model_file import read_tensors, write_model_file, write_tensors
 from pyropunct.fitted.recipes import Recipe
 from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.parser import train_parser
@@ -147,11 +147,11 @@ class Material:
 
 def damage(path: Path, chance: random.Random) -> str:
     """Change one thing in a model, make its checksum right again, and tell what was changed."""
-    description, tensors = read_tensors(path, MODEL)
+    description, tensors = read_tensors(path)
     change = changed_tensor if tensors and chance.random() < 0.75 else None
     told = change(tensors, chance) if change else changed(description, chance)
     try:
-        write_tensors(path, MODEL, description, tensors)
+        write_tensors(path, description, tensors)
     except (ModelFileError, UnicodeEncodeError):  # JSON has no such number, or UTF-8 no such character
         told += ", which is not written"
     return told

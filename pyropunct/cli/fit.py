@@ -61,8 +61,6 @@ class FitOptions(Hardware):
         [default: --tagger]
     :ivar mark_parser: with --parser: also train a parser that reads marks, for `pyropunct parse`; it takes as
         long again.
-    :ivar text: with --parser: also learn from this text, whose trees the parser finds: a file, a folder or a
-        pattern; repeatable.  See `pyropunct adapt --help`.
     :ivar seeds: fit this many models, starting with --seed; file names get the seed.  What `rules` shows for
         all of them is no accident of one seed.
     :ivar resume: continue a fit that was interrupted.
@@ -80,7 +78,6 @@ class FitOptions(Hardware):
     fine_tune: bool = False
     tagger: bool | None = None
     mark_parser: bool = False
-    text: Annotated[tuple[str, ...], Placeholder("FILES")] = ()
     seeds: Count = 1
     resume: bool = False
     device: str = "cpu"
@@ -113,7 +110,6 @@ def fit(
     from pyropunct.nets.parser import FOLDS
     from pyropunct.nets.word_embedding import CachedFeatures
     from pyropunct.tasks.explain.typology import with_counts
-    from pyropunct.text.inputs import files_of_several, parts_of
     from pyropunct.train.fitting import fit as fit_model
 
     several = any(map(language_and_file, train))
@@ -131,7 +127,6 @@ def fit(
         check_writable(file)
     options.start()
     check_device(options.device)
-    files = files_of_several(options.text)
     parts, devs = read_treebanks(train, options.dev)
     sentences = [sentence for part in parts for sentence in part]
     dev = [sentence for part in devs for sentence in part] if devs else None
@@ -154,7 +149,6 @@ def fit(
                 tagger=options.tagger is not False,
                 pretrained=pretrained,
                 checkpoint=checkpoints.first,
-                texts=parts_of(files) if files else None,
                 watching=fit_watches(min(folds, len(sentences))),
                 seed=seed,
                 resume=checkpoints.resume,
@@ -175,8 +169,6 @@ def _check(options: FitOptions, recipe: Recipe) -> None:
         "--folds is for --parser: there are no trees of a parser without it": options.folds and not parser,
         "--encoder is for --parser: the attach model does not read it": encoder and not parser,
         "--fine-tune is for --parser and --encoder together": options.fine_tune and not (parser and encoder),
-        "--text is for --parser and --folds: a parser finds its trees": options.text
-        and (not parser or options.folds == 0),
         "--mark-parser is for --parser, which it stands beside": options.mark_parser and not parser,
         "--tagger is for --parser: without it only given trees are punctuated": options.tagger and not parser,
     }

@@ -129,7 +129,6 @@ TRAININGS = {
     "mark_parser": ("the parser of words and marks", "mark_parser", *_UAS),
     "folds": ("the parsers of folds", "parser for fold {fold} of {folds}", *_UAS),
     "reader": ("the reader of running text", "reader", *_ENDS),
-    "text-reader": ("the reader of running text", "text-reader", *_ENDS),
     "tagger": ("the tagger", "tagger", "loss", "words", _PERPLEXITY),
 }
 """For each part of a fit: what it trains; the name of this in each line; what is minimised; the unit of an

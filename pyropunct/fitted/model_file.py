@@ -8,9 +8,10 @@ import hashlib
 import json
 import math
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import IO, Any, NoReturn
 
 import torch
 from safetensors import SafetensorError, deserialize, safe_open
@@ -63,7 +64,7 @@ def write_model_file(path: str | Path, description: Mapping[str, Any], tensors: 
     check_writable(path)
     path = model_path(path)
     _check_numbers(path, tensors)
-    write_tensors(path, MODEL, description, small(tensors))
+    write_tensors(path, description, small(tensors))
 
 
 def read_model_file(path: str | Path, few: tuple[str, ...] = ()) -> tuple[dict[str, Any], dict[str, Tensor]]:
@@ -74,7 +75,7 @@ def read_model_file(path: str | Path, few: tuple[str, ...] = ()) -> tuple[dict[s
     :raises ModelFileError: if there is no such file, or it is not a model, damaged, or of another version.
     """
     path = model_there(path)
-    description, stored = read_tensors(path, MODEL)
+    description, stored = read_tensors(path)
     try:
         tensors = whole(stored, few)
     except (ValueError, RuntimeError) as error:
@@ -83,10 +84,8 @@ def read_model_file(path: str | Path, few: tuple[str, ...] = ()) -> tuple[dict[s
     return description, tensors
 
 
-def write_tensors(
-    path: Path, file_format: str, description: Mapping[str, Any], tensors: Mapping[str, Tensor]
-) -> None:
-    """Write tensors and JSON to a file of a kind, atomically.
+def write_tensors(path: Path, description: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> None:
+    """Write tensors and JSON to a file, atomically.
 
     :raises ModelFileError: if the description has numbers that are not finite.
     :raises CannotWriteError: if the file cannot be written.
@@ -96,16 +95,23 @@ def write_tensors(
         text = json.dumps(header, ensure_ascii=False, allow_nan=False)
     except ValueError as error:
         raise ModelFileError(f"{path}: its report holds a number that is not finite") from error
-    content = save(dict(tensors), {file_format: text})  # the order of several entries would be undefined
+    content = save(dict(tensors), {MODEL: text})  # the order of several entries would be undefined
+    with writing(path) as stream:
+        stream.write(content)
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[IO[bytes]]:
+    """A stream for a file that is written as a whole, in a folder that is made; raises `CannotWriteError`."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with written_whole(path) as stream:
-            stream.write(content)
+            yield stream
     except OSError as error:
         raise CannotWriteError(f"{path}: cannot be written: {error.strerror}") from error
 
 
-def read_tensors(path: Path, file_format: str) -> tuple[dict[str, Any], dict[str, Tensor]]:
+def read_tensors(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
     """The description and tensors that `write_tensors` wrote.
 
     :raises ModelFileError: if there is no such file, or it has another format or version, or is damaged.
@@ -115,14 +121,14 @@ def read_tensors(path: Path, file_format: str) -> tuple[dict[str, Any], dict[str
         content = path.read_bytes()  # not mapped: the file may be replaced while it is read
         parts = deserialize(content)  # checks the sizes of tensors
         size = int.from_bytes(content[:8], "little")
-        header = _header(path, json.loads(content[8 : 8 + size]).get("__metadata__") or {}, file_format)
+        header = _header(path, json.loads(content[8 : 8 + size]).get("__metadata__") or {})
         for name, part in parts:
             if (kind := part["dtype"]) not in TYPES:
                 raise ModelFileError(f"{path}: is damaged: {name} has numbers of the foreign type {kind}")
         tensors = {name: _tensor(part) for name, part in parts}
     except SafetensorError as error:
         problem = "this looks like text: MODEL comes before FILE" if _is_text(path) else first_line(error)
-        raise ModelFileError(f"{path}: is damaged, or not the file of a {file_format}: {problem}") from error
+        raise ModelFileError(f"{path}: is damaged, or not the file of a {MODEL}: {problem}") from error
     except OSError as error:
         raise ModelFileError(f"{path}: cannot be read: {error.strerror or first_line(error)}") from error
     description = header["description"]
@@ -146,12 +152,12 @@ def _check_place(path: Path) -> None:
         raise ModelFileError(f"{path}: is larger than any model")
 
 
-def _header(path: Path, metadata: Mapping[str, str], file_format: str) -> dict[str, Any]:
+def _header(path: Path, metadata: Mapping[str, str]) -> dict[str, Any]:
     """The header of a file: version, checksum and description."""
-    if file_format not in metadata:
-        raise ModelFileError(f"{path}: is not the file of a {file_format}")
+    if MODEL not in metadata:
+        raise ModelFileError(f"{path}: is not the file of a {MODEL}")
     try:
-        text = metadata[file_format]
+        text = metadata[MODEL]
         header = json.loads(text, parse_constant=_no_number, parse_float=_finite)
     except (ValueError, RecursionError) as error:
         raise ModelFileError(f"{path}: its header cannot be read as JSON: {first_line(error)}") from error

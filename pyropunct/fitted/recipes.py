@@ -77,7 +77,6 @@ class Recipe:
     :ivar network_learning_rate: AdamW's rate at the start, for plain parameters of the story's parts, which
         have no priors.
     :ivar network_weight_decay: the share of the rate by which AdamW shrinks them at each step.
-    :ivar network_share: the last share of training, in which only plain parameters are trained.
     :ivar decay: whether the learning rates fall linearly to zero.
     :ivar attach_options: further arguments of the attach model's constructor, by their names; given as a
         mapping, kept as pairs in the order of their names.  Those in `OWN_SETTINGS` go to these settings.
@@ -113,7 +112,6 @@ class Recipe:
     edit_learning_rate: Above0 = 0.25
     network_learning_rate: Above0 = 0.002
     network_weight_decay: From0 = 0.01
-    network_share: Annotated[float, Range(0, below=1)] = 0.0
     decay: bool = True
     attach_options: Options = ()
     channel_options: Options = ()
@@ -237,20 +235,6 @@ RECIPES: dict[str, Recipe] = {
 "paper" has the W_d of Li, Wang & Eisner (2019), hardly any slip (2e-9, so that each sentence has a
 probability), and the hyperparameters of their section 3.2.  It guesses what they do not print: xi, the scales
 of the priors, least, decay, and the templates of their feature families."""
-
-
-def unusual(recipe: Recipe) -> dict[str, Any]:
-    """The real-valued settings of a recipe that differ from all recipes in `RECIPES`."""
-    usual = [asdict(one) for one in RECIPES.values()]
-    found = {
-        name: value
-        for name, value in asdict(recipe).items()
-        if isinstance(usual[0][name], float) and value not in [one[name] for one in usual]
-    }
-    for part in OWN_SETTINGS:
-        options = dict(getattr(recipe, f"{part}_options"))
-        found |= {f"{part}.{name}": value for name, value in options.items() if isinstance(value, float)}
-    return found
 
 
 def named_recipe(name: str, **changes: Any) -> Recipe:

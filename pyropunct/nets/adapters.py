@@ -18,7 +18,8 @@ from torch.nn import functional
 
 from pyropunct.errors import MissingPartError
 from pyropunct.models.learned import filled
-from pyropunct.nets.encoder import KIND, Encoder, Opened
+from pyropunct.nets.encoder import KIND, Encoder
+from pyropunct.nets.opened_encoder import Opened
 from pyropunct.nets.word_embedding import Pretrained, without_cache
 
 ADAPTED = "adapted encoder"

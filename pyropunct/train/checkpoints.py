@@ -1,64 +1,44 @@
 """Checkpoint files, from which a training resumes as if uninterrupted; the trainings of a model's parts."""
 
-import math
+import hashlib
+import io
+import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from torch import Tensor
+import torch
 
-from pyropunct.errors import ModelFileError
+from pyropunct.errors import ModelFileError, first_line
 from pyropunct.files import held, untrusted
-from pyropunct.fitted.model_file import read_tensors, write_tensors
+from pyropunct.fitted.model_file import writing
 from pyropunct.nets.trainer import Trainer
 
-CHECKPOINT = "pyropunct checkpoint"
-"""The format of a file with the state of a training; see `pyropunct.fitted.model_file`."""
+DIGEST = hashlib.sha256().digest_size
+"""The bytes of the checksum with which a file begins."""
 
 
 def write_state(path: Path, state: Mapping[str, Any]) -> None:
-    """Write nested tensors and plain values to a safetensors file, or raise `CannotWriteError`."""
-    tensors: dict[str, Tensor] = {}
-    write_tensors(path, CHECKPOINT, {"state": _taken_apart(state, "state", tensors)}, tensors)
+    """Write tensors and plain values, in any containers, to a file, or raise `CannotWriteError`."""
+    buffer = io.BytesIO()
+    torch.save(dict(state), buffer)
+    content = buffer.getvalue()
+    with writing(path) as stream:
+        stream.write(hashlib.sha256(content).digest() + content)
 
 
 def read_state(path: Path) -> dict[str, Any]:
-    """The state that `write_state` wrote, with lists for tuples; raises `ModelFileError` if it is damaged."""
-    plain, tensors = read_tensors(path, CHECKPOINT)
-    with untrusted(f"{path}: is damaged", ModelFileError):
-        state = _put_together(plain["state"], tensors)
-    if not isinstance(state, dict):
-        raise ModelFileError(f"{path}: is damaged: it holds no state of a training")
+    """The state that `write_state` wrote, on the CPU; raises `ModelFileError` if it is damaged."""
+    try:
+        content = path.read_bytes()
+        if hashlib.sha256(content[DIGEST:]).digest() != content[:DIGEST]:
+            raise ModelFileError(f"{path}: is damaged, or of another version: its checksum is wrong")
+        state: dict[str, Any] = torch.load(io.BytesIO(content[DIGEST:]), "cpu", weights_only=True)
+    except (OSError, pickle.UnpicklingError) as error:
+        raise ModelFileError(f"{path}: cannot be read: {first_line(error)}") from error
     return state
-
-
-def _taken_apart(value: Any, name: str, tensors: dict[str, Tensor]) -> Any:
-    """A value as JSON, with names for tensors; ``tensors`` collects these."""
-    if isinstance(value, Tensor):
-        tensors[name] = value.detach().cpu().contiguous().clone()
-        return {"tensor": name}
-    if isinstance(value, Mapping):
-        pairs = [[key, _taken_apart(part, f"{name}/{key}", tensors)] for key, part in value.items()]
-        return {"items": pairs}  # because keys may be numbers
-    if isinstance(value, list | tuple):
-        return [_taken_apart(part, f"{name}/{place}", tensors) for place, part in enumerate(value)]
-    if isinstance(value, float) and not math.isfinite(value):
-        return {"number": str(value)}
-    return value
-
-
-def _put_together(plain: Any, tensors: Mapping[str, Tensor]) -> Any:
-    """The inverse of `_taken_apart`."""
-    if isinstance(plain, list):
-        return [_put_together(part, tensors) for part in plain]
-    if not isinstance(plain, dict):
-        return plain
-    [(kind, value)] = plain.items()
-    if kind == "tensor":
-        return tensors[value]
-    return float(value) if kind == "number" else {key: _put_together(part, tensors) for key, part in value}
 
 
 @contextmanager

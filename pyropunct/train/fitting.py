@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pyropunct.fitted.evaluation import SlotStrings
-from pyropunct.fitted.recipes import OF_TREEBANKS, Recipe, TextSettings
+from pyropunct.fitted.recipes import OF_TREEBANKS, Recipe
 from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.parser import FOLDS, fold_recipe, jackknifed, train_parser
 from pyropunct.nets.reader import ADAPTING, ADAPTING_RATE, train_reader
@@ -15,7 +15,6 @@ from pyropunct.nets.tagger import SlotTaggerRecipe
 from pyropunct.nets.trainer import Watch
 from pyropunct.nets.word_embedding import Pretrained
 from pyropunct.punctuator import Punctuator
-from pyropunct.text.lines import TextPart
 from pyropunct.train.checkpoints import PartTrainings, Watching, checkpoint_of, forget_checkpoints, unwatched
 from pyropunct.train.parser_output import fit_parsed, fit_tagger
 from pyropunct.train.story_training import Training, held_out
@@ -43,8 +42,6 @@ def fit(
     folds: int = FOLDS,
     tagger: bool = True,
     mark_parser: bool = False,
-    texts: Iterable[TextPart | str] | None = None,
-    text_settings: TextSettings | None = None,
     networks: NetworkRecipes | None = None,
     pretrained: Pretrained | None = None,
     fine_tune: bool = False,
@@ -74,7 +71,6 @@ def fit(
     :param tagger: train a tagger of words, if there is a parser.
     :param mark_parser: train a parser of words and marks too, if there is a parser: see
         `pyropunct.tasks.explain.punctuated_trees`.  It does not read a fine-tuned encoder.
-    :param texts: further text without trees; needs a parser and folds: see `pyropunct.train.adapting`.
     :param pretrained: features of words for parser and reader.  They are computed anew for each part, unless
         it is a `pyropunct.nets.word_embedding.CachedFeatures`.
     :param fine_tune: train adapters of the encoder ``pretrained`` together with the reader; all parts read
@@ -85,9 +81,7 @@ def fit(
     :raises ModelFileError: if a checkpoint cannot be written or resumed from.
     :raises MissingPartError: if ``pretrained`` cannot be used.
     :raises VariantError: if the recipe names an unknown variant.
-    :raises ValueError: if nothing reads ``pretrained``, ``fine_tune`` has no parser or encoder, or texts no
-        parser or folds.
-    :raises InputError: if too little can be learned from the texts.
+    :raises ValueError: if nothing reads ``pretrained``, or ``fine_tune`` has no parser or encoder.
     :raises VariantError: if a variant outside the package breaks the rules of the story: see
         `pyropunct.models.checking`.
     """
@@ -98,12 +92,10 @@ def fit(
     if pretrained is not None and not parser:
         raise ValueError("pretrained features of words are for a parser, and there is none")
     number = min(folds, len(train))
-    if texts is not None and not (parser and number > 1):
-        raise ValueError("text is learned from by a parser and with folds, and there are none")
     parts = PartTrainings(seed, checkpoint, watching)
     if not resume:
         folds_of_parser = (f"fold-{fold + 1}" for fold in range(number))
-        others = "parser", "mark_parser", "reader", "text-reader", "parsed", "tagger"
+        others = "parser", "mark_parser", "reader", "parsed", "tagger"
         forget_checkpoints(checkpoint, (*others, *folds_of_parser))
     networks = NetworkRecipes() if networks is None else networks
     reader = None
@@ -137,23 +129,6 @@ def fit(
         with parts.part("mark_parser") as watched:
             marked = train_parser(train, dev, networks.parser, marks=True, **options, **watched)
         model = replace(model, mark_parser=marked)
-    text = None
-    if texts is not None:
-        from pyropunct.train.adapting import LearnedText
-
-        text = LearnedText(model, texts, text_settings, watching)
-        with parts.part("text-reader") as watched:
-            reader = train_reader(
-                train,
-                dev,
-                reader.recipe,
-                texts=text.documents,
-                dev_texts=text.held_out_documents if dev is None else (),
-                first=reader,
-                pretrained=pretrained,
-                **watched,
-            )
-        model = replace(model, reader=reader)
     if number > 1:
         with watching("folds") as watch:
             parses = jackknifed(
@@ -165,14 +140,12 @@ def fit(
                 checkpoints=lambda fold: checkpoint_of(checkpoint, f"fold-{fold + 1}"),
                 watch=watch,
             )
-        more = () if text is None else text.examples
         with parts.part("parsed") as watched:
-            model = fit_parsed(model, train, parses, dev, text=more, device=device, **watched)
+            model = fit_parsed(model, train, parses, dev, device=device, **watched)
     if tagger:
         with parts.part("tagger") as watched:
-            more = () if text is None else text.once
-            model = fit_tagger(model, train, dev, networks.tagger, text=more, **watched)
-    return model if text is None else text.with_capitals(model)
+            model = fit_tagger(model, train, dev, networks.tagger, **watched)
+    return model
 
 
 def fit_story(

@@ -8,7 +8,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from pyropunct.inference.compiling import compiled, inner
+from pyropunct.inference.compiling import compiled
 from pyropunct.inference.threads import in_threads, parts_of
 
 Array = NDArray[Any]
@@ -77,29 +77,7 @@ def _descend_in_threads(arrays: tuple[Array, Array, Array, Array], rate: float) 
 def _descend(
     places: Array, gradient: Array, squares: Array, weights: Array, rate: float, tiny: float
 ) -> None:
-    first = 0
-    while first < len(places):
-        last = _end_of_run(places, first)
-        # A run of neighbours at a time: a loop over slices can be vectorised.
-        start = places[first]
-        slopes = gradient[first:last]
-        moved, total = weights[start : start + last - first], squares[start : start + last - first]
-        for number in range(last - first):
-            sum_of_squares = total[number] + slopes[number] * slopes[number]
-            total[number] = sum_of_squares
-            moved[number] -= rate * slopes[number] / (np.sqrt(sum_of_squares) + tiny)
-        first = last
-
-
-@inner
-def _end_of_run(places: Array, first: int) -> int:
-    """The end of the run of consecutive places that starts at ``first``, by leaps that double, then halve."""
-    last, leap = first, 1
-    while last + leap < len(places) and places[last + leap] - places[last] == leap:
-        last += leap
-        leap *= 2
-    while leap:
-        if last + leap < len(places) and places[last + leap] - places[last] == leap:
-            last += leap
-        leap //= 2
-    return last + 1
+    for number in range(len(places)):
+        place, slope = places[number], gradient[number]
+        squares[place] += slope * slope
+        weights[place] -= rate * slope / (np.sqrt(squares[place]) + tiny)

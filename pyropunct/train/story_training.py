@@ -17,7 +17,7 @@ from pyro.infer.autoguide.initialization import init_to_mean, init_to_sample, in
 from torch import Tensor
 
 from pyropunct.errors import UserError
-from pyropunct.fitted.recipes import Recipe, unusual
+from pyropunct.fitted.recipes import Recipe
 from pyropunct.fitted.stories import blank_story, build_story, settle_story
 from pyropunct.fitted.variants import is_own
 from pyropunct.inference.pyro.collapse import collapse_trees
@@ -201,11 +201,8 @@ class Training(Trainer):
         optimisers: list[torch.optim.Optimizer] = [torch.optim.Adam(dense, fused=True)]
         if groups["sparse"]:
             optimisers.append(SparseAdagrad(groups["sparse"], recipe.sparse_learning_rate))
-        for optimiser in optimisers:
-            for group in optimiser.param_groups:
-                group["end"] = 1 - recipe.network_share
         if plain := list(self.story.parameters()):
-            group = {"params": plain, "lr": recipe.network_learning_rate, "end": 1.0}
+            group = {"params": plain, "lr": recipe.network_learning_rate}
             weight_decay = recipe.network_weight_decay
             optimisers.append(torch.optim.AdamW([group], weight_decay=weight_decay, fused=True))
         for optimiser in optimisers:
@@ -297,7 +294,7 @@ class Training(Trainer):
         for optimiser in self.optimisers:
             optimiser.zero_grad()
             for group in optimiser.param_groups:
-                group["lr"] = group["initial_lr"] * self.decay(done, group["end"])
+                group["lr"] = group["initial_lr"] * self.decay(done)
         # Every step runs the same sites, so Pyro's slow validation runs on the first step only.
         with pyro.validation_enabled(not self._checked):
             objective = self._objective(numbers)
@@ -306,8 +303,7 @@ class Training(Trainer):
             raise self._diverged_at(numbers)
         objective.backward()
         for optimiser in self.optimisers:
-            if any(group["lr"] for group in optimiser.param_groups):
-                optimiser.step()
+            optimiser.step()
         return float(objective.detach())
 
     def _objective(self, numbers: Sequence[int]) -> Tensor:
@@ -333,22 +329,14 @@ class Training(Trainer):
         return self._diverged(f"the objective is no finite number at {names}{more}, with {marks}")
 
     def _diverged(self, problem: str) -> UserError:
-        settings = unusual(self.recipe)
-        if settings:
-            listed = ", ".join(f"{name}={value:g}" for name, value in settings.items())
-            advice = f"settings that are unusual: {listed}"
-        else:
-            advice = "all settings are usual: leave such sentences out, or take lower learning rates"
         place = f"epoch {len(self.epochs) + 1}, direction {self.recipe.direction}"
+        advice = "take lower learning rates and usual settings, or leave such sentences out"
         return UserError(f"training diverged in {place}: {problem} ({advice})")
 
-    def decay(self, done: int, end: float = 1.0) -> float:
-        """The factor of a learning rate: 1, or with decay linear from 1 to 0.01 (0 after ``end``)."""
+    def decay(self, done: int) -> float:
+        """The factor of a learning rate: 1, or with decay linear from 1 to 0.01."""
         passed = len(self.epochs) + done / self.size
-        planned = end * self.planned
-        if passed >= planned:
-            return 0.0
-        return max(0.01, 1 - passed / planned) if self.recipe.decay else 1.0
+        return max(0.01, 1 - passed / self.planned) if self.recipe.decay else 1.0
 
     @_OWN_PARAMETERS
     def punctuator(self) -> Punctuator:

@@ -154,7 +154,7 @@ def test_a_state_comes_back(tmp_path: Path) -> None:
     for name, tensor in state["weights"].items():  # type: ignore[attr-defined]
         assert torch.equal(found["weights"][name], tensor)
     assert torch.equal(found["optimiser"]["state"][0]["sum"], torch.zeros(2))
-    assert found["optimiser"]["groups"] == [{"betas": [0.9, 0.1]}]
+    assert found["optimiser"]["groups"] == [{"betas": (0.9, 0.1)}]
     assert (found["merit"], found["scores"]) == (float("-inf"), None)
 
 

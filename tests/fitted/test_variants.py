@@ -77,7 +77,6 @@ PROBLEMS = {
     "batch_size=0": "batch_size is 1 or more, not 0",
     "decay=yes": "decay is true or false, not 'yes'",
     "optimiser=sgd": "optimiser is adagrad or adam, not 'sgd'",
-    "network_share=1": "network_share is 0 or more and below 1, not 1",
     "epochs=3": "epochs has an option of its own",
     "direction=left": "direction has an option of its own",
 }

@@ -293,11 +293,3 @@ def test_errors_of_the_command(model_with_parser: Path, small: Path, tmp_path: P
         ((model_with_parser, unmarked, "--resume"), "nothing to resume"),
     ):
         assert message in complaint(2, "adapt", *given, "--threads", 1)
-
-
-def test_fit_with_text(small: Path, text: str, train: list[Sentence], dev: list[Sentence]) -> None:
-    with pytest.raises(ValueError, match="by a parser and with folds"):
-        pyropunct.fit(train, dev, texts=[text])
-    assert "--text is for --parser" in complaint(
-        2, "fit", small / "train.conllu", "--text", small / "dev.conllu"
-    )

@@ -92,20 +92,6 @@ def test_their_learning_rate_is_their_own(train: tuple[Sentence, ...]) -> None:
     torch.testing.assert_close(value.detach()[clear], expected[clear], rtol=1e-3, atol=1e-6)
 
 
-@pytest.mark.parametrize("decay", [True, False])
-def test_at_the_end_they_alone_are_trained(train: tuple[Sentence, ...], decay: bool) -> None:
-    """Their rate falls to the end of training; that of the sites has fallen to zero before."""
-    run = training(train, replace(RECIPE, epochs=4, network_share=0.25, decay=decay))
-    sites = [parameter for parameter in run.guide.parameters() if parameter.requires_grad]
-    for epoch in range(4):
-        before = [value.detach().clone() for value in sites]
-        plain = [value.detach().clone() for value in run.story.parameters()]
-        run.run_epoch()
-        moved = any(not torch.equal(*pair) for pair in zip(sites, before, strict=True))
-        assert moved == (epoch < 3)
-        assert all(not torch.equal(*pair) for pair in zip(run.story.parameters(), plain, strict=True))
-
-
 def test_training_makes_progress(train: tuple[Sentence, ...], dev: tuple[Sentence, ...]) -> None:
     model = fit(train, dev, replace(RECIPE, epochs=9, network_learning_rate=0.03), direction="left")
     assert perplexities(model) == sorted(perplexities(model), reverse=True)
