@@ -3,11 +3,9 @@
 import codecs
 import io
 import os
-import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from difflib import get_close_matches
 from errno import EBADF, EDQUOT, EIO, ENOSPC
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TextIO
@@ -116,7 +114,7 @@ def tell_malformed(treebank: "Treebank") -> None:
     """Tell of the malformed sentences of a file, a line for each of the first."""
     bad = [one for one in treebank.omitted if one.malformed]
     if bad:
-        sentences = "1 malformed sentence" if len(bad) == 1 else f"{len(bad):,} malformed sentences"
+        sentences = counted(len(bad), "malformed sentence|malformed sentences")
         tell(f"pyropunct: {treebank.path}: {sentences} left out; output in CoNLL-U keeps them as they are")
     for one in bad[:MALFORMED_SHOWN]:
         tell(f"pyropunct: {TreebankError(treebank.path, one.reason, one.line, one.identifier)}")
@@ -128,7 +126,7 @@ def tell_duplicates(treebank: "Treebank") -> None:
     """Warn if sentences of a file have the same ``sent_id``."""
     if twice := treebank.duplicates:
         identifier, lines = next(iter(twice.items()))
-        several = "1 sent_id occurs" if len(twice) == 1 else f"{len(twice):,} sent_ids occur"
+        several = counted(len(twice), "sent_id occurs|sent_ids occur")
         which = repr(identifier) if len(twice) == 1 else f"the first is {identifier!r}"
         places = f"in lines {lines[0]} and {lines[1]}"
         tell(f"pyropunct: {treebank.path}: {several} more than once: {which}, {places}")
@@ -144,6 +142,11 @@ def _omitted(omitted: Sequence["Omission"], how: str = "") -> str:
     return f"{len(omitted)} omitted{how}: " + ids([f"{one.identifier} ({one.reason})" for one in omitted])
 
 
+def counted(number: int, forms: str) -> str:
+    """A number with the singular or the plural, which ``|`` separates."""
+    return f"{number:,} {forms.split('|')[number != 1]}"
+
+
 def ids(identifiers: Sequence[str]) -> str:
     """The first of some identifiers, and how many others there are."""
     more = len(identifiers) - IDS_SHOWN
@@ -151,9 +154,6 @@ def ids(identifiers: Sequence[str]) -> str:
 
 
 # How errors and interruptions end a command
-
-ALIKE = 0.75
-"""How alike the names of two options must be, from 0 to 1, for one to be a slip for the other."""
 
 
 class OneLineError(click.ClickException):
@@ -178,9 +178,7 @@ def misuse_in_one_line() -> Iterator[None]:
     except NoArgsIsHelpError:
         raise
     except click.UsageError as error:
-        message = error.message if isinstance(error, click.NoSuchOption) else error.format_message()
-        if isinstance(error, click.NoSuchOption) and (meant := _meant(error)):
-            message += f" Did you mean {' or '.join(meant)}?"
+        message = error.format_message()
         if error.ctx is not None:
             message += f" (see {error.ctx.command_path} --help)"
         raise OneLineError(message, BAD_INPUT) from error
@@ -189,18 +187,6 @@ def misuse_in_one_line() -> Iterator[None]:
     except OSError as error:
         drop_unwritable()
         raise OneLineError(f"cannot write the help: {error.strerror}", FAILURE) from error
-
-
-def _meant(error: click.NoSuchOption) -> list[str]:
-    """Options with a similar name, or else options whose help contains the name."""
-    if error.ctx is None:
-        return []
-    options = [one for one in error.ctx.command.params if isinstance(one, click.Option)]
-    names = {name: option for option in options for name in option.opts if name.startswith("--")}
-    word = error.option_name.removeprefix("--").replace("-", " ")
-    return get_close_matches(error.option_name, names, cutoff=ALIKE) or [
-        name for name, option in names.items() if re.search(rf"\b{re.escape(word)}\b", option.help or "")
-    ]
 
 
 def polite(command: Callable[..., None]) -> Callable[..., None]:

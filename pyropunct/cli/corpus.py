@@ -52,7 +52,7 @@ TASKS = {
     "underlying": Corpus(
         "tree_commands:underlying_work",
         {"brackets": ".brackets.txt", "conllu": ".conllu", "text": ".trees.txt"},
-        ("samples", "sentence", "width", "mark", "seed", "skip_bad", "proposals", "least"),
+        ("samples", "sentence", "seed", "skip_bad", "proposals", "least"),
         conllu=True,
     ),
     "evaluate": Corpus("evaluate:work", {"": ".sums.json"}, conllu=True),

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pyropunct.cli import console
 from pyropunct.cli.command import Group, command
-from pyropunct.cli.loading import Hardware, Json, check_device, read_file
+from pyropunct.cli.loading import Hardware, Json, check_device, read_file, refuse
 from pyropunct.cli.progress import Checkpoints, fit_watches, sentence_bar
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.errors import SettingError, UserError
@@ -165,16 +165,18 @@ def fit(
 def _check(options: FitOptions, recipe: Recipe) -> None:
     """:raises UserError: if options are for something that is not trained, or exclude each other."""
     parser, encoder = options.parser, options.encoder is not None
-    wrong = {
-        "--folds is for --parser: there are no trees of a parser without it": options.folds and not parser,
-        "--encoder is for --parser: the attach model does not read it": encoder and not parser,
-        "--fine-tune is for --parser and --encoder together": options.fine_tune and not (parser and encoder),
-        "--mark-parser is for --parser, which it stands beside": options.mark_parser and not parser,
-        "--tagger is for --parser: without it only given trees are punctuated": options.tagger and not parser,
-    }
-    for problem, there in wrong.items():
-        if there:
-            raise UserError(problem)
+    refuse(
+        {
+            "--folds is for --parser: there are no trees of a parser without it": options.folds
+            and not parser,
+            "--encoder is for --parser: the attach model does not read it": encoder and not parser,
+            "--fine-tune is for --parser and --encoder together": options.fine_tune
+            and not (parser and encoder),
+            "--mark-parser is for --parser, which it stands beside": options.mark_parser and not parser,
+            "--tagger is for --parser: without it only given trees are punctuated": options.tagger
+            and not parser,
+        }
+    )
 
 
 # What it begins with

@@ -5,7 +5,7 @@ import io
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -196,6 +196,13 @@ def for_treebank(model: "Punctuator", treebank: "Treebank") -> "tuple[Punctuator
         words = " ".join(form for sentence in treebank for form in sentence.tree.forms)
         model = of_language(model, likely_language(words, model.languages))
     return model, treebank.with_marks(model.meant)
+
+
+def refuse(problems: Mapping[str, object]) -> None:
+    """Raises UserError with the first of the problems whose value is true: options exclude each other."""
+    for problem, there in problems.items():
+        if there:
+            raise UserError(problem)
 
 
 # Input

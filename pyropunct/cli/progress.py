@@ -135,6 +135,10 @@ TRAININGS = {
 epoch; and the scores on a dev treebank."""
 
 
+STEPS = {"texts": "reading", "trees": "parsing"}
+"""Parts of a fit that train nothing; nobody knows how many sentences they have."""
+
+
 @contextmanager
 def training_watch(part: str = "story", folds: int = 0) -> Iterator[Callable[..., None]]:
     """Yields the ``watch`` argument of a training, a part in `TRAININGS`, with ``folds`` parsers."""
@@ -182,7 +186,7 @@ def fit_watches(folds: int) -> "Watching":
     """The ``watching`` argument of `pyropunct.fit`, for so many folds."""
 
     def watching(part: str) -> "AbstractContextManager[Any]":
-        return counted(COUNTED[part]) if part in COUNTED else training_watch(part, folds)
+        return training_watch(part, folds) if part in TRAININGS else step_bar(STEPS[part], 0)
 
     return watching
 
@@ -200,27 +204,6 @@ def step_bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
             show(what, f"{what}: {done:,}{of}", done, total)
 
         yield advance
-
-
-COUNTED = {"texts": "sentences read", "trees": "sentences parsed"}
-"""What is counted in parts of a training of which nobody knows how much there is."""
-
-
-@contextmanager
-def counted(what: str) -> Iterator[Callable[[int], None]]:
-    """Yields a function that takes the number of things newly done, and shows their number and pace."""
-    started, done = time.monotonic(), 0
-    with _shown(what) as show:
-
-        def advance(number: int, due: bool = False) -> None:
-            nonlocal done
-            done += number
-            pace = f"{done:,} {what}, {done / max(time.monotonic() - started, 1e-9):,.0f} a second"
-            show(pace, pace, done, 0, due)
-
-        yield advance
-        if done:
-            advance(0, due=True)
 
 
 def _lasting(seconds: float) -> str:

@@ -50,15 +50,13 @@ class Edits:
     :ivar move: move constituents to the first or last place beside their head, as in advcl:first; repeatable.
     :ivar permute: draw a new order for the dependents of nouns and verbs: of the underlying tree, of all
         tokens with new punctuation, or of all tokens.
-    :ivar samples: draw this many rephrasings of each sentence.
-    :ivar best: take the most probable punctuation; the default without --samples.
+    :ivar samples: draw this many rephrasings of each sentence; by default the most probable one.
     """
 
     delete: Annotated[tuple[str, ...], Placeholder("RELATION")] = ()
     move: Annotated[tuple[Annotated[Relocation, move_of], ...], Placeholder("RELATION:PLACE")] = ()
     permute: Annotated[str | None, NamesIn("pyropunct.tasks:VARIANTS")] = None
     samples: Count | None = None
-    best: bool = False
     seed: Seed = 0
 
     def check(self) -> None:
@@ -68,13 +66,6 @@ class Edits:
             raise click.UsageError("say what to change: --delete, --move or --permute")
         if edits and self.permute is not None:
             raise click.UsageError("--permute goes without --delete and --move")
-        if self.best and self.permute is None and self.samples is not None:
-            raise click.UsageError("--best has one result: leave out --samples")
-
-    @property
-    def surest(self) -> bool:
-        """Whether the most probable punctuation is taken."""
-        return self.best or self.samples is None
 
 
 @command
@@ -180,7 +171,7 @@ def _edit(rephraser: "Rephraser", edits: Edits) -> Change:
 
     def change(trees: Sequence["UnderlyingTree"]) -> Iterator["Sentence"]:
         for tree in map(edited, trees):
-            yield rephraser.best(tree) if edits.surest else rephraser.draw(tree, generator)
+            yield rephraser.best(tree) if edits.samples is None else rephraser.draw(tree, generator)
 
     return change
 
@@ -201,7 +192,7 @@ def _permutation(rephraser: "Rephraser", edits: Edits, source: "Treebank") -> Ch
     except ValueError as error:
         raise UserError(f"{source.path}: {error}") from error
     generator = np.random.default_rng(edits.seed)
-    return lambda trees: permuted(variant, order, rephraser, trees, generator, best=edits.surest)
+    return lambda trees: permuted(variant, order, rephraser, trees, generator, best=edits.samples is None)
 
 
 def _results(

@@ -1,6 +1,7 @@
 """What commands print of scores: of restored punctuation, of trees, and of training by ``pyropunct fit``."""
 
 from collections.abc import Iterator, Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -127,26 +128,20 @@ EDITS_SHOWN = 20
 
 STILL_NEAR_PRIOR = "the channel is still near its prior there: train on a larger treebank"
 
-_TREES = "{name} on dev: UAS {uas:.2f}, LAS {las:.2f}, tags {upos:.2f}"
-_OF_TREES = {"uas": ("dev UAS", 2), "las": ("dev LAS", 2), "upos": ("dev tags", 2)}
-NETWORKS: dict[str, tuple[str, str, dict[str, tuple[str, int]]]] = {
-    "parser": ("parser", _TREES, _OF_TREES),
-    "mark_parser": ("parser of words and marks", _TREES, _OF_TREES),
+TREES = "on dev: UAS {uas:.2f}, LAS {las:.2f}, tags {upos:.2f}"
+NETWORKS = {
+    "parser": ("las", f"parser {TREES}"),
+    "mark_parser": ("las", f"parser of words and marks {TREES}"),
     "reader": (
-        "reader of running text",
+        "lower_f1",
         "reader on dev: F1 of sentence ends {f1:.2f}, in lower case {lower_f1:.2f}; case {case:.2f}",
-        {"f1": ("dev F1 of ends", 2), "lower_f1": ("in lower case", 2), "case": ("dev case", 2)},
     ),
-    "tagger": ("tagger", "", {"perplexity": ("dev perplexity", 4)}),
 }
-"""For each network its name, a line about its best epoch, and its scores with titles and decimals."""
+"""For each network the score by which epochs are compared, and a line about the best epoch."""
 
 OBJECTIVE = """\
 objective   what training makes small: minus the log-probability of marks and
             weights, with all penalties, per sentence; compare it within a fit"""
-
-DECISIVE = {"parser": "las", "mark_parser": "las", "reader": "lower_f1"}
-"""The score by which epochs are compared."""
 
 
 def fit_report(model: Punctuator, treebanks: Sequence[Treebank], path: Path, *, merged: bool) -> Report:
@@ -159,7 +154,7 @@ def fit_report(model: Punctuator, treebanks: Sequence[Treebank], path: Path, *, 
     edits = model.edits(sentences, merged=merged)[:EDITS_SHOWN]
     disagreeing = learned_rules(model, sentences, nunberg=False).disagreeing if edits else None
     networks = dict[str, Any]()
-    for network in DECISIVE:
+    for network in NETWORKS:
         networks |= {network: _best_scores(model, network), f"{network}_epochs": _epochs(model, network)}
     plain = {
         "model": str(path),
@@ -196,20 +191,16 @@ def fit_report(model: Punctuator, treebanks: Sequence[Treebank], path: Path, *, 
 
 
 def _trainings(model: Punctuator) -> Iterator[Table[Any]]:
-    """Tables of the epochs of all trainings; all numbers of networks but the loss are scores on dev."""
-    story = {"objective": ("objective", 4), "perplexity": ("dev perplexity", 4)}
-    trainings = [("Training", model.report["epochs"], story)]
-    for network, (name, _, scores) in NETWORKS.items():
-        if network == "tagger" and model.parsed is not None:
-            trainings.append(("Training on trees of the parser", model.parsed.report["epochs"], story))
-        columns = {"loss": ("loss", 4), **scores}
-        trainings.append((f"Training of the {name}", _epochs(model, network), columns))
-    for title, epochs, columns in trainings:
+    """Tables of the epochs of the story, and of its weights for trees of the parser."""
+    columns = {"epoch": None, "objective": 4, "dev perplexity": 4, "seconds": 0}
+    trainings = {"Training": model.report["epochs"]}
+    if model.parsed is not None:
+        trainings["Training on trees of the parser"] = model.parsed.report["epochs"]
+    for title, epochs in trainings.items():
         if epochs:
-            values = [{**epoch, **(epoch.get("scores") or {})} for epoch in epochs]
-            rows = [[epoch.get(key) for key in ("number", *columns, "seconds")] for epoch in values]
-            titles = {"epoch": None, **dict(columns.values()), "seconds": 0}
-            yield cells_table(title, titles, rows, [OBJECTIVE] if "objective" in columns else ())
+            names = ("number", "objective", "perplexity", "seconds")
+            rows = [[epoch.get(name) for name in names] for epoch in epochs]
+            yield cells_table(title, columns, rows, [OBJECTIVE])
 
 
 def _scores(model: Punctuator) -> Iterator[str]:
@@ -223,10 +214,9 @@ def _scores(model: Punctuator) -> Iterator[str]:
         yield f"dev chose epoch {chosen} of {epochs}"
     if encoder := _encoder_of(model):
         yield f"the model needs the encoder {encoder} to restore raw text"
-    for network in DECISIVE:
+    for network, (_, line) in NETWORKS.items():
         if scores := _best_scores(model, network):
-            name, line, _ = NETWORKS[network]
-            yield line.format(name=name, **scores)
+            yield line.format(**scores)
     if model.parsed is not None:
         yield (
             "dev perplexity per slot over trees of the parser: {perplexity:.4f}, with the weights for "
@@ -256,4 +246,4 @@ def _epochs(model: Punctuator, network: str) -> list[dict[str, Any]]:
 def _best_scores(model: Punctuator, network: str) -> dict[str, Any] | None:
     """The scores of the epoch that did best on the dev treebank, if there was one."""
     scores = [epoch["scores"] for epoch in _epochs(model, network) if epoch["scores"]]
-    return max(scores, key=lambda epoch: epoch[DECISIVE[network]], default=None)
+    return max(scores, key=itemgetter(NETWORKS[network][0]), default=None)

@@ -14,6 +14,7 @@ from pyropunct.cli.loading import (
     SeededUse,
     SentenceId,
     check_output,
+    refuse,
     tell_language,
     text_output,
 )
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 # Modules that are slow to import are imported inside the functions, so that --help answers at once.
 
+ATTACHED = "--attach-punctuation writes trees: use it with --format conllu"
+
 Format = Literal["brackets", "conllu", "text", "svg", "html", "json", "report", "tsv"]
 
 
@@ -41,46 +44,40 @@ def underlying(
     format: Format = "brackets",
     samples: NotNegative = 0,
     sentence: SentenceId = None,
-    width: Count | None = None,
     attach_punctuation: bool = False,
     like: Annotated[str | None, Placeholder("TREEBANK")] = None,
     proposals: Literal["write", "apply"] | None = None,
-    mark: Annotated[tuple[str, ...], Placeholder("MARK")] = (),
     least: Annotated[float, Range(0, 1)] | None = None,
     use: SeededUse,
-    json: Json = False,
 ) -> None:
     """Show the underlying punctuation of FILE: that of the best derivation, or draws from the posterior.
 
     :param format: trees in some format; or a report on marks that probably have a wrong head in FILE, as
         lines of text by patterns or, with tsv, with tabs between columns; and on other odd punctuation.
     :param samples: draw this many trees from the posterior.
-    :param width: with --format svg: cut longer sentences into rows of this many pixels; by default 1200.
     :param attach_punctuation: with --format conllu: give each mark the head that the guidelines of UD and
         the best underlying tree give it, or that it would usually have in FILE.
     :param like: with --attach-punctuation: a treebank to learn from which heads are usual, instead of FILE.
     :param proposals: with --format conllu: "write" these other heads into MISC, where an annotator adds
         PunctAccept=Yes; then "apply" those that have it.
-    :param mark: with --format report or tsv: report on this mark alone; repeatable.
     :param least: with --format report or tsv, or --proposals write: the least probability of a proposal;
         by default 0.9.
     """
-    if json and format in ("html", "svg", "report", "tsv"):
-        raise UserError(f"--json and --format {format} are two formats: take one of them")
-    shape = "json" if json else format
-    check_attach(attach_punctuation, shape)
-    if proposals and (shape != "conllu" or attach_punctuation or samples):
-        raise UserError("--proposals goes with --format conllu, without --attach-punctuation and --samples")
-    if like is not None and not attach_punctuation:
-        raise UserError("--like is a treebank of heads of marks: use it with --attach-punctuation")
-    if width is not None and shape != "svg":
-        raise UserError("--width is that of a drawing: use it with --format svg")
-    if samples and shape in ("report", "tsv"):
-        raise UserError(f"--format {shape} is about the best underlying trees: leave out --samples")
-    if mark and shape not in ("report", "tsv"):
-        raise UserError("--mark is that of a report: use it with --format report or tsv")
-    if least is not None and shape not in ("report", "tsv") and proposals != "write":
-        raise UserError("--least is that of proposals: use it with --format report, tsv or --proposals write")
+    listed = format in ("report", "tsv")
+    refuse(
+        {
+            ATTACHED: attach_punctuation and format != "conllu",
+            "--proposals goes with --format conllu, without --attach-punctuation and --samples": proposals
+            and (format != "conllu" or attach_punctuation or samples),
+            "--like is a treebank of heads of marks: use it with --attach-punctuation": like is not None
+            and not attach_punctuation,
+            f"--format {format} is about the best underlying trees: leave out --samples": samples and listed,
+            "--least is that of proposals: use it with --format report, tsv or --proposals write": least
+            is not None
+            and not listed
+            and proposals != "write",
+        }
+    )
     from pyropunct.cli.tree_reports import (
         UnderlyingReport,
         WrittenReport,
@@ -94,13 +91,12 @@ def underlying(
 
     least = LEAST if least is None else least
 
-    punctuator, treebank = use.load_for(model, file, need_sentences=shape not in ("conllu", "report", "tsv"))
-    items = in_order(treebank, sentence, shape)
+    punctuator, treebank = use.load_for(model, file, need_sentences=format != "conllu" and not listed)
+    items = in_order(treebank, sentence, format)
     sentences = usable(items)
     tell_language(model, punctuator, file, sentences)
-    if shape in ("report", "tsv"):
-        found = maintainer_report(punctuator, treebank, items, least, mark)
-        found.show("tsv" if shape == "tsv" else "text")
+    if listed:
+        maintainer_report(punctuator, treebank, items, least).show(format)
         return
     if proposals:
         written = WrittenReport("conllu", None)
@@ -109,7 +105,7 @@ def underlying(
         )
         show_each("writing", written, treebank, items, ([text] for text in texts))
         return
-    if shape == "svg" and (number := len(sentences) * max(samples, 1)) > MOST_DRAWINGS:
+    if format == "svg" and (number := len(sentences) * max(samples, 1)) > MOST_DRAWINGS:
         raise UserError(
             f"--format svg draws at most {MOST_DRAWINGS} trees, not {number}: choose one with --sentence, "
             "or make a page of all with --format html"
@@ -118,15 +114,15 @@ def underlying(
     if attach_punctuation:
         source = treebank if like is None else use.read(like).with_marks(punctuator.meant)
         convention = convention_of(seen(punctuator, list(source)))
-    report = UnderlyingReport(shape, None, punctuator, convention)
+    report = UnderlyingReport(format, None, punctuator, convention)
     show_each("underlying", report, treebank, items, punctuator.underlying(sentences, samples))
-    report.draw(treebank, model, width)
+    report.draw(treebank, model)
     if report.num_words:
-        several = f"{report.num_words} marks are like words and keep their heads"
-        marks = "1 mark is like a word and keeps its head" if report.num_words == 1 else several
-        console.tell(f"pyropunct: {marks} (an emoticon, or another relation than punct)")
+        kept = "mark is like a word and keeps its head|marks are like words and keep their heads"
+        told = console.counted(report.num_words, kept)
+        console.tell(f"pyropunct: {told} (an emoticon, or another relation than punct)")
     if report.num_slips:
-        places = "1 place" if report.num_slips == 1 else f"{report.num_slips} places"
+        places = console.counted(report.num_slips, "place|places")
         console.tell(f"pyropunct: at {places} between words, the underlying tree does not explain the marks")
     balance = punctuator.balance(sentences)
     if balance.unmatched:
@@ -144,7 +140,7 @@ def underlying_work(
     from pyropunct.cli.tree_reports import UnderlyingReport, WrittenReport
     from pyropunct.tasks.explain.guidelines import NO_CONVENTION
 
-    check_attach(attach_punctuation, format)
+    refuse({ATTACHED: attach_punctuation and format != "conllu"})
 
     def tools(punctuator: "Punctuator") -> Tools:
         convention = NO_CONVENTION if attach_punctuation else None  # a part does not tell
@@ -159,12 +155,6 @@ def underlying_work(
         return Tools(lambda: texts, lambda out, _: WrittenReport(format, out))
 
     return text_work(use.load(model), tools)
-
-
-def check_attach(attach: bool, shape: str) -> None:
-    """:raises UserError: if marks are attached in trees that are not written."""
-    if attach and shape != "conllu":
-        raise UserError("--attach-punctuation writes trees: use it with --format conllu")
 
 
 @command

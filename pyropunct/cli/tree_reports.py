@@ -1,6 +1,6 @@
 """How underlying and drawn punctuation is shown."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from typing import Any, TextIO, TypeVar
 
@@ -10,7 +10,7 @@ from pyropunct.cli import console
 from pyropunct.cli.progress import sentence_bar
 from pyropunct.cli.report import Report, Row, SentenceReport, usable
 from pyropunct.figures.drawing import PunctuatedTree, drawn_text, slip_notes
-from pyropunct.figures.layout import WIDTH, drawn_svg
+from pyropunct.figures.layout import drawn_svg
 from pyropunct.figures.page import page_html
 from pyropunct.punctuator import Punctuator
 from pyropunct.tasks.explain.annotation import Finding, findings
@@ -99,10 +99,10 @@ class UnderlyingReport(SentenceReport):
         self.num_slips += sum(slot.slipped for slot in derivations)
         return derivations
 
-    def draw(self, treebank: Treebank, model: str, width: float | None) -> None:
-        """Print the SVG file, of a width in pixels, or the page, if this is the format."""
+    def draw(self, treebank: Treebank, model: str) -> None:
+        """Print the SVG file or the page, if this is the format."""
         if self.form == "svg":
-            print(drawn_svg(self._drawings, width or WIDTH), end="")
+            print(drawn_svg(self._drawings), end="")
         elif self.form == "html":
             # As bytes, because the page declares UTF-8, whatever the encoding of standard output is.
             page = page_html(treebank, self._drawings, model, self._model.recipe)
@@ -183,25 +183,20 @@ ABOUT = (*PLACE, *HEADS, "probability", "rule", "before", "text", "after", "patt
 
 
 def maintainer_report(
-    model: Punctuator,
-    treebank: Treebank,
-    items: Sequence[Sentence | Omission],
-    least: float,
-    marks: Collection[str],
+    model: Punctuator, treebank: Treebank, items: Sequence[Sentence | Omission], least: float
 ) -> Report:
-    """Better heads for marks, by marks and rules; without ``marks``, other odd annotation too.
+    """Better heads for marks, by marks and rules, and other odd annotation.
 
     :param items: sentences of the treebank; what it does as a rule is reported for all.
     """
     sentences, looked = usable(items), seen(model, list(treebank))
     convention = convention_of(looked)
     with sentence_bar("heads of marks", len(sentences)) as advance:
-        every = chain.from_iterable(proposals(model, sentences, least, advance, convention))
-        found = [one for one in every if not marks or one.sentence.layout.form(one.mark) in marks]
+        found = list(chain.from_iterable(proposals(model, sentences, least, advance, convention)))
     found.sort(key=lambda one: -one.probability)
     heads = _grouped(found, lambda one: f"{one.sentence.layout.form(one.mark)} : {one.rule}")
-    odd = _grouped([] if marks else findings(items), lambda one: one.what)
-    usual = _grouped([] if marks else habits(looked, convention), lambda one: one.what)
+    odd = _grouped(findings(items), lambda one: one.what)
+    usual = _grouped(habits(looked, convention), lambda one: one.what)
     rows = [Row(_head_row(one)) for group in heads.values() for one in group]
     rows += [Row(_finding_row(one)) for group in (*usual.values(), *odd.values()) for one in group]
     told = (

@@ -166,13 +166,8 @@ def test_values_out_of_range(small: Path, tmp_path: Path, options: tuple[str, st
         (("--loud",), "No such option '--loud'. (see pyropunct --help)"),
         (("fit", "--unheard-of"), "No such option '--unheard-of'. (see pyropunct fit --help)"),
         (
-            ("restore", "--mark", "."),
-            "No such option '--mark'. Did you mean --marks? (see pyropunct restore --help)",
-        ),
-        (
-            ("corpus", "restore", "--workers", "2"),
-            "No such option '--workers'. Did you mean --scheduler or --processes? "
-            "(see pyropunct corpus restore --help)",
+            ("restore", "--sampels", "2"),
+            "No such option '--sampels'. Did you mean '--samples'? (see pyropunct restore --help)",
         ),
         (("evaluate", "m"), "Missing argument 'FILE'. (see pyropunct evaluate --help)"),
     ],

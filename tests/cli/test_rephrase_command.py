@@ -111,9 +111,7 @@ def test_permutations(files: tuple[Path, Path], variant: str, small: Path) -> No
     assert found != other
     assert found != drawn(*arguments, "--seed", 1, "--like", small / "train.conllu")
     assert len(found.splitlines()) == len(read_treebank(files[1]))
-    two = drawn(*arguments, "--seed", 1, "--samples", 2, "--best").splitlines()
-    assert len(two) == 2 * len(found.splitlines())
-    assert two[::2] == found.splitlines()
+    assert len(drawn(*arguments, "--samples", 2).splitlines()) == 2 * len(found.splitlines())
 
 
 def test_standard_input(files: tuple[Path, Path]) -> None:
@@ -148,7 +146,6 @@ def test_refusals(files: tuple[Path, Path], tmp_path: Path) -> None:
     [
         ([], "say what to change"),
         (["--delete", "advmod", "--permute", "full"], "--permute goes without"),
-        (["--delete", "advmod", "--samples", 2, "--best"], "--best has one result"),
         (["--move", "advmod"], "RELATION:first or RELATION:last is needed"),
         (["--move", ":first"], "RELATION:first or RELATION:last is needed"),
         (["--move", "advmod:middle"], "RELATION:first or RELATION:last is needed"),

@@ -138,8 +138,6 @@ def test_the_command_draws(small: Path) -> None:
     assert text.startswith(f"# {one.identifier}\n")
     assert all(form in text for form in one.tree.forms)
     assert printed(*chosen, "svg") == drawing
-    narrow = ElementTree.fromstring(printed(*chosen, "svg", "--width", 500))
-    assert int(narrow.attrib["width"]) <= 500 < int(ElementTree.fromstring(drawing).attrib["width"])
     assert texts(printed(*chosen, "svg", "--samples", 2))[one.identifier] == 2
     everything = printed("underlying", small / "model", dev, "--format", "text")
     assert everything.count("underlying  ") == 30
@@ -149,10 +147,7 @@ def test_the_command_draws(small: Path) -> None:
     ("options", "problem"),
     [
         (("--format", "svg"), "draws at most 20 trees, not 30: choose one with --sentence"),
-        (("--format", "svg", "--json"), "--json and --format svg are two formats: take one of them"),
-        (("--format", "html", "--json"), "--json and --format html are two formats: take one of them"),
         (("--sentence", "nobody"), "sentence 'nobody' is not there"),
-        (("--width", "900"), "--width is that of a drawing: use it with --format svg"),
         (("--attach-punctuation",), "--attach-punctuation writes trees: use it with --format conllu"),
     ],
 )

@@ -78,4 +78,3 @@ def test_the_report_names_them(small: Path, tmp_path: Path) -> None:
     rows = list(csv.DictReader(printed(*arguments, "tsv").splitlines(), delimiter="\t"))
     emoticons = [row for row in rows if row["rule"] == "an emoticon has the tag PUNCT"]
     assert [int(row["line"]) for row in emoticons] == list(range(2, 37, 3))
-    assert "places" not in printed(*arguments, "report", "--mark", ",")

@@ -108,10 +108,6 @@ def test_the_report(small: Path, few: Path, model: Punctuator, dev: list[Sentenc
                 f"{cells['head_form']}, {cells['head_relation']}, better on {cells['proposed']} "
                 f"{cells['proposed_form']}, {cells['proposed_relation']} ({one.probability:.2f})"
             )
-    commas = printed(*arguments, "report", "--mark", ",")
-    assert commas.strip().split("\n\n") == [
-        one.strip() for one in printed_groups if "mark: , : " in one or "marks: , : " in one
-    ]
     identifier = found[0].sentence.identifier
     one_sentence = printed(*arguments, "report", "--sentence", identifier)
     lines = [line for group in printed_groups for line in group.split("\n") if f": {identifier}: " in line]
@@ -174,16 +170,10 @@ def test_accepted_proposals(
         assert told in problem
 
 
-def test_marks_are_those_of_a_report(small: Path) -> None:
-    arguments = ("underlying", small / "model", small / "dev.conllu", "--mark", ",")
-    assert complaint(2, *arguments).startswith("--mark is that of a report")
-
-
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
         (("--samples", 3), "--format report is about the best underlying trees: leave out --samples"),
-        (("--json",), "--json and --format report are two formats: take one of them"),
         (
             ("--proposals", "write"),
             "--proposals goes with --format conllu, without --attach-punctuation and --samples",
