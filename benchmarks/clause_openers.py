@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from pyropunct import read_treebank
-from pyropunct.tasks.explain.shares import Share, share_of
+from pyropunct.tasks.explain.tallies import Share, share_of
 from pyropunct.text.marks import COMMAS
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import base

@@ -43,7 +43,7 @@ from pyropunct.nets.word_embedding import CachedFeatures
 from pyropunct.shipped import FOLDER
 from pyropunct.tasks.correct.correcting import NoisyChannel, load_corrector
 from pyropunct.tasks.correct.corrector_training import fit_channel, simulated_pairs
-from pyropunct.tasks.explain.typology import with_counts
+from pyropunct.tasks.explain.typology_of_model import with_counts
 from pyropunct.train.checkpoints import Checkpoint
 from pyropunct.train.fitting import fit_story
 from pyropunct.train.parser_output import fit_parsed, fit_tagger

@@ -13,8 +13,7 @@ from collections import Counter
 
 from pyropunct.cli.loading import TreebankUse
 from pyropunct.tasks.explain.guidelines import guided_heads
-from pyropunct.tasks.explain.proposals import doubtful, probability
-from pyropunct.tasks.explain.reattaching import reattached
+from pyropunct.tasks.explain.proposals import doubtful, probability, reattached
 from pyropunct.treebank.sentence import Sentence
 
 FEW = 5

@@ -19,7 +19,7 @@ import pyropunct
 from pyropunct.cli.main import main
 from pyropunct.errors import SettingError
 from pyropunct.shipped import DEFAULT, place_of
-from pyropunct.tasks.explain.typology import of_model
+from pyropunct.tasks.explain.typology_of_model import of_model
 from pyropunct.treebank.reading import read_treebank
 
 pytestmark = pytest.mark.usefixtures("single_precision")

@@ -19,7 +19,7 @@ from pyropunct.figures.layout import drawn_svg
 from pyropunct.figures.plots import typology_svg
 from pyropunct.punctuator import Punctuator
 from pyropunct.tasks.explain.derivations import SlotDerivation, SlotEdit, underlying_strings
-from pyropunct.tasks.explain.typology import ALL, of_model
+from pyropunct.tasks.explain.typology_of_model import ALL, of_model
 from pyropunct.treebank.reading import read_text
 
 HERE = Path(__file__).parent

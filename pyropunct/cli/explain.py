@@ -18,7 +18,7 @@ from pyropunct.tasks import RuleSettings
 
 if TYPE_CHECKING:
     from pyropunct.punctuator import Punctuator
-    from pyropunct.tasks.explain.derivations import Example
+    from pyropunct.tasks.explain.examples import Example
     from pyropunct.tasks.explain.rule_pairs import LearnedRules
     from pyropunct.treebank.sentence import Sentence
 
@@ -52,7 +52,7 @@ def rules(
         once.
     """
     from pyropunct.cli.rule_reports import rule_report, side_by_side_report, weight_report
-    from pyropunct.tasks.explain.derivations import rule_examples
+    from pyropunct.tasks.explain.examples import rule_examples
     from pyropunct.tasks.explain.learned_rules import learned_weights
 
     names, file = _models_and_file(models)
@@ -168,9 +168,8 @@ def relations(
     :param plot: SVG file for a plot with a bar for each relation.
     """
     from pyropunct.cli.learned_reports import joined, relation_report
-    from pyropunct.tasks.explain.derivations import sprouting_examples
-    from pyropunct.tasks.explain.grew import relation_names
-    from pyropunct.tasks.explain.relations import relation_punctemes
+    from pyropunct.tasks.explain.examples import sprouting_examples
+    from pyropunct.tasks.explain.relations import relation_names, relation_punctemes
 
     if plot is not None and len(files) > 1:
         raise click.UsageError("--plot is for one FILE")

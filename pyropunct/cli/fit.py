@@ -109,7 +109,7 @@ def fit(
     from pyropunct.nets.encoder import Encoder
     from pyropunct.nets.parser import FOLDS
     from pyropunct.nets.word_embedding import CachedFeatures
-    from pyropunct.tasks.explain.typology import with_counts
+    from pyropunct.tasks.explain.typology_of_model import with_counts
     from pyropunct.train.fitting import fit as fit_model
 
     several = any(map(language_and_file, train))

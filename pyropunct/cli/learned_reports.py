@@ -6,12 +6,10 @@ from typing import Any
 
 from pyropunct.cli.report import Report, Row
 from pyropunct.tables import NO_VALUE, Table, cells_table
-from pyropunct.tasks.explain.beside import PAGE
-from pyropunct.tasks.explain.grew import grew_query
-from pyropunct.tasks.explain.relations import RelationPunctemes
+from pyropunct.tasks.explain.relations import RelationPunctemes, grew_query
 from pyropunct.tasks.explain.rule_pairs import OCCURRING
-from pyropunct.tasks.explain.shares import Share, share_of
-from pyropunct.tasks.explain.sprouted import CLAUSES, DASHES, ENDS, RELATIONS
+from pyropunct.tasks.explain.sprouted import CLAUSES, DASHES, ENDS, PAGE, RELATIONS
+from pyropunct.tasks.explain.tallies import Share, share_of
 from pyropunct.tasks.explain.typology import PAIRS, Comparison
 from pyropunct.text.marks import display, displayed_string
 

@@ -19,7 +19,7 @@ from pyropunct.limits import Help, Range
 
 if TYPE_CHECKING:
     from pyropunct.tables import Table
-    from pyropunct.tasks.explain.derivations import Example
+    from pyropunct.tasks.explain.examples import Example
     from pyropunct.treebank.preparing import Omission
     from pyropunct.treebank.reading import Treebank
     from pyropunct.treebank.sentence import Sentence

@@ -6,8 +6,7 @@ from typing import Any
 
 from pyropunct.cli.report import Report, Row
 from pyropunct.tables import NO_VALUE, Table, cells_table
-from pyropunct.tasks.explain.compared_rules import SeveralOutcomes, side_by_side
-from pyropunct.tasks.explain.learned_rules import LearnedWeight
+from pyropunct.tasks.explain.learned_rules import LearnedWeight, SeveralOutcomes, several_outcomes
 from pyropunct.tasks.explain.rule_pairs import COUNTED, GAP, LearnedPair, LearnedRules, PairOutcome
 from pyropunct.text.marks import display, displayed_string
 
@@ -170,7 +169,7 @@ Outcomes with less than {LEAST_SHOWN:g} in all models are left out."""
 
 def side_by_side_report(several: Mapping[str, LearnedRules], most: int, about: dict[str, Any]) -> Report:
     """The learned rules of several models, by their names; people see the ``most`` pairs."""
-    names, outcomes, rows = list(several), side_by_side(list(several.values())), []
+    names, outcomes, rows = list(several), several_outcomes(list(several.values())), []
     for one in outcomes:
         probabilities = [place and place[1].probability for place in one.places]
         before, after = list(map(display, one.before)), list(map(display, one.after))

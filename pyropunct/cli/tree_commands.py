@@ -86,7 +86,8 @@ def underlying(
         proposed,
     )
     from pyropunct.figures.layout import MOST_DRAWINGS
-    from pyropunct.tasks.explain.conventions import convention_of, seen
+    from pyropunct.tasks.explain.conventions import convention_of
+    from pyropunct.tasks.explain.guidelines import seen
     from pyropunct.tasks.explain.proposals import LEAST
 
     least = LEAST if least is None else least
@@ -138,7 +139,7 @@ def underlying_work(
     """What the command does with a part of a corpus."""
     from pyropunct.cli.sources import Tools, text_work
     from pyropunct.cli.tree_reports import UnderlyingReport, WrittenReport
-    from pyropunct.tasks.explain.guidelines import NO_CONVENTION
+    from pyropunct.tasks.explain.conventions import NO_CONVENTION
 
     refuse({ATTACHED: attach_punctuation and format != "conllu"})
 

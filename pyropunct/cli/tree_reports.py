@@ -14,11 +14,17 @@ from pyropunct.figures.layout import drawn_svg
 from pyropunct.figures.page import page_html
 from pyropunct.punctuator import Punctuator
 from pyropunct.tasks.explain.annotation import Finding, findings
-from pyropunct.tasks.explain.conventions import convention_of, habits, seen
+from pyropunct.tasks.explain.conventions import Convention, convention_of, habits
 from pyropunct.tasks.explain.derivations import Derivations, SlotDerivation
-from pyropunct.tasks.explain.guidelines import Convention, is_word
-from pyropunct.tasks.explain.proposals import Proposal, proposals
-from pyropunct.tasks.explain.reattaching import PROPOSED, by_guidelines, with_accepted, with_proposals
+from pyropunct.tasks.explain.guidelines import is_word, seen
+from pyropunct.tasks.explain.proposals import (
+    PROPOSED,
+    Proposal,
+    by_guidelines,
+    proposals,
+    with_accepted,
+    with_proposals,
+)
 from pyropunct.tasks.explain.tree_text import ENTRIES, bracketed, puncteme_entries
 from pyropunct.text.conventions import Conventions
 from pyropunct.text.marks import display, displayed

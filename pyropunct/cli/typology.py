@@ -21,7 +21,7 @@ from pyropunct.tasks import TypologySettings
 
 if TYPE_CHECKING:
     from pyropunct.punctuator import Punctuator
-    from pyropunct.tasks.explain.derivations import Example
+    from pyropunct.tasks.explain.examples import Example
     from pyropunct.tasks.explain.sprouted import Cell
     from pyropunct.tasks.explain.typology import Comparison, LanguageCounts
     from pyropunct.treebank.reading import Treebank
@@ -80,7 +80,8 @@ def typology(
     :param panels: draw a small panel for each row instead, its languages sorted by share.
     """
     from pyropunct.cli.learned_reports import shown_rows, typology_report
-    from pyropunct.tasks.explain.typology import ALL, chosen, side_by_side
+    from pyropunct.tasks.explain.typology import chosen, side_by_side
+    from pyropunct.tasks.explain.typology_of_model import ALL
 
     check_output(plot, SVG, models)
     if panels and plot is None:
@@ -127,7 +128,7 @@ def _of_model(
 ) -> "tuple[Sequence[Comparison], dict[str, Mapping[str, str]]]":
     """The rows of a model of several languages, and the functions of marks by column."""
     from pyropunct.tasks.explain.sprouted import CLAUSES
-    from pyropunct.tasks.explain.typology import ALL, of_model
+    from pyropunct.tasks.explain.typology_of_model import ALL, of_model
 
     if use.language is not None:
         raise click.UsageError("--language is of FILE: --languages chooses among those of MODEL")
@@ -191,8 +192,7 @@ def _counted(
     most: int,
 ) -> "tuple[LanguageCounts, dict[Cell, list[Example]]]":
     """What a model expects in a treebank, or only the page has, and at most so many examples of each cell."""
-    from pyropunct.tasks.explain.beside import examples_beside
-    from pyropunct.tasks.explain.sprouted import sprouted_examples
+    from pyropunct.tasks.explain.sprouted import examples_beside, sprouted_examples
     from pyropunct.tasks.explain.typology import language_counts, page_counts
 
     if model is None:

@@ -15,8 +15,9 @@ from pyropunct.cli.report import Report, Row
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.punctuator import Punctuator
 from pyropunct.tables import Column, Table
-from pyropunct.tasks.explain.derivations import Derivations, Example, rule_examples, sprouting_examples
-from pyropunct.tasks.explain.shares import share_of
+from pyropunct.tasks.explain.derivations import Derivations
+from pyropunct.tasks.explain.examples import Example, rule_examples, sprouting_examples
+from pyropunct.tasks.explain.tallies import share_of
 from pyropunct.treebank.reading import read_text, read_treebank
 
 pytestmark = pytest.mark.usefixtures("single_precision")

@@ -23,7 +23,8 @@ from pyropunct.models.trees import TREEBANK
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.settings import THRESHOLD, RestoreSettings
 from pyropunct.tasks.explain.sprouted import CLAUSES, ENDS, RELATIONS
-from pyropunct.tasks.explain.typology import PAIRS, of_model
+from pyropunct.tasks.explain.typology import PAIRS
+from pyropunct.tasks.explain.typology_of_model import of_model
 from pyropunct.text.conventions import WORD
 from pyropunct.text.marks import common_marks, in_common_marks
 from pyropunct.treebank.reading import Treebank, read_treebank

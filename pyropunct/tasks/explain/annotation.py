@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from pyropunct.tasks.explain.guidelines import heads_outside
+from pyropunct.tasks.explain.hanging import heads_outside
 from pyropunct.text.marks import CLOSERS, PAIRED, paired
 from pyropunct.text.prose import EMOTICON
 from pyropunct.treebank.conllu_block import FEATS, FORM, UPOS, Block

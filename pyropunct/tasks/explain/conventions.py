@@ -1,22 +1,83 @@
 """How a treebank hangs its marks, learned from its own heads.
 
 Treebanks differ in what the guidelines of Universal Dependencies leave open, and some contradict them.  For
-each kind of mark and place, the heads of a treebank are compared with those of each `Way` to hang marks.  A
-way is taken if it has the treebank's head significantly more often than T' and the guidelines, first for all
-places of a rule, and then for those between certain constituents.
+each `Situation`, a kind of mark and place, the heads of a treebank are compared with those of each `Way` to
+hang marks.  A way is taken if it has the treebank's head significantly more often than T' and the guidelines,
+first for all places of a rule, and then for those between certain constituents.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from enum import StrEnum
+from types import MappingProxyType
 from typing import NamedTuple
 
-from pyropunct.fitted.fitted_story import FittedStory
 from pyropunct.tasks.explain.annotation import Finding
-from pyropunct.tasks.explain.guidelines import Choice, Convention, Guide, Situation, Way
 from pyropunct.treebank.sentence import Sentence
 
-SENTENCES = 1000
-"""The most sentences of a treebank from which its convention is learned."""
+
+class Rule(StrEnum):
+    """Why a mark hangs where it does."""
+
+    ENCLOSED = "brackets and quotation marks hang on what they enclose"
+    ALONE = "a bracket or quotation mark that encloses no word hangs on the side that it faces"
+    EMPTY = "brackets that enclose no word hang on the word that they touch"
+    FINAL = "a final mark hangs on the sentence that it ends"
+    CONJUNCT = "a mark before a conjunct hangs on it"
+    DEPENDENT = "a mark beside a dependent hangs on it"
+    BOTH_SIDES = "the model: this constituent has a mark on both sides"
+    JOINED = "a mark within a name or a written word hangs on a part of it"
+    OWN_DOT = "a dot within a sentence belongs to the word before"
+    COPULA = "a dash in place of a copula hangs on the predicate"
+
+
+class Way(StrEnum):
+    """What a treebank hangs a kind of mark on."""
+
+    UNDERLYING = "the word that the guidelines and the model name"
+    GUIDELINES = "the word that the guidelines name"
+    BEFORE = "the largest constituent before the mark"
+    BEHIND = "the largest constituent behind the mark"
+    WORD_BEFORE = "the word before the mark"
+    WORD_BEHIND = "the word behind the mark"
+    NEAR = "the word that the guidelines name, if no other mark stands before it"
+    LAST = "the last dependent of the word that the guidelines name"
+    ABOVE = "the head of the constituent before the mark"
+    ABOVE_BEHIND = "the head of the constituent behind the mark"
+
+
+class Situation(NamedTuple):
+    """A kind of mark at a kind of place.
+
+    :ivar mark: what the mark does, as `mark_function` has it.
+    :ivar beside: the sides on which constituents end or begin at the mark, and the relation of the one that
+        the rule names, or of the last one in a sentence; empty for all such places.
+    """
+
+    mark: str
+    rule: Rule
+    beside: str = ""
+
+
+Convention = Mapping[Situation, Way]
+"""How a treebank hangs marks where it does not follow the guidelines and T'."""
+
+
+NO_CONVENTION: Convention = MappingProxyType({})
+"""That of a treebank that follows both, or of which nothing is known."""
+
+
+class Choice(NamedTuple):
+    """Where a mark stands, and the word that it has by each way."""
+
+    situation: Situation
+    words: dict[Way, int]
+
+    def way(self, convention: Convention) -> Way:
+        """How the mark hangs by a convention."""
+        usual = convention.get(self.situation._replace(beside=""), Way.UNDERLYING)
+        return convention.get(self.situation, usual)
+
 
 DEVIATIONS = 2.5
 """By how many standard deviations a way must be better, by the sign test (a level of 0.6 %).
@@ -45,18 +106,6 @@ class Seen(NamedTuple):
     def root(self) -> int:
         """The root of the sentence."""
         return self.sentence.tree.heads.index(0) + 1
-
-
-def seen(model: FittedStory, sentences: Sequence[Sentence]) -> list[Seen]:
-    """The marks of the first `SENTENCES`, but for those that are like words."""
-    found, some = [], sentences[:SENTENCES]
-    for sentence, (punctemes,) in zip(some, model.underlying(some), strict=True):
-        guide, layout = Guide(sentence, punctemes), sentence.layout
-        by_way = {way: guide.heads(dict.fromkeys(guide.choices, way)) for way in Way}
-        for mark in by_way[Way.UNDERLYING]:
-            right = frozenset(way for way in Way if by_way[way][mark] == layout.head(mark))
-            found.append(Seen(sentence, mark, guide.choices[mark], right))
-    return found
 
 
 def convention_of(marks: Sequence[Seen]) -> Convention:

@@ -11,12 +11,12 @@ both the clause and the subject.  T' does: the clause sprouted both commas (Li, 
 """
 
 from collections.abc import Mapping, Sequence
-from enum import StrEnum
-from types import MappingProxyType
 from typing import NamedTuple
 
-from pyropunct.tasks.explain.clauses import bare_predicates
-from pyropunct.tasks.explain.hanging import hung
+from pyropunct.fitted.fitted_story import FittedStory
+from pyropunct.tasks.explain.conventions import NO_CONVENTION, Choice, Convention, Rule, Seen, Situation, Way
+from pyropunct.tasks.explain.hanging import function_words, heads_of_words, heads_outside, hung
+from pyropunct.tasks.explain.kinds import bare_predicates
 from pyropunct.tasks.explain.mark_functions import SEEN, mark_function
 from pyropunct.text.marks import (
     CLOSERS,
@@ -32,57 +32,10 @@ from pyropunct.text.prose import EMOTICON
 from pyropunct.treebank.conllu_block import FORM, Token
 from pyropunct.treebank.repunctuate import original_spaces
 from pyropunct.treebank.sentence import Puncteme, Sentence
-from pyropunct.treebank.tree import Tree, base
+from pyropunct.treebank.tree import base
 
-
-class Rule(StrEnum):
-    """Why a mark hangs where it does."""
-
-    ENCLOSED = "brackets and quotation marks hang on what they enclose"
-    ALONE = "a bracket or quotation mark that encloses no word hangs on the side that it faces"
-    EMPTY = "brackets that enclose no word hang on the word that they touch"
-    FINAL = "a final mark hangs on the sentence that it ends"
-    CONJUNCT = "a mark before a conjunct hangs on it"
-    DEPENDENT = "a mark beside a dependent hangs on it"
-    BOTH_SIDES = "the model: this constituent has a mark on both sides"
-    JOINED = "a mark within a name or a written word hangs on a part of it"
-    OWN_DOT = "a dot within a sentence belongs to the word before"
-    COPULA = "a dash in place of a copula hangs on the predicate"
-
-
-class Way(StrEnum):
-    """What a treebank hangs a kind of mark on."""
-
-    UNDERLYING = "the word that the guidelines and the model name"
-    GUIDELINES = "the word that the guidelines name"
-    BEFORE = "the largest constituent before the mark"
-    BEHIND = "the largest constituent behind the mark"
-    WORD_BEFORE = "the word before the mark"
-    WORD_BEHIND = "the word behind the mark"
-    NEAR = "the word that the guidelines name, if no other mark stands before it"
-    LAST = "the last dependent of the word that the guidelines name"
-    ABOVE = "the head of the constituent before the mark"
-    ABOVE_BEHIND = "the head of the constituent behind the mark"
-
-
-class Situation(NamedTuple):
-    """A kind of mark at a kind of place.
-
-    :ivar mark: what the mark does, as `mark_function` has it.
-    :ivar beside: the sides on which constituents end or begin at the mark, and the relation of the one that
-        the rule names, or of the last one in a sentence; empty for all such places.
-    """
-
-    mark: str
-    rule: Rule
-    beside: str = ""
-
-
-Convention = Mapping[Situation, Way]
-"""How a treebank hangs marks where it does not follow the guidelines and T'."""
-
-NO_CONVENTION: Convention = MappingProxyType({})
-"""That of a treebank that follows both, or of which nothing is known."""
+SENTENCES = 1000
+"""The most sentences of a treebank from which its convention is learned."""
 
 
 class GuidedHead(NamedTuple):
@@ -94,18 +47,6 @@ class GuidedHead(NamedTuple):
 
 Punctemes = Sequence[tuple[Puncteme, Puncteme]]
 """T': what the constituent of each word sprouts at its left and at its right."""
-
-
-class Choice(NamedTuple):
-    """Where a mark stands, and the word that it has by each way."""
-
-    situation: Situation
-    words: dict[Way, int]
-
-    def way(self, convention: Convention) -> Way:
-        """How the mark hangs by a convention."""
-        usual = convention.get(self.situation._replace(beside=""), Way.UNDERLYING)
-        return convention.get(self.situation, usual)
 
 
 def guided_heads(
@@ -127,23 +68,6 @@ def is_word(token: Token) -> bool:
     return token.relation != "punct" or EMOTICON.has(token.columns[FORM])
 
 
-def heads_of_words(sentence: Sentence) -> list[int]:
-    """The heads of the words before the tree was made projective, counted among the words."""
-    layout, number = sentence.layout, sentence.layout.numbers
-    return [number[layout.head(token)] for token in layout.words]
-
-
-FUNCTION_WORDS = frozenset(
-    ["aux", "case", "cc", "clf", "cop", "det", "fixed", "goeswith", "mark", "auxpass", "mwe"]
-)
-"""Relations of words that marks do not depend on if they can depend on another; the last two are of UD 1."""
-
-
-def function_words(tree: Tree) -> frozenset[int]:
-    """The function words among the words."""
-    return frozenset(word for word, name in enumerate(tree.relations, 1) if base(name) in FUNCTION_WORDS)
-
-
 class _Place(NamedTuple):
     """Where a mark stands: behind word ``slot``, in a pair that encloses the words ``first`` to ``last``."""
 
@@ -163,11 +87,6 @@ _FREE = frozenset([Rule.JOINED, Rule.CONJUNCT, Rule.DEPENDENT])
 JOINING = DASHES.union("/·&")
 NAMES = frozenset(["flat", "name"])
 """Relations of the later words of a name, whose head is the first; the second is of UD 1."""
-
-
-def heads_outside(tree: Tree, first: int, last: int) -> list[int]:
-    """The words of a stretch whose heads are not among them."""
-    return [word for word in range(first, last + 1) if not first <= tree.heads[word - 1] <= last]
 
 
 class _Beside(NamedTuple):
@@ -353,3 +272,15 @@ class Guide:
         first, last = self._tree.spans[word - 1]
         other = last if place.slot == first - 1 else first - 1
         return place._replace(slot=other)[1:] in self._shown
+
+
+def seen(model: FittedStory, sentences: Sequence[Sentence]) -> list[Seen]:
+    """The marks of the first `SENTENCES`, but for those that are like words."""
+    found, some = [], sentences[:SENTENCES]
+    for sentence, (punctemes,) in zip(some, model.underlying(some), strict=True):
+        guide, layout = Guide(sentence, punctemes), sentence.layout
+        by_way = {way: guide.heads(dict.fromkeys(guide.choices, way)) for way in Way}
+        for mark in by_way[Way.UNDERLYING]:
+            right = frozenset(way for way in Way if by_way[way][mark] == layout.head(mark))
+            found.append(Seen(sentence, mark, guide.choices[mark], right))
+    return found

@@ -2,7 +2,30 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from pyropunct.treebank.tree import dependents_of, preorder
+from pyropunct.treebank.sentence import Sentence
+from pyropunct.treebank.tree import Tree, base, dependents_of, preorder
+
+
+def heads_of_words(sentence: Sentence) -> list[int]:
+    """The heads of the words before the tree was made projective, counted among the words."""
+    layout, number = sentence.layout, sentence.layout.numbers
+    return [number[layout.head(token)] for token in layout.words]
+
+
+FUNCTION_WORDS = frozenset(
+    ["aux", "case", "cc", "clf", "cop", "det", "fixed", "goeswith", "mark", "auxpass", "mwe"]
+)
+"""Relations of words that marks do not depend on if they can depend on another; the last two are of UD 1."""
+
+
+def function_words(tree: Tree) -> frozenset[int]:
+    """The function words among the words."""
+    return frozenset(word for word, name in enumerate(tree.relations, 1) if base(name) in FUNCTION_WORDS)
+
+
+def heads_outside(tree: Tree, first: int, last: int) -> list[int]:
+    """The words of a stretch whose heads are not among them."""
+    return [word for word in range(first, last + 1) if not first <= tree.heads[word - 1] <= last]
 
 
 def uncrossed(words: Sequence[int], slot: int) -> list[int]:

@@ -1,12 +1,14 @@
-"""Kinds of constituents that are compared: of relations, with and without subtypes, split by features."""
+"""Kinds of constituents that are compared: of relations with and without subtypes, by features, and by place.
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+Also nominal clauses without a copula.
+"""
 
+from collections.abc import Iterator, Sequence
+
+from pyropunct.text.marks import DASHES
 from pyropunct.treebank.conllu_block import FEATS
 from pyropunct.treebank.sentence import Sentence
-from pyropunct.treebank.tree import base
+from pyropunct.treebank.tree import Tree, base
 
 PLACE, LENGTH, FINITE = "place", "length", "finite"
 """What rows can be split by, besides features of the head word such as ``VerbForm``."""
@@ -23,42 +25,6 @@ NO_SUBTYPE = " (no subtype)"
 
 PREDICATE = {"aux", "cop"}
 """Dependents that belong to a predicate, and may be finite in its place."""
-
-
-class Tally(NamedTuple):
-    """The expected number of times that something happens, in total and for each outcome."""
-
-    total: float
-    outcomes: Mapping[str, float]
-
-
-Key = tuple[str, str]
-"""What is compared, and of what."""
-
-
-class Tallies:
-    """Tallies that grow."""
-
-    def __init__(self) -> None:
-        self.totals: defaultdict[Key, float] = defaultdict(float)
-        self.outcomes: defaultdict[Key, defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
-
-    def add(self, key: Key, has: Mapping[str, bool], times: float = 1) -> None:
-        """Count something that happens so many times, and the outcomes that it has."""
-        self.totals[key] += times
-        for outcome, happens in has.items():
-            self.outcomes[key][outcome] += times * happens
-
-    def found(self, digits: int | None = None) -> dict[Key, Tally]:
-        """All tallies, rounded; constituents without a subtype apart only where others have one."""
-        return {
-            key: Tally(
-                round(total, digits),
-                {name: round(times, digits) for name, times in self.outcomes[key].items()},
-            )
-            for key, total in self.totals.items()
-            if NO_SUBTYPE not in key[1] or total != self.totals[key[0], key[1].replace(NO_SUBTYPE, "")]
-        }
 
 
 def features(sentence: Sentence, word: int) -> dict[str, str]:
@@ -103,3 +69,62 @@ def rows_of(relation: str, like: str) -> Iterator[str]:
     general = base(relation)
     yield general + like
     yield (relation + NO_SUBTYPE if general == relation else relation) + like
+
+
+INITIAL, MEDIAL, LAST = POSITIONS = ("initial", "medial", "final")
+"""Where a constituent stands among its head and the other dependents of the head."""
+
+
+OUTSIDE = {"cc", "conj", "discourse", "mark", "parataxis", "punct", "vocative"}
+"""Dependents that a clause may have before its first and behind its last constituent."""
+
+
+NOMINAL = {"NOUN", "PROPN", "PRON", "NUM", "ADJ"}
+"""The tags of predicates that may have a copula."""
+
+
+def positions(tree: Tree) -> list[int]:
+    """For each word the number of its constituent's place, one of `POSITIONS`.
+
+    It is initial if nothing of its head's clause stands before it, final if nothing stands behind it.
+    """
+    first, last = (list(range(len(tree) + 1)) for _ in range(2))
+    for word, (head, relation) in enumerate(zip(tree.heads, tree.relations, strict=True), 1):
+        if head and base(relation) not in OUTSIDE:
+            first[head], last[head] = min(first[head], word), max(last[head], word)
+    return [
+        POSITIONS.index(INITIAL if word <= first[head] else LAST if word >= last[head] else MEDIAL)
+        for word, head in enumerate(tree.heads, 1)
+    ]
+
+
+def bare_predicates(tree: Tree) -> dict[int, int]:
+    """The nominal predicates without ``cop``, each with its first subject."""
+    found = {}
+    for word, tag in enumerate(tree.tags, 1):
+        own = {one: base(tree.relations[one - 1]) for one in tree.children[word]}
+        subjects = [one for one, relation in own.items() if relation in ("nsubj", "csubj")]
+        if tag in NOMINAL and subjects and not {"cop", "aux"}.intersection(own.values()):
+            found[word] = subjects[0]
+    return found
+
+
+def bare_clauses(sentence: Sentence) -> dict[int, bool]:
+    """The predicates of `bare_predicates`; whether a dash is between each and its subject.
+
+    The dash stands on the page, beside the subject, the predicate, or what stands between them.
+    """
+    tree, surface = sentence.tree, sentence.surface
+    return {
+        word: any(DASHES.issuperset(mark) for slot in _between(tree, subject, word) for mark in surface[slot])
+        for word, subject in bare_predicates(tree).items()
+    }
+
+
+def _between(tree: Tree, subject: int, predicate: int) -> list[int]:
+    """The slots between the subject and the predicate that are inside no dependent of the predicate."""
+    first, last = tree.spans[subject - 1]
+    slots = range(last, predicate) if subject < predicate else range(predicate, first)
+    spans = (tree.spans[one - 1] for one in tree.children[predicate])
+    inside = {slot for span in spans for slot in range(*span)}
+    return [slot for slot in slots if slot not in inside]

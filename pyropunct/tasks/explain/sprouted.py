@@ -1,4 +1,7 @@
-"""What constituents sprout in a treebank: by relation, by their place in the clause, and at sentence ends."""
+"""What constituents of a treebank sprout under a model, and what stands beside them on the page.
+
+It is counted by relation, by the place of constituents in the clause, and at the ends of sentences.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
@@ -6,10 +9,19 @@ from typing import NamedTuple
 
 from pyropunct.fitted.fitted_story import FittedStory
 from pyropunct.tasks import Advance
-from pyropunct.tasks.explain.clauses import INITIAL, LAST, MEDIAL, POSITIONS, bare_clauses, positions
-from pyropunct.tasks.explain.derivations import Example, constituent_examples
-from pyropunct.tasks.explain.kinds import Key, Tallies, Tally, likenesses, rows_of
+from pyropunct.tasks.explain.examples import Example, constituent_examples, example_of, spread
+from pyropunct.tasks.explain.kinds import (
+    INITIAL,
+    LAST,
+    MEDIAL,
+    POSITIONS,
+    bare_clauses,
+    likenesses,
+    positions,
+    rows_of,
+)
 from pyropunct.tasks.explain.mark_functions import (
+    CHARACTERS,
     CLOSING,
     COMMA,
     DASH,
@@ -21,12 +33,16 @@ from pyropunct.tasks.explain.mark_functions import (
     functions_of,
 )
 from pyropunct.tasks.explain.relations import pairs_by_class
-from pyropunct.text.marks import EXCLAMATION_MARKS
+from pyropunct.tasks.explain.tallies import Key, Tallies, Tally
+from pyropunct.text.marks import ABBREVIATION_DOT, EXCLAMATION_MARKS, START
 from pyropunct.treebank.sentence import Puncteme, Sentence
 from pyropunct.treebank.tree import base
 
 RELATIONS, CLAUSES, ENDS, DASHES = "relations", "places", "final marks", "dashes"
 """What is compared: what relations sprout, places in the clause, final marks, and dashes for a copula."""
+
+PAGE = "page"
+"""What is compared too: marks beside constituents on the page."""
 
 SPROUTED = ("commas on both sides", "a comma on one side", "brackets or quotation marks")
 """What constituents of a relation may sprout."""
@@ -166,3 +182,73 @@ def sprouted_examples(
         yield from (((DASHES, BARE, BESIDE), word) for word, dash in bare_clauses(sentence).items() if dash)
 
     return constituent_examples(model, sentences, cells, most, advance)
+
+
+A_COMMA, ANOTHER, COMMAS = "a comma", "another mark", "commas"
+
+
+def beside(sentence: Sentence, word: int) -> Iterator[tuple[str, dict[str, bool]]]:
+    """What stands before a constituent, behind it and on both sides, where other words stand there too.
+
+    Another mark is one without a comma beside it in the slot.
+    """
+    first, last = sentence.tree.spans[word - 1]
+    commas = list[bool]()
+    for side, slot, is_inside in (
+        ("before", first - 1, first > 1),
+        ("behind", last, last < len(sentence.tree)),
+    ):
+        if is_inside:
+            marks = _marks(sentence, slot)
+            commas.append(any(map(CHARACTERS[COMMA].issuperset, marks)))
+            yield side, {A_COMMA: commas[-1], ANOTHER: bool(marks) and not commas[-1]}
+    if len(commas) == 2:
+        yield "on both sides of", {COMMAS: all(commas)}
+
+
+def _marks(sentence: Sentence, slot: int) -> tuple[str, ...]:
+    """The marks of a slot that are not part of a word."""
+    return tuple(mark for mark in sentence.surface[slot] if mark not in (START, ABBREVIATION_DOT))
+
+
+def _events(sentence: Sentence, like: Sequence[str]) -> Iterator[tuple[int, Key, dict[str, bool]]]:
+    for word, (relation, own) in enumerate(zip(sentence.tree.relations, like, strict=True), 1):
+        if sentence.tree.heads[word - 1]:
+            for side, has in beside(sentence, word):
+                yield from ((word, (PAGE, f"{side} {row}"), has) for row in rows_of(relation, own))
+
+
+def marks_beside(sentences: Sequence[Sentence], by: Sequence[str] = ()) -> dict[Key, Tally]:
+    """How often commas and other marks stand beside the constituents of each relation.
+
+    :param by: see `pyropunct.tasks.explain.kinds`.
+    """
+    tallies = Tallies()
+    for sentence, like in zip(sentences, likenesses(sentences, by), strict=True):
+        for _, key, has in _events(sentence, like):
+            tallies.add(key, has)
+    return tallies.found()
+
+
+def examples_beside(
+    sentences: Sequence[Sentence], most: int, by: Sequence[str] = ()
+) -> dict[tuple[str, str, str], list[Example]]:
+    """At most ``most`` constituents with each outcome, with the marks beside them."""
+    places: dict[tuple[str, str, str], list[tuple[Sentence, int, str]]] = {}
+    for sentence, like in zip(sentences, likenesses(sentences, by), strict=True):
+        for word, key, has in _events(sentence, like):
+            for outcome in (outcome for outcome, happens in has.items() if happens):
+                places.setdefault((*key, outcome), []).append((sentence, word, outcome))
+    return spread(places, most, lambda place: _shown(*place))
+
+
+def _shown(sentence: Sentence, word: int, outcome: str) -> Example:
+    """A constituent with the commas beside it, or with all marks."""
+    first, last = sentence.tree.spans[word - 1]
+    marks = [
+        mark
+        for slot in {first - 1, last}
+        for mark in sentence.layout.marks[slot]
+        if outcome == ANOTHER or CHARACTERS[COMMA].issuperset(sentence.layout.form(mark))
+    ]
+    return example_of(sentence, [*sentence.layout.words[first - 1 : last], *marks], first)

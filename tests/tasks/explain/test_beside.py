@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from command_line import answer, complaint
 
-from pyropunct.tasks.explain.beside import PAGE, examples_beside, marks_beside
-from pyropunct.tasks.explain.derivations import example_of
+from pyropunct.tasks.explain.examples import example_of
 from pyropunct.tasks.explain.kinds import FINITE, LENGTH, PLACE, likenesses
+from pyropunct.tasks.explain.sprouted import PAGE, examples_beside, marks_beside
 from pyropunct.treebank.reading import read_text
 
 TEXT = """\

@@ -7,10 +7,9 @@ from command_line import complaint, printed
 from sentences import annotated, conllu_of
 
 from pyropunct.punctuator import Punctuator
-from pyropunct.tasks.explain.conventions import convention_of, habits, seen
-from pyropunct.tasks.explain.guidelines import Rule, Situation, Way, guided_heads
-from pyropunct.tasks.explain.proposals import proposals
-from pyropunct.tasks.explain.reattaching import by_guidelines
+from pyropunct.tasks.explain.conventions import Rule, Situation, Way, convention_of, habits
+from pyropunct.tasks.explain.guidelines import guided_heads, seen
+from pyropunct.tasks.explain.proposals import by_guidelines, proposals
 
 USUAL, OTHER, ROOT = (
     f"If/3/mark you/3/nsubj go/6/advcl ,/{comma}/punct I/6/nsubj stay/0/root because/9/mark it/9/nsubj "

@@ -13,10 +13,10 @@ from command_line import answer, complaint, printed
 
 from pyropunct.figures.plots import relations_svg
 from pyropunct.punctuator import Punctuator
-from pyropunct.tasks.explain.grew import grew_query
 from pyropunct.tasks.explain.relations import (
     PairShare,
     RelationPunctemes,
+    grew_query,
     relation_punctemes,
 )
 from pyropunct.treebank.reading import read_text, read_treebank

@@ -12,11 +12,10 @@ from command_line import answer, complaint, invoke, printed
 
 from pyropunct.figures.plots import panels_svg, typology_svg
 from pyropunct.punctuator import Punctuator
-from pyropunct.tasks.explain.clauses import POSITIONS, bare_clauses, positions
-from pyropunct.tasks.explain.kinds import Tally
+from pyropunct.tasks.explain.kinds import POSITIONS, bare_clauses, positions
 from pyropunct.tasks.explain.mark_functions import ALONE, asks, functions_of, is_greek, mark_function
-from pyropunct.tasks.explain.shares import share_of
 from pyropunct.tasks.explain.sprouted import CLAUSES, ENDS, RELATIONS, SPROUTED, Sides, events
+from pyropunct.tasks.explain.tallies import Tally, share_of
 from pyropunct.tasks.explain.typology import (
     PAIRS,
     Comparison,
