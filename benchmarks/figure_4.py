@@ -71,7 +71,7 @@ def svg(results: Mapping[str, Any]) -> bytes:
 
     Systems without trees are horizontal lines.
 
-    :param results: the object of a comparison, see `pyropunct.papers.li_2019.restoration_tables`.
+    :param results: the object of a comparison, see `pyropunct.papers.li_2019.results`.
     """
     first = min((run["scores"]["las"] for parser in results["parsers"] for run in parser), default=90.0)
     left = max(0.0, 100 - (100 - first) * (1 + MARGIN))

@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from io import StringIO
-from itertools import combinations
 from operator import itemgetter
 from textwrap import indent
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -154,10 +153,6 @@ class Table(Generic[Row]):
             both = index in tested and other in tested
             found.append(self._p_value(column, index, other) if both and other is not None else None)
         return found
-
-    def pairs(self, column: Column[Row]) -> dict[tuple[int, int], float]:
-        """The p-value of each pair of tested rows."""
-        return {pair: self._p_value(column, *pair) for pair in combinations(self._evidence[column.key], 2)}
 
     def _p_value(self, column: Column[Row], first: int, second: int) -> float:
         low, high = min(first, second), max(first, second)  # the test is symmetric

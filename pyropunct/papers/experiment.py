@@ -11,7 +11,7 @@ A paper is its systems, and a subclass of `Experiment`, which trains them, measu
                 model, seconds = self.trained(name, self.fit, loader(CommaModel.from_parts))
                 rows.append(CommaResult(name, model.restore(self.dev), seconds))
             table = self.table("Commas", COLUMNS, rows)
-            return Results({"systems": table}, self.settings.to_json())
+            return Results({"systems": table})
 
     results = CommaExperiment(train, dev, CommaSettings(), folder="commas").run()
     print(results.to_markdown())
@@ -21,15 +21,18 @@ Each part is trained once and kept in a folder, so that an interrupted experimen
 
 import hashlib
 import json
+import platform
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
+import torch
 from torch import Tensor
 
 from pyropunct.errors import ModelFileError, SettingError
@@ -131,14 +134,14 @@ class Results:
     """The results of an experiment: tables for people, and one object for programs.
 
     :ivar tables: by what their rows are called for programs.
-    :ivar data: settings and facts about the data, in plain JSON types; instead of rows, if it has their name.
+    :ivar data: facts about the data, in plain JSON types; instead of rows, if it has their name.
     """
 
     tables: Mapping[str, Table[Any]]
-    data: Mapping[str, Any]
+    data: Mapping[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
-        """The settings, the data and the rows of the tables."""
+        """The data and the rows of the tables."""
         rows = {name: table.to_json() for name, table in self.tables.items() if name not in self.data}
         return {**self.data, **rows}
 
@@ -184,7 +187,7 @@ class Experiment(ABC):
         """Train all systems and measure them."""
 
     def run(self) -> Results:
-        """The results, also written into the folder.
+        """The results, with settings and checksums of the data, also written into the folder.
 
         :raises SettingError: if the folder cannot be written to, holds other things, is used by
             another process, or has parts trained on other data or with other settings; or if a saved part is
@@ -192,6 +195,7 @@ class Experiment(ABC):
         """
         with self.opened():
             results = self.results()
+            results = replace(results, data={**self._about(), **results.data})
             self.write(results)
         return results
 
@@ -287,13 +291,23 @@ class Experiment(ABC):
 
     def _write_description(self, results: Mapping[str, Any]) -> None:
         if self.path is not None:
-            known = {
-                "format": FORMAT,
-                "checksums": dict(self.checksums),
-                "settings": self.settings.to_json(),
-            }
-            content = {**known, **results, "parts": self._seconds}
+            content = {**self._about(), **results, "parts": self._seconds}
             self._replace(self.path / DESCRIPTION, json_text(content, indent=1).encode())
+
+    def _about(self) -> dict[str, Any]:
+        """What made the results, in plain JSON types."""
+        return {
+            "format": FORMAT,
+            "checksums": self.checksums,
+            "settings": self.settings.to_json(),
+            "environment": {
+                "pyropunct": version("pyropunct"),
+                "torch": torch.__version__,
+                "numpy": version("numpy"),
+                "python": platform.python_version(),
+                "threads": torch.get_num_threads(),
+            },
+        }
 
     def _replace(self, path: Path, content: bytes) -> None:
         """Replace a file atomically: after a failure the old content is intact."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, NamedTuple
 
 import pytest
+import torch
 from torch import Tensor
 
 from pyropunct.errors import SettingError
@@ -191,11 +192,15 @@ def test_a_folder_that_another_process_uses(tmp_path: Path) -> None:
 
 def test_results(tmp_path: Path) -> None:
     seconds = trained(tmp_path, "one", Training()).seconds
-    assert Numbers("aaa", "bbb", Settings(), tmp_path).run() is FOUND
+    found = Numbers("aaa", "bbb", Settings(), tmp_path).run()
+    assert found.tables is FOUND.tables
     assert (tmp_path / "comparison.md").read_text(encoding="utf-8") == (
         "## Numbers\n\n| number |\n| --- |\n| 1 |\n| 2 |\n"
     )
-    assert json.loads((tmp_path / "comparison.json").read_text(encoding="utf-8")) == {
+    written = json.loads((tmp_path / "comparison.json").read_text(encoding="utf-8"))
+    assert written == {**found.to_json(), "parts": {"one": seconds}}
+    assert written.pop("environment")["torch"] == torch.__version__
+    assert written == {
         "format": "pyropunct comparison",
         "checksums": {name: checksum(map(repr, data)) for name, data in DATA.items()},
         "settings": {"permutations": 10_000, "seed": 0, "epochs": 3, "samples": 10},

@@ -149,13 +149,6 @@ COLUMNS: tuple[Column[CorrectionResult], ...] = (
     Column("f0.5", "F0.5", lambda result: result.scores.f(), 3),
 )
 
-TITLES = {
-    "simulated": "Simulated errors",
-    "learners": "Learners, all corrections",
-    "closest": "Learners, the closest correction of each sentence",
-}
-"""The titles of the tables of results, by their names for programs."""
-
 
 def _best(results: Sequence[CorrectionResult], row: int) -> int | None:
     best = min(range(len(results)), key=lambda index: results[index].aed)
@@ -190,8 +183,9 @@ class CorrectionExperiment(Experiment):
         rates = CURVE if settings.curve else ()
         with self.watch("correcting", len(systems) * (1 + len(rates) + bool(learners))) as advance:
             wrong = [one.surface for one in wrong_surfaces(dev, seed=settings.seed + 1)]
-            results: dict[str, Sequence[CorrectionResult]] = {}
-            results["simulated"] = _results(_corrected(systems, trees, wrong, advance), wrong, right)
+            tables: dict[str, Table[Any]] = {}
+            rows = _results(_corrected(systems, trees, wrong, advance), wrong, right)
+            tables["simulated"] = self._table("Simulated errors", rows)
             curve = list[tuple[float, list[CorrectionResult]]]()
             for errors, surfaces in _at_rates(dev, rates, settings.seed + 1):
                 corrected = _corrected(systems, {last: trees[last]}, surfaces, advance)
@@ -202,11 +196,9 @@ class CorrectionExperiment(Experiment):
                 corrected = _corrected(systems, {PREDICTED: parses}, wrong, advance)
                 if CHANNEL in systems:
                     corrected |= _cross_fitted(model, learners, parses, settings)
-                results |= _of_learners(learners, corrected)
-        tables: dict[str, Table[Any]] = {
-            name: self._table(TITLES[name], rows) for name, rows in results.items()
-        }
-        data: dict[str, Any] = {"settings": settings.to_json()}
+                rows = _results(corrected, wrong, [one.right for one in learners])
+                tables["learners"] = self._table("Learners", rows)
+        data = dict[str, Any]()
         if curve:
             columns = {"errors in 1,000 words": 1, **{one.system: 4 for one in curve[0][1]}}
             points = [(errors, *(one.aed for one in rows)) for errors, rows in curve]
@@ -261,17 +253,6 @@ def _at_rates(
 # Errors of learners
 
 
-def _of_learners(learners: Sequence[Corrected], corrected: Surfaces) -> dict[str, Sequence[CorrectionResult]]:
-    """The results against all corrections of learners' sentences, and against the closest ones."""
-    wrong, right = [one.wrong for one in learners], [one.right for one in learners]
-    closest = []
-    for key, surfaces in corrected.items():
-        chosen = closest_corrections(learners, surfaces)
-        parts = ([every[index] for index in chosen] for every in (wrong, surfaces, right))
-        closest.append(CorrectionResult.of(*key, *parts))
-    return {"learners": _results(corrected, wrong, right), "closest": closest}
-
-
 def _cross_fitted(
     model: Punctuator, learners: Sequence[Corrected], parses: Parses, settings: CorrectionSettings
 ) -> Surfaces:
@@ -298,14 +279,3 @@ def folds_by_sentence(learners: Sequence[Corrected], seed: int) -> list[int]:
     drawn = np.random.default_rng(seed).permutation(len(sentences)) % FOLDS
     part = dict(zip(sentences, drawn.tolist(), strict=True))
     return [part[one.sentence] for one in learners]
-
-
-def closest_corrections(learners: Sequence[Corrected], corrected: Sequence[Surface]) -> list[int]:
-    """For each sentence the correction with the fewest edits from a result; on ties, the most right edits."""
-    best: dict[str, tuple[tuple[int, int], int]] = {}
-    for index, (one, surface) in enumerate(zip(learners, corrected, strict=True)):
-        right = edit_scores([one.wrong], [surface], [one.right]).right
-        key = surface_distance(surface, one.right), -right
-        if one.sentence not in best or key < best[one.sentence][0]:
-            best[one.sentence] = key, index
-    return [index for _, index in best.values()]

@@ -1,34 +1,29 @@
 """Trains all systems and measures them."""
 
-import platform
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from importlib.metadata import version
 from itertools import chain
 from typing import Any, NamedTuple
-
-import torch
 
 from pyropunct.nets.parser import (
     BiaffineParser,
     WeightedTree,
     as_read,
     attachment_scores,
+    fold_recipe,
     folds_of,
     others_of,
     parse_folds,
+    train_parser,
 )
-from pyropunct.papers.experiment import Experiment, Results, Trained, checksum, loader
-from pyropunct.papers.li_2019.restoration_tables import restoration_results
+from pyropunct.papers.experiment import Experiment, Results, Trained, checksum, loader, of_epochs
 from pyropunct.papers.li_2019.restorers import (
     SYSTEMS,
     Conditions,
     Parses,
     System,
     Treebanks,
-    parser_of,
 )
 from pyropunct.papers.li_2019.results import (
     GOLD,
@@ -39,6 +34,7 @@ from pyropunct.papers.li_2019.results import (
     Runs,
     SystemResult,
     TreebankSize,
+    restoration_results,
 )
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.settings import RestoreSettings
@@ -70,10 +66,9 @@ class RestorationExperiment(Experiment):
         return chain.from_iterable((repr((one.tree, one.surface)), one.conllu()) for one in data)
 
     def _size(self, sentences: Sequence[Sentence]) -> TreebankSize:
-        read = sentences if isinstance(sentences, Treebank) else None
-        path, omitted = (None, ()) if read is None else (read.path, read.omitted)
+        path = sentences.path if isinstance(sentences, Treebank) else None
         words = sum(len(sentence.tree) for sentence in sentences)
-        return TreebankSize(path, checksum(self.texts(sentences)), len(sentences), words, omitted)
+        return TreebankSize(path, checksum(self.texts(sentences)), len(sentences), words)
 
     def results(self) -> Results:
         """The results with each seed."""
@@ -85,17 +80,7 @@ class RestorationExperiment(Experiment):
         )
         parts = {"train": self.train, "dev": self.dev, "test": self.test}
         sizes = {name: self._size(part) for name, part in parts.items() if part is not None}
-        return restoration_results(self.settings, sizes, parsers, systems, _environment())
-
-
-def _environment() -> dict[str, Any]:
-    return {
-        "pyropunct": version("pyropunct"),
-        "torch": torch.__version__,
-        "numpy": version("numpy"),
-        "python": platform.python_version(),
-        "threads": torch.get_num_threads(),
-    }
+        return restoration_results(self.settings, sizes, parsers, systems)
 
 
 class _Source(NamedTuple):
@@ -180,10 +165,19 @@ class Run:
     def _trained_parser(
         self, name: str, train: Sequence[Sentence], dev: Sequence[Sentence] | None, purpose: str
     ) -> Trained[BiaffineParser]:
-        def parser() -> BiaffineParser:
-            return parser_of(train, dev, self.conditions, self.experiment.watch, purpose, marks=self.marks)
+        """A parser whose epoch is chosen by dev; None for the parser of a fold."""
+        recipe, seed, read = self.conditions.parser_recipe, self.conditions.seed, self.conditions.pretrained
+        recipe = fold_recipe(recipe) if dev is None else recipe
 
-        load = loader(BiaffineParser.from_parts, self.conditions.pretrained)
+        def parser() -> BiaffineParser:
+            words = sum(len(sentence.tree) for sentence in train)
+            size = recipe.planned_epochs(words) * words
+            with of_epochs(self.experiment.watch, f"training the parser {purpose}: words", size) as watch:
+                return train_parser(
+                    train, dev, recipe, pretrained=read, marks=self.marks, seed=seed, watch=watch
+                )
+
+        load = loader(BiaffineParser.from_parts, read)
         return self.experiment.trained(self._part(f"marks-{name}" if self.marks else name), parser, load)
 
     def _part(self, name: str) -> str:
@@ -201,15 +195,12 @@ class Run:
         parser, training_seconds = self.parser(share)
         several, gold = self.conditions.trees, [sentence.tree for sentence in self.measured]
         with self.experiment.watch(f"parsing with {share}%: sentences", len(self.words)) as advance:
-            began = time.monotonic()
             parses = parser.parse(self.words, several, seed=self.conditions.seed)
-            seconds = time.monotonic() - began
             best = parses if several == 1 else parser.parse(self.words)
             advance(len(self.words))
         scores = attachment_scores([trees[0].tree for trees in best], gold)
         sentences = len(self.treebanks.share(share))
-        result = ParserResult(share, sentences, scores, training_seconds, seconds, parser.report)
-        return _Source(PREDICTED, parses, result)
+        return _Source(PREDICTED, parses, ParserResult(share, sentences, scores, training_seconds))
 
     def _measured(self, name: str, trained: Trained[Any], sources: Sequence[_Source]) -> SystemResult:
         system = SYSTEMS[name]
@@ -218,21 +209,18 @@ class Run:
         elif system.built_on is not None:
             sources = [sources[0], sources[-1]]
         outcomes = tuple(self._outcome(system, trained.model, source) for source in sources)
-        report = system.report(trained.model)
-        return SystemResult(name, system.title, outcomes, trained.seconds, report)
+        return SystemResult(name, system.title, outcomes, trained.seconds)
 
     def _outcome(self, system: System[Any], model: Any, source: _Source) -> Outcome:
         parser, restored = source.parser, []
         trees = source.name if parser is None else f"{parser.share}%"
-        began = time.monotonic()
         with self.experiment.watch(
             f"restoring, {system.title}, trees: {trees}: sentences", len(self.words)
         ) as advance:
             for surface in system.restore(model, source.parses, self.conditions):
                 restored.append(surface)
                 advance(1)
-        seconds = time.monotonic() - began + (0.0 if parser is None else parser.parsing_seconds)
         values = system.log_prob(model, self.measured, source.parses)
         log_probs = None if values is None else values.double().cpu().numpy()
         gold = [sentence.surface for sentence in self.measured]
-        return Outcome(source.name, parser, restored, gold, seconds, log_probs)
+        return Outcome(source.name, parser, restored, gold, log_probs)

@@ -1,4 +1,4 @@
-"""The compared systems, the parsers whose trees they punctuate, and the recipes of all of them."""
+"""The compared systems, and the recipes of these and of the parsers whose trees they punctuate."""
 
 from abc import ABC, abstractmethod
 from collections import Counter
@@ -15,7 +15,7 @@ from pyropunct.files import texts
 from pyropunct.fitted.recipes import PLAIN, Recipe
 from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.encoder import Encoder
-from pyropunct.nets.parser import BiaffineParser, WeightedTree, fold_recipe, train_parser
+from pyropunct.nets.parser import WeightedTree
 from pyropunct.nets.tagger import SlotTaggerRecipe
 from pyropunct.nets.word_embedding import CachedFeatures
 from pyropunct.papers.experiment import Part, Watch, loader, of_epochs
@@ -136,10 +136,6 @@ class System(ABC, Generic[Model]):
         """(sentences,) natural log p(x | words), averaged over trees; None without probabilities."""
         return None
 
-    def report(self, model: Model) -> Mapping[str, Any]:
-        """What happened in training, in plain JSON types."""
-        return {}
-
 
 class FinalMark(NamedTuple):
     """What the trivial system learns: the most frequent final mark, empty if there is none."""
@@ -199,10 +195,6 @@ class RivalSystem(System[Rival]):
         """log p(x | words)."""
         return model.log_prob(sentences)
 
-    def report(self, model: Rival) -> Mapping[str, Any]:
-        """Its epochs, and which one was chosen."""
-        return model.report
-
 
 @dataclass(frozen=True)
 class TreeSystem(System[Punctuator]):
@@ -248,11 +240,6 @@ class TreeSystem(System[Punctuator]):
         """log sum over T of p(T | words) p(x | T), with the weights of the trees as p(T | words)."""
         return model.log_prob_over_trees(sentences, parses)
 
-    def report(self, model: Punctuator) -> Mapping[str, Any]:
-        """Its epochs, and the direction that was chosen."""
-        parsed = None if model.parsed is None else model.parsed.report
-        return {**model.report, "direction": model.recipe.direction, "parsed_trees": parsed}
-
 
 @dataclass(frozen=True)
 class MixedSystem(TreeSystem):
@@ -268,11 +255,6 @@ class MixedSystem(TreeSystem):
         size = recipe.planned_epochs(words) * words
         with of_epochs(watch, "training the tagger: words", size) as progress:
             return fit_tagger(model, train, dev, recipe, seed=conditions.seed, watch=progress)
-
-    def report(self, model: Punctuator) -> Mapping[str, Any]:
-        """The epochs of the tagger."""
-        assert model.tagger is not None
-        return model.tagger.report
 
 
 def _trained_on(recipe: Recipe, sentences: int) -> int:
@@ -294,30 +276,6 @@ SYSTEMS: Mapping[str, System[Any]] = {
 }
 """The systems by their names on the command line and in folders, in the order of
 `pyropunct.papers.options.RESTORERS`."""
-
-
-# Parsers
-
-
-def parser_of(
-    train: Sequence[Sentence],
-    dev: Sequence[Sentence] | None,
-    conditions: Conditions,
-    watch: Watch,
-    purpose: str,
-    *,
-    marks: bool = False,
-) -> BiaffineParser:
-    """Train a parser, which reads marks if ``marks``.
-
-    :param dev: chooses the epoch; None for the parser of a fold.
-    """
-    recipe = conditions.parser_recipe if dev is not None else fold_recipe(conditions.parser_recipe)
-    words = sum(len(sentence.tree) for sentence in train)
-    size = recipe.planned_epochs(words) * words
-    read, seed = conditions.pretrained, conditions.seed
-    with of_epochs(watch, f"training the parser {purpose}: words", size) as progress:
-        return train_parser(train, dev, recipe, pretrained=read, marks=marks, seed=seed, watch=progress)
 
 
 def final_mark(train: Iterable[Sentence]) -> tuple[str, ...]:

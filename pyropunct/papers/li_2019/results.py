@@ -1,9 +1,10 @@
-"""The results of each parser and of each system."""
+"""The results of each parser and of each system, and the tables of a comparison, with significance."""
 
 import math
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -11,37 +12,28 @@ from numpy.typing import NDArray
 
 from pyropunct.fitted.evaluation import RestorationScores
 from pyropunct.nets.parser import AttachmentScores
-from pyropunct.significance import Totals
-from pyropunct.tables import Column, Value
-from pyropunct.text.marks import Surface, display
-from pyropunct.treebank.preparing import Omission
+from pyropunct.papers.experiment import Results
+from pyropunct.papers.options import RestorationSettings
+from pyropunct.significance import Totals, f1
+from pyropunct.tables import Column, Table, Value
+from pyropunct.text.marks import Surface
 
 GOLD, PREDICTED, NONE = "gold", "predicted", "none"
 """The source of trees: the treebank, a parser, or no source for a system without trees."""
 
 
 class TreebankSize(NamedTuple):
-    """The size of a treebank, with a checksum of its sentences; ``omitted`` were left out."""
+    """The size of a treebank, with a checksum of its sentences."""
 
     path: str | None
     checksum: str
     sentences: int
     words: int
-    omitted: tuple[Omission, ...] = ()
 
     @property
     def slots(self) -> int:
         """n + 1 for each sentence of n words."""
         return self.words + self.sentences
-
-    def to_json(self) -> dict[str, Any]:
-        """A dictionary of plain JSON types."""
-        return {
-            **self._asdict(),
-            "slots": self.slots,
-            "omitted": len(self.omitted),
-            "omissions": [one.to_json() for one in self.omitted],
-        }
 
 
 class ParserResult(NamedTuple):
@@ -49,23 +41,16 @@ class ParserResult(NamedTuple):
 
     :ivar share: the percentage of the training sentences that it was trained on, ``sentences`` their number.
     :ivar scores: of its best trees of the measured sentences.
-    :ivar training_seconds: of training; ``parsing_seconds``, to parse the measured sentences.
-    :ivar report: what happened in training.
+    :ivar training_seconds: of training.
     """
 
     share: int
     sentences: int | None
     scores: AttachmentScores
     training_seconds: float | None
-    parsing_seconds: float
-    report: Mapping[str, Any]
-
-    def to_json(self) -> dict[str, Any]:
-        """A dictionary of plain JSON types."""
-        return {**self._asdict(), "scores": self.scores._asdict(), "report": dict(self.report)}
 
 
-GOLD_TREES = ParserResult(0, None, AttachmentScores(0, 100.0, 100.0, 100.0), None, 0.0, {})
+GOLD_TREES = ParserResult(0, None, AttachmentScores(0, 100.0, 100.0, 100.0), None)
 """A perfect parser."""
 
 
@@ -74,7 +59,6 @@ class Outcome:
 
     :param trees: `GOLD`, `PREDICTED`, or `NONE` for a system without trees.
     :param parser: the parser, if the trees are predicted.
-    :param seconds: the time from words to punctuation; from trees to punctuation if they are gold.
     :param log_probs: (sentences,) log p(x) of the gold punctuation given these trees, or given the words, in
         natural logarithms; None if the system has no probabilities.
     """
@@ -85,10 +69,9 @@ class Outcome:
         parser: ParserResult | None,
         restored: Iterable[Surface],
         gold: Sequence[Surface],
-        seconds: float,
         log_probs: NDArray[np.float64] | None = None,
     ) -> None:
-        self.trees, self.parser, self.seconds, self.log_probs = trees, parser, seconds, log_probs
+        self.trees, self.parser, self.log_probs = trees, parser, log_probs
         self.scores = RestorationScores()
         rows = []
         for pair in zip(restored, gold, strict=True):
@@ -110,16 +93,11 @@ class Outcome:
         return self.scores.edits / self.scores.slots
 
     @property
-    def log_likelihood(self) -> float | None:
-        """The sum of the log-probabilities."""
-        return None if self.log_probs is None else math.fsum(self.log_probs.tolist())
-
-    @property
     def perplexity(self) -> float | None:
         """exp(- log-likelihood per slot), as in section 4 of the paper."""
-        if self.log_likelihood is None:
+        if self.log_probs is None:
             return None
-        return float(np.exp(-self.log_likelihood / self.scores.slots))
+        return float(np.exp(-math.fsum(self.log_probs.tolist()) / self.scores.slots))
 
     @property
     def las(self) -> float | None:
@@ -130,19 +108,9 @@ class Outcome:
 
     def to_json(self) -> dict[str, Any]:
         """A dictionary of plain JSON types."""
-        marks = self.scores.of_marks()
-        return {
-            "trees": self.trees,
-            "share": None if self.parser is None else self.parser.share,
-            "las": self.las,
-            "log_likelihood": self.log_likelihood,
-            "perplexity": self.perplexity,
-            "aed": self.aed,
-            "edits": self.scores.edits,
-            "all_marks": self.scores.overall().to_json(),
-            "marks": [{"mark": display(mark), **score.to_json()} for mark, score in marks.items()],
-            "seconds": self.seconds,
-        }
+        share = None if self.parser is None else self.parser.share
+        numbers = {key: getattr(self, key) for key in ("trees", "las", "perplexity", "aed", "f1")}
+        return {**numbers, "share": share}
 
 
 class SystemResult(NamedTuple):
@@ -150,19 +118,13 @@ class SystemResult(NamedTuple):
 
     :ivar name: on the command line; ``title`` in tables.
     :ivar outcomes: with gold trees and with those of each parser; a single one for a system without trees.
-    :ivar training_seconds: the time of its training, without that of parsers; ``report`` says how it went.
+    :ivar training_seconds: the time of its training, without that of parsers.
     """
 
     name: str
     title: str
     outcomes: tuple[Outcome, ...]
     training_seconds: float
-    report: Mapping[str, Any]
-
-    @property
-    def uses_trees(self) -> bool:
-        """Whether it punctuates trees."""
-        return self.outcomes[0].trees != NONE
 
     def aed_at(self, share: int) -> float:
         """Its average edit distance with the trees of the parser of this share, 0 for gold trees."""
@@ -211,22 +173,122 @@ class Runs(Generic[Result]):
         return numbers if len(numbers) == len(values) else []
 
 
-def over_seeds(column: Column[Result]) -> Column[Runs[Result]]:
-    """The column of the means over seeds, with the mean evidence."""
-    take = column.evidence
+def _over_seeds(
+    key: str, title: str, decimals: int, value: str, evidence: str = "", **test: Any
+) -> Column[Any]:
+    """A column of `Runs`: the mean of the attribute ``value`` over seeds, with the mean of ``evidence``."""
+    of, take = attrgetter(value), attrgetter(evidence) if evidence else None
 
-    def evidence(runs: Runs[Result]) -> Totals | None:
+    def mean_evidence(runs: Runs[Any]) -> Totals | None:
         counts = [] if take is None else [take(result) for result in runs.results]
         known = [np.asarray(one, float) for one in counts if one is not None]
         return np.mean(known, axis=0) if known else None
 
     return Column(
-        column.key,
-        column.title,
-        lambda runs: runs.mean(column.value),
-        column.decimals,
-        spread=lambda runs: runs.spread(column.value),
-        evidence=None if take is None else evidence,
-        statistic=column.statistic,
-        best=column.best,
+        key,
+        title,
+        lambda runs: runs.mean(of),
+        decimals,
+        spread=lambda runs: runs.spread(of),
+        evidence=mean_evidence if evidence else None,
+        **test,
     )
+
+
+def _score(key: str, title: str, trees: str, evidence: str, **test: Any) -> Column[Any]:
+    """The column of a score with gold or with predicted trees."""
+    outcome, title = f"with_{trees}_trees.", f"{title}, {trees} trees"
+    return _over_seeds(f"{key}_{trees}_trees", title, 4, outcome + key, outcome + evidence, **test)
+
+
+SECONDS = _over_seeds("training_seconds", "training seconds", 0, "training_seconds")
+
+COLUMNS: tuple[Column[Runs[SystemResult]], ...] = (
+    *(_score("perplexity", "perplexity", trees, "log_probs") for trees in (GOLD, PREDICTED)),
+    *(_score("aed", "AED", trees, "edits") for trees in (GOLD, PREDICTED)),
+    _score("f1", "micro F1", PREDICTED, "marks", statistic=f1, best=max),
+    SECONDS,
+)
+"""All systems have the same slots, so the tests compare totals instead of averages per slot."""
+
+PARSER_COLUMNS: tuple[Column[Runs[ParserResult]], ...] = (
+    Column("trees", "trees", lambda row: f"parser, {row.first.share}%" if row.first.share else GOLD),
+    Column("sentences", "sentences", attrgetter("first.sentences")),
+    _over_seeds("uas", "UAS", 2, "scores.uas"),
+    _over_seeds("las", "LAS", 2, "scores.las"),
+    _over_seeds("tags", "tags", 2, "scores.upos"),
+    SECONDS,
+)
+
+
+def _edits_of(system: Runs[SystemResult]) -> Column[Runs[ParserResult]]:
+    """The average edit distances of a system with the trees of each row."""
+
+    def aed(row: Runs[ParserResult]) -> Callable[[SystemResult], float]:
+        return lambda result: result.aed_at(row.first.share)
+
+    key, title = f"aed_{system.first.name}", f"AED, {system.first.title}"
+    return Column(key, title, lambda row: system.mean(aed(row)), 4, lambda row: system.spread(aed(row)))
+
+
+def restoration_results(
+    conditions: RestorationSettings,
+    sizes: Mapping[str, TreebankSize],
+    parsers: Sequence[Runs[ParserResult]],
+    systems: Sequence[Runs[SystemResult]],
+) -> Results:
+    """All systems side by side, and with parsers a table of these and of the gold trees.
+
+    :param sizes: of "train", "dev", which decides when training stops, and of "test" if that is measured on.
+    :param parsers: the parsers, the one with most training data last; empty if no system uses trees.
+    :param systems: the systems; like the parsers, each with a result for every seed.
+    """
+    title: Column[Runs[SystemResult]] = Column("title", "system", attrgetter("first.title"))
+    notes, tests = tuple(_notes(conditions, sizes, parsers)), (conditions.permutations, conditions.seed)
+    tables: dict[str, Table[Any]] = {
+        "systems": Table("Comparison", (title, *COLUMNS), systems, notes, None, *tests, _runs)
+    }
+    if parsers:
+        with_each = (one for one in systems if len(one.first.outcomes) == 1 + len(parsers))
+        columns = [*PARSER_COLUMNS, *map(_edits_of, with_each)]
+        tables["parsers"] = Table("Trees", columns, [*parsers, Runs((GOLD_TREES,))])
+    data = {
+        "treebanks": {name: {**size._asdict(), "slots": size.slots} for name, size in sizes.items()},
+        "parsers": [
+            [{**one._asdict(), "scores": one.scores._asdict()} for one in parser.results]
+            for parser in parsers
+        ],
+    }
+    return Results(tables, data)
+
+
+def _notes(
+    conditions: RestorationSettings, sizes: Mapping[str, TreebankSize], parsers: Sequence[Runs[ParserResult]]
+) -> Iterable[str]:
+    *_, (name, measured) = sizes.items()
+    seed, seeds = conditions.seed, conditions.seeds
+    several = f"mean ± standard deviation of the seeds {seed} to {seed + seeds - 1}"
+    yield (
+        f"Trained on {sizes['train'].sentences:,} sentences, measured on {measured.sentences:,} of {name} "
+        f"with {measured.slots:,} slots; {conditions.samples} draws, decoder {conditions.decoder}, "
+        f"{several if seeds > 1 else f'seed {seed}'}."
+    )
+    if name == "dev":
+        yield "Dev also says when training stops, which flatters what is measured on it."
+    if parsers:
+        yield (
+            f"Predicted trees: at most {conditions.trees} for each sentence, by the parser trained on "
+            f"{parsers[-1].first.share}%; the perplexity is that of their mixture."
+        )
+
+
+def _runs(system: Runs[SystemResult]) -> dict[str, Any]:
+    """For programs: the results with each seed and each kind of trees."""
+    runs = [
+        {
+            "outcomes": [outcome.to_json() for outcome in result.outcomes],
+            "training_seconds": result.training_seconds,
+        }
+        for result in system.results
+    ]
+    return {"name": system.first.name, "runs": runs}

@@ -125,7 +125,7 @@ class ParserExperiment(Experiment):
         )
         table = self.table("Parsers", COLUMNS, rows, notes, MARKS_AS_TOKENS, attrgetter("report"))
         sizes = {"train": {"sentences": len(self.train)}, "dev": {"sentences": len(self.dev), "words": words}}
-        return Results({"systems": table}, {**settings.to_json(), **sizes})
+        return Results({"systems": table}, sizes)
 
     def _compile(self) -> None:
         """Parse one sentence, so that compilation is not measured."""

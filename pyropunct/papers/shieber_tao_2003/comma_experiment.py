@@ -92,8 +92,9 @@ class CommaExperiment(Experiment):
     settings_type = CommaSettings
 
     def results(self) -> Results:
-        """A row for each model with gold and parsed constituents, then ``others``; for programs also the best
-        of each column. Raises ValueError without sentences.
+        """A row for each model with gold and parsed constituents, then ``others``.
+
+        :raises ValueError: without sentences.
         """
         rows, settings = [*self._rows(), *self.others], self.settings
         sizes = {
@@ -110,9 +111,7 @@ class CommaExperiment(Experiment):
         )
         baseline = next((result.scores for result in rows if result.name == BASELINE), None)
         table = self.table("Commas", columns(baseline), rows, notes)
-        best = {column.key: table.best(column) for column in table.columns if column.evidence}
-        names = {key: None if row is None else rows[row].name for key, row in best.items()}
-        return Results({"systems": table}, {**settings.to_json(), **sizes, "best": names})
+        return Results({"systems": table}, sizes)
 
     def _rows(self) -> Iterator[CommaResult]:
         models = self.settings.models

@@ -272,7 +272,7 @@ class JointExperiment(Experiment):
             "train": {"sentences": sentences, "lifted_arcs": lifted},
             "dev": {"sentences": other, "words": words},
         }
-        return Results(tables, {**settings.to_json(), **sizes})
+        return Results(tables, sizes)
 
     def _rows(self) -> Iterator[JointResult]:
         names = [one for one in self.settings.systems if one != RESTORATION or self.restoration is not None]

@@ -7,7 +7,6 @@ import numpy as np
 
 from pyropunct.nets.parser import AttachmentScores
 from pyropunct.papers.experiment import Results
-from pyropunct.papers.li_2019.restoration_tables import restoration_results
 from pyropunct.papers.li_2019.restorers import Conditions
 from pyropunct.papers.li_2019.results import (
     GOLD,
@@ -18,6 +17,7 @@ from pyropunct.papers.li_2019.results import (
     Runs,
     SystemResult,
     TreebankSize,
+    restoration_results,
 )
 from pyropunct.text.marks import START, Surface
 
@@ -40,16 +40,16 @@ def outcome(
     """A restoration with so many edits in each sentence, all equally probable if they have a probability."""
     log_probs = None if log_prob is None else np.full(len(edits), log_prob)
     restored = map(surface, edits)
-    return Outcome(trees, parser, restored, [TRUTH] * len(edits), seconds=1.5, log_probs=log_probs)
+    return Outcome(trees, parser, restored, [TRUTH] * len(edits), log_probs=log_probs)
 
 
 def parser(share: int, las: float) -> ParserResult:
     scores = AttachmentScores(SENTENCES * WORDS, uas=las + 5, las=las, upos=95.0)
-    return ParserResult(share, share * 2, scores, 10.0, 0.5, {"epochs": []})
+    return ParserResult(share, share * 2, scores, 10.0)
 
 
 def system(name: str, *outcomes: Outcome, seconds: float = 20.0) -> SystemResult:
-    return SystemResult(name, f"the {name} one", outcomes, seconds, {})
+    return SystemResult(name, f"the {name} one", outcomes, seconds)
 
 
 def comparison(
@@ -66,7 +66,7 @@ def repeated(
     size = TreebankSize("made-up.conllu", "0", SENTENCES, SENTENCES * WORDS)
     of_systems, of_parsers = (tuple(map(Runs, zip(*results, strict=True))) for results in (systems, parsers))
     every = Conditions(seeds=len(systems), **settings)
-    return restoration_results(every, {"train": size, "dev": size}, of_parsers, of_systems, {"threads": 1})
+    return restoration_results(every, {"train": size, "dev": size}, of_parsers, of_systems)
 
 
 def four_systems(seconds: float = 20.0) -> Results:

@@ -7,7 +7,7 @@ import pytest
 from command_line import answer, complaint, printed
 
 from pyropunct.nets.parser import BiaffineParser, train_parser
-from pyropunct.papers.li_2019 import restorers
+from pyropunct.papers.li_2019 import restoration_experiment
 from pyropunct.papers.li_2019.restorers import Conditions
 from pyropunct.papers.shieber_tao_2003 import comma_experiment
 from pyropunct.papers.shieber_tao_2003.models import MODELS
@@ -66,13 +66,13 @@ def test_a_model_of_the_same_sentences_is_trained_once(
         read.add((marks, frozenset(mark for one in train for slot in one.surface for mark in slot)))
         return train_parser(train, *others, marks=marks, **options)
 
-    monkeypatch.setattr(restorers, "train_parser", recorded)
+    monkeypatch.setattr(restoration_experiment, "train_parser", recorded)
     options = ("--models", "3,10", "--samples", 5, "--threads", 1, "--fit", "--out", tmp_path / "out")
     value = answer("compare", "commas", file, file, *options, "--folds", 2)
     names = ["3", "10", "5", "12", "6", "7", "story, gold", "story, parsed"]
     assert [one["model"] for one in value["systems"]] == names
     assert read == {(False, frozenset({START, ",", "."})), (True, frozenset(","))}
-    monkeypatch.setattr(restorers, "train_parser", None)
+    monkeypatch.setattr(restoration_experiment, "train_parser", None)
     assert answer("compare", "commas", file, file, *options, "--folds", 2)["systems"] == value["systems"]
     assert "(folds)" in complaint(BAD_INPUT, "compare", "commas", file, file, *options, "--folds", 3)
     told = complaint(BAD_INPUT, "compare", "commas", file, file, "--fit", "--model", "en")

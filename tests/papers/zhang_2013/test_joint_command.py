@@ -44,7 +44,8 @@ def test_some_systems(small: Path) -> None:
     assert 0 < unified["las"] <= unified["uas"] < 100
     assert crf["las"] is None
     assert set(crf["p"]) == {"middle", "full", "any", "ends"}
-    assert (value["train"]["sentences"], value["dev"]["sentences"], value["beam"]) == (120, 30, 2)
+    assert (value["train"]["sentences"], value["dev"]["sentences"]) == (120, 30)
+    assert value["settings"]["beam"] == 2
 
 
 def test_bad_input_is_told_in_one_line(small: Path, tmp_path: Path) -> None:
