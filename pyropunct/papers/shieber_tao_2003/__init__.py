@@ -8,5 +8,5 @@ All words, all other marks, and a constituency tree over them are given.  Exampl
     train, dev = read_comma_sentences("train.mrg"), read_comma_sentences("dev.mrg")
     system = CommaSystem(train, model="10c")
     scores = CommaScores.of(system.restore(dev), [sentence.commas for sentence in dev])
-    print(scores.f, scores.sentence_accuracy)
+    print(scores.marks.f1, scores.sentence_accuracy)
 """

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
-from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +16,7 @@ from pyropunct.papers.shieber_tao_2003.models import MODELS, CommaSystem
 from pyropunct.papers.shieber_tao_2003.sentences import (
     COMMA,
     CORRECT,
-    GOLD,
-    RESTORED,
-    RIGHT,
+    MARKS,
     CommaResult,
     CommaScores,
     CommaSentence,
@@ -40,9 +37,7 @@ from pyropunct.treebank.tree import Tree
 BASELINE = "1"
 """The model from which reductions of errors are counted."""
 
-ON_PARSED_TREES: Mapping[str, str] = MappingProxyType(
-    {"5": "3", "5t": "3t", "9": "8", "9c": "8c", "12": "10", "12c": "10c"}
-)
+ON_PARSED_TREES: Mapping[str, str] = {"5": "3", "5t": "3t", "9": "8", "9c": "8c", "12": "10", "12c": "10c"}
 """The models with a parser's constituents, and the same model with those of the treebank."""
 
 SEEN, SEEN_IN_TRAINING = "7", "6"
@@ -56,7 +51,7 @@ def columns(baseline: CommaScores | None) -> tuple[Column[CommaResult], ...]:
         return None if baseline is None else result.scores.error_reduction(baseline)
 
     def marks(result: CommaResult) -> NDArray[np.int64]:
-        return result.scores.table[:, (GOLD, RESTORED, RIGHT)]
+        return result.scores.table[:, MARKS]
 
     def correct(result: CommaResult) -> NDArray[np.int64]:
         return result.scores.table[:, CORRECT]
@@ -66,9 +61,9 @@ def columns(baseline: CommaScores | None) -> tuple[Column[CommaResult], ...]:
         Column("model", "model", attrgetter("name")),
         Column("title", "what it looks at", attrgetter("title")),
         Column("trees", "trees", attrgetter("trees")),
-        Column("precision", "P", attrgetter("scores.precision"), 3),
-        Column("recall", "R", attrgetter("scores.recall"), 3),
-        Column("f", "F", attrgetter("scores.f"), 3, evidence=marks, statistic=f1, best=max),
+        Column("precision", "P", attrgetter("scores.marks.precision"), 3),
+        Column("recall", "R", attrgetter("scores.marks.recall"), 3),
+        Column("f", "F", attrgetter("scores.marks.f1"), 3, evidence=marks, statistic=f1, best=max),
         Column("token_accuracy", "tokens", attrgetter("scores.token_accuracy"), 3),
         Column("sentence_accuracy", "sentences", accuracy, 3, evidence=correct, best=max),
         Column("error_reduction", "reduction", reduction, 3),

@@ -38,7 +38,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import add
-from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -175,27 +174,25 @@ class CommaModel:
         return "ec" in self.formula
 
 
-MODELS: Mapping[str, CommaModel] = MappingProxyType(
-    {
-        "1": CommaModel("trigrams", "y'' y' y"),
-        "1t": CommaModel("trigrams, tags", "y'' y' y * Y'' Y' Y"),
-        "2": CommaModel("trigrams, omission penalty", "y'' y' y", omission_penalty=True),
-        "3": CommaModel("ec >= 3", "y'' y' ec>=3 y"),
-        "3b": CommaModel("ec >= 3, dropped first", "ec>=3 y'' y' y"),
-        "3t": CommaModel("ec >= 3, tags", "y'' y' ec>=3 y * Y'' Y' Y"),
-        "4": CommaModel("ec >= 2", "y'' y' ec>=2 y"),
-        "8": CommaModel("ec", "y'' y' y * ec y' y / y"),
-        "8a": CommaModel("ec as a context, dropped first", "ec y'' y' y"),
-        "8b": CommaModel("ec as a context, kept longest", "y'' y' ec y"),
-        "8c": CommaModel("ec, divisor p(y | y')", "y'' y' y * ec y' y / y' y"),
-        "10": CommaModel("ec, tags", "y'' y' y * ec y' y * Y'' Y' Y / y"),
-        "10c": CommaModel("ec, tags, divisor p(y | y')", "y'' y' y * ec y' y * Y'' Y' Y / y' y"),
-        "11s": CommaModel("ec, sc, tags", "y'' y' y * ec y' y * sc y' y * Y'' Y' Y / y / y"),
-        "11c": CommaModel(
-            "ec, sc, tags, divisors p(y | y')", "y'' y' y * ec y' y * sc y' y * Y'' Y' Y / y' y / y' y"
-        ),
-    }
-)
+MODELS: Mapping[str, CommaModel] = {
+    "1": CommaModel("trigrams", "y'' y' y"),
+    "1t": CommaModel("trigrams, tags", "y'' y' y * Y'' Y' Y"),
+    "2": CommaModel("trigrams, omission penalty", "y'' y' y", omission_penalty=True),
+    "3": CommaModel("ec >= 3", "y'' y' ec>=3 y"),
+    "3b": CommaModel("ec >= 3, dropped first", "ec>=3 y'' y' y"),
+    "3t": CommaModel("ec >= 3, tags", "y'' y' ec>=3 y * Y'' Y' Y"),
+    "4": CommaModel("ec >= 2", "y'' y' ec>=2 y"),
+    "8": CommaModel("ec", "y'' y' y * ec y' y / y"),
+    "8a": CommaModel("ec as a context, dropped first", "ec y'' y' y"),
+    "8b": CommaModel("ec as a context, kept longest", "y'' y' ec y"),
+    "8c": CommaModel("ec, divisor p(y | y')", "y'' y' y * ec y' y / y' y"),
+    "10": CommaModel("ec, tags", "y'' y' y * ec y' y * Y'' Y' Y / y"),
+    "10c": CommaModel("ec, tags, divisor p(y | y')", "y'' y' y * ec y' y * Y'' Y' Y / y' y"),
+    "11s": CommaModel("ec, sc, tags", "y'' y' y * ec y' y * sc y' y * Y'' Y' Y / y / y"),
+    "11c": CommaModel(
+        "ec, sc, tags, divisors p(y | y')", "y'' y' y * ec y' y * sc y' y * Y'' Y' Y / y' y / y' y"
+    ),
+}
 """The models with the constituents that they are given, by their names."""
 
 TRIGRAM, SYMBOL = (0, 1, 2), 2

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pyropunct.fitted.evaluation import MarkScore
 from pyropunct.nets.parser import Parser
 from pyropunct.text.lines import NO_SENTENCE, TreebankError, opened, read_lines
 from pyropunct.treebank.phrase_trees import (
@@ -143,6 +144,10 @@ RIGHT, RESTORED, GOLD, DECISIONS, WRONG, CORRECT = range(6)
 and positions with a wrong decision; and 1 for a sentence in which all is right."""
 
 
+MARKS = GOLD, RESTORED, RIGHT
+"""The columns of true, restored and rightly restored commas."""
+
+
 def counts(restored: NDArray[np.bool_], gold: NDArray[np.bool_]) -> NDArray[np.int64]:
     """(6,) the counts of one sentence, from (n + 1,) commas; one before the first word is gold, but not
     decided.
@@ -167,19 +172,9 @@ class CommaScores:
         return cls(np.array([counts(one, other) for one, other in pairs], np.int64).reshape(-1, 6))
 
     @property
-    def precision(self) -> float | None:
-        """The share of restored commas that are right; None if there are none."""
-        return _share(self._total(RIGHT), self._total(RESTORED))
-
-    @property
-    def recall(self) -> float | None:
-        """The share of commas that were restored; None if there are none."""
-        return _share(self._total(RIGHT), self._total(GOLD))
-
-    @property
-    def f(self) -> float | None:
-        """2 P R / (P + R), which is 2 right / (restored + gold); None if there are neither."""
-        return _share(2 * self._total(RIGHT), self._total(RESTORED) + self._total(GOLD))
+    def marks(self) -> MarkScore:
+        """Precision, recall and F1 of commas."""
+        return MarkScore(*map(self._total, MARKS))
 
     @property
     def token_accuracy(self) -> float | None:

@@ -20,7 +20,6 @@ In contexts that were never seen, p(y | h) = p(y | h').
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from math import prod
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -127,7 +126,7 @@ def discounts(counts: Integers) -> Floats:
     return d[np.minimum(counts, LARGEST_DISCOUNTED + 1)]
 
 
-SMOOTHINGS: Mapping[str, type[HistoryLevel]] = MappingProxyType({"witten-bell": WittenBell, "katz": Katz})
+SMOOTHINGS: Mapping[str, type[HistoryLevel]] = {"witten-bell": WittenBell, "katz": Katz}
 
 
 class Backoff:

@@ -12,14 +12,7 @@ from numpy.typing import NDArray
 
 from pyropunct.nets.parser import folds_of, in_order, others_of
 from pyropunct.nets.reader import Counts
-from pyropunct.papers.experiment import (
-    Advance,
-    Experiment,
-    Results,
-    Trained,
-    loader,
-    timed,
-)
+from pyropunct.papers.experiment import Advance, Experiment, Results, Trained, loader, timed
 from pyropunct.papers.options import CASCADED, CRF, RESTORATION, UNIFIED, JointSettings
 from pyropunct.papers.transitions.arc_eager import FULL, MIDDLE, NONE
 from pyropunct.papers.zhang_2013.arc_eager_parser import (
@@ -44,12 +37,13 @@ class SlotReading(NamedTuple):
     """The marks and ends that a system predicts behind the n words of a stream, and the tree.
 
     :ivar heads: the head of each word from 1, 0 for roots; None without trees.
+    :ivar ends: whether a sentence ends behind each word; None if sentences end behind full stops.
     """
 
     marks: Sequence[int]
-    ends: Sequence[bool]
     heads: Sequence[int] | None = None
     relations: Sequence[str] | None = None
+    ends: Sequence[bool] | None = None
 
 
 Reader = Callable[[Sequence[Stream]], list[SlotReading]]
@@ -73,11 +67,12 @@ def mark_counts(readings: Sequence[SlotReading], gold: Sequence[Stream]) -> Numb
 
 def _mark_counts(reading: SlotReading, gold: Stream) -> list[list[int]]:
     found, true = np.array(reading.marks, int), np.array(gold.marks, int)
+    ends = found == FULL if reading.ends is None else np.array(reading.ends, bool)
     pairs = [
         (true == MIDDLE, found == MIDDLE),
         (true == FULL, found == FULL),
         (true != NONE, found != NONE),
-        (np.array(gold.ends[:-1], bool), np.array(reading.ends[:-1], bool)),
+        (np.array(gold.ends[:-1], bool), ends[:-1]),
     ]
     return [[int(there.sum()), int(here.sum()), int((there & here).sum())] for there, here in pairs]
 
@@ -130,14 +125,6 @@ def _tree_column(place: int, key: str) -> Column[JointResult]:
     return Column(key, TREES[key], value, 2, evidence=evidence, best=max)
 
 
-def _shares(result: JointResult) -> dict[str, dict[str, float]]:
-    """The precision, recall and F1 of each of `MARKS`."""
-    counts = {key: result.counts(key) for key in MARKS}
-    return {
-        key: {"precision": one.precision, "recall": one.recall, "f1": one.f1} for key, one in counts.items()
-    }
-
-
 def _share_column(key: str, share: str) -> Column[JointResult]:
     title, of = f"{MARKS[key]} {share[0].upper()}", attrgetter(share)
     return Column(f"{key}_{share}", title, lambda result: of(result.counts(key)), 2)
@@ -164,27 +151,6 @@ ABOVE = Baseline(
 
 
 # Systems
-
-
-def crf_system(crf: MarkCRF) -> Reader:
-    """The marks of a CRF, without trees; ends are behind full stops."""
-    return lambda streams: [_ended(marks) for marks in crf.predict(streams)]
-
-
-def parser_system(parser: ArcEagerParser, crf: MarkCRF | None = None) -> Reader:
-    """The marks and trees of a parser, which may read the marks of a CRF; ends are behind full stops."""
-
-    def read(streams: Sequence[Stream]) -> list[SlotReading]:
-        predicted = None if crf is None else crf.predict(streams)
-        return [_ended(*parsed) for parsed in parser.parse(streams, predicted)]
-
-    return read
-
-
-def _ended(
-    marks: Sequence[int], heads: Sequence[int] | None = None, relations: Sequence[str] | None = None
-) -> SlotReading:
-    return SlotReading(marks, [mark == FULL for mark in marks], heads, relations)
 
 
 def restoration_system(model: Punctuator, settings: JointSettings) -> Reader:
@@ -220,7 +186,7 @@ def _joined(sentences: Sequence[Any]) -> SlotReading:
         relations += sentence.tree.relations
         marks += marks_in(sentence.surface)
         ends += [*[False] * (len(sentence.tree) - 1), True]
-    return SlotReading(marks, ends, heads, relations)
+    return SlotReading(marks, heads, relations, ends)
 
 
 @dataclass(kw_only=True)
@@ -265,7 +231,7 @@ class JointExperiment(Experiment):
             "whichever it is; ends: of sentences inside of streams.  Seconds are of processor time.",
         )
         tables = {
-            "rows": self.table("Running words", COLUMNS, rows, notes, ABOVE, _shares),
+            "rows": self.table("Running words", COLUMNS, rows, notes, ABOVE),
             "precision_and_recall": Table("Precision and recall", SHARES, rows),
         }
         sizes = {
@@ -293,12 +259,15 @@ class JointExperiment(Experiment):
             return self.restoration, None
         if name == UNIFIED:
             parser, seconds = self._parser(name)
-            return parser_system(parser), seconds
+            return lambda streams: [SlotReading(*one) for one in parser.parse(streams)], seconds
         crf, before = self._part(CRF, 1, lambda advance: train_mark_crf(self.train), MarkCRF)
         if name == CRF:
-            return crf_system(crf), before
+            return lambda streams: list(map(SlotReading, crf.predict(streams))), before
         parser, seconds = self._parser(name)
-        return parser_system(parser, crf), before + seconds
+        return (
+            lambda streams: [SlotReading(*one) for one in parser.parse(streams, crf.predict(streams))],
+            before + seconds,
+        )
 
     def _parser(self, name: str) -> Trained[ArcEagerParser]:
         """The parser of a system; one that reads marks is trained on those of CRFs of other streams."""

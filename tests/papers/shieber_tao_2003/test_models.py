@@ -91,8 +91,8 @@ def test_what_constituents_tell_is_restored(smoothing: str) -> None:
     train, dev = told_by_constituents(9, 0), told_by_constituents(9, 1)
     gold = [sentence.commas for sentence in dev]
     found = {name: CommaScores.of(CommaSystem(train, name, smoothing).restore(dev), gold) for name in MODELS}
-    assert found["3"].f == found["3"].sentence_accuracy == 1
-    assert found["8c"].f == 1
+    assert found["3"].marks.f1 == found["3"].sentence_accuracy == 1
+    assert found["8c"].marks.f1 == 1
     assert found["1"].sentence_accuracy < 0.5
 
 
@@ -116,9 +116,9 @@ def test_scores_by_hand() -> None:
     gold = [flags("-,-,-"), flags("---"), flags(",-,")]
     restored = [flags("-,---"), flags("-,-"), flags("--,")]
     found = CommaScores.of(restored, gold)
-    assert found.precision == 2 / 3
-    assert found.recall == 2 / 4
-    assert found.f == 2 * 2 / (3 + 4)
+    assert found.marks.precision == 2 / 3
+    assert found.marks.recall == 2 / 4
+    assert found.marks.f1 == 2 * 2 / (3 + 4)
     assert found.token_accuracy == 6 / 8
     assert found.sentence_accuracy == 0  # the comma before the first word is missed too
     right = CommaScores.of(gold[:1] + restored[1:], gold)
@@ -128,7 +128,8 @@ def test_scores_by_hand() -> None:
 
 def test_scores_of_nothing() -> None:
     nothing = CommaScores.of([], [])
-    assert [nothing.precision, nothing.recall, nothing.f, nothing.token_accuracy] == [None] * 4
+    marks = nothing.marks
+    assert marks.precision is marks.recall is marks.f1 is nothing.token_accuracy is None
     assert nothing.sentence_accuracy is nothing.error_reduction(nothing) is None
     perfect = CommaScores.of([flags("--")], [flags("--")])
     assert perfect.error_reduction(perfect) is None  # there is nothing that could be reduced
