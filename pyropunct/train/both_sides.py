@@ -10,18 +10,20 @@ costs.
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import product
+from itertools import groupby, product
 from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from pyropunct.fitted.fitted_story import FittedStory
 from pyropunct.inference.inside import best_derivation, posterior_pairs
 from pyropunct.inference.problem import Problem
+from pyropunct.models.story import Story
 from pyropunct.text.marks import COMMAS
 from pyropunct.treebank.sentence import Sentence
-from pyropunct.treebank.tree import opens_clause
+from pyropunct.treebank.tree import MAIN_TREEBANK, opens_clause
 from pyropunct.vocabulary import Vocabulary
 
 SHRINKING = 4.0
@@ -35,6 +37,10 @@ RATE = 0.7
 
 MOST = 30.0
 """The greatest cost of a comma on one side, or of commas on both, in training."""
+
+READ, READ_OF_EACH, STEPS = 1000, 200, 2
+"""How many sentences, and of several treebanks of each, are compared with the page after each epoch, and how
+often."""
 
 AROUND, HALVINGS = 30.0, 7
 """How far the costs of a trained story may be changed, and how often this interval is halved."""
@@ -189,3 +195,44 @@ def level(costs: Tensor, gap: Callable[[], Tensor]) -> None:
         best, least = best.where(now.abs() >= least, costs), least.minimum(now.abs())
         low, high = low.where(now > 0, costs), high.where(now <= 0, costs)
     costs.copy_(best)
+
+
+class CommasOfThePage:
+    """What the training sentences show about commas on both sides, and the T' that are compared with it."""
+
+    def __init__(self, train: Sequence[Sentence], vocabulary: Vocabulary) -> None:
+        self._vocabulary, self._page = vocabulary, shown(train)
+        of = sorted(train, key=lambda one: one.tree.treebank)  # which keeps their order
+        parts = {name: list(some) for name, some in groupby(of, lambda one: one.tree.treebank)}
+        most = READ if len(parts) == 1 else READ_OF_EACH
+        self._read = {name: (some, max(1, len(some) // most)) for name, some in parts.items()}
+
+    def take_step(self, model: FittedStory, kappa: float) -> None:
+        """Change the story's costs of commas on one side towards what the middle of sentences shows."""
+        take_step(_costs(model.story), *self._shares(model), kappa)
+
+    def level(self, model: FittedStory) -> None:
+        """Choose the costs of a trained story by its best T': see `level`."""
+        model.story.one_sided = costs = _costs(model.story).clone()
+
+        def gap() -> Tensor:
+            wanted, found = self._shares(model, best=True)
+            return found - wanted
+
+        level(costs, gap)
+        if len(self._read) > 1 and MAIN_TREEBANK not in self._read:  # it stands for unknown languages
+            common, *others = costs.chunk(len(self._vocabulary.treebanks))
+            common.copy_(torch.stack(others).mean(0))
+
+    def _shares(self, model: FittedStory, best: bool = False) -> tuple[Tensor, Tensor]:
+        """The wanted and the found shares of both commas in T', of some sentences."""
+        read = [one for some, every in self._read.values() for one in some[::every]]
+        edges, middles = sprouted(model.problems(read), self._vocabulary, best)
+        middles = {key: self._read[key[0]][1] * count for key, count in middles.items()}
+        wanted = wanted_shares(self._page, middles, self._vocabulary)
+        return wanted, found_shares(edges, self._vocabulary, wanted)
+
+
+def _costs(story: Story) -> Tensor:
+    assert story.one_sided is not None  # because the page decides
+    return story.one_sided

@@ -1,4 +1,4 @@
-"""A sparse optimiser for tens of millions of weights."""
+"""The optimisers of a story; one is sparse, for tens of millions of weights."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -6,10 +6,13 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from pyro.infer.autoguide import AutoGuide
 from torch import Tensor
 
+from pyropunct.fitted.recipes import Recipe
 from pyropunct.inference.compiling import compiled
 from pyropunct.inference.threads import in_threads, parts_of
+from pyropunct.models.story import Story
 
 Array = NDArray[Any]
 
@@ -18,6 +21,34 @@ PLACES_PER_THREAD = 50_000
 
 TINY = 1e-10
 """Added to denominators to avoid division by zero."""
+
+
+def optimisers_of(guide: AutoGuide, story: Story, recipe: Recipe) -> list[torch.optim.Optimizer]:
+    """Adagrad for sparse gradients, Adam for other sites, AdamW for plain parameters."""
+    sparse = _sparse_sites(story, recipe)
+    groups: dict[str, list[torch.nn.Parameter]] = {"sparse": [], "attach": [], "channel": []}
+    for name, parameter in guide.named_parameters():
+        part = "channel" if "channel" in name.split(".") else "attach"
+        groups["sparse" if name.removesuffix("_unconstrained") in sparse else part].append(parameter)
+    rates = {"attach": recipe.learning_rate, "channel": recipe.edit_learning_rate}
+    dense = [{"params": groups[name], "lr": rate} for name, rate in rates.items()]
+    optimisers: list[torch.optim.Optimizer] = [torch.optim.Adam(dense, fused=True)]
+    if groups["sparse"]:
+        optimisers.append(SparseAdagrad(groups["sparse"], recipe.sparse_learning_rate))
+    if plain := list(story.parameters()):
+        group = {"params": plain, "lr": recipe.network_learning_rate}
+        weight_decay = recipe.network_weight_decay
+        optimisers.append(torch.optim.AdamW([group], weight_decay=weight_decay, fused=True))
+    for optimiser in optimisers:
+        for group in optimiser.param_groups:
+            group["initial_lr"] = group["lr"]
+    return optimisers
+
+
+def _sparse_sites(story: Story, recipe: Recipe) -> set[str]:
+    if recipe.optimiser != "adagrad" or recipe.guide == "normal":
+        return set()
+    return {f"attach.{name}" for name in story.attach.make_sparse()}
 
 
 class SparseAdagrad(torch.optim.Optimizer):

@@ -5,7 +5,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import groupby
 from math import ceil, isfinite, nan
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
@@ -32,10 +31,9 @@ from pyropunct.models.syntax import HeadOutward
 from pyropunct.models.trees import TreeBatch, join_surfaces
 from pyropunct.nets.trainer import Trainer, strange
 from pyropunct.punctuator import Punctuator
-from pyropunct.train.both_sides import found_shares, level, shown, sprouted, take_step, wanted_shares
-from pyropunct.train.optimisers import SparseAdagrad
+from pyropunct.train.both_sides import STEPS, CommasOfThePage
+from pyropunct.train.optimisers import optimisers_of
 from pyropunct.treebank.sentence import Sentence
-from pyropunct.treebank.tree import MAIN_TREEBANK
 from pyropunct.vocabulary import Vocabulary
 
 HELD_OUT = 10
@@ -46,10 +44,6 @@ CHECKED = 5
 
 LARGE_BATCH = 500
 """The number of sentences whose contexts the attach model looks up together."""
-
-READ, READ_OF_EACH, STEPS = 1000, 200, 2
-"""How many sentences, and of several treebanks of each, are compared with the page after each epoch, and how
-often."""
 
 NAMED = 3
 """The most sentences that are named where training diverges."""
@@ -134,17 +128,14 @@ class Training(Trainer):
         self.guide = self._make_guide()
         self.story.to(self.device)
         self.guide.to(self.device)
-        self.optimisers = self._make_optimisers()
+        self.optimisers = optimisers_of(self.guide, self.story, self.recipe)
         self.elbo = tree_elbo(self.story, self.guide, *self.batch([0]))
         self._current = self._blank()
         self._settle(self._current)  # at the start, since not all sites of a foreign variant can be kept
         self._best: Sequence[dict[str, Tensor]] = ()
         self._checked = False
-        self._page = {} if self.story.one_sided is None else shown(self.train)
-        of = sorted(self.train, key=lambda one: one.tree.treebank)  # which keeps their order
-        parts = {name: list(some) for name, some in groupby(of, lambda one: one.tree.treebank)}
-        most = READ if len(parts) == 1 else READ_OF_EACH
-        self._read = {name: (some, max(1, len(some) // most)) for name, some in parts.items()}
+        page_decides = self.story.one_sided is not None and self.recipe.economy_weight
+        self._commas = CommasOfThePage(self.train, self.vocabulary) if page_decides else None
 
     def _check_variants(self) -> None:
         """Reject variants that break the rules of the story, before spending time on them."""
@@ -188,32 +179,6 @@ class Training(Trainer):
         contexts = [self.story.attach.contexts(trees, views) for trees, views in self._parts()]
         known = [part for part in contexts if part is not None]
         return join_contexts(known) if len(known) == len(contexts) else None
-
-    def _make_optimisers(self) -> list[torch.optim.Optimizer]:
-        """Adagrad for sparse gradients, Adam for other sites, AdamW for plain parameters."""
-        recipe, sparse = self.recipe, self._sparse_sites()
-        groups: dict[str, list[torch.nn.Parameter]] = {"sparse": [], "attach": [], "channel": []}
-        for name, parameter in self.guide.named_parameters():
-            part = "channel" if "channel" in name.split(".") else "attach"
-            groups["sparse" if name.removesuffix("_unconstrained") in sparse else part].append(parameter)
-        rates = {"attach": recipe.learning_rate, "channel": recipe.edit_learning_rate}
-        dense = [{"params": groups[name], "lr": rate} for name, rate in rates.items()]
-        optimisers: list[torch.optim.Optimizer] = [torch.optim.Adam(dense, fused=True)]
-        if groups["sparse"]:
-            optimisers.append(SparseAdagrad(groups["sparse"], recipe.sparse_learning_rate))
-        if plain := list(self.story.parameters()):
-            group = {"params": plain, "lr": recipe.network_learning_rate}
-            weight_decay = recipe.network_weight_decay
-            optimisers.append(torch.optim.AdamW([group], weight_decay=weight_decay, fused=True))
-        for optimiser in optimisers:
-            for group in optimiser.param_groups:
-                group["initial_lr"] = group["lr"]
-        return optimisers
-
-    def _sparse_sites(self) -> set[str]:
-        if self.recipe.optimiser != "adagrad" or self.recipe.guide == "normal":
-            return set()
-        return {f"attach.{name}" for name in self.story.attach.make_sparse()}
 
     @property
     def perplexity(self) -> float:
@@ -260,28 +225,11 @@ class Training(Trainer):
             raise self._diverged(f"on dev, {error}") from error
         if not isfinite(perplexity):
             raise self._diverged(f"at its end, the perplexity of dev is {perplexity}")
-        if self.story.one_sided is not None and self.recipe.economy_weight:
-            self._let_the_page_decide(self.story.one_sided)
+        if self._commas is not None:
+            for _ in range(STEPS):
+                self._settle(self._current)
+                self._commas.take_step(self._punctuator(self._current), self.recipe.economy_weight)
         return Perplexity(perplexity)
-
-    def _let_the_page_decide(self, costs: Tensor) -> None:
-        """Change the costs of commas on one side towards what the middle of sentences shows."""
-        for _ in range(STEPS):
-            self._settle(self._current)
-            wanted, found = self._shares(self._punctuator(self._current))
-            take_step(costs, wanted, found, self.recipe.economy_weight)
-
-    def _shares(self, model: Punctuator, best: bool = False) -> tuple[Tensor, Tensor]:
-        """The shares of both commas in T' in the middle of some sentences, and at their edges."""
-        read = [one for some, every in self._read.values() for one in some[::every]]
-        edges, middles = sprouted(model.problems(read), self.vocabulary, best)
-        middles = {key: self._read[key[0]][1] * count for key, count in middles.items()}
-        wanted = wanted_shares(self._page, middles, self.vocabulary)
-        return wanted, found_shares(edges, self.vocabulary, wanted)
-
-    def _gap(self, model: Punctuator) -> Tensor:
-        wanted, found = self._shares(model, best=True)
-        return found - wanted
 
     def perplexity_of(self, model: Punctuator) -> float:
         """The perplexity per slot of dev."""
@@ -344,12 +292,8 @@ class Training(Trainer):
         story = self._blank()
         settle_story(story, *(self._best or self._weights()))
         model = self._punctuator(story.to(self.device))
-        if story.one_sided is not None and self.recipe.economy_weight:
-            story.one_sided = story.one_sided.clone()
-            level(story.one_sided, lambda: self._gap(model))
-            if len(self._read) > 1 and MAIN_TREEBANK not in self._read:  # it stands for unknown languages
-                common, *others = story.one_sided.chunk(len(self.vocabulary.treebanks))
-                common.copy_(torch.stack(others).mean(0))
+        if self._commas is not None:
+            self._commas.level(model)
         return model
 
     def _punctuator(self, story: Story) -> Punctuator:
