@@ -8,7 +8,7 @@ import click
 
 from pyropunct.cli import console
 from pyropunct.cli.command import command
-from pyropunct.cli.loading import SVG, TreebankUse, check_output, for_treebank, tell_language, write_output
+from pyropunct.cli.loading import SVG, TreebankUse, check_output, for_treebank, write_output
 from pyropunct.cli.progress import sentence_bar
 from pyropunct.cli.report import Examples, TableFormat
 from pyropunct.errors import UserError
@@ -67,7 +67,7 @@ def rules(
     sentences = None if treebank is None else list(treebank)
     about = {"file": file, **({} if treebank is None else console.plain_omissions(treebank.omitted))}
     for name, model in loaded.items():
-        tell_language(name, model, file or "", sentences or ())
+        console.tell_language(name, model, file or "", sentences or ())
     [(name, one), *others] = loaded.items()
     if others:
         several = {name: _learned(name, model, sentences, settings, False) for name, model in loaded.items()}
@@ -178,7 +178,7 @@ def relations(
     for file in files:
         punctuator, treebank = for_treebank(loaded, use.read(file, tell=True))
         sentences = list(treebank)
-        tell_language(model, punctuator, file, sentences)
+        console.tell_language(model, punctuator, file, sentences)
         with sentence_bar("relations", len(sentences)) as advance:
             learned = relation_punctemes(punctuator, sentences, least=least, advance=advance)
         if plot is not None:

@@ -4,7 +4,6 @@ import gc
 import io
 import re
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple, TextIO
 
 from pyropunct.cli import console
-from pyropunct.cli.console import tell_duplicates, tell_malformed
 from pyropunct.cli.progress import reading_bar, shows_bars
 from pyropunct.errors import UserError
 from pyropunct.files import model_there, real, written_whole
@@ -20,10 +18,8 @@ from pyropunct.limits import Help, Placeholder, Range, Seed
 from pyropunct.text.lines import TreebankError
 
 if TYPE_CHECKING:
-    from pyropunct.fitted.fitted_story import FittedStory
     from pyropunct.punctuator import Punctuator
     from pyropunct.treebank.reading import Treebank
-    from pyropunct.treebank.sentence import Sentence
 
 # Modules that need torch are imported inside the functions, so that --help answers at once.
 
@@ -216,29 +212,11 @@ def read_file(
 
     with reading_bar(path) as progress:
         treebank = read_treebank(path, progress=progress, skip_bad=skip_bad, need_sentences=need_sentences)
-    tell_malformed(treebank)
-    tell_duplicates(treebank)
+    console.tell_malformed(treebank)
+    console.tell_duplicates(treebank)
     if tell:
         console.tell_omitted(treebank.path, treebank.omitted)
     return treebank
-
-
-COMMONEST, LEAST_KNOWN = 50, 0.4
-"""A model that knows fewer of the commonest words of a treebank is of another language: with models and
-treebanks of eleven languages, those of one language know 62 to 100 %, English and the others 0 to 24 %."""
-
-
-def tell_language(name: str, model: "FittedStory", file: str, sentences: "Iterable[Sentence]") -> None:
-    """Warn if a treebank seems to be of another language than a model; small ones are not judged."""
-    words = Counter(form.lower() for sentence in sentences for form in sentence.tree.forms)
-    commonest = [word for word, _ in words.most_common(COMMONEST)]
-    known = len(set(model.vocabulary.forms).intersection(commonest))
-    judged = len(commonest) == COMMONEST and len(model.vocabulary.forms) > 4 * COMMONEST
-    if judged and known < LEAST_KNOWN * COMMONEST:
-        console.tell(
-            f"pyropunct: {name} knows {known} of the {COMMONEST} commonest words of {file}: "
-            "its language seems to be another one, and then its numbers mean nothing"
-        )
 
 
 def check_device(device: str) -> None:

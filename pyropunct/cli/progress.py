@@ -24,11 +24,9 @@ SILENCE = 30.0
 """The same for both, in trainings: after these seconds a line says how far a step is."""
 
 
-@contextmanager
-def reading_bar(path: str) -> Iterator[Callable[[int, int], None]]:
+def reading_bar(path: str) -> "AbstractContextManager[Callable[[int, int], None]]":
     """The progress of reading a file; yields what `read_treebank` takes as ``progress``."""
-    with _share_bar(f"reading {visible(path)}") as show:
-        yield show
+    return _share_bar(f"reading {visible(path)}")
 
 
 @contextmanager

@@ -25,14 +25,12 @@ from pyropunct.treebank.sentence import Sentence
 Restore = Callable[[Sequence[Source]], Iterator[Restored]]
 Found = TypeVar("Found")
 
-
 FEW_LETTERS, MANY_WORDS = 100, 5000
 """Nothing is said of the language of fewer letters, by a model that knows fewer words, or by one of several
 languages, which knows few words of each."""
 
 LONGEST_UNSPACED, SHOWN = 10, 12
 """The most characters of a word in a script without spaces, and those that are shown of a longer one."""
-
 
 Reject = Callable[[TreebankError], None]
 """Takes what is wrong with a line or a sentence."""
@@ -115,11 +113,8 @@ def text_work(
                 if result is None:
                     shown.leave(item)
                 else:
-                    if (
-                        few_draws
-                        and result.effective_draws is not None
-                        and result.effective_draws < few_draws
-                    ):
+                    draws = result.effective_draws if few_draws else None
+                    if draws is not None and draws < few_draws:
                         doubtful, first = doubtful + 1, first or result
                     shown.add(item, result)
         assert items is not None  # as there is a stretch, if only an empty one
@@ -150,16 +145,15 @@ class Items:
         after: "Items | None" = None,
     ) -> None:
         self._name, self._reject, self._places = part.name, reject, part.lines
-        self._quiet, self._cut = quiet or reject is not None, reject is not None
+        self._quiet, self._cut = quiet, False
         self.omitted: list[Omission] = []
-        unspaced = model.conventions.spacing.counts.get((UNSPACED_WORD, UNSPACED_WORD))
-        self._told_unspaced = reject is not None or unspaced is None
+        self._told_unspaced = (UNSPACED_WORD, UNSPACED_WORD) not in model.conventions.spacing.counts
         self.failed = self._letters = self._strange = self._unforced = self._code = 0
         if after is not None:
             self.omitted, self.failed, self._code = after.omitted, after.failed, after._code
-        self._known, self._is_judged = model.known_words, len(model.vocabulary.treebanks) == 1
-        self._common = model.meant
-        tolerant = reject is not None
+        self._known = model.known_words
+        self._is_judged = len(model.vocabulary.treebanks) == 1 and len(self._known) >= MANY_WORDS
+        self._common, tolerant = model.meant, reject is not None
         self._items: Iterable[Item]
         self._lines: AtHand
         if restorer is not None:
@@ -181,11 +175,11 @@ class Items:
                     problem = f"omitted: {item.reason}"
                     self._reject(TreebankError(self._name, problem, item.line, item.identifier))
             elif isinstance(item, BadLine):
-                if (bad := item.problem) is not None and self._places and bad.line is not None:
-                    bad = TreebankError(self._name, bad.problem, self._place(bad.line))
-                if bad is not None:
+                if (bad := item.problem) is not None:
+                    if self._places and bad.line is not None:
+                        bad = TreebankError(self._name, bad.problem, self._place(bad.line))
                     self._fail(bad)
-            else:
+            elif self._reject is None:
                 self._report(item)
             yield item
 
@@ -201,7 +195,8 @@ class Items:
         :param force: lines in another language can be used.
         """
         for chunk in chunks(self, self._lines):
-            if not force and self._is_foreign():
+            is_foreign = 2 * self._strange > self._letters >= FEW_LETTERS
+            if not force and is_foreign and self._is_judged:
                 self._unforced += sum(isinstance(item, RawSentence) for item in chunk)
                 yield from ((item, None) for item in chunk)
                 continue
@@ -211,16 +206,18 @@ class Items:
                 if isinstance(item, Omission | BadLine):
                     yield item, None
                 elif isinstance(result := next(results), Exception):
-                    kind = "" if isinstance(result, UserError) else f"{type(result).__name__}: "
-                    what = f"{kind}{result}"
-                    self._fail(result if isinstance(result, TreebankError) else self._problem(item, what))
+                    self._fail(self._problem(item, result))
                     yield item, None
                 else:
                     yield item, result
             advance()
 
-    def _problem(self, source: Source, what: str) -> TreebankError:
+    def _problem(self, source: Source, what: str | Exception) -> TreebankError:
         """What is to be said of a sentence, with its place."""
+        if isinstance(what, TreebankError):
+            return what
+        if isinstance(what, Exception):
+            what = str(what) if isinstance(what, UserError) else f"{type(what).__name__}: {what}"
         if isinstance(source, RawSentence):
             return TreebankError(self._name, what, self._place(source.line))
         return TreebankError(self._name, what, source.layout.block.first_line, source.identifier)
@@ -249,11 +246,6 @@ class Items:
             parts = f"{len(item.words)} words; lines of more than {LONGEST_WHOLE} are parsed in parts"
             self._tell(item, f"{parts} (is each sentence on a line of its own?)")
             self._cut = True
-
-    def _is_foreign(self) -> bool:
-        """Whether the text so far seems to be in another language than the model's."""
-        enough = self._letters >= FEW_LETTERS and len(self._known) >= MANY_WORDS
-        return self._is_judged and enough and 2 * self._strange > self._letters and self._reject is None
 
     def _long_line(self, line: RawSentence) -> None:
         """Report on a line that is too long for a sentence."""

@@ -15,7 +15,6 @@ from pyropunct.cli.loading import (
     SentenceId,
     check_output,
     refuse,
-    tell_language,
     text_output,
 )
 from pyropunct.cli.progress import stream_bar
@@ -95,7 +94,7 @@ def underlying(
     punctuator, treebank = use.load_for(model, file, need_sentences=format != "conllu" and not listed)
     items = in_order(treebank, sentence, format)
     sentences = usable(items)
-    tell_language(model, punctuator, file, sentences)
+    console.tell_language(model, punctuator, file, sentences)
     if listed:
         maintainer_report(punctuator, treebank, items, least).show(format)
         return

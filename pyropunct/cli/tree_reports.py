@@ -28,7 +28,7 @@ from pyropunct.tasks.explain.proposals import (
 from pyropunct.tasks.explain.tree_text import ENTRIES, bracketed, puncteme_entries
 from pyropunct.text.conventions import Conventions
 from pyropunct.text.marks import display, displayed
-from pyropunct.treebank.conllu_block import DEPREL, FORM, HEAD, MISC, Block
+from pyropunct.treebank.conllu_block import DEPREL, FORM, HEAD, MISC
 from pyropunct.treebank.preparing import Omission
 from pyropunct.treebank.reading import Treebank
 from pyropunct.treebank.sentence import Sentence, part_of
@@ -182,10 +182,18 @@ EXAMPLES = 10
 OF_HABITS = 2
 """The same for what a treebank does as a rule, against the guidelines."""
 
-PLACE = ("file", "line", "sentence", "token", "mark")
 HEADS = tuple(place + part for place in ("head", "proposed") for part in ("", "_form", "_relation"))
-ABOUT = (*PLACE, *HEADS, "probability", "rule", "before", "text", "after", "pattern")
+ABOUT = ("file", "line", "sentence", "token", "mark", *HEADS)
+ABOUT += ("probability", "rule", "before", "text", "after", "pattern")
 """The columns of a report on heads and annotation."""
+
+PLACE = "{file}:{line}: {sentence}: token {token}: "
+ODD = PLACE + "{before} ⟦{text}⟧ {after}"
+BETTER = PLACE + (
+    "{before}⟦{text}⟧{after}: hangs on {head} {head_form}, {head_relation}, "
+    "better on {proposed} {proposed_form}, {proposed_relation} ({probability:.2f})"
+)
+"""A row for people."""
 
 
 def maintainer_report(
@@ -203,8 +211,8 @@ def maintainer_report(
     heads = _grouped(found, lambda one: f"{one.sentence.layout.form(one.mark)} : {one.rule}")
     odd = _grouped(findings(items), lambda one: one.what)
     usual = _grouped(habits(looked, convention), lambda one: one.what)
-    rows = [Row(_head_row(one)) for group in heads.values() for one in group]
-    rows += [Row(_finding_row(one)) for group in (*usual.values(), *odd.values()) for one in group]
+    every: list[Sequence[Proposal | Finding]] = [*heads.values(), *usual.values(), *odd.values()]
+    rows = [Row(_cells(one)) for group in every for one in group]
     told = (
         *(_group("mark", *one, OF_HABITS) for one in usual.items()),
         *(_group("mark", *one) for one in heads.items()),
@@ -232,44 +240,22 @@ def _group(noun: str, title: str, group: Sequence[Proposal | Finding], most: int
     for one in group:
         if isinstance(one, Finding) and len(lines) > most:
             return "\n".join([*lines, f"and {len(group) - most} more (--format tsv has all)"])
-        lines.append(_line(one))
+        shape = ODD if isinstance(one, Finding) else BETTER
+        lines.append(shape.format_map(dict(zip(ABOUT, _cells(one), strict=True))))
     return "\n".join(lines)
 
 
-def _line(one: Proposal | Finding) -> str:
-    """Where it is, and what is better."""
-    before, text, after = one.context
+def _cells(one: Proposal | Finding) -> tuple[Any, ...]:
+    """The row of a proposal, or of a finding, which has no other head."""
+    last: tuple[Any, ...]
     if isinstance(one, Finding):
-        return f"{_place(one.block, one.token)}: {before} ⟦{text}⟧ {after}"
-    form, relation = one.sentence.layout.form, one.relation
-    return (
-        f"{_place(one.sentence.layout.block, one.mark)}: {before}⟦{text}⟧{after}: "
-        f"hangs on {one.head} {form(one.head)}, {relation(one.head)}, "
-        f"better on {one.proposed} {form(one.proposed)}, {relation(one.proposed)} "
-        f"({one.probability:.2f})"
-    )
-
-
-def _place(block: Block, token: int) -> str:
-    return f"{block.path}:{block.line_of(token)}: {block.identifier}: token {token}"
-
-
-def _head_row(one: Proposal) -> tuple[Any, ...]:
-    """The row of a proposal."""
-    layout = one.sentence.layout
-    heads = (
-        cell for head in (one.head, one.proposed) for cell in (head, layout.form(head), one.relation(head))
-    )
-    return *_cells(layout.block, one.mark), *heads, one.probability, str(one.rule), *one.context, one.pattern
-
-
-def _finding_row(one: Finding) -> tuple[Any, ...]:
-    """The row of a finding, which has no other head."""
-    columns = one.block.tokens[one.token - 1].columns
-    head = columns[HEAD], "", columns[DEPREL], *[""] * 4
-    return *_cells(one.block, one.token), *head, one.what, *one.context, ""
-
-
-def _cells(block: Block, token: int) -> tuple[Any, ...]:
+        block, token = one.block, one.token
+        columns = block.tokens[token - 1].columns
+        last = (columns[HEAD], "", columns[DEPREL], *[""] * 4, one.what, *one.context, "")
+    else:
+        layout, token, both = one.sentence.layout, one.mark, (one.head, one.proposed)
+        block = layout.block
+        heads = (cell for head in both for cell in (head, layout.form(head), one.relation(head)))
+        last = (*heads, one.probability, str(one.rule), *one.context, one.pattern)
     form = block.tokens[token - 1].columns[FORM]
-    return block.path, block.line_of(token), block.identifier, token, form
+    return block.path, block.line_of(token), block.identifier, token, form, *last

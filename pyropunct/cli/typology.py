@@ -98,7 +98,7 @@ def typology(
     else:
         counts = {}
         loaded: dict[str, Punctuator] = {}
-        for column, (name, file) in (_pages(models) if page else _columns(models)).items():
+        for column, (name, file) in _columns(models, page).items():
             files[column] = file
             if name and name not in loaded:
                 loaded[name] = use.load(name)
@@ -119,7 +119,10 @@ def typology(
     if examples:
         report.give(found)
     if plot is not None:
-        _draw(plot, kept, shown if match is not None else _not_sparse(shown), panels)
+        from pyropunct.figures.plots import panels_svg, typology_svg
+
+        drawn = shown if match is not None else _not_sparse(shown)
+        write_output(plot, (panels_svg if panels else typology_svg)(kept, drawn))
     report.show(format)
 
 
@@ -144,42 +147,28 @@ def _of_model(
     return compared, dict.fromkeys((ALL, *model.languages), of_marks)
 
 
-def _columns(given: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """The model and the treebank of each column, by its name."""
-    groups: list[list[str]] = []
+def _columns(given: Sequence[str], page: bool) -> dict[str, tuple[str, str]]:
+    """The model, "" for ``page``, and the treebank of each column, by its name."""
+    groups: list[list[str]] = [[""]] if page else []
     for place in given:
-        if not groups or place_of(place).suffix == MODEL_SUFFIX:
+        is_model = place_of(place).suffix == MODEL_SUFFIX
+        if page and is_model:
+            raise click.UsageError(f"--page needs no model: leave out {place}")
+        if is_model or not groups:
             groups.append([place])
         else:
             groups[-1].append(place)
-    places = list[tuple[str, str, str]]()
+    found: dict[str, tuple[str, str]] = {}
     for model, *files in groups:
         if not files:
             raise click.UsageError(f"each MODEL needs a FILE behind it: {model} has none")
-        alone = Path(model).name.removesuffix(MODEL_SUFFIX) if len(files) == 1 else None
-        places += ((alone or _stem(file), model, file) for file in files)
-    return _by_name(places)
-
-
-def _pages(files: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """The treebank of each column, by its name, and no model."""
-    if models := [file for file in files if place_of(file).suffix == MODEL_SUFFIX]:
-        raise click.UsageError(f"--page needs no model: leave out {models[0]}")
-    return _by_name([(_stem(file), "", file) for file in files])
-
-
-def _stem(file: str) -> str:
-    """The name of a treebank: fi_tdt for fi_tdt-ud-train.conllu."""
-    return Path(file).stem.partition("-ud-")[0]
-
-
-def _by_name(places: Sequence[tuple[str, str, str]]) -> dict[str, tuple[str, str]]:
-    """Models and files by the names of their columns."""
-    found: dict[str, tuple[str, str]] = {}
-    for name, model, file in places:
-        if name in found:
-            raise click.UsageError(f"two languages have the same name, {name}: rename a file")
-        found[name] = model, file
+        for file in files:
+            treebank = Path(file).stem.partition("-ud-")[0]  # fi_tdt for fi_tdt-ud-train.conllu
+            alone = model and len(files) == 1
+            name = Path(model).name.removesuffix(MODEL_SUFFIX) if alone else treebank
+            if name in found:
+                raise click.UsageError(f"two languages have the same name, {name}: rename a file")
+            found[name] = model, file
     return found
 
 
@@ -217,9 +206,3 @@ def _not_sparse(rows: "Sequence[Comparison]") -> "list[Comparison]":
             "half of the languages have (--match . draws them)"
         )
     return kept
-
-
-def _draw(plot: str, columns: Sequence[str], rows: "Sequence[Comparison]", panels: bool) -> None:
-    from pyropunct.figures.plots import panels_svg, typology_svg
-
-    write_output(plot, (panels_svg if panels else typology_svg)(columns, rows))

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from command_line import answer, invoke, printed
 
-from pyropunct.cli.loading import tell_language
+from pyropunct.cli.console import tell_language
 from pyropunct.cli.report import Report, Row
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.punctuator import Punctuator
