@@ -1,70 +1,108 @@
-"""What could take the channel's place: dev perplexity with and without the channel, for several settings.
+"""What the channel is worth: the perplexity without and with it, for models that explain more or less.
 
-    python benchmarks/channel_worth.py TRAIN.conllu DEV.conllu [--only "no slip;flanking pairs"] [--every 3]
+    python benchmarks/channel_worth.py TRAIN.conllu DEV.conllu [--only "default"] [--every 6] [--seeds 3]
 
-Each setting takes away something that explains surface strings without the channel, and prints a row of a
-Markdown table: the perplexity of attach only, of the full model, and their difference.
+Each row changes the default recipe, and is a mean over seeds, for which the first difference has its standard
+deviation.  A sentence is *impossible* for a system that needs a slip to write it.  The last columns compare
+the systems on the sentences that both can write without a slip: nats a sentence, and p of a paired
+permutation of sentences, whose log probabilities are means over seeds.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from statistics import mean, stdev
+from typing import Any, NamedTuple
 from unittest.mock import patch
 
+import torch
+from torch import Tensor
 from trials import begin, parser
 
-from pyropunct import Recipe, fit
+from pyropunct import Recipe, Sentence, fit
 from pyropunct.fitted.recipes import PAPER_FAMILIES, PLAIN, RECIPES
+from pyropunct.significance import permutation_test
 from pyropunct.text.marks import Surface
 from pyropunct.treebank.orthography import DELIMITING
 from pyropunct.treebank.tree import Tree
 from pyropunct.vocabulary import Vocabulary, build_vocabulary
 
-PAPER, SLIP, PAIRS = "the paper's families", "no slip", "flanking pairs"
+NO_SLIP = {"slip_mean": -20.0, "slip_scale": 0.01}
 BOTH = "delimiting marks on both sides"
-CHANGES: dict[str, dict[str, Any]] = {
-    SLIP: {"slip_mean": RECIPES["paper"].slip_mean, "slip_scale": RECIPES["paper"].slip_scale},
-    PAIRS: {"flanking": True},
-    PAPER: {"families": PAPER_FAMILIES},
-    BOTH: {},
-}
-"""The parts of the model that a row lacks, as settings of the recipe; `BOTH` is one of the vocabulary."""
 
-SETTINGS: dict[str, tuple[str, ...]] = {
-    "default": (),
-    **{name: (name,) for name in CHANGES},
-    "no slip, flanking pairs": (SLIP, PAIRS),
-    "all three": (SLIP, PAIRS, PAPER),
+SETTINGS: dict[str, Recipe] = {
+    "default": Recipe(**PLAIN),
+    "flanking pairs": Recipe(**PLAIN, flanking=True),
+    BOTH: Recipe(**PLAIN),
+    "no slip, e^-20": Recipe(**PLAIN, **NO_SLIP),
+    "no slip, e^-100": Recipe(**PLAIN, **{**NO_SLIP, "slip_mean": -100.0}),
+    "no slip, flanking pairs": Recipe(**PLAIN, **NO_SLIP, flanking=True),
+    "the same, the paper's families": Recipe(**PLAIN, **NO_SLIP, flanking=True, families=PAPER_FAMILIES),
+    "the same, symmetry alone": Recipe(**PLAIN, **NO_SLIP, flanking=True, families=PAPER_FAMILIES[:1]),
+    "the paper's recipe": RECIPES["paper"],
 }
-"""The parts that each row lacks."""
+"""The recipe of each row; `BOTH` changes the vocabulary too."""
 
 SEPARATED = ("conj", "cc", "list", "root")
 """Relations whose constituents may have a delimiting mark on one side."""
 
 
+class System(NamedTuple):
+    """What one seed has found: the perplexity, and (sentences,) log p(x | T) without a slip."""
+
+    perplexity: float
+    log_probs: Tensor
+
+
 def main() -> None:
-    made = parser(__doc__, "left")
-    made.add_argument("--only", default=";".join(SETTINGS), help="settings, separated by semicolons")
+    made = parser(__doc__, "right")
+    made.add_argument("--only", default=";".join(SETTINGS), help="rows, separated by semicolons")
     made.add_argument("--every", metavar="N", type=int, default=1, help="train on every N-th sentence alone")
-    made.add_argument("--recipe", default="default", choices=RECIPES)
+    made.add_argument("--seeds", type=int, default=3)
     options = made.parse_args()
     train, dev = begin(options)
     train = train[:: options.every]
-    print(f"{len(train):,} sentences\n\n| | attach only | full | difference |\n|---|---|---|---|", flush=True)
+    print(
+        f"{len(train):,} sentences, {options.seeds} seeds\n\n"
+        "| | attach only | full | difference | impossible | nats a sentence | p |\n" + "|---" * 7 + "|",
+        flush=True,
+    )
     for name in options.only.split(";"):
-        recipe = RECIPES[options.recipe].changed(**PLAIN)
-        if options.epochs != Recipe().epochs:
-            recipe = recipe.changed(epochs=options.epochs)
-        changes = {key: value for one in SETTINGS[name] for key, value in CHANGES[one].items()}
-        vocabulary = delimited if BOTH in SETTINGS[name] else build_vocabulary
-        found = []
-        for channel in ("identity", recipe.channel):
-            one = replace(recipe, channel=channel, **changes)
-            with patch("pyropunct.train.fitting.build_vocabulary", vocabulary):
-                model = fit(train, dev, one, direction=options.direction, seed=options.seed)
-            found.append(model.evaluate(dev).perplexity)
-        label = name if options.recipe == "default" else f"recipe {options.recipe}"
-        print(f"| {label} | {found[0]:.4f} | {found[1]:.4f} | {found[0] - found[1]:.4f} |", flush=True)
+        vocabulary = delimited if name == BOTH else build_vocabulary
+        with patch("pyropunct.train.fitting.build_vocabulary", vocabulary):
+            alone, full = (
+                [system(train, dev, recipe, options.direction, seed) for seed in range(options.seeds)]
+                for recipe in (replace(SETTINGS[name], channel="identity"), SETTINGS[name])
+            )
+        print(row(name, alone, full), flush=True)
+
+
+def system(train: list[Sentence], dev: list[Sentence], recipe: Recipe, direction: str, seed: int) -> System:
+    """Fit a model, and measure it with slips and without."""
+    model = fit(train, dev, recipe, direction=direction, seed=seed)
+    perplexity = model.evaluate(dev).perplexity
+    channel: Any = model.story.channel
+    channel.slip_logit = torch.tensor(-torch.inf)
+    without = model.log_prob_of_marks([one.tree for one in dev], [one.surface for one in dev])
+    return System(perplexity, without)
+
+
+def row(name: str, alone: Sequence[System], full: Sequence[System]) -> str:
+    """A row of the table, from the systems of all seeds."""
+    differences = [one.perplexity - other.perplexity for one, other in zip(alone, full, strict=True)]
+    spread = f" ± {stdev(differences):.4f}" if len(differences) > 1 else ""
+    found = [torch.stack([one.log_probs for one in systems]).mean(0) for systems in (alone, full)]
+    possible = [one.isfinite() for one in found]
+    both = possible[0] & possible[1]
+    first, second = (one[both].numpy() for one in found)
+    cells = [
+        f"{mean(one.perplexity for one in alone):.4f}",
+        f"{mean(one.perplexity for one in full):.4f}",
+        f"{mean(differences):.4f}{spread}",
+        " / ".join(str(int((~one).sum())) for one in possible),
+        f"{(second - first).mean():.4f}",
+        f"{permutation_test(second, first):.2g}",
+    ]
+    return f"| {' | '.join([name, *cells])} |"
 
 
 def delimited(examples: Sequence[tuple[Tree, Surface]], **options: Any) -> Vocabulary:

@@ -150,11 +150,7 @@ EXPERIMENTS = {
     ),
     "worth": Experiment(
         "reference/results.md",
-        (
-            "benchmarks/channel_worth.py {en_ewt-ud14-train} {en_ewt-ud14-dev} --every 6 --threads 2",
-            "benchmarks/channel_worth.py {en_ewt-ud14-train} {en_ewt-ud14-dev} --every 6 --threads 2 "
-            "--only default --recipe paper",
-        ),
+        ("benchmarks/channel_worth.py {en_ewt-ud14-train} {en_ewt-ud14-dev} --every 6 --threads 2",),
         ("plain", "paper"),
         "five of six sentences",
     ),
@@ -170,8 +166,8 @@ EXPERIMENTS = {
     "paper": Experiment(
         "experiments/index.md",
         (
-            "benchmarks/channel_worth.py {zh_gsd-ud14-train} {zh_gsd-ud14-dev} --only default --recipe paper "
-            "--threads 2",
+            "benchmarks/channel_worth.py {zh_gsd-ud14-train} {zh_gsd-ud14-dev} --direction left "
+            "--only \"the paper's recipe\" --seeds 1 --threads 2",
         ),
         ("paper",),
     ),
@@ -182,8 +178,12 @@ EXPERIMENTS = {
     ),
     "rules": Experiment(
         "guide/rules.md",
-        ("benchmarks/rules_of_english.py {en_ewt-ud14-train} {en_ewt-ud14-dev} --threads 2",),
+        (
+            "benchmarks/rules_of_english.py {en_ewt-ud216-train},{en_gum-v11-train} "
+            "{en_ewt-ud216-dev},{en_gum-v11-dev} --recipes rules,rules,rules,default --every 2 --threads 2",
+        ),
         ("rules", "default"),
+        "every second sentence",
     ),
     "permutation": Experiment(
         "reference/permutation.md",
