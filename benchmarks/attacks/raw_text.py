@@ -15,7 +15,8 @@ from unchanged import problem, random_line
 
 import pyropunct
 from pyropunct.draws import Draws
-from pyropunct.restore.restorer import MarksThere, Restorer
+from pyropunct.restore.marks_there import MarksThere
+from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.restoring import Restored, Source, words_of
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.text.marks import START

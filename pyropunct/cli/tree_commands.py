@@ -229,7 +229,8 @@ def convert(
     :param head_rules: which daughter is the head of a phrase.
     """
     from pyropunct.text.lines import opened, read_lines
-    from pyropunct.treebank.constituency import Conversion, load_head_rules
+    from pyropunct.treebank.constituency import Conversion
+    from pyropunct.treebank.head_rules import load_head_rules
 
     if json and out is None:
         raise click.UsageError("--json reports what was written: give a file with --out")

@@ -2,26 +2,25 @@
 
 import reprlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from dataclasses import replace
+from functools import partial
 from itertools import chain, compress, islice
 from typing import Any
 
 from pyropunct.draws import Draws
-from pyropunct.errors import SettingError, UserError
-from pyropunct.inference.machines.evidence import Evidence
+from pyropunct.errors import SettingError
 from pyropunct.inference.threads import WHOLE
 from pyropunct.nets.parser import WeightedTree
+from pyropunct.restore.casing import in_their_cases
 from pyropunct.restore.deciding import decide, decide_given
 from pyropunct.restore.decoders import Decision
+from pyropunct.restore.marks_there import MarksThere
 from pyropunct.restore.parses import FittedModel
-from pyropunct.restore.posterior import LONGEST_OPEN, evidence_of_marks
 from pyropunct.restore.restoring import (
     Restored,
     Source,
     Word,
     details_of_text,
-    has_marks,
     punctuated,
     raw_text,
 )
@@ -37,7 +36,6 @@ from pyropunct.restore.rewriting import (
     without_unknown,
     writes_inverted_marks,
 )
-from pyropunct.restore.running import ends_sentence, in_their_cases
 from pyropunct.restore.sentence_stream import (
     CHUNK,
     LONGEST_PIECE,
@@ -53,79 +51,6 @@ from pyropunct.text.marks import ABBREVIATION_DOT, STRAIGHT
 from pyropunct.text.prose import is_restorable
 from pyropunct.text.raw_reader import RawReader
 from pyropunct.text.raw_sentence import RawSentence
-from pyropunct.treebank.preparing import MOST_MARKS
-from pyropunct.vocabulary import Vocabulary
-
-
-@dataclass(frozen=True)
-class MarksThere:
-    """What the marks that a sentence has already mean for those to be restored, under some settings.
-
-    | the sentence | its marks stay | they tell about others | closed slots |
-    |---|---|---|---|
-    | some marks are hidden | hidden ones with ``keep`` | yes | inside words |
-    | a line that ends with a final mark, by default | yes | no | all |
-    | other raw text | yes, unless ``keep`` is false | yes, if there are some | inside words |
-    | a treebank sentence | only with ``keep`` | then, if there are some | none |
-
-    In a closed slot, no mark is put.
-
-    :ivar hidden: the hidden marks, as tokens of the model.
-    """
-
-    source: Source
-    settings: RestoreSettings
-    hidden: frozenset[str]
-
-    @cached_property
-    def is_complete(self) -> bool:
-        """Whether a line ends with a final mark (or the dot of an abbreviation beside other marks)."""
-        source = self.source
-        asked = self.hidden or self.settings.marks is not None or self.settings.keep is not None
-        if asked or not isinstance(source, RawSentence) or not source.words:
-            return False
-        last = source.surface[-1]
-        if ABBREVIATION_DOT in last:
-            return ends_sentence(last, "") or has_marks(source)
-        return ends_sentence(last or source.words[-1][-1:], "")
-
-    @property
-    def stay(self) -> bool:
-        """Whether existing marks stay, or existing hidden marks."""
-        if isinstance(self.source, RawSentence):
-            if self.source.settled:
-                return True
-            if not self.hidden:
-                return self.settings.keep is not False
-        return bool(self.settings.keep)
-
-    @cached_property
-    def tell(self) -> bool:
-        """Whether they are evidence about others. Raises UserError for too many in a slot, if some are
-        hidden.
-        """
-        most = max(map(len, self.source.surface))
-        if self.hidden:
-            if most > MOST_MARKS:
-                raise UserError(f"it has {most:,} marks in one place, more than {MOST_MARKS:,}")
-            return True
-        longest = MOST_MARKS if self.settings.keep else LONGEST_OPEN
-        return self.stay and has_marks(self.source) and not self.is_complete and most <= longest
-
-    @property
-    def closed(self) -> Sequence[int]:
-        """The slots where no mark is put."""
-        if not isinstance(self.source, RawSentence):
-            return ()
-        if self.source.settled or self.is_complete:
-            return range(len(self.source.surface))
-        return self.source.closed if self.settings.as_written else self.source.inside
-
-    def evidence(self, vocabulary: Vocabulary) -> list[Evidence]:
-        """The evidence about each slot."""
-        return evidence_of_marks(
-            vocabulary, self.source.surface, hidden=self.hidden, keep=self.stay, closed=self.closed
-        )
 
 
 class Restorer:

@@ -8,15 +8,8 @@ from typing import BinaryIO, Protocol
 
 from pyropunct.errors import MissingPartError
 from pyropunct.nets.reader import RunningReader
-from pyropunct.restore.running import (
-    AHEAD,
-    LONGEST_SENTENCE,
-    SentenceFinder,
-    ends_sentence,
-    loses_case,
-    lowered,
-    recased,
-)
+from pyropunct.restore.casing import loses_case, lowered, recased
+from pyropunct.restore.running import AHEAD, LONGEST_SENTENCE, SentenceFinder, ends_sentence
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.text.lines import (
     BEGINNING,

@@ -8,8 +8,6 @@ from functools import cache
 from threading import Lock
 from typing import Any
 
-from pyropunct.errors import SettingError
-
 MOST_LETTERS = 20_000
 """The characters of a text that are read; more do not change its language."""
 
@@ -59,35 +57,19 @@ def _scores(text: str) -> tuple[dict[str, float], float]:
     return scores, math.sqrt(max(1, len(text.encode(errors="surrogatepass"))))
 
 
-def language_of(text: str, languages: Collection[str] | None = None) -> tuple[str, float]:
-    """The most probable one of some languages, by default of all known ones, and its probability.
-
-    A text without letters may be in any of them: the first one by name is given.
-
-    :param languages: ISO 639-1 codes; unknown ones are left out.
-    :raises SettingError: if none of them is known.
-    """
-    scores, heat = _scores(text)
-    languages = scores if languages is None else languages
-    own = {NORWEGIAN.get(code, code): code for code in sorted(languages, reverse=True)}
-    known = sorted(own.keys() & scores.keys())
-    if not known:
-        raise SettingError(f"no known language is among {', '.join(sorted(languages)) or 'none'}")
-    best = max(known, key=scores.__getitem__)
-    return own[best], 1 / sum(math.exp((scores[code] - scores[best]) / heat) for code in known)
-
-
 def likely_language(text: str, known: Collection[str], of_text: str | None = None) -> str:
     """The language of a text: a known one, or any other that is more probable by far.
+
+    A text without letters is in a known one.
 
     :param of_text: the language of the text that this is a part of, which it then has too unless another one
         is surely its own.
     """
-    letters = sum(map(str.isalpha, text[:MOST_LETTERS]))
-    if not letters:
-        return language_of(text, known)[0]
     scores, heat = _scores(text)
     names = {NORWEGIAN.get(code, code): code for code in known}
+    letters = sum(map(str.isalpha, text[:MOST_LETTERS]))
+    if not letters:
+        return names[max(sorted(names), key=lambda code: scores.get(code, -math.inf))]
     of_known = KNOWN * (2 if letters < LETTERS_OF_TEXT else 1)
     own = NORWEGIAN.get(of_text, of_text) if of_text else None
     prior = {code: of_known * (code in names) + OF_TEXT * (code == own) for code in scores}

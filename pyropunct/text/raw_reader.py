@@ -5,15 +5,14 @@ A written word can consist of several words, such as French "du".
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from importlib import import_module
+from functools import cached_property
 from itertools import chain, islice, pairwise
-from pkgutil import iter_modules
 from typing import NamedTuple, Protocol
 
-from pyropunct.text.conventions import Conventions, Splits
+from pyropunct.text.abbreviations import Abbreviations
+from pyropunct.text.conventions import Conventions
 from pyropunct.text.marks import ABBREVIATION_DOT, direct_quotes, in_common_marks
 from pyropunct.text.prose import (
     ADDRESS,
@@ -27,6 +26,7 @@ from pyropunct.text.prose import (
     is_pronounceable,
 )
 from pyropunct.text.raw_sentence import Multiword, RawSentence, Slot, WrittenMark
+from pyropunct.text.split_words import split_word
 from pyropunct.text.typed_marks import TypedMarks
 
 _TOKEN = re.compile(r"[^\s\u200b\ufeff]+")
@@ -40,15 +40,6 @@ _OPENED = re.compile(r"\w\([^()]*$")
 
 _BEHIND_DOTS = frozenset(",;:?!")
 """Marks that follow an abbreviation dot, but no period."""
-
-LEAST_ORDINARY = 5
-"""How often a treebank must have an abbreviation in small letters without a dot: then it is a word too."""
-
-_NEVER_WORDS = frozenset(["etc"])
-"""Abbreviations that are no words in any language, but that treebanks often have without their dot."""
-
-_ENDING = frozenset(".?!…:”’\"'")
-"""What a sentence may begin behind."""
 
 REMEMBERED = 1 << 14
 """Different tokens whose pieces are remembered."""
@@ -187,8 +178,8 @@ class RawReader:
             match pieces:
                 case _ if is_between_numbers(before, token, behind):
                     pieces = [_WordPiece(token, [token])]
-                case [*front, _WordPiece() as word, _MarkPiece(".")] if self._is_short(
-                    word, before, behind, has_capitals
+                case [*front, _WordPiece() as word, _MarkPiece(".")] if self._abbreviations.has_between(
+                    word.text, before, behind, has_capitals
                 ):
                     pieces = [*front, word._replace(dot=True)]
                 case [_WordPiece() as word, _MarkPiece('"' | ")" as sign), *rest] if (
@@ -199,16 +190,6 @@ class RawReader:
             yield space if number else "", pieces, called > 0
             for text in (piece.text for piece in pieces if isinstance(piece, _WordPiece)):
                 called += (text.count("(") - text.count(")")) * bool(called or _OPENED.search(text))
-
-    def _is_short(self, word: _WordPiece, before: str, behind: str, has_capitals: bool) -> bool:
-        """Whether an ordinary word with a dot is an abbreviation between its neighbours."""
-        if word.text.lower() not in self._abbreviations:
-            return False
-        inside = bool(before) and before[-1] not in _ENDING
-        small = behind[:1].islower() and has_capitals
-        if (before.lower(), word.text.lower()) == ("et", "al"):
-            return True
-        return behind[:1].isdigit() or small or (word.text[0].isupper() and inside)
 
     def _directed(self, slots: Sequence[Sequence[_MarkPiece]]) -> Iterator[tuple[WrittenMark, ...]]:
         """The marks of each slot, quotation marks directed."""
@@ -264,7 +245,7 @@ class RawReader:
         front, core, back = self._marks.peeled(token)
         yield from (_MarkPiece(form, _OPEN) for form in front)
         if core:
-            dot = back[:1] == ["."] and (self._is_abbreviation(core) or bool(_BEHIND_DOTS & set(back[1:2])))
+            dot = back[:1] == ["."] and (self._abbreviations.has(core) or bool(_BEHIND_DOTS & set(back[1:2])))
             yield _WordPiece(core, self._words_of(core), dot)
             back = back[dot:]
         yield from (_MarkPiece(form, _CLOSED) for form in back)
@@ -286,25 +267,9 @@ class RawReader:
         straight = {clitic.replace("’", "'") for clitic in signed}
         return sorted(straight, key=lambda clitic: (-len(clitic), clitic))
 
-    def _is_abbreviation(self, word: str) -> bool:
-        parts = word.split(".")
-        if len(parts) > 1 and all(part.isalpha() and len(part) <= 2 for part in parts):
-            return True
-        folded = word.lower()
-        return (
-            (len(word) == 1 and word.isupper())
-            or folded in self.conventions.abbreviations
-            or (folded in self._abbreviations and not self._is_ordinary(folded))
-        )
-
     @cached_property
-    def _abbreviations(self) -> frozenset[str]:
-        return abbreviations_like(self.conventions.abbreviations)
-
-    def _is_ordinary(self, word: str) -> bool:
-        """Whether an abbreviation is an ordinary word of the treebank too."""
-        capital, seen = self.conventions.capitals.words.get(word, (0, 0))
-        return seen - capital >= LEAST_ORDINARY and word not in _NEVER_WORDS
+    def _abbreviations(self) -> Abbreviations:
+        return Abbreviations(self.conventions)
 
     @cached_property
     def _marks(self) -> TypedMarks:
@@ -325,73 +290,3 @@ def _tokens(text: str) -> Iterator[tuple[str, str]]:
         for first, last in pairwise([match.start(), *inside, match.end()]):
             yield text[end:first], text[first:last]
             end = last
-
-
-LONGEST_WRITTEN = 200
-"""The most characters of a written word that is taken apart."""
-
-
-def split_word(text: str, splits: Splits, proclitics: Iterable[str], enclitics: Iterable[str]) -> list[str]:
-    """The words of a written word; itself if it is one word, or longer than `LONGEST_WRITTEN`.
-
-    :param proclitics: words split off at the beginning, and ``enclitics`` at the end; longest first.
-    """
-    if len(text) > LONGEST_WRITTEN:
-        return [text]
-    folded = _folded(text)
-    if folded in splits:
-        return _cased(text, splits[folded])
-    for clitic in proclitics:
-        if folded.startswith(clitic) and folded[len(clitic) :][:1].isalnum():
-            rest = split_word(text[len(clitic) :], splits, proclitics, enclitics)
-            return [text[: len(clitic)], *rest]
-    for clitic in enclitics:
-        if folded.endswith(clitic) and folded[: -len(clitic)][-1:].isalnum():
-            return [*split_word(text[: -len(clitic)], splits, (), enclitics), text[-len(clitic) :]]
-    return [text]
-
-
-def _folded(text: str) -> str:
-    return text.lower().replace("’", "'") if len(text.lower()) == len(text) else text
-
-
-def _cased(text: str, words: tuple[str, ...]) -> list[str]:
-    """The words with the capital letters of the written word."""
-    if sum(map(len, words)) == len(text) and "".join(words) == _folded(text):
-        cased, start = [], 0
-        for word in words:
-            cased.append(text[start : start + len(word)])
-            start += len(word)
-        return cased
-    if len(text) > 1 and text.isupper():
-        return [word.upper() for word in words]
-    return [words[0][:1].upper() + words[0][1:] if text[:1].isupper() else words[0], *words[1:]]
-
-
-LEAST_SHARED = 3
-"""How many abbreviations of a treebank a list must have to be that of its language."""
-
-
-def abbreviations_like(known: Collection[str]) -> frozenset[str]:
-    """The abbreviations of a treebank's language, lower-cased and without dots, from the library sentencex.
-
-    The language is the one whose list shares most with ``known``, relative to the root of its length; with
-    fewer than `LEAST_SHARED` in common there is none.
-    """
-    shared = [(len(one.intersection(known)), one) for one in _lists()]
-    likely = [(count / len(one) ** 0.5, one) for count, one in shared if count >= LEAST_SHARED]
-    return max(likely, key=lambda pair: pair[0], default=(0.0, frozenset[str]()))[1]
-
-
-@lru_cache(1)
-def _lists() -> tuple[frozenset[str], ...]:
-    """The list of each language, in the order of their names; equal lists count once."""
-    import sentencex.languages  # importing it takes as long as reading a page of text
-
-    lists: dict[frozenset[str], None] = {}
-    for module in iter_modules(sentencex.languages.__path__):
-        contents = vars(import_module(f"{sentencex.languages.__name__}.{module.name}"))
-        own = (one for one in contents.values() if getattr(one, "__module__", "") == contents["__name__"])
-        for language in own:
-            lists[frozenset(form.lower().rstrip(".") for form in language.abbreviations)] = None
-    return tuple(lists)

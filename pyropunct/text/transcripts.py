@@ -154,14 +154,9 @@ def _at(
     elif isinstance(value, dict) and path:
         own = value.get("speaker")
         speaker = strings[int(own)] if isinstance(own, str) else speaker
-        start, end = value.get("start"), value.get("end")
-        if (
-            isinstance(start, float)
-            and isinstance(end, float)
-            and math.isfinite(start)
-            and math.isfinite(end)
-        ):
-            times = start, end
+        told: Any = value.get("start"), value.get("end")
+        if all(isinstance(time, float) and math.isfinite(time) for time in told):
+            times = told
         yield from _at(value.get(path[0]), path[1:], strings, speaker, times)
     elif isinstance(value, str) and not path:
         yield _Text(int(value), speaker, times)

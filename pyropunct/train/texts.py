@@ -17,8 +17,8 @@ from typing import NamedTuple
 from pyropunct.errors import InputError
 from pyropunct.nets.parser import Parser
 from pyropunct.nets.running_text import Document, joined
+from pyropunct.restore.casing import loses_case
 from pyropunct.restore.restoring import words_of
-from pyropunct.restore.running import loses_case
 from pyropunct.restore.sentence_stream import Item
 from pyropunct.text.inputs import files_of_several, parts_of
 from pyropunct.text.lines import TextPart

@@ -125,10 +125,7 @@ def read_treebank(
     """
     with opened(str(path)) as (stream, name):
         lines = list(lines_or_errors(ByteLines(BytesIO(stream.read())), name))
-    treebank = _treebank(lines, name, punctuation_relation, progress, skip_bad)
-    if not treebank.sentences and (need_sentences or not treebank.omitted):
-        raise nothing_kept(name, treebank.omitted)
-    return treebank
+    return _treebank(lines, name, punctuation_relation, progress, skip_bad, need_sentences)
 
 
 def read_text(
@@ -140,10 +137,7 @@ def read_text(
 ) -> Treebank:
     """Prepare a treebank in memory; see `read_treebank`."""
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
-    treebank = _treebank(lines, name, punctuation_relation, progress, skip_bad=False)
-    if not treebank.sentences:
-        raise nothing_kept(name, treebank.omitted)
-    return treebank
+    return _treebank(lines, name, punctuation_relation, progress)
 
 
 def _treebank(
@@ -151,7 +145,8 @@ def _treebank(
     name: str,
     punctuation_relation: bool,
     progress: Progress | None,
-    skip_bad: bool,
+    skip_bad: bool = False,
+    need_sentences: bool = True,
 ) -> Treebank:
     sentences: list[Sentence] = []
     omitted: list[Omission] = []
@@ -170,6 +165,8 @@ def _treebank(
             progress(_last_line(item), len(lines))
     if bad:
         raise _first(bad)
+    if not sentences and (need_sentences or not omitted):
+        raise nothing_kept(name, omitted)
     return Treebank(name, tuple(sentences), tuple(omitted))
 
 

@@ -17,8 +17,9 @@ from pyropunct.draws import Draws
 from pyropunct.fitted.evaluation import RestorationScores
 from pyropunct.inference.machines.evidence import Evidence
 from pyropunct.punctuator import Punctuator
+from pyropunct.restore.marks_there import MarksThere
 from pyropunct.restore.posterior import evidence_of_marks
-from pyropunct.restore.restorer import MarksThere, Restorer
+from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.restoring import Restored, Source
 from pyropunct.restore.sentence_stream import CHUNK
 from pyropunct.text.marks import Surface

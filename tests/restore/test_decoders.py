@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from pyropunct.draws import Draws
 from pyropunct.fitted.evaluation import surface_distance
-from pyropunct.restore.decoders import DECODERS, FAINT, WHOLE, decoder_with
+from pyropunct.restore.decoders import DECODERS, decoder_with
 from pyropunct.restore.settings import thresholds
+from pyropunct.restore.whole_pairs import FAINT, WHOLE
 from pyropunct.text.marks import marks_of, unpaired
 
 seeds = given(st.integers(0, 2**32 - 1))

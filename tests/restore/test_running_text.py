@@ -14,6 +14,7 @@ from pyropunct.errors import MissingPartError
 from pyropunct.nets.labels import Labels, SlotVocabulary
 from pyropunct.nets.reader import CORE, Reading, RunningReader, TextWindow
 from pyropunct.nets.running_text import CAPITAL, ReaderRecipe, ReaderVocabulary, RunningNetwork
+from pyropunct.restore.casing import in_their_cases, loses_case
 from pyropunct.restore.running import (
     AHEAD,
     LEAST_CUT,
@@ -22,8 +23,6 @@ from pyropunct.restore.running import (
     USUAL_PAUSE,
     SentenceFinder,
     ends_sentence,
-    in_their_cases,
-    loses_case,
 )
 from pyropunct.restore.sentence_stream import (
     BadLine,

@@ -22,12 +22,11 @@ from pyropunct.text.lines import TreebankError
 from pyropunct.treebank.conllu_block import DEPREL, FORM, MISC, UPOS, XPOS, Block, blocks_or_errors
 from pyropunct.treebank.constituency import (
     Conversion,
-    HeadRules,
-    load_head_rules,
     read_brackets,
     relation_of,
     without_empty_elements,
 )
+from pyropunct.treebank.head_rules import HeadRules, load_head_rules
 from pyropunct.treebank.phrase_trees import UNIVERSAL, PhraseTree, as_printed, universal_tag
 from pyropunct.treebank.preparing import NO_WORD
 from pyropunct.treebank.reading import read_text

@@ -6,7 +6,7 @@ import pytest
 from phrase_structures import leaf, phrase
 
 from pyropunct.errors import InputError
-from pyropunct.treebank.constituency import ANY, Rule, load_head_rules, parse_head_rules
+from pyropunct.treebank.head_rules import ANY, Rule, load_head_rules, parse_head_rules
 
 
 @pytest.mark.parametrize(("side", "expected"), [("left", 2), ("right", 3), ("leftmost", 1), ("rightmost", 4)])
@@ -20,7 +20,7 @@ def test_sides(side: str, expected: int) -> None:
 def head(rules: str, category: str, *daughters: str) -> int:
     """The position of the head among daughters; those in capitals are phrases, the others words."""
     nodes = [phrase(one, leaf("x", "x")) if one.isupper() else leaf(one, "x") for one in daughters]
-    return parse_head_rules(rules, "r").head(category, nodes)
+    return parse_head_rules(rules.splitlines(), "r").head(category, nodes)
 
 
 def test_lines_are_tried_in_turn() -> None:
@@ -94,5 +94,5 @@ def test_unreadable_rules(tmp_path: Path) -> None:
         load_head_rules(str(tmp_path))
     path = tmp_path / "rules"
     path.write_bytes(b"\xff")
-    with pytest.raises(InputError, match=r"rules: the file is not UTF-8 \(save the file as UTF-8\)$"):
+    with pytest.raises(InputError, match="rules:1: byte 0 is 0xff, which is not UTF-8"):
         load_head_rules(str(path))

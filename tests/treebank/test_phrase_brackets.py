@@ -10,7 +10,8 @@ from pyropunct.embedded import embedded_treebank_path
 from pyropunct.fitted.recipes import Recipe
 from pyropunct.text.lines import TreebankError
 from pyropunct.train.fitting import fit
-from pyropunct.treebank.constituency import Conversion, load_head_rules
+from pyropunct.treebank.constituency import Conversion
+from pyropunct.treebank.head_rules import load_head_rules
 from pyropunct.treebank.phrase_trees import PhraseTree, category_of, function_tags, read_phrase_trees
 from pyropunct.treebank.reading import Treebank, read_text, read_treebank
 

@@ -7,7 +7,8 @@ from pyropunct.papers.options import CommaSettings
 from pyropunct.papers.shieber_tao_2003.comma_experiment import commas_of, story_commas
 from pyropunct.papers.shieber_tao_2003.sentences import CommaSentence, comma_sentences
 from pyropunct.punctuator import Punctuator
-from pyropunct.treebank.constituency import Conversion, load_head_rules
+from pyropunct.treebank.constituency import Conversion
+from pyropunct.treebank.head_rules import load_head_rules
 from pyropunct.treebank.phrase_trees import read_phrase_trees
 from pyropunct.treebank.reading import Treebank, read_text
 
