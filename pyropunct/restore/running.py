@@ -13,7 +13,7 @@ from torch import Tensor, stack, tensor
 
 from pyropunct.nets.reader import CORE, LIKELY, MARGIN, WINDOWS_AT_ONCE, RunningReader, TextWindow, windows_of
 from pyropunct.restore.casing import loses_case, lowered, recased
-from pyropunct.restore.settings import CaseMode, RestoreSettings
+from pyropunct.restore.settings import RestoreSettings
 from pyropunct.text.marks import ABBREVIATION_DOT, LONGEST_PAUSE, PAUSE, parted, space_between_words
 from pyropunct.text.raw_sentence import Multiword, RawSentence, Slot
 
@@ -75,29 +75,17 @@ class SentenceFinder:
 
     Closing marks between two sentences belong to the first, opening marks after them to the second.
 
-    :param ends: the probability above which the reader's ends are taken, by default `LIKELY`.
-    :param mode: which words get new cases; "auto" decides for each window of the reader.
-    :param capital: whether a restored first word is capitalised because it is first.
-    :param ahead: how many words must follow a word before it is decided whether a sentence ends there.  Later
-        words change nothing.  With fewer than `AHEAD`, the cores of windows are smaller too.
-    :param pauses: see `pyropunct.restore.settings.RestoreSettings`.
+    :param settings: with fewer words ``ahead`` than `AHEAD`, the cores of windows are smaller too.  ``ends``
+        is `LIKELY` by default.  Each window decides for ``case="auto"`` which words get new cases.
     """
 
-    def __init__(
-        self,
-        reader: RunningReader,
-        mode: CaseMode = "auto",
-        *,
-        capital: bool = True,
-        ends: float | None = None,
-        ahead: int = AHEAD,
-        pauses: float = RestoreSettings.pauses,
-    ) -> None:
-        self._reader, self._mode, self._capital = reader, mode, capital
-        self._ahead, self._core = ahead, CORE if ahead >= AHEAD else CORE_OF_STREAM
-        self._likely = LIKELY if ends is None else ends
+    def __init__(self, reader: RunningReader, settings: RestoreSettings) -> None:
+        self._reader, self._settings = reader, settings
+        self._ahead = AHEAD if settings.ahead is None else settings.ahead
+        self._core = CORE if self._ahead >= AHEAD else CORE_OF_STREAM
+        self._likely = LIKELY if settings.ends is None else settings.ends
         # By so much they grow in a second of silence; the empty string of marks does not.
-        self._log_odds_of_end = 2 * math.log(pauses)
+        self._log_odds_of_end = 2 * math.log(settings.pauses)
         strings = reader.vocabulary.slots.labels.strings
         shares = [*(bool(string) / (1 if ends_sentence(string, "") else 2) for string in strings), 0.5]
         self._log_odds = self._log_odds_of_end * tensor(shares)
@@ -166,7 +154,7 @@ class SentenceFinder:
                     yield self._cut(end)
 
     def _judge(self, windows: Sequence[TextWindow]) -> None:
-        lost = [loses_case(window.words, self._mode) for window in windows]
+        lost = [loses_case(window.words, self._settings.case) for window in windows]
         seen = [
             TextWindow(lowered(window.words), window.core) if lower else window
             for window, lower in zip(windows, lost, strict=True)
@@ -262,7 +250,7 @@ class SentenceFinder:
         cases = [word.cases for word in judged if word.cases is not None]
         if len(cases) < len(words):
             return sentence
-        return recased(sentence, self._reader, stack(cases), self._capital)
+        return recased(sentence, self._reader, stack(cases), self._settings.capital)
 
     def _forget(self) -> None:
         gone = max(0, min(self._begun, len(self._judged) - MARGIN))

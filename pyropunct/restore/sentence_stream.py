@@ -2,14 +2,14 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, compress, pairwise
 from typing import BinaryIO, Protocol
 
 from pyropunct.errors import MissingPartError
 from pyropunct.nets.reader import RunningReader
 from pyropunct.restore.casing import loses_case, lowered, recased
-from pyropunct.restore.running import AHEAD, LONGEST_SENTENCE, SentenceFinder, ends_sentence
+from pyropunct.restore.running import LONGEST_SENTENCE, SentenceFinder, ends_sentence
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.text.lines import (
     BEGINNING,
@@ -216,15 +216,7 @@ class SentenceStream(Iterator[Item]):
             yield from (iter((item,)) for item in self._items)
             return
         settings = self._settings
-        ahead = AHEAD if settings.ahead is None else settings.ahead
-        finder = SentenceFinder(
-            self._reader,
-            settings.case,
-            capital=settings.capital,
-            ends=settings.ends,
-            ahead=ahead,
-            pauses=settings.pauses,
-        )
+        finder = SentenceFinder(self._reader, settings)
         waiting: list[RawSentence] = []
         for item in self._items:
             if not settings.running and isinstance(item, RawSentence) and _is_usual(item):
@@ -267,7 +259,8 @@ class SentenceStream(Iterator[Item]):
             likely = (SURE_OF_LOWER if lost else SURE) if settings.ends is None else settings.ends
             reading = next(readings) if is_read else None
             if reading is not None and bool((reading.ends[:-1] > likely).any()):
-                finder = SentenceFinder(reader, settings.case, capital=settings.capital, ends=likely)
+                usual = replace(settings, ends=likely, ahead=None, pauses=RestoreSettings.pauses)
+                finder = SentenceFinder(reader, usual)
                 yield from finder.add(line)
                 yield from finder.finish()
             elif reading is not None and lost:  # so that nobody needs to read it again

@@ -152,7 +152,7 @@ def test_a_text_whose_words_all_touch_is_cut() -> None:
 
 
 def test_words_are_let_go_of() -> None:
-    finder = SentenceFinder(TOLD)
+    finder = SentenceFinder(TOLD, RestoreSettings())
     for number in range(300):
         list(finder.add(LINES.read("a b c d e " * 3, number)))
         assert len(finder._words) <= AHEAD + 2 * CORE + LONGEST_SENTENCE + 15
@@ -175,7 +175,7 @@ def test_a_threshold_of_ends(random_reader: RunningReader) -> None:
     read = random_reader.read(line.words).ends.tolist()
     below, above = max(pairwise(sorted(read)), key=lambda two: two[1] - two[0])
     for threshold in (1.0, (below + above) / 2, 0.0):
-        finder = SentenceFinder(random_reader, "keep", ends=threshold)
+        finder = SentenceFinder(random_reader, RestoreSettings(case="keep", ends=threshold))
         sizes = [len(one.words) for one in (*finder.add(line), *finder.finish())]
         expected = {place for place, end in enumerate(read, 1) if end > threshold} | {len(read)}
         assert set(accumulate(sizes)) == expected
@@ -190,10 +190,10 @@ def test_silence_multiplies_odds(random_reader: RunningReader, pauses: int, seco
     odds = float(read.ends[2] / (1 - read.ends[2])) * 5 ** (more / 0.5)
     ends = odds / (1 + odds)
     for threshold, found in ((ends - 1e-4, True), (ends + 1e-4, False)):
-        finder = SentenceFinder(random_reader, "keep", ends=threshold, pauses=5)
+        finder = SentenceFinder(random_reader, RestoreSettings(case="keep", ends=threshold, pauses=5))
         sizes = [len(one.words) for one in (*finder.add(line), *finder.finish())]
         assert (3 in accumulate(sizes)) == found
-    finder = SentenceFinder(random_reader, "keep", ends=1, pauses=5)
+    finder = SentenceFinder(random_reader, RestoreSettings(case="keep", ends=1, pauses=5))
     [whole] = [*finder.add(line), *finder.finish()]
     assert whole.marks is not None
     of_marks = random_reader.mark_probabilities(read.marks, [*[False] * 5, True])[2]
