@@ -41,8 +41,8 @@ from pyropunct.nets.running_text import Document, ReaderRecipe, documents
 from pyropunct.nets.tagger import SlotTaggerRecipe
 from pyropunct.nets.word_embedding import CachedFeatures
 from pyropunct.shipped import FOLDER
+from pyropunct.tasks.correct.channel_fitting import fit_channel, simulated_pairs
 from pyropunct.tasks.correct.correcting import NoisyChannel, load_corrector
-from pyropunct.tasks.correct.corrector_training import fit_channel, simulated_pairs
 from pyropunct.tasks.explain.typology_of_model import with_counts
 from pyropunct.train.checkpoints import Checkpoint
 from pyropunct.train.fitting import fit_story

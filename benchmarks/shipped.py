@@ -50,8 +50,8 @@ from pyropunct.restore.parses import weighted_trees
 from pyropunct.restore.running import ends_sentence
 from pyropunct.shipped import FOLDER
 from pyropunct.tasks import SimulationSettings
+from pyropunct.tasks.correct.channel_fitting import fit_channel, simulated_pairs
 from pyropunct.tasks.correct.correcting import NoisyChannel, load_corrector
-from pyropunct.tasks.correct.corrector_training import fit_channel, simulated_pairs
 from pyropunct.text.marks import ABBREVIATION_DOT, Surface, parted
 from pyropunct.text.raw_reader import RawReader
 from pyropunct.train.adapting import LearnedText

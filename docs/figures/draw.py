@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from pyropunct.figures.drawing import PunctuatedTree
-from pyropunct.figures.layout import drawn_svg
+from pyropunct.figures.page import drawn_svg
 from pyropunct.figures.plots import typology_svg
 from pyropunct.punctuator import Punctuator
 from pyropunct.tasks.explain.derivations import SlotDerivation, SlotEdit, underlying_strings

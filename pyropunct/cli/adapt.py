@@ -147,14 +147,14 @@ def fit_correction(
     :param device: device of the weights, as torch names it, with --paper.
     """
     from pyropunct.fitted.model_file import check_writable
-    from pyropunct.tasks.correct.correcting import NoisyChannel
-    from pyropunct.tasks.correct.corrector_training import (
-        correction_recipe,
+    from pyropunct.tasks.correct.channel_fitting import (
         fit_channel,
         pairs_of_learners,
         perplexity,
         simulated_pairs,
     )
+    from pyropunct.tasks.correct.correcting import NoisyChannel
+    from pyropunct.tasks.correct.corrector_training import correction_recipe
     from pyropunct.tasks.correct.corrector_training import fit_correction as train_corrector
     from pyropunct.tasks.correct.gold_corrections import read_learners
     from pyropunct.tasks.correct.learner_errors import ErrorRates

@@ -84,7 +84,7 @@ def underlying(
         maintainer_report,
         proposed,
     )
-    from pyropunct.figures.layout import MOST_DRAWINGS
+    from pyropunct.figures.page import MOST_DRAWINGS
     from pyropunct.tasks.explain.conventions import convention_of
     from pyropunct.tasks.explain.guidelines import seen
     from pyropunct.tasks.explain.proposals import LEAST

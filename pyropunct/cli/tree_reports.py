@@ -10,8 +10,7 @@ from pyropunct.cli import console
 from pyropunct.cli.progress import sentence_bar
 from pyropunct.cli.report import Report, Row, SentenceReport, usable
 from pyropunct.figures.drawing import PunctuatedTree, drawn_text, slip_notes
-from pyropunct.figures.layout import drawn_svg
-from pyropunct.figures.page import page_html
+from pyropunct.figures.page import drawn_svg, page_html
 from pyropunct.punctuator import Punctuator
 from pyropunct.tasks.explain.annotation import Finding, findings
 from pyropunct.tasks.explain.conventions import Convention, convention_of, habits

@@ -1,68 +1,12 @@
-"""The layout of drawings, and drawings as SVG files.
+"""The layout of drawings: where words, marks, arcs and notes stand."""
 
-Texts are measured in DejaVu Serif, which is wider than most fonts.
-"""
-
-import re
-import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache, cached_property
-from itertools import accumulate, chain, pairwise
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
-from xml.sax.saxutils import escape, quoteattr
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from itertools import chain, pairwise
+from typing import NamedTuple
 
 from pyropunct.figures.drawing import PunctuatedTree, edit_lines
-
-if TYPE_CHECKING:
-    from matplotlib.ft2font import FT2Font
-
-UNITS = 1024
-"""Pixels to an em at which the font is measured."""
-
-WIDE, OTHER = 1.05, 0.65
-"""The widths, in ems, of East Asian characters and of others that the font lacks."""
-
-
-def text_width(text: str, size: float, *, bold: bool = False) -> float:
-    """The width of a text in pixels; combining marks have none, missing characters get an estimate."""
-    return size * sum(_width(character, bold) for character in text)
-
-
-def shortened(text: str, size: float, width: float) -> str:
-    """A text, cut and with an ellipsis if it is wider than some pixels."""
-    if text_width(text, size) <= width:
-        return text
-    while text and text_width(text + "…", size) > width:
-        text = text[:-1]
-    return text + "…"
-
-
-@cache
-def _width(character: str, bold: bool) -> float:
-    """The width of a character in ems."""
-    if unicodedata.category(character) in ("Mn", "Me", "Cf"):
-        return 0.0
-    if unicodedata.east_asian_width(character) in "WF":
-        return WIDE
-    font, glyphs = _font(bold)
-    if ord(character) not in glyphs:
-        return OTHER
-    return font.load_glyph(glyphs[ord(character)]).linearHoriAdvance / 2**16 / UNITS
-
-
-@cache
-def _font(bold: bool) -> "tuple[FT2Font, dict[int, Any]]":
-    """A font, and the numbers of its glyphs by those of characters."""
-    # Imported here, because matplotlib takes a while, and drawings as text do without it.
-    from matplotlib import get_data_path
-    from matplotlib.ft2font import FT2Font
-
-    name = "DejaVuSerif-Bold.ttf" if bold else "DejaVuSerif.ttf"
-    font = FT2Font(str(Path(get_data_path(), "fonts", "ttf", name)))
-    font.set_size(UNITS, 72)  # a point is a pixel
-    return font, font.get_charmap()
-
+from pyropunct.figures.text_width import shortened, text_width
 
 WIDTH = 1200
 """The width of a drawing in pixels, if its words fit into it."""
@@ -81,7 +25,7 @@ ABOVE, BELOW, BAND = 20.0, 24.0, 26.0
 
 
 class Label(NamedTuple):
-    """A text: its kind in `pyropunct.figures.layout.STYLES`, the place of its anchor, and its content."""
+    """A text: its kind in `pyropunct.figures.page.STYLES`, the place of its anchor, and its content."""
 
     kind: str
     x: float
@@ -90,7 +34,7 @@ class Label(NamedTuple):
 
 
 class Stroke(NamedTuple):
-    """Straight lines from point to point, and their kind in `pyropunct.figures.layout.STYLES`."""
+    """Straight lines from point to point, and their kind in `pyropunct.figures.page.STYLES`."""
 
     kind: str
     points: tuple[tuple[float, float], ...]
@@ -345,74 +289,3 @@ class _Row:
         for slot, x in self._slot_x.items():
             if slots[slot]:
                 yield Label("slot", x, y, slots[slot])
-
-
-_NOT_IN_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""Characters that XML does not allow."""
-
-MOST_DRAWINGS = 20
-"""The most drawings in one SVG file."""
-
-INK, PALE, RED, BLUE, LINE = "#17202a", "#5d6d7e", "#b03a2e", "#2471a3", "#8892a0"
-
-FRAME = {
-    "font-family": "Georgia, 'DejaVu Serif', serif",
-    "font-size": f"{WORD:g}",
-    "text-anchor": "middle",
-}
-"""SVG attributes of a whole drawing."""
-
-_MARKS = {"fill": RED, "font-weight": "bold"}
-_SMALL = {"fill": PALE, "font-size": f"{RELATION:g}"}
-# Notes and edits are English text around marks and names of any script.
-_ENGLISH = {"font-size": f"{NOTE:g}", "text-anchor": "start", "unicode-bidi": "plaintext"}
-
-STYLES: dict[str, dict[str, str]] = {
-    "word": {"fill": INK},
-    "relation": {**_SMALL, "font-style": "italic"},
-    "left-puncteme": {**_MARKS, "text-anchor": "end"},
-    "right-puncteme": {**_MARKS, "text-anchor": "start"},
-    "slot": _MARKS,
-    "before": {**_SMALL, "text-anchor": "end"},
-    "after": {**_SMALL, "text-anchor": "start"},
-    "note": {"fill": PALE, **_ENGLISH},
-    "edit": {"fill": BLUE, **_ENGLISH},
-    "arc": {"stroke": LINE, "stroke-width": "1.5", "fill": "none"},
-    "rule": {"stroke": "#d5dbdb"},
-    "arrow": {"stroke": BLUE, "stroke-width": "2", "fill": "none"},
-}
-"""For each kind of label and stroke its SVG attributes, beside those of `FRAME`."""
-
-
-def drawn_svg(punctuated_trees: Sequence[PunctuatedTree], width: float = WIDTH) -> str:
-    """Trees, one below the other, as an SVG file cut at ``width`` pixels; equal trees give equal files."""
-    drawings = [Drawing(punctuated, width) for punctuated in punctuated_trees]
-    tops = list(accumulate((drawing.height for drawing in drawings), initial=0.0))
-    widest = max((drawing.width for drawing in drawings), default=0.0)
-    pieces = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{widest:g}" height="{tops[-1]:g}" '
-        f'viewBox="0 0 {widest:g} {tops[-1]:g}" {_attributes(FRAME)}>',
-        "<title>Trees, their underlying punctuation and their surface punctuation</title>",
-        f'<rect width="{widest:g}" height="{tops[-1]:g}" fill="#ffffff"/>',
-    ]
-    for drawing, top in zip(drawings, tops, strict=False):
-        direction = "rtl" if drawing.punctuated.right_to_left else "ltr"
-        pieces += [
-            f'<g transform="translate(0 {top:g})" direction="{direction}">',
-            *map(_element, drawing.elements()),
-            "</g>",
-        ]
-    return "\n".join([*pieces, "</svg>", ""])
-
-
-def _element(element: Label | Stroke) -> str:
-    style = _attributes(STYLES[element.kind])
-    if isinstance(element, Label):
-        text = escape(_NOT_IN_XML.sub("\ufffd", element.text))
-        return f'<text x="{element.x:.6g}" y="{element.y:.6g}" {style}>{text}</text>'
-    points = " L".join(f"{x:.6g} {y:.6g}" for x, y in element.points)
-    return f'<path d="M{points}" {style}/>'
-
-
-def _attributes(values: Mapping[str, str]) -> str:
-    return " ".join(f"{name}={quoteattr(value)}" for name, value in values.items())

@@ -1,108 +1,101 @@
-"""The interactive page, and the fate of each underlying token, for its search."""
+"""Drawings of trees in a file: an SVG file, or an interactive page with a search."""
 
 import base64
 import hashlib
 import html
 import json
-from collections import defaultdict
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib.metadata import version
 from importlib.resources import files
-from itertools import combinations, product
+from itertools import accumulate
 from pathlib import Path
 from string import Template
-from typing import Any, NamedTuple
+from typing import Any
+from xml.sax.saxutils import escape, quoteattr
 
 from pyropunct.figures.drawing import PunctuatedTree
-from pyropunct.figures.layout import FRAME, STYLES, Drawing, Label, Stroke
+from pyropunct.figures.layout import NOTE, RELATION, WIDTH, WORD, Drawing, Label, Stroke
 from pyropunct.fitted.recipes import Recipe
-from pyropunct.inference.machines.products import (
-    EDITS,
-    KEEP,
-    LEFT_ABSORPTION,
-    RIGHT_ABSORPTION,
-    TRANSPOSITION,
-)
-from pyropunct.tasks.explain.derivations import SlotDerivation, SlotEdit
+from pyropunct.tasks.explain.derivations import SLIPPED, SlotDerivation, token_fates
 from pyropunct.tasks.explain.tree_text import bracket_slots
 from pyropunct.text.marks import display, displayed
 from pyropunct.treebank.reading import Treebank
 from pyropunct.treebank.sentence import part_of
 
-SLIP, OTHER = "slip", "other change"
-"""The fate where the channel ignored the underlying string, and the fate of a channel without named edits."""
+_NOT_IN_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Characters that XML does not allow."""
+
+MOST_DRAWINGS = 20
+"""The most drawings in one SVG file."""
+
+INK, PALE, RED, BLUE, LINE = "#17202a", "#5d6d7e", "#b03a2e", "#2471a3", "#8892a0"
+
+FRAME = {
+    "font-family": "Georgia, 'DejaVu Serif', serif",
+    "font-size": f"{WORD:g}",
+    "text-anchor": "middle",
+}
+"""SVG attributes of a whole drawing."""
+
+_MARKS = {"fill": RED, "font-weight": "bold"}
+
+_SMALL = {"fill": PALE, "font-size": f"{RELATION:g}"}
 
 
-class Fate(NamedTuple):
-    """The fate of an underlying token, or the origin of a surface token without an underlying one.
+# Notes and edits are English text around marks and names of any script.
+_ENGLISH = {"font-size": f"{NOTE:g}", "text-anchor": "start", "unicode-bidi": "plaintext"}
 
-    :ivar word: the head word, from 1, of the constituent that sprouted it; 0 if there is none.
-    :ivar token: the underlying token; None if there was none.
-    :ivar slot: the slot, from 0.
-    :ivar edit: one of `pyropunct.inference.machines.products.EDITS`, `SLIP`, or `OTHER`.
-    """
-
-    word: int
-    token: str | None
-    slot: int
-    edit: str
-
-
-def token_fates(derivations: Sequence[SlotDerivation]) -> list[Fate]:
-    """The fates of all tokens but the sentence start, slot by slot.
-
-    A token that is missing in the surface string was absorbed.  A token that is in it was transposed if it
-    was swapped with another token, which may have been absorbed afterwards.  Every edit of a slot is the fate
-    of some token.  If edits are ambiguous, those of equal absorbed tokens are assigned from left to right,
-    and the nearest token counts as swapped with an absorbed one.
-
-    :param derivations: of the slots 0..n, see `pyropunct.tasks.explain.derivations.Derivations.of`.
-    """
-    return [fate for slot, derivation in enumerate(derivations) for fate in _slot_fates(slot, derivation)]
+STYLES: dict[str, dict[str, str]] = {
+    "word": {"fill": INK},
+    "relation": {**_SMALL, "font-style": "italic"},
+    "left-puncteme": {**_MARKS, "text-anchor": "end"},
+    "right-puncteme": {**_MARKS, "text-anchor": "start"},
+    "slot": _MARKS,
+    "before": {**_SMALL, "text-anchor": "end"},
+    "after": {**_SMALL, "text-anchor": "start"},
+    "note": {"fill": PALE, **_ENGLISH},
+    "edit": {"fill": BLUE, **_ENGLISH},
+    "arc": {"stroke": LINE, "stroke-width": "1.5", "fill": "none"},
+    "rule": {"stroke": "#d5dbdb"},
+    "arrow": {"stroke": BLUE, "stroke-width": "2", "fill": "none"},
+}
+"""For each kind of label and stroke its SVG attributes, beside those of `FRAME`."""
 
 
-def _slot_fates(slot: int, derivation: SlotDerivation) -> Iterator[Fate]:
-    absorptions = _absorptions(derivation.edits)
-    transposed = _transposed(derivation)
-    for place, (token, word, _) in enumerate(derivation.underlying):
-        if derivation.slipped:
-            edit = SLIP
-        elif place not in derivation.origins:
-            edit = absorptions[token].pop(0) if absorptions[token] else OTHER
-        else:
-            edit = EDITS[TRANSPOSITION if place in transposed else KEEP]
-        if word:
-            yield Fate(word, token, slot, edit)
-    if None in derivation.origins:
-        yield Fate(0, None, slot, SLIP if derivation.slipped else OTHER)
+def drawn_svg(punctuated_trees: Sequence[PunctuatedTree], width: float = WIDTH) -> str:
+    """Trees, one below the other, as an SVG file cut at ``width`` pixels; equal trees give equal files."""
+    drawings = [Drawing(punctuated, width) for punctuated in punctuated_trees]
+    tops = list(accumulate((drawing.height for drawing in drawings), initial=0.0))
+    widest = max((drawing.width for drawing in drawings), default=0.0)
+    pieces = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{widest:g}" height="{tops[-1]:g}" '
+        f'viewBox="0 0 {widest:g} {tops[-1]:g}" {_attributes(FRAME)}>',
+        "<title>Trees, their underlying punctuation and their surface punctuation</title>",
+        f'<rect width="{widest:g}" height="{tops[-1]:g}" fill="#ffffff"/>',
+    ]
+    for drawing, top in zip(drawings, tops, strict=False):
+        direction = "rtl" if drawing.punctuated.right_to_left else "ltr"
+        pieces += [
+            f'<g transform="translate(0 {top:g})" direction="{direction}">',
+            *map(_svg_element, drawing.elements()),
+            "</g>",
+        ]
+    return "\n".join([*pieces, "</svg>", ""])
 
 
-def _absorptions(edits: Sequence[SlotEdit]) -> defaultdict[str, list[str]]:
-    """For each token the names of the edits that absorbed it."""
-    absorbed = {EDITS[LEFT_ABSORPTION]: 0, EDITS[RIGHT_ABSORPTION]: 1}
-    names: defaultdict[str, list[str]] = defaultdict(list)
-    for edit in edits:
-        if edit.name in absorbed:
-            names[edit.before[absorbed[edit.name]]].append(edit.name)
-    return names
+def _svg_element(element: Label | Stroke) -> str:
+    style = _attributes(STYLES[element.kind])
+    if isinstance(element, Label):
+        text = escape(_NOT_IN_XML.sub("\ufffd", element.text))
+        return f'<text x="{element.x:.6g}" y="{element.y:.6g}" {style}>{text}</text>'
+    points = " L".join(f"{x:.6g} {y:.6g}" for x, y in element.points)
+    return f'<path d="M{points}" {style}/>'
 
 
-def _transposed(derivation: SlotDerivation) -> set[int]:
-    """The places of the transposed tokens that are in the surface string."""
-    stay = [place for place in derivation.origins if place is not None]
-    moved = {place for pair in combinations(stay, 2) if pair[0] > pair[1] for place in pair}
-    tokens = [sprouted.token for sprouted in derivation.underlying]
-    gone = set(range(len(tokens))) - set(stay)
-    for edit in derivation.edits:
-        if edit.name == EDITS[TRANSPOSITION]:
-            partners = [
-                (abs(place - other), place)
-                for place, other in product(stay, gone)
-                if edit.before == (tokens[min(place, other)], tokens[max(place, other)])
-            ]
-            moved |= {place for _, place in sorted(partners)[:1]}
-    return moved
+def _attributes(values: Mapping[str, str]) -> str:
+    return " ".join(f"{name}={quoteattr(value)}" for name, value in values.items())
 
 
 def page_html(treebank: Treebank, trees: Sequence[PunctuatedTree], model: str, recipe: Recipe) -> str:
@@ -220,7 +213,7 @@ def _slot(slot: SlotDerivation, tables: _Tables) -> list[Any]:
     """The underlying and the surface string, whether they differ, and the edits."""
     underlying = [sprouted.token for sprouted in slot.underlying]
     names = dict.fromkeys(edit.name for edit in slot.edits)
-    edits = tables["edits"].each([SLIP] if slot.slipped else list(names))
+    edits = tables["edits"].each([SLIPPED] if slot.slipped else list(names))
     return [_marks(underlying, tables), _marks(slot.surface, tables), int(slot.changed), edits]
 
 

@@ -20,8 +20,8 @@ from command_line import command, environment, invoke, one_line, printed, withou
 from pyropunct.cli.corpus import TASKS
 from pyropunct.cli.main import main
 from pyropunct.punctuator import Punctuator
+from pyropunct.tasks.correct.channel_fitting import fit_channel, simulated_pairs
 from pyropunct.tasks.correct.correcting import NoisyChannel
-from pyropunct.tasks.correct.corrector_training import fit_channel, simulated_pairs
 from pyropunct.treebank.sentence import Sentence
 
 distributed = pytest.importorskip("distributed", reason="pyropunct[corpus] is not installed")

@@ -12,7 +12,7 @@ from punctuated import arabic, clara, french
 from treebank_strategies import Written, sentences
 
 from pyropunct.figures.drawing import PunctuatedTree, drawn_text, edit_lines, slip_notes
-from pyropunct.figures.layout import drawn_svg
+from pyropunct.figures.page import drawn_svg
 from pyropunct.tasks.explain.derivations import SlotDerivation, underlying_strings
 from pyropunct.treebank.reading import read_text, read_treebank
 

@@ -10,7 +10,9 @@ from punctuated import french
 from treebank_strategies import Written, sentences
 
 from pyropunct.figures.drawing import PunctuatedTree
-from pyropunct.figures.layout import STYLES, Drawing, Label, Stroke, shortened, text_width
+from pyropunct.figures.layout import Drawing, Label, Stroke
+from pyropunct.figures.page import STYLES
+from pyropunct.figures.text_width import shortened, text_width
 from pyropunct.tasks.explain.derivations import SlotDerivation, underlying_strings
 from pyropunct.treebank.reading import read_text
 

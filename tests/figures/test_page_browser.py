@@ -16,11 +16,10 @@ from playwright.sync_api import Browser, Page, expect
 from punctuated import arabic, chain, clara, hostile
 
 from pyropunct.figures.drawing import PunctuatedTree
-from pyropunct.figures.layout import drawn_svg
-from pyropunct.figures.page import page_html, token_fates
+from pyropunct.figures.page import drawn_svg, page_html
 from pyropunct.fitted.recipes import Recipe
 from pyropunct.punctuator import Punctuator
-from pyropunct.tasks.explain.derivations import Derivations
+from pyropunct.tasks.explain.derivations import Derivations, token_fates
 from pyropunct.tasks.explain.tree_text import bracketed
 from pyropunct.text.marks import START, display
 from pyropunct.treebank.reading import Treebank, read_treebank

@@ -5,9 +5,8 @@ from itertools import product
 
 import pytest
 
-from pyropunct.figures.page import Fate, token_fates
 from pyropunct.inference.machines.products import EDITS
-from pyropunct.tasks.explain.derivations import SlotDerivation, SlotEdit, SproutedToken
+from pyropunct.tasks.explain.derivations import Fate, SlotDerivation, SlotEdit, SproutedToken, token_fates
 from pyropunct.text.marks import START
 
 KEEP, LEFT, RIGHT, TRANSPOSITION = EDITS

@@ -23,17 +23,17 @@ from pyropunct.restore.deciding import decide
 from pyropunct.restore.parses import weighted_trees
 from pyropunct.tables import Baseline, Column, Table, cells_table
 from pyropunct.tasks import USUAL, CorrectingSettings
+from pyropunct.tasks.correct.channel_fitting import RightAndWrong, fit_channel, simulated_pairs
 from pyropunct.tasks.correct.correcting import NoisyChannel, decisions
 from pyropunct.tasks.correct.corrector_training import (
-    RightAndWrong,
     correction_recipe,
-    fit_channel,
     fit_correction,
-    simulated_pairs,
+    wrong_copies,
+    wrong_surfaces,
 )
 from pyropunct.tasks.correct.gold_corrections import Corrected, EditScores, edit_scores
 from pyropunct.tasks.correct.hearing import FITTED_RATE, WritersRate, hear, wrong_sentences
-from pyropunct.tasks.correct.learner_errors import ErrorRates, wrong_copies, wrong_surfaces
+from pyropunct.tasks.correct.learner_errors import ErrorRates
 from pyropunct.text.marks import Surface
 from pyropunct.treebank.sentence import Sentence
 

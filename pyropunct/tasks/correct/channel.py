@@ -14,11 +14,9 @@ from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 from pyropunct.files import texts
-from pyropunct.tasks.correct.learner_errors import SUBJECTS
+from pyropunct.tasks.correct.learner_errors import SUBJECTS, String
 from pyropunct.text.marks import ABBREVIATION_DOT, START, display
 from pyropunct.treebank.tree import Tree, base
-
-String = tuple[str, ...]
 
 KINDS = ("drop", "insert", "replace", "swap")
 """The kinds of errors."""

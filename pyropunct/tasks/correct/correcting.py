@@ -11,24 +11,20 @@ which constituent sprouts an inserted mark (`Explainer`).
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Self
 
 import numpy as np
-from rapidfuzz.distance import Levenshtein
 
 from pyropunct.draws import Draws
 from pyropunct.errors import InputError, ModelFileError
 from pyropunct.files import untrusted
-from pyropunct.fitted.fitted_story import BATCH_SIZE, FittedStory
 from pyropunct.fitted.model_file import write_model_file
 from pyropunct.fitted.saved_parts import SavedParts, read_parts, within
 from pyropunct.fitted.variants import Trusted
-from pyropunct.inference.inside import best_derivation
-from pyropunct.inference.pyro.collapse import tree_problem
-from pyropunct.models.attach.correcting_attach import ERROR_COLUMNS, CorrectingAttach
+from pyropunct.models.attach.correcting_attach import CorrectingAttach
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.deciding import decide
@@ -46,14 +42,12 @@ from pyropunct.restore.rewriting import (
     without_unknown,
 )
 from pyropunct.tasks import USUAL, CorrectingSettings
-from pyropunct.tasks.correct.channel import MOST_MARKS, ErrorChannel, String
+from pyropunct.tasks.correct.channel import MOST_MARKS, ErrorChannel
+from pyropunct.tasks.correct.error_trees import read_parses
 from pyropunct.tasks.correct.hearing import FITTED_RATE, Floats, Heard, WritersRate, WrongSentence, hear
-from pyropunct.tasks.explain.derivations import Derivations, SlotDerivation
-from pyropunct.text.marks import CLOSERS, PAIRED, START, Surface, marks_of, parted
+from pyropunct.text.marks import CLOSERS, PAIRED, Surface, parted
 from pyropunct.text.raw_sentence import RawSentence
 from pyropunct.text.typography import mended
-from pyropunct.treebank.sentence import Puncteme
-from pyropunct.treebank.tree import Tree
 from pyropunct.vocabulary import Vocabulary
 
 
@@ -271,97 +265,3 @@ def decisions(heard: Iterable[Heard], settings: CorrectingSettings, rates: Float
         wrong = sentence.surfaces[0]
         posterior = with_probable_changes(sentence.posterior(rates), wrong, settings.threshold)
         yield choose(with_whole_pairs(posterior, wrong))
-
-
-@dataclass(frozen=True)
-class ErrorTree(Tree):
-    """A `Tree` with perhaps wrong punctuation x_e, and T'_e, the punctemes of each word's constituent."""
-
-    punctemes: tuple[tuple[Puncteme, Puncteme], ...]
-    wrong: tuple[tuple[str, ...], ...]
-
-    def strings(self) -> Mapping[str, Sequence[Sequence[str]]]:
-        """The columns `ERROR_COLUMNS`."""
-        left, right = zip(*self.punctemes, strict=True)
-        return dict(zip(ERROR_COLUMNS, (left, right, self.wrong[:-1], self.wrong[1:]), strict=True))
-
-
-def read_errors(model: FittedStory, trees: Sequence[Tree], surfaces: Sequence[Surface]) -> list[ErrorTree]:
-    """Reconstruct T'_e of sentences: the best T' given x_e, under a model of wrong punctuation."""
-    error_trees = []
-    for first in range(0, len(trees), BATCH_SIZE):
-        part = slice(first, first + BATCH_SIZE)
-        batch = model.encode_trees(trees[part])
-        encoded = model.vocabulary.encode_surfaces(surfaces[part])
-        problem = tree_problem(model.story, batch, encoded, regularised=True)
-        best = model.sprouted(problem, best_derivation(problem))
-        for tree, surface, punctemes in zip(trees[part], surfaces[part], best, strict=True):
-            given = {field.name: getattr(tree, field.name) for field in fields(Tree)}
-            wrong = tuple(map(tuple, surface))
-            error_trees.append(ErrorTree(**given, punctemes=tuple(punctemes), wrong=wrong))
-    return error_trees
-
-
-def read_parses(
-    model: Punctuator, parses: Sequence[WeightedTree], surfaces: Sequence[Surface]
-) -> list[ErrorTree]:
-    """`read_errors` for given trees and trees of a parser, which `Punctuator.for_parsed` reads."""
-    by_place: dict[int, ErrorTree] = {}
-    for given, reader in ((True, model), (False, model.for_parsed)):
-        places = [place for place, parse in enumerate(parses) if parse.given == given]
-        trees = [parses[place].tree for place in places]
-        read = read_errors(reader, trees, [surfaces[place] for place in places])
-        by_place |= dict(zip(places, read, strict=True))
-    return [by_place[place] for place in range(len(parses))]
-
-
-class SlotChange(NamedTuple):
-    """The marks of a slot, counted from 0, before and after a correction."""
-
-    slot: int
-    before: String
-    after: String
-
-
-def changes(wrong: Surface, right: Surface) -> list[SlotChange]:
-    """The changes of a sentence's punctuation; raises `ValueError` if slots differ in number."""
-    pairs = enumerate(zip(wrong, right, strict=True))
-    both = ((slot, marks_of(before), marks_of(after)) for slot, (before, after) in pairs)
-    return [SlotChange(slot, before, after) for slot, before, after in both if before != after]
-
-
-class Sprout(NamedTuple):
-    """An inserted mark, with the relation and the words of the constituent that sprouts it."""
-
-    mark: str
-    relation: str
-    words: tuple[str, ...]
-
-
-class Explainer:
-    """Explains changes by best underlying trees of the model of right text."""
-
-    def __init__(self, model: FittedStory) -> None:
-        self._model, self._derivations = model, Derivations(model)
-
-    def explain(self, tree: Tree, surface: Surface, changes: Sequence[SlotChange]) -> list[list[Sprout]]:
-        """For each change the inserted marks that some constituent sprouts; ``surface`` is x_c."""
-        if not changes:
-            return []
-        [read] = read_errors(self._model, [tree], [surface])
-        slots = self._derivations.of_surface(tree, surface, read.punctemes)
-        return [_sprouts(tree, change, slots[change.slot]) for change in changes]
-
-
-def _sprouts(tree: Tree, change: SlotChange, derivation: SlotDerivation) -> list[Sprout]:
-    starts = derivation.surface[:1] == (START,)
-    sprouts = []
-    for step in Levenshtein.opcodes(change.before, change.after):
-        for place in range(step.dest_start, step.dest_end) if step.tag != "equal" else ():
-            origin = derivation.origins[place + starts]
-            word = 0 if origin is None else derivation.underlying[origin].word
-            if word:
-                first, last = tree.spans[word - 1]
-                words = tree.forms[first - 1 : last]
-                sprouts.append(Sprout(change.after[place], tree.relations[word - 1], words))
-    return sprouts

@@ -1,19 +1,13 @@
-"""Trains correctors: the paper's on simulated errors, and an error channel on pairs of right and wrong marks.
+"""Simulates errors of learners, and trains the corrector of Li, Wang & Eisner (2019, section 6.2) on them."""
 
-The paper's is that of Li, Wang & Eisner (2019, section 6.2).
-"""
-
-import math
-from collections import Counter
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-import torch
+import numpy as np
 from pyro.infer.autoguide import AutoGuide
-from torch import Tensor
 
-from pyropunct.errors import InputError, VariantError
+from pyropunct.errors import VariantError
 from pyropunct.fitted.recipes import Recipe
 from pyropunct.models.channel.composed import Slip
 from pyropunct.models.channel.window import CentredWindow, SlidingWindow
@@ -21,16 +15,78 @@ from pyropunct.models.story import Story
 from pyropunct.nets.parser import Parser, WeightedTree
 from pyropunct.nets.trainer import Watch
 from pyropunct.punctuator import Punctuator
-from pyropunct.restore.parses import weighted_trees
 from pyropunct.tasks import SimulationSettings
-from pyropunct.tasks.correct.channel import Context, Error, ErrorChannel, String, contexts, features
-from pyropunct.tasks.correct.correcting import TreeCorrector, read_parses
-from pyropunct.tasks.correct.gold_corrections import Corrected
-from pyropunct.tasks.correct.learner_errors import ErrorRates, WrongSurface, wrong_copies
-from pyropunct.text.marks import NO_MARKS, Surface
+from pyropunct.tasks.correct.correcting import TreeCorrector
+from pyropunct.tasks.correct.error_trees import read_parses
+from pyropunct.tasks.correct.learner_errors import ErrorRates, Option, String, occasions
+from pyropunct.text.marks import Surface
 from pyropunct.train.story_training import Training, held_out
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
+
+
+class WrongSurface(NamedTuple):
+    """Wrong punctuation of the slots 0..n, and the errors in it."""
+
+    surface: tuple[String, ...]
+    errors: tuple[Option, ...]
+
+
+def make_errors(
+    tree: Tree, surface: Surface, rates: ErrorRates, generator: np.random.Generator
+) -> WrongSurface:
+    """Punctuate a sentence as a learner might, given its right punctuation."""
+    wrong, errors = [tuple(slot) for slot in surface], []
+    for occasion in occasions(tree, surface, rates):
+        chance = generator.random()
+        for error in occasion:
+            chance -= error.rate
+            if chance < 0:
+                errors.append(error)
+                for slot, string in error.changes.items():
+                    wrong[slot] = string
+                break
+    return WrongSurface(tuple(wrong), tuple(errors))
+
+
+def wrong_surfaces(
+    sentences: Iterable[Sentence], rates: ErrorRates | None = None, seed: int = 0
+) -> Iterator[WrongSurface]:
+    """Wrong punctuation for each sentence of a treebank; ``rates`` are ``ErrorRates()`` by default."""
+    rates = ErrorRates() if rates is None else rates
+    generator = np.random.default_rng(seed)
+    for sentence in sentences:
+        yield make_errors(sentence.tree, sentence.surface, rates, generator)
+
+
+def wrong_copies(
+    sentences: Iterable[Sentence],
+    rates: ErrorRates | None = None,
+    copies: int = 1,
+    seed: int = 0,
+    parser: Parser | None = None,
+) -> list[tuple[Sentence, WrongSurface]]:
+    """Sentences with several wrong punctuations; copy k has seed + 2 k, and seed + 1 is for evaluation.
+
+    A parser draws the trees of every second copy.  Trained only on right trees, a corrector takes right
+    punctuation of a wrong tree for an error.  Draws resemble the parser's trees of new sentences more than
+    its best trees of training sentences do.
+    """
+    sentences = parsed = tuple(sentences)
+    if parser is not None and copies > 1:
+        parses = parser.parse([right.tree.forms for right in sentences], trees=2)
+        both = zip(sentences, parses, strict=True)
+        parsed = tuple(replace(right, tree=trees[-1].tree) for right, trees in both)
+    return [
+        pair
+        for copy in range(copies)
+        for pair in zip(
+            parsed if copy % 2 else sentences,
+            wrong_surfaces(sentences, rates, seed + 2 * copy),
+            strict=True,
+        )
+    ]
+
 
 CORRECTING_ATTACH = "pyropunct.models.attach.correcting_attach:CorrectingAttach"
 CENTRED_WINDOW = "pyropunct.models.channel.window:CentredWindow"
@@ -116,170 +172,3 @@ def fit_correction(
     training = CorrectionTraining(clean.vocabulary, seen, unseen, recipe, seed, device, clean=clean)
     training.run(watch=watch)
     return TreeCorrector(clean, training.punctuator())
-
-
-USUAL, SPREAD = -6.0, 3.0
-"""The prior of the weight of an error itself: the mean and the standard deviation of its log-odds."""
-
-NEAR = 1.0
-"""The standard deviation of the prior of all other weights, whose mean is 0."""
-
-STEPS = 60
-"""The most iterations of the search for the likeliest weights."""
-
-LEAST_WEIGHT, DIGITS = 0.02, 3
-"""Weights nearer to 0 than this are left out of a fitted channel; the others have so many decimals."""
-
-
-class RightAndWrong(NamedTuple):
-    """A sentence with right (x_c) and wrong (x_e) punctuation of its slots 0..n."""
-
-    tree: Tree
-    right: Surface
-    wrong: Surface
-
-
-def error_between(right: String, wrong: String) -> Error | None:
-    """The single error between two strings; None if they are equal or differ by more."""
-    while right and wrong and right[0] == wrong[0]:
-        right, wrong = right[1:], wrong[1:]
-    while right and wrong and right[-1] == wrong[-1]:
-        right, wrong = right[:-1], wrong[:-1]
-    kinds = {(1, 0): "drop", (0, 1): "insert", (1, 1): "replace", (2, 2): "swap"}
-    lengths = len(right), len(wrong)
-    if lengths not in kinds:
-        return None
-    error = Error(kinds[lengths], *(right + wrong)[:2])
-    return error if error.rewriting == (right, wrong) else None
-
-
-def simulated_pairs(
-    sentences: Iterable[Sentence],
-    rates: ErrorRates | None = None,
-    copies: int = 1,
-    seed: int = 0,
-    parser: Parser | None = None,
-) -> list[RightAndWrong]:
-    """`wrong_copies` of right sentences as pairs."""
-    made = wrong_copies(sentences, rates, copies, seed, parser)
-    return [RightAndWrong(right.tree, right.surface, wrong.surface) for right, wrong in made]
-
-
-def pairs_of_learners(model: Punctuator, learners: Sequence[Corrected]) -> list[RightAndWrong]:
-    """Corrections of learners' text, with best trees; raises `MissingPartError` without a parser."""
-    parsed = weighted_trees(model, [sentence.words for sentence in learners], 1)
-    return [
-        RightAndWrong(best.tree, sentence.right, sentence.wrong)
-        for [best], sentence in zip(parsed, learners, strict=True)
-    ]
-
-
-def _slots(pairs: Iterable[RightAndWrong]) -> Iterator[tuple[String, String, Context]]:
-    """The right string, the wrong string and the context of each slot."""
-    for pair in pairs:
-        for right, wrong, context in zip(pair.right, pair.wrong, contexts(pair.tree), strict=True):
-            yield tuple(right), tuple(wrong), context
-
-
-def perplexity(channel: ErrorChannel, pairs: Iterable[RightAndWrong]) -> float:
-    """exp(- log p(x_e | x_c) per slot), over the slots in which at most one error was made."""
-    total, slots = 0.0, 0
-    for right, wrong, context in _slots(pairs):
-        log_prob = channel.log_prob(wrong, right, context)
-        if log_prob > -math.inf:
-            total, slots = total + log_prob, slots + 1
-    return math.exp(-total / slots)
-
-
-def fit_channel(pairs: Iterable[RightAndWrong], marks: Collection[str]) -> ErrorChannel:
-    """Fit an error channel to pairs: maximum a posteriori, with normal priors on the weights.
-
-    Slots that need more than one error are ignored.
-
-    :param marks: the marks of a model of right text; errors with other marks are ignored.
-    :raises InputError: if no pair has an error with these marks.
-    """
-    known = set(marks).difference(NO_MARKS)
-    seen, made = Counter(_slots(pairs)), Counter[Error]()
-    for (right, wrong, _), count in seen.items():
-        error = error_between(right, wrong)
-        if error is not None and known.issuperset(filter(None, error[1:])):
-            made[error] += count
-    if not made:
-        raise InputError("there is no error to learn from: no marks that the model knows are wrong")
-    errors = tuple(sorted(made))
-    weights = _Likelihood(ErrorChannel(errors, {}), seen).maximise()
-    kept = {name: round(weight, DIGITS) for name, weight in weights.items() if abs(weight) >= LEAST_WEIGHT}
-    return ErrorChannel(errors, kept)
-
-
-class _Likelihood:
-    """The log-likelihood of a channel; a string may come about in several ways (an error at a place)."""
-
-    def __init__(self, channel: ErrorChannel, seen: Mapping[tuple[String, String, Context], int]) -> None:
-        self.names: dict[str, int] = {}
-        self._is_error: list[bool] = []
-        slots: dict[tuple[String, Context], int] = {}
-        ways: dict[tuple[int, String], list[int]] = {}
-        feature, way, slot_of_way = list[int](), list[int](), list[int]()
-        for right, _, context in seen:
-            if (right, context) in slots:
-                continue
-            slot = slots[right, context] = len(slots)
-            for made in channel.outcomes(right):
-                ways.setdefault((slot, made.string), []).append(len(slot_of_way))
-                for rank, name in enumerate(features(made, context)):
-                    if name not in self.names:
-                        self.names[name] = len(self.names)
-                        self._is_error.append(not rank)
-                    feature.append(self.names[name])
-                    way.append(len(slot_of_way))
-                slot_of_way.append(slot)
-        self._feature, self._way, self._slot = map(torch.tensor, (feature, way, slot_of_way))
-        self._count(slots, ways, seen)
-
-    def _count(
-        self,
-        slots: Mapping[tuple[String, Context], int],
-        ways: Mapping[tuple[int, String], list[int]],
-        seen: Mapping[tuple[String, String, Context], int],
-    ) -> None:
-        """How often each kind of slot was seen, and with which outcome other than itself."""
-        count = [0] * len(slots)
-        outcome, way_of_outcome, made = list[int](), list[int](), list[int]()
-        for (right, wrong, context), number in seen.items():
-            slot = slots[right, context]
-            led = ways.get((slot, wrong), [])
-            if right == wrong or led:
-                count[slot] += number
-            if right != wrong and led:
-                outcome += [len(made)] * len(led)
-                way_of_outcome += led
-                made.append(number)
-        self._outcome, self._way_of_outcome = torch.tensor(outcome), torch.tensor(way_of_outcome)
-        self._slots, self._made = (torch.tensor(counts, dtype=torch.double) for counts in (count, made))
-
-    def of(self, weights: Tensor) -> Tensor:
-        """The log-likelihood."""
-        score = weights.new_zeros(len(self._slot)).index_add(0, self._way, weights[self._feature])
-        odds = score.exp()
-        total = weights.new_zeros(len(self._slots)).index_add(0, self._slot, odds)
-        made = weights.new_zeros(len(self._made)).index_add(0, self._outcome, odds[self._way_of_outcome])
-        return (self._made * made.log()).sum() - (self._slots * total.log1p()).sum()
-
-    def maximise(self) -> dict[str, float]:
-        """The likeliest weights of all features."""
-        is_error = torch.tensor(self._is_error)
-        mean = torch.where(is_error, USUAL, 0.0).double()
-        scale = torch.where(is_error, SPREAD, NEAR).double()
-        weights = mean.clone().requires_grad_()
-        search = torch.optim.LBFGS([weights], max_iter=STEPS, history_size=20, line_search_fn="strong_wolfe")
-
-        def step() -> Tensor:
-            search.zero_grad()
-            loss = ((weights - mean) / scale).square().sum() / 2 - self.of(weights)
-            loss.backward()
-            return loss
-
-        search.step(step)
-        return dict(zip(self.names, weights.detach().tolist(), strict=True))

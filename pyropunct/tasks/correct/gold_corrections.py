@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from rapidfuzz.distance import Levenshtein
 
 from pyropunct.errors import InputError
-from pyropunct.tasks.correct.channel import String
+from pyropunct.tasks.correct.learner_errors import String
 from pyropunct.text.marks import START, STRAIGHT, Surface, direct_quotes, marks_of
 from pyropunct.treebank.reading import read_treebank
 

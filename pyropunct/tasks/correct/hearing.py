@@ -26,7 +26,8 @@ from pyropunct.nets.parser import WeightedTree
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.deciding import edges_inside
 from pyropunct.restore.pooling import Voice, Voices, voices_of
-from pyropunct.tasks.correct.channel import Context, ErrorChannel, String, contexts
+from pyropunct.tasks.correct.channel import Context, ErrorChannel, contexts
+from pyropunct.tasks.correct.learner_errors import String
 from pyropunct.text.marks import Surface
 from pyropunct.treebank.tree import Tree
 

@@ -1,19 +1,15 @@
-"""Simulates learners' punctuation errors in right sentences with trees.
+"""Where learners make punctuation errors in right sentences with trees, and how often.
 
 No treebank of learners' text is free, so `pyropunct fit-correction` learns from simulated errors.  The tree
 determines where an error may happen: its *occasions*.  `ErrorRates` holds the probability of each error at
 its occasions; ``docs/reference/correction.md`` gives the sources of the rates.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import NamedTuple
 
-import numpy as np
-
-from pyropunct.nets.parser import Parser
 from pyropunct.text.marks import ABBREVIATION_DOT, DOUBLE, SINGLE, START, Surface
-from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree, base
 
 String = tuple[str, ...]
@@ -126,74 +122,11 @@ Occasion = tuple[Option, ...]
 """Errors that exclude each other.  Different occasions have different slots."""
 
 
-class WrongSurface(NamedTuple):
-    """Wrong punctuation of the slots 0..n, and the errors in it."""
-
-    surface: tuple[String, ...]
-    errors: tuple[Option, ...]
-
-
 def occasions(tree: Tree, surface: Surface, rates: ErrorRates) -> list[Occasion]:
     """The possible errors in a sentence with n + 1 right slots; each occasion has its own slots."""
     if len(surface) != len(tree) + 1:
         raise ValueError(f"{len(tree)} words have {len(tree) + 1} slots, not {len(surface)}")
     return list(_Occasions(tree, surface, rates).find())
-
-
-def make_errors(
-    tree: Tree, surface: Surface, rates: ErrorRates, generator: np.random.Generator
-) -> WrongSurface:
-    """Punctuate a sentence as a learner might, given its right punctuation."""
-    wrong, errors = [tuple(slot) for slot in surface], []
-    for occasion in occasions(tree, surface, rates):
-        chance = generator.random()
-        for error in occasion:
-            chance -= error.rate
-            if chance < 0:
-                errors.append(error)
-                for slot, string in error.changes.items():
-                    wrong[slot] = string
-                break
-    return WrongSurface(tuple(wrong), tuple(errors))
-
-
-def wrong_surfaces(
-    sentences: Iterable[Sentence], rates: ErrorRates | None = None, seed: int = 0
-) -> Iterator[WrongSurface]:
-    """Wrong punctuation for each sentence of a treebank; ``rates`` are ``ErrorRates()`` by default."""
-    rates = ErrorRates() if rates is None else rates
-    generator = np.random.default_rng(seed)
-    for sentence in sentences:
-        yield make_errors(sentence.tree, sentence.surface, rates, generator)
-
-
-def wrong_copies(
-    sentences: Iterable[Sentence],
-    rates: ErrorRates | None = None,
-    copies: int = 1,
-    seed: int = 0,
-    parser: Parser | None = None,
-) -> list[tuple[Sentence, WrongSurface]]:
-    """Sentences with several wrong punctuations; copy k has seed + 2 k, and seed + 1 is for evaluation.
-
-    A parser draws the trees of every second copy.  Trained only on right trees, a corrector takes right
-    punctuation of a wrong tree for an error.  Draws resemble the parser's trees of new sentences more than
-    its best trees of training sentences do.
-    """
-    sentences = parsed = tuple(sentences)
-    if parser is not None and copies > 1:
-        parses = parser.parse([right.tree.forms for right in sentences], trees=2)
-        both = zip(sentences, parses, strict=True)
-        parsed = tuple(replace(right, tree=trees[-1].tree) for right, trees in both)
-    return [
-        pair
-        for copy in range(copies)
-        for pair in zip(
-            parsed if copy % 2 else sentences,
-            wrong_surfaces(sentences, rates, seed + 2 * copy),
-            strict=True,
-        )
-    ]
 
 
 class _Occasions:

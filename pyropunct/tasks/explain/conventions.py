@@ -62,7 +62,6 @@ class Situation(NamedTuple):
 Convention = Mapping[Situation, Way]
 """How a treebank hangs marks where it does not follow the guidelines and T'."""
 
-
 NO_CONVENTION: Convention = MappingProxyType({})
 """That of a treebank that follows both, or of which nothing is known."""
 

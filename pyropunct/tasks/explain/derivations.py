@@ -1,11 +1,13 @@
 """How the surface string of each slot derives from its underlying string, given the underlying tree T'.
 
 T' tells which constituent sprouted each underlying token.  The best path of the channel tells which
-underlying token each surface token is, and which edits were made (Li, Wang & Eisner 2019, section 2.2).
+underlying token each surface token is, and which edits were made (Li, Wang & Eisner 2019, section 2.2).  They
+give the fate of each underlying token.
 """
 
-from collections.abc import Sequence
-from itertools import pairwise
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import combinations, pairwise, product
 from typing import NamedTuple
 
 import torch
@@ -14,7 +16,13 @@ from pyropunct.fitted.fitted_story import FittedStory
 from pyropunct.inference.forest import forest_of
 from pyropunct.inference.machines.evidence import exactly
 from pyropunct.inference.machines.paths import Made, Path, Ways
-from pyropunct.inference.machines.products import EDITS, KEEP
+from pyropunct.inference.machines.products import (
+    EDITS,
+    KEEP,
+    LEFT_ABSORPTION,
+    RIGHT_ABSORPTION,
+    TRANSPOSITION,
+)
 from pyropunct.models.channel.composed import SLIP
 from pyropunct.text.marks import START, UNKNOWN, Surface
 from pyropunct.treebank.sentence import Puncteme, Sentence, part_of
@@ -170,3 +178,78 @@ def common_tokens(
             best.append(min(choices, key=lambda choice: choice[:2]))
     origins = dict(best[-1][2])
     return tuple(origins.get(j) for j in range(len(surface)))
+
+
+SLIPPED, OTHER_CHANGE = "slip", "other change"
+"""The fate where the channel ignored the underlying string, and the fate of a channel without named edits."""
+
+
+class Fate(NamedTuple):
+    """The fate of an underlying token, or the origin of a surface token without an underlying one.
+
+    :ivar word: the head word, from 1, of the constituent that sprouted it; 0 if there is none.
+    :ivar token: the underlying token; None if there was none.
+    :ivar slot: the slot, from 0.
+    :ivar edit: one of `pyropunct.inference.machines.products.EDITS`, `SLIPPED`, or `OTHER_CHANGE`.
+    """
+
+    word: int
+    token: str | None
+    slot: int
+    edit: str
+
+
+def token_fates(derivations: Sequence[SlotDerivation]) -> list[Fate]:
+    """The fates of all tokens but the sentence start, slot by slot.
+
+    A token that is missing in the surface string was absorbed.  A token that is in it was transposed if it
+    was swapped with another token, which may have been absorbed afterwards.  Every edit of a slot is the fate
+    of some token.  If edits are ambiguous, those of equal absorbed tokens are assigned from left to right,
+    and the nearest token counts as swapped with an absorbed one.
+
+    :param derivations: of the slots 0..n, see `pyropunct.tasks.explain.derivations.Derivations.of`.
+    """
+    return [fate for slot, derivation in enumerate(derivations) for fate in _slot_fates(slot, derivation)]
+
+
+def _slot_fates(slot: int, derivation: SlotDerivation) -> Iterator[Fate]:
+    absorptions = _absorptions(derivation.edits)
+    transposed = _transposed(derivation)
+    for place, (token, word, _) in enumerate(derivation.underlying):
+        if derivation.slipped:
+            edit = SLIPPED
+        elif place not in derivation.origins:
+            edit = absorptions[token].pop(0) if absorptions[token] else OTHER_CHANGE
+        else:
+            edit = EDITS[TRANSPOSITION if place in transposed else KEEP]
+        if word:
+            yield Fate(word, token, slot, edit)
+    if None in derivation.origins:
+        yield Fate(0, None, slot, SLIPPED if derivation.slipped else OTHER_CHANGE)
+
+
+def _absorptions(edits: Sequence[SlotEdit]) -> defaultdict[str, list[str]]:
+    """For each token the names of the edits that absorbed it."""
+    absorbed = {EDITS[LEFT_ABSORPTION]: 0, EDITS[RIGHT_ABSORPTION]: 1}
+    names: defaultdict[str, list[str]] = defaultdict(list)
+    for edit in edits:
+        if edit.name in absorbed:
+            names[edit.before[absorbed[edit.name]]].append(edit.name)
+    return names
+
+
+def _transposed(derivation: SlotDerivation) -> set[int]:
+    """The places of the transposed tokens that are in the surface string."""
+    stay = [place for place in derivation.origins if place is not None]
+    moved = {place for pair in combinations(stay, 2) if pair[0] > pair[1] for place in pair}
+    tokens = [sprouted.token for sprouted in derivation.underlying]
+    gone = set(range(len(tokens))) - set(stay)
+    for edit in derivation.edits:
+        if edit.name == EDITS[TRANSPOSITION]:
+            partners = [
+                (abs(place - other), place)
+                for place, other in product(stay, gone)
+                if edit.before == (tokens[min(place, other)], tokens[max(place, other)])
+            ]
+            moved |= {place for _, place in sorted(partners)[:1]}
+    return moved

@@ -15,13 +15,10 @@ from pyropunct.treebank.sentence import Puncteme, Sentence
 OPEN, CLOSE = "⟦", "⟧"
 """Around the place in a sentence that an example is about."""
 
-
 Key = TypeVar("Key")
-
 
 Rule = tuple[tuple[str, ...], tuple[str, ...]]
 """Two underlying neighbours, and what they become."""
-
 
 Sprouting = tuple[str, Puncteme, Puncteme]
 """A relation, as the model knows it, and the left and the right puncteme of a constituent."""

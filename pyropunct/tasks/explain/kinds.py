@@ -74,10 +74,8 @@ def rows_of(relation: str, like: str) -> Iterator[str]:
 INITIAL, MEDIAL, LAST = POSITIONS = ("initial", "medial", "final")
 """Where a constituent stands among its head and the other dependents of the head."""
 
-
 OUTSIDE = {"cc", "conj", "discourse", "mark", "parataxis", "punct", "vocative"}
 """Dependents that a clause may have before its first and behind its last constituent."""
-
 
 NOMINAL = {"NOUN", "PROPN", "PRON", "NUM", "ADJ"}
 """The tags of predicates that may have a copula."""

@@ -171,7 +171,6 @@ def _is_split(sentence: Sentence, mark: int, heads: dict[int, GuidedHead]) -> bo
 ACCEPTED, PROPOSED, PROBABILITY = "PunctAccept", "PunctHead", "PunctProb"
 """Entries in MISC of a mark: whether an annotator accepts a head, this head, and its probability."""
 
-
 _NO_PROPOSAL: dict[str, str | None] = dict.fromkeys((ACCEPTED, PROPOSED, PROBABILITY))
 
 

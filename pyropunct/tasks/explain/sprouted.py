@@ -55,7 +55,6 @@ INNER = {INITIAL: "a comma behind", MEDIAL: "commas on both sides", LAST: "a com
 
 BARE, BESIDE = "nominal clause without cop", "a dash between subject and predicate"
 
-
 Cell = tuple[str, str, str]
 """A key with an outcome."""
 

@@ -32,10 +32,8 @@ from pyropunct.treebank.sentence import Sentence
 ALL = "all"
 """The name of what all languages have in common."""
 
-
 IN_REPORT = "languages"
 """The name, in the report of a model, of what is counted in the treebank of each language."""
-
 
 RARE, MOST_COUNTED = 0.1, 1000
 """Pairs that are expected less often in a treebank are not kept; the most sentences of a language, from all

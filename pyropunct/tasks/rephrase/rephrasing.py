@@ -29,7 +29,7 @@ from pyropunct.tasks.rephrase.ordering import WordOrder, families
 from pyropunct.tasks.rephrase.underlying_tree import UnderlyingTree
 from pyropunct.text.conventions import Capitals, Conventions, at_the_beginning
 from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface
-from pyropunct.treebank.conllu_block import DEPREL, FORM, HEAD, UPOS, Block, MultiwordRange, read_block
+from pyropunct.treebank.conllu_block import DEPREL, FORM, HEAD, UPOS, Block, read_block
 from pyropunct.treebank.conllu_writer import write_items
 from pyropunct.treebank.preparing import prepare
 from pyropunct.treebank.repunctuate import Item, Layout, arrange, quote_style
@@ -38,7 +38,6 @@ from pyropunct.treebank.tree import Tree, mark_heads
 
 Choose = Callable[[Sequence[str]], tuple[str, ...]]
 """From an underlying string to a surface string."""
-
 
 Outcomes = tuple[tuple[String, ...], NDArray[np.float64]]
 """Surface strings, and their probabilities."""
@@ -185,7 +184,9 @@ def _with_forms(sentence: Sentence, forms: Mapping[int, str]) -> Block:
         columns[token] = {FORM: form + dot}
         for number, multiword in enumerate(ranges):
             if multiword.first == token:
-                ranges[number] = _with_column(multiword, FORM, form[:1] + multiword.columns[FORM][1:])
+                changed = list(multiword.columns)
+                changed[FORM] = form[:1] + changed[FORM][1:]
+                ranges[number] = replace(multiword, columns=tuple(changed))
     return replace(block.changed(columns), ranges=tuple(ranges))
 
 
@@ -200,10 +201,6 @@ def _with_heads(block: Block, tree: UnderlyingTree, marks: Sequence[Sequence[int
         head = tree.sentence.tree.heads[word - 1]
         heads[words[word - 1]] = words[head - 1] if head else 0
     return block.changed({token: {HEAD: str(head)} for token, head in heads.items()})
-
-
-def _with_column(row: MultiwordRange, column: int, value: str) -> MultiwordRange:
-    return replace(row, columns=(*row.columns[:column], value, *row.columns[column + 1 :]))
 
 
 def sentence_of(

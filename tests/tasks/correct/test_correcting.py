@@ -19,26 +19,19 @@ from pyropunct.models.trees import string_number
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.punctuator import Punctuator
 from pyropunct.tasks import CorrectingSettings
-from pyropunct.tasks.correct.correcting import (
-    ErrorTree,
-    SlotChange,
-    TreeCorrector,
-    changes,
-    load_corrector,
-    read_errors,
-    read_parses,
-    staying_close,
-)
+from pyropunct.tasks.correct.correcting import TreeCorrector, load_corrector, staying_close
 from pyropunct.tasks.correct.corrector_training import (
     CorrectionTraining,
     correction_recipe,
     error_examples,
     fit_correction,
     window_of,
+    wrong_copies,
+    wrong_surfaces,
 )
+from pyropunct.tasks.correct.error_trees import ErrorTree, SlotChange, changes, read_errors, read_parses
 from pyropunct.tasks.correct.gold_corrections import edit_scores
 from pyropunct.tasks.correct.hearing import wrong_sentences
-from pyropunct.tasks.correct.learner_errors import wrong_copies, wrong_surfaces
 from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface
 from pyropunct.text.raw_sentence import RawSentence, Slot, WrittenMark
 from pyropunct.treebank.sentence import Sentence

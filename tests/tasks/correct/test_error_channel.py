@@ -8,7 +8,7 @@ import pytest
 
 from pyropunct.errors import InputError
 from pyropunct.tasks.correct.channel import Error, ErrorChannel, contexts
-from pyropunct.tasks.correct.corrector_training import RightAndWrong, error_between, fit_channel
+from pyropunct.tasks.correct.channel_fitting import RightAndWrong, error_between, fit_channel
 from pyropunct.text.marks import ABBREVIATION_DOT, START
 from pyropunct.treebank.tree import Tree
 

@@ -9,14 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.tasks.correct.learner_errors import (
-    ErrorRates,
-    Occasion,
-    make_errors,
-    occasions,
-    wrong_copies,
-    wrong_surfaces,
-)
+from pyropunct.tasks.correct.corrector_training import make_errors, wrong_copies, wrong_surfaces
+from pyropunct.tasks.correct.learner_errors import ErrorRates, Occasion, occasions
 from pyropunct.text.marks import ABBREVIATION_DOT, START
 from pyropunct.treebank.reading import read_treebank
 from pyropunct.treebank.sentence import Sentence

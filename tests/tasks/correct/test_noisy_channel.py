@@ -20,8 +20,10 @@ from pyropunct.restore.pooling import LEAST, Voice, Voices
 from pyropunct.tasks import CorrectingSettings
 from pyropunct.tasks.correct import hearing
 from pyropunct.tasks.correct.channel import ErrorChannel, contexts
-from pyropunct.tasks.correct.correcting import Explainer, NoisyChannel, changes, decisions, load_corrector
-from pyropunct.tasks.correct.corrector_training import fit_channel, simulated_pairs
+from pyropunct.tasks.correct.channel_fitting import fit_channel, simulated_pairs
+from pyropunct.tasks.correct.correcting import NoisyChannel, decisions, load_corrector
+from pyropunct.tasks.correct.corrector_training import wrong_surfaces
+from pyropunct.tasks.correct.error_trees import Explainer, changes
 from pyropunct.tasks.correct.hearing import (
     RATES,
     Heard,
@@ -31,7 +33,6 @@ from pyropunct.tasks.correct.hearing import (
     log_probs,
     wrong_sentences,
 )
-from pyropunct.tasks.correct.learner_errors import wrong_surfaces
 from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface, unpaired
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
