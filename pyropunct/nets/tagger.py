@@ -15,7 +15,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple, Self
+from typing import Any
 
 import numpy as np
 import torch
@@ -25,7 +25,7 @@ from torch.nn import functional
 from pyropunct.nets.labels import Probabilities, SlotVocabulary
 from pyropunct.nets.networks import NetworkTraining, TrainedNetwork, sequences, trained
 from pyropunct.nets.parser import BATCH_WORDS, BiaffineParser
-from pyropunct.nets.trainer import AnyCheckpoint, AveragedRecipe, Watch
+from pyropunct.nets.trainer import AnyCheckpoint, AveragedRecipe, Perplexity, Watch
 from pyropunct.nets.word_embedding import SentenceDropout, in_batches, with_cache
 from pyropunct.text.marks import Surface
 from pyropunct.treebank.sentence import Sentence
@@ -45,24 +45,6 @@ class SlotTaggerRecipe(AveragedRecipe):
     averaging: float = 0.99
     dropout: float = 0.5
     slot_size: int = 200
-
-
-class SlotScores(NamedTuple):
-    """The number of slots, and the perplexity per slot."""
-
-    slots: int
-    perplexity: float
-
-    @classmethod
-    def of(cls, log_prob: Tensor, surfaces: Sequence[Surface]) -> Self:
-        """The scores of sentences, from their log p(x | words) in natural logarithms."""
-        slots = sum(map(len, surfaces))
-        return cls(slots, float(np.exp(-float(log_prob.sum()) / slots)))
-
-    @property
-    def merit(self) -> float:
-        """The geometric mean of the probabilities of slots, by which the best epoch is chosen."""
-        return 1 / self.perplexity
 
 
 class SlotNetwork(nn.Module):
@@ -204,10 +186,10 @@ class SlotTaggerTraining(NetworkTraining[SlotTagger]):
         arguments = states, self.lengths[batch], labels
         return self.model.network.loss(*(tensor.to(self.device) for tensor in arguments))
 
-    def scores(self, model: SlotTagger, dev: Sequence[Sentence]) -> SlotScores:
+    def scores(self, model: SlotTagger, dev: Sequence[Sentence]) -> Perplexity:
         """The perplexity."""
         forms, surfaces = [sentence.tree.forms for sentence in dev], [sentence.surface for sentence in dev]
-        return SlotScores.of(model.log_prob(forms, surfaces), surfaces)
+        return Perplexity.of(model.log_prob(forms, surfaces), surfaces)
 
     def data(self) -> Iterable[object]:
         """The marks, the parser, words and punctuation."""

@@ -9,10 +9,12 @@ from hashlib import sha256
 from math import ceil, inf, isfinite
 from typing import Annotated, Any, ClassVar, NamedTuple, Protocol, Self
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from pyropunct.limits import Range, forbidden
+from pyropunct.text.marks import Surface
 
 LARGEST = 1e6
 """No weight of a model that has learned something comes near this; sums of such weights are still exact."""
@@ -149,6 +151,22 @@ class DevScores(Protocol):
         """A non-negative number; higher is better."""
 
     def _asdict(self) -> dict[str, Any]: ...
+
+
+class Perplexity(NamedTuple):
+    """The perplexity per slot of the dev treebank."""
+
+    perplexity: float
+
+    @classmethod
+    def of(cls, log_prob: Tensor, surfaces: Sequence[Surface]) -> Self:
+        """From the log-probability of each of some surfaces, in natural logarithms."""
+        return cls(float(np.exp(-float(log_prob.sum()) / sum(map(len, surfaces)))))
+
+    @property
+    def merit(self) -> float:
+        """The geometric mean of the probabilities of slots, by which the best epoch is chosen."""
+        return 1 / self.perplexity
 
 
 class Trainer(ABC):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import ceil, isfinite, nan
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import pyro
@@ -29,7 +29,7 @@ from pyropunct.models.learned import learned_values
 from pyropunct.models.story import Story
 from pyropunct.models.syntax import HeadOutward
 from pyropunct.models.trees import TreeBatch, join_surfaces
-from pyropunct.nets.trainer import Trainer, strange
+from pyropunct.nets.trainer import Perplexity, Trainer, strange
 from pyropunct.punctuator import Punctuator
 from pyropunct.train.both_sides import STEPS, CommasOfThePage
 from pyropunct.train.optimisers import optimisers_of
@@ -59,17 +59,6 @@ GUIDES: dict[str, Callable[..., AutoGuide]] = {
     "channel": partial(NormalInPart, part="channel"),
     "normal": AutoNormal,
 }
-
-
-class Perplexity(NamedTuple):
-    """The perplexity per slot of the dev treebank."""
-
-    perplexity: float
-
-    @property
-    def merit(self) -> float:
-        """The geometric mean of the probabilities of slots, by which the best epoch is chosen."""
-        return 1 / self.perplexity
 
 
 Item = TypeVar("Item")

@@ -18,12 +18,12 @@ from pyropunct.models.economy import Economy
 from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.running_text import ReaderRecipe
 from pyropunct.nets.tagger import SlotTaggerRecipe
-from pyropunct.nets.trainer import Progress
+from pyropunct.nets.trainer import Perplexity, Progress
 from pyropunct.nets.word_embedding import with_marks
 from pyropunct.punctuator import Punctuator
 from pyropunct.train.fitting import NetworkRecipes, fit, fit_story
 from pyropunct.train.optimisers import SparseAdagrad
-from pyropunct.train.story_training import Perplexity, Training, held_out
+from pyropunct.train.story_training import Training, held_out
 from pyropunct.train.texts import HELD_OUT
 from pyropunct.treebank.reading import read_text, read_treebank
 from pyropunct.treebank.sentence import Sentence

@@ -15,8 +15,7 @@ from torch import Tensor, nn
 
 from pyropunct.fitted.evaluation import Evaluation, slot_distance
 from pyropunct.nets.networks import NetworkTraining, TrainedWordNetwork, sequences, trained
-from pyropunct.nets.tagger import SlotScores
-from pyropunct.nets.trainer import Watch
+from pyropunct.nets.trainer import Perplexity, Watch
 from pyropunct.nets.word_embedding import Pretrained, by_length, with_cache
 from pyropunct.papers.li_2019.chain import LabelDistribution, LinearChain
 from pyropunct.papers.li_2019.recurrent import (
@@ -175,9 +174,9 @@ class RivalTraining(NetworkTraining[Rival]):
         log_prob: Tensor = self.network(encoded).log_prob(labels.to(self.device))
         return -log_prob.sum() / encoded.slots.sum()
 
-    def scores(self, model: Rival, dev: Sequence[Sentence]) -> SlotScores:
+    def scores(self, model: Rival, dev: Sequence[Sentence]) -> Perplexity:
         """The perplexity."""
-        return SlotScores.of(model.log_prob(dev), [sentence.surface for sentence in dev])
+        return Perplexity.of(model.log_prob(dev), [sentence.surface for sentence in dev])
 
 
 STRING_SIZE = 64
