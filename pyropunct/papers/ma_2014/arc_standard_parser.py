@@ -10,7 +10,7 @@ from pyropunct.papers.experiment import Advance
 from pyropunct.papers.ma_2014.treatments import MarkedSentence, TreatedSentence, treated, tree_of
 from pyropunct.papers.options import Treatment
 from pyropunct.papers.transitions.arc_standard import ATOMS, KINDS, LEFT, RIGHT, SHIFT
-from pyropunct.papers.transitions.cells import CLOSED, FIRST_MARK, MARK, OPENED, TAG, WORD, matrix_of
+from pyropunct.papers.transitions.cells import CLOSED, FIRST_MARK, MARK, OPENED, matrix_of
 from pyropunct.papers.transitions.perceptron import number_of
 from pyropunct.papers.transitions.search import ARC_STANDARD, TransitionSystem
 from pyropunct.papers.transitions.transition_parser import (
@@ -145,14 +145,9 @@ class ArcStandardParser(TransitionParser):
 
 def encoded(tokens: TreatedSentence) -> Array:
     """A sentence in the format of compiled code."""
-    rows = {
-        WORD: list(map(number_of, tokens.forms)),
-        TAG: list(map(number_of, tokens.tags)),
-        OPENED: tokens.opened,
-        CLOSED: tokens.closed,
-        MARK: [FIRST_MARK + number_of(tag) if tag else 0 for tag in tokens.beside],
-    }
-    return matrix_of(len(tokens.forms), rows)
+    marks = [FIRST_MARK + number_of(tag) if tag else 0 for tag in tokens.beside]
+    properties = {OPENED: tokens.opened, CLOSED: tokens.closed, MARK: marks}
+    return matrix_of(tokens.forms, tokens.tags, properties)
 
 
 def transitions_to(heads: Sequence[int], relations: Sequence[str]) -> list[Action]:

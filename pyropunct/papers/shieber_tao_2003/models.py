@@ -17,10 +17,6 @@ Model 8 assumes "independence between the bigram in the conditioning context and
 but y_{i-1} is in both contexts.  If y_{i-2} and ec_i are independent given y_{i-1} and y_i, Bayes' rule gives
 the divisor p(y_i | y_{i-1}), up to factors without y_i: that of models 8c and 10c.
 
-The paper found other ways of backing off worse.  Model 3b is model 3 that leaves the bit first, for p(y_i |
-y_{i-2} y_{i-1}) (footnote 6).  Models 8a and 8b have p(y_i | y_{i-2} y_{i-1} ec_i), which backs off to p(y_i
-| y_{i-2} y_{i-1}) in 8a and to p(y_i | y_{i-1} ec_i) in 8b (footnote 9).
-
 Some rows without a number in Table 1 must be models with tags: here 1t and 3t are models 1 and 3 with p(Y_i |
 Y_{i-2} Y_{i-1}).  The text does not say what model 11 is; its row is close to that of model 10.  Here 11s is
 model 10 with sc_i, the number of constituents that start where y_i stands, as a further context of the same
@@ -179,12 +175,9 @@ MODELS: Mapping[str, CommaModel] = {
     "1t": CommaModel("trigrams, tags", "y'' y' y * Y'' Y' Y"),
     "2": CommaModel("trigrams, omission penalty", "y'' y' y", omission_penalty=True),
     "3": CommaModel("ec >= 3", "y'' y' ec>=3 y"),
-    "3b": CommaModel("ec >= 3, dropped first", "ec>=3 y'' y' y"),
     "3t": CommaModel("ec >= 3, tags", "y'' y' ec>=3 y * Y'' Y' Y"),
     "4": CommaModel("ec >= 2", "y'' y' ec>=2 y"),
     "8": CommaModel("ec", "y'' y' y * ec y' y / y"),
-    "8a": CommaModel("ec as a context, dropped first", "ec y'' y' y"),
-    "8b": CommaModel("ec as a context, kept longest", "y'' y' ec y"),
     "8c": CommaModel("ec, divisor p(y | y')", "y'' y' y * ec y' y / y' y"),
     "10": CommaModel("ec, tags", "y'' y' y * ec y' y * Y'' Y' Y / y"),
     "10c": CommaModel("ec, tags, divisor p(y | y')", "y'' y' y * ec y' y * Y'' Y' Y / y' y"),

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pyropunct.inference.compiling import inner
+from pyropunct.papers.transitions.perceptron import number_of
 
 Array = NDArray[Any]
 
@@ -73,10 +74,11 @@ class ParserWorkspace(NamedTuple):
     scores: Array
 
 
-def matrix_of(words: int, rows: Mapping[int, Sequence[int]]) -> Array:
-    """(5, n + 1) a sentence of n words with some of its rows, see `WORD`."""
-    matrix = np.zeros((5, words + 1), np.int64)
-    for row, values in rows.items():
+def matrix_of(forms: Sequence[str], tags: Sequence[str], rows: Mapping[int, Sequence[int]]) -> Array:
+    """(5, n + 1) a sentence of n words, with some of the rows behind those of words and tags, see `WORD`."""
+    matrix = np.zeros((5, len(forms) + 1), np.int64)
+    words = {WORD: list(map(number_of, forms)), TAG: list(map(number_of, tags))}
+    for row, values in {**words, **rows}.items():
         matrix[row, 1:] = values
     return matrix
 

@@ -20,8 +20,7 @@ from pyropunct.papers.transitions.arc_eager import (
     RIGHT,
     SHIFT,
 )
-from pyropunct.papers.transitions.cells import FIRST_MARK, MARK, TAG, WORD, matrix_of
-from pyropunct.papers.transitions.perceptron import number_of
+from pyropunct.papers.transitions.cells import FIRST_MARK, MARK, matrix_of
 from pyropunct.papers.transitions.search import ARC_EAGER, TransitionSystem
 from pyropunct.papers.transitions.transition_parser import (
     Action,
@@ -252,10 +251,8 @@ class ArcEagerParser(TransitionParser):
 
 def encoded(stream: Stream, found: Marks = (), first: int = 0) -> NDArray[Any]:
     """A stream from its word ``first`` (from 0) on for compiled code, with marks of another system."""
-    rows = {WORD: list(map(number_of, stream.forms[first:])), TAG: list(map(number_of, stream.tags[first:]))}
-    if found:
-        rows[MARK] = [FIRST_MARK + mark if mark != NONE else 0 for mark in found[first:]]
-    return matrix_of(len(stream.forms) - first, rows)
+    read = {MARK: [FIRST_MARK + mark if mark != NONE else 0 for mark in found[first:]]} if found else {}
+    return matrix_of(stream.forms[first:], stream.tags[first:], read)
 
 
 def train_arc_eager(
