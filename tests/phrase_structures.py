@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 
-from pyropunct.treebank.conllu_block import FORM, MISC, XPOS, Block, misc_entries
+from pyropunct.treebank.columns import misc_entries
+from pyropunct.treebank.conllu_block import FORM, MISC, XPOS, Block
 from pyropunct.treebank.phrase_trees import PhraseTree
 
 PHRASES = [

@@ -16,14 +16,7 @@ from pyropunct.restore.deciding import decide, decide_given
 from pyropunct.restore.decoders import Decision
 from pyropunct.restore.marks_there import MarksThere
 from pyropunct.restore.parses import FittedModel
-from pyropunct.restore.restoring import (
-    Restored,
-    Source,
-    Word,
-    details_of_text,
-    punctuated,
-    raw_text,
-)
+from pyropunct.restore.restoring import Restored, Source, Word, details_of_text, punctuated, raw_text
 from pyropunct.restore.rewriting import (
     with_abbreviation_dots,
     with_given,

@@ -1,10 +1,10 @@
-"""The columns of CoNLL-U: the ten in their order, or those that the first line of CoNLL-U Plus names.
+"""The columns of CoNLL-U: the ten in their order, or those that CoNLL-U Plus names, and entries of MISC.
 
 A row in memory has the ten columns in their order, whatever the order of the file, then the other columns.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pyropunct.text.lines import TreebankError
@@ -89,3 +89,32 @@ def column_order(line: str, path: str, number: int) -> ColumnOrder:
         if names.count(name) > 1:
             raise TreebankError(path, f"global.columns names the column {name} twice", number)
     return ColumnOrder(path, line, names)
+
+
+def misc_entries(column: str) -> list[str]:
+    """The entries of a MISC column; an empty list for ``_``."""
+    return [] if column.strip() in ("", "_") else column.split("|")
+
+
+def with_space_after(column: str, space: bool) -> str:
+    """The MISC column, changed if necessary to say whether a space follows."""
+    if space == ("SpaceAfter=No" not in misc_entries(column)):
+        return column
+    return with_misc(column, {"SpaceAfter": None if space else "No"})
+
+
+_ESCAPES = {"\\": "\\\\", "|": "\\p", "\t": "\\t", "\n": "\\n"}
+
+
+def with_misc(column: str, entries: Mapping[str, str | None]) -> str:
+    """The MISC column with other entries, escaped, behind the rest; None only removes an entry."""
+    before = misc_entries(column)
+    kept = [one for one in before if one.partition("=")[0] not in entries]
+    if kept == before and not any(entries.values()):
+        return column
+    values = {
+        name: "".join(_ESCAPES.get(character, character) for character in value)
+        for name, value in entries.items()
+        if value is not None
+    }
+    return "|".join([*kept, *(f"{name}={value}" for name, value in values.items())]) or "_"

@@ -12,7 +12,7 @@ from conllu.exceptions import ParseException
 from conllu.parser import parse_comment_line, parse_id_value, parse_int_value
 
 from pyropunct.text.lines import BEGINNING, Start, TreebankError
-from pyropunct.treebank.columns import COLUMN_NAMES, PLAIN, ColumnOrder, column_order
+from pyropunct.treebank.columns import COLUMN_NAMES, PLAIN, ColumnOrder, column_order, misc_entries
 from pyropunct.treebank.tree import base, top_down
 
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(10)
@@ -89,38 +89,9 @@ class Block:
         return TreebankError(self.path, problem, self.first_line + row, self.identifier)
 
 
-def misc_entries(column: str) -> list[str]:
-    """The entries of a MISC column; an empty list for ``_``."""
-    return [] if column.strip() in ("", "_") else column.split("|")
-
-
 def has_space_after(columns: tuple[str, ...]) -> bool:
     """Whether a space follows the token: it does unless MISC says ``SpaceAfter=No``."""
     return "SpaceAfter=No" not in misc_entries(columns[MISC])
-
-
-def with_space_after(column: str, space: bool) -> str:
-    """The MISC column, changed if necessary to say whether a space follows."""
-    if space == ("SpaceAfter=No" not in misc_entries(column)):
-        return column
-    return with_misc(column, {"SpaceAfter": None if space else "No"})
-
-
-_ESCAPES = {"\\": "\\\\", "|": "\\p", "\t": "\\t", "\n": "\\n"}
-
-
-def with_misc(column: str, entries: Mapping[str, str | None]) -> str:
-    """The MISC column with other entries, escaped, behind the rest; None only removes an entry."""
-    before = misc_entries(column)
-    kept = [one for one in before if one.partition("=")[0] not in entries]
-    if kept == before and not any(entries.values()):
-        return column
-    values = {
-        name: "".join(_ESCAPES.get(character, character) for character in value)
-        for name, value in entries.items()
-        if value is not None
-    }
-    return "|".join([*kept, *(f"{name}={value}" for name, value in values.items())]) or "_"
 
 
 def blocks_or_errors(

@@ -16,7 +16,7 @@ from typing import Any
 
 from pyropunct.text.lines import NO_SENTENCE, TreebankError, opened, read_lines
 from pyropunct.text.marks import space_beside_mark, space_between_words
-from pyropunct.treebank.conllu_block import with_misc
+from pyropunct.treebank.columns import with_misc
 from pyropunct.treebank.conllu_writer import as_written
 from pyropunct.treebank.head_rules import HeadRules, load_head_rules
 from pyropunct.treebank.phrase_trees import (

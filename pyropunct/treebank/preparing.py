@@ -8,20 +8,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from pyropunct.text.marks import (
-    ABBREVIATION_DOT,
-    QUOTE_TAGS,
-    START,
-    STRAIGHT_DOUBLE,
-    direct_quotes,
-)
-from pyropunct.treebank.conllu_block import (
-    DEPREL,
-    FORM,
-    UPOS,
-    XPOS,
-    Block,
-)
+from pyropunct.text.marks import ABBREVIATION_DOT, QUOTE_TAGS, START, STRAIGHT_DOUBLE, direct_quotes
+from pyropunct.treebank.conllu_block import DEPREL, FORM, UPOS, XPOS, Block
 from pyropunct.treebank.conllu_writer import as_written
 from pyropunct.treebank.repunctuate import Layout, original_spaces
 from pyropunct.treebank.sentence import Sentence

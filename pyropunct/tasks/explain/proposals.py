@@ -19,7 +19,8 @@ from pyropunct.tasks.explain.conventions import NO_CONVENTION, Convention, Rule
 from pyropunct.tasks.explain.guidelines import GuidedHead, Punctemes, guided_heads
 from pyropunct.tasks.explain.hanging import Room, heads_of_words
 from pyropunct.text.marks import PERIODS
-from pyropunct.treebank.conllu_block import DEPREL, DEPS, HEAD, MISC, misc_entries, with_misc
+from pyropunct.treebank.columns import misc_entries, with_misc
+from pyropunct.treebank.conllu_block import DEPREL, DEPS, HEAD, MISC
 from pyropunct.treebank.sentence import Sentence
 
 
