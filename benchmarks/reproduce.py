@@ -153,7 +153,7 @@ EXPERIMENTS = {
         (
             "benchmarks/channel_worth.py {en_ewt-ud14-train} {en_ewt-ud14-dev} --every 6 --threads 2",
             "benchmarks/channel_worth.py {en_ewt-ud14-train} {en_ewt-ud14-dev} --every 6 --threads 2 "
-            "--only \"the paper's recipe\" --seeds 1",
+            '--only "the paper\'s recipe" --seeds 1',
         ),
         ("plain", "paper"),
         "five of six sentences",
@@ -171,7 +171,7 @@ EXPERIMENTS = {
         "experiments/index.md",
         (
             "benchmarks/channel_worth.py {zh_gsd-ud14-train} {zh_gsd-ud14-dev} --direction left "
-            "--only \"the paper's recipe\" --seeds 1 --threads 2",
+            '--only "the paper\'s recipe" --seeds 1 --threads 2',
         ),
         ("paper",),
     ),
