@@ -34,8 +34,9 @@ from pyropunct.models.story import Story
 from pyropunct.nets.adapters import AdaptedEncoder
 from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.encoder import Encoder
+from pyropunct.nets.jackknife import fold_recipe, jackknifed
 from pyropunct.nets.opened_encoder import Opened
-from pyropunct.nets.parser import fold_recipe, jackknifed, train_parser
+from pyropunct.nets.parser import train_parser
 from pyropunct.nets.reader import ADAPTING_RATE, RunningReader, train_reader
 from pyropunct.nets.running_text import Document, ReaderRecipe, documents
 from pyropunct.nets.tagger import SlotTaggerRecipe

@@ -34,14 +34,8 @@ from pyropunct.fitted.recipes import TextSettings
 from pyropunct.fitted.saved_parts import SavedParts, further_parts
 from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.encoder import Encoder
-from pyropunct.nets.parser import (
-    BiaffineParser,
-    WeightedTree,
-    attachment_scores,
-    fold_recipe,
-    jackknifed,
-    train_parser,
-)
+from pyropunct.nets.jackknife import fold_recipe, jackknifed
+from pyropunct.nets.parser import BiaffineParser, WeightedTree, attachment_scores, train_parser
 from pyropunct.nets.reader import ADAPTING_RATE, RunningReader, reader_scores, train_reader
 from pyropunct.nets.running_text import Document, ReaderRecipe, documents, joined
 from pyropunct.nets.tagger import SlotTaggerRecipe

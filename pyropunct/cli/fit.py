@@ -107,7 +107,7 @@ def fit(
     from pyropunct.fitted.model_file import check_writable
     from pyropunct.fitted.stories import levels_of
     from pyropunct.nets.encoder import Encoder
-    from pyropunct.nets.parser import FOLDS
+    from pyropunct.nets.jackknife import FOLDS
     from pyropunct.nets.word_embedding import CachedFeatures
     from pyropunct.tasks.explain.typology_of_model import with_counts
     from pyropunct.train.fitting import fit as fit_model

@@ -170,7 +170,7 @@ def training_watch(part: str = "story", folds: int = 0) -> Iterator[Callable[...
 def _time_of_parsers(progress: "Progress", folds: int) -> str:
     """How long the parser and those of the folds will take; each of these learns from the other folds."""
     from pyropunct.nets.biaffine import ParserRecipe
-    from pyropunct.nets.parser import fold_recipe
+    from pyropunct.nets.jackknife import fold_recipe
 
     words = progress.epochs * progress.size
     if folds:

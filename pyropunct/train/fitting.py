@@ -8,7 +8,8 @@ from typing import Any
 from pyropunct.fitted.evaluation import SlotStrings
 from pyropunct.fitted.recipes import OF_TREEBANKS, Recipe
 from pyropunct.nets.biaffine import ParserRecipe
-from pyropunct.nets.parser import FOLDS, fold_recipe, jackknifed, train_parser
+from pyropunct.nets.jackknife import FOLDS, fold_recipe, jackknifed
+from pyropunct.nets.parser import train_parser
 from pyropunct.nets.reader import ADAPTING, ADAPTING_RATE, train_reader
 from pyropunct.nets.running_text import ReaderRecipe
 from pyropunct.nets.tagger import SlotTaggerRecipe

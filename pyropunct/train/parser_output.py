@@ -2,7 +2,7 @@
 
 A story p(x | T) trained on treebank trees alone trusts all mistakes of a parser.  So restoration uses a
 second story, trained on each sentence twice: with its treebank tree, and with the tree of a parser that has
-not seen the sentence (`pyropunct.nets.parser.jackknifed`): see `fit_parsed`.  Underlying trees and
+not seen the sentence (`pyropunct.nets.jackknife.jackknifed`): see `fit_parsed`.  Underlying trees and
 rules come from the first story.
 
 The second story reads a tagger (`pyropunct.nets.tagger`), which needs no tree and makes other mistakes.  How
@@ -13,7 +13,8 @@ Example::
     from dataclasses import replace
 
     from pyropunct import fit, read_treebank
-    from pyropunct.nets.parser import jackknifed, train_parser
+    from pyropunct.nets.jackknife import jackknifed
+    from pyropunct.nets.parser import train_parser
     from pyropunct.train.parser_output import fit_parsed, fit_tagger
 
     train, dev = read_treebank("train.conllu"), read_treebank("dev.conllu")
@@ -42,7 +43,8 @@ from pyropunct.inference.pyro.svi import scale_likelihood, tree_elbo
 from pyropunct.models.extensions import Trust
 from pyropunct.models.learned import settle
 from pyropunct.models.trees import join_surfaces
-from pyropunct.nets.parser import BiaffineParser, WeightedTree, attachment_scores, with_trees
+from pyropunct.nets.jackknife import with_trees
+from pyropunct.nets.parser import BiaffineParser, WeightedTree, attachment_scores
 from pyropunct.nets.tagger import SlotTagger, SlotTaggerRecipe, train_slot_tagger
 from pyropunct.nets.trainer import AnyCheckpoint, Watch
 from pyropunct.punctuator import Punctuator
@@ -88,7 +90,7 @@ def fit_parsed(
 ) -> Punctuator:
     """Fit the story for parser output to the sentences that `pyropunct.fit` was given; raises its errors.
 
-    :param parses: the trees of each sentence, see `pyropunct.nets.parser.jackknifed`.
+    :param parses: the trees of each sentence, see `pyropunct.nets.jackknife.jackknifed`.
     :param dev: sentences that choose the epoch; by default every tenth training sentence, with its trees.
     :param dev_parses: the trees of each dev sentence; by default the model's parser gives them.
     :param text: further sentences with parsed trees; see `pyropunct.train.texts`.

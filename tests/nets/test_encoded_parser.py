@@ -14,7 +14,8 @@ from pyropunct.errors import ModelFileError
 from pyropunct.fitted.model_file import read_model_file, write_model_file
 from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.encoder import Encoder
-from pyropunct.nets.parser import BiaffineParser, jackknifed, train_parser
+from pyropunct.nets.jackknife import jackknifed
+from pyropunct.nets.parser import BiaffineParser, train_parser
 from pyropunct.nets.tagger import SlotTagger, SlotTaggerRecipe, train_slot_tagger
 from pyropunct.nets.word_embedding import standardised
 from pyropunct.train.checkpoints import Checkpoint

@@ -9,9 +9,10 @@ import pytest
 
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.errors import ModelFileError
-from pyropunct.nets import parser
+from pyropunct.nets import jackknife
 from pyropunct.nets.biaffine import ParserRecipe
-from pyropunct.nets.parser import WeightedTree, fold_recipe, folds_of, jackknifed, with_trees
+from pyropunct.nets.jackknife import fold_recipe, folds_of, jackknifed, with_trees
+from pyropunct.nets.parser import WeightedTree
 from pyropunct.nets.trainer import Progress
 from pyropunct.train.checkpoints import Checkpoint
 from pyropunct.treebank.reading import read_treebank
@@ -60,7 +61,7 @@ def test_no_sentence_is_parsed_by_a_parser_that_has_seen_it(
         learners.append(Learner(list(sentences)))
         return learners[-1]
 
-    monkeypatch.setattr(parser, "train_parser", train)
+    monkeypatch.setattr(jackknife, "train_parser", train)
     found = jackknifed(some, TINY, folds=folds)
     assert [trees[0].tree.forms for trees in found] == [sentence.tree.forms for sentence in some]
     parts = folds_of(some, folds)

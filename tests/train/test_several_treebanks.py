@@ -8,7 +8,8 @@ from command_line import answer, complaint
 
 from pyropunct import Punctuator, fit
 from pyropunct.fitted.recipes import Recipe
-from pyropunct.nets.parser import WeightedTree, with_trees
+from pyropunct.nets.jackknife import with_trees
+from pyropunct.nets.parser import WeightedTree
 from pyropunct.treebank.reading import Treebank, read_treebank
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import MAIN_TREEBANK

@@ -6,17 +6,8 @@ from functools import cached_property, partial
 from itertools import chain
 from typing import Any, NamedTuple
 
-from pyropunct.nets.parser import (
-    BiaffineParser,
-    WeightedTree,
-    as_read,
-    attachment_scores,
-    fold_recipe,
-    folds_of,
-    others_of,
-    parse_folds,
-    train_parser,
-)
+from pyropunct.nets.jackknife import fold_recipe, folds_of, others_of, parse_folds
+from pyropunct.nets.parser import BiaffineParser, WeightedTree, as_read, attachment_scores, train_parser
 from pyropunct.papers.experiment import Experiment, Results, Trained, checksum, loader, of_epochs
 from pyropunct.papers.li_2019.restorers import (
     SYSTEMS,

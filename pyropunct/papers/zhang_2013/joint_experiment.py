@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pyropunct.nets.parser import folds_of, in_order, others_of
+from pyropunct.nets.jackknife import folds_of, in_order, others_of
 from pyropunct.nets.reader import Counts
 from pyropunct.papers.experiment import Advance, Experiment, Results, Trained, loader, timed
 from pyropunct.papers.options import CASCADED, CRF, RESTORATION, UNIFIED, JointSettings
