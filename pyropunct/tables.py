@@ -253,9 +253,8 @@ class Table(Generic[Row]):
 
     def to_json(self) -> list[dict[str, Any]]:
         """An object for each row, with values by key, and objects of spreads and of p-values."""
-        rows: list[dict[str, Any]] = [
-            {column.key: column.value(row) for column in self.columns} for row in self.rows
-        ]
+        columns = self.columns
+        rows: list[dict[str, Any]] = [{one.key: one.value(row) for one in columns} for row in self.rows]
         spreads = {column.key: column.spread for column in self.columns if column.spread is not None}
         p_values = {column.key: self.p_values(column) for column in self.columns if column.evidence}
         for index, (row, plain) in enumerate(zip(self.rows, rows, strict=True)):

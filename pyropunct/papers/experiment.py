@@ -25,7 +25,7 @@ import platform
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -38,8 +38,8 @@ from torch import Tensor
 from pyropunct.errors import ModelFileError, SettingError
 from pyropunct.files import held, json_text, model_path, untrusted, written_whole
 from pyropunct.fitted.model_file import read_model_file, write_model_file
-from pyropunct.nets.trainer import Progress
 from pyropunct.papers.options import ExperimentSettings
+from pyropunct.papers.watching import Watch, unwatched
 from pyropunct.tables import Baseline, Column, Row, Table
 
 FORMAT = "pyropunct comparison"
@@ -99,34 +99,6 @@ def timed(read: Callable[[Sequence[Text]], Found], texts: Sequence[Text]) -> tup
     began = time.process_time()
     found = read(texts)
     return found, max(time.process_time() - began, 1e-9)
-
-
-Advance = Callable[[int], None]
-"""Called with the amount of work done since the last call."""
-
-Watch = Callable[[str, int], AbstractContextManager[Advance]]
-"""Entered for each step, with a description of the step and its amount of work; see
-`pyropunct.cli.progress.sentence_bar`."""
-
-
-@contextmanager
-def unwatched(what: str, size: int) -> Iterator[Advance]:
-    """A `Watch` that reports nothing."""
-    yield lambda done: None
-
-
-@contextmanager
-def of_epochs(watch: Watch, what: str, size: int) -> Iterator[Callable[[Progress], None]]:
-    """Watch a training: gives the ``watch`` argument of `pyropunct.fit` or of a network's training."""
-    before = 0
-    with watch(what, size) as advance:
-
-        def progressed(progress: Progress) -> None:
-            nonlocal before
-            advance(progress.done - before)
-            before = 0 if progress.finished else progress.done
-
-        yield progressed
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,13 @@ import numpy as np
 
 from pyropunct.fitted.evaluation import surface_distance
 from pyropunct.nets.parser import WeightedTree
-from pyropunct.papers.experiment import Advance, Experiment, Results
+from pyropunct.papers.experiment import Experiment, Results
 from pyropunct.papers.li_2019.recurrent import RivalRecipe
 from pyropunct.papers.li_2019.restorers import Parses
 from pyropunct.papers.li_2019.results import GOLD, PREDICTED
 from pyropunct.papers.li_2019.rival import train_correcting_crf
 from pyropunct.papers.options import CHANNEL, CORRECTORS, CRF, PAPER, RESTORATION, CorrectionSettings
+from pyropunct.papers.watching import Advance
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.deciding import decide
 from pyropunct.restore.parses import weighted_trees

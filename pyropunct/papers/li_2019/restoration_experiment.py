@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from pyropunct.nets.jackknife import fold_recipe, folds_of, others_of, parse_folds
 from pyropunct.nets.parser import BiaffineParser, WeightedTree, as_read, attachment_scores, train_parser
-from pyropunct.papers.experiment import Experiment, Results, Trained, checksum, loader, of_epochs
+from pyropunct.papers.experiment import Experiment, Results, Trained, checksum, loader
 from pyropunct.papers.li_2019.restorers import (
     SYSTEMS,
     Conditions,
@@ -27,6 +27,7 @@ from pyropunct.papers.li_2019.results import (
     TreebankSize,
     restoration_results,
 )
+from pyropunct.papers.watching import of_epochs
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.treebank.reading import Treebank

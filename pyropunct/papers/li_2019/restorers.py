@@ -18,10 +18,11 @@ from pyropunct.nets.encoder import Encoder
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.nets.tagger import SlotTaggerRecipe
 from pyropunct.nets.word_embedding import CachedFeatures
-from pyropunct.papers.experiment import Part, Watch, loader, of_epochs
+from pyropunct.papers.experiment import Part, loader
 from pyropunct.papers.li_2019.recurrent import RivalRecipe
 from pyropunct.papers.li_2019.rival import BiGRUAttention, BiLSTMCRF, Rival, train_rival
 from pyropunct.papers.options import RestorationSettings
+from pyropunct.papers.watching import Watch, of_epochs
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.deciding import decide
 from pyropunct.restore.decoders import DECODERS

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
-from pyropunct.papers.experiment import Advance
 from pyropunct.papers.ma_2014.treatments import MarkedSentence, TreatedSentence, treated, tree_of
 from pyropunct.papers.options import Treatment
 from pyropunct.papers.transitions.arc_standard import ATOMS, KINDS, LEFT, RIGHT, SHIFT
@@ -20,6 +19,7 @@ from pyropunct.papers.transitions.transition_parser import (
     relation_numbers,
     system_of,
 )
+from pyropunct.papers.watching import Advance
 
 WORDS = """
 s0.w s0.t | s0.w | s0.t | s1.w s1.t | s1.w | s1.t | s2.w s2.t | s2.w | s2.t

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pyropunct.papers.experiment import Advance, Experiment, Results, loader, timed
+from pyropunct.papers.experiment import Experiment, Results, loader, timed
 from pyropunct.papers.ma_2014.arc_standard_parser import (
     ArcStandardParser,
     ArcStandardRecipe,
@@ -17,6 +17,7 @@ from pyropunct.papers.ma_2014.arc_standard_parser import (
 )
 from pyropunct.papers.ma_2014.treatments import MarkedSentence
 from pyropunct.papers.options import ParserSettings, Treatment
+from pyropunct.papers.watching import Advance
 from pyropunct.tables import Baseline, Column
 
 WORDS, HEADS, LABELLED, SENTENCES, COMPLETE, ROOT, MARKS, MARK_HEADS = range(8)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pyropunct.nets.parser import Parser, WeightedTree, as_read
-from pyropunct.papers.experiment import Advance, Experiment, Results, Watch, unwatched
+from pyropunct.papers.experiment import Experiment, Results
 from pyropunct.papers.li_2019.restoration_experiment import Run
 from pyropunct.papers.li_2019.restorers import Conditions, Parses, Treebanks
 from pyropunct.papers.options import CommaSettings
@@ -24,6 +24,7 @@ from pyropunct.papers.shieber_tao_2003.sentences import (
     read_comma_sentences,
     require_commas,
 )
+from pyropunct.papers.watching import Advance, Watch, unwatched
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.decoders import DECODERS
 from pyropunct.significance import f1

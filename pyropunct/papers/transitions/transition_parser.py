@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pyropunct.files import untrusted
-from pyropunct.papers.experiment import Advance
 from pyropunct.papers.transitions.perceptron import (
     MOST_ACTIONS,
     PerceptronWeights,
@@ -25,6 +24,7 @@ from pyropunct.papers.transitions.perceptron import (
     weights_of,
 )
 from pyropunct.papers.transitions.search import TransitionSystem, learn, search
+from pyropunct.papers.watching import Advance
 
 Array = NDArray[Any]
 

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
-from pyropunct.papers.experiment import Advance
 from pyropunct.papers.transitions.arc_eager import (
     ATOMS,
     FULL,
@@ -29,6 +28,7 @@ from pyropunct.papers.transitions.transition_parser import (
     relation_numbers,
     system_of,
 )
+from pyropunct.papers.watching import Advance
 from pyropunct.text.marks import Surface
 from pyropunct.treebank.conllu_block import UPOS, XPOS
 from pyropunct.treebank.sentence import Sentence, by_document

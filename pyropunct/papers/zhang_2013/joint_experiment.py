@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from pyropunct.nets.jackknife import folds_of, in_order, others_of
 from pyropunct.nets.reader import Counts
-from pyropunct.papers.experiment import Advance, Experiment, Results, Trained, loader, timed
+from pyropunct.papers.experiment import Experiment, Results, Trained, loader, timed
 from pyropunct.papers.options import CASCADED, CRF, RESTORATION, UNIFIED, JointSettings
 from pyropunct.papers.transitions.arc_eager import FULL, MIDDLE, NONE
+from pyropunct.papers.watching import Advance
 from pyropunct.papers.zhang_2013.arc_eager_parser import (
     SENTENCES,
     ArcEagerParser,

@@ -14,9 +14,11 @@ from pyropunct.errors import ModelFileError
 from pyropunct.fitted.model_file import write_model_file
 from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.parser import BiaffineParser
-from pyropunct.papers.experiment import loader, unwatched
+from pyropunct.papers.experiment import loader
 from pyropunct.papers.li_2019.recurrent import RivalRecipe
-from pyropunct.papers.li_2019.restorers import SYSTEMS, Conditions, Treebanks, parser_of
+from pyropunct.papers.li_2019.restoration_experiment import RestorationExperiment, Run
+from pyropunct.papers.li_2019.restorers import SYSTEMS, Conditions, Treebanks
+from pyropunct.papers.watching import unwatched
 from pyropunct.treebank.reading import read_treebank
 
 pytestmark = pytest.mark.usefixtures("single_precision")
@@ -49,7 +51,8 @@ def test_parts_are_trained_and_kept(
 
     model: Any
     if name == "parser":
-        model = parser_of(treebanks.train, treebanks.dev, conditions, unwatched, "of a test")
+        experiment = RestorationExperiment(treebanks.train, treebanks.dev, conditions)
+        model = Run(treebanks, treebanks.dev, conditions, experiment).parser(100).model
     else:
         model = SYSTEMS[name].train(treebanks, conditions, unwatched)
     write_model_file(tmp_path / "part", *model.to_parts())

@@ -19,12 +19,13 @@ from pyropunct.fitted.recipes import Recipe
 from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.parser import BiaffineParser, attachment_scores
 from pyropunct.nets.tagger import SlotTaggerRecipe
-from pyropunct.papers.experiment import Advance, Results, loader
+from pyropunct.papers.experiment import Results, loader
 from pyropunct.papers.li_2019.recurrent import RivalRecipe
 from pyropunct.papers.li_2019.restoration_experiment import RestorationExperiment
 from pyropunct.papers.li_2019.restorers import Conditions, ended_in, final_mark
 from pyropunct.papers.li_2019.results import SystemResult
 from pyropunct.papers.li_2019.rival import BiGRUAttention, BiLSTMCRF, Rival
+from pyropunct.papers.watching import Advance
 from pyropunct.punctuator import Punctuator
 from pyropunct.treebank.reading import Treebank, read_treebank
 
