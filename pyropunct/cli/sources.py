@@ -24,7 +24,6 @@ from pyropunct.treebank.sentence import Sentence
 
 Restore = Callable[[Sequence[Source]], Iterator[Restored]]
 Found = TypeVar("Found")
-
 FEW_LETTERS, MANY_WORDS = 100, 5000
 """Nothing is said of the language of fewer letters, by a model that knows fewer words, or by one of several
 languages, which knows few words of each."""

@@ -24,6 +24,8 @@ from pyropunct.limits import Count, NotNegative, Placeholder, Range
 
 if TYPE_CHECKING:
     from pyropunct.cli.sources import Work
+    from pyropunct.cli.tree_reports import UnderlyingReport
+    from pyropunct.fitted.evaluation import Balance
     from pyropunct.punctuator import Punctuator
     from pyropunct.treebank.constituency import Conversion
     from pyropunct.treebank.sentence import Sentence
@@ -117,6 +119,11 @@ def underlying(
     report = UnderlyingReport(format, None, punctuator, convention)
     show_each("underlying", report, treebank, items, punctuator.underlying(sentences, samples))
     report.draw(treebank, model)
+    _tell_oddities(report, punctuator.balance(sentences))
+
+
+def _tell_oddities(report: "UnderlyingReport", balance: "Balance") -> None:
+    """Tell of marks that are like words, of slips, and of halves of pairs."""
     if report.num_words:
         kept = "mark is like a word and keeps its head|marks are like words and keep their heads"
         told = console.counted(report.num_words, kept)
@@ -124,7 +131,6 @@ def underlying(
     if report.num_slips:
         places = console.counted(report.num_slips, "place|places")
         console.tell(f"pyropunct: at {places} between words, the underlying tree does not explain the marks")
-    balance = punctuator.balance(sentences)
     if balance.unmatched:
         console.tell(
             f"pyropunct: in the underlying trees, brackets and quotation marks at {balance.unmatched} of "
@@ -245,10 +251,10 @@ def convert(
     if json:
         console.print_json({"files": list(files), "out": out, **conversion.to_json()})
     else:
-        _tell(conversion, ", ".join(files), out)
+        _tell_conversion(conversion, ", ".join(files), out)
 
 
-def _tell(conversion: "Conversion", source: str, out: str | None) -> None:
+def _tell_conversion(conversion: "Conversion", source: str, out: str | None) -> None:
     if out is not None:
         counts = f"{conversion.trees:,} trees, {conversion.words:,} words, {conversion.marks:,} marks"
         console.say(f"{source}: {counts}, written to {out}")
