@@ -145,12 +145,12 @@ def _check(models: Sequence[str], file: str | None, examples: int, plot: str | N
 
 @command
 def relations(
-    model: str,
-    files: Annotated[tuple[str, ...], Placeholder("FILE...")],
+    models: Annotated[tuple[str, ...], Placeholder("MODEL FILE...")],
     *,
     least: Count = 10,
     level: Annotated[float, Range(above=0, below=1)] = 0.95,
     pairs: Count = 5,
+    page: bool = False,
     examples: Examples = 0,
     plot: str | None = None,
     format: TableFormat = "table",
@@ -165,30 +165,44 @@ def relations(
     :param least: leave out relations with fewer constituents.
     :param level: the probability that an interval covers its share.
     :param pairs: puncteme pairs to list for each relation.
+    :param page: list instead the marks that stand on both sides of constituents on the page, without any
+        model: all arguments are FILEs.
     :param plot: SVG file for a plot with a bar for each relation.
     """
     from pyropunct.cli.learned_reports import joined, relation_report
     from pyropunct.tasks.explain.examples import sprouting_examples
     from pyropunct.tasks.explain.relations import relation_names, relation_punctemes
+    from pyropunct.tasks.explain.sprouted import pairs_beside
 
+    model, files = (None, models) if page else (models[0], models[1:])
+    if not files:
+        raise click.UsageError("MODEL needs a FILE behind it")
+    if page and examples:
+        raise click.UsageError("--page has no --examples here; typology --page has some of the page")
     if plot is not None and len(files) > 1:
         raise click.UsageError("--plot is for one FILE")
-    check_output(plot, SVG, (model, *files))
-    loaded, reports = use.load(model), []
+    check_output(plot, SVG, models)
+    loaded, reports = None if model is None else use.load(model), []
     for file in files:
-        punctuator, treebank = for_treebank(loaded, use.read(file, tell=True))
+        treebank, punctuator, names = use.read(file, tell=True), None, None
+        if loaded is not None:
+            punctuator, treebank = for_treebank(loaded, treebank)
         sentences = list(treebank)
-        console.tell_language(model, punctuator, file, sentences)
-        with sentence_bar("relations", len(sentences)) as advance:
-            learned = relation_punctemes(punctuator, sentences, least=least, advance=advance)
+        if punctuator is None:
+            learned = pairs_beside(sentences, least=least)
+        else:
+            console.tell_language(models[0], punctuator, file, sentences)
+            names = relation_names(punctuator, sentences)
+            with sentence_bar("relations", len(sentences)) as advance:
+                learned = relation_punctemes(punctuator, sentences, least=least, advance=advance)
         if plot is not None:
             from pyropunct.figures.plots import relations_svg
 
             write_output(plot, relations_svg(learned))
         about = {"model": model, "file": file, "sentences": len(sentences)}
         about |= console.plain_omissions(treebank.omitted)
-        reports.append(relation_report(learned, pairs, about, relation_names(punctuator, sentences), level))
-        if examples:
+        reports.append(relation_report(learned, pairs, about, names, level))
+        if punctuator is not None and examples:
             reports[-1].give(_examples(sprouting_examples, punctuator, sentences, examples))
     joined(reports).show(format)
 

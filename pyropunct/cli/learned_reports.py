@@ -39,12 +39,12 @@ def relation_report(
     learned: Sequence[RelationPunctemes],
     most: int,
     about: dict[str, Any],
-    names: Mapping[str, Sequence[str]],
+    names: Mapping[str, Sequence[str]] | None,
     level: float,
 ) -> Report:
     """The punctemes that relations sprout: the ``most`` pairs of each; ``about`` comes first in JSON.
 
-    :param names: of each relation in the treebank.
+    :param names: of each relation in the treebank; None for pairs on the page.
     :param level: of Wilson's intervals.
     """
     relations, pairs, frequent = list[tuple[Any, ...]](), list[Row](), list[tuple[Any, ...]]()
@@ -60,7 +60,7 @@ def relation_report(
             of_pair |= {"low": low, "high": high}
             of_all = rank, left, right, pair.share, pair.is_symmetric, low, high, about["file"]
             title = f"{one.name}  {pair.text}  {pair.share:.1%} of {one.count:,}"
-            query = grew_query(names[one.relation], pair.left, pair.right)
+            query = None if names is None else grew_query(names[one.relation], pair.left, pair.right)
             key = one.relation, pair.left, pair.right
             pairs.append(Row((one.name, one.count, *shares, *of_all), of_pair, key, title, expected, query))
             if expected >= OCCURRING:

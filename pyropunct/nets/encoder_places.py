@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib import metadata
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from safetensors.torch import load
 from torch import Tensor
 
 from pyropunct.errors import MissingPartError, first_line, installing, is_panic
-from pyropunct.files import digest_of
+from pyropunct.files import LARGEST, digest_of
 from pyropunct.nets import nano_e5
 from pyropunct.nets.opened_encoder import MOST_PIECES, Opened, pieces_of, states_of
 
@@ -49,6 +50,18 @@ TYPES = frozenset(
     }
 )
 """The types of encoders that are loaded, as transformers calls them; others may build large parts unasked."""
+
+MOST_GROWTH = 1000
+"""How many times longer a tokenizer may make a text before it cuts it."""
+
+MOST_FRAME = 100_000
+"""The most characters of what a tokenizer says about special pieces around a text."""
+
+MOST_TEXT = 2**26
+"""The most bytes of a JSON file of an encoder."""
+
+MOST_LAYERS = 100
+"""The most layers of an encoder; its settings can name any number, and each takes time."""
 
 PASSING = frozenset({"_name_or_path", "architectures", "dtype", "torch_dtype", "transformers_version"})
 """The settings of an encoder that do not change its states."""
@@ -85,6 +98,7 @@ def opened_at(place: str) -> Opened:
 def _in_folder(transformers: Any, folder: Path) -> tuple[Any, Any]:
     """The model and the tokenizer in a folder."""
     offline = {"local_files_only": True, "trust_remote_code": False}
+    _check_tokenizer(folder / "tokenizer.json")
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **offline)
     config = transformers.AutoConfig.from_pretrained(folder, **offline)
     config._attn_implementation = config._experts_implementation = (
@@ -106,12 +120,37 @@ def _kind(transformers: Any, config: Any, weights: Mapping[str, Tensor]) -> Any:
     """The class of a model; rejects settings that describe a larger one than the weights, for its memory."""
     if config.model_type not in TYPES:
         raise ValueError(f"its type is {config.model_type}, not one of {', '.join(sorted(TYPES))}")
+    if config.num_hidden_layers > MOST_LAYERS:
+        raise ValueError(f"it has {config.num_hidden_layers:,} layers; the most are {MOST_LAYERS}")
     with torch.device("meta"):
         described = transformers.AutoModel.from_config(config)
     needed = sum(part.numel() for name, part in described.named_parameters() if "pooler" not in name)
     if needed > 2 * (there := sum(part.numel() for part in weights.values())):
         raise ValueError(f"its settings describe {needed:,} weights, but there are {there:,}")
     return type(described)
+
+
+def _check_tokenizer(path: Path) -> None:
+    """Reject a tokenizer file that can make texts over `MOST_GROWTH` times as long, or has a long frame."""
+    if path.exists():
+        plain = json.loads(path.read_text("utf-8"))
+        if len(json.dumps(plain.get("post_processor"))) > MOST_FRAME:
+            raise ValueError("its tokenizer puts too many pieces around a text")
+        if _growth([plain.get("normalizer"), plain.get("pre_tokenizer")]) > MOST_GROWTH:
+            raise ValueError(f"its tokenizer may make a text more than {MOST_GROWTH} times as long")
+
+
+def _growth(step: Any) -> int:
+    """How many times longer a text may become by the steps of a tokenizer."""
+    if isinstance(step, list):
+        return prod(map(_growth, step))
+    if not isinstance(step, dict):
+        return 1
+    texts = [text for name in ("content", "prepend") if isinstance(text := step.get(name), str)]
+    pattern = step.get("pattern")
+    replaced = pattern.get("String") if isinstance(pattern, dict) else None
+    grows = [text for text in texts if not replaced or len(text) > len(replaced)]
+    return prod(1 + len(text) for text in grows) * _growth(list(step.values()))
 
 
 def _longest(model: Any, tokenizer: Any) -> int:
@@ -150,6 +189,10 @@ def _found(place: str) -> Path:
         raise MissingPartError(f"encoder {place}: is no encoder: it has no {CONFIG}")
     if not (folder / WEIGHTS).exists():
         raise MissingPartError(f"encoder {place}: has no file {WEIGHTS} with all its weights")
+    for path in folder.iterdir():
+        most = MOST_TEXT if path.suffix == ".json" else LARGEST
+        if not path.is_dir() and not (path.is_file() and path.stat().st_size <= most):
+            raise MissingPartError(f"encoder {place}: {path.name} is a device or a pipe, or too large")
     return folder
 
 

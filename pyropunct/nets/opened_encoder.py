@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from pyropunct.errors import MissingPartError
+from pyropunct.errors import MissingPartError, first_line, is_panic
 from pyropunct.nets.word_embedding import by_length
 
 MOST_PIECES = 16
@@ -106,7 +106,12 @@ def pieces_of(tokenizer: Any, words: set[str]) -> dict[str, list[int]]:
         return {}
     each = sorted(words)
     texts = [f" {word}" for word in each]
-    rows = tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"]
+    try:
+        rows = tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"]
+    except BaseException as error:
+        if is_panic(error):
+            raise MissingPartError(f"the tokenizer of an encoder fails: {first_line(error)}") from error
+        raise
     unknown = [tokenizer.unk_token_id or 0]
     return {word: pieces[:MOST_PIECES] or unknown for word, pieces in zip(each, rows, strict=True)}
 

@@ -1,6 +1,7 @@
 """Encoders: what they say of words, how they are found, what is refused."""
 
 import json
+import os
 import shutil
 import socket
 import sys
@@ -217,6 +218,7 @@ def with_settings(encoder: Path, place: Path, name: str, **changes: object) -> P
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
+        ({"num_hidden_layers": 2000}, "it has 2,000 layers; the most are 100"),
         ({"num_hidden_layers": 100}, "its settings describe "),
         ({"intermediate_size": 10**9}, "its settings describe "),
         ({"model_type": "bark"}, "its type is bark, not one of "),
@@ -243,6 +245,14 @@ def test_settings_are_part_of_the_identity(encoder: Path, tmp_path: Path) -> Non
     assert Encoder.from_parts(plain, other).features([["a"]]).isfinite().all()
 
 
+def test_a_tokenizer_with_a_long_frame(encoder: Path, tmp_path: Path) -> None:
+    pieces = [{"SpecialToken": {"id": "[CLS]", "type_id": 0}}] * 10_000
+    frame = {"type": "TemplateProcessing", "single": pieces, "pair": pieces, "special_tokens": {}}
+    folder = with_settings(encoder, tmp_path / "frame", "tokenizer.json", post_processor=frame)
+    with pytest.raises(MissingPartError, match="its tokenizer puts too many pieces around a text"):
+        Encoder(folder).open()
+
+
 def test_attention_of_its_own_is_not_loaded(encoder: Path, tmp_path: Path) -> None:
     """A name like this is that of a repository with compiled code."""
     folder = with_settings(encoder, tmp_path / "own", "config.json", attn_implementation="someone/attention")
@@ -251,18 +261,56 @@ def test_attention_of_its_own_is_not_loaded(encoder: Path, tmp_path: Path) -> No
     assert torch.equal(opened.features(SENTENCES), Encoder(encoder).open().features(SENTENCES))
 
 
+def replaced(pattern: dict[str, str], content: str) -> dict[str, object]:
+    return {"type": "Replace", "pattern": pattern, "content": content}
+
+
 @pytest.mark.parametrize(
-    ("charsmap", "problem"), [("AAAA", "Precompiled: Error"), ("BAAAAP////8=", "")], ids=["damaged", "panic"]
+    ("normalizer", "problem"),
+    [
+        (
+            {"type": "Sequence", "normalizers": [replaced({"Regex": "(?=.)"}, "123456789")] * 4},
+            "its tokenizer may make a text more than 1000 times as long",
+        ),
+        (replaced({"String": "a"}, "b" * 2000), "its tokenizer may make a text"),
+        (replaced({"String": ""}, "b" * 2000), "its tokenizer may make a text"),
+        ({"type": "Prepend", "prepend": "b" * 2000}, "its tokenizer may make a text"),
+        ({"type": "Precompiled", "precompiled_charsmap": "AAAA"}, "Precompiled: Error"),
+        (
+            {"type": "Precompiled", "precompiled_charsmap": "BAAAAP////8="},
+            "the tokenizer of an encoder fails",
+        ),
+        ({"type": "Sequence", "normalizers": [replaced({"String": "ab"}, "cd")] * 9}, None),
+    ],
+    ids=["growth", "one", "everywhere", "front", "damaged", "panic", "harmless"],
 )
-def test_a_tokenizer_that_fails(encoder: Path, tmp_path: Path, charsmap: str, problem: str) -> None:
+def test_tokenizers_that_explode(
+    encoder: Path, tmp_path: Path, normalizer: object, problem: str | None
+) -> None:
     folder = with_settings(
         encoder, tmp_path / "a", "tokenizer_config.json", tokenizer_class="TokenizersBackend"
     )
-    normalizer = {"type": "Precompiled", "precompiled_charsmap": charsmap}
     folder = with_settings(folder, tmp_path / "b", "tokenizer.json", normalizer=normalizer)
+    if problem is None:
+        assert Encoder(folder).open()
+        return
     with pytest.raises(MissingPartError) as caught:
         Encoder(folder).open()
     assert str(caught.value).startswith(f"encoder {folder}: cannot be loaded: {problem}")
+
+
+@pytest.mark.parametrize("name", ["tokenizer.json", "model.safetensors", "more.safetensors"])
+def test_parts_that_are_no_files(encoder: Path, tmp_path: Path, name: str) -> None:
+    folder = shutil.copytree(encoder, tmp_path / "pipe")
+    (folder / name).unlink(missing_ok=True)
+    os.mkfifo(folder / name)
+    with pytest.raises(MissingPartError, match=f"pipe: {name} is a device or a pipe, or too large"):
+        Encoder(folder).open()
+    (folder / name).unlink()
+    with (folder / name).open("wb") as stream:
+        stream.truncate(2**34 + 1)
+    with pytest.raises(MissingPartError, match=f"pipe: {name} is a device or a pipe, or too large"):
+        Encoder(folder).open()
 
 
 def test_without_transformers(encoder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

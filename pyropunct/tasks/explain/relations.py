@@ -122,6 +122,11 @@ def relation_punctemes(
             own = [(inventory.rows[first + place], float(shares[place])) for place in order]
             pairs = tuple(PairShare(decode(row[0]), decode(row[1]), share) for row, share in own)
             punctemes.append(RelationPunctemes(name, int(count), pairs))
+    return by_symmetry(punctemes)
+
+
+def by_symmetry(punctemes: Iterable[RelationPunctemes]) -> list[RelationPunctemes]:
+    """Relations with the most symmetric pairs first."""
     return sorted(punctemes, key=lambda row: (-row.symmetric, row.relation))
 
 

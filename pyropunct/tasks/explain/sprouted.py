@@ -3,6 +3,7 @@
 It is counted by relation, by the place of constituents in the clause, and at the ends of sentences.
 """
 
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import NamedTuple
@@ -32,7 +33,7 @@ from pyropunct.tasks.explain.mark_functions import (
     asks,
     functions_of,
 )
-from pyropunct.tasks.explain.relations import pairs_by_class
+from pyropunct.tasks.explain.relations import PairShare, RelationPunctemes, by_symmetry, pairs_by_class
 from pyropunct.tasks.explain.tallies import Key, Tallies, Tally
 from pyropunct.text.marks import ABBREVIATION_DOT, EXCLAMATION_MARKS, START
 from pyropunct.treebank.sentence import Puncteme, Sentence
@@ -208,6 +209,23 @@ def beside(sentence: Sentence, word: int) -> Iterator[tuple[str, dict[str, bool]
 def _marks(sentence: Sentence, slot: int) -> tuple[str, ...]:
     """The marks of a slot that are not part of a word."""
     return tuple(mark for mark in sentence.surface[slot] if mark not in (START, ABBREVIATION_DOT))
+
+
+def pairs_beside(sentences: Sequence[Sentence], *, least: int = 1) -> list[RelationPunctemes]:
+    """The marks on the left and right of the constituents of each relation; see `relation_punctemes`.
+
+    A mark between two constituents stands beside both.
+    """
+    pairs: defaultdict[str, Counter[tuple[Puncteme, Puncteme]]] = defaultdict(Counter)
+    for sentence in sentences:
+        for relation, (first, last) in zip(sentence.tree.relations, sentence.tree.spans, strict=True):
+            pairs[relation][_marks(sentence, first - 1), _marks(sentence, last)] += 1
+    found = []
+    for relation, counts in pairs.items():
+        if (total := counts.total()) >= least:
+            shares = (PairShare(*pair, times / total) for pair, times in counts.most_common())
+            found.append(RelationPunctemes(relation, total, tuple(shares)))
+    return by_symmetry(found)
 
 
 def _events(sentence: Sentence, like: Sequence[str]) -> Iterator[tuple[int, Key, dict[str, bool]]]:

@@ -3,11 +3,12 @@
 from pathlib import Path
 
 import pytest
-from command_line import answer, complaint
+from command_line import answer, complaint, printed
 
 from pyropunct.tasks.explain.examples import example_of
 from pyropunct.tasks.explain.kinds import FINITE, LENGTH, PLACE, likenesses
-from pyropunct.tasks.explain.sprouted import PAGE, examples_beside, marks_beside
+from pyropunct.tasks.explain.sprouted import PAGE, examples_beside, marks_beside, pairs_beside
+from pyropunct.tasks.explain.tallies import share_of
 from pyropunct.treebank.reading import read_text
 
 TEXT = """\
@@ -112,3 +113,24 @@ def test_a_place_cuts_no_quotation() -> None:
     quoted = example_of(sentence, sentence.layout.words[2:7], 3)
     inside = example_of(sentence, (7, 8, 9), 5)
     assert (quoted.place, inside.place) == ('que é " sistema de mérito "', "de mérito")
+
+
+def test_pairs_of_marks_on_the_page() -> None:
+    found = {one.relation: one for one in pairs_beside(read_text(LINES).sentences)}
+    assert found["root"].count == 3
+    assert {(one.text, one.share) for one in found["acl:relcl"].pairs} == {(", | ,", 0.5), ("— | .", 0.5)}
+
+
+def test_relations_of_several_treebanks(tmp_path: Path) -> None:
+    """They have the numbers that each has alone, and Wilson's intervals."""
+    files = [tmp_path / "one.conllu", tmp_path / "two.conllu"]
+    for file in files:
+        file.write_text(LINES, encoding="utf-8")
+    asked = ("relations", "--page", "--least", 1)
+    alone = [answer(*asked, file) for file in files]
+    assert answer(*asked, *files)["files"] == alone
+    [relative] = [one for one in alone[0]["relations"] if one["relation"] == "acl:relcl"]
+    low, high = share_of(1, 2, 0.95)[2:]
+    assert [(pair["low"], pair["high"]) for pair in relative["pairs"]] == [(low, high)] * 2
+    header, *rows = (row.split("\t") for row in printed(*asked, *files, "--format", "tsv").splitlines())
+    assert {row[header.index("file")] for row in rows} == {str(file) for file in files}
