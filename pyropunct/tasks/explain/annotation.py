@@ -19,8 +19,8 @@ from pyropunct.treebank.tree import Tree, base
 
 _NUMBER = re.compile(r"\d{1,3}|[ivx]+|[^\W\d_]")
 _DOTS = re.compile(r"\.{2,}|…")
-BRACKETS = {"(": ")", "[": "]"}
-QUOTES = frozenset("“„«「『»”")
+_OMITTED = {"(": ")", "[": "]"}
+_SPOKEN = frozenset("“„«「『»”")
 WHOLE = 5
 """The least letters of a word that seems to be no abbreviation."""
 SPEECH, FAR = 3, 10
@@ -83,7 +83,7 @@ def _about_tokens(block: Block) -> Iterator[tuple[str, int]]:
         if EMOTICON.has(form):
             yield "an emoticon has the tag PUNCT", number
         before, after = forms[number - 2 : number - 1], forms[number : number + 1]
-        if _DOTS.fullmatch(form) and after and before and BRACKETS.get(before[0]) == after[0]:
+        if _DOTS.fullmatch(form) and after and before and _OMITTED.get(before[0]) == after[0]:
             yield "dots in brackets, which stand for words, have the tag PUNCT", number
         if forms[number - 1 : number + 2] == ["."] * 3 and before != ["."]:
             yield "an ellipsis is split into dots", number
@@ -118,7 +118,7 @@ def _speech(sentence: Sentence) -> Iterator[tuple[str, int]]:
     tree, placed = sentence.tree, list(sentence.layout.placed())
     for opener, closer in paired([token for _, token, _ in placed]):
         (mark, token, before), (_, _, last) = placed[opener], placed[closer]
-        if token in QUOTES and last - before >= SPEECH:
+        if token in _SPOKEN and last - before >= SPEECH:
             tops = heads_outside(tree, before + 1, last)
             relation = base(tree.relations[tops[0] - 1]) if len(tops) == 1 else ""
             if relation == "ccomp" or (relation == "root" and _is_said(tree, tops[0], before, last)):

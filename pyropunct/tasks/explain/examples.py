@@ -15,9 +15,9 @@ from pyropunct.treebank.sentence import Puncteme, Sentence
 OPEN, CLOSE = "⟦", "⟧"
 """Around the place in a sentence that an example is about."""
 
-Key = TypeVar("Key")
+K = TypeVar("K")
 
-Rule = tuple[tuple[str, ...], tuple[str, ...]]
+Outcome = tuple[tuple[str, ...], tuple[str, ...]]
 """Two underlying neighbours, and what they become."""
 
 Sprouting = tuple[str, Puncteme, Puncteme]
@@ -40,9 +40,9 @@ class Example(NamedTuple):
 
 def rule_examples(
     model: FittedStory, sentences: Sequence[Sentence], most: int, advance: Advance = lambda done: None
-) -> dict[Rule, list[Example]]:
+) -> dict[Outcome, list[Example]]:
     """At most ``most`` places, with all marks of a slot, of each edit on the best path of the best T'."""
-    places: dict[Rule, list[tuple[Sentence, int]]] = {}
+    places: dict[Outcome, list[tuple[Sentence, int]]] = {}
     for sentence, _, derivations in _derived(model, sentences, advance):
         for slot, derivation in enumerate(derivations):
             kept = {(pair, pair) for pair in derivation.kept}
@@ -69,16 +69,16 @@ def sprouting_examples(
 def constituent_examples(
     model: FittedStory,
     sentences: Sequence[Sentence],
-    keys_of: Callable[[Sentence, Sequence[tuple[Puncteme, Puncteme]]], Iterable[tuple[Key, int]]],
+    keys_of: Callable[[Sentence, Sequence[tuple[Puncteme, Puncteme]]], Iterable[tuple[K, int]]],
     most: int,
     advance: Advance = lambda done: None,
-) -> dict[Key, list[Example]]:
+) -> dict[K, list[Example]]:
     """At most ``most`` constituents for each key, with their marks on the page.
 
     :param keys_of: gives keys with words, whose constituents are places of them, in a sentence with its best
         T'.
     """
-    places: dict[Key, list[tuple[Sentence, Sequence[SlotDerivation], int]]] = {}
+    places: dict[K, list[tuple[Sentence, Sequence[SlotDerivation], int]]] = {}
     for sentence, punctemes, derivations in _derived(model, sentences, advance):
         for key, word in keys_of(sentence, punctemes):
             places.setdefault(key, []).append((sentence, derivations, word))
@@ -130,8 +130,8 @@ def example_of(sentence: Sentence, tokens: Iterable[int], slot: int) -> Example:
 
 
 def spread(
-    of_keys: Mapping[Key, Sequence[Any]], most: int, example: Callable[[Any], Example]
-) -> dict[Key, list[Example]]:
+    of_keys: Mapping[K, Sequence[Any]], most: int, example: Callable[[Any], Example]
+) -> dict[K, list[Example]]:
     """At most so many examples for each key, spread evenly over its places."""
     shown = {}
     for key, places in of_keys.items():

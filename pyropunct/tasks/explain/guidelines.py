@@ -17,14 +17,12 @@ from pyropunct.fitted.fitted_story import FittedStory
 from pyropunct.tasks.explain.conventions import NO_CONVENTION, Choice, Convention, Rule, Seen, Situation, Way
 from pyropunct.tasks.explain.hanging import function_words, heads_of_words, heads_outside, hung
 from pyropunct.tasks.explain.kinds import bare_predicates
-from pyropunct.tasks.explain.mark_functions import SEEN, mark_function
+from pyropunct.tasks.explain.mark_functions import ENDS, SEEN, mark_function
 from pyropunct.text.marks import (
     CLOSERS,
     DASHES,
-    EXCLAMATION_MARKS,
     PAIRED,
     PERIODS,
-    QUESTION_MARKS,
     STRAIGHT,
     paired,
 )
@@ -79,7 +77,6 @@ class _Place(NamedTuple):
 
 
 OPENERS = frozenset(CLOSERS).union("¿¡")
-FINAL = PERIODS | QUESTION_MARKS | EXCLAMATION_MARKS
 HYPHENS = frozenset("-‐‑")
 _FREE = frozenset([Rule.JOINED, Rule.CONJUNCT, Rule.DEPENDENT])
 """Rules before which T' is asked."""
@@ -179,7 +176,7 @@ class Guide:
             return self._root, Rule.FINAL
         if token == "." and self._goes_on(place):
             return place.slot, Rule.OWN_DOT
-        if token in PERIODS or (FINAL.issuperset(token) and not PERIODS.issuperset(token)):  # no ellipsis
+        if token in PERIODS or (ENDS.issuperset(token) and not PERIODS.issuperset(token)):  # no ellipsis
             return (left_head if place.first <= left_head <= place.slot else some), Rule.FINAL
         if token in OPENERS:
             return (right_head if place.slot < right_head <= place.last else right or some), Rule.ALONE

@@ -9,7 +9,6 @@ from operator import attrgetter
 from statistics import fmean, stdev
 from typing import Any, NamedTuple
 
-import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
@@ -21,6 +20,7 @@ from pyropunct.models.learned import learned_scales, learned_values, other_value
 from pyropunct.tasks import Advance, RuleSettings
 from pyropunct.tasks.explain.nunberg import MARKS, NunbergRule, nunberg_rules
 from pyropunct.tasks.explain.rule_pairs import LearnedPair, LearnedRules, PairOutcome
+from pyropunct.tasks.explain.tallies import central_interval
 from pyropunct.text.marks import BOUNDARIES, display
 from pyropunct.treebank.sentence import Sentence
 
@@ -113,7 +113,7 @@ def _intervals(model: FittedStory, level: float, seed: int) -> NDArray[Any] | No
         table = channel.edit_table()
     assert table is not None  # as edit_probabilities is not
     tables = merged_edits(table).clamp(max=1).numpy()
-    return np.quantile(tables, ((1 - level) / 2, (1 + level) / 2), axis=0)
+    return central_interval(tables, level)
 
 
 def _counts(model: FittedStory, sentences: Sequence[Sentence], advance: Advance) -> Tensor:

@@ -12,6 +12,7 @@ from pyropunct.fitted.fitted_story import FittedStory
 from pyropunct.models.symmetry import PAIRED
 from pyropunct.text.marks import (
     ABBREVIATION_DOT,
+    COMMAS,
     DASHES,
     EXCLAMATION_MARKS,
     PERIODS,
@@ -33,9 +34,12 @@ OPENING, CLOSING = ({f"{side}-{kind}" for kind in (BRACKET, QUOTE)} for side in 
 INVERTED = frozenset("¿¡")
 """Question and exclamation marks in front."""
 
+ENDS = PERIODS | QUESTION_MARKS | EXCLAMATION_MARKS
+"""The characters of marks that end sentences; an ellipsis may stand within one."""
+
 CHARACTERS = {
-    COMMA: frozenset(",،、，"),
-    FINAL: PERIODS | QUESTION_MARKS | EXCLAMATION_MARKS | {"…"},
+    COMMA: COMMAS,
+    FINAL: ENDS | {"…"},
     DASH: DASHES,
     "colon": frozenset(":;：；؛"),
 }

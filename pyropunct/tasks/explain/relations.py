@@ -111,7 +111,9 @@ def relation_punctemes(
     expectations or counts in the best T'.
     """
     inventory, decode = model.vocabulary.inventory, model.vocabulary.decode_string
-    expected, counts = expected_pairs(model, sentences, advance)
+    [expected], [counts] = pairs_by_class(
+        model, sentences, lambda sentence: [0] * len(sentence.tree), 1, advance
+    )
     punctemes = []
     for name, count, (first, last) in zip(
         model.vocabulary.relations, counts, pairwise(inventory.pair_start), strict=True
@@ -130,14 +132,6 @@ def by_symmetry(punctemes: Iterable[RelationPunctemes]) -> list[RelationPuncteme
     return sorted(punctemes, key=lambda row: (-row.symmetric, row.relation))
 
 
-def expected_pairs(
-    model: FittedStory, sentences: Sequence[Sentence], advance: Advance = lambda done: None
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """(rows,) expected counts of puncteme pairs under q(T'), and (relations,) constituents."""
-    expected, counts = pairs_by_class(model, sentences, lambda sentence: [0] * len(sentence.tree), 1, advance)
-    return expected[0], counts[0]
-
-
 def pairs_by_class(
     model: FittedStory,
     sentences: Sequence[Sentence],
@@ -145,7 +139,7 @@ def pairs_by_class(
     classes: int,
     advance: Advance = lambda done: None,
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """`expected_pairs` for each class of constituents: (classes, rows) and (classes, relations).
+    """(classes, rows) expected counts of puncteme pairs under q(T'), and (classes, relations) constituents.
 
     :param class_of: gives the number of the class of each constituent of a sentence.
     """

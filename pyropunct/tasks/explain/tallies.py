@@ -4,7 +4,10 @@ import math
 from collections import defaultdict
 from collections.abc import Mapping
 from statistics import NormalDist
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pyropunct.tasks.explain.kinds import NO_SUBTYPE
 
@@ -57,6 +60,11 @@ class Share(NamedTuple):
     def value(self) -> float:
         """The share, from 0 to 1."""
         return self.expected / self.total
+
+
+def central_interval(draws: NDArray[Any], level: float) -> NDArray[Any]:
+    """(2, ...) both ends of the central interval of draws, the first dimension, at a level."""
+    return np.quantile(draws, ((1 - level) / 2, (1 + level) / 2), axis=0)
 
 
 def share_of(expected: float, total: float, level: float) -> Share:

@@ -11,7 +11,6 @@ from dataclasses import replace
 from statistics import NormalDist, fmean, stdev
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -24,7 +23,7 @@ from pyropunct.punctuator import Punctuator
 from pyropunct.tasks import Advance, TypologySettings
 from pyropunct.tasks.explain.learned_rules import part_by_part
 from pyropunct.tasks.explain.sprouted import sprouted_in
-from pyropunct.tasks.explain.tallies import Share, Tally
+from pyropunct.tasks.explain.tallies import Share, Tally, central_interval
 from pyropunct.tasks.explain.typology import PAIRS, Comparison, LanguageCounts, _rows
 from pyropunct.text.marks import display
 from pyropunct.treebank.sentence import Sentence
@@ -167,5 +166,5 @@ def _drawn(levels: Languages, language: int, places: Tensor) -> Tensor:
 
 def _interval(draws: Tensor, number: float, level: float) -> Share:
     """The mean and the central interval of draws of a share of a number."""
-    low, high = np.quantile(draws.numpy(), ((1 - level) / 2, (1 + level) / 2))
+    low, high = central_interval(draws.numpy(), level)
     return Share(float(draws.mean()) * number, number, float(low), float(high))
