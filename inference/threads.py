@@ -4,14 +4,15 @@ import os
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache
+from functools import lru_cache, wraps
 from itertools import pairwise
-from threading import Condition, Lock, get_ident
-from typing import TypeVar
+from threading import Condition, Lock, RLock, get_ident
+from typing import ParamSpec, TypeVar
 
 import torch
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 
 def parts_of(size: int, least: int = 1) -> list[int]:
@@ -28,6 +29,20 @@ def in_threads(work: Callable[[int, int], T], borders: Sequence[int]) -> list[T]
     waiting = [_helpers(len(others)).submit(work, *part) for part in others]
     # The calling thread does a part too, rather than wait.
     return [work(*own), *(result.result() for result in waiting)]
+
+
+_STORY = RLock()
+
+
+def alone(tell: Callable[P, T]) -> Callable[P, T]:
+    """The function, for one thread at a time: Pyro has one list of handlers, which all threads share."""
+
+    @wraps(tell)
+    def told(*args: P.args, **kwargs: P.kwargs) -> T:
+        with _STORY:
+            return tell(*args, **kwargs)
+
+    return told
 
 
 @lru_cache(maxsize=1)
@@ -66,9 +81,11 @@ class Whole:
         self._entrance.acquire()
         self._changed.acquire()
         self._changed.wait_for(lambda: not self._inside.keys() - {get_ident()})
+        _STORY.acquire()
 
     def go_on(self) -> None:
         """Let others in again."""
+        _STORY.release()
         self._changed.release()
         self._entrance.release()
 

@@ -24,6 +24,7 @@ from pyropunct.inference.pyro.collapse import tree_expectation
 from pyropunct.inference.pyro.private import belongs_to, sites_of
 from pyropunct.inference.pyro.sites import BY_TREES, Sprouted, TreeOfWords, rewritten
 from pyropunct.inference.pyro.told import Told, is_open, plate_of
+from pyropunct.inference.threads import alone
 from pyropunct.inference.views import Scorer, Views
 from pyropunct.models.attach.attach_model import Attach
 from pyropunct.models.channel.noisy_channel import Channel
@@ -140,6 +141,7 @@ class Story(PyroModule):
                 pyro.factor("symmetry", -self.symmetry_weight * expected.square())
         return told
 
+    @alone
     def given(
         self,
         trees: AnyTrees,

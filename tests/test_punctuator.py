@@ -1,7 +1,9 @@
 """The fitted model, as called from Python."""
 
 import math
+import sys
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -331,3 +333,16 @@ def test_without_edits(model: Punctuator, dev: list[Sentence]) -> None:
     bare = fit(dev, dev, replace(model.recipe, channel="identity", epochs=1), direction="left")
     assert bare.edits(dev) == []
     assert bare.edit_probabilities() is None
+
+
+def test_threads_share_a_model(model: Punctuator, dev: list[Sentence]) -> None:
+    """Each call gives what it gives alone, though Pyro has one list of handlers for all threads."""
+    wanted = list(model.underlying(dev[:3]))
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            found = list(pool.map(lambda _: list(model.underlying(dev[:3])), range(8)))
+    finally:
+        sys.setswitchinterval(before)
+    assert found == [wanted] * 8

@@ -20,6 +20,7 @@ from pyropunct.inference.machines.evidence import Evidence
 from pyropunct.inference.problem import Problem
 from pyropunct.inference.pyro.sites import OfTrees, PunctuatedTrees, Rewritten
 from pyropunct.inference.pyro.told import SUMMED, Told, is_open
+from pyropunct.inference.threads import alone
 
 
 class _WhileOpen:
@@ -113,6 +114,7 @@ def collapse_trees(model: Callable[..., Any], allow_impossible: bool = False) ->
     return CollapseMessenger(allow_impossible)(model)
 
 
+@alone
 def told_story(model: Callable[..., Any], *args: Any, **kwargs: Any) -> Told:
     """The one story that a call tells as p(x | T).
 

@@ -7,7 +7,7 @@ from command_line import environment
 
 BEGINNING = """
 import os, signal, sys, threading, torch
-from pyropunct.inference.threads import WHOLE, in_threads
+from pyropunct.inference.threads import WHOLE, alone, in_threads
 
 def forked(work):
     child = os.fork()
@@ -49,6 +49,14 @@ for _ in range(3):
         forked(free)  # but not for its own
 """
 
+WITHIN_A_STORY = """
+held, go = threading.Event(), threading.Event()
+other = threading.Thread(target=alone(lambda: (held.set(), go.wait(0.3))))
+other.start()
+held.wait()
+forked(alone(lambda: True))
+"""
+
 
 def run(script: str) -> None:
     """Run a script in a process of its own, for threads of OpenMP stay as long as a process."""
@@ -61,3 +69,7 @@ def test_a_child_does_not_wait_for_threads_of_torch() -> None:
 
 def test_a_fork_waits_until_other_threads_have_done_their_work() -> None:
     run(AMONG_THREADS)
+
+
+def test_a_fork_waits_for_the_story_of_another_thread() -> None:
+    run(WITHIN_A_STORY)
