@@ -42,10 +42,9 @@ class FitOptions(Hardware):
         held out.  Repeatable: several choose together.
     :ivar out: file for the model; the ending .safetensors is added if it is missing.
     :ivar direction: where the channel starts to read; by default the direction with the better perplexity.
-    :ivar recipe: settings that predict best; for readable rules and trees; for
-        your own attach models; or the paper's, partly guessed, which predict far worse (dev perplexity 1.8384
-        instead of 1.2882 in English, 1.4649 instead of 1.1524 in Chinese).  Languages have their own, with
-        which they borrow from one another.
+    :ivar recipe: settings that predict best; for readable rules and trees; for your own attach models; or the
+        paper's, partly guessed, which predict worse.  Languages have their own, with which they borrow from
+        one another.
     :ivar set: set another field of the recipe, such as edit_prior_scale=1, or an option of the attach model
         or the channel, such as channel.prior_keep=1; repeatable.
     :ivar parser: also train a parser, a reader of running text and a tagger, so that raw text can be
