@@ -9,6 +9,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from pyropunct import load
+from pyropunct.tasks.explain.learned_rules import learned_rules
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -38,6 +41,18 @@ def test_the_result_of_the_section_has_the_numbers_of_its_table() -> None:
     shares = re.findall(r"(\d+) %\s(\(\d+–\d+\))", text)
     assert len(shares) == 9
     assert all(f"| {share} {interval} |" in table for share, interval in shares)
+
+
+def test_the_rules_of_the_readme_are_those_of_its_command() -> None:
+    rows = re.findall(
+        r"^\| (\S) (\S) ((?:\| (?:[01]\.\d{3})? ?){4})\|", (ROOT / "README.md").read_text("utf-8"), re.M
+    )
+    assert len(rows) == 4
+    learned = {pair.before: pair for pair in learned_rules(load("en")).pairs}
+    for first, second, cells in rows:
+        told = [float(cell) for cell in cells.split("|") if cell.strip()]
+        found = [outcome.probability for outcome in learned[first, second].outcomes]
+        assert told == pytest.approx(found, abs=0.0005)
 
 
 def test_no_data_without_an_experiment() -> None:
