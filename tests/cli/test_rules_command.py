@@ -52,7 +52,7 @@ def test_the_table_has_the_numbers_of_the_json(small: Path, counted: bool) -> No
         assert row == [name, str(one["edits"]), str(one["listed"]), share]
     for row, (name, one) in zip(rows[6 + len(value["precision"]) :], value["recall"].items(), strict=True):
         assert row[:5] == [name, *(str(one[key]) for key in ("rules", "first", "second", "worse"))]
-    assert rows[-1][0] == ("edited, frequent" if counted else "edited")
+    assert rows[-1][0] == ("frequent" if counted else "determined")
 
 
 def test_probabilities_that_disagree_with_their_shares() -> None:

@@ -14,9 +14,6 @@ from pyropunct.tasks import RuleSettings
 from pyropunct.tasks.explain.nunberg import EQUAL_STRENGTH, NunbergRule
 from pyropunct.text.marks import CLAUSE, COMMAS, START, display
 
-DECIDED = 0.5
-"""A pair is decided if the model gives one of its outcomes a probability above this."""
-
 OCCURRING = 0.5
 """The least underlying count of a pair that is said to occur: rounded, it is one."""
 
@@ -202,20 +199,16 @@ class LearnedRules:
 
         - "all" rules;
         - "determined": without the rules that `pyropunct.tasks.explain.nunberg` had to add;
-        - "decided": some outcome has a probability above `DECIDED`, as in the paper;
-        - "edited": an outcome that changes something has;
-        - "frequent" and "edited, frequent", if pairs are counted: those for frequent pairs.
+        - "occurring" and "frequent", if pairs are counted: those of such pairs; of others, which the
+          sentences hardly have, the prior decides.
         """
-        edited = [pair for pair in self.ruled if _exceeded(pair.edits)]
         groups = {
-            "all": self.ruled,
+            "all": list(self.ruled),
             "determined": [pair for pair in self.ruled if pair.rule and pair.rule.schema != EQUAL_STRENGTH],
-            "decided": [pair for pair in self.ruled if _exceeded(pair.outcomes)],
-            "edited": edited,
         }
         if self.sentences is not None:
+            groups["occurring"] = [pair for pair in self.ruled if pair.occurs]
             groups["frequent"] = list(filter(self.frequent, self.ruled))
-            groups["edited, frequent"] = list(filter(self.frequent, edited))
         return {name: recall(pairs) for name, pairs in groups.items()}
 
     def to_json(self) -> dict[str, Any]:
@@ -248,10 +241,6 @@ class LearnedRules:
                 for pair in self.pairs
             ],
         }
-
-
-def _exceeded(outcomes: Iterable[PairOutcome]) -> bool:
-    return any(outcome.probability > DECIDED for outcome in outcomes)
 
 
 def precision(pairs: Iterable[LearnedPair], confidence: float = RuleSettings.confidence) -> Precision:
