@@ -108,6 +108,13 @@ class _Kept(FunctionCache):
             self.flush()
             return None
 
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep the code for arguments of some types, unless the disk is full."""
+        try:
+            super().save_overload(sig, data)
+        except OSError as error:
+            _tell(f"compiled code cannot be kept: {error.strerror}")
+
 
 @contextmanager
 def put_off() -> Iterator[None]:

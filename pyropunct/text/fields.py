@@ -25,42 +25,62 @@ class _Cell(NamedTuple):
 def rewrite_csv(text: str, rewrite: Rewrite, reject: Reject, field: str | None = None) -> str:
     """A table in CSV with one column rewritten; other cells keep their quotes.
 
-    Commas, semicolons or tabs separate the cells, whichever the first line has most.
+    Commas, semicolons or tabs separate the cells, whichever the first line has most outside of quotes;
+    or what a line such as ``sep=;`` before the names says.  Rows with more cells than names are rejected.
 
     :raises InputError: if there is no such column, or a cell begins with a quote and goes on behind it.
     """
     first = text.partition("\n")[0]
-    return _rewritten(text, rewrite, field, max(",;\t", key=first.count), '"')
+    said = re.fullmatch(r'sep=([^\w"])', first)
+    delimiter = said[1] if said else max(",;\t", key=re.sub('"[^"]*"', "", first).count)
+    return _rewritten(text, rewrite, reject, field, delimiter, '"', 1 if said else 0)
 
 
 def rewrite_tsv(text: str, rewrite: Rewrite, reject: Reject, field: str | None = None) -> str:
     """A table with tabs and one column rewritten, in which quotes are characters like others.
 
+    Rows with more cells than names are rejected.
+
     :raises InputError: if there is no such column.
     """
-    return _rewritten(text, rewrite, field, "\t", NO_QUOTE)
+    return _rewritten(text, rewrite, reject, field, "\t", NO_QUOTE)
 
 
-def _rewritten(text: str, rewrite: Rewrite, field: str | None, delimiter: str, quote: str) -> str:
-    """A table with one column rewritten."""
+def _rewritten(
+    text: str,
+    rewrite: Rewrite,
+    reject: Reject,
+    field: str | None,
+    delimiter: str,
+    quote: str,
+    header: int = 0,
+) -> str:
+    """A table with one column rewritten; its row ``header`` has the names."""
 
     def value(cell: _Cell) -> str:
         written = text[cell.start : cell.end]
         return written[1:-1].replace(2 * quote, quote) if written[:1] == quote else written
 
     cells = list(_cells(text, delimiter, quote))
-    names = [value(cell) for cell in cells if cell.row == 0]
+    names = [value(cell) for cell in cells if cell.row == header]
     if field not in names:
         raise _no_field("column", field, names)
     column = names.index(field)
-    chosen = [cell for cell in cells if cell.row and cell.column == column and value(cell)]
+    more = {cell.row for cell in cells if cell.column >= len(names) and value(cell)}
+    chosen = list[_Cell]()
+    for cell in cells:
+        if cell.row > header and cell.column == column and value(cell):
+            if cell.row in more:
+                reject(cell.line, f"has more cells than there are names of columns, {len(names)}")
+            else:
+                chosen.append(cell)
     old = [Found(value(cell), cell.line) for cell in chosen]
     parts, at = list[str](), 0
     for cell, found, new in zip(chosen, old, rewrite(old), strict=True):
         if new != found.text:
             # A quote inside of a cell that had none around it stays alone.
-            more = new.startswith(quote) or new.count(quote) > found.text.count(quote)
-            if text.startswith(quote, cell.start) or more or delimiter in new or "\n" in new:
+            odd = new.startswith(quote) or new.count(quote) > found.text.count(quote)
+            if text.startswith(quote, cell.start) or odd or delimiter in new or "\n" in new:
                 new = quote + new.replace(quote, 2 * quote) + quote
             parts += [text[at : cell.start], new]
             at = cell.end
@@ -69,7 +89,7 @@ def _rewritten(text: str, rewrite: Rewrite, field: str | None, delimiter: str, q
 
 def _cells(text: str, delimiter: str, quote: str) -> Iterator[_Cell]:
     """The cells of a table; raises InputError for a cell in quotes that does not end with a quote."""
-    plain, quoted = re.compile(rf"[^{delimiter}\n]*"), re.compile(rf"{quote}[^{quote}]*")
+    plain, quoted = re.compile(rf"[^{re.escape(delimiter)}\n]*"), re.compile(rf"{quote}[^{quote}]*")
     at, line, row, column = 0, 1, 0, 0
     while True:
         start, begins = at, line

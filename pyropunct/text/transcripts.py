@@ -30,7 +30,7 @@ RECOGNISED = (
 )
 """Where the files of Whisper, Vosk and programs around them have text; all that a list holds is searched."""
 
-_STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
+_STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*"')
 PARTED = "\x1e"
 """What parts the strings of a passage; a space follows, unless strings bring their own, as Whisper's do."""
 

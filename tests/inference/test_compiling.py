@@ -1,5 +1,6 @@
 """Compiled code that was kept on disk, and sources that change."""
 
+import errno
 import importlib.util
 import os
 import signal
@@ -76,6 +77,19 @@ def test_code_that_cannot_be_kept(tmp_path: Path, caplog: pytest.LogCaptureFixtu
     (tmp_path / "__pycache__").write_text("no folder")
     assert compiled(module_of_one(tmp_path).one)() == 1
     assert "pyropunct: no place for compiled code: each process compiles anew" in caplog.text
+
+
+def test_a_full_disk(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Code is used though there is no room to keep it."""
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("numba.core.caching.IndexDataCacheFile.save", full)
+    assert compiled(module_of_one(tmp_path).one)() == 1
+    assert "pyropunct: compiled code cannot be kept: No space left on device" in caplog.text
 
 
 @pytest.mark.parametrize("kind", ["nbi", "nbc"])

@@ -29,6 +29,8 @@ def never(line: int, problem: str) -> None:
         ("csv", 'id;text\n1;a b\n"2";"a ""b"""\n', 'id;text\n1;(A, B)!\n"2";"(A, ""B"")!"\n'),
         ("csv", 'n,text\n5" pipe,a b\n', 'n,text\n5" pipe,"(A, B)!"\n'),
         ("csv", 'id;text\n1;5" a\n', 'id;text\n1;(5", A)!\n'),
+        ("csv", "sep=|\nid|a,text|text\n1|,|a b\n", "sep=|\nid|a,text|text\n1|,|(A, B)!\n"),
+        ("csv", '"a, b, c";text\n1;a b\n', '"a, b, c";text\n1;(A, B)!\n'),
         ("tsv", "text\tid\na b\t1\n", "text\tid\n(A, B)!\t1\n"),
         ("tsv", 'id\ttext\n"1\t"a b\n2\tc"\n3', 'id\ttext\n"1\t("A, B)!\n2\t(C")!\n3'),
         ("jsonl", '{"id": 1, "text": "ä b"}\n\n{"id": 2}\n', '{"id": 1, "text": "(Ä, B)!"}\n\n{"id": 2}\n'),
@@ -95,3 +97,12 @@ def test_tables_are_read_as_csv_reads_them(rows: list[tuple[str, str]], quoting:
     assert KINDS["csv"](text, lambda found: [one.text for one in found], never, "text") == text
     new = KINDS["csv"](text, lambda found: [one.text + "," for one in found], never, "text")
     assert [*csv.reader(io.StringIO(new))] == [["text", "n"], *([text and text + ",", n] for text, n in rows)]
+
+
+def test_a_row_with_more_cells_than_names_stays() -> None:
+    """Its text may go on behind a comma; empty cells at its end are no more than that."""
+    told = list[tuple[int, str]]()
+    text = "text,id\nso, we went,1\na b,2,\n"
+    found = KINDS["csv"](text, shouted, lambda *problem: told.append(problem), "text")
+    assert found == 'text,id\nso, we went,1\n"(A, B)!",2,\n'
+    assert told == [(2, "has more cells than there are names of columns, 2")]

@@ -81,6 +81,7 @@ def test_a_path_names_other_places() -> None:
     ("text", "problem"),
     [
         ("{", "is no JSON: Expecting property name"),
+        (r'{"text": "\q"}', "is no JSON: Invalid"),
         ('{"text": 5}', "there is no text at segments.text, "),
         ("[" * 100_000, "is JSON that is nested too deeply"),
         ('{"a": "b"} trailing', "is no JSON: Expecting value"),
