@@ -77,8 +77,9 @@ def relation_report(
         "symmetric": None,
         "interval": None,
     }
+    title = TITLES[PAGE if names is None else RELATIONS]
     tables = [
-        cells_table(f"{about['file']}: {TITLES[RELATIONS]}", of_relations, relations),
+        cells_table(f"{about['file']}: {title}", of_relations, relations),
         cells_table("Their most frequent pairs of punctemes", of_pairs, frequent, [RELATION_LEGEND]),
     ]
     return Report({**about, "relations": plain}, tables, RELATION_COLUMNS, pairs, pairs)
