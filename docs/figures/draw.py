@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 
 from pyropunct.figures.drawing import PunctuatedTree
 from pyropunct.figures.page import drawn_svg
-from pyropunct.figures.plots import typology_svg
+from pyropunct.figures.typology_plots import typology_svg
 from pyropunct.punctuator import Punctuator
 from pyropunct.tasks.explain.derivations import SlotDerivation, SlotEdit, underlying_strings
 from pyropunct.tasks.explain.typology_of_model import ALL, of_model

@@ -85,7 +85,7 @@ def rules(
     if examples:
         report.give(_examples(rule_examples, one, sentences or (), examples))
     if plot is not None:
-        from pyropunct.figures.plots import rules_svg
+        from pyropunct.figures.rules_plot import rules_svg
 
         write_output(plot, rules_svg(shown))
     report.show(format)
@@ -196,7 +196,7 @@ def relations(
             with sentence_bar("relations", len(sentences)) as advance:
                 learned = relation_punctemes(punctuator, sentences, least=least, advance=advance)
         if plot is not None:
-            from pyropunct.figures.plots import relations_svg
+            from pyropunct.figures.relations_plot import relations_svg
 
             write_output(plot, relations_svg(learned))
         about = {"model": model, "file": file, "sentences": len(sentences)}

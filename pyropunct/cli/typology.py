@@ -119,7 +119,7 @@ def typology(
     if examples:
         report.give(found)
     if plot is not None:
-        from pyropunct.figures.plots import panels_svg, typology_svg
+        from pyropunct.figures.typology_plots import panels_svg, typology_svg
 
         drawn = shown if match is not None else _not_sparse(shown)
         write_output(plot, (panels_svg if panels else typology_svg)(kept, drawn))

@@ -9,7 +9,7 @@ import pytest
 import torch
 from made_up_rules import TOKENS, made_up
 
-from pyropunct.figures.plots import rules_svg
+from pyropunct.figures.rules_plot import rules_svg
 from pyropunct.tasks.explain.learned_rules import learned_rules
 from pyropunct.tasks.explain.rule_pairs import LearnedPair
 from pyropunct.text.marks import display

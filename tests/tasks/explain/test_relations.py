@@ -11,7 +11,7 @@ import pytest
 import torch
 from command_line import answer, complaint, printed
 
-from pyropunct.figures.plots import relations_svg
+from pyropunct.figures.relations_plot import relations_svg
 from pyropunct.punctuator import Punctuator
 from pyropunct.tasks.explain.relations import (
     PairShare,

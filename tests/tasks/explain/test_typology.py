@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from command_line import answer, complaint, invoke, printed
 
-from pyropunct.figures.plots import panels_svg, typology_svg
+from pyropunct.figures.typology_plots import panels_svg, typology_svg
 from pyropunct.punctuator import Punctuator
 from pyropunct.tasks.explain.kinds import POSITIONS, bare_clauses, positions
 from pyropunct.tasks.explain.mark_functions import ALONE, asks, functions_of, is_greek, mark_function
