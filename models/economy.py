@@ -1,6 +1,7 @@
 """The economy of underlying trees: which T' training prefers among those that explain the page."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain, groupby
 
 import torch
@@ -152,22 +153,9 @@ class Economy:
             if isinstance(surface, Tensor):
                 lone = self._lone(surface.cpu(), forest.slot_tree.tolist())
             lone_left, lone_right = lone[forest.left_slot], lone[forest.right_slot]
-
         first = torch.zeros_like(words) if languages is None else languages[words] * (self._relation[-1] + 1)
-
-        def numbers(node: Tensor, row: Tensor) -> Tensor:
-            cost, left, right, unmatched_left, unmatched_right = self._rows[row].unbind(-1)
-            if one_sided is not None:
-                kind, side = self._kind[row], before[node]
-                more = one_sided.to(cost)[first[node] + self._relation[row], side]
-                is_near = kind == torch.where(side == 1, LONE_RIGHT, LONE_LEFT)
-                cost = torch.where(kind == BOTH, 1 + (-more).clamp(min=0), cost)
-                cost = torch.where(is_near, 1 + more.clamp(min=0), cost)
-            inside = above_left[node] * left + above_right[node] * right
-            unmatched = unmatched_left * (1 - lone_left[node]) + unmatched_right * (1 - lone_right[node])
-            return weight * (cost + inside + balanced * UNMATCHED * unmatched)
-
-        return numbers
+        above_and_lone = above_left, above_right, lone_left, lone_right
+        return _CostOfPairs(self, weight, balanced, *above_and_lone, before, first, one_sided)
 
     def _lone(self, surface: Tensor, slot_tree: Sequence[int]) -> Tensor:
         """(S,) 1 for slots with a bracket or quotation mark whose partner the sentence lacks, else 0."""
@@ -187,6 +175,43 @@ class Economy:
                     lone[slot] = 1
             lone[[slot for slot, _ in waiting]] = 1
         return lone
+
+
+@dataclass(frozen=True)
+class _CostOfPairs:
+    """kappa n(T') of pairs, given as the nodes that sprout them and their rows in the inventory.
+
+    :ivar above_left: (N,) how many larger constituents start where each node starts, and so on.
+    :ivar lone_left: (N,) 1 if the slot at the left edge has a mark without its partner, and so on.
+    :ivar before: (N,) 1 for nodes before their heads.
+    :ivar first: (N,) the first row of ``one_sided`` for the language of each node.
+    """
+
+    economy: Economy
+    weight: float
+    balanced: bool
+    above_left: Tensor
+    above_right: Tensor
+    lone_left: Tensor
+    lone_right: Tensor
+    before: Tensor
+    first: Tensor
+    one_sided: Tensor | None
+
+    def __call__(self, node: Tensor, row: Tensor) -> Tensor:
+        economy = self.economy
+        cost, left, right, unmatched_left, unmatched_right = economy._rows[row].unbind(-1)
+        if self.one_sided is not None:
+            kind, side = economy._kind[row], self.before[node]
+            more = self.one_sided.to(cost)[self.first[node] + economy._relation[row], side]
+            is_near = kind == torch.where(side == 1, LONE_RIGHT, LONE_LEFT)
+            cost = torch.where(kind == BOTH, 1 + (-more).clamp(min=0), cost)
+            cost = torch.where(is_near, 1 + more.clamp(min=0), cost)
+        inside = self.above_left[node] * left + self.above_right[node] * right
+        unmatched = unmatched_left * (1 - self.lone_left[node]) + unmatched_right * (
+            1 - self.lone_right[node]
+        )
+        return self.weight * (cost + inside + self.balanced * UNMATCHED * unmatched)
 
 
 def above(forest: Forest, edge: Tensor) -> Tensor:

@@ -27,8 +27,8 @@ from pyropunct.inference.pyro.told import Told, UndecidedError
 from pyropunct.models.attach.attach_model import Attach, PairFrequencies
 from pyropunct.models.attach.local import LocalAttach
 from pyropunct.models.attach.log_linear import LogLinearAttach
-from pyropunct.models.channel.composed import Slip, TokenBigrams
 from pyropunct.models.channel.noisy_channel import Channel
+from pyropunct.models.channel.slip import Slip, TokenBigrams
 from pyropunct.models.channel.window import SlidingWindow
 from pyropunct.models.extensions import PartMarks
 from pyropunct.models.story import Story

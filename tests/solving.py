@@ -17,7 +17,7 @@ from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.machines.evidence import exactly
 from pyropunct.inference.problem import Problem
 from pyropunct.inference.solvers import TensorSolver
-from pyropunct.models.channel.composed import Slip, TokenBigrams
+from pyropunct.models.channel.slip import Slip, TokenBigrams
 
 LEAVES = ("log_pairs", "weight", "initial", "final")
 """The numbers of a problem, which its results are differentiated by."""

@@ -145,7 +145,7 @@ class Posterior:
             where = f"slot {slot}" if slot >= 0 else "several slots"
             raise ImpossibleSurfaceError(
                 f"no punctemes explain the surface punctuation of tree {tree} of the batch, {where}: add its "
-                "strings to the inventory, or let the channel slip (pyropunct.models.channel.composed.Slip)"
+                "strings to the inventory, or let the channel slip (pyropunct.models.channel.slip.Slip)"
             )
 
 

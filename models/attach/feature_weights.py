@@ -28,9 +28,6 @@ VIEWS_PER_THREAD = 200
 MANY = 0.2
 """A context more of whose weights are not zero is quicker to read as a block."""
 
-KEYS_PER_THREAD = 20_000
-"""With fewer keys to look up than this, a thread costs more than it saves."""
-
 
 class PairPart(IntEnum):
     """The parts of the pair (l, r) of a constituent with relation d: each feature looks at one."""
@@ -362,53 +359,3 @@ def _gather(view: Array, number: Array, end: Array, result: Array) -> None:
         if number[use] >= 0:
             result[end[view[use]]] = number[use]
             end[view[use]] += 1
-
-
-class Index(NamedTuple):
-    """An index of sorted 64-bit keys by their first bits; assumes that keys are evenly spread.
-
-    :ivar known: the keys, unsigned.
-    :ivar first: for each value of the first bits, the first key with this value or a greater one.
-    :ivar shift: the right shift that leaves the first bits of a key.
-    :ivar compared: the bits to compare; the last bits of shortened keys are zero and ignored.
-    """
-
-    keys: Tensor
-    known: Array
-    first: Array
-    shift: int
-    compared: np.uint64
-
-    def find(self, keys: Array) -> Array:
-        """(len(keys),) ``int32``, the places of keys among the known ones, -1 for unknown keys."""
-        result = np.empty(len(keys), np.int32)
-
-        def work(first: int, last: int) -> None:
-            places = result[first:last]
-            _find(self.known, self.first, np.uint64(self.shift), self.compared, keys[first:last], places)
-
-        in_threads(work, parts_of(len(keys), KEYS_PER_THREAD))
-        return result
-
-
-def index_of(keys: Tensor) -> Index:
-    """Index sorted 64-bit keys by about as many beginnings as there are keys."""
-    known = keys.cpu().numpy().view(np.uint64)
-    bits = max(1, len(known).bit_length())
-    beginnings = np.arange(1 << bits, dtype=np.uint64) << np.uint64(64 - bits)
-    first = np.append(np.searchsorted(known, beginnings), len(known))
-    used = int(np.bitwise_or.reduce(known)) or 1
-    return Index(keys, known, first, 64 - bits, np.uint64(2**64 - (used & -used)))
-
-
-@compiled
-def _find(
-    known: Array, first: Array, shift: np.uint64, compared: np.uint64, keys: Array, result: Array
-) -> None:
-    for place in range(len(keys)):
-        key = keys[place] & compared
-        beginning = np.int64(key >> shift)
-        at, end = first[beginning], first[beginning + 1]
-        while at < end and known[at] < key:
-            at += 1
-        result[place] = at if at < end and known[at] == key else -1

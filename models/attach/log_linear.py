@@ -7,25 +7,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from pyro.nn import PyroSample
 from torch import Tensor
 
-from pyropunct.inference.compiling import compiled, spliced
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.machines.evidence import EMPTY
 from pyropunct.inference.ragged import Ints, runs, starts_of
 from pyropunct.inference.views import Views, views_of
 from pyropunct.models.attach.attach_model import Attach, Contexts
+from pyropunct.models.attach.context_keys import Index, Keys, index_of, keys_of
 from pyropunct.models.attach.feature_weights import (
     OF_RELATION,
     ContextWeights,
-    Index,
     WeightBlocks,
     WeightsInUse,
     features_of,
     gather_contexts,
-    index_of,
     linear_scores,
     parts_of_pairs,
     sparse_weights,
@@ -42,38 +39,6 @@ from pyropunct.models.attach.features import (
 from pyropunct.models.priors import IsotropicNormal, PriorShares, shared_prior
 from pyropunct.models.symmetry import CLASSES
 from pyropunct.models.trees import AnyTrees, TreeBatch
-
-Keys = NDArray[np.uint64]
-
-
-FIRST_KEY = np.uint64(0x243F6A8885A308D3)
-"""The key before any value is mixed in.  Not zero: zero mixed with a zero would stay zero."""
-
-
-@spliced
-def _mixed(key: np.uint64, value: np.uint64) -> np.uint64:
-    """A 64-bit key with another value folded in (the mixing step of splitmix64)."""
-    key = (key ^ value) * np.uint64(0x9E3779B97F4A7C15)
-    key = (key ^ (key >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    return key ^ (key >> np.uint64(27))
-
-
-@compiled
-def _mix(templates: Ints, table: Ints, columns: Ints, keys: Keys) -> None:
-    for row in range(len(table)):
-        for view in range(columns.shape[1]):
-            key = _mixed(FIRST_KEY, np.uint64(templates[row]))
-            for column in table[row]:
-                if column >= 0:
-                    key = _mixed(key, np.uint64(columns[column, view]))
-            keys[row, view] = key
-
-
-def _keys(templates: Sequence[int], table: Ints, columns: Ints) -> Keys:
-    """(templates, V) the keys of contexts, from (templates, width) and (columns, V) integers."""
-    keys = np.empty((len(templates), columns.shape[1]), np.uint64)
-    _mix(np.array(templates, np.int64), table, columns, keys)
-    return keys
 
 
 class _TemplateContexts(NamedTuple):
@@ -273,7 +238,7 @@ class LogLinearAttach(Attach):
         """(V,) the places of a template's contexts among those with weights, -1 for others."""
         if template not in self.templates:
             return np.full(columns.shape[1], -1)
-        keys = _keys([self.templates.index(template)], np.arange(len(columns))[None], columns)
+        keys = keys_of([self.templates.index(template)], np.arange(len(columns))[None], columns)
         return index_of(self.keys).find(keys[0])
 
     def _known(self, attributes: ViewAttributes, templates: Sequence[int]) -> Contexts:
@@ -295,7 +260,7 @@ class LogLinearAttach(Attach):
         for place, name in enumerate(single.names):
             columns[place] = attributes.single(name)
         for template, key in zip(
-            single.templates, _keys(single.templates, single.table, columns), strict=True
+            single.templates, keys_of(single.templates, single.table, columns), strict=True
         ):
             yield _TemplateContexts(template, everything, key)
         for template in sorted(set(templates).difference(single.templates)):
@@ -304,7 +269,7 @@ class LogLinearAttach(Attach):
             view, values = attributes.several(name)
             others = (attributes.single(other)[view] for other in names if other != name)
             table = np.stack([values, *others])
-            key = _keys([template], np.arange(len(table))[None], table)[0]
+            key = keys_of([template], np.arange(len(table))[None], table)[0]
             yield _TemplateContexts(template, view, key)
 
     def _of_single_values(self, templates: tuple[int, ...]) -> _Single:
@@ -336,10 +301,10 @@ class _ScoresOfTrees:
     def __call__(self, views: Views) -> Tensor:
         attach, relation = self._attach, self._trees.relation.cpu()[views.node].numpy()
         if not attach.reads_surface:
-            return attach.of_views(self._of_trees, self._trees, views)
+            return attach.of_views(self._without_surface, self._trees, views)
         surface, marked = attach._templates_of_surface, views.sizes.nonzero()[:, 0]
         if len(views.node) == self._trees.forest.num_nodes:  # all nodes at once, as in evaluation
-            scores = attach.of_views(self._of_trees, self._trees, views)
+            scores = attach.of_views(self._without_surface, self._trees, views)
             return scores + self._by(ViewAttributes(self._attributes, views), surface)
         scores = self._known_before(views)
         if not len(marked):
@@ -362,7 +327,7 @@ class _ScoresOfTrees:
         return views_of(self._trees.forest, torch.full((self._trees.forest.num_slots, 1), EMPTY))
 
     @cached_property
-    def _of_trees(self) -> Tensor:
+    def _without_surface(self) -> Tensor:
         """The part of the scores of all nodes' pairs that depends on the trees alone."""
         numbers = range(len(self._attach.templates))
         others = sorted(set(numbers).difference(self._attach._templates_of_surface))
@@ -375,9 +340,9 @@ class _ScoresOfTrees:
 
     @cached_property
     def _tables(self) -> Tensor:
-        """The scores of all nodes' pairs without marks inside, followed by `_of_trees`."""
+        """The scores of all nodes' pairs without marks inside, followed by `_without_surface`."""
         surface = ViewAttributes(self._attributes, self._unmarked), self._attach._templates_of_surface
-        return torch.cat([self._of_trees + self._by(*surface), self._of_trees])
+        return torch.cat([self._without_surface + self._by(*surface), self._without_surface])
 
     def _known_before(self, views: Views) -> Tensor:
         """The scores of views without marks; for the others, the part that depends on the trees alone."""

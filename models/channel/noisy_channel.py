@@ -79,22 +79,28 @@ class Channel(PyroModule):
         return type(self).__name__
 
     def probabilities(self, trees: Any = None) -> Tensor:
-        """(..., P) the weights in one line, of trees or of all. The first call raises MachineError if the
-        machine is not probabilistic, later ones if the weights have other shapes.
+        """(..., P) the weights in one line, of trees or of all; makes the machine if there is none yet.
 
-        The machine is made anew when a direction or a buffer has changed.
+        The machine is kept, and made anew when a direction or a buffer has changed.
+
+        :raises MachineError: if a new machine is not probabilistic, or the weights have other shapes than
+            those of the machine.
         """
         weights = self.weights() if trees is None else self.weights_of(trees)
-        if self._transducer is not None and self._made_with == self._fixed():
-            shapes = self._transducer.products.places.shapes
-            for name, shape in shapes.items():
-                found = tuple(weights[name].shape) if name in weights else None
-                if found is None or found[len(found) - len(shape) :] != tuple(shape):
-                    raise MachineError(
-                        f"the channel {self.kind}: the weights {name!r} had the shape {tuple(shape)}, now "
-                        f"they have {found}"
-                    )
-            return _in_line(weights, shapes)
+        if self._transducer is None or self._made_with != self._fixed():
+            return self._make_machine(weights)
+        shapes = self._transducer.products.places.shapes
+        for name, shape in shapes.items():
+            found = tuple(weights[name].shape) if name in weights else None
+            if found is None or found[len(found) - len(shape) :] != tuple(shape):
+                raise MachineError(
+                    f"the channel {self.kind}: the weights {name!r} had the shape {tuple(shape)}, now "
+                    f"they have {found}"
+                )
+        return _in_line(weights, shapes)
+
+    def _make_machine(self, weights: Mapping[str, Tensor]) -> Tensor:
+        """Keep the machine of the moves and check it with these weights, which are returned in one line."""
         try:
             branches = self.branches()
             shapes = _shapes(weights, branches)

@@ -14,8 +14,8 @@ from pyropunct.fitted.variants import SIZES, made
 from pyropunct.inference.machines.evidence import EMPTY
 from pyropunct.models.attach.log_linear import LogLinearAttach
 from pyropunct.models.attach.pruning import pruned, rounded
-from pyropunct.models.channel.composed import Slip, TokenBigrams
 from pyropunct.models.channel.languages import COMMON, Languages
+from pyropunct.models.channel.slip import Slip, TokenBigrams
 from pyropunct.models.extensions import PartMarks, Trust, part_marks
 from pyropunct.models.learned import (
     check_buffers,

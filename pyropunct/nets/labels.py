@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pyropunct.files import texts, types
+from pyropunct.models.channel.slip import TokenBigrams
 from pyropunct.nets.word_embedding import padded
 from pyropunct.text.marks import (
     ABBREVIATION_DOT,
@@ -121,11 +122,7 @@ def slot_strings(surface: Surface) -> list[SlotString]:
 class Spelling:
     """q(string | the string has no label): a smoothed bigram model of marks, renormalised.
 
-    The bigram model gives every non-empty string of marks a positive probability::
-
-        q(x_1 .. x_m) = q(x_1 | start) q(x_2 | x_1) ... q(stop | x_m)
-
-    The labelled strings are then divided out::
+    The bigram model q is `TokenBigrams`, of marks.  The labelled strings are divided out::
 
         q(string | no label) = q(string) / (1 - sum of q(s) over the non-empty s in labels.strings)
 
@@ -140,13 +137,8 @@ class Spelling:
     def __init__(self, labels: Labels, strings: Iterable[SlotString] = ()) -> None:
         self.labels = labels
         distinct = sorted({string for string in strings if string})
-        end = len(labels.marks)
-        counts = np.full((end + 1, end + 1), SMOOTHING)
-        for string in distinct:
-            for before, after in pairwise([end, *self._encode(string), end]):
-                counts[before, after] += 1
-        counts[end, end] = 0
-        self.bigrams = torch.from_numpy(counts / counts.sum(-1, keepdims=True))
+        encoded = map(self._encode, distinct)
+        self.bigrams = TokenBigrams(encoded, len(labels.marks), smoothing=SMOOTHING).probabilities
 
     def log_prob(self, string: SlotString) -> float:
         """log q(string | the string has no label), in natural logarithms."""

@@ -22,8 +22,8 @@ from pyropunct.inference import walk
 from pyropunct.inference.views import Views
 from pyropunct.models.attach.attach_model import Attach
 from pyropunct.models.attach.log_linear import LogLinearAttach
-from pyropunct.models.channel.composed import Slip, TokenBigrams
 from pyropunct.models.channel.noisy_channel import Channel, Identity
+from pyropunct.models.channel.slip import Slip, TokenBigrams
 from pyropunct.models.channel.window import SlidingWindow
 from pyropunct.models.story import Story
 from pyropunct.models.trees import TreeBatch

@@ -33,7 +33,7 @@ from pyropunct.inference.inside import (
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.machines.evidence import exactly
 from pyropunct.inference.problem import Problem
-from pyropunct.models.channel.composed import Slip, TokenBigrams
+from pyropunct.models.channel.slip import Slip, TokenBigrams
 
 LEAVES = ("log_pairs", "weight", "initial", "final")
 """What a problem's results can be differentiated by."""

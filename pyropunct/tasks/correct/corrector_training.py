@@ -9,7 +9,7 @@ from pyro.infer.autoguide import AutoGuide
 
 from pyropunct.errors import VariantError
 from pyropunct.fitted.recipes import Recipe
-from pyropunct.models.channel.composed import Slip
+from pyropunct.models.channel.slip import Slip
 from pyropunct.models.channel.window import CentredWindow, SlidingWindow
 from pyropunct.models.story import Story
 from pyropunct.nets.parser import Parser, WeightedTree

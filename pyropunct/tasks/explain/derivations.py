@@ -23,7 +23,7 @@ from pyropunct.inference.machines.products import (
     RIGHT_ABSORPTION,
     TRANSPOSITION,
 )
-from pyropunct.models.channel.composed import SLIP
+from pyropunct.models.channel.slip import SLIP
 from pyropunct.text.marks import START, UNKNOWN, Surface
 from pyropunct.treebank.sentence import Puncteme, Sentence, part_of
 from pyropunct.treebank.tree import Tree

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from pyropunct.fitted.fitted_story import FittedStory
 from pyropunct.inference.machines.evidence import String
-from pyropunct.models.channel.composed import SLIP
+from pyropunct.models.channel.slip import SLIP
 from pyropunct.punctuator import Punctuator
 from pyropunct.tasks import BASE, FULL, VARIANTS
 from pyropunct.tasks.explain.derivations import Derivations, SproutedToken, ways_of

@@ -11,8 +11,9 @@ from by_hand import ways
 from problems import edits_of
 
 from pyropunct.fitted.variants import CHANNEL, find
-from pyropunct.models.channel.composed import Inserting, Slip, TokenBigrams, TwoPasses
+from pyropunct.models.channel.composed import Inserting, TwoPasses
 from pyropunct.models.channel.noisy_channel import Channel, Identity
+from pyropunct.models.channel.slip import Slip, TokenBigrams
 from pyropunct.models.channel.window import Pooled, SlidingWindow, Strength
 
 NUM_TOKENS = 3

@@ -28,7 +28,7 @@ from pyropunct.fitted.variants import find
 from pyropunct.inference.inside import best_derivation, expected_cost, posterior_draws
 from pyropunct.inference.machines.products import KEEP, LEFT_ABSORPTION, RIGHT_ABSORPTION, TRANSPOSITION
 from pyropunct.inference.pyro.collapse import collapse_trees
-from pyropunct.models.channel.composed import TokenBigrams
+from pyropunct.models.channel.slip import TokenBigrams
 from pyropunct.models.channel.window import SlidingWindow
 from pyropunct.models.checking import check_channel
 

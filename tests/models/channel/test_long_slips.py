@@ -15,8 +15,8 @@ from pyropunct.inference.inside import expected_cost
 from pyropunct.inference.machines import transducers
 from pyropunct.inference.problem import Problem
 from pyropunct.inference.strings import SurfaceStrings, Underlying
-from pyropunct.models.channel.composed import Slip, TokenBigrams
 from pyropunct.models.channel.noisy_channel import Channel, Identity
+from pyropunct.models.channel.slip import Slip, TokenBigrams
 
 DIRECTIONS = pytest.mark.parametrize("direction", ["left", "right"])
 

@@ -20,8 +20,8 @@ from pyropunct.inference.machines.evidence import Evidence, Step, any_over, exac
 from pyropunct.inference.machines.moves import END, START, Branch, MachineError, Move, Pass
 from pyropunct.inference.machines.paths import Ways
 from pyropunct.inference.machines.products import LEFT_ABSORPTION, RIGHT_ABSORPTION
-from pyropunct.models.channel.composed import SLIP
 from pyropunct.models.channel.noisy_channel import Channel
+from pyropunct.models.channel.slip import SLIP
 from pyropunct.models.channel.window import SlidingWindow
 
 VARIANTS = pytest.mark.parametrize("variant", CHANNELS.values(), ids=CHANNELS)
