@@ -13,7 +13,7 @@ from pyropunct.tasks.explain.punctuated_trees import least_risk_trees
 from pyropunct.text.conventions import at_the_beginning
 from pyropunct.text.marks import display, displayed
 from pyropunct.text.raw_sentence import RawSentence
-from pyropunct.text.typography import slips
+from pyropunct.text.typography import typing_errors
 from pyropunct.treebank.conllu_writer import print_conllu
 from pyropunct.treebank.reading import read_again
 from pyropunct.treebank.sentence import Sentence, with_tree
@@ -211,7 +211,7 @@ class CorrectionReport(RestorationReport):
         (restored,) = results
         self._slips = []
         if isinstance(source, RawSentence) and isinstance(restored.source, RawSentence):
-            self._slips = slips(source.text, restored.source.text)
+            self._slips = typing_errors(source.text, restored.source.text)
             source = restored.source
         if self.form != "edits":
             super().add(source, *results)

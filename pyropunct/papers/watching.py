@@ -4,9 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 
 from pyropunct.nets.trainer import Progress
-
-Advance = Callable[[int], None]
-"""Called with the amount of work done since the last call."""
+from pyropunct.tasks import Advance
 
 Watch = Callable[[str, int], AbstractContextManager[Advance]]
 """Entered for each step, with a description of the step and its amount of work; see

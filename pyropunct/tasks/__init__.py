@@ -13,7 +13,7 @@ from pyropunct.restore.settings import DecisionSettings
 from pyropunct.text.typography import RULES
 
 Advance = Callable[[int], None]
-"""Called with the number of sentences that are done since the last call."""
+"""Called with the amount of work done since the last call, mostly in sentences."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -28,7 +28,7 @@ _BEHIND = re.compile(r"(?<=[^\W\d_]{2})([,;]|[!?](?=[^\W\d_][^\W\d_]))(?=[^\W\d_
 
 
 def mended(text: str, conventions: Conventions, rules: Collection[str] = RULES) -> str:
-    """A line without slips of typing.
+    """A line without typing errors.
 
     :param rules: those of `RULES` that are applied.
     """
@@ -41,7 +41,7 @@ def mended(text: str, conventions: Conventions, rules: Collection[str] = RULES) 
     return text
 
 
-def slips(typed: str, new: str) -> list[tuple[str, str]]:
+def typing_errors(typed: str, new: str) -> list[tuple[str, str]]:
     """What was typed, and what is written for it, word by word."""
     words, others = typed.split(), new.split()
     found = SequenceMatcher(None, words, others, autojunk=False).get_opcodes()

@@ -4,7 +4,7 @@ import pytest
 
 import pyropunct
 from pyropunct.text.conventions import Conventions
-from pyropunct.text.typography import RULES, mended, slips
+from pyropunct.text.typography import RULES, mended, typing_errors
 
 SLIPS = {
     "I went home , and slept .": "I went home, and slept.",
@@ -24,7 +24,7 @@ RIGHT = [
 
 
 @pytest.mark.parametrize(("typed", "right"), SLIPS.items())
-def test_slips(typed: str, right: str) -> None:
+def test_typing_errors(typed: str, right: str) -> None:
     assert mended(typed, Conventions()) == right
     assert mended(right, Conventions()) == right
     assert mended(typed, Conventions(), ()) == typed
@@ -44,6 +44,6 @@ def test_spaces_of_a_language_stay() -> None:
     assert mended("Ça va ? Oui , merci .", french) == "Ça va ? Oui, merci."
 
 
-def test_slips_are_told() -> None:
-    found = slips("Hello,my dear , so it is", "Hello, my dear, so it is")
+def test_typing_errors_are_told() -> None:
+    found = typing_errors("Hello,my dear , so it is", "Hello, my dear, so it is")
     assert found == [("Hello,my dear ,", "Hello, my dear,")]

@@ -18,12 +18,11 @@ from pyropunct.papers.li_2019.restorers import Parses
 from pyropunct.papers.li_2019.results import GOLD, PREDICTED
 from pyropunct.papers.li_2019.rival import train_correcting_crf
 from pyropunct.papers.options import CHANNEL, CORRECTORS, CRF, PAPER, RESTORATION, CorrectionSettings
-from pyropunct.papers.watching import Advance
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.deciding import decide
 from pyropunct.restore.parses import weighted_trees
 from pyropunct.tables import Baseline, Column, Table, cells_table
-from pyropunct.tasks import USUAL, CorrectingSettings
+from pyropunct.tasks import USUAL, Advance, CorrectingSettings
 from pyropunct.tasks.correct.channel_fitting import RightAndWrong, fit_channel, simulated_pairs
 from pyropunct.tasks.correct.correcting import NoisyChannel, decisions
 from pyropunct.tasks.correct.corrector_training import (
@@ -32,7 +31,8 @@ from pyropunct.tasks.correct.corrector_training import (
     wrong_copies,
     wrong_surfaces,
 )
-from pyropunct.tasks.correct.gold_corrections import Corrected, EditScores, edit_scores
+from pyropunct.tasks.correct.edit_scores import EditScores, edit_scores
+from pyropunct.tasks.correct.gold_corrections import Corrected
 from pyropunct.tasks.correct.hearing import FITTED_RATE, WritersRate, hear, wrong_sentences
 from pyropunct.tasks.correct.learner_errors import ErrorRates
 from pyropunct.text.marks import Surface

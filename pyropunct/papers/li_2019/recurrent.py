@@ -15,7 +15,7 @@ from pyropunct.files import types
 from pyropunct.nets.labels import SlotVocabulary
 from pyropunct.nets.trainer import Layers, TrainingRecipe
 from pyropunct.nets.word_embedding import Pretrained, frequent, numbers_of, standardised
-from pyropunct.papers.li_2019.chain import IndependentSlots, LabelDistribution, LinearChain
+from pyropunct.papers.chain import IndependentSlots, LabelDistribution, LinearChain
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.vocabulary import word_shape
 

@@ -17,7 +17,7 @@ from pyropunct.fitted.evaluation import Evaluation, slot_distance
 from pyropunct.nets.networks import NetworkTraining, TrainedWordNetwork, sequences, trained
 from pyropunct.nets.trainer import Perplexity, Watch
 from pyropunct.nets.word_embedding import Pretrained, by_length, with_cache
-from pyropunct.papers.li_2019.chain import LabelDistribution, LinearChain
+from pyropunct.papers.chain import LabelDistribution, LinearChain
 from pyropunct.papers.li_2019.recurrent import (
     KINDS,
     AttentionNetwork,

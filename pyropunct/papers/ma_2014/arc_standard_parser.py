@@ -19,7 +19,7 @@ from pyropunct.papers.transitions.transition_parser import (
     relation_numbers,
     system_of,
 )
-from pyropunct.papers.watching import Advance
+from pyropunct.tasks import Advance
 
 WORDS = """
 s0.w s0.t | s0.w | s0.t | s1.w s1.t | s1.w | s1.t | s2.w s2.t | s2.w | s2.t

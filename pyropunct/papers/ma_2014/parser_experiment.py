@@ -17,8 +17,8 @@ from pyropunct.papers.ma_2014.arc_standard_parser import (
 )
 from pyropunct.papers.ma_2014.treatments import MarkedSentence
 from pyropunct.papers.options import ParserSettings, Treatment
-from pyropunct.papers.watching import Advance
 from pyropunct.tables import Baseline, Column
+from pyropunct.tasks import Advance
 
 WORDS, HEADS, LABELLED, SENTENCES, COMPLETE, ROOT, MARKS, MARK_HEADS = range(8)
 """The columns of counts: words; words with the right head; with the right head and relation; 1 for each

@@ -24,13 +24,15 @@ from pyropunct.papers.shieber_tao_2003.sentences import (
     read_comma_sentences,
     require_commas,
 )
-from pyropunct.papers.watching import Advance, Watch, unwatched
+from pyropunct.papers.watching import Watch, unwatched
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.decoders import DECODERS
+from pyropunct.restore.posterior import OF_WORDS
 from pyropunct.significance import f1
 from pyropunct.tables import Column
+from pyropunct.tasks import Advance
 from pyropunct.text.lines import TreebankError
-from pyropunct.text.marks import ABBREVIATION_DOT, START, Surface
+from pyropunct.text.marks import Surface
 from pyropunct.treebank.constituency import read_brackets
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
@@ -219,9 +221,6 @@ def _with_commas_alone(sentence: Sentence) -> Sentence:
 
 KNOWN = 0.5
 """A model reads converted trees if it knows the relations of at least this share of their words."""
-
-OF_WORDS = (START, ABBREVIATION_DOT)
-"""Tokens of a surface string that are not marks in a tree."""
 
 
 def story_results(

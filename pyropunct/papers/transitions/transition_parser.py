@@ -24,7 +24,7 @@ from pyropunct.papers.transitions.perceptron import (
     weights_of,
 )
 from pyropunct.papers.transitions.search import TransitionSystem, learn, search
-from pyropunct.papers.watching import Advance
+from pyropunct.tasks import Advance
 
 Array = NDArray[Any]
 

@@ -28,7 +28,7 @@ from pyropunct.papers.transitions.transition_parser import (
     relation_numbers,
     system_of,
 )
-from pyropunct.papers.watching import Advance
+from pyropunct.tasks import Advance
 from pyropunct.text.marks import Surface
 from pyropunct.treebank.conllu_block import UPOS, XPOS
 from pyropunct.treebank.sentence import Sentence, by_document

@@ -15,7 +15,6 @@ from pyropunct.nets.reader import Counts
 from pyropunct.papers.experiment import Experiment, Results, Trained, loader, timed
 from pyropunct.papers.options import CASCADED, CRF, RESTORATION, UNIFIED, JointSettings
 from pyropunct.papers.transitions.arc_eager import FULL, MIDDLE, NONE
-from pyropunct.papers.watching import Advance
 from pyropunct.papers.zhang_2013.arc_eager_parser import (
     SENTENCES,
     ArcEagerParser,
@@ -31,6 +30,7 @@ from pyropunct.restore.sentence_stream import CHUNK
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.significance import f1
 from pyropunct.tables import Baseline, Column, Table
+from pyropunct.tasks import Advance
 from pyropunct.text.raw_sentence import line_of
 
 

@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.nn.functional import embedding
 from torch.nn.utils.rnn import pad_sequence
 
-from pyropunct.papers.li_2019.chain import LinearChain
+from pyropunct.papers.chain import LinearChain
 from pyropunct.papers.transitions.arc_eager import FULL
 from pyropunct.papers.transitions.perceptron import mixed, number_of, templates_in
 from pyropunct.papers.zhang_2013.arc_eager_parser import WORDS, Stream

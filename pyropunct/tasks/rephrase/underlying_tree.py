@@ -15,7 +15,7 @@ from pyropunct.tasks.explain.derivations import SlotDerivation, SproutedToken, u
 from pyropunct.tasks.rephrase.ordering import linearised
 from pyropunct.text.marks import ABBREVIATION_DOT, UNKNOWN
 from pyropunct.treebank.sentence import MarkedPart, Puncteme, Sentence, Sprouts, part_of
-from pyropunct.treebank.tree import Tree, spans
+from pyropunct.treebank.tree import Tree, base, spans
 
 INTRODUCING = ("cc", "mark")
 """Relations of words that open a clause; nothing is moved in front of them."""
@@ -222,7 +222,7 @@ class UnderlyingTree:
 
 def is_relation(relation: str, wanted: str) -> bool:
     """Whether a relation is the wanted one or a subtype of it."""
-    return relation == wanted or relation.partition(":")[0] == wanted
+    return wanted in (relation, base(relation))
 
 
 def _without_dots(puncteme: Sequence[str]) -> Puncteme:

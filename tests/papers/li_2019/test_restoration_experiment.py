@@ -25,8 +25,8 @@ from pyropunct.papers.li_2019.restoration_experiment import RestorationExperimen
 from pyropunct.papers.li_2019.restorers import Conditions, ended_in, final_mark
 from pyropunct.papers.li_2019.results import SystemResult
 from pyropunct.papers.li_2019.rival import BiGRUAttention, BiLSTMCRF, Rival
-from pyropunct.papers.watching import Advance
 from pyropunct.punctuator import Punctuator
+from pyropunct.tasks import Advance
 from pyropunct.treebank.reading import Treebank, read_treebank
 
 SMALL = Conditions(

@@ -29,8 +29,8 @@ from pyropunct.tasks.correct.corrector_training import (
     wrong_copies,
     wrong_surfaces,
 )
+from pyropunct.tasks.correct.edit_scores import edit_scores
 from pyropunct.tasks.correct.error_trees import ErrorTree, SlotChange, changes, read_errors, read_parses
-from pyropunct.tasks.correct.gold_corrections import edit_scores
 from pyropunct.tasks.correct.hearing import wrong_sentences
 from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface
 from pyropunct.text.raw_sentence import RawSentence, Slot, WrittenMark

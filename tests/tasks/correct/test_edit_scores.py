@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
-from pyropunct.tasks.correct.gold_corrections import (
+from pyropunct.tasks.correct.edit_scores import (
     EditScores,
     MarkEdit,
     edit_scores,

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from pyropunct.papers.li_2019.chain import IndependentSlots, LabelDistribution, LinearChain
+from pyropunct.papers.chain import IndependentSlots, LabelDistribution, LinearChain
 
 LENGTHS = (4, 1, 3)
 NUM_LABELS = 3
