@@ -16,9 +16,9 @@ from pyropunct.embedded import embedded_treebank_path
 from pyropunct.treebank.reading import read_treebank
 
 COMMANDS = {
-    "adapt en TEXT --out PLACE --most 40 --epochs 1 --threads 1": 20_000_000,
+    "adapt en TEXT --out PLACE --epochs 1 --threads 1": 20_000_000,
     "fit TREEBANK --out PLACE --epochs 1 --direction left --threads 1": 200_000,
-    "typology en TREEBANK en OTHER --plot PLACE.svg": 20_000,
+    "typology en TREEBANK OTHER --plot PLACE.svg": 20_000,
     "relations en TREEBANK --plot PLACE.svg": 20_000,
     "corpus restore en TEXT PLACE --samples 20 --processes 1": 1_000,
     "restore en TEXT": 1_000,
@@ -26,7 +26,7 @@ COMMANDS = {
 }
 """Commands, with about as many bytes as they write."""
 
-SENTENCES = 40
+SENTENCES = 120
 
 
 def attack(tries: int, seed: int) -> Row:

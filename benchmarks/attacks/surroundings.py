@@ -8,6 +8,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -162,6 +163,33 @@ def ended_corpus(folder: Path, chance: random.Random) -> str:
     return f"left {left}" if left else "interrupted" if found == REFUSED else found
 
 
+def live_text(folder: Path, chance: random.Random) -> str:
+    """Live text whose reader hangs up, or whose writer does, or that is interrupted."""
+    arguments = [*COMMAND, "restore", "en", "-", "--running", "--ahead", "12"]
+    streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    process = subprocess.Popen(arguments, **streams, text=True)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    way = chance.choice(["reader", "writer", "interrupted"])
+    with suppress(BrokenPipeError):
+        for number in range(200):
+            print("so we went to the meeting and then we came home", file=process.stdin, flush=True)
+            if number == 20:
+                process.stdout.read(100)
+                if way == "reader":
+                    process.stdout.close()
+                    process.stdout = None
+            if number == 40 and way == "interrupted":
+                process.send_signal(signal.SIGINT)
+                break
+            time.sleep(chance.uniform(0, 0.01))
+    told = process.communicate(timeout=SECONDS)[1]
+    if way == "interrupted":
+        return "interrupted" if judged(process.returncode, told, INTERRUPTED) == REFUSED else told[-500:]
+    quiet = process.returncode in ((0, 1, -signal.SIGPIPE, 128 + signal.SIGPIPE) if way == "reader" else (0,))
+    return DONE if quiet and not told else f"{way}: status {process.returncode}: {told[-500:]}"
+
+
 def deleted_folder(folder: Path, chance: random.Random) -> str:
     """The working folder is gone."""
     gone = Path(tempfile.mkdtemp(dir=folder))
@@ -196,6 +224,7 @@ WAYS = {
         interrupted,
         interrupted_again_and_again,
         ended_corpus,
+        live_text,
         deleted_folder,
         damaged_code,
     )
