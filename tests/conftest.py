@@ -143,6 +143,11 @@ def make_model_with_parser(small: Path, folder: Path) -> None:
     assert value["tagger"]["reading_perplexity"] > 1
 
 
+def try_few_shares(patch: pytest.MonkeyPatch) -> None:
+    """The shares of networks are tried in fifths, not in twentieths."""
+    patch.setattr("pyropunct.train.parser_output.SHARES", tuple(number / 5 for number in range(6)))
+
+
 def fitted_with_parser(*arguments: object) -> dict[str, Any]:
     """What `fit` answers that trains small networks."""
     default = torch.get_default_dtype()
@@ -154,6 +159,7 @@ def fitted_with_parser(*arguments: object) -> dict[str, Any]:
             SlotTaggerRecipe(epochs=2, least_steps=0, batch_words=100, slot_size=20),
         )
         patch.setattr("pyropunct.train.fitting.NetworkRecipes", lambda: networks)
+        try_few_shares(patch)
         value = answer("fit", *arguments, "--threads", 1, "--parser", "--folds", 2)
     torch.set_default_dtype(default)
     return value

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import torch
 from command_line import answer, complaint, invoke, printed
+from conftest import try_few_shares
 from encoders import made_encoder
 from torch import Tensor
 
@@ -46,6 +47,7 @@ def fit_quickly(folder: Path, out: str, *more: object, key: str = "encoder") -> 
         )
         patch.setattr("pyropunct.train.fitting.NetworkRecipes", lambda: networks)
         patch.setattr("pyropunct.train.fitting.ADAPTING", networks.reader)
+        try_few_shares(patch)
         torch.set_default_dtype(torch.float)
         options = ("--direction", "right", "--epochs", 1, "--threads", 1, "--parser", "--folds", 2)
         fitted = ("--encoder", folder / "encoder", "--out", folder / out)

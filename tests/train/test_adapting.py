@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import torch
 from command_line import answer, complaint, printed
+from conftest import try_few_shares
 
 import pyropunct
 from pyropunct.cli.adapt import adaptation_report
@@ -57,6 +58,7 @@ def quick() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("pyropunct.nets.tagger.SlotTaggerRecipe", lambda: recipe)
         patch.setattr("pyropunct.train.adapting.ADAPTING", replace(ADAPTING, epochs=1, least_steps=40))
+        try_few_shares(patch)
         yield
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import torch
 from command_line import answer, command, complaint, environment, invoke, one_line, printed
+from conftest import try_few_shares
 
 from pyropunct.errors import ModelFileError
 from pyropunct.nets.biaffine import ParserRecipe
@@ -138,6 +139,7 @@ def test_going_on_with_the_parser(few: Path, tmp_path: Path, monkeypatch: pytest
         SlotTaggerRecipe(epochs=2, least_steps=0, batch_words=100, slot_size=20),
     )
     monkeypatch.setattr("pyropunct.train.fitting.NetworkRecipes", lambda: networks)
+    try_few_shares(monkeypatch)
     options = ("--direction", "left", "--epochs", 2, "--parser", "--folds", 2)
     expected = answer(*fit(few, tmp_path / "whole", *options))
     stops = (
