@@ -22,7 +22,7 @@ from pyropunct import Recipe, Sentence, fit
 from pyropunct.fitted.recipes import PAPER_FAMILIES, PLAIN, RECIPES
 from pyropunct.significance import permutation_test
 from pyropunct.text.marks import Surface
-from pyropunct.treebank.orthography import DELIMITING
+from pyropunct.treebank.functions import DELIMITING
 from pyropunct.treebank.tree import Tree
 from pyropunct.vocabulary import Vocabulary, build_vocabulary
 

@@ -3,7 +3,7 @@
     python benchmarks/planted_heads.py MODEL FILE.conllu... [--share 0.05] [--seed 0]
 
 Prints a Markdown table.  A share of the marks gets a wrong head: the root, the word before, or any word.  A
-proposal is right if it is the head that the treebank had.  `pyropunct.tasks.explain.proposals.RIGHT` has
+proposal is right if it is the head that the treebank had.  `pyropunct.tasks.explain.proposals.PRECISION` has
 these numbers.
 """
 
@@ -13,7 +13,8 @@ from collections import Counter
 
 from pyropunct.cli.loading import TreebankUse
 from pyropunct.tasks.explain.guidelines import guided_heads
-from pyropunct.tasks.explain.proposals import doubtful, probability, reattached
+from pyropunct.tasks.explain.proposals import doubtful, probability
+from pyropunct.tasks.explain.reattaching import reattached
 from pyropunct.treebank.sentence import Sentence
 
 FEW = 5

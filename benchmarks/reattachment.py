@@ -17,9 +17,10 @@ from pathlib import Path
 
 from pyropunct.cli.loading import TreebankUse
 from pyropunct.punctuator import Punctuator
-from pyropunct.tasks.explain.conventions import NO_CONVENTION, convention_of
+from pyropunct.tasks.explain.attachment_conventions import NO_CONVENTION, convention_of
 from pyropunct.tasks.explain.guidelines import guided_heads, seen
-from pyropunct.tasks.explain.proposals import proposals, reattached
+from pyropunct.tasks.explain.proposals import proposals
+from pyropunct.tasks.explain.reattaching import reattached
 from pyropunct.treebank.conllu_block import HEAD, UPOS
 from pyropunct.treebank.sentence import Sentence
 

@@ -25,7 +25,7 @@ from pyropunct.tasks.rephrase.rephrasing import Rephraser
 from pyropunct.tasks.rephrase.underlying_tree import UnderlyingTree
 from pyropunct.text.marks import COMMAS, SPECIAL, display
 from pyropunct.train.both_sides import constituents
-from pyropunct.treebank.orthography import DELIMITING, FINAL
+from pyropunct.treebank.functions import DELIMITING, FINAL
 from pyropunct.treebank.sentence import part_of
 
 COMMA_COLUMNS = tuple(

@@ -12,7 +12,7 @@ from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.packed import PackedForest
 from pyropunct.models.symmetry import PAIRED, PARTNERS, as_marks, unmatched_sides
 from pyropunct.text.marks import EXCLAMATION_MARKS, QUESTION_MARKS
-from pyropunct.treebank.orthography import DELIMITING, FINAL, SEPARATING
+from pyropunct.treebank.functions import DELIMITING, FINAL, SEPARATING
 
 
 def facing(left: Sequence[str], right: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
@@ -68,7 +68,7 @@ class Economy:
 
         n(T') = sum over w of  cost(l, r) + above_left(w) depth(l) + above_right(w) depth(r) + 30 c(l, r)
 
-    *cost* adds, by the function of marks (`pyropunct.treebank.orthography`):
+    *cost* adds, by the function of marks (`pyropunct.treebank.functions`):
 
     - 1 for two delimiting marks that face each other, and 3 for one that stands alone
     - 1 for a final mark, but 10 for question and exclamation marks

@@ -49,7 +49,7 @@ class Story(PyroModule):
     :param channel: p_phi(x_i | u_i), see `pyropunct.models.channel.noisy_channel`.
     :param syntax: p_syn(T), see `pyropunct.models.syntax`; needed only to draw or score trees.
     :param marks: the tokens of the inventory, for symmetry and economy.
-    :param functions: their functions, see `pyropunct.treebank.orthography`, for economy.
+    :param functions: their functions, see `pyropunct.treebank.functions`, for economy.
     :param symmetry_weight: xi of equation (5), the weight of the posterior regulariser.
     :param economy_weight: kappa, the weight of `pyropunct.models.economy.Economy`.
     :param empty_score: added to the score of every empty pair, since most constituents sprout nothing.

@@ -19,7 +19,7 @@ from pyropunct.inference.machines.evidence import EMPTY, padded
 from pyropunct.models.symmetry import PARTNERS
 from pyropunct.models.trees import READING, TREEBANK, TreeBatch, string_number
 from pyropunct.text.marks import ABBREVIATION_DOT, BOUNDARIES, CLAUSE, SPECIAL, START, UNKNOWN, Surface
-from pyropunct.treebank.orthography import CLOSING, DELIMITING, FINAL, FUNCTIONS, SEPARATING, mark_functions
+from pyropunct.treebank.functions import CLOSING, DELIMITING, FINAL, FUNCTIONS, SEPARATING, mark_functions
 from pyropunct.treebank.tree import MAIN_TREEBANK, Tree, opens_clause
 
 Pair = tuple[tuple[int, ...], tuple[int, ...]]
@@ -50,7 +50,7 @@ class Vocabulary:
     :ivar treebanks: sources of the examples, beginning with `MAIN_TREEBANK`, which also stands for unknown
         ones.
     :ivar main: the source of trees that do not name one.
-    :ivar functions: what each token does, see `pyropunct.treebank.orthography`; empty in files of earlier
+    :ivar functions: what each token does, see `pyropunct.treebank.functions`; empty in files of earlier
         versions.
     """
 

@@ -102,7 +102,7 @@ def fit(
     If there are several, the model is for the first one; the others help where they agree with it.  If each
     is CODE=FILE, such as de=german.conllu, the model is for all of these languages: give --dev CODE=FILE too.
     """
-    from pyropunct.cli.score_reports import fit_report
+    from pyropunct.cli.fit_report import fit_report
     from pyropunct.fitted.model_file import check_writable
     from pyropunct.fitted.stories import levels_of
     from pyropunct.nets.encoder import Encoder

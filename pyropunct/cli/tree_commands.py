@@ -87,7 +87,7 @@ def underlying(
         proposed,
     )
     from pyropunct.figures.page import MOST_DRAWINGS
-    from pyropunct.tasks.explain.conventions import convention_of
+    from pyropunct.tasks.explain.attachment_conventions import convention_of
     from pyropunct.tasks.explain.guidelines import seen
     from pyropunct.tasks.explain.proposals import LEAST
 
@@ -144,7 +144,7 @@ def underlying_work(
     """What the command does with a part of a corpus."""
     from pyropunct.cli.sources import Tools, text_work
     from pyropunct.cli.tree_reports import UnderlyingReport, WrittenReport
-    from pyropunct.tasks.explain.conventions import NO_CONVENTION
+    from pyropunct.tasks.explain.attachment_conventions import NO_CONVENTION
 
     refuse({ATTACHED: attach_punctuation and format != "conllu"})
 

@@ -13,17 +13,11 @@ from pyropunct.figures.drawing import PunctuatedTree, drawn_text, slip_notes
 from pyropunct.figures.page import drawn_svg, page_html
 from pyropunct.punctuator import Punctuator
 from pyropunct.tasks.explain.annotation import Finding, findings
-from pyropunct.tasks.explain.conventions import Convention, convention_of, habits
+from pyropunct.tasks.explain.attachment_conventions import Convention, convention_of, habits
 from pyropunct.tasks.explain.derivations import Derivations, SlotDerivation
 from pyropunct.tasks.explain.guidelines import is_word, seen
-from pyropunct.tasks.explain.proposals import (
-    PROPOSED,
-    Proposal,
-    by_guidelines,
-    proposals,
-    with_accepted,
-    with_proposals,
-)
+from pyropunct.tasks.explain.proposals import Proposal, proposals
+from pyropunct.tasks.explain.reattaching import PROPOSED, by_guidelines, with_accepted, with_proposals
 from pyropunct.tasks.explain.tree_text import ENTRIES, bracketed, puncteme_entries
 from pyropunct.text.conventions import Conventions
 from pyropunct.text.marks import display, displayed

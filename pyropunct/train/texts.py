@@ -25,7 +25,7 @@ from pyropunct.text.lines import TextPart
 from pyropunct.text.marks import ABBREVIATION_DOT, START
 from pyropunct.text.raw_sentence import RawSentence
 from pyropunct.treebank.conllu_block import Block
-from pyropunct.treebank.repunctuate import Layout
+from pyropunct.treebank.layout import Layout
 from pyropunct.treebank.sentence import Sentence
 
 LONGEST = 100

@@ -10,7 +10,8 @@ from pyropunct.text.marks import DOUBLE, SINGLE, Surface
 from pyropunct.text.raw_sentence import Slot, as_text, placed_tokens
 from pyropunct.treebank.columns import with_misc, with_space_after
 from pyropunct.treebank.conllu_block import DEPS, FORM, HEAD, ID, MISC, EmptyNode, MultiwordRange, is_comment
-from pyropunct.treebank.repunctuate import Item, Layout, kept_ranges, printed, range_form, spaces_after
+from pyropunct.treebank.layout import Layout
+from pyropunct.treebank.repunctuate import Item, kept_ranges, printed, range_form, spaces_after
 from pyropunct.treebank.tree import Tree, mark_heads
 
 _TEXT_COMMENT = re.compile(r"#\s*(?:text\s*=|sentence-text:)\s*")

@@ -11,7 +11,7 @@ from typing import Any
 from pyropunct.text.marks import ABBREVIATION_DOT, QUOTE_TAGS, START, STRAIGHT_DOUBLE, direct_quotes
 from pyropunct.treebank.conllu_block import DEPREL, FORM, UPOS, XPOS, Block
 from pyropunct.treebank.conllu_writer import as_written
-from pyropunct.treebank.repunctuate import Layout, original_spaces
+from pyropunct.treebank.layout import Layout, original_spaces
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree, projectivise
 

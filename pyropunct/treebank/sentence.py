@@ -12,7 +12,8 @@ from pyropunct.text.conventions import Conventions
 from pyropunct.text.marks import Surface, displayed, in_common_marks
 from pyropunct.treebank.conllu_block import DEPREL, DEPS, HEAD, UPOS
 from pyropunct.treebank.conllu_writer import as_written, write_items, write_misc
-from pyropunct.treebank.repunctuate import USUAL, Layout, arrange, printed, written_words
+from pyropunct.treebank.layout import Layout
+from pyropunct.treebank.repunctuate import USUAL, arrange, printed, written_words
 from pyropunct.treebank.tree import Tree, mark_heads
 
 if TYPE_CHECKING:

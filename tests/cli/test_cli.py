@@ -15,9 +15,9 @@ import torch
 from command_line import answer, complaint, environment, invoke, printed
 
 from pyropunct.cli.console import treebank_lines
+from pyropunct.cli.fit_report import fit_report
 from pyropunct.cli.loading import AFTERWARDS, WHILE_READING, ModelUse
 from pyropunct.cli.main import COMMANDS, main
-from pyropunct.cli.score_reports import fit_report
 from pyropunct.fitted.recipes import RECIPES
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.decoders import DECODERS

@@ -15,7 +15,7 @@ from pyropunct.models.channel.window import SlidingWindow
 from pyropunct.models.economy import above, facing
 from pyropunct.models.story import Story
 from pyropunct.models.symmetry import unmatched_sides
-from pyropunct.treebank.orthography import CLOSING, DELIMITING, FINAL, OPENING, SEPARATING
+from pyropunct.treebank.functions import CLOSING, DELIMITING, FINAL, OPENING, SEPARATING
 
 SHAPES = [[2, 0, 2], [0, 1, 4, 2], [2, 0]]
 BRACKETS = {"^": FINAL, "(": OPENING, ")": CLOSING}

@@ -1,7 +1,7 @@
 """What marks do, learned from small treebanks."""
 
 from pyropunct.text.marks import START, Surface
-from pyropunct.treebank.orthography import mark_functions
+from pyropunct.treebank.functions import mark_functions
 from pyropunct.treebank.tree import Tree
 
 Example = tuple[Tree, Surface]

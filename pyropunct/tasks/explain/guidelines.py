@@ -5,7 +5,8 @@ The guidelines [1] name one of them: brackets and quotation marks hang on what t
 its sentence, a mark between conjuncts on the one that follows, any other on the dependent beside it, as high
 as possible.  They do not say how large the dependent is: in "Ann, whom you know, came" the second comma ends
 both the clause and the subject.  T' does: the clause sprouted both commas (Li, Wang & Eisner 2019, section
-2.1).  A treebank may do otherwise: its `Convention` is learned in `pyropunct.tasks.explain.conventions`.
+2.1).  A treebank may do otherwise: its `Convention` is learned in
+`pyropunct.tasks.explain.attachment_conventions`.
 
 [1] https://universaldependencies.org/u/dep/punct.html
 """
@@ -14,7 +15,15 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from pyropunct.fitted.fitted_story import FittedStory
-from pyropunct.tasks.explain.conventions import NO_CONVENTION, Choice, Convention, Rule, Seen, Situation, Way
+from pyropunct.tasks.explain.attachment_conventions import (
+    NO_CONVENTION,
+    Choice,
+    Convention,
+    Rule,
+    Seen,
+    Situation,
+    Way,
+)
 from pyropunct.tasks.explain.hanging import function_words, heads_of_words, heads_outside, hung
 from pyropunct.tasks.explain.kinds import bare_predicates
 from pyropunct.tasks.explain.mark_functions import ENDS, SEEN, mark_function
@@ -28,7 +37,7 @@ from pyropunct.text.marks import (
 )
 from pyropunct.text.prose import EMOTICON
 from pyropunct.treebank.conllu_block import FORM, Token
-from pyropunct.treebank.repunctuate import original_spaces
+from pyropunct.treebank.layout import original_spaces
 from pyropunct.treebank.sentence import Puncteme, Sentence
 from pyropunct.treebank.tree import base
 

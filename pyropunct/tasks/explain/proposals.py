@@ -2,12 +2,11 @@
 
 A head is compared with the one of `pyropunct.tasks.explain.guidelines`.  Where both are possible, the
 guidelines decide, and then T'.  How often such a proposal is right depends on the rule, and on where the head
-of the treebank stands: see `RIGHT`.  Heads are changed, or proposed in MISC for an annotator to accept.
+of the treebank stands: see `PRECISION`.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from itertools import accumulate
 from typing import NamedTuple
@@ -15,12 +14,11 @@ from typing import NamedTuple
 from pyropunct.fitted.fitted_story import FittedStory
 from pyropunct.tasks import Advance
 from pyropunct.tasks.explain.annotation import is_odd_period
-from pyropunct.tasks.explain.conventions import NO_CONVENTION, Convention, Rule
-from pyropunct.tasks.explain.guidelines import GuidedHead, Punctemes, guided_heads
+from pyropunct.tasks.explain.attachment_conventions import NO_CONVENTION, Convention, Rule
+from pyropunct.tasks.explain.guidelines import GuidedHead, guided_heads
 from pyropunct.tasks.explain.hanging import Room, heads_of_words
 from pyropunct.text.marks import PERIODS
-from pyropunct.treebank.columns import misc_entries, with_misc
-from pyropunct.treebank.conllu_block import DEPREL, DEPS, HEAD, MISC
+from pyropunct.treebank.conllu_block import DEPREL
 from pyropunct.treebank.sentence import Sentence
 
 
@@ -33,7 +31,7 @@ class Matter(StrEnum):
     BESIDE = "another head is better"
 
 
-RIGHT = {
+PRECISION = {
     Matter.CROSSING: {
         **{Rule.ENCLOSED: 0.99, Rule.FINAL: 0.97, Rule.CONJUNCT: 0.97, Rule.DEPENDENT: 0.94},
         **{Rule.ALONE: 0.9, Rule.OWN_DOT: 0.9, Rule.COPULA: 0.8, Rule.JOINED: 0.8, Rule.BOTH_SIDES: 0.6},
@@ -51,7 +49,7 @@ and Russian.
 """
 
 DOUBTFUL, RARELY = 0.5, 0.1
-"""Of marks that may belong to a clause, such as ``?``, or to a word; and of what `RIGHT` does not list."""
+"""Of marks that may belong to a clause, such as ``?``, or a word; and of what `PRECISION` does not list."""
 
 LEAST = 0.9
 """The least probability of a proposal that is shown by default."""
@@ -65,7 +63,7 @@ _WORD = re.compile(r"\s*\S+\s*$|\s*\S+")
 class Proposal(NamedTuple):
     """A better head for a mark; ids are those of the original.
 
-    :ivar probability: how often such a proposal is right, see `RIGHT`.
+    :ivar probability: how often such a proposal is right, see `PRECISION`.
     """
 
     sentence: Sentence
@@ -138,7 +136,7 @@ def probability(sentence: Sentence, mark: int, rule: Rule, matter: Matter) -> fl
         is_own_dot = layout.head(mark) == mark - 1 and mark < layout.words[-1]  # as of an abbreviation
         if is_own_dot or layout.form(mark) not in PERIODS:
             return DOUBTFUL
-    return RIGHT[matter].get(rule, RARELY)
+    return PRECISION[matter].get(rule, RARELY)
 
 
 def doubtful(sentence: Sentence, heads: dict[int, GuidedHead]) -> Iterator[tuple[int, GuidedHead, Matter]]:
@@ -167,100 +165,3 @@ def _is_split(sentence: Sentence, mark: int, heads: dict[int, GuidedHead]) -> bo
     others = (other for other, guided in heads.items() if guided == heads[mark] and other != mark)
     is_pair = heads[mark].rule in (Rule.ENCLOSED, Rule.BOTH_SIDES)
     return is_pair and any(sentence.layout.head(other) != sentence.layout.head(mark) for other in others)
-
-
-ACCEPTED, PROPOSED, PROBABILITY = "PunctAccept", "PunctHead", "PunctProb"
-"""Entries in MISC of a mark: whether an annotator accepts a head, this head, and its probability."""
-
-_NO_PROPOSAL: dict[str, str | None] = dict.fromkeys((ACCEPTED, PROPOSED, PROBABILITY))
-
-
-def by_guidelines(
-    sentence: Sentence, punctemes: Punctemes, convention: Convention = NO_CONVENTION
-) -> Sentence:
-    """The sentence with the heads of `pyropunct.tasks.explain.guidelines` for its marks."""
-    guided = guided_heads(sentence, punctemes, convention)
-    return reattached(sentence, {mark: head for mark, (head, _) in guided.items()})
-
-
-def reattached(sentence: Sentence, heads: Mapping[int, int]) -> Sentence:
-    """The sentence with other heads of some of its marks, by token ids of the original.
-
-    If the enhanced graph has the same arc, it is changed too.  Relations stay.
-
-    :raises ValueError: if a word would get a new head, or if a mark would become a head.
-    """
-    block = sentence.layout.block
-    words, marks = set(sentence.layout.words), set(sentence.layout.all_marks)
-    if not (marks.issuperset(heads) and words.issuperset(heads.values())):
-        raise ValueError("marks hang on words, and words are not reattached")
-    changed = {}
-    for mark, head in heads.items():
-        columns = block.tokens[mark - 1].columns
-        if head == int(columns[HEAD]):
-            continue
-        old, new = (f"{one}:{columns[DEPREL]}" for one in (columns[HEAD], head))
-        arcs = {new if arc == old else arc for arc in columns[DEPS].split("|")}
-        changed[mark] = {HEAD: str(head), DEPS: "|".join(sorted(arcs, key=_by_head))}
-    return _rewritten(sentence, changed)
-
-
-def _by_head(arc: str) -> tuple[list[int], str]:
-    """The order of arcs in DEPS: by head, where 5.1 comes after 5."""
-    head, _, relation = arc.partition(":")
-    return [int(part) for part in head.split(".") if part.isdigit()], relation
-
-
-def with_proposals(sentence: Sentence, proposals: Mapping[int, tuple[int, float]]) -> Sentence:
-    """The sentence with proposed heads and their probabilities in the MISC of marks, and no others.
-
-    :raises TreebankError: if an annotator has accepted proposals, which would be lost.
-    """
-    for mark in sentence.layout.all_marks:
-        if ACCEPTED in _entries(sentence, mark):
-            row = sentence.layout.block.tokens[mark - 1].row
-            raise sentence.layout.block.error(
-                f"an annotator has set {ACCEPTED} (apply these proposals first)", row
-            )
-    changed = _without_proposals(sentence)
-    for mark, (head, probability) in proposals.items():
-        new = {PROPOSED: str(head), PROBABILITY: f"{probability:.2f}"}
-        misc = with_misc(_misc(sentence, mark), _NO_PROPOSAL | new)
-        changed[mark] = {MISC: "|".join(sorted(misc_entries(misc)))}
-    return _rewritten(sentence, changed)
-
-
-def with_accepted(sentence: Sentence) -> Sentence:
-    """The sentence with the proposed heads where MISC says ``PunctAccept=Yes``, and no proposals in MISC."""
-    block, heads = sentence.layout.block, {}
-    for mark in sentence.layout.all_marks:
-        entries = _entries(sentence, mark)
-        accepted, head, row = entries.get(ACCEPTED, "No"), entries.get(PROPOSED), block.tokens[mark - 1].row
-        if accepted not in ("Yes", "No"):
-            raise block.error(f"{ACCEPTED}={accepted} is neither Yes nor No", row)
-        if accepted == "Yes":
-            if head is None:
-                raise block.error(f"{ACCEPTED}=Yes has no {PROPOSED} beside it", row)
-            if head not in map(str, sentence.layout.words):
-                raise block.error(f"{PROPOSED}={head} is not the id of a word", row)
-            heads[mark] = int(head)
-    return _rewritten(reattached(sentence, heads), _without_proposals(sentence))
-
-
-def _without_proposals(sentence: Sentence) -> dict[int, dict[int, str]]:
-    """The columns of the marks in whose MISC there is a proposal, without it."""
-    columns = {mark: with_misc(_misc(sentence, mark), _NO_PROPOSAL) for mark in sentence.layout.all_marks}
-    return {mark: {MISC: misc} for mark, misc in columns.items() if misc != _misc(sentence, mark)}
-
-
-def _entries(sentence: Sentence, mark: int) -> dict[str, str]:
-    return dict(one.partition("=")[::2] for one in misc_entries(_misc(sentence, mark)))
-
-
-def _misc(sentence: Sentence, mark: int) -> str:
-    return sentence.layout.block.tokens[mark - 1].columns[MISC]
-
-
-def _rewritten(sentence: Sentence, columns: Mapping[int, Mapping[int, str]]) -> Sentence:
-    """The sentence with other columns of some tokens."""
-    return replace(sentence, layout=sentence.layout.changed(columns))

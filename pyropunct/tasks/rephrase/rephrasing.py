@@ -31,8 +31,9 @@ from pyropunct.text.conventions import Capitals, Conventions, at_the_beginning
 from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface
 from pyropunct.treebank.conllu_block import DEPREL, FORM, HEAD, UPOS, Block, read_block
 from pyropunct.treebank.conllu_writer import write_items
+from pyropunct.treebank.layout import Layout
 from pyropunct.treebank.preparing import prepare
-from pyropunct.treebank.repunctuate import Item, Layout, arrange, quote_style
+from pyropunct.treebank.repunctuate import Item, arrange, quote_style
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree, mark_heads
 

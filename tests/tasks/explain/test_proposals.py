@@ -10,17 +10,11 @@ from command_line import complaint, printed
 from sentences import annotated
 
 from pyropunct.punctuator import Punctuator
-from pyropunct.tasks.explain.conventions import Rule
+from pyropunct.tasks.explain.attachment_conventions import Rule
 from pyropunct.tasks.explain.guidelines import guided_heads
-from pyropunct.tasks.explain.proposals import (
-    Matter,
-    Proposal,
-    by_guidelines,
-    doubtful,
-    proposals,
-    reattached,
-)
+from pyropunct.tasks.explain.proposals import Matter, Proposal, doubtful, proposals
 from pyropunct.tasks.explain.proposals import probability as likely
+from pyropunct.tasks.explain.reattaching import by_guidelines, reattached
 from pyropunct.treebank.reading import read_text, read_treebank
 from pyropunct.treebank.sentence import Sentence
 

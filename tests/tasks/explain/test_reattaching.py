@@ -15,7 +15,7 @@ from treebank_strategies import Written, head_lists, sentences
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.tasks.explain.derivations import underlying_strings
 from pyropunct.tasks.explain.hanging import uncrossed
-from pyropunct.tasks.explain.proposals import by_guidelines, reattached
+from pyropunct.tasks.explain.reattaching import by_guidelines, reattached
 from pyropunct.treebank.reading import read_text, read_treebank
 from pyropunct.treebank.tree import Tree, projectivise
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from treebank_strategies import sentences
 
-from pyropunct.tasks.explain.proposals import reattached, with_accepted, with_proposals
+from pyropunct.tasks.explain.reattaching import reattached, with_accepted, with_proposals
 from pyropunct.treebank.columns import COLUMN_NAMES
 from pyropunct.treebank.conllu_block import DEPS, HEAD, ID, MISC
 from pyropunct.treebank.reading import read_text

@@ -7,9 +7,10 @@ from command_line import complaint, printed
 from sentences import annotated, conllu_of
 
 from pyropunct.punctuator import Punctuator
-from pyropunct.tasks.explain.conventions import Rule, Situation, Way, convention_of, habits
+from pyropunct.tasks.explain.attachment_conventions import Rule, Situation, Way, convention_of, habits
 from pyropunct.tasks.explain.guidelines import guided_heads, seen
-from pyropunct.tasks.explain.proposals import by_guidelines, proposals
+from pyropunct.tasks.explain.proposals import proposals
+from pyropunct.tasks.explain.reattaching import by_guidelines
 
 USUAL, OTHER, ROOT = (
     f"If/3/mark you/3/nsubj go/6/advcl ,/{comma}/punct I/6/nsubj stay/0/root because/9/mark it/9/nsubj "
