@@ -26,8 +26,9 @@ import tempfile
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+from experiments import EXPERIMENTS, TREEBANKS, Experiment
 from sources import changes, sources
 
 from pyropunct.files import json_text, written_whole
@@ -45,36 +46,6 @@ LONGEST = 25
 """The most minutes of processor time that an experiment takes."""
 
 
-class Experiment(NamedTuple):
-    """A table of a page, and how it is made.
-
-    :ivar commands: what prints it, in which ``{name}`` is the treebank NAME in the folder; if there are
-        several, the rows of the later ones follow.  If the last one is `pyropunct compare`, its first
-        table is taken from its folder in ``{scratch}``.
-    :ivar depends: the settings and the models of the package on which the numbers depend.
-    :ivar cut: the part that is left out to stay within 20 minutes.
-    """
-
-    page: str
-    commands: tuple[str, ...]
-    depends: tuple[str, ...]
-    cut: str = ""
-
-
-TREEBANKS = (
-    "ar_padt-ud12-PART_small",
-    "hi_hdtb-ud12-PART_small",
-    "es_ancora-ud14-PART_small",
-    "zh_gsd-ud14-PART",
-    "en_ewt-ud14-PART",
-)
-"""Those of the paper's languages."""
-
-
-LANGUAGES = "de fr es pt ro nl sv no da fi ru hr tr he id ja zh ko it pl"
-"""Languages with a small treebank, those that `multi` has not learned from last."""
-
-
 SETTINGS: Mapping[str, Any] = {
     **RECIPES,
     "restoring": Conditions(),
@@ -82,162 +53,6 @@ SETTINGS: Mapping[str, Any] = {
 }
 """The settings that tables depend on; those of restoring have the recipes of taggers and parsers, and plain
 ones ask nothing of underlying trees."""
-
-
-def _permutation(name: str) -> tuple[str, str]:
-    """Fit a model, and rephrase its treebank."""
-    train, dev = (f"{{{name.replace('PART', part)}}}" for part in ("train", "dev"))
-    settings = "--economy-weight 0 --set clauses=false --set page_decides=false"
-    fit = f"-m pyropunct fit {train} --dev {dev} {settings} --out {{scratch}}/model --threads 2"
-    return fit, f"benchmarks/rephrasing.py {{scratch}}/model {train} --sentences 1400 --threads 2"
-
-
-def _parsers(name: str) -> str:
-    """Parsers with marks as properties, greedy ones."""
-    return f"-m pyropunct compare parsers {{{name}-train}} {{{name}-dev}} --beams 1 --out {{scratch}}/parsers"
-
-
-def _joint(name: str) -> str:
-    """Marks, ends and trees of three sentences in running words."""
-    return (
-        f"-m pyropunct compare joint {{{name}-train}} {{{name}-dev}} --sentences 3 --iterations 8 --folds 3 "
-        "--samples 200 --model en --threads 1 --out {scratch}/joint"
-    )
-
-
-RELATIVE = " ".join(f"{{{code}-train}}" for code in ["fi", "ru", "pt", "fr", "es", "nl", "da", "sv"])
-"""Treebanks of languages that `multi` knows, with relative clauses annotated."""
-
-
-OPENERS = " ".join(
-    f"{name}={{{file}-train}},{{{file}-dev}}"
-    for name, file in (
-        ("EWT", "en_ewt-ud216"),
-        ("GUM", "en_gum-v11"),
-        *((code, f"open/{code}") for code in ["es", "ro", "no", "hr"]),
-        *((code, f"small/{code}") for code in ["fr", "pt", "it", "pl"]),
-        *((code, f"more/{code}") for code in ["ru", "uk", "sr", "lt", "lv"]),
-    )
-)
-"""Treebanks that use openers."""
-
-
-EXPERIMENTS = {
-    "openers": Experiment("guide/openers.md", (f"benchmarks/clause_openers.py {OPENERS}",), ()),
-    "section": Experiment(
-        "guide/section.md",
-        (
-            f"-m pyropunct typology --page {RELATIVE} --format markdown --match "
-            "'^(before|on both sides of) acl(:relcl| .no subtype.): (a comma|commas)'",
-            f"-m pyropunct typology multi {RELATIVE} --format markdown --match '^acl:relcl: .*comma'",
-        ),
-        ("multi",),
-    ),
-    "heads": Experiment(
-        "guide/reattachment.md",
-        (
-            "benchmarks/reattachment.py multi {es-dev}:{es-train} {fr-dev}:{fr-train} "
-            "{hr-dev}:{hr-train} {ru-dev}:{ru-train} {de-dev}:{de-train}",
-            "benchmarks/reattachment.py en {en_ewt-ud216-dev}:{en_ewt-ud216-train}",
-        ),
-        ("multi", "en"),
-    ),
-    "counts": Experiment("reference/results.md", ("benchmarks/treebanks.py {} --counts",), ()),
-    "channel": Experiment(
-        "reference/results.md",
-        ("benchmarks/treebanks.py {} --threads 2",),
-        ("plain",),
-    ),
-    "worth": Experiment(
-        "reference/results.md",
-        (
-            "benchmarks/channel_worth.py {en_ewt-ud14-train} {en_ewt-ud14-dev} --every 6 --threads 2",
-            "benchmarks/channel_worth.py {en_ewt-ud14-train} {en_ewt-ud14-dev} --every 6 --threads 2 "
-            '--only "the paper\'s recipe" --seeds 1',
-        ),
-        ("plain", "paper"),
-        "five of six sentences",
-    ),
-    "underlying": Experiment(
-        "experiments/index.md",
-        (
-            "benchmarks/underlying.py en {en_ewt-ud216-dev}",
-            "benchmarks/underlying.py en {en_gum-v11-dev}",
-            *(f"benchmarks/underlying.py multi {{{code}-dev}}" for code in ("de", "fr", "es", "ru")),
-        ),
-        ("en", "multi"),
-    ),
-    "paper": Experiment(
-        "experiments/index.md",
-        (
-            "benchmarks/channel_worth.py {zh_gsd-ud14-train} {zh_gsd-ud14-dev} --direction left "
-            '--only "the paper\'s recipe" --seeds 1 --threads 2',
-        ),
-        ("paper",),
-    ),
-    "distances": Experiment(
-        "reference/related.md",
-        ("docs/figures/distances.py en EWT={en_ewt-ud216-dev} GUM={en_gum-v11-dev}",),
-        ("en",),
-    ),
-    "rules": Experiment(
-        "guide/rules.md",
-        (
-            "benchmarks/rules_of_english.py {en_ewt-ud216-train},{en_gum-v11-train} "
-            "{en_ewt-ud216-dev},{en_gum-v11-dev} --recipes rules,rules,rules,default --every 2 --threads 2",
-        ),
-        ("rules", "default"),
-        "every second sentence",
-    ),
-    "permutation": Experiment(
-        "reference/permutation.md",
-        tuple(command for name in TREEBANKS for command in _permutation(name)),
-        ("plain",),
-        "Chinese and English sentences behind the first 1,400",
-    ),
-    "parsers-journal": Experiment(
-        "rivals/ma-2014.md",
-        (
-            "-m pyropunct convert {wsj-sample-train} --out {scratch}/train.conllu",
-            "-m pyropunct convert {wsj-sample-dev} --out {scratch}/dev.conllu",
-            "-m pyropunct compare parsers {scratch}/train.conllu {scratch}/dev.conllu --iterations 10 "
-            "--beams 1,8 --out {scratch}/parsers",
-        ),
-        (),
-    ),
-    "parsers-ewt": Experiment("rivals/ma-2014.md", (_parsers("en_ewt-ud216"),), ()),
-    "parsers-gum": Experiment("rivals/ma-2014.md", (_parsers("en_gum-v11"),), ()),
-    "genres": Experiment(
-        "rivals/zhang-2013.md",
-        (
-            f"{_parsers('en_ewt-ud216')} --marks tokens,away",
-            "benchmarks/parsed_groups.py {scratch}/parsers {en_ewt-ud216-dev} --by genre",
-        ),
-        (),
-    ),
-    "joint-ewt": Experiment("rivals/zhang-2013.md", (_joint("en_ewt-ud216"),), ("en",)),
-    "joint-gum": Experiment("rivals/zhang-2013.md", (_joint("en_gum-v11"),), ("en",)),
-    "languages": Experiment(
-        "guide/typology.md",
-        (
-            "benchmarks/languages.py multi en={en_ewt-ud216-dev} "
-            + " ".join(f"{code}={{{code}-dev}}" for code in LANGUAGES.split())
-            + " ar={ar_padt-ud12-dev_small} hi={hi_hdtb-ud12-dev_small} --most 100",
-        ),
-        ("multi",),
-        "dev sentences behind the first 100",
-    ),
-    **{
-        f"restoring-{code}": Experiment(
-            "reference/results.md",
-            (f"benchmarks/restoration.py {{}} --only {code}",),
-            ("restoring",),
-            "training sentences beyond 1,500, and two of four folds",
-        )
-        for code in ("ar", "zh", "en", "hi", "es")
-    },
-}
-"""The experiments by their names."""
 
 
 SCORING = ("reattachment.py", "underlying.py", "languages.py", "distances.py")

@@ -13,7 +13,8 @@ ROOT = Path(__file__).parent.parent
 ROOMS = ("models", "inference", "pyropunct", "tests", "benchmarks", "docs", "tutorials")
 PAGES = sorted(
     path.relative_to(ROOT).as_posix()
-    for path in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "tutorials" / "README.md"]
+    for pattern in ("*.md", "docs/**/*.md", "benchmarks/README.md", "tutorials/README.md")
+    for path in ROOT.glob(pattern)
 )
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 PATH = re.compile(rf"(?<![\w/.<-])(?:{'|'.join(ROOMS)})/[\w./-]*\w")
