@@ -65,8 +65,8 @@ def abbreviations_like(known: Collection[str]) -> frozenset[str]:
     The language is the one whose list shares most with ``known``, relative to the root of its length; with
     fewer than `LEAST_SHARED` in common there is none.
     """
-    shared = [(len(one.intersection(known)), one) for one in _lists()]
-    likely = [(count / len(one) ** 0.5, one) for count, one in shared if count >= LEAST_SHARED]
+    shared = [(len(forms.intersection(known)), forms) for forms in _lists()]
+    likely = [(count / len(forms) ** 0.5, forms) for count, forms in shared if count >= LEAST_SHARED]
     return max(likely, key=lambda pair: pair[0], default=(0.0, frozenset[str]()))[1]
 
 
@@ -78,7 +78,7 @@ def _lists() -> tuple[frozenset[str], ...]:
     lists: dict[frozenset[str], None] = {}
     for module in iter_modules(sentencex.languages.__path__):
         contents = vars(import_module(f"{sentencex.languages.__name__}.{module.name}"))
-        own = (one for one in contents.values() if getattr(one, "__module__", "") == contents["__name__"])
-        for language in own:
-            lists[frozenset(form.lower().rstrip(".") for form in language.abbreviations)] = None
+        for language in contents.values():
+            if getattr(language, "__module__", "") == contents["__name__"]:
+                lists[frozenset(form.lower().rstrip(".") for form in language.abbreviations)] = None
     return tuple(lists)

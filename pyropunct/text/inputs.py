@@ -72,7 +72,7 @@ def without_compression(file: str) -> str:
 
 def files_of_several(given: Iterable[str]) -> list[str]:
     """The files of several corpora; ``-`` is standard input.  Raises the errors of `files_of`."""
-    found = ([one] if one == "-" else files_of(one, any_name=Path(one).is_file()) for one in given)
+    found = ([name] if name == "-" else files_of(name, any_name=Path(name).is_file()) for name in given)
     return [file for files in found for file in files]
 
 

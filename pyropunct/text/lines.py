@@ -196,12 +196,12 @@ def read_lines(stream: BinaryIO, name: str) -> Iterator[str]:
 Read = TypeVar("Read")
 
 
-def raised(found: Iterable[Read | TreebankError]) -> Iterator[Read]:
+def raised(items: Iterable[Read | TreebankError]) -> Iterator[Read]:
     """What was read; raises the first error in it."""
-    for one in found:
-        if isinstance(one, TreebankError):
-            raise one
-        yield one
+    for item in items:
+        if isinstance(item, TreebankError):
+            raise item
+        yield item
 
 
 def lines_or_errors(

@@ -87,13 +87,13 @@ class Passage:
         found += [_Replaced(match.start(), match.end(), " ") for match in re.finditer("\n", text)]
         found += [_Replaced(start, end, STANDS_FOR_CODE) for start, end in code]
         self._text, self._replaced, at = text, list[_Replaced](), 0
-        for one in sorted(found, key=lambda one: (one.start, not one.plain, -one.end)):
-            if at <= one.start < one.end:  # not inside of another
-                self._replaced.append(one)
-                at = one.end
-        ends = [0, *(one.end for one in self._replaced)]
-        starts = [*(one.start for one in self._replaced), len(text)]
-        words = [*(one.plain for one in self._replaced), ""]
+        for part in sorted(found, key=lambda part: (part.start, not part.plain, -part.end)):
+            if at <= part.start < part.end:  # not inside of another
+                self._replaced.append(part)
+                at = part.end
+        ends = [0, *(part.end for part in self._replaced)]
+        starts = [*(part.start for part in self._replaced), len(text)]
+        words = [*(part.plain for part in self._replaced), ""]
         parts = zip(ends, starts, words, strict=True)
         self.plain = "".join(text[end:start] + word for end, start, word in parts).strip()
 

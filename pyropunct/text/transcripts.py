@@ -55,10 +55,10 @@ def rewrite_json(text: str, rewrite: Rewrite, reject: Reject, field: str | None 
     breaks = [match.start() for match in re.finditer("\n", text)]
     passages = list[tuple[list[int], re.Pattern[str], Passage]]()
     for path in RECOGNISED if field is None else (field,):
-        texts = [one for value in values for one in _at(value, path.split("."), strings)]
-        for _, group in groupby(texts, key=lambda one: one.speaker):
+        texts = [text for value in values for text in _at(value, path.split("."), strings)]
+        for _, group in groupby(texts, key=lambda text: text.speaker):
             part = list(group)
-            numbers = [one.number for one in part]
+            numbers = [text.number for text in part]
             flaws = ((number, flaw(strings[number], PARTED + PAUSE)) for number in numbers)
             number, problem = next(filter(itemgetter(1), flaws), (0, None))
             if problem is not None:
@@ -97,13 +97,13 @@ def rewrite_json(text: str, rewrite: Rewrite, reject: Reject, field: str | None 
 def _pauses(texts: Sequence[_Text]) -> list[str]:
     """The silence between neighbours; empty where their times are not known, or no two are apart."""
     silences = [
-        max(0.0, other.times[0] - one.times[1]) if one.times and other.times else None
-        for one, other in pairwise(texts)
+        max(0.0, following.times[0] - text.times[1]) if text.times and following.times else None
+        for text, following in pairwise(texts)
     ]
     apart = any(silences)
     return [
-        "" if one is None or not apart else PAUSE * (1 + round(10 * min(one, LONGEST_PAUSE)))
-        for one in silences
+        "" if silence is None or not apart else PAUSE * (1 + round(10 * min(silence, LONGEST_PAUSE)))
+        for silence in silences
     ]
 
 
@@ -148,9 +148,9 @@ def _at(
 ) -> Iterator[_Text]:
     """The strings at the end of a path."""
     if isinstance(value, list):
-        for one in value:
-            if not isinstance(one, list):
-                yield from _at(one, path, strings, speaker, times)
+        for item in value:
+            if not isinstance(item, list):
+                yield from _at(item, path, strings, speaker, times)
     elif isinstance(value, dict) and path:
         own = value.get("speaker")
         speaker = strings[int(own)] if isinstance(own, str) else speaker

@@ -109,7 +109,7 @@ _ESCAPES = {"\\": "\\\\", "|": "\\p", "\t": "\\t", "\n": "\\n"}
 def with_misc(column: str, entries: Mapping[str, str | None]) -> str:
     """The MISC column with other entries, escaped, behind the rest; None only removes an entry."""
     before = misc_entries(column)
-    kept = [one for one in before if one.partition("=")[0] not in entries]
+    kept = [entry for entry in before if entry.partition("=")[0] not in entries]
     if kept == before and not any(entries.values()):
         return column
     values = {

@@ -70,7 +70,7 @@ def mark_functions(examples: Iterable[tuple[Tree, Surface]]) -> dict[str, str]:
 def _beside_alike(tree: Tree) -> Iterator[int]:
     """The words whose constituents stand beside a sister with the same relation."""
     for sisters in dependents_of(tree.heads):
-        for one, other in pairwise(sisters):
-            adjacent = tree.spans[one - 1][1] + 1 == tree.spans[other - 1][0]
-            if adjacent and tree.relations[one - 1] == tree.relations[other - 1]:
-                yield from (one, other)
+        for left, right in pairwise(sisters):
+            adjacent = tree.spans[left - 1][1] + 1 == tree.spans[right - 1][0]
+            if adjacent and tree.relations[left - 1] == tree.relations[right - 1]:
+                yield from (left, right)

@@ -35,8 +35,8 @@ class Rule:
     def find(self, daughters: Sequence[str]) -> int | None:
         """The position of the chosen daughter, by the daughters' categories, or None."""
         places = range(len(daughters))[:: 1 if self.from_left else -1]
-        wanted = [self.categories] if self.side.endswith("most") else [(one,) for one in self.categories]
-        found = (place for some in wanted for place in places if daughters[place] in some)
+        wanted = [self.categories] if self.side.endswith("most") else [(name,) for name in self.categories]
+        found = (place for categories in wanted for place in places if daughters[place] in categories)
         return next(found, None)
 
     @property

@@ -126,7 +126,7 @@ def _together(
         return share, len(of[clitic]), *clitic
 
     found: dict[bool, set[str]] = {False: set(), True: set()}
-    while likely := [one for one in of if together[one] - apart[one] > BETWEEN_WORDS]:
+    while likely := [clitic for clitic in of if together[clitic] - apart[clitic] > BETWEEN_WORDS]:
         surest = max(likely, key=sureness)
         found[surest[1]].add(surest[0])
         for pair in of[surest]:
@@ -154,9 +154,9 @@ def _quote_style(sentences: Iterable[Sentence]) -> dict[str, str]:
             forms.setdefault(mark, Counter())[TYPED.get(form, form)] += 1
     for pair, straight in ((DOUBLE, '"'), (SINGLE, "'")):
         counts = [forms.get(mark, Counter()) for mark in pair]
-        if 2 * sum(one[straight] for one in counts) < sum(map(Counter.total, counts)):
-            for one in counts:
-                del one[straight]
+        if 2 * sum(written[straight] for written in counts) < sum(map(Counter.total, counts)):
+            for written in counts:
+                del written[straight]
         else:
             forms |= {mark: Counter([straight]) for mark in pair if mark in forms}
     style = {mark: counts.most_common(1)[0][0] for mark, counts in forms.items() if counts}

@@ -65,13 +65,13 @@ class Treebank(Sequence[Sentence]):
     def duplicates(self) -> dict[str, list[int]]:
         """The lines of the sentences that have the same ``sent_id``, by this identifier."""
         lines: dict[str, list[int]] = {}
-        for one in self.in_order():
-            lines.setdefault(one.identifier, []).append(_line(one))
+        for sentence in self.in_order():
+            lines.setdefault(sentence.identifier, []).append(_line(sentence))
         return {identifier: several for identifier, several in lines.items() if len(several) > 1}
 
     def named(self, name: str) -> "Treebank":
         """The treebank with a name in its trees, by which a model can tell it from others."""
-        sentences = (replace(one, tree=replace(one.tree, treebank=name)) for one in self.sentences)
+        sentences = (replace(each, tree=replace(each.tree, treebank=name)) for each in self.sentences)
         return replace(self, sentences=tuple(sentences))
 
     def of_language(self, code: str) -> "Treebank":

@@ -137,7 +137,7 @@ def spaces_after(layout: Layout, items: Sequence[Item], conventions: Conventions
         if left.token and right.token == left.token + 1:
             spaces.append(original[left.token])
         else:
-            written = (Written(one.form, one.mark) for one in (left, right))
+            written = (Written(item.form, item.mark) for item in (left, right))
             spaces.append(conventions.spacing.space(*written))
     return [*spaces, original[-1]]
 

@@ -64,9 +64,9 @@ class Sentence:
         """
         items = arrange(self.layout, self.surface)
         text, places = printed(self.layout, items)
-        own = [place for item, place in zip(items, places, strict=True) if item.token in tokens]
-        if own:
-            first, last = min(own)[0], max(end for _, end in own)
+        inside = [place for item, place in zip(items, places, strict=True) if item.token in tokens]
+        if inside:
+            first, last = min(inside)[0], max(end for _, end in inside)
         else:
             before = [place for item, place in zip(items, places, strict=True) if item.slot <= slot]
             first = last = max((end for _, end in before), default=0)

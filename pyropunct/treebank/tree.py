@@ -57,7 +57,7 @@ class _Lifting:
 
     def __init__(self, heads: Sequence[int]) -> None:
         self._heads = [0, *heads]
-        self._dependents = [set(some) for some in dependents_of(heads)]
+        self._dependents = [set(dependents) for dependents in dependents_of(heads)]
         self._span = [(0, 0), *((first, last) for first, last, _ in spans(heads))]
         self._left, self._right = _reach(heads)
         self._projective: list[list[int]] = [[] for _ in self._heads]

@@ -150,7 +150,8 @@ class ErrorChannel:
     @cached_property
     def _rewritings(self) -> list[tuple[Error, String, String]]:
         """The errors with their rewritings, those that insert marks first."""
-        return sorted(((one, *one.rewriting) for one in self.errors), key=lambda row: row[0].kind != "insert")
+        rows = ((error, *error.rewriting) for error in self.errors)
+        return sorted(rows, key=lambda row: row[0].kind != "insert")
 
     def to_json(self) -> dict[str, Any]:
         """A plain dictionary for `from_json`."""

@@ -59,13 +59,15 @@ def read_learner_treebanks(wrong: str | Path, right: str | Path) -> list[Correct
     :raises InputError: if no sentence is left.
     :raises TreebankError: if a file is not CoNLL-U.
     """
-    corrections = {one.identifier: one for one in read_treebank(right)}
+    corrections = {sentence.identifier: sentence for sentence in read_treebank(right)}
     found = []
-    for one in read_treebank(wrong):
-        other = corrections.get(one.identifier)
-        if other is not None and one.tree.heads == other.tree.heads:
-            marks = ([[m for m in slot if m != START] for slot in each.surface] for each in (one, other))
-            found.append(Corrected(one.identifier, tuple(other.tree.forms), *map(_directed, marks)))
+    for sentence in read_treebank(wrong):
+        correction = corrections.get(sentence.identifier)
+        if correction is not None and sentence.tree.heads == correction.tree.heads:
+            marks = (
+                [[m for m in slot if m != START] for slot in each.surface] for each in (sentence, correction)
+            )
+            found.append(Corrected(sentence.identifier, tuple(correction.tree.forms), *map(_directed, marks)))
     if not found:
         raise InputError(f"{wrong}: no sentence has the identifier and the tree of one in {right}")
     return found

@@ -134,7 +134,7 @@ def hear(model: Punctuator, channel: ErrorChannel, sentences: Sequence[WrongSent
     """The joint probabilities for each sentence."""
     voices = voices_of(model, [sentence.trees for sentence in sentences])
     if model.tagger is not None:
-        unheard = [place for place, one in enumerate(voices) if one is None]
+        unheard = [place for place, voice in enumerate(voices) if voice is None]
         read = model.tagger.read([sentences[place].trees[0].tree.forms for place in unheard])
         for place, row in zip(unheard, read, strict=True):
             voices[place] = Voices((Voice(model.tagger.vocabulary, row, np.ones(len(row))),), 0.0)
