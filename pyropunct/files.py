@@ -1,5 +1,6 @@
 """Atomic writing of files, file locks, and strict JSON."""
 
+import errno
 import hashlib
 import json
 import math
@@ -115,6 +116,10 @@ WRITING = ".new"
 """The end of the names of files that are being written."""
 
 
+UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG)
+"""What an error of the system says where a disk is full or fails."""
+
+
 @contextmanager
 def written_whole(path: Path) -> Iterator[BinaryIO]:
     """Open a file for atomic writing: the new content replaces the old one once all is on the disk.
@@ -139,6 +144,10 @@ def written_whole(path: Path) -> Iterator[BinaryIO]:
                 os.fsync(handle)
             scratch.chmod(path.stat().st_mode if path.exists() else 0o666 & ~_mask())
             scratch.replace(path)
+    except OSError as error:
+        if error.filename is None and error.errno in UNWRITABLE:
+            error.filename = str(path)
+        raise
     finally:
         scratch.unlink(missing_ok=True)
 

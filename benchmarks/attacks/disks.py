@@ -61,7 +61,7 @@ def _outcome(arguments: list[str], out: Path, limit: int) -> str:
     with tempfile.TemporaryFile() as stdout:
         limited = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
         status, told = called(arguments, stdout=stdout, preexec_fn=limited)
-    told = re.sub(r"(?m)^\d\d:\d\d:\d\d .*\n|^pyropunct: (compiled code|underlying: \d|at \d).*\n", "", told)
+    told = re.sub(r"(?m)^\d\d:\d\d:\d\d .*\n|^pyropunct: (compiled code|[^:\n]*: +\d+%,|at \d).*\n", "", told)
     left = {path.name: path.read_bytes() for path in out.rglob("*") if path.is_file()}
     found = judged(status, told, FAILURE if status else 0)
     if found == REFUSED and arguments[0] != "corpus" and left != before:

@@ -7,7 +7,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from errno import EBADF, EDQUOT, EIO, ENOSPC
+from errno import EBADF
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -15,7 +15,7 @@ import click
 from click.exceptions import NoArgsIsHelpError
 
 from pyropunct.errors import BAD_INPUT, FAILURE, INTERRUPTED, UserError, first_line, is_panic
-from pyropunct.files import json_text
+from pyropunct.files import UNWRITABLE, json_text
 from pyropunct.text.lines import TreebankError, shortened, visible
 
 if TYPE_CHECKING:
@@ -237,7 +237,7 @@ def _explained(error: BaseException) -> tuple[str, int]:
     """The line about an error, and the exit status."""
     if isinstance(error, UserError):
         return str(error), error.exit_status
-    if isinstance(error, OSError) and error.errno in (ENOSPC, EDQUOT, EIO):
+    if isinstance(error, OSError) and error.errno in UNWRITABLE:
         return f"cannot write {error.filename or 'the results'}: {error.strerror}", FAILURE
     if isinstance(error, OSError) and error.filename:
         return f"{error.filename}: {error.strerror}", BAD_INPUT

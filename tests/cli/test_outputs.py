@@ -1,5 +1,6 @@
 """What commands write never destroys what they read, nor files of another kind."""
 
+import errno
 import os
 import shutil
 import subprocess
@@ -108,6 +109,17 @@ def test_links_and_rights_stay(tmp_path: Path) -> None:
         stream.no_such_method(b"three")
     assert file.read_bytes() == b"two"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "link"]
+
+
+def test_a_file_that_does_not_fit_on_the_disk(tmp_path: Path) -> None:
+    """The message names it, and the old one is there."""
+    old = tmp_path / "old"
+    old.write_text("old", encoding="utf-8")
+    with pytest.raises(OSError, match="File too large") as told, written_whole(old):
+        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
+    assert told.value.filename == str(old)
+    assert [path.name for path in tmp_path.iterdir()] == ["old"]
+    assert old.read_text("utf-8") == "old"
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
