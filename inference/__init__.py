@@ -1,1 +1,19 @@
-"""Exact inference for latent punctuation (Li, Wang & Eisner 2019, section 3)."""
+"""Exact inference for latent punctuation (Li, Wang & Eisner 2019, section 3).
+
+- `ragged`, `compiling`, `threads`: arrays of runs of different lengths, compiled loops, and threads;
+- `forest`: the shapes of given trees;
+- `items`, `packed`: all projective trees of a sentence, as a packed forest;
+- `inventory`, `pairs`: the punctemes of each relation, and choices from them;
+- `parts`: marks around a part of a constituent;
+- `machines`: channels as machines;
+- `views`: what an attach model sees of the page;
+- `problem`: the input of inference;
+- `algorithm`, `chart`: Algorithm 1, recorded for given trees and for packed forests;
+- `circuit`: the recorded steps, evaluated, reversed and decoded;
+- `solvers`: compiled loops or tensor operations;
+- `inside`: sums, expectations, best derivations and posterior draws;
+- `strings`: underlying strings, and the distribution of what they are rewritten to;
+- `given`: what a story is made of;
+- `forward`, `walk`: draws of T' and x;
+- `pyro`: all this as distributions, effect handlers, ELBOs and guides of Pyro.
+"""

@@ -208,10 +208,9 @@ class _CostOfPairs:
             cost = torch.where(kind == BOTH, 1 + (-more).clamp(min=0), cost)
             cost = torch.where(is_near, 1 + more.clamp(min=0), cost)
         inside = self.above_left[node] * left + self.above_right[node] * right
-        unmatched = unmatched_left * (1 - self.lone_left[node]) + unmatched_right * (
-            1 - self.lone_right[node]
-        )
-        return self.weight * (cost + inside + self.balanced * UNMATCHED * unmatched)
+        on_left = unmatched_left * (1 - self.lone_left[node])
+        on_right = unmatched_right * (1 - self.lone_right[node])
+        return self.weight * (cost + inside + self.balanced * UNMATCHED * (on_left + on_right))
 
 
 def above(forest: Forest, edge: Tensor) -> Tensor:

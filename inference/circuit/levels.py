@@ -17,7 +17,7 @@ from pyropunct.inference.compiling import compiled
 from pyropunct.inference.ragged import runs, starts_of
 
 Array = NDArray[Any]
-NOTHING = torch.finfo(torch.double).tiny
+SMALLEST_SCALE = torch.finfo(torch.double).tiny
 """The scale of a vector without a greater number."""
 
 TOGETHER = 64
@@ -163,7 +163,7 @@ def evaluate(circuit: Circuit, given: Tensor, weights: Tensor, leaf: Tensor, add
     numbers = given.new_zeros(circuit.size)
     numbers[: len(given)] = given
     numbers[leaf[:, 0]] = weights[leaf[:, 1]]
-    scale = given.real.new_full((circuit.vectors,), NOTHING)
+    scale = given.real.new_full((circuit.vectors,), SMALLEST_SCALE)
     for level in circuit.levels:
         terms = numbers.index_select(0, level.first).mul_(numbers.index_select(0, level.second))
         add(numbers, level.target, terms)
@@ -171,7 +171,7 @@ def evaluate(circuit: Circuit, given: Tensor, weights: Tensor, leaf: Tensor, add
             result = numbers.index_select(0, level.complete)
             scale.scatter_reduce_(0, level.vector, result.real, "amax")
             own = scale.index_select(0, level.vector)
-            scale.index_copy_(0, level.vector, own.where(own > NOTHING, 1.0))
+            scale.index_copy_(0, level.vector, own.where(own > SMALLEST_SCALE, 1.0))
             numbers.index_copy_(0, level.complete, result / scale.index_select(0, level.vector))
         if len(level.aligned):
             result = numbers.index_select(0, level.aligned)

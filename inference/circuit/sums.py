@@ -1,7 +1,7 @@
 """Sums over all derivations of a program, and their derivatives: the steps in order, then in reverse order.
 
-In another semiring, the steps in order find the greatest derivation.  Both semirings multiply as numbers do.
-A dual number is as great as its real part.
+In the max-times semiring, the same steps find the most probable derivation.  Dual numbers are compared by
+their real parts.
 """
 
 import math

@@ -9,8 +9,7 @@ All numbers lie in one line of *cells*.  A step reads a matrix M and a vector v,
     RESCALE      target, as a multiple of a power of two if it has become very small or very large
     ALIGN        target, as a multiple of the same power of two as ``vector``, which has been rescaled
 
-Whoever records a program writes no more than these lines.  Sums, the best derivation, draws and derivatives
-follow from them.
+To write a program is to record these steps.  Sums, the best derivation, draws and derivatives follow.
 """
 
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""A story of some trees, as far as it is told: what is known of T' and x, and what came out."""
+"""The state of one run of a story: what is given, T' and x, and what came out."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ class UndecidedError(NotImplementedError):
 
 
 class Told:
-    """A story of some trees, as far as it is told.
+    """The state of one run of a story: what is given, T' and x, as far as they are known.
 
     :param plate: the plate of the trees, ``dim=-1``, or the name of a new one.
     :param surface: x, if it is known before the sites are made: then so are the weights that scores need.

@@ -24,7 +24,7 @@ from pyropunct.treebank.sentence import Sentence
 
 Restore = Callable[[Sequence[Source]], Iterator[Restored]]
 Found = TypeVar("Found")
-FEW_LETTERS, MANY_WORDS = 100, 5000
+LETTERS_TO_JUDGE, MANY_WORDS = 100, 5000
 """Nothing is said of the language of fewer letters, by a model that knows fewer words, or by one of several
 languages, which knows few words of each."""
 
@@ -194,7 +194,7 @@ class Items:
         :param force: lines in another language can be used.
         """
         for chunk in chunks(self, self._lines):
-            is_foreign = 2 * self._strange > self._letters >= FEW_LETTERS
+            is_foreign = 2 * self._strange > self._letters >= LETTERS_TO_JUDGE
             if not force and is_foreign and self._is_judged:
                 self._unforced += sum(isinstance(item, RawSentence) for item in chunk)
                 yield from ((item, None) for item in chunk)

@@ -16,7 +16,8 @@ from pyropunct.nets.tagger import SlotTagger
 from pyropunct.restore.settings import DecisionSettings
 from pyropunct.text.conventions import Conventions
 from pyropunct.text.raw_sentence import require_words
-from pyropunct.treebank.tree import Tree, projectivise
+from pyropunct.treebank.projective import projectivise
+from pyropunct.treebank.tree import Tree
 from pyropunct.vocabulary import Vocabulary
 
 LONGEST_WHOLE = 400

@@ -146,37 +146,50 @@ def voices_of(
     if tagger is None or model.for_parsed.story.reading is None or not parsed:
         return voices
     words = [parses[number][0].tree.forms for number in parsed]
-    found = [None if readings is None else readings[number] for number in parsed]
-    alone = {number for number, reading in enumerate(found) if reading is None}
-    broken = set[int]()
-    if reader is not None and model.reader_share > 0 and alone:
-        of_alone = reader.read_all([words[number] for number in alone])
-        for number, reading in zip(alone, of_alone, strict=True):
-            ends = [*[False] * (len(words[number]) - 1), True]
-            found[number] = reader.mark_probabilities(reading.marks, ends)
-            trusted = model.reader_share >= TRUSTED and len(ends) > FEW_WORDS
-            if trusted and float(reading.ends[-1]) < BREAKS_OFF:
-                broken.add(number)
-    for place, row, marks in zip(range(len(parsed)), tagger.read(words), found, strict=True):
-        weights, share = np.zeros(len(row)), model.share
-        if place not in alone:
+    in_text = [None if readings is None else readings[number] for number in parsed]
+    alone = [place for place, reading in enumerate(in_text) if reading is None]
+    lines = dict(zip(alone, _read_lines(model, [words[place] for place in alone]), strict=True))
+    for place, (number, row) in enumerate(zip(parsed, tagger.read(words), strict=True)):
+        marks, breaks_off = lines.get(place, (in_text[place], False))
+        weights, share, tagged = np.zeros(len(row)), model.share, row
+        if place not in lines:
             weights[1:] = 1.0 if model.reader_share > 0 else 0.5
             share = max(share, READ_SHARE) if model.reader_share > 0 else share
         elif reader is not None and marks is not None:
             weights[1:-1] = model.reader_share
-            _retell(row[-1], tagger.vocabulary, marks[-1], reader.vocabulary.slots, model.reader_share)
-        each = [Voice(tagger.vocabulary, row, 1 - weights)]
+            final = row[-1], tagger.vocabulary, marks[-1], reader.vocabulary.slots
+            tagged = np.vstack([row[:-1], _retold(*final, model.reader_share)])
+        each = [Voice(tagger.vocabulary, tagged, 1 - weights)]
         if reader is not None and marks is not None:
             start = np.eye(1, marks.shape[1])
             each.append(Voice(reader.vocabulary.slots, np.vstack([start, marks]), weights))
-        voices[parsed[place]] = Voices(tuple(each), share, place in broken)
+        voices[number] = Voices(tuple(each), share, breaks_off)
     return voices
 
 
-def _retell(
+def _read_lines(
+    model: FittedModel, lines: Sequence[Sequence[str]]
+) -> list[tuple[Probabilities | None, bool]]:
+    """What a reader predicts behind the words of lines that stand alone, and whether each line breaks off.
+
+    Without a reader that counts there is no prediction.
+    """
+    reader = model.reader
+    if reader is None or model.reader_share <= 0 or not lines:
+        return [(None, False)] * len(lines)
+    found: list[tuple[Probabilities | None, bool]] = []
+    for words, reading in zip(lines, reader.read_all(lines), strict=True):
+        ends = [*[False] * (len(words) - 1), True]
+        is_trusted = model.reader_share >= TRUSTED and len(words) > FEW_WORDS
+        breaks_off = is_trusted and float(reading.ends[-1]) < BREAKS_OFF
+        found.append((reader.mark_probabilities(reading.marks, ends), breaks_off))
+    return found
+
+
+def _retold(
     told: NDArray[Any], own: SlotVocabulary, read: NDArray[Any], other: SlotVocabulary, weight: float
-) -> None:
-    """Share out the probability of final marks in one slot anew, by two networks.
+) -> NDArray[Any]:
+    """The probabilities in one slot, with that of final marks shared out anew by two networks.
 
     :param weight: how much the other network counts, from 0 to 1.
     """
@@ -184,4 +197,6 @@ def _retell(
     known = [string for string in FINAL_STRINGS if string in both]
     numbers = own.labels.encode(known)
     likely = told[numbers] ** (1 - weight) * read[other.labels.encode(known)] ** weight
-    told[numbers] = told[numbers].sum() * likely / likely.sum()
+    retold = told.copy()
+    retold[numbers] = told[numbers].sum() * likely / likely.sum()
+    return retold

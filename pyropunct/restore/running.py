@@ -84,7 +84,7 @@ class SentenceFinder:
         self._ahead = AHEAD if settings.ahead is None else settings.ahead
         self._core = CORE if self._ahead >= AHEAD else CORE_OF_STREAM
         self._likely = LIKELY if settings.ends is None else settings.ends
-        # By so much they grow in a second of silence; the empty string of marks does not.
+        # Log-odds added per second of silence.
         self._log_odds_of_end = 2 * math.log(settings.pauses)
         strings = reader.vocabulary.slots.labels.strings
         shares = [*(bool(string) / (1 if ends_sentence(string, "") else 2) for string in strings), 0.5]

@@ -65,6 +65,16 @@ class KnownTypes(Protocol):
         ...
 
 
+def _closes_call(sign: str, called: int) -> bool:
+    """Whether a sign closes one of the calls that are open."""
+    return sign == ")" and bool(called)
+
+
+def _is_inch(sign: str, word: str, quoted: bool) -> bool:
+    """Whether a sign behind a word is the sign of inches, as in 6", rather than a closing quotation mark."""
+    return sign == '"' and word[-1].isdigit() and not quoted
+
+
 class _MarkPiece(NamedTuple):
     """A mark of the text, the space before it, and the tag of a visibly directed quotation mark."""
 
@@ -182,9 +192,9 @@ class RawReader:
                     word.text, before, behind, has_capitals
                 ):
                     pieces = [*front, word._replace(dot=True)]
-                case [_WordPiece() as word, _MarkPiece('"' | ")" as sign), *rest] if (
-                    called if sign == ")" else word.text[-1].isdigit() and not quoted
-                ):
+                case [_WordPiece() as word, _MarkPiece('"' | ")" as sign), *rest] if _closes_call(
+                    sign, called
+                ) or _is_inch(sign, word.text, quoted):
                     pieces = [_WordPiece(word.text + sign, [word.text + sign]), *rest]
             quoted ^= sum(isinstance(piece, _MarkPiece) and piece.form == '"' for piece in pieces) % 2 == 1
             yield space if number else "", pieces, called > 0

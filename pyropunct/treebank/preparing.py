@@ -12,8 +12,9 @@ from pyropunct.text.marks import ABBREVIATION_DOT, QUOTE_TAGS, START, STRAIGHT_D
 from pyropunct.treebank.conllu_block import DEPREL, FORM, UPOS, XPOS, Block
 from pyropunct.treebank.conllu_writer import as_written
 from pyropunct.treebank.layout import Layout, original_spaces
+from pyropunct.treebank.projective import projectivise
 from pyropunct.treebank.sentence import Sentence
-from pyropunct.treebank.tree import Tree, projectivise
+from pyropunct.treebank.tree import Tree
 
 NO_WORD = "it has no word"
 """The reason for an omission when there is nothing but punctuation."""

@@ -164,7 +164,7 @@ def _treebank(
         if progress is not None:
             progress(_last_line(item), len(lines))
     if bad:
-        raise _first(bad)
+        raise _first_error(bad)
     if not sentences and (need_sentences or not omitted):
         raise nothing_kept(name, omitted)
     return Treebank(name, tuple(sentences), tuple(omitted))
@@ -179,7 +179,7 @@ def _malformed(error: TreebankError, position: int) -> Omission:
     return Omission(identifier, error.line or 0, error.problem, error.lines, malformed=True)
 
 
-def _first(bad: Sequence[TreebankError]) -> TreebankError:
+def _first_error(bad: Sequence[TreebankError]) -> TreebankError:
     """The error about the first of some malformed sentences, which tells how many there are."""
     first, more = bad[0], len(bad) - 1
     if more:

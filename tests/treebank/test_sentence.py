@@ -12,9 +12,10 @@ from sentences import embedded
 from treebank_strategies import Written, head_lists, sentences, surfaces
 
 from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN
+from pyropunct.treebank.projective import projectivise
 from pyropunct.treebank.reading import read_again, read_text
 from pyropunct.treebank.sentence import Sentence, by_document, with_tree
-from pyropunct.treebank.tree import Tree, mark_heads, projectivise
+from pyropunct.treebank.tree import Tree, mark_heads
 
 ENGLISH = """\
 # sent_id = e1

@@ -8,7 +8,8 @@ from hypothesis import given
 from limits import within
 from treebank_strategies import bare, head_lists
 
-from pyropunct.treebank.tree import Tree, is_projective, projectivise, spans
+from pyropunct.treebank.projective import projectivise
+from pyropunct.treebank.tree import Tree, is_projective, spans
 
 
 def ancestors(tree: Tree, word: int) -> list[int]:

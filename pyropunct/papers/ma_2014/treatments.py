@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 from pyropunct.papers.options import Treatment
 from pyropunct.text.marks import CLOSERS, direct_quotes
 from pyropunct.treebank.conllu_block import DEPREL, FORM, UPOS, XPOS
+from pyropunct.treebank.projective import projectivise
 from pyropunct.treebank.sentence import Sentence
-from pyropunct.treebank.tree import projectivise
 
 DASH = "--"
 

@@ -2,8 +2,9 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
+from pyropunct.treebank.projective import preorder
 from pyropunct.treebank.sentence import Sentence
-from pyropunct.treebank.tree import Tree, base, dependents_of, preorder
+from pyropunct.treebank.tree import Tree, base, dependents_of
 
 
 def heads_of_words(sentence: Sentence) -> list[int]:

@@ -25,7 +25,8 @@ from pyropunct.papers.ma_2014.treatments import MarkedSentence, treated
 from pyropunct.papers.options import Treatment
 from pyropunct.papers.transitions.perceptron import no_weights
 from pyropunct.papers.transitions.search import search
-from pyropunct.treebank.tree import is_projective, projectivise
+from pyropunct.treebank.projective import projectivise
+from pyropunct.treebank.tree import is_projective
 
 
 def trained(treatment: Treatment, beam: int) -> tuple[ArcStandardParser, SlowParser]:

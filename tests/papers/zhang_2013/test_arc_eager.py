@@ -25,7 +25,8 @@ from pyropunct.papers.zhang_2013.arc_eager_parser import (
     train_arc_eager,
     transitions_to,
 )
-from pyropunct.treebank.tree import is_projective, projectivise
+from pyropunct.treebank.projective import projectivise
+from pyropunct.treebank.tree import is_projective
 
 HEADS = [(3, 3, 0, 3, 6, 4), (2, 0, 2, 3), (0,), (2, 6, 4, 2, 4, 0, 6, 9, 7)]
 """The trees of some sentences."""

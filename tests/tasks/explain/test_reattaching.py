@@ -16,8 +16,9 @@ from pyropunct.embedded import embedded_treebank_path
 from pyropunct.tasks.explain.derivations import underlying_strings
 from pyropunct.tasks.explain.hanging import uncrossed
 from pyropunct.tasks.explain.reattaching import by_guidelines, reattached
+from pyropunct.treebank.projective import projectivise
 from pyropunct.treebank.reading import read_text, read_treebank
-from pyropunct.treebank.tree import Tree, projectivise
+from pyropunct.treebank.tree import Tree
 
 EMBEDDED = [sentence.tree for sentence in read_treebank(embedded_treebank_path("dev"))]
 

@@ -10,8 +10,9 @@ from treebank_strategies import bare, head_lists
 
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.tasks.rephrase.ordering import HEAD, LARGEST, OrderItem, WordOrder, families, linearised
+from pyropunct.treebank.projective import projectivise
 from pyropunct.treebank.reading import read_treebank
-from pyropunct.treebank.tree import Tree, is_projective, projectivise
+from pyropunct.treebank.tree import Tree, is_projective
 
 
 def tree_of(*words: tuple[str, str, str, int]) -> Tree:
