@@ -270,7 +270,7 @@ def test_what_nothing_explains_is_left_as_it_was(
         known = evidence_of_marks(vocabulary, surface, **how)  # type: ignore[arg-type]
         return known if len(known) > 2 else [known[0], Evidence(1, (), (), ())]
 
-    monkeypatch.setattr("pyropunct.restore.restorer.evidence_of_marks", impossible_in_go)
+    monkeypatch.setattr("pyropunct.restore.marks_there.evidence_of_marks", impossible_in_go)
     result = invoke("restore", model, write(file, "my sister sings\ngo ‽\n"), *QUICK, *options)
     assert (result.exit_code, result.stdout.count("\n")) == (BAD_INPUT, 2)
     assert result.stdout.endswith("\ngo ‽\n")
@@ -289,7 +289,7 @@ def test_kept_marks_are_no_evidence_where_there_are_too_many(
         longest.append(max(map(len, surface)))
         return evidence_of_marks(vocabulary, surface, **how)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("pyropunct.restore.restorer.evidence_of_marks", seen)
+    monkeypatch.setattr("pyropunct.restore.marks_there.evidence_of_marks", seen)
     text = f"my sister {',' * (MOST_MARKS + 1)} sings\nmy sister ,, sings\n"
     found = restored(model, file, text, "--keep")
     assert longest == [2]

@@ -279,7 +279,7 @@ def test_marks_that_nothing_explains_are_kept_all_the_same(
     """Other slots are then as if nothing were known, unless keeping was asked for."""
     free = restored(model, "a b c", keep=False)
     monkeypatch.setattr(
-        "pyropunct.restore.restorer.evidence_of_marks", lambda *_, **__: [Evidence(1, (), (), ())] * 4
+        "pyropunct.restore.marks_there.evidence_of_marks", lambda *_, **__: [Evidence(1, (), (), ())] * 4
     )
     assert restored(model, "a ; b c") == [free[0], (";",), *free[2:]]
     with pytest.raises(ImpossibleSurfaceError):
