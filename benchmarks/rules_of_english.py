@@ -6,7 +6,8 @@
 Fits a model for each recipe, the second one of a name with seed 1, and so on.  "Confident" edits have a
 probability above 0.75; the table counts those that are Nunberg's.  MRR is the mean reciprocal rank of his
 outcomes, of all rules and of those whose pair is expected so many times in training, with their number.
-*Not first* lists those expected five times whose most probable outcome is another one, with this outcome.
+*Not first* lists those expected five times whose most probable outcome is another one: both marks stay, or as
+shown.
 The last columns are probabilities: that ``” .`` becomes ``. ”``, and that a comma stays at the beginning of a
 clause.
 """
@@ -69,7 +70,7 @@ def misses(pairs: Iterable[LearnedPair]) -> Iterable[str]:
         best = max(pair.outcomes, key=lambda outcome: outcome.probability)
         if pair.rule is not None and best.after != pair.rule.after:
             before, after = (" ".join(map(display, tokens)) for tokens in (pair.before, best.after))
-            yield f"`{before}` → `{after}` ({pair.count:.0f})"
+            yield f"`{before}`{'' if after == before else f' → `{after}`'} ({pair.count:.0f})"
 
 
 def probability(pair: LearnedPair, after: tuple[str, ...]) -> float:
