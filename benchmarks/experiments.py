@@ -10,7 +10,7 @@ class Experiment(NamedTuple):
         several, the rows of the later ones follow.  If the last one is `pyropunct compare`, its first
         table is taken from its folder in ``{scratch}``.
     :ivar depends: the settings and the models of the package on which the numbers depend.
-    :ivar cut: the part that is left out to stay within 20 minutes.
+    :ivar cut: the part that is left out to stay within 25 minutes.
     """
 
     page: str

@@ -50,8 +50,8 @@ class FitOptions(Hardware):
     :ivar parser: also train a parser, a reader of running text and a tagger, so that raw text can be
         restored.
     :ivar folds: with --parser: split TRAIN into this many parts, parse each with a model of the others, and
-        train on these trees too.  This takes most of the time: 2 folds half of that of 4, and 0, for gold
-        trees alone, none, but raw text is restored worse.  [default: 4]
+        train on these trees too.  This takes most of the time: 2 folds take half as long as 4.  0 trains on
+        gold trees alone, and raw text is restored worse.  [default: 4]
     :ivar encoder: an encoder for the package transformers, whose states parser and reader also read: a
         folder, a downloaded model, or an installed package with a model.
     :ivar fine_tune: with --parser and --encoder: also train adapters of the encoder, thin matrices beside its

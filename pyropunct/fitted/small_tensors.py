@@ -4,10 +4,10 @@ A tensor NAME is stored as it is, or in a form whose parts are called ``NAME:PAR
 
 - a sparse vector: ``halves``, (G,) ``float16``, the numbers; ``gaps``, (G,) ``uint8``, the zeros before each.
   A gap longer than 255, or at the end, is filled with stored zeros (Han, Mao & Dally 2016, "Deep
-  Compression"); - a matrix of `rounded_rows`: ``levels``, of its shape, ``int8``, and ``scales``, one for
-  each row; - a vector of integers by the differences between neighbours: ``steps``, ``int16``, the first from
-  zero; - doubles that a smaller precision represents exactly: ``half``, ``float16``, or ``singles``,
-  ``float32``.
+  Compression");
+- a matrix of `rounded_rows`: ``levels``, of its shape, ``int8``, and ``scales``, one for each row;
+- a vector of integers by the differences between neighbours: ``steps``, ``int16``, the first from zero;
+- doubles that a smaller precision represents exactly: ``half``, ``float16``, or ``singles``, ``float32``.
 """
 
 from collections import defaultdict

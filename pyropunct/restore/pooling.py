@@ -19,7 +19,7 @@ FAINT = 0.02
 """Strings that were not drawn in a slot are left out of its pool if they are read with less probability."""
 
 LEAST = 1e-6
-"""Less than this is not read of any string."""
+"""The least probability that a network gives to a string."""
 
 UNSEEN = 0.25
 """As many draws of each string are added to those of the story, since it may be drawn yet."""

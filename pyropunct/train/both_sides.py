@@ -4,8 +4,7 @@ The page does not show the left comma of a constituent at the beginning of a sen
 the end: T' decides.  In the middle it shows both.  So training chooses the costs of commas on one side
 (`pyropunct.models.economy`): T' shall have commas on both sides at the edge of sentences as often as the page
 in the middle, for each relation and each side of the head.  This is a constraint on the posterior of T'
-(Ganchev, Graça, Gillenwater & Taskar 2010), whose multipliers are the
-costs.
+(Ganchev, Graça, Gillenwater & Taskar 2010), whose multipliers are the costs.
 """
 
 from collections import defaultdict

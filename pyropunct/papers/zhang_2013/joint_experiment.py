@@ -58,7 +58,8 @@ MARKS = {"middle": "M", "full": "F", "any": "all", "ends": "ends"}
 
 Numbers = NDArray[np.int64]
 
-TREES = {"uas": "UAS", "las": "LAS"}
+TREE_SCORES = {"uas": "UAS", "las": "LAS"}
+"""The scores of trees, and the heads of their columns."""
 
 
 def mark_counts(readings: Sequence[SlotReading], gold: Sequence[Stream]) -> Numbers:
@@ -123,7 +124,7 @@ def _tree_column(place: int, key: str) -> Column[JointResult]:
     def evidence(result: JointResult) -> Numbers | None:
         return None if result.trees is None else result.trees[:, place]
 
-    return Column(key, TREES[key], value, 2, evidence=evidence, best=max)
+    return Column(key, TREE_SCORES[key], value, 2, evidence=evidence, best=max)
 
 
 def _share_column(key: str, share: str) -> Column[JointResult]:
@@ -138,7 +139,7 @@ NAMES: tuple[Column[JointResult], ...] = (
 COLUMNS: tuple[Column[JointResult], ...] = (
     *NAMES,
     *(_mark_column(place, key) for place, key in enumerate(MARKS)),
-    *(_tree_column(place, key) for place, key in enumerate(TREES, start=1)),
+    *(_tree_column(place, key) for place, key in enumerate(TREE_SCORES, start=1)),
     Column("words_per_second", "words/s", attrgetter("speed"), 0),
     Column("training_seconds", "training s", attrgetter("training_seconds"), 0),
 )

@@ -177,7 +177,9 @@ class TreeCorrector(Correcting):
         if not isinstance(writer.story.attach, CorrectingAttach):
             raise ModelFileError(f"{path}: its writer is not the model of a corrector")
         if reader.vocabulary.tokens != writer.vocabulary.tokens:
-            raise ModelFileError(f"{path}: its reader and its writer are of two: they know other marks")
+            raise ModelFileError(
+                f"{path}: its reader and its writer know different marks, so they were not trained together"
+            )
         return cls(reader, writer)
 
 

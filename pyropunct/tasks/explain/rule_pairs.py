@@ -181,7 +181,7 @@ class LearnedRules:
         return None if self.sentences is None else sum(found)
 
     def frequent(self, pair: LearnedPair) -> bool:
-        """Whether a pair is frequent in the sentences; None without sentences."""
+        """Whether a pair is expected `least` times in the sentences; False without sentences."""
         return pair.count is not None and pair.count >= self.least
 
     @cached_property

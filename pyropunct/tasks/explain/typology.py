@@ -134,10 +134,10 @@ def side_by_side(
     :param level: the probability that all intervals of a row cover their shares, so that languages with the
         same share have disjoint intervals with a probability of at most 1 - level.
     """
-    return _rows(languages, least, 1 - (1 - level) / len(languages))
+    return rows_of_languages(languages, least, 1 - (1 - level) / len(languages))
 
 
-def _rows(languages: Sequence[LanguageCounts], least: float, of_one: float) -> list[Comparison]:
+def rows_of_languages(languages: Sequence[LanguageCounts], least: float, of_one: float) -> list[Comparison]:
     """`side_by_side`, given the level of one interval."""
     found = []
     for table, of in dict.fromkeys(key for language in languages for key in language.tallies):

@@ -24,7 +24,7 @@ from pyropunct.tasks import Advance, TypologySettings
 from pyropunct.tasks.explain.learned_rules import part_by_part
 from pyropunct.tasks.explain.sprouted import sprouted_in
 from pyropunct.tasks.explain.tallies import Share, Tally, central_interval
-from pyropunct.tasks.explain.typology import PAIRS, Comparison, LanguageCounts, _rows
+from pyropunct.tasks.explain.typology import PAIRS, Comparison, LanguageCounts, rows_of_languages
 from pyropunct.text.marks import display
 from pyropunct.treebank.sentence import Sentence
 
@@ -103,7 +103,7 @@ def of_model(
                 first=1,
                 unused=frozenset(place + 1 for place in one.unused),
             )
-            for one in _rows(languages, least, of_one)
+            for one in rows_of_languages(languages, least, of_one)
         ]
         found = [*_outcomes(model, levels, pairs, least, of_one), *compared]
     return found
