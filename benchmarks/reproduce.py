@@ -137,7 +137,8 @@ def checksums(experiment: Experiment, files: Mapping[str, str]) -> dict[str, str
     names = {name for command in experiment.commands for name in PLACE.findall(command)}
     if "" in names:
         names |= {name.replace("PART", part) for name in TREEBANKS for part in ("train", "dev")}
-    return {name: checksum(Path(files[name]).read_bytes()) for name in sorted(names & files.keys())}
+    there = sorted(name for name in names if name in files and Path(files[name]).is_file())
+    return {name: checksum(Path(files[name]).read_bytes()) for name in there}
 
 
 def checksum(content: bytes) -> str:
