@@ -160,7 +160,7 @@ def test_two_correctors_in_one_are_refused(corrector: Path, small: Path, file: P
         tokens = description["vocabulary"]["tokens"]
         tokens[tokens.index(",")] = "‽"
     file.write_text("go\n", encoding="utf-8")
-    assert "they know other marks" in complaint(BAD_INPUT, "correct", mixed, file)
+    assert "its reader and its writer know different marks" in complaint(BAD_INPUT, "correct", mixed, file)
 
 
 def test_conllu_in_and_out(corrector: Path, small: Path) -> None:
