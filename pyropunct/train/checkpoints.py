@@ -2,7 +2,6 @@
 
 import hashlib
 import io
-import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
@@ -32,11 +31,13 @@ def write_state(path: Path, state: Mapping[str, Any]) -> None:
 def read_state(path: Path) -> dict[str, Any]:
     """The state that `write_state` wrote, on the CPU; raises `ModelFileError` if it is damaged."""
     try:
-        content = path.read_bytes()
+        content = memoryview(path.read_bytes())
         if hashlib.sha256(content[DIGEST:]).digest() != content[:DIGEST]:
             raise ModelFileError(f"{path}: is damaged, or of another version: its checksum is wrong")
         state: dict[str, Any] = torch.load(io.BytesIO(content[DIGEST:]), "cpu", weights_only=True)
-    except (OSError, pickle.UnpicklingError) as error:
+    except ModelFileError:
+        raise
+    except Exception as error:  # torch raises many kinds for a file that somebody has made up
         raise ModelFileError(f"{path}: cannot be read: {first_line(error)}") from error
     return state
 

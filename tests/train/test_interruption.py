@@ -1,6 +1,8 @@
 """Ctrl-C in the middle of a fit, and going on later."""
 
+import hashlib
 import json
+import pickle
 import random
 import re
 import shutil
@@ -281,6 +283,15 @@ def test_any_other_bit_of_a_checkpoint_is_noticed(unfinished: Path) -> None:
         path.write_bytes(damaged)
         with pytest.raises(ModelFileError, match=f"^{path}: is damaged"):
             read_state(path)
+
+
+@pytest.mark.parametrize("content", [b"", b"no checkpoint", b"PK\x03\x04", pickle.dumps(print, protocol=2)])
+def test_a_made_up_checkpoint(tmp_path: Path, content: bytes) -> None:
+    """Its checksum is right; torch raises other errors for each, and runs no code."""
+    path = tmp_path / "checkpoint"
+    path.write_bytes(hashlib.sha256(content).digest() + content)
+    with pytest.raises(ModelFileError, match=f"^{path}: cannot be read"):
+        read_state(path)
 
 
 def test_another_process_trains_to_the_same_place(few: Path, unfinished: Path) -> None:
