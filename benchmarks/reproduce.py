@@ -29,9 +29,9 @@ from pathlib import Path
 from typing import Any
 
 from experiments import EXPERIMENTS, TREEBANKS, Experiment
-from sources import changes, sources
+from sources import changes, git, sources
 
-from pyropunct.files import json_text, written_whole
+from pyropunct.files import digest_of, json_text, written_whole
 from pyropunct.fitted.recipes import PLAIN, RECIPES, Recipe
 from pyropunct.papers.li_2019.restorers import Conditions
 from pyropunct.shipped import place_of
@@ -138,12 +138,7 @@ def checksums(experiment: Experiment, files: Mapping[str, str]) -> dict[str, str
     if "" in names:
         names |= {name.replace("PART", part) for name in TREEBANKS for part in ("train", "dev")}
     there = sorted(name for name in names if name in files and Path(files[name]).is_file())
-    return {name: checksum(Path(files[name]).read_bytes()) for name in there}
-
-
-def checksum(content: bytes) -> str:
-    """A short checksum."""
-    return hashlib.sha256(content).hexdigest()[:16]
+    return {name: digest_of(Path(files[name]))[:16] for name in there}
 
 
 def commands_of(experiment: Experiment) -> list[str]:
@@ -221,7 +216,7 @@ def run(name: str, experiment: Experiment, folder: Path, on: str = "") -> None:
         "depends": experiment.depends,
         "fingerprint": fingerprint(experiment),
         "data": checksums(experiment, files),
-        "commit": _git("rev-parse", "--short", "HEAD"),
+        "commit": git("rev-parse", "--short", "HEAD"),
         "date": datetime.now(UTC).date().isoformat(),
         "minutes": round(_processor_minutes() - began, 1),
         "table": without_times(table),
@@ -257,12 +252,6 @@ def _processor_minutes() -> float:
     """Of all programs that have ended; other work on the machine does not count."""
     used = os.times()
     return (used.children_user + used.children_system) / 60
-
-
-def _git(*words: str) -> str:
-    return subprocess.run(
-        ["git", *words], cwd=ROOT, check=True, text=True, capture_output=True
-    ).stdout.strip()
 
 
 if __name__ == "__main__":

@@ -15,10 +15,9 @@ clause.
 from collections import Counter
 from collections.abc import Iterable
 
-import torch
-from trials import parser
+from trials import begin, parser
 
-from pyropunct import RECIPES, Sentence, fit, read_treebank
+from pyropunct import RECIPES, fit
 from pyropunct.tasks.explain.learned_rules import learned_rules
 from pyropunct.tasks.explain.rule_pairs import LearnedPair, recall
 from pyropunct.text.marks import CLAUSE, display
@@ -35,8 +34,8 @@ def main() -> None:
     made.add_argument("--recipes", default="rules,rules,default")
     made.add_argument("--every", metavar="N", type=int, default=1, help="train on every N-th sentence alone")
     options = made.parse_args()
-    torch.set_num_threads(options.threads)
-    train, dev = sentences(options.train)[:: options.every], sentences(options.dev)
+    train, dev = begin(options)
+    train = train[:: options.every]
     of_counts = [f"MRR, from {count:g}" for count in COUNTS]
     header = ["recipe, seed", "perplexity", "confident", f"from {LISTED} times", "MRR, all", *of_counts]
     header += ["not first", "`” .` → `. ”`", "`⟨ ,` → `,`"]
@@ -57,11 +56,6 @@ def main() -> None:
         cells += [f"{probability(of_pair[('”', '.')], ('.', '”')):.3f}"]
         cells += [f"{probability(of_pair[(CLAUSE, ',')], (CLAUSE, ',')):.3f}"]
         print(f"| {' | '.join(cells)} |", flush=True)
-
-
-def sentences(files: str) -> list[Sentence]:
-    """Those of several files."""
-    return [sentence for file in files.split(",") for sentence in read_treebank(file)]
 
 
 def misses(pairs: Iterable[LearnedPair]) -> Iterable[str]:

@@ -31,8 +31,8 @@ def changes(commit: str, files: set[Path]) -> int | None:
     None outside of a git repository, or if the commit is not there.
     """
     paths = ["--", *map(str, sorted(files))]
-    count = _git("rev-list", "--count", f"{commit}..HEAD", *paths)
-    return None if count is None else int(count) + bool(_git("status", "--porcelain", *paths))
+    count = git("rev-list", "--count", f"{commit}..HEAD", *paths)
+    return None if count is None else int(count) + bool(git("status", "--porcelain", *paths))
 
 
 @cache
@@ -72,6 +72,7 @@ def _graph() -> grimp.ImportGraph:
     return grimp.build_graph("pyropunct", cache_dir=None)
 
 
-def _git(*words: str) -> str | None:
+def git(*words: str) -> str | None:
+    """What a command of git prints about this repository; None if it fails."""
     done = subprocess.run(["git", *words], cwd=ROOT, text=True, capture_output=True)
     return done.stdout.strip() if done.returncode == 0 else None

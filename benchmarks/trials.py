@@ -20,6 +20,10 @@ def parser(usage: str, direction: str) -> argparse.ArgumentParser:
 
 
 def begin(options: argparse.Namespace) -> tuple[list[Sentence], list[Sentence]]:
-    """Read the treebanks; use as many threads as wanted."""
+    """Read the treebanks, of one or more files with commas between; use as many threads as wanted."""
     torch.set_num_threads(options.threads)
-    return list(read_treebank(options.train)), list(read_treebank(options.dev))
+    train, dev = (
+        [sentence for file in files.split(",") for sentence in read_treebank(file)]
+        for files in (options.train, options.dev)
+    )
+    return train, dev

@@ -3,17 +3,13 @@
 import os
 import random
 import shutil
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import torch
+from encoder_folders import made_encoder
 from row import DONE, REFUSED, Row, row_of
-
-sys.path.append(str(Path(__file__).parents[2] / "tests"))  # where a small encoder is made
-
-from encoders import made_encoder
 
 from pyropunct.errors import MissingPartError
 from pyropunct.nets.encoder import Encoder
