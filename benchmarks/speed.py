@@ -4,8 +4,8 @@
 
 Sentences a second in training steps (forward, backward, update): by Algorithm 1 of Li, Wang & Eisner (2019)
 as printed; by Pyro's own enumeration, on short sentences with small sets of pairs; by tensors on the CPU and,
-with ``--device``, on a GPU; and by the compiled loops.  The difference is the greatest relative one of
-log p(x | T) from that of the compiled loops.  A time is the best of three, after a trial that compiles.
+with ``--device``, on a GPU; and by the compiled loops.  The difference column is the largest relative
+difference in log p(x | T) from the compiled loops.  A time is the best of three, after a trial that compiles.
 Run it on a quiet machine.
 """
 

@@ -72,7 +72,7 @@ def _started(texts: Path, out: Path) -> "subprocess.Popen[str]":
 
 
 def _ended(process: "subprocess.Popen[str]") -> str:
-    """What is wrong with the end of a call: one may be killed, or find another at work."""
+    """How a call failed, or nothing: it may be killed, or find that another process is at work."""
     told = process.communicate(timeout=SECONDS)[1]
     if process.returncode in (0, -signal.SIGKILL):
         return ""

@@ -109,7 +109,7 @@ def garbage(connection: socket.socket, request: bytes, wanted: str, chance: rand
 
 
 def answered(connection: socket.socket, wanted: str, size: int = 65536) -> str:
-    """Whether the answer is what was wanted."""
+    """Compare the answer with the text that the service should return."""
     answer = b"".join(iter(partial(connection.recv, size), b""))
     head, _, body = answer.partition(b"\r\n\r\n")
     return DONE if body.decode() == wanted and head.startswith(b"HTTP/1.1 200") else repr(answer[-300:])

@@ -1,4 +1,4 @@
-"""Eight threads that share one model: each call gives what it gives alone."""
+"""Eight threads share one model: each call has the same result as in a single thread."""
 
 import random
 import traceback
