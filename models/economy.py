@@ -1,6 +1,6 @@
 """The economy of underlying trees: which T' training prefers among those that explain the page."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby
 
@@ -28,7 +28,7 @@ def facing(left: Sequence[str], right: Sequence[str]) -> tuple[list[str], list[s
     return paired, alone, others
 
 
-COSTS = {DELIMITING: (1.0, 3.0, 1.0), FINAL: (2.0, 1.0, 5.0), SEPARATING: (10.0, 5.0, 1.0)}
+COSTS = {DELIMITING: (1.0, 1.5, 1.0), FINAL: (2.0, 1.0, 5.0), SEPARATING: (10.0, 5.0, 1.0)}
 """How many marks two facing marks, one alone, and one alone a level deeper count as in `Economy`."""
 
 ASKING = (2.0, 10.0, 5.0)
@@ -39,18 +39,6 @@ INSIDE = 5.0
 
 UNMATCHED = 30.0
 """How many marks an unmatched side of a constituent counts as in `Economy`."""
-
-
-BOTH, LONE_LEFT, LONE_RIGHT = range(1, 4)
-
-
-def _kind_of_comma(left: Sequence[str], right: Sequence[str], function: Mapping[str, str]) -> int:
-    """Whether a pair is one delimiting mark on both sides, on the left or on the right; 0 for other pairs."""
-    if {function[mark] for mark in (*left, *right)} != {DELIMITING} or max(len(left), len(right)) > 1:
-        return 0
-    if left and right:
-        return BOTH if left == right else 0
-    return LONE_LEFT if left else LONE_RIGHT
 
 
 def _inside(puncteme: Sequence[str], function: Mapping[str, str]) -> int:
@@ -70,7 +58,8 @@ class Economy:
 
     *cost* adds, by the function of marks (`pyropunct.treebank.functions`):
 
-    - 1 for two delimiting marks that face each other, and 3 for one that stands alone
+    - 1 for two delimiting marks that face each other, and 1.5 for one that stands alone; but 1 at a conjunct
+      or an item of a list, whose comma separates it from the others (Nunberg 1990, chapter 3)
     - 1 for a final mark, but 10 for question and exclamation marks
     - 5 for any other mark
     - 5 more for a delimiting mark inside a bracket or quotation mark of the same puncteme
@@ -79,10 +68,10 @@ class Economy:
     equal one, no closer. above_left(w) is the number of larger constituents that start where w starts;
     above_right(w), those that end where w ends.
 
-    So a constituent has commas on both sides or none; a mark that stands alone belongs to the largest
-    constituent, as in Universal Dependencies; and marks that do not reach the page are commas, dashes and
-    final marks. c(l, r) counts the sides with a bracket or quotation mark that lacks its partner, except at
-    slots where the page has such a mark too.
+    So a mark that stands alone belongs to the largest constituent, as in Universal Dependencies; where the
+    other comma of a constituent may be its neighbour's, it has both; and marks that do not reach the page are
+    commas, dashes and final marks. c(l, r) counts the sides with a bracket or quotation mark that lacks its
+    partner, except at slots where the page has such a mark too.
 
     Training with the weight kappa maximises, for each tree::
 
@@ -95,9 +84,16 @@ class Economy:
 
     :param marks: the tokens of the inventory.
     :param functions: their functions, one for each; without them, each mark counts as 1.
+    :param separated: the numbers of the relations of conjuncts and items of lists.
     """
 
-    def __init__(self, inventory: Inventory, marks: Sequence[str], functions: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        inventory: Inventory,
+        marks: Sequence[str],
+        functions: Sequence[str] = (),
+        separated: Iterable[int] = (),
+    ) -> None:
         self._closers = {
             number: {other for other, closer in enumerate(marks) if closer in PARTNERS.get(mark, ())}
             for number, mark in enumerate(marks)
@@ -109,17 +105,17 @@ class Economy:
             mark: ASKING if asking.issuperset(mark) else COSTS.get(function[mark], COSTS[SEPARATING])
             for mark in marks
         }
-        rows, kinds = [], []
-        for left, right in as_marks(inventory, marks):
+        rows, starts = [], inventory.pair_start
+        separating = {row for d in separated for row in range(starts[d], starts[d + 1])}
+        for row, (left, right) in enumerate(as_marks(inventory, marks)):
             paired, *alone = facing(left, right)
-            cost = sum(costs[mark][0] for mark in paired) + sum(costs[mark][1] for mark in chain(*alone))
+            cost = sum(costs[mark][0] for mark in paired)
+            for mark in chain(*alone):
+                cost += costs[mark][0 if row in separating and function[mark] == DELIMITING else 1]
             cost += INSIDE * (_inside(left, function) + _inside(right[::-1], function))
             deeper = (sum(costs[mark][2] for mark in side) for side in alone)
             rows.append((cost, *deeper, *unmatched_sides(left, right)))
-            kinds.append(_kind_of_comma(left, right, function))
-        self._rows, self._kind = torch.tensor(rows, dtype=torch.double), torch.tensor(kinds)
-        sizes = torch.from_numpy(inventory.pair_start).diff()
-        self._relation = torch.repeat_interleave(sizes)
+        self._rows = torch.tensor(rows, dtype=torch.double)
 
     def cost(
         self,
@@ -128,8 +124,6 @@ class Economy:
         weight: float = 1.0,
         *,
         balanced: bool = True,
-        one_sided: Tensor | None = None,
-        languages: Tensor | None = None,
     ) -> Callable[[Tensor, Tensor], Tensor]:
         """kappa n(T') as a cost of pairs, for `pyropunct.inference.given.Given`.
 
@@ -137,13 +131,7 @@ class Economy:
 
         :param surface: (S, L) the page; if it is something else, no mark is known to lack its partner there.
         :param balanced: whether c counts.
-        :param one_sided: (languages x D, 2) how much more one delimiting mark counts than two that face each
-            other, for constituents of each language and relation behind and before their heads, where that
-            mark is on the side of the head; by default 2.
-        :param languages: (words,) the numbers of their languages, by default 0.
         """
-        words = torch.arange(forest.num_nodes) if not isinstance(forest, PackedForest) else forest.word
-        before = (words < forest.head).long()
         if isinstance(forest, PackedForest):
             nothing = torch.zeros(forest.num_nodes)
             above_left, above_right, lone_left, lone_right = (nothing,) * 4
@@ -153,9 +141,7 @@ class Economy:
             if isinstance(surface, Tensor):
                 lone = self._lone(surface.cpu(), forest.slot_tree.tolist())
             lone_left, lone_right = lone[forest.left_slot], lone[forest.right_slot]
-        first = torch.zeros_like(words) if languages is None else languages[words] * (self._relation[-1] + 1)
-        above_and_lone = above_left, above_right, lone_left, lone_right
-        return _CostOfPairs(self, weight, balanced, *above_and_lone, before, first, one_sided)
+        return _CostOfPairs(self._rows, weight, balanced, above_left, above_right, lone_left, lone_right)
 
     def _lone(self, surface: Tensor, slot_tree: Sequence[int]) -> Tensor:
         """(S,) 1 for slots with a bracket or quotation mark whose partner the sentence lacks, else 0."""
@@ -183,30 +169,18 @@ class _CostOfPairs:
 
     :ivar above_left: (N,) how many larger constituents start where each node starts, and so on.
     :ivar lone_left: (N,) 1 if the slot at the left edge has a mark without its partner, and so on.
-    :ivar before: (N,) 1 for nodes before their heads.
-    :ivar first: (N,) the first row of ``one_sided`` for the language of each node.
     """
 
-    economy: Economy
+    rows: Tensor
     weight: float
     balanced: bool
     above_left: Tensor
     above_right: Tensor
     lone_left: Tensor
     lone_right: Tensor
-    before: Tensor
-    first: Tensor
-    one_sided: Tensor | None
 
     def __call__(self, node: Tensor, row: Tensor) -> Tensor:
-        economy = self.economy
-        cost, left, right, unmatched_left, unmatched_right = economy._rows[row].unbind(-1)
-        if self.one_sided is not None:
-            kind, side = economy._kind[row], self.before[node]
-            more = self.one_sided.to(cost)[self.first[node] + economy._relation[row], side]
-            is_near = kind == torch.where(side == 1, LONE_RIGHT, LONE_LEFT)
-            cost = torch.where(kind == BOTH, 1 + (-more).clamp(min=0), cost)
-            cost = torch.where(is_near, 1 + more.clamp(min=0), cost)
+        cost, left, right, unmatched_left, unmatched_right = self.rows[row].unbind(-1)
         inside = self.above_left[node] * left + self.above_right[node] * right
         on_left = unmatched_left * (1 - self.lone_left[node])
         on_right = unmatched_right * (1 - self.lone_right[node])

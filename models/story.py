@@ -32,7 +32,7 @@ from pyropunct.models.economy import Economy
 from pyropunct.models.extensions import PartMarks, Trust
 from pyropunct.models.priors import FullShapeMessenger
 from pyropunct.models.symmetry import unmatched_rows
-from pyropunct.models.trees import TREEBANK, AnyTrees, LatentTrees, TreeBatch
+from pyropunct.models.trees import AnyTrees, LatentTrees, TreeBatch
 
 Syntax = Callable[..., TreeBatch]
 """A model of trees: called without arguments, it draws trees; called with trees, it observes them."""
@@ -57,7 +57,7 @@ class Story(PyroModule):
         the channel absorbs all but one.
     :param reading: scores of a network's predictions: see `pyropunct.models.extensions`.
     :param parts: marks around parts of constituents: see `pyropunct.models.extensions`.
-    :param page_decides: whether training chooses the costs of lone commas: see `Economy.cost`.
+    :param separated: the numbers of the relations of conjuncts and items of lists, for economy.
     :ivar is_settled: whether economy counts unmatched marks.  Training says no in its first half: before the
         edits are learned, a quotation that is closed before the period looks like one that ends behind it.
     """
@@ -75,8 +75,7 @@ class Story(PyroModule):
         reading: Trust | None = None,
         functions: Sequence[str] = (),
         parts: PartMarks | None = None,
-        page_decides: bool = False,
-        num_languages: int = 1,
+        separated: Sequence[int] = (),
     ) -> None:
         super().__init__()
         self.inventory, self.empty_score = inventory, empty_score
@@ -84,17 +83,13 @@ class Story(PyroModule):
         self.attach, self.channel, self.syntax, self.reading = attach, channel, syntax, reading
         self.parts = parts
         self._unmatched = unmatched_rows(inventory, marks) if symmetry_weight else None
-        self._marks, self._functions = marks, functions
+        self._marks, self._functions, self._separated = marks, functions, separated
         self.is_settled = True
-        self.one_sided: Tensor | None
-        self.num_languages = num_languages
-        costs = torch.full((num_languages * inventory.num_relations, 2), 2.0) if page_decides else None
-        self.register_buffer("one_sided", costs)
 
     @cached_property
     def _economy(self) -> Economy:
         """The counts behind n(T'), made when training first needs them: loading a model need not wait."""
-        return Economy(self.inventory, self._marks, self._functions)
+        return Economy(self.inventory, self._marks, self._functions, self._separated)
 
     def forward(
         self,
@@ -176,10 +171,7 @@ class Story(PyroModule):
         cost = None
         if self.economy_weight and (self.training if regularised is None else regularised):
             balanced = self.is_settled or not self.training
-            words = trees.words if isinstance(trees, LatentTrees) else trees
-            languages = words.more.get(TREEBANK) if self.num_languages > 1 else None
-            options: Any = {"balanced": balanced, "one_sided": self.one_sided, "languages": languages}
-            cost = self._economy.cost(trees.forest, surface, self.economy_weight, **options)
+            cost = self._economy.cost(trees.forest, surface, self.economy_weight, balanced=balanced)
         return Given(
             trees,
             self.inventory,

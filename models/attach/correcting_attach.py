@@ -95,7 +95,7 @@ class CorrectingAttach(LogLinearAttach):
         prior_scale: float = 1.0,
         least: int = 2,
     ) -> None:
-        super().__init__(inventory, marks, families, prior_scale, least)
+        super().__init__(inventory, marks, families, prior_scale, least, completes=False)
         self.templates += CORRECTION
         numbers = [[string_number(puncteme) for puncteme in pair] for pair in inventory.rows]
         self._row_numbers = torch.tensor(numbers)

@@ -19,6 +19,7 @@ from pyropunct.inference.ragged import runs, starts_of
 from pyropunct.inference.threads import in_threads, parts_of
 from pyropunct.models.attach.attach_model import Contexts
 from pyropunct.models.symmetry import CLASSES, symmetry_classes
+from pyropunct.text.marks import COMMAS, DASHES
 
 Array = NDArray[Any]
 
@@ -46,15 +47,20 @@ class PairPart(IntEnum):
     """The right puncteme, among those of all relations."""
 
 
+PARTS = len(PairPart)
+"""The number of parts.  Part p of the *completed* pair has the number p + `PARTS`: if (l, r) is a comma or
+dash on one side, its completed pair has this mark on both sides; other pairs are their own."""
+
 OF_RELATION = (PairPart.PAIR, PairPart.LEFT, PairPart.RIGHT)
 """The parts whose values are counted within W_d, so that d must be part of the context."""
 
 
 class PairParts(NamedTuple):
-    """The values of the 6 parts of all pairs of an inventory, numbered from 0.
+    """The values of the parts of all pairs of an inventory, numbered from 0, and of their completed pairs.
 
     :ivar pair_start: (D + 1,) the first row of each relation's pairs, as in the inventory.
-    :ivar sizes: (D, 6) how many values each part has at a node of each relation.
+    :ivar value: (rows, 2 `PARTS`) the values of each row.
+    :ivar sizes: (D, 2 `PARTS`) how many values each part has at a node of each relation.
     """
 
     pair_start: Array
@@ -76,9 +82,23 @@ def parts_of_pairs(inventory: Inventory, marks: Sequence[str]) -> PairParts:
         _numbered([lefts], relations),
         _numbered([rights], relations),
     ]
-    values, counts = zip(*columns, strict=True)
-    table = np.stack(counts, -1)
-    return PairParts(inventory.pair_start, np.stack(values, -1), table, int(table.max()))
+    values, counts = (np.stack(some, -1) for some in zip(*columns, strict=True))
+    table = np.concatenate([counts, counts], -1)
+    value = np.concatenate([values, values[_completed(inventory, marks)]], -1)
+    return PairParts(inventory.pair_start, value, table, int(table.max()))
+
+
+def _completed(inventory: Inventory, marks: Sequence[str]) -> Array:
+    """The row of the completed pair of each row."""
+    delimiters = {(number,) for number, mark in enumerate(marks) if mark in COMMAS or DASHES.issuperset(mark)}
+    completed = np.arange(len(inventory.rows))
+    for first, pairs in zip(inventory.pair_start.tolist(), inventory.pairs, strict=False):
+        row = {pair: first + choice for choice, pair in enumerate(pairs)}
+        for (left, right), place in row.items():
+            mark = left or right
+            if mark in delimiters and () in (left, right):
+                completed[place] = row.get((mark, mark), place)
+    return completed
 
 
 def _numbered(groups: Any, repeats: int = 1) -> tuple[Array, Array]:
@@ -175,7 +195,7 @@ def _scores(weights: ContextWeights, features: Features) -> Array:
     scores = np.zeros(int(features.score_start[-1]))
 
     def work(first: int, last: int) -> None:
-        sums = np.empty((6, features.parts.most), weights.blocks.dtype)
+        sums = np.empty((2 * PARTS, features.parts.most), weights.blocks.dtype)
         _add_scores(features, weights, first, last, sums, scores)
 
     in_threads(work, parts_of(len(features.relation), VIEWS_PER_THREAD))
@@ -198,7 +218,7 @@ class _LinearScores(torch.autograd.Function):
 
         def work(first: int, last: int) -> Tensor:
             result = torch.zeros(shape, dtype=dtype)
-            sums = np.empty((6, ctx.features.parts.most), result.numpy().dtype)
+            sums = np.empty((2 * PARTS, ctx.features.parts.most), result.numpy().dtype)
             _add_gradients(ctx.features, flows, first, last, sums, result.numpy())
             return result
 
@@ -210,15 +230,16 @@ class _LinearScores(torch.autograd.Function):
 
 @compiled
 def _add_scores(features, weights, first, last, sums, scores):
-    """Add the scores of the views ``first`` to ``last``: block sums per part, then six parts per pair."""
+    """Add the scores of the views ``first`` to ``last``: block sums per part, then all parts of each pair."""
     parts, _, relation, score_start, contexts = features
     for view in range(first, last):
         if contexts.start[view] == contexts.start[view + 1]:
             continue
-        d = relation[view]
+        d, most = relation[view], PARTS
         sums[:] = 0
         for use in range(contexts.start[view], contexts.start[view + 1]):
             part, has_block, begin, end, start = weights.table[contexts.number[use]]
+            most = most if part < PARTS else 2 * PARTS
             size, total = parts.sizes[d, part], sums[part]
             if has_block:
                 # A damaged file may give a context fewer weights than its relation has values.
@@ -233,7 +254,7 @@ def _add_scores(features, weights, first, last, sums, scores):
                         total[value] += values[number]
         row = parts.pair_start[d] - score_start[view]
         for place in range(score_start[view], score_start[view + 1]):
-            for part in range(6):
+            for part in range(most):
                 scores[place] += sums[part, parts.value[row + place, part]]
 
 
@@ -242,11 +263,13 @@ def _add_gradients(features, gradient, first, last, sums, weight_gradient):
     """The gradient of `_add_scores`."""
     parts, blocks, relation, score_start, contexts = features
     for view in range(first, last):
-        d = relation[view]
+        d, most = relation[view], PARTS
         sums[:] = 0
+        for use in range(contexts.start[view], contexts.start[view + 1]):
+            most = most if blocks.part[contexts.number[use]] < PARTS else 2 * PARTS
         row = parts.pair_start[d] - score_start[view]
         for place in range(score_start[view], score_start[view + 1]):
-            for part in range(6):
+            for part in range(most):
                 sums[part, parts.value[row + place, part]] += gradient[place]
         for use in range(contexts.start[view], contexts.start[view + 1]):
             context = contexts.number[use]

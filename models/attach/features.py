@@ -15,6 +15,7 @@ import torch
 
 from pyropunct.inference.compiling import compiled, inner
 from pyropunct.inference.forest import Forest
+from pyropunct.inference.given import OPENS
 from pyropunct.inference.packed import PackedForest
 from pyropunct.inference.ragged import Ints, runs
 from pyropunct.inference.views import Views
@@ -159,6 +160,15 @@ class Attributes:
         return starts + 2 * ends.astype(np.int64)
 
     @cached_property
+    def unseen(self) -> Ints:
+        """The sides where no page shows a comma: 1 left, 2 right, 3 both, 0 neither.
+
+        On the left, a constituent begins the sentence or a clause; on the right, it ends the sentence.
+        """
+        opens = self.before(self.column(OPENS)) == 1 if OPENS in self._trees.more else False
+        return self.edges | opens
+
+    @cached_property
     def length(self) -> Ints:
         """The number of words, in classes 1, 2, 3, 4-5, 6-8, 9-13, 14-21, 22 and more."""
         return np.searchsorted(LENGTH_CLASSES, self.last_word - self.first_word + 1)
@@ -293,6 +303,17 @@ class ViewAttributes:
         return dict(zip(ON_MARKS, columns, strict=True))
 
 
+LEFTS = (PairPart.LEFT, PairPart.ANY_LEFT)
+RIGHTS = (PairPart.RIGHT, PairPart.ANY_RIGHT)
+"""The parts for contexts at one edge of a constituent."""
+
+OF_PLACE = frozenset({"edges", "words_before", "words_after"})
+"""The attributes that tell where in the sentence a constituent stands."""
+
+BESIDE = frozenset({"before", "second before", "after", "second after", "left sibling", "right sibling"})
+"""The places of `PLACES` beside a constituent."""
+
+
 class Template(NamedTuple):
     """A kind of feature: a conjunction of attributes of the constituent and a part of its pair (l, r).
 
@@ -301,10 +322,25 @@ class Template(NamedTuple):
     :ivar part: of the pair; `PairPart.PAIR`, `PairPart.LEFT` and `PairPart.RIGHT` include the constituent's
         relation.
     :ivar attributes: see `pyropunct.models.attach.features`; at most one may have several values.
+    :ivar completed: whether it looks at the completed pair: see
+        `pyropunct.models.attach.feature_weights.PARTS`.
     """
 
     part: PairPart
     attributes: tuple[str, ...]
+    completed: bool = False
+
+    @property
+    def is_of_place(self) -> bool:
+        """Whether its contexts tell where a constituent stands: what is beside it, or how far it is from the
+        edges of the sentence.
+        """
+        return any(name in OF_PLACE or name.rpartition(" ")[0] in BESIDE for name in self.attributes)
+
+    @property
+    def sides(self) -> int:
+        """The sides that its part looks at, as in `Attributes.unseen`."""
+        return 1 if self.part in LEFTS else 2 if self.part in RIGHTS else 3
 
 
 def templates(parts: Iterable[PairPart], *contexts: str) -> list[Template]:
@@ -314,11 +350,6 @@ def templates(parts: Iterable[PairPart], *contexts: str) -> list[Template]:
         for part in parts
         for context in contexts
     ]
-
-
-LEFTS = (PairPart.LEFT, PairPart.ANY_LEFT)
-RIGHTS = (PairPart.RIGHT, PairPart.ANY_RIGHT)
-"""The parts for contexts at one edge of a constituent."""
 
 
 def _edges(*contexts: str) -> list[Template]:

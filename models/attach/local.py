@@ -17,7 +17,7 @@ from pyropunct.models.attach.features import PLACES, SURFACE, Attributes, Templa
 from pyropunct.models.attach.log_linear import LogLinearAttach
 from pyropunct.models.trees import LatentTrees
 
-OF_SPAN = ("relation", "side", "edges", "length", "distance", "words_before", "words_after")
+OF_SPAN = ("relation", "side", "edges", "unseen", "length", "distance", "words_before", "words_after")
 """Attributes of a constituent that its arc and its span tell."""
 
 OF_WORD = ("tag", "form", "shape", "treebank")

@@ -18,6 +18,7 @@ from pyropunct.models.attach.attach_model import Attach, Contexts
 from pyropunct.models.attach.context_keys import Index, Keys, index_of, keys_of
 from pyropunct.models.attach.feature_weights import (
     OF_RELATION,
+    PARTS,
     ContextWeights,
     WeightBlocks,
     WeightsInUse,
@@ -79,6 +80,10 @@ class LogLinearAttach(Attach):
     :param families: the feature families to use, from `pyropunct.models.attach.features.FAMILIES`.
     :param prior_scale: the standard deviation s.
     :param least: contexts seen at fewer nodes get no weights.
+    :param completes: where no page shows a side of a constituent, contexts that tell where it stands look at
+        its completed pair (`pyropunct.models.attach.feature_weights.PARTS`).  So its sides follow from
+        contexts of the constituent itself, as learned where the page shows both sides; else a weight such as
+        that of "the word before is missing" could choose freely among T' with the same page.
 
     :ivar sparse: read only the weights of the contexts that views bring. The gradient of theta is then
         sparse, and the prior is estimated: a context seen at n training nodes counts 1 / n of its prior at
@@ -96,11 +101,15 @@ class LogLinearAttach(Attach):
         families: Sequence[str] = tuple(FAMILIES),
         prior_scale: float = 1.0,
         least: int = 2,
+        completes: bool = True,
     ) -> None:
         super().__init__(inventory)
         self.families = tuple(families)
         of_families = (template for family in families for template in FAMILIES[family])
         self.templates = [template for template in of_families if self.takes(template)]
+        of_place = [template for template in self.templates if template.is_of_place]
+        self.completes = completes
+        self.templates += [template._replace(completed=True) for template in of_place] if completes else []
         self.prior_scale, self.least = prior_scale, least
         self.sparse = False
         self._index: Index | None = None
@@ -131,7 +140,8 @@ class LogLinearAttach(Attach):
                 parts[contexts.template].append((contexts.key, attributes.relation[contexts.view]))
         seen = [_count(of_template, self.least) for of_template in parts]
         keys, relations, nodes = (np.concatenate(column) for column in zip(*seen, strict=True))
-        kinds = np.repeat([template.part for template in self.templates], [len(key) for key, *_ in seen])
+        parts_of_templates = [template.part + PARTS * template.completed for template in self.templates]
+        kinds = np.repeat(parts_of_templates, [len(key) for key, *_ in seen])
         order = np.argsort(keys)
         sizes = self._parts.sizes[relations, kinds][order]
         self.keys = torch.from_numpy(keys[order].view(np.int64))
@@ -256,13 +266,19 @@ class LogLinearAttach(Attach):
     ) -> Iterator[_TemplateContexts]:
         """The contexts of templates, with weights and without; first those of templates of single values."""
         everything, single = np.arange(len(attributes.relation)), self._of_single_values(tuple(templates))
+        unseen = attributes.single("unseen") if self.completes else everything
         columns = np.empty((len(single.names), len(everything)), np.int64)
         for place, name in enumerate(single.names):
             columns[place] = attributes.single(name)
         for template, key in zip(
             single.templates, keys_of(single.templates, single.table, columns), strict=True
         ):
-            yield _TemplateContexts(template, everything, key)
+            asked = self.templates[template]
+            if self.completes and asked.is_of_place:
+                where = ((unseen & asked.sides) != 0) == asked.completed
+                yield _TemplateContexts(template, everything[where], key[where])
+            else:
+                yield _TemplateContexts(template, everything, key)
         for template in sorted(set(templates).difference(single.templates)):
             names = self._names(template)
             [name] = SEVERAL.intersection(names)

@@ -30,10 +30,15 @@ from pyropunct.models.story import Story
 from pyropunct.models.syntax import HeadOutward
 from pyropunct.models.written_words import Words
 from pyropunct.text.marks import NO_MARKS, START
+from pyropunct.treebank.tree import base
 from pyropunct.vocabulary import Vocabulary
 
 SYNTAX_TABLE = "syntax.probabilities"
 """The name of the syntax model's table."""
+
+SEPARATED = frozenset({"conj", "list"})
+"""The relations whose commas separate: a conjunct has its own on one side, and that of the next one on the
+other."""
 
 LEAST_HALF = 2**-24
 """The smallest positive number of half precision."""
@@ -81,8 +86,7 @@ def build_story(vocabulary: Vocabulary, recipe: Recipe, surfaces: Sequence[Tenso
             economy_weight=recipe.economy_weight,
             functions=vocabulary.functions,
             parts=parts,
-            page_decides=recipe.page_decides,
-            num_languages=len(vocabulary.treebanks),
+            separated=[d for d, name in enumerate(vocabulary.relations) if base(name) in SEPARATED],
         )
 
 

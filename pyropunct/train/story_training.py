@@ -31,7 +31,6 @@ from pyropunct.models.syntax import HeadOutward
 from pyropunct.models.trees import TreeBatch, join_surfaces
 from pyropunct.nets.trainer import Perplexity, Trainer, strange
 from pyropunct.punctuator import Punctuator
-from pyropunct.train.both_sides import STEPS, CommasOfThePage
 from pyropunct.train.optimisers import optimisers_of
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.vocabulary import Vocabulary
@@ -123,8 +122,6 @@ class Training(Trainer):
         self._settle(self._current)  # at the start, since not all sites of a foreign variant can be kept
         self._best: Sequence[dict[str, Tensor]] = ()
         self._checked = False
-        page_decides = self.story.one_sided is not None and self.recipe.economy_weight
-        self._commas = CommasOfThePage(self.train, self.vocabulary) if page_decides else None
 
     def _check_variants(self) -> None:
         """Reject variants that break the rules of the story, before spending time on them."""
@@ -214,10 +211,6 @@ class Training(Trainer):
             raise self._diverged(f"on dev, {error}") from error
         if not isfinite(perplexity):
             raise self._diverged(f"at its end, the perplexity of dev is {perplexity}")
-        if self._commas is not None:
-            for _ in range(STEPS):
-                self._settle(self._current)
-                self._commas.take_step(self._punctuator(self._current), self.recipe.economy_weight)
         return Perplexity(perplexity)
 
     def perplexity_of(self, model: Punctuator) -> float:
@@ -280,10 +273,7 @@ class Training(Trainer):
         """A copy of the model of the best epoch, or of the untrained one."""
         story = self._blank()
         settle_story(story, *(self._best or self._weights()))
-        model = self._punctuator(story.to(self.device))
-        if self._commas is not None:
-            self._commas.level(model)
-        return model
+        return self._punctuator(story.to(self.device))
 
     def _punctuator(self, story: Story) -> Punctuator:
         weights = [*learned_values(story).values(), *story.parameters()]
