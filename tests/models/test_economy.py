@@ -2,11 +2,12 @@
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 import torch
 from brute_force import descendants, total
-from problems import Case, Table, batch_of, evidence_of_trees, expected, inventory, story_case
+from problems import PAIRS, Case, Table, batch_of, evidence_of_trees, expected, inventory, story_case
 from torch import Tensor
 
 from pyropunct.inference.forest import forest_of
@@ -25,12 +26,16 @@ MARKS = pytest.mark.parametrize("marks", [BRACKETS, COMMAS, BOTH], ids=["bracket
 
 Functions = dict[str, str]
 
+SEPARATED = 1
+"""The relation of conjuncts."""
+
 
 def story_of(marks: Functions, direction: str, weight: float) -> Story:
     some = inventory()
     channel = SlidingWindow(3, direction)
     functions = tuple(marks.values())
-    return Story(some, Table(some), channel, marks=tuple(marks), functions=functions, economy_weight=weight)
+    options: Any = {"marks": tuple(marks), "functions": functions, "separated": [SEPARATED]}
+    return Story(some, Table(some), channel, economy_weight=weight, **options)
 
 
 @pytest.mark.parametrize(
@@ -79,8 +84,8 @@ def n_of(marks: Functions, case: Case, choices: Sequence[int], balanced: bool = 
     names, lone = list(marks), lone_slots(marks, case.surface)
     spans = [sorted(descendants(case.heads, word)) for word in range(1, len(case.heads) + 1)]
     total = 0.0
-    for span, pairs, choice in zip(spans, case.pairs, choices, strict=True):
-        sides = [[names[t] for t in side] for side in pairs[choice]]
+    for span, relation, choice in zip(spans, case.relations, choices, strict=True):
+        sides = [[names[t] for t in side] for side in PAIRS[relation][choice]]
         paired, *alone = facing(*sides)
         inside = [(mark, sides[0][:place]) for place, mark in enumerate(sides[0])]
         inside += [(mark, sides[1][place + 1 :]) for place, mark in enumerate(sides[1])]
@@ -91,7 +96,8 @@ def n_of(marks: Functions, case: Case, choices: Sequence[int], balanced: bool = 
             larger = [one for one in spans if len(one) > len(span) and one[edge] == span[edge]]
             for mark in others:
                 total += len(larger) * (5 if marks[mark] == FINAL else 1)
-                total += {DELIMITING: 3, FINAL: 1}.get(marks[mark], 5)
+                single = 1 if relation == SEPARATED else 1.5
+                total += {DELIMITING: single, FINAL: 1}.get(marks[mark], 5)
             total += balanced * 30 * (is_unmatched and slot not in lone)
     return total
 

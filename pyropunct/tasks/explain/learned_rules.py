@@ -84,7 +84,7 @@ def learned_rules(
         None if intervals is None else level,
         None if sentences is None else len(sentences),
         shown,
-        model.recipe.page_decides,
+        model.recipe.completes,
     )
 
 

@@ -1,3 +1,6 @@
+from collections.abc import Callable
+from dataclasses import replace
+
 import numpy as np
 import pyro
 import pytest
@@ -9,6 +12,7 @@ from pyro.infer.autoguide import AutoDelta
 from pyro.nn.module import pyro_method
 from torch import Tensor
 
+from pyropunct.inference.given import OPENS
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.pyro.collapse import collapse_trees
 from pyropunct.inference.views import Views, views_of
@@ -44,9 +48,17 @@ def treebank() -> tuple[TreeBatch, Tensor]:
     return tree_batch(heads, relations, **columns), padded(surface)
 
 
-def attach_of(*families: str, least: int = 1) -> LogLinearAttach:
+def with_clauses() -> tuple[TreeBatch, Tensor]:
+    """The treebank with words behind which a clause begins."""
+    trees, surface = treebank()
+    return replace(trees, more={OPENS: torch.tensor([0, 0, 1, 0, 0, 0] * 2 + [1, 0, 0])}), surface
+
+
+def attach_of(
+    *families: str, least: int = 1, known: Callable[[], tuple[TreeBatch, Tensor]] = treebank
+) -> LogLinearAttach:
     attach = LogLinearAttach(Inventory(4, PAIRS, 0), MARKS, families, prior_scale=0.7, least=least)
-    attach.learn([seen(*treebank())])
+    attach.learn([seen(*known())])
     return attach
 
 
@@ -61,12 +73,39 @@ def features(attach: LogLinearAttach, trees: TreeBatch, surface: Tensor) -> Tens
 Feature = tuple[object, ...]
 
 
+def templates_of(family: str) -> list[Template]:
+    """The templates of a family, and those of completed pairs."""
+    own = FAMILIES[family]
+    return [*own, *(template._replace(completed=True) for template in own if template.is_of_place)]
+
+
+def is_asked(template: Template, trees: TreeBatch, node: int) -> bool:
+    """Whether a template has contexts at a node: those of place look at completed pairs where a side is
+    not seen.
+    """
+    forest, opens = trees.forest, trees.more[OPENS].tolist()
+    tree = int(forest.tree[node])
+    left, right = (
+        int(slots[node]) - forest.slots(tree).start for slots in (forest.left_slot, forest.right_slot)
+    )
+    unseen = {
+        "left": left == 0 or opens[forest.nodes(tree).start + left - 1] == 1,
+        "right": right == len(forest.nodes(tree)),
+    }
+    sides = {PairPart.LEFT: ["left"], PairPart.ANY_LEFT: ["left"]}
+    sides |= {PairPart.RIGHT: ["right"], PairPart.ANY_RIGHT: ["right"]}
+    hidden = any(unseen[side] for side in sides.get(template.part, ["left", "right"]))
+    return not template.is_of_place or hidden == template.completed
+
+
 def contexts(templates: list[Template], trees: TreeBatch, surface: Tensor) -> list[list[Feature]]:
     """The contexts of each node: the template's number, for some kinds the relation, and the attributes."""
     attributes = attributes_of(trees, surface)
     found: list[list[Feature]] = [[] for _ in trees.relation]
     for number, template in enumerate(templates):
         for node, relation in enumerate(trees.relation.tolist()):
+            if not is_asked(template, trees, node):
+                continue
             values: list[list[int]] = [[]]
             for name in template.attributes:
                 if name in SEVERAL:
@@ -99,11 +138,14 @@ def expected_features(
     """How often each pair at each node has each feature, by the definition."""
     rows = []
     for relation, some in zip(trees.relation.tolist(), contexts(templates, trees, surface), strict=True):
-        for left, right in PAIRS[relation]:
+        for pair in PAIRS[relation]:
             row: dict[Feature, int] = {}
             for context in some:
                 if context in known:
-                    feature = (context, value_of(templates[int(str(context[0]))].part, left, right))
+                    template = templates[int(str(context[0]))]
+                    both = ((1,), (1,)) in PAIRS[relation] and pair in (((1,), ()), ((), (1,)))
+                    looked_at = ((1,), (1,)) if template.completed and both else pair
+                    feature = (context, value_of(template.part, *looked_at))
                     row[feature] = row.get(feature, 0) + 1
             rows.append(row)
     return rows
@@ -127,12 +169,12 @@ def counts_of(templates: list[Template], trees: TreeBatch, surface: Tensor) -> d
 @FAMILY
 @pytest.mark.parametrize("least", [1, 2])
 def test_features_of_a_family(family: str, least: int) -> None:
-    attach, (trees, surface) = attach_of(family, least=least), treebank()
-    counts = counts_of(FAMILIES[family], trees, surface)
+    attach, (trees, surface) = attach_of(family, least=least, known=with_clauses), with_clauses()
+    counts = counts_of(templates_of(family), trees, surface)
     known = {context for context, count in counts.items() if count >= least}
     assert 0 < len(known) <= len(counts)
     assert len(attach.keys) == len(known)
-    rows = expected_features(FAMILIES[family], trees, surface, known)
+    rows = expected_features(templates_of(family), trees, surface, known)
     vectors = features(attach, trees, surface)
     assert torch.equal(vectors @ vectors.T, products(rows))
 
@@ -140,13 +182,14 @@ def test_features_of_a_family(family: str, least: int) -> None:
 @FAMILY
 def test_features_of_trees_never_seen(family: str) -> None:
     """Only contexts seen in training have weights."""
-    attach, seen = attach_of(family), treebank()
+    attach, seen = attach_of(family, known=with_clauses), with_clauses()
     trees = tree_batch(
         [[0, 1, 2], [3, 3, 0]], [0, 1, 2, 2, 0, 1], tag=[0, 7, 1, 2, 2, 1], form=[0, 1, 9, 2, 1, 0]
     )
+    trees = replace(trees, more={OPENS: torch.tensor([0, 1, 0, 0, 1, 0])})
     surface = padded([(0,), (1,), (2, 1), (), (0,), (1,), (1, 3), ()])
-    known = set(counts_of(FAMILIES[family], *seen))
-    rows = expected_features(FAMILIES[family], trees, surface, known)
+    known = set(counts_of(templates_of(family), *seen))
+    rows = expected_features(templates_of(family), trees, surface, known)
     vectors = features(attach, trees, surface)
     assert torch.equal(vectors @ vectors.T, products(rows))
 
