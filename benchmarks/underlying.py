@@ -2,39 +2,77 @@
 
     python benchmarks/underlying.py MODEL FILE.conllu [--relation advcl]
 
-Prints, of constituents with a comma in T' towards their head, how many have one on the other side too. Of
-those "before" their head it is the left one, of those "behind" it the right one. At the edge of a sentence
-no page shows it, and T' decides; in the middle the page shows it, unless a clause begins there (an "opener",
-such as "and", stands before it). "As in the middle" is what the shares of relations in the middle say about
-the edge: an honest T' is near it. Then: clauses of a relation, behind their head and a delimiting mark, that
-``rephrase --move RELATION:first`` moves, and those that get such a mark behind them; constituents that sprout
-a bracket or quotation mark, and those with its partner; constituents that sprout a final mark, and those that
-are sentences; marks that T' has more often than the page.
+A constituent before its head with a comma on its right may have one on its left; behind its head, the sides
+are swapped. In the middle of a sentence the page shows this other comma. At its edge, or behind a word that
+opens a clause, T' decides. Prints, of constituents with a comma in T' towards their head:
+
+- pairs: at the edge, of relations that the page shows with both commas (.8 or more of 4 or more in the
+  middle), how many have both in T'
+- distance: the mean distance between the shares with both at the edge and on the page, over relations
+- conjuncts: at the edge, how many have both (few should: their commas separate)
+- openers: behind a word that opens a clause, how many have both
+
+Then: clauses of a relation, behind their head and a delimiting mark, that ``rephrase --move RELATION:first``
+moves, and those that get such a mark behind them; constituents that sprout a bracket or quotation mark, and
+those with its partner; constituents that sprout a final mark, and those that are sentences; marks that T' has
+more often than the page.
 """
 
 import argparse
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from pyropunct import Punctuator
 from pyropunct.cli.loading import TreebankUse
+from pyropunct.fitted.stories import SEPARATED
 from pyropunct.models.symmetry import PAIRED, unmatched
 from pyropunct.tasks import FIRST
 from pyropunct.tasks.rephrase.rephrasing import Rephraser
 from pyropunct.tasks.rephrase.underlying_tree import UnderlyingTree
 from pyropunct.text.marks import COMMAS, SPECIAL, display
-from pyropunct.train.both_sides import constituents
 from pyropunct.treebank.functions import DELIMITING, FINAL
-from pyropunct.treebank.sentence import part_of
+from pyropunct.treebank.sentence import Sentence, part_of
+from pyropunct.treebank.tree import base, opens_clause
 
-COMMA_COLUMNS = tuple(
-    f"{side}: {place}"
-    for side in ("before", "behind")
-    for place in ("edge", "middle", "opener", "as in the middle")
-    if (side, place) != ("behind", "opener")
-)
+COMMA_COLUMNS = ("pairs", "distance", "conjuncts", "openers")
 OTHER_COLUMNS = ("moved", "brackets, quotation marks", "final marks")
+
+SEEN, MOSTLY = 4, 0.8
+"""The page shows what a relation does in so many places; it has pairs if this share of them has both."""
+
+
+class Constituent(NamedTuple):
+    """A constituent of a sentence, but not the root.
+
+    :ivar before: whether it is before its head.
+    :ivar near: the slot on the side of the head; ``far`` is the one on the other side.
+    :ivar place: where its far side is: at the "edge" of the sentence; behind an "opener", where a clause
+        begins; where the page has an "other mark"; or in the "middle", where the page shows a comma.
+    """
+
+    word: int
+    before: bool
+    near: int
+    far: int
+    place: str
+
+
+def constituents(sentence: Sentence) -> Iterator[Constituent]:
+    """The constituents of a sentence that are on one side of their head."""
+    tree, opens = sentence.tree, [False, *opens_clause(sentence.tree)]
+    for word, ((first, last), head) in enumerate(zip(tree.spans, tree.heads, strict=True), 1):
+        before = last < head
+        if before or 0 < head < first:
+            near, far = (last, first - 1) if before else (first - 1, last)
+            if far in (0, len(tree)):
+                place = "edge"
+            elif not COMMAS.issuperset(sentence.surface[far]):
+                place = "other mark"
+            else:
+                place = "opener" if before and opens[far] else "middle"
+            yield Constituent(word, before, near, far, place)
 
 
 class Counts:
@@ -46,7 +84,7 @@ class Counts:
         self._final = {mark for mark, name in function.items() if name == FINAL}
         self.rephraser, self._relation = Rephraser(model, regenerate=True), relation
         self.seen, self.kept, self.erased = Counter[str](), Counter[str](), Counter[str]()
-        self.commas = Counter[tuple[str, str, str, bool]]()
+        self.commas = Counter[tuple[str, str, bool, bool]]()
 
     def add(self, tree: UnderlyingTree) -> None:
         """Count a sentence."""
@@ -73,43 +111,49 @@ class Counts:
         return len(slot) == 1 and slot[0] in self._delimiting
 
     def _add_commas(self, tree: UnderlyingTree) -> None:
-        """Count the constituents with a comma towards their head."""
-        for word, before, _, _, place in constituents(tree.sentence):
+        """Count the constituents with a comma towards their head, on the page and in T'."""
+        sentence = tree.sentence
+        for word, before, near, far, place in constituents(sentence):
             left, right = tree.punctemes[word - 1]
-            near_marks, far_marks = (right, left) if before else (left, right)
-            if COMMAS.isdisjoint(near_marks) or place == "other mark":
-                continue
-            relation = tree.sentence.tree.relations[word - 1].split(":")[0]
-            self.commas[
-                "before" if before else "behind", place, relation, not COMMAS.isdisjoint(far_marks)
-            ] += 1
+            inner, outer = (right, left) if before else (left, right)
+            relation, page = sentence.tree.relations[word - 1], sentence.surface
+            if place in ("edge", "opener") and not COMMAS.isdisjoint(inner):
+                self.commas[place, relation, before, not COMMAS.isdisjoint(outer)] += 1
+            if place == "middle" and len(page[near]) == 1 and COMMAS.issuperset(page[near]):
+                self.commas["page", relation, before, bool(page[far])] += 1
 
-    def commas_both(self, side: str, place: str) -> str:
-        """How many of the constituents of a side and a place have both commas."""
-        if place == "as in the middle":
-            return f"{self._expected(side):.2f}"
-        both, one = (self._count(side, place, kind) for kind in (True, False))
-        return f"{both:,} of {both + one:,}" + (f" ({both / (both + one):.2f})" if both + one else "")
+    def both(self, place: str, of: Callable[[str, bool], bool] = lambda relation, before: True) -> str:
+        """How many of the constituents at a place have both commas."""
+        found = Counter[bool]()
+        for (where, relation, before, kind), count in self.commas.items():
+            if where == place and of(relation, before):
+                found[kind] += count
+        return f"{found[True]:,} of {found.total():,} ({found[True] / max(1, found.total()):.2f})"
 
-    def _count(self, side: str, place: str, both: bool, relation: str | None = None) -> int:
-        return sum(
-            count
-            for (*where, found, kind), count in self.commas.items()
-            if where == [side, place] and kind == both and relation in (None, found)
-        )
+    def share(self, place: str, relation: str, before: bool) -> tuple[float, int]:
+        """The share of a relation and side with both commas at a place, and their number."""
+        both, one = (self.commas[place, relation, before, kind] for kind in (True, False))
+        return both / max(1, both + one), both + one
 
-    def _expected(self, side: str) -> float:
-        """The share at the edge, if relations were as in the middle (the mean counts as one more)."""
-        both, one = (self._count(side, "middle", kind) for kind in (True, False))
-        of_all, edges, total = both / max(1, both + one), 0, 0.0
-        for relation in {found for (its, place, found, _) in self.commas if (its, place) == (side, "edge")}:
-            edge, middle = (
-                [self._count(side, place, kind, relation) for kind in (True, False)]
-                for place in ("edge", "middle")
-            )
-            edges += sum(edge)
-            total += sum(edge) * (middle[0] + of_all) / (sum(middle) + 1)
-        return total / max(1, edges)
+    def has_pairs(self, relation: str, before: bool) -> bool:
+        """Whether the page shows a relation, not of conjuncts, with both commas."""
+        share, seen = self.share("page", relation, before)
+        return base(relation) not in SEPARATED and seen >= SEEN and share >= MOSTLY
+
+    def distance(self) -> str:
+        """The mean distance between T' at edges and the page."""
+        total, weight = 0.0, 0
+        for relation, before in {what[1:3] for what in self.commas if what[0] == "edge"}:
+            of_page, seen = self.share("page", relation, before)
+            of_edge, edges = self.share("edge", relation, before)
+            if base(relation) not in SEPARATED and seen >= SEEN:
+                total, weight = total + edges * abs(of_edge - of_page), weight + edges
+        return f"{total / max(1, weight):.2f} of {weight:,}"
+
+    def comma_cells(self) -> list[str]:
+        """The cells of `COMMA_COLUMNS`."""
+        conjuncts = self.both("edge", lambda relation, before: base(relation) in SEPARATED)
+        return [self.both("edge", self.has_pairs), self.distance(), conjuncts, self.both("opener")]
 
     def _moves(self, tree: UnderlyingTree) -> Iterator[tuple[UnderlyingTree, int]]:
         """Trees with a clause of the root moved to the front, and its number of words."""
@@ -134,9 +178,8 @@ def main() -> None:
         counts.add(tree)
     columns = (*COMMA_COLUMNS, *OTHER_COLUMNS)
     print(f"| treebank | {' | '.join(columns)} |\n|---{'|---' * len(columns)}|")
-    commas = [counts.commas_both(*column.split(": ")) for column in COMMA_COLUMNS]
     others = [f"{counts.kept[name]:,} of {counts.seen[name]:,}" for name in OTHER_COLUMNS]
-    print(f"| {options.file.stem} | {' | '.join([*commas, *others])} |")
+    print(f"| {options.file.stem} | {' | '.join([*counts.comma_cells(), *others])} |")
     erased = ", ".join(f"{display(mark)} {count:,}" for mark, count in counts.erased.most_common())
     print(f"erased: {erased}")
 

@@ -127,7 +127,7 @@ def test_objective_against_brute_force(marks: Functions, direction: str, settled
 @MARKS
 def test_the_best_economical_tree(marks: Functions) -> None:
     """With a large kappa the T' with the smallest n(T') that explains the surface."""
-    story = story_of(marks, "left", 4.0).eval()
+    story = story_of(marks, "left", 40.0).eval()
     cases = [story_case(story, heads, 6) for heads in SHAPES]
     told = infer_trees(story, 0)(*batch_of(cases), regularised=True)
     choices = told.choices.tolist()
