@@ -22,57 +22,26 @@ import argparse
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 from pyropunct import Punctuator
 from pyropunct.cli.loading import TreebankUse
 from pyropunct.fitted.stories import SEPARATED
 from pyropunct.models.symmetry import PAIRED, unmatched
 from pyropunct.tasks import FIRST
+from pyropunct.tasks.explain.edges import BEGINNING, END, MIDDLE, OPENER, SEEN, constituents
 from pyropunct.tasks.rephrase.rephrasing import Rephraser
 from pyropunct.tasks.rephrase.underlying_tree import UnderlyingTree
 from pyropunct.text.marks import COMMAS, SPECIAL, display
 from pyropunct.treebank.functions import DELIMITING, FINAL
-from pyropunct.treebank.sentence import Sentence, part_of
-from pyropunct.treebank.tree import base, opens_clause
+from pyropunct.treebank.sentence import part_of
+from pyropunct.treebank.tree import base
 
+EDGES, EDGE, PAGE = (BEGINNING, END), "edge", "page"
 COMMA_COLUMNS = ("pairs", "distance", "conjuncts", "openers")
 OTHER_COLUMNS = ("moved", "brackets, quotation marks", "final marks")
 
-SEEN, MOSTLY = 4, 0.8
-"""The page shows what a relation does in so many places; it has pairs if this share of them has both."""
-
-
-class Constituent(NamedTuple):
-    """A constituent of a sentence, but not the root.
-
-    :ivar before: whether it is before its head.
-    :ivar near: the slot on the side of the head; ``far`` is the one on the other side.
-    :ivar place: where its far side is: at the "edge" of the sentence; behind an "opener", where a clause
-        begins; where the page has an "other mark"; or in the "middle", where the page shows a comma.
-    """
-
-    word: int
-    before: bool
-    near: int
-    far: int
-    place: str
-
-
-def constituents(sentence: Sentence) -> Iterator[Constituent]:
-    """The constituents of a sentence that are on one side of their head."""
-    tree, opens = sentence.tree, [False, *opens_clause(sentence.tree)]
-    for word, ((first, last), head) in enumerate(zip(tree.spans, tree.heads, strict=True), 1):
-        before = last < head
-        if before or 0 < head < first:
-            near, far = (last, first - 1) if before else (first - 1, last)
-            if far in (0, len(tree)):
-                place = "edge"
-            elif not COMMAS.issuperset(sentence.surface[far]):
-                place = "other mark"
-            else:
-                place = "opener" if before and opens[far] else "middle"
-            yield Constituent(word, before, near, far, place)
+MOSTLY = 0.8
+"""The page shows a relation with pairs if this share of its constituents in the middle has both commas."""
 
 
 class Counts:
@@ -117,10 +86,12 @@ class Counts:
             left, right = tree.punctemes[word - 1]
             inner, outer = (right, left) if before else (left, right)
             relation, page = sentence.tree.relations[word - 1], sentence.surface
-            if place in ("edge", "opener") and not COMMAS.isdisjoint(inner):
-                self.commas[place, relation, before, not COMMAS.isdisjoint(outer)] += 1
-            if place == "middle" and len(page[near]) == 1 and COMMAS.issuperset(page[near]):
-                self.commas["page", relation, before, bool(page[far])] += 1
+            if place in (*EDGES, OPENER) and not COMMAS.isdisjoint(inner):
+                self.commas[
+                    EDGE if place in EDGES else place, relation, before, not COMMAS.isdisjoint(outer)
+                ] += 1
+            if place == MIDDLE and len(page[near]) == 1 and COMMAS.issuperset(page[near]):
+                self.commas[PAGE, relation, before, bool(page[far])] += 1
 
     def both(self, place: str, of: Callable[[str, bool], bool] = lambda relation, before: True) -> str:
         """How many of the constituents at a place have both commas."""
@@ -137,23 +108,23 @@ class Counts:
 
     def has_pairs(self, relation: str, before: bool) -> bool:
         """Whether the page shows a relation, not of conjuncts, with both commas."""
-        share, seen = self.share("page", relation, before)
+        share, seen = self.share(PAGE, relation, before)
         return base(relation) not in SEPARATED and seen >= SEEN and share >= MOSTLY
 
     def distance(self) -> str:
         """The mean distance between T' at edges and the page."""
         total, weight = 0.0, 0
-        for relation, before in {what[1:3] for what in self.commas if what[0] == "edge"}:
-            of_page, seen = self.share("page", relation, before)
-            of_edge, edges = self.share("edge", relation, before)
+        for relation, before in {what[1:3] for what in self.commas if what[0] == EDGE}:
+            of_page, seen = self.share(PAGE, relation, before)
+            of_edge, edges = self.share(EDGE, relation, before)
             if base(relation) not in SEPARATED and seen >= SEEN:
                 total, weight = total + edges * abs(of_edge - of_page), weight + edges
         return f"{total / max(1, weight):.2f} of {weight:,}"
 
     def comma_cells(self) -> list[str]:
         """The cells of `COMMA_COLUMNS`."""
-        conjuncts = self.both("edge", lambda relation, before: base(relation) in SEPARATED)
-        return [self.both("edge", self.has_pairs), self.distance(), conjuncts, self.both("opener")]
+        conjuncts = self.both(EDGE, lambda relation, before: base(relation) in SEPARATED)
+        return [self.both(EDGE, self.has_pairs), self.distance(), conjuncts, self.both(OPENER)]
 
     def _moves(self, tree: UnderlyingTree) -> Iterator[tuple[UnderlyingTree, int]]:
         """Trees with a clause of the root moved to the front, and its number of words."""

@@ -14,7 +14,8 @@ from pyropunct.text.marks import display, displayed_string
 
 LEGEND = """\
 underlying   two neighbouring underlying marks, a and b; ^ is the beginning of
-             the sentence, abbr. the dot of an abbreviation, UNK a rare mark
+             the sentence, ⟨ that of a clause behind "and" or "because", abbr. the
+             dot of an abbreviation, UNK a rare mark
 count        how often the pair is expected in FILE
 a b          the probability that both are kept
 b            that a is absorbed;  a  that b is absorbed;  b a  that they change
@@ -31,9 +32,9 @@ ERASED = """\
 †            a or b is absorbed more often than it stands in FILE: the model
              invents it, believe nothing of this row"""
 
-ASSUMED = """\
-‡            no page shows a comma at the beginning of a sentence: only the prior
-             says how often it is there, as the model has page_decides=false"""
+HARDLY_SHOWN = """\
+‡            the page of FILE hardly shows it: most constituents that may have
+             this comma have relations seldom seen in the middle of sentences"""
 
 NOT_COUNTED = """\
 Without FILE it is not known which pairs occur.  A pair that never does has the
@@ -86,8 +87,8 @@ def _pairs(learned: LearnedRules, shown: Sequence[LearnedPair]) -> Table[Any]:
     if learned.disagreeing:
         counted.append(f"! {disagreement(learned.disagreeing)}.\n{NEAR_PRIOR}")
     erased = [ERASED] if any(not learned.erased.isdisjoint(pair.before) for pair in shown) else []
-    assumed = [ASSUMED] if any(map(learned.is_assumed, shown)) else []
-    notes = [LEGEND, *erased, *assumed, NUNBERG_LEGEND if learned.nunberg else NOT_ENGLISH, *counted]
+    doubtful = [HARDLY_SHOWN] if any(pair.before in learned.hardly_shown for pair in shown) else []
+    notes = [LEGEND, *erased, *doubtful, NUNBERG_LEGEND if learned.nunberg else NOT_ENGLISH, *counted]
     nunberg = {"Nunberg": None, "rank": _rank} if learned.nunberg else {}
     columns = {"underlying": None, "count": 1, **nunberg, **dict.fromkeys(OUTCOMES, _probability)}
     rows = []
@@ -97,7 +98,7 @@ def _pairs(learned: LearnedRules, shown: Sequence[LearnedPair]) -> Table[Any]:
         outcomes = [(pair, outcome) for outcome in pair.outcomes]
         none = [None] * (len(OUTCOMES) - len(outcomes))
         note = "" if learned.erased.isdisjoint(pair.before) else " †"
-        note += " ‡" if learned.is_assumed(pair) else ""
+        note += " ‡" if pair.before in learned.hardly_shown else ""
         rows.append((f"{displayed_string(pair.before)}{note}", pair.count, *compared, *outcomes, *none))
     return cells_table("Learned edits of a b", columns, rows, notes)
 

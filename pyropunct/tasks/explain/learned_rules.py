@@ -18,6 +18,7 @@ from pyropunct.fitted.fitted_story import FittedStory, merged_edits
 from pyropunct.inference.machines.products import EDITS, TokenEdit
 from pyropunct.models.learned import learned_scales, learned_values, other_values
 from pyropunct.tasks import Advance, RuleSettings
+from pyropunct.tasks.explain.edges import hardly_shown
 from pyropunct.tasks.explain.nunberg import MARKS, NunbergRule, nunberg_rules
 from pyropunct.tasks.explain.rule_pairs import LearnedPair, LearnedRules, PairOutcome
 from pyropunct.tasks.explain.tallies import central_interval
@@ -84,7 +85,7 @@ def learned_rules(
         None if intervals is None else level,
         None if sentences is None else len(sentences),
         shown,
-        model.recipe.completes,
+        hardly_shown(sentences or (), model.vocabulary),
     )
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from pyropunct.tasks import RuleSettings
 from pyropunct.tasks.explain.nunberg import EQUAL_STRENGTH, NunbergRule
-from pyropunct.text.marks import CLAUSE, COMMAS, START, display
+from pyropunct.text.marks import CLAUSE, display
 
 OCCURRING = 0.5
 """The least underlying count of a pair that is said to occur: rounded, it is one."""
@@ -127,7 +127,8 @@ class LearnedRules:
     :ivar pairs: every two tokens that can be neighbours; the most frequent first, if they are counted.
     :ivar unlearned: Nunberg's rules with a mark that the model lacks; not in `recall`.
     :ivar shown: how often each mark stands on the page, if sentences are counted.
-    :ivar page_decides: whether the page taught the model how often constituents have commas on both sides.
+    :ivar hardly_shown: the pairs that the page of the sentences hardly supports: see
+        `pyropunct.tasks.explain.edges.hardly_shown`.
     """
 
     pairs: tuple[LearnedPair, ...]
@@ -138,11 +139,7 @@ class LearnedRules:
     level: float | None = None
     sentences: int | None = None
     shown: Mapping[str, int] = field(default_factory=dict)
-    page_decides: bool = False
-
-    def is_assumed(self, pair: LearnedPair) -> bool:
-        """Whether only the prior says how often the pair occurs, as no page shows its comma."""
-        return not self.page_decides and pair.before[0] == START and pair.before[1] in COMMAS
+    hardly_shown: frozenset[tuple[str, str]] = frozenset()
 
     @cached_property
     def erased(self) -> frozenset[str]:
@@ -233,7 +230,7 @@ class LearnedRules:
                     "listed": pair.listed if self.nunberg else None,
                     "rule": None if pair.rule is None else _plain(pair.rule),
                     **{name: getattr(pair, name) for name in ("rank", "count", "occurs")},
-                    "assumed": self.is_assumed(pair),
+                    "hardly_shown": pair.before in self.hardly_shown,
                     "outcomes": [
                         {**_plain(outcome), "share": pair.share(outcome)} for outcome in pair.outcomes
                     ],

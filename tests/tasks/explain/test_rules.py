@@ -70,14 +70,6 @@ def test_marks_that_hardly_reach_the_page() -> None:
         assert LearnedRules((absorbed, twice, opener), shown=shown).erased == erased
 
 
-def test_a_comma_that_no_page_shows() -> None:
-    """Only the prior says how often it begins a sentence, unless the page decides."""
-    initial = LearnedPair((START, ","), (PairOutcome((START,), 0.9), PairOutcome((START, ","), 0.1)))
-    inner = LearnedPair((",", "."), (PairOutcome((".",), 0.9), PairOutcome((",", "."), 0.1)))
-    assert [LearnedRules((initial, inner)).is_assumed(pair) for pair in (initial, inner)] == [True, False]
-    assert not LearnedRules((initial,), page_decides=True).is_assumed(initial)
-
-
 # Both directions
 
 
