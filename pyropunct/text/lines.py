@@ -238,7 +238,7 @@ def decoded(line: bytes, name: str, number: int, offset: int) -> str:
     if _is_piece(line):
         raise TreebankError(name, "the line is longer than a megabyte (is this text?)", number)
     try:
-        text = line.decode().removeprefix("\ufeff" if number == 1 else "")
+        text = line.decode().removeprefix("" if offset else "\ufeff")
     except UnicodeDecodeError as error:
         place = f"byte {offset + error.start} is 0x{line[error.start]:02x}"
         problem = f"{place}, which is not UTF-8 (save the file as UTF-8)"
