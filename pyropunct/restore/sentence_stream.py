@@ -60,8 +60,8 @@ LINES_AT_ONCE = 32
 """The most lines that the reader looks at together."""
 
 LONGEST_PIECE = LONGEST_LINE // 4
-"""The most bytes of a line of running text that are read together, except for a word that begins before; longer
-words are cut."""
+"""The most bytes of a line of running text that are read together, except for a word that begins before.
+Longer words are cut."""
 
 _SPACE = re.compile(rb"[ \t\n]")
 
