@@ -1,7 +1,9 @@
 """JSON of recognisers: strings are rewritten, all else stays."""
 
 import json
+import re
 from collections.abc import Sequence
+from contextlib import nullcontext
 
 import pytest
 
@@ -55,6 +57,64 @@ def test_silence() -> None:
     new = rewritten(text % 0.8, {f"no{4 * PAUSE} he": f"No.{4 * PAUSE} He"})
     assert new == text.replace("no he", "No. He").replace('"no"', '"No."').replace('"he"', '"He"') % 0.8
     assert rewritten(text % 0.5, {"no he": "no he"}) == text % 0.5
+
+
+@pytest.mark.parametrize("space", ["", " "])
+@pytest.mark.parametrize(
+    ("mark", "heard", "new", "words"),
+    [
+        (",", "however,@ we@ went", "However,@ we@ — went?!", ["However", ",", "we —", "went?!"]),
+        ("-", "however -@ we@ went", "However. -@ (We –@ went)", ["However.", "-", "(We –", "went)"]),
+        ("-", "however -@ we@ went", "However @-@ we@ “went”", ["However", "-", "we", "“went”"]),
+    ],
+)
+def test_marks_of_their_own_beside_silence(
+    space: str, mark: str, heard: str, new: str, words: list[str]
+) -> None:
+    """They and the white space stay, and new marks are inserted."""
+    times = [("however", 0, 0.4), (mark, 0.4, 0.5), ("we", 1.0, 1.2), ("went", 1.2, 1.5)]
+    entries = [{"word": space + word, "start": start, "end": end} for word, start, end in times]
+    pauses = iter([7 * PAUSE, PAUSE] * 2)
+    heard, new = (re.sub("@", lambda _: next(pauses), text) for text in (heard, new.replace(" @", " ")))
+    text = json.dumps({"words": entries}, ensure_ascii=False)
+    for entry, word in zip(entries, words, strict=True):
+        entry["word"] = space + word
+    assert json.loads(rewritten(text, {heard: new})) == {"words": entries}
+
+
+@pytest.mark.parametrize(("unit", "known"), [(1, True), (1e3, True), (1e7, True), (16e3, False), (0, False)])
+@pytest.mark.parametrize(
+    ("times", "told"),
+    [
+        ("start end", "%d"),
+        ("start_time end_time", '"%d"'),
+        ("startTime endTime", '"%ds"'),
+        ("offset duration", "%d"),
+    ],
+)
+def test_units_of_time(unit: float, known: bool, times: str, told: str) -> None:
+    """The length of words shows them."""
+    words = list[str]()
+    for word, start, end in (("so", 0, 0.4), ("we", 0.4, 0.8), ("went", 1.3, 1.5)):
+        numbers = (start, end - start if "duration" in times else end)
+        shown = (told.replace("%d", f"{number * unit:.4f}") for number in numbers)
+        stamps = ", ".join(f'"{name}": {time}' for name, time in zip(times.split(), shown, strict=True))
+        words.append(f'{{"word": "{word}", {stamps}}}')
+    text = f'{{"words": [{", ".join(words)}]}}'
+    with nullcontext() if known else pytest.warns(match="the unit of the times at words.word is unknown"):
+        heard = f"so{PAUSE} we{6 * PAUSE} went" if known else "so we went"
+        assert rewritten(text, {heard: heard}) == text
+
+
+@pytest.mark.parametrize("name", ["alternatives", "nBest"])
+def test_alternatives_are_restored_by_themselves(name: str) -> None:
+    """The first ones are running text; of a word with times, others stay."""
+    texts = [{name: [{"said": text} for text in texts]} for texts in (["a b", "c"], ["d", "e f"])]
+    new = rewritten(json.dumps(texts), {"a b d": "A b. D.", "c": "C.", "e f": "E, f!"}, f"{name}.said")
+    said = [[one["said"] for one in part[name]] for part in json.loads(new)]
+    assert said == [["A b.", "C."], ["D.", "E, f!"]]
+    words = [{"start": 0, "end": 1, **part} for part in texts]
+    assert '"c"' in rewritten(json.dumps(words), {"a b d": "A b. D."}, f"{name}.said")
 
 
 def test_vosk() -> None:
