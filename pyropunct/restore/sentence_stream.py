@@ -63,7 +63,7 @@ LONGEST_PIECE = LONGEST_LINE // 4
 """The most bytes of a line of running text that are read together, except for a word that begins before.
 Longer words are cut."""
 
-_SPACE = re.compile(rb"[ \t\n]")
+_SPACES = b" ", b"\t", b"\n"
 
 
 def read_items(
@@ -119,14 +119,14 @@ def cut_between_words(lines: Iterable[bytes]) -> Iterator[bytes]:
     for line in lines:
         new = len(rest)
         rest += line
-        if len(rest) > LONGEST_PIECE and not _SPACE.search(rest, new, LONGEST_PIECE):
+        if len(rest) > LONGEST_PIECE and all(rest.find(one, new, LONGEST_PIECE) < 0 for one in _SPACES):
             cut = LONGEST_PIECE
             while cut > LONGEST_PIECE - 3 and rest[cut] & 0xC0 == 0x80:  # inside of a character
                 cut -= 1
             yield bytes(rest[:cut])
             del rest[:cut]
             new = 0
-        if cut := max(rest.rfind(space, new) for space in (b" ", b"\t", b"\n")) + 1:
+        if cut := max(rest.rfind(one, new) for one in _SPACES) + 1:
             yield bytes(rest[:cut])
             del rest[:cut]
     if rest:
