@@ -12,7 +12,7 @@ import warnings
 from bisect import bisect
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import chain, groupby
 from operator import itemgetter
 from statistics import median
 from typing import Any, NamedTuple
@@ -21,29 +21,44 @@ from pyropunct.errors import InputError
 from pyropunct.text.marks import LONGEST_PAUSE, PAUSE
 from pyropunct.text.passages import PARTED, UNALIGNED, Found, Passage, Reject, Rewrite, flaw
 
-RECOGNISED = (
-    "segments.text",
-    "segments.words.word",
-    "words.word",
-    "word_segments.word",
-    "result.word",
-    "alternatives.text",
-    "alternatives.result.word",
-    "text",
-)
-"""Where the files of Whisper, Vosk and programs around them have text; all that a list holds is searched."""
+SHAPES = {
+    "Whisper": ("segments.text", "segments.words.word", "words.word", "word_segments.word", "text"),
+    "whisper.cpp": ("transcription.text",),
+    "Vosk": ("result.word", "alternatives.text", "alternatives.result.word", "text"),
+    "Kaldi": ("words.w",),
+    "AssemblyAI": ("text", "words.text", "utterances.text", "utterances.words.text"),
+    "AWS": ("results.transcripts.transcript", "results.items.alternatives.content"),
+    "Azure": (
+        "combinedRecognizedPhrases.display",
+        "recognizedPhrases.nBest.display",
+        "recognizedPhrases.nBest.words.word",
+        "recognizedPhrases.nBest.displayWords.displayText",
+    ),
+    "Deepgram": (
+        "results.channels.alternatives.transcript",
+        "results.channels.alternatives.words.word",
+        "results.channels.alternatives.words.punctuated_word",
+    ),
+    "Google": ("results.alternatives.transcript", "results.alternatives.words.word"),
+    "Speechmatics": ("results.alternatives.content",),
+}
+"""Where recognisers have text: names on the way to it, with dots between them; lists need no name."""
 
 _STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*"')
 _SEPARATOR = re.compile(rf"{PARTED}\s*")
 
-_ALTERNATIVES = frozenset({"alternatives", "nBest"})
-"""Names of lists whose items stand for the same speech, the likeliest first."""
+_APART = frozenset({"alternatives", "nBest", "channels"})
+"""Names of lists whose items are restored by themselves: alternatives, the likeliest first, and channels."""
+
+_SPEAKERS = ("speaker", "speaker_label", "speakerTag")
+"""Names of speakers, who are strings or numbers."""
 
 _TIMES = (
     ("start", "end"),
     ("start_time", "end_time"),
     ("startTime", "endTime"),
     ("start", "duration"),
+    ("s", "e"),
     ("offset", "duration"),
     ("offsetInTicks", "durationInTicks"),
 )
@@ -54,6 +69,10 @@ _UNITS = (1.0, 1e3, 1e7)
 
 WORD_LENGTHS = 0.02, 5.0
 """The least and the greatest median length of a word in seconds."""
+
+
+MOST_SEEN = 10
+"""How many places of strings an error names."""
 
 
 class _Text(NamedTuple):
@@ -71,7 +90,7 @@ class _Text(NamedTuple):
 def rewrite_json(text: str, rewrite: Rewrite, reject: Reject, field: str | None = None) -> str:
     """JSON, one value or several, with strings rewritten.
 
-    :param field: the names on the way to the strings, with dots between them; by default all `RECOGNISED`.
+    :param field: the names on the way to the strings, with dots between them; by default all of `SHAPES`.
     :raises InputError: if it is no JSON, or has no string there.
     """
     places = [match.span() for match in _STRING.finditer(text)]
@@ -79,9 +98,11 @@ def rewrite_json(text: str, rewrite: Rewrite, reject: Reject, field: str | None 
     values = _values(_STRING.sub(_Numbers(), text), strings)
     breaks = [match.start() for match in re.finditer("\n", text)]
     passages = list[tuple[list[int], Passage]]()
+    wholes = dict[str, list[str]]()  # a text without speakers, and its parts by speakers
     found = dict[str, Found]()  # copies of a text are read once, with all pauses that one of them has
-    for path in RECOGNISED if field is None else (field,):
+    for path in dict.fromkeys(chain(*SHAPES.values())) if field is None else (field,):
         texts = [text for value in values for text in _at(value, path.split("."), strings, _Text())]
+        plains = list[str]()
         for part in _parts(_in_seconds(texts, strings, path), strings):
             numbers = [text.number for text in part]
             flaws = ((number, flaw(strings[number], PARTED + PAUSE)) for number in numbers)
@@ -93,12 +114,18 @@ def rewrite_json(text: str, rewrite: Rewrite, reject: Reject, field: str | None 
             if any(map(str.isalnum, passage.plain)):
                 passages.append((numbers, passage))
                 heard = Found(_heard(part, strings, passage.plain), bisect(breaks, places[numbers[0]][0]) + 1)
+                plains.append(passage.plain)
                 known = found.get(passage.plain, heard)
                 found[passage.plain] = max(known, heard, key=lambda one: one.text.count(PAUSE))
+        if len(plains) > 1:
+            wholes[" ".join(plains)] = plains
     if not passages:
-        names = ", ".join(RECOGNISED) if field is None else field
-        raise InputError(f"there is no text at {names}: name its place by --field, as in segments.text")
-    news = dict(zip(found, rewrite([*found.values()]), strict=True))
+        place = "known place of text" if field is None else f"text at {field}"
+        raise InputError(f"there is no {place}: {_seen(values)}")
+    asked = {plain: heard for plain, heard in found.items() if plain not in wholes}
+    news = dict(zip(asked, rewrite([*asked.values()]), strict=True))
+    for whole in sorted(wholes, key=len):  # whose parts are shorter
+        news[whole] = " ".join(news[plain] for plain in wholes[whole])
     anew = dict[int, str]()
     for numbers, passage in passages:
         new = passage.rewritten(news[passage.plain].replace(PAUSE, ""))
@@ -115,12 +142,31 @@ def rewrite_json(text: str, rewrite: Rewrite, reject: Reject, field: str | None 
     return "".join([*out, text[at:]])
 
 
+def _seen(values: list[Any]) -> str:
+    """Tells where the strings of JSON are, and how to choose some."""
+    seen, left = dict[str, None](), [("", value) for value in values]
+    while left and len(seen) < MOST_SEEN:
+        path, value = left.pop()
+        if isinstance(value, list):
+            left += [(path, item) for item in reversed(value)]
+        elif isinstance(value, dict):
+            left += [(f"{path}.{name}", item) for name, item in reversed(value.items())]
+        elif isinstance(value, str) and path:
+            seen[path[1:]] = None
+    return f"choose by --field from {', '.join(seen)}" if seen else "it has no named strings"
+
+
 def _parts(texts: Sequence[_Text], strings: Sequence[str]) -> Iterator[list[_Text]]:
-    """The texts of one speaker and one alternative, as they follow each other, without blank ones."""
+    """The texts of one speaker and one alternative, as they follow each other, without blank ones.
+
+    A lone mark belongs to the word before it.
+    """
     alternatives = dict[int, list[_Text]]()
     for text in texts:
-        if strings[text.number].strip():
-            alternatives.setdefault(text.alternative, []).append(text)
+        if string := strings[text.number].strip():
+            before = alternatives.setdefault(text.alternative, [])
+            is_word = not before or any(map(str.isalnum, string))
+            before.append(text if is_word else text._replace(speaker=before[-1].speaker))
     for alternative in alternatives.values():
         for _, part in groupby(alternative, key=lambda text: text.speaker):
             yield list(part)
@@ -204,12 +250,13 @@ def _at(value: Any, path: list[str], strings: list[str], text: _Text) -> Iterato
             if not isinstance(item, list):
                 yield from _at(item, path, strings, text)
     elif isinstance(value, dict) and path:
-        speaker = value.get("speaker")
-        if isinstance(speaker, str):
-            text = text._replace(speaker=strings[int(speaker)])
+        for speaker in map(value.get, _SPEAKERS):
+            if isinstance(speaker, str | float):
+                name = strings[int(speaker)] if isinstance(speaker, str) else str(speaker)
+                text = text._replace(speaker=name)
         text = text._replace(times=_times(value, strings) or text.times)
         below = value.get(path[0])
-        if path[0] in _ALTERNATIVES and isinstance(below, list):
+        if path[0] in _APART and isinstance(below, list):
             for other in below[1:] if text.times is None else ():
                 yield from _at(other, path[1:], strings, text._replace(alternative=id(other)))
             below = below[:1]

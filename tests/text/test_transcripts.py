@@ -4,13 +4,14 @@ import json
 import re
 from collections.abc import Sequence
 from contextlib import nullcontext
+from typing import Any
 
 import pytest
 
 from pyropunct.errors import InputError
 from pyropunct.text.marks import PAUSE
 from pyropunct.text.passages import Found
-from pyropunct.text.transcripts import rewrite_json
+from pyropunct.text.transcripts import SHAPES, rewrite_json
 
 WHISPER = """{"text": " so i said\\tno he went home",
  "segments": [{"id": 0, "start": 1.50, "text": " so i said\\tno he",
@@ -131,6 +132,61 @@ def test_speakers_have_their_own_text() -> None:
     assert [one["text"] for one in json.loads(new)["segments"]] == ["Hello!", "Hi", "there."]
 
 
+TALKS = {
+    "AssemblyAI": """{"text": "so, we went", "words": [
+        {"text": "so,", "start": 0, "end": 400, "speaker": "B"},
+        {"text": "we", "start": 400, "end": 700, "speaker": "A"}, {"text": "went", "speaker": "A"}],
+        "utterances": [{"speaker": "B", "text": "so,"}, {"speaker": "A", "text": "we went"}]}""",
+    "AWS": """{"results": {"transcripts": [{"transcript": "so, we went"}], "items": [
+        {"start_time": "0.0", "end_time": "0.4", "alternatives": [{"content": "so"}, {"content": "sew"}]},
+        {"alternatives": [{"content": ","}], "type": "punctuation"},
+        {"start_time": "0.4", "end_time": "0.7", "speaker_label": "s", "alternatives": [{"content": "we"}]},
+        {"speaker_label": "s", "alternatives": [{"content": "went"}]}]}}""",
+    "Azure": """{"combinedRecognizedPhrases": [{"display": "so, we went"}], "recognizedPhrases": [
+        {"nBest": [{"lexical": "x y", "display": "so, we", "words": [
+          {"word": "so,", "offsetInTicks": 0, "durationInTicks": 4e6},
+          {"word": "we", "offsetInTicks": 4e6, "durationInTicks": 3e6}]}]},
+        {"nBest": [{"display": "went", "displayWords": [], "words": [{"word": "went"}]}]}]}""",
+    "Deepgram": """{"results": {"channels": [{"alternatives": [{"transcript": "so, we went", "words": [
+        {"word": "so,", "punctuated_word": "so,", "start": 0, "end": 0.4, "speaker": 0},
+        {"word": "we", "punctuated_word": "we", "start": 0.4, "end": 0.7, "speaker": 1},
+        {"word": "went", "punctuated_word": "went", "start": 0.7, "end": 0.9, "speaker": 1}]}]}]}}""",
+    "Google": """{"results": [{"alternatives": [{"transcript": "so, we", "words": [
+          {"word": "so,", "startTime": "0s", "endTime": "0.4s"}, {"word": "we", "endTime": "0.7s"}]}]},
+        {"alternatives": [{"transcript": " went", "words": [{"word": "went", "speakerTag": 2}]}]}]}""",
+    "Kaldi": """{"words": [{"w": "so", "s": 0, "e": 0.4}, {"w": ",", "s": 0.4, "e": 0.4},
+        {"w": "we", "s": 0.4, "e": 0.7}, {"w": "went", "s": 0.7, "e": 0.9}]}""",
+    "Speechmatics": """{"results": [
+        {"start_time": 0, "end_time": 0.4, "alternatives": [{"content": "so"}]},
+        {"start_time": 0.4, "end_time": 0.4, "alternatives": [{"content": ","}], "type": "punctuation"},
+        {"start_time": 0.4, "end_time": 0.7, "alternatives": [{"content": "we"}]},
+        {"start_time": 0.7, "end_time": 0.9, "alternatives": [{"content": "went"}]}]}""",
+    "whisper.cpp": """{"transcription": [{"text": " so, we", "offsets": {"from": 0, "to": 700}},
+        {"text": " went", "offsets": {"from": 700, "to": 900}}], "result": {"language": "en"}}""",
+}
+
+
+def said(value: Any, path: Sequence[str]) -> list[str]:
+    """The strings at a path, of alternatives the first."""
+    if isinstance(value, list):
+        return [one for item in value for one in said(item, path)]
+    if isinstance(value, dict) and path:
+        below = value.get(path[0])
+        return said(below[:1] if below and path[0] in ("alternatives", "nBest") else below, path[1:])
+    return [value] if isinstance(value, str) and not path else []
+
+
+@pytest.mark.parametrize("shape", TALKS)
+def test_transcript_and_words_agree(shape: str) -> None:
+    new = rewrite_json(TALKS[shape], lambda texts: [f"{one.text.upper()}!" for one in texts], reject)
+    found = [" ".join(said(json.loads(new), path.split("."))) for path in SHAPES[shape]]
+    texts = {re.sub(r"\s+(,)?", lambda gap: gap[1] or " ", one.strip()) for one in found if one}
+    assert texts <= {"SO, WE WENT!", "SO,! WE WENT!", "SO, WE! WENT!"}
+    assert len(texts) == 1
+    for stays in re.findall('"(?:sew|x y|en)"', TALKS[shape]):
+        assert stays in new
+
+
 def test_a_path_names_other_places() -> None:
     text = '{"results": {"parts": [{"said": "a b", "text": "x"}, [{"said": "nested"}], {"said": "\\u00e9"}]}}'
     new = rewritten(text, {"a b é": "A b. É"}, "results.parts.said")
@@ -142,7 +198,8 @@ def test_a_path_names_other_places() -> None:
     [
         ("{", "is no JSON: Expecting property name"),
         (r'{"text": "\q"}', "is no JSON: Invalid"),
-        ('{"text": 5}', "there is no text at segments.text, "),
+        ('{"text": 5}', "there is no known place of text: it has no named strings"),
+        ('{"a": {"b": ["x", "y"]}, "c": "z"}', "no known place of text: choose by --field from a.b, c"),
         ("[" * 100_000, "is JSON that is nested too deeply"),
         ('{"a": "b"} trailing', "is no JSON: Expecting value"),
     ],
