@@ -17,7 +17,7 @@ from pyropunct.errors import InputError
 from pyropunct.text.passages import Found
 from pyropunct.text.transcripts import rewrite_json
 
-BY_MODEL = 10
+BY_MODEL = 20
 STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 WORDS = r"so we went home however don't 'tis well-known 3.5 straße İt niño U.S. 第3 a\b " + 'say"so'
