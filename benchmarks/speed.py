@@ -161,10 +161,6 @@ def print_enumeration(short: Sequence[Sentence], vocabulary: Vocabulary, most: i
     story = training.punctuator().story
     wanted, known = log_probs(training, numbers), losses(training, TreeEnum_ELBO, story)
     print_row("compiled, few pairs", training, numbers, 1, 0)
-    channel: Any = training.story.channel
-    weights = channel.weights
-    # Pyro's sums take one kind of number, and scores are double.
-    channel.weights = lambda: {name: values.double() for name, values in weights().items()}
     changed: Any = training
     changed.elbo, changed.story = TraceEnum_ELBO(max_plate_nesting=1), one_by_one(training.story)
     # Both losses are log p(x | T) and the same prior of all weights.

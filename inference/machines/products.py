@@ -153,10 +153,14 @@ class Products:
         self._on_device.clear()
 
     def values(self, weights: Tensor) -> Tensor:
-        """The values of all products, (..., number of products), given (..., P) weights."""
+        """(..., number of products) the values of all products, as doubles, given (..., P) weights."""
         if weights.device not in self._on_device:
             self._on_device[weights.device] = torch.from_numpy(self._columns.T.copy()).to(weights.device)
-        padded = torch.nn.functional.pad(weights, (0, 1), value=1.0)
+        doubles, most = weights.double(), torch.finfo(weights.dtype).max
+        if doubles.requires_grad and doubles is not weights:
+            # A slope that is infinite in the weights' precision would make NaN of a softmax.
+            doubles.register_hook(lambda slopes: slopes.clamp(-most, most))
+        padded = torch.nn.functional.pad(doubles, (0, 1), value=1.0)
         first, *others = self._on_device[weights.device]
         result = padded[..., first]
         for column in others:

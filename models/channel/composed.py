@@ -84,7 +84,7 @@ class Inserting(SlidingWindow):
 
     def insertions(self) -> Tensor:
         """(..., tokens + 1) iota: the probability of inserting each token at a place, and none."""
-        return torch.nn.functional.pad(self.insertion_logits, (0, 1)).softmax(-1)
+        return torch.nn.functional.pad(self.insertion_logits, (0, 1)).double().softmax(-1)
 
     def weights(self) -> Mapping[str, Tensor]:
         """phi and iota."""

@@ -75,7 +75,7 @@ class Languages(Window):
 
     def edit_table(self) -> Tensor:
         """(..., tokens, tokens, 4) the shared edits."""
-        return self.logits_of(COMMON).softmax(-1)
+        return self.logits_of(COMMON).double().softmax(-1)
 
     def weights_of(self, trees: AnyTrees) -> dict[str, Tensor]:
         """The edits of the language of each tree; one table, if all trees are of one language."""
@@ -88,7 +88,7 @@ class Languages(Window):
             raise ValueError(
                 f"trees are of the languages {sorted(set(languages))}: the channel knows 0 to {known - 1}"
             )
-        tables = {one: self.logits_of(one).softmax(-1) for one in dict.fromkeys(languages)}
+        tables = {one: self.logits_of(one).double().softmax(-1) for one in dict.fromkeys(languages)}
         if len(tables) == 1:
             return {"edit": tables[languages[0]]}
         return {"edit": torch.stack([tables[one] for one in languages], -4)}

@@ -106,7 +106,7 @@ class Slip(Channel):
         return self._with_slips(self.channel.weights_of(trees))
 
     def _with_slips(self, weights: Mapping[str, Tensor]) -> Mapping[str, Tensor]:
-        slip = self.slip_logit.sigmoid()
+        slip = self.slip_logit.double().sigmoid()
         return {**weights, SLIP: slip, "no slip": 1 - slip}
 
     def branches(self) -> Sequence[Branch]:

@@ -67,7 +67,7 @@ class SlidingWindow(Window):
 
     def edit_table(self) -> Tensor:
         """(..., tokens, tokens, 4) phi[a, b], see `Window`."""
-        return self.edit_logits.softmax(-1)
+        return self.edit_logits.double().softmax(-1)
 
 
 class Strength(Window):
@@ -99,7 +99,7 @@ class Strength(Window):
         strength = self.strength
         stronger = strength.unsqueeze(-2) - strength.unsqueeze(-1)  # [a, b]: by how much b is
         keep, transposition = self.pair_logits.unbind(-1)
-        return torch.stack([keep, stronger, -stronger, transposition], -1).softmax(-1)
+        return torch.stack([keep, stronger, -stronger, transposition], -1).double().softmax(-1)
 
 
 class Pooled(Window):
@@ -134,7 +134,7 @@ class Pooled(Window):
         """(..., tokens, tokens, 4) phi[a, b], see `Pooled`."""
         left, right = self.mark_logits.unbind(-3)
         marks = left.unsqueeze(-2) + right.unsqueeze(-3)
-        return (self.all_logits.unsqueeze(-2).unsqueeze(-2) + marks + self.pair_logits).softmax(-1)
+        return (self.all_logits.unsqueeze(-2).unsqueeze(-2) + marks + self.pair_logits).double().softmax(-1)
 
 
 class CentredWindow(SlidingWindow):

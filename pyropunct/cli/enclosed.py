@@ -2,6 +2,7 @@
 
 import io
 import re
+import warnings
 from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
@@ -84,10 +85,14 @@ def rewrite_enclosed(
         except StopIteration:
             raise problems[0] from None
 
-    try:
-        new = KINDS[kind](text.removeprefix(mark).replace("\r\n", "\n"), rewrite, reject, field)
-    except InputError as error:
-        raise error if error in problems else InputError(f"{name}: {error}") from error
+    with warnings.catch_warnings(record=True) as notes:
+        warnings.simplefilter("always", UserWarning)
+        try:
+            new = KINDS[kind](text.removeprefix(mark).replace("\r\n", "\n"), rewrite, reject, field)
+        except InputError as error:
+            raise error if error in problems else InputError(f"{name}: {error}") from error
+    for note in notes:
+        console.tell(f"pyropunct: {name}: {note.message}")
     out.write(mark + "".join(chain.from_iterable(zip(new.split("\n"), [*ends, ""], strict=True))))
     if problems:
         raise problems[0]

@@ -187,7 +187,7 @@ class SentenceReport:
         if self.form == "conllu" and isinstance(item, Omission):
             self.write(item.conllu())
         elif self.form == "conllu" and isinstance(item, BadLine) and item.problem is not None:
-            self.write(header_of(item.problem.lines))
+            self.write(header_of(item.problem.lines, item.problem.end))
 
     def finish(self, omitted: "Sequence[Omission]") -> None:
         """Show the rest, and the sentences that could not be used."""
@@ -226,7 +226,7 @@ def _lacking_header(items: "Sequence[Sentence | Omission]") -> str:
     if not items or not isinstance(items[0], Sentence):
         return ""
     block = items[0].layout.block
-    return f"{block.order.header}\n" if block.order.header not in ("", *block.lines) else ""
+    return block.order.header + block.end if block.order.header not in ("", *block.lines) else ""
 
 
 def numbered(blocks: Sequence[str], identifier: str) -> str:
@@ -239,7 +239,8 @@ def numbered(blocks: Sequence[str], identifier: str) -> str:
     for number, block in enumerate(blocks, 1):
         lines = [line for line in block.split("\n") if not _SENT_ID.match(line)]
         header = [lines.pop(0)] if names_columns(lines[0]) else []
-        renamed.append("\n".join([*header[: number == 1], f"# sent_id = {name}-{number}", *lines]))
+        title = f"# sent_id = {name}-{number}"
+        renamed.append("\n".join([*header[: number == 1], title + "\r" * block.endswith("\r\n"), *lines]))
     return "".join(renamed)
 
 

@@ -1,6 +1,5 @@
 """Restoration of text: from text to sentences to trees to decisions to text."""
 
-import reprlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -36,6 +35,7 @@ from pyropunct.restore.sentence_stream import (
     SentenceStream,
     read_items,
     require_reader,
+    require_string,
     words_of_pieces,
 )
 from pyropunct.restore.settings import RestoreSettings
@@ -119,12 +119,7 @@ class Restorer:
         yield from self._together(batch)
 
     def _lines(self, text: str) -> Iterator[RawSentence]:
-        if isinstance(text, bytes):
-            raise TypeError("a text is a string, not bytes: decode it")
-        if not isinstance(text, str):
-            raise TypeError(
-                f"a text is a string, not of the type {type(text).__name__}: {reprlib.repr(text)}"
-            )
+        require_string(text)
         lines = text.split("\n")
         for number, line in enumerate(lines, 1):
             yield self.raw_reader.read(line, number, "\n" * (number < len(lines)))

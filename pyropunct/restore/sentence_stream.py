@@ -1,6 +1,7 @@
 """Streams of sentences to restore, from raw text, running text or CoNLL-U of any length."""
 
 import re
+import reprlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, compress, pairwise
@@ -59,7 +60,10 @@ LINES_AT_ONCE = 32
 """The most lines that the reader looks at together."""
 
 LONGEST_PIECE = LONGEST_LINE // 4
-"""The most bytes of a line of running text that are read together, but for a word that begins before."""
+"""The most bytes of a line of running text that are read together, except for a word that begins before.
+Longer words are cut."""
+
+_SPACES = b" ", b"\t", b"\n"
 
 
 def read_items(
@@ -107,18 +111,26 @@ def _sentences(
 
 
 def cut_between_words(lines: Iterable[bytes]) -> Iterator[bytes]:
-    """Cut long lines of bytes into pieces that end with white space, if there is any."""
-    rest = b""
+    """Cut long lines of bytes into pieces that end with white space, or inside words of over `LONGEST_PIECE`.
+
+    Takes linear time.  Such a word is cut at the same places, whatever the lines.
+    """
+    rest = bytearray()
     for line in lines:
-        piece = rest + line
-        cut = len(piece) if piece.endswith(b"\n") else max(map(piece.rfind, (b" ", b"\t"))) + 1
-        rest = piece[cut:]
-        if len(rest) >= LONGEST_PIECE:
-            cut, rest = len(piece), b""
-        if cut:
-            yield piece[:cut]
+        new = len(rest)
+        rest += line
+        if len(rest) > LONGEST_PIECE and all(rest.find(one, new, LONGEST_PIECE) < 0 for one in _SPACES):
+            cut = LONGEST_PIECE
+            while cut > LONGEST_PIECE - 3 and rest[cut] & 0xC0 == 0x80:  # inside of a character
+                cut -= 1
+            yield bytes(rest[:cut])
+            del rest[:cut]
+            new = 0
+        if cut := max(rest.rfind(one, new) for one in _SPACES) + 1:
+            yield bytes(rest[:cut])
+            del rest[:cut]
     if rest:
-        yield rest
+        yield bytes(rest)
 
 
 def _raw_lines(
@@ -140,16 +152,44 @@ def _raw_lines(
 def words_of_pieces(pieces: Iterable[str], reader: RawReader) -> Iterator[RawSentence]:
     """Running text that comes in pieces, which may break words: each word as a line, once the next begins.
 
-    White space behind a word ends its line; a blank line ends a paragraph.
+    White space behind a word ends its line; a blank line ends a paragraph.  Words of over `LONGEST_PIECE`
+    characters are cut.
     """
-    rest = ""
-    for piece in chain(pieces, [""]):
-        *whole, rest = re.split(r"(?<=\s)(?=\S)", rest + piece)
-        for text in whole if piece else [*whole, rest]:
-            word = text.rstrip()
-            yield reader.read(word, 1, text[len(word) :])
-            if text.count("\n") > 1:
-                yield reader.read("", 1, "")
+    for text in _words_with_space(pieces):
+        word = text.rstrip()
+        yield reader.read(word, 1, text[len(word) :])
+        if text.count("\n") > 1:
+            yield reader.read("", 1, "")
+
+
+def _words_with_space(pieces: Iterable[str]) -> Iterator[str]:
+    """Each word of a text in pieces, with the white space behind it, in linear time."""
+    word, length = list[str](), 0
+    for part in chain.from_iterable(map(_parts, pieces)):
+        begins = bool(word) and word[-1][-1].isspace() and not part[0].isspace()
+        if begins or length + len(part) > LONGEST_PIECE:
+            room = 0 if begins else LONGEST_PIECE - length
+            yield "".join([*word, part[:room]])
+            word, length, part = [], 0, part[room:]
+        word.append(part)
+        length += len(part)
+    if word:
+        yield "".join(word)
+
+
+def _parts(piece: str) -> Iterator[str]:
+    """A piece, cut in front of its words and after `LONGEST_PIECE` characters."""
+    require_string(piece)
+    for start in range(0, len(piece), LONGEST_PIECE):
+        yield from re.findall(r"\S+\s*|\s+", piece[start : start + LONGEST_PIECE])
+
+
+def require_string(text: object) -> None:
+    """Raise `TypeError` if a text, or a piece of one, is not a string."""
+    if isinstance(text, bytes):
+        raise TypeError("a text is a string, not bytes: decode it")
+    if not isinstance(text, str):
+        raise TypeError(f"a text is a string, not of the type {type(text).__name__}: {reprlib.repr(text)}")
 
 
 def _kept(line: bytes) -> str:

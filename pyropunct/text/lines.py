@@ -53,9 +53,11 @@ class TreebankError(InputError):
     :ivar problem: what is wrong.
     :ivar lines: the lines of the malformed sentence, with escapes for bytes that are not UTF-8; none if the
         error is not about one sentence, or if lines are too long to be kept.
+    :ivar end: the end of its lines.
     """
 
     lines: tuple[str, ...] = ()
+    end: str = "\n"
 
     def __init__(self, path: str, problem: str, line: int | None = None, sentence: str | None = None) -> None:
         self.path = path
@@ -190,7 +192,7 @@ class ByteLines(Iterator[bytes]):
 
 def read_lines(stream: BinaryIO, name: str) -> Iterator[str]:
     """The lines of a text, without ends and byte order mark; raises the errors of `decoded`."""
-    return raised(lines_or_errors(ByteLines(stream), name))
+    return (line.rstrip("\r") for line in raised(lines_or_errors(ByteLines(stream), name)))
 
 
 Read = TypeVar("Read")
@@ -207,11 +209,11 @@ def raised(items: Iterable[Read | TreebankError]) -> Iterator[Read]:
 def lines_or_errors(
     lines: Iterable[bytes], name: str, start: Start = BEGINNING
 ) -> Iterator[str | TreebankError]:
-    """`read_lines`, with errors in place of lines that cannot be read."""
+    """Lines without "\\n", but with "\\r", and errors in place of lines that cannot be read."""
     for line, number, offset, begins in numbered(lines, start):
         if begins:  # the rest of a line that is too long is dropped with its first piece
             try:
-                yield decoded(line, name, number, offset).rstrip("\r\n")
+                yield decoded(line, name, number, offset).removesuffix("\n")
             except TreebankError as error:
                 if not _is_piece(line):
                     error.lines = (line.decode(errors="surrogateescape").rstrip("\r\n"),)
@@ -238,7 +240,7 @@ def decoded(line: bytes, name: str, number: int, offset: int) -> str:
     if _is_piece(line):
         raise TreebankError(name, "the line is longer than a megabyte (is this text?)", number)
     try:
-        text = line.decode().removeprefix("\ufeff" if number == 1 else "")
+        text = line.decode().removeprefix("" if offset else "\ufeff")
     except UnicodeDecodeError as error:
         place = f"byte {offset + error.start} is 0x{line[error.start]:02x}"
         problem = f"{place}, which is not UTF-8 (save the file as UTF-8)"

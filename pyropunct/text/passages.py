@@ -35,6 +35,9 @@ Rewrite = Callable[[Sequence[Found]], Sequence[str]]
 Reject = Callable[[int, str], None]
 """Takes the line, from 1, of a text that stays as it is, and what is wrong with it."""
 
+UNALIGNED = "the new text differs from this one in more than marks and case"
+"""Why a passage stays as it was."""
+
 PAUSE = 4.0
 """Seconds without a cue after which a new passage begins."""
 
@@ -54,6 +57,12 @@ _MARKDOWN_TAGS = re.compile(
     r"|\*{1,3}(?!\s)|(?<!\s)\*{1,3}|~~|(?<![^\W_])_{1,3}|_{1,3}(?![^\W_])|</?[A-Za-z][^<>\n]*>|\\$",
     re.MULTILINE,
 )
+PARTED = "\x1e"
+"""Separates the strings of a passage that come from several places of a file."""
+
+_SPACES = re.compile(rf"\n|{PARTED}\s*+(?![,.;:!?…]++(?:\s|\Z))")
+"""Reads as one space: the end of a line or of a string, unless the next string is a mark such as a comma."""
+
 _ADDRESS_OR_TICKS = re.compile(r"<https?://[^<>\s]+>|`+")
 
 STANDS_FOR_CODE = "this"
@@ -84,7 +93,7 @@ class Passage:
 
     def __init__(self, text: str, tags: re.Pattern[str], code: Iterable[tuple[int, int]] = ()) -> None:
         found = [_Replaced(*match.span(), "") for match in tags.finditer(text)]
-        found += [_Replaced(match.start(), match.end(), " ") for match in re.finditer("\n", text)]
+        found += [_Replaced(match.start(), match.end(), " ") for match in _SPACES.finditer(text)]
         found += [_Replaced(start, end, STANDS_FOR_CODE) for start, end in code]
         self._text, self._replaced, at = text, list[_Replaced](), 0
         for part in sorted(found, key=lambda part: (part.start, not part.plain, -part.end)):
@@ -97,8 +106,8 @@ class Passage:
         parts = zip(ends, starts, words, strict=True)
         self.plain = "".join(text[end:start] + word for end, start, word in parts).strip()
 
-    def rewritten(self, new: str) -> str:
-        """The text with the marks of a rewriting; the text itself if more than marks and case differ."""
+    def rewritten(self, new: str) -> str | None:
+        """The text with the marks of a rewriting; None if more than marks and case differ."""
         if new == self.plain:
             return self._text
         out, gap, at = list[str](), list[_Piece](), 0
@@ -109,14 +118,14 @@ class Passage:
                 continue
             place = next(letters, None)
             if place is None or new[place].casefold() != piece.plain.casefold():
-                return self._text
+                return None
             mended = _mended(gap, new[at:place], not at, False)
             if mended is None or (mended and not piece.text):  # the latter is within code
-                return self._text
+                return None
             out += [mended, new[place] if piece.text == piece.plain else piece.text]
             gap, at = [], place + 1
         mended = _mended(gap, new[at:], not at, True)
-        return self._text if mended is None or next(letters, None) is not None else "".join([*out, mended])
+        return None if mended is None or next(letters, None) is not None else "".join([*out, mended])
 
     def _pieces(self) -> Iterator[_Piece]:
         at = 0
@@ -177,6 +186,7 @@ def _rewritten(
     lines: list[str],
     places: Iterable[Sequence[int]],
     rewrite: Rewrite,
+    reject: Reject,
     tags: re.Pattern[str],
     code: Callable[[str], Iterable[tuple[int, int]]] = lambda text: (),
 ) -> str:
@@ -189,7 +199,11 @@ def _rewritten(
             passages.append((place, passage))
     news = rewrite([Found(passage.plain, place[0] + 1) for place, passage in passages])
     for (place, passage), new in zip(passages, news, strict=True):
-        for number, line in zip(place, passage.rewritten(new).split("\n"), strict=True):
+        rewritten = passage.rewritten(new)
+        if rewritten is None:
+            reject(place[0] + 1, UNALIGNED)
+            continue
+        for number, line in zip(place, rewritten.split("\n"), strict=True):
             lines[number] = line
     return "\n".join(lines)
 
@@ -200,7 +214,7 @@ def rewrite_subtitles(text: str, rewrite: Rewrite, reject: Reject, field: str | 
     The cues of a passage are joined: a sentence may go on in the next one.
     """
     lines = text.split("\n")
-    return _rewritten(lines, list(_scenes(lines, reject)), rewrite, _CUE_TAGS)
+    return _rewritten(lines, list(_scenes(lines, reject)), rewrite, reject, _CUE_TAGS)
 
 
 def _scenes(lines: Sequence[str], reject: Reject) -> Iterator[list[int]]:
@@ -237,7 +251,7 @@ def _seconds(time: Sequence[str | None]) -> float:
 def rewrite_markdown(text: str, rewrite: Rewrite, reject: Reject, field: str | None = None) -> str:
     """Markdown with rewritten paragraphs and items; headings, code, tables, front matter and markup stay."""
     lines = text.split("\n")
-    return _rewritten(lines, list(_paragraphs(lines)), rewrite, _MARKDOWN_TAGS, _code_in)
+    return _rewritten(lines, list(_paragraphs(lines)), rewrite, reject, _MARKDOWN_TAGS, _code_in)
 
 
 def _code_in(text: str) -> Iterator[tuple[int, int]]:

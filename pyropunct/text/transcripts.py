@@ -8,83 +8,131 @@ see `PAUSE`.
 import json
 import math
 import re
+import warnings
 from bisect import bisect
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import groupby, pairwise
+from itertools import chain, groupby
 from operator import itemgetter
+from statistics import median
 from typing import Any, NamedTuple
 
 from pyropunct.errors import InputError
 from pyropunct.text.marks import LONGEST_PAUSE, PAUSE
-from pyropunct.text.passages import Found, Passage, Reject, Rewrite, flaw
+from pyropunct.text.passages import PARTED, UNALIGNED, Found, Passage, Reject, Rewrite, flaw
 
-RECOGNISED = (
-    "segments.text",
-    "segments.words.word",
-    "words.word",
-    "word_segments.word",
-    "result.word",
-    "alternatives.text",
-    "alternatives.result.word",
-    "text",
-)
-"""Where the files of Whisper, Vosk and programs around them have text; all that a list holds is searched."""
+SHAPES = {
+    "Whisper": ("segments.text", "segments.words.word", "words.word", "word_segments.word", "text"),
+    "whisper.cpp": ("transcription.text",),
+    "Vosk": ("result.word", "alternatives.text", "alternatives.result.word", "text"),
+    "Kaldi": ("words.w",),
+    "AssemblyAI": ("text", "words.text", "utterances.text", "utterances.words.text"),
+    "AWS": ("results.transcripts.transcript", "results.items.alternatives.content"),
+    "Azure": (
+        "combinedRecognizedPhrases.display",
+        "recognizedPhrases.nBest.display",
+        "recognizedPhrases.nBest.words.word",
+        "recognizedPhrases.nBest.displayWords.displayText",
+    ),
+    "Deepgram": (
+        "results.channels.alternatives.transcript",
+        "results.channels.alternatives.words.word",
+        "results.channels.alternatives.words.punctuated_word",
+    ),
+    "Google": ("results.alternatives.transcript", "results.alternatives.words.word"),
+    "Speechmatics": ("results.alternatives.content",),
+}
+"""Where recognisers have text: names on the way to it, with dots between them; lists need no name."""
 
 _STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*"')
-PARTED = "\x1e"
-"""What parts the strings of a passage; a space follows, unless strings bring their own, as Whisper's do."""
+_SEPARATOR = re.compile(rf"{PARTED}\s*")
+
+_APART = frozenset({"alternatives", "nBest", "channels"})
+"""Names of lists whose items are restored by themselves: alternatives, the likeliest first, and channels."""
+
+_SPEAKERS = ("speaker", "speaker_label", "speakerTag")
+"""Names of speakers, who are strings or numbers."""
+
+_TIMES = (
+    ("start", "end"),
+    ("start_time", "end_time"),
+    ("startTime", "endTime"),
+    ("start", "duration"),
+    ("s", "e"),
+    ("offset", "duration"),
+    ("offsetInTicks", "durationInTicks"),
+)
+"""Names of the time at which a string begins, and of its end or length."""
+
+_UNITS = (1.0, 1e3, 1e7)
+"""How many units of time a second has: seconds, milliseconds, or ticks of 100 nanoseconds."""
+
+WORD_LENGTHS = 0.02, 5.0
+"""The least and the greatest median length of a word in seconds."""
+
+
+MOST_SEEN = 10
+"""How many places of strings an error names."""
 
 
 class _Text(NamedTuple):
-    """A string, by its number in the file; who speaks, and from when to when, if that is said."""
+    """A string, by its number in the file, with its speaker and its beginning and end, if known.
 
-    number: int
-    speaker: str | None
-    times: tuple[float, float] | None
+    :ivar alternative: which of several alternatives holds it; 0 for the first.
+    """
+
+    number: int = 0
+    speaker: str | None = None
+    times: tuple[float, float] | None = None
+    alternative: int = 0
 
 
 def rewrite_json(text: str, rewrite: Rewrite, reject: Reject, field: str | None = None) -> str:
     """JSON, one value or several, with strings rewritten.
 
-    :param field: the names on the way to the strings, with dots between them; by default all `RECOGNISED`.
+    :param field: the names on the way to the strings, with dots between them; by default all of `SHAPES`.
     :raises InputError: if it is no JSON, or has no string there.
     """
     places = [match.span() for match in _STRING.finditer(text)]
     strings = [json.loads(text[start:end], strict=False) for start, end in places]
     values = _values(_STRING.sub(_Numbers(), text), strings)
     breaks = [match.start() for match in re.finditer("\n", text)]
-    passages = list[tuple[list[int], re.Pattern[str], Passage]]()
-    for path in RECOGNISED if field is None else (field,):
-        texts = [text for value in values for text in _at(value, path.split("."), strings)]
-        for _, group in groupby(texts, key=lambda text: text.speaker):
-            part = list(group)
+    passages = list[tuple[list[int], Passage]]()
+    wholes = dict[str, list[str]]()  # a text without speakers, and its parts by speakers
+    found = dict[str, Found]()  # copies of a text are read once, with all pauses that one of them has
+    for path in dict.fromkeys(chain(*SHAPES.values())) if field is None else (field,):
+        texts = [text for value in values for text in _at(value, path.split("."), strings, _Text())]
+        plains = list[str]()
+        for part in _parts(_in_seconds(texts, strings, path), strings):
             numbers = [text.number for text in part]
             flaws = ((number, flaw(strings[number], PARTED + PAUSE)) for number in numbers)
             number, problem = next(filter(itemgetter(1), flaws), (0, None))
             if problem is not None:
                 reject(bisect(breaks, places[number][0]) + 1, problem)
                 continue
-            own = all(strings[number][:1].isspace() for number in numbers[1:])
-            space = "" if own else " "
-            gaps = [*(PARTED + pause + space for pause in _pauses(part)), ""]
-            pieces = (strings[number] + behind for number, behind in zip(numbers, gaps, strict=True))
-            passage = Passage("".join(pieces), re.compile(PARTED))
-            gap = re.compile(f"{PARTED}{PAUSE}*{space}")
+            passage = Passage(PARTED.join(strings[number] for number in numbers), _SEPARATOR)
             if any(map(str.isalnum, passage.plain)):
-                passages.append((numbers, gap, passage))
+                passages.append((numbers, passage))
+                heard = Found(_heard(part, strings, passage.plain), bisect(breaks, places[numbers[0]][0]) + 1)
+                plains.append(passage.plain)
+                known = found.get(passage.plain, heard)
+                found[passage.plain] = max(known, heard, key=lambda one: one.text.count(PAUSE))
+        if len(plains) > 1:
+            wholes[" ".join(plains)] = plains
     if not passages:
-        names = ", ".join(RECOGNISED) if field is None else field
-        raise InputError(f"there is no text at {names}: name its place by --field, as in segments.text")
-    found = dict[str, Found]()  # copies of a text are read once, with all pauses that one of them has
-    for numbers, _, passage in passages:
-        one = Found(passage.plain, bisect(breaks, places[numbers[0]][0]) + 1)
-        key = one.text.replace(PAUSE, "")
-        found[key] = max(found.get(key, one), one, key=lambda one: one.text.count(PAUSE))
-    rewritten = zip(found, rewrite([*found.values()]), strict=True)
-    news, anew = {key: new.replace(PAUSE, "") for key, new in rewritten}, dict[int, str]()
-    for numbers, gap, passage in passages:
-        new = passage.rewritten(news[passage.plain.replace(PAUSE, "")])
-        anew |= zip(numbers, gap.split(new), strict=True)
+        place = "known place of text" if field is None else f"text at {field}"
+        raise InputError(f"there is no {place}: {_seen(values)}")
+    asked = {plain: heard for plain, heard in found.items() if plain not in wholes}
+    news = dict(zip(asked, rewrite([*asked.values()]), strict=True))
+    for whole in sorted(wholes, key=len):  # whose parts are shorter
+        news[whole] = " ".join(news[plain] for plain in wholes[whole])
+    anew = dict[int, str]()
+    for numbers, passage in passages:
+        new = passage.rewritten(news[passage.plain].replace(PAUSE, ""))
+        if new is None:
+            reject(found[passage.plain].line, UNALIGNED)
+        else:
+            anew |= zip(numbers, new.split(PARTED), strict=True)
     out, at = list[str](), 0
     for number, new in sorted(anew.items()):
         if new != strings[number]:
@@ -94,17 +142,73 @@ def rewrite_json(text: str, rewrite: Rewrite, reject: Reject, field: str | None 
     return "".join([*out, text[at:]])
 
 
-def _pauses(texts: Sequence[_Text]) -> list[str]:
-    """The silence between neighbours; empty where their times are not known, or no two are apart."""
-    silences = [
-        max(0.0, following.times[0] - text.times[1]) if text.times and following.times else None
-        for text, following in pairwise(texts)
-    ]
-    apart = any(silences)
-    return [
-        "" if silence is None or not apart else PAUSE * (1 + round(10 * min(silence, LONGEST_PAUSE)))
-        for silence in silences
-    ]
+def _seen(values: list[Any]) -> str:
+    """Tells where the strings of JSON are, and how to choose some."""
+    seen, left = dict[str, None](), [("", value) for value in values]
+    while left and len(seen) < MOST_SEEN:
+        path, value = left.pop()
+        if isinstance(value, list):
+            left += [(path, item) for item in reversed(value)]
+        elif isinstance(value, dict):
+            left += [(f"{path}.{name}", item) for name, item in reversed(value.items())]
+        elif isinstance(value, str) and path:
+            seen[path[1:]] = None
+    return f"choose by --field from {', '.join(seen)}" if seen else "it has no named strings"
+
+
+def _parts(texts: Sequence[_Text], strings: Sequence[str]) -> Iterator[list[_Text]]:
+    """The texts of one speaker and one alternative, as they follow each other, without blank ones.
+
+    A lone mark belongs to the word before it.
+    """
+    alternatives = dict[int, list[_Text]]()
+    for text in texts:
+        if string := strings[text.number].strip():
+            before = alternatives.setdefault(text.alternative, [])
+            is_word = not before or any(map(str.isalnum, string))
+            before.append(text if is_word else text._replace(speaker=before[-1].speaker))
+    for alternative in alternatives.values():
+        for _, part in groupby(alternative, key=lambda text: text.speaker):
+            yield list(part)
+
+
+def _in_seconds(texts: Sequence[_Text], strings: Sequence[str], path: str) -> list[_Text]:
+    """The texts with their times in seconds; without times, and a warning, if their unit is unknown."""
+    words = Counter[tuple[float, float]]()
+    for text in texts:
+        if text.times is not None:
+            words[text.times] += len(strings[text.number].split())
+    if not words:
+        return list(texts)
+    lengths = [(end - start) / max(1, count) for (start, end), count in words.items()]
+    length, (least, most) = median([*filter(None, lengths)] or [0.0]), WORD_LENGTHS
+    unit = next((unit for unit in _UNITS if least <= length / unit <= most), None)
+    if unit is None:
+        warnings.warn(f"the unit of the times at {path} is unknown: silence is ignored", stacklevel=3)
+        return [text._replace(times=None) for text in texts]
+    times = (text.times and (text.times[0] / unit, text.times[1] / unit) for text in texts)
+    return [text._replace(times=seconds) for text, seconds in zip(texts, times, strict=True)]
+
+
+def _heard(texts: Sequence[_Text], strings: Sequence[str], plain: str) -> str:
+    """A text with the silence between its words, if some are apart; marks take no time."""
+    silences, ended = list[float | None](), None
+    for text in texts:
+        silences.append(None)
+        if any(map(str.isalnum, strings[text.number])):
+            if text.times is not None and ended is not None:
+                silences[-1] = max(0.0, text.times[0] - ended)
+            ended = text.times and text.times[1]
+    if not any(silences):
+        return plain
+    parts, at = list[str](), 0
+    for text, silence in zip(texts, silences, strict=True):
+        string = strings[text.number].strip().replace("\n", " ")
+        end = plain.index(string, at) + len(string)
+        pause = "" if silence is None else PAUSE * (1 + round(10 * min(silence, LONGEST_PAUSE)))
+        parts += [pause, plain[at:end]]
+        at = end
+    return "".join(parts)
 
 
 class _Numbers:
@@ -139,24 +243,37 @@ def _values(numbered: str, strings: list[str]) -> list[Any]:
     return found
 
 
-def _at(
-    value: Any,
-    path: list[str],
-    strings: list[str],
-    speaker: str | None = None,
-    times: tuple[float, float] | None = None,
-) -> Iterator[_Text]:
-    """The strings at the end of a path."""
+def _at(value: Any, path: list[str], strings: list[str], text: _Text) -> Iterator[_Text]:
+    """The strings at the end of a path; of alternatives of one word, the first."""
     if isinstance(value, list):
         for item in value:
             if not isinstance(item, list):
-                yield from _at(item, path, strings, speaker, times)
+                yield from _at(item, path, strings, text)
     elif isinstance(value, dict) and path:
-        own = value.get("speaker")
-        speaker = strings[int(own)] if isinstance(own, str) else speaker
-        told: Any = value.get("start"), value.get("end")
-        if all(isinstance(time, float) and math.isfinite(time) for time in told):
-            times = told
-        yield from _at(value.get(path[0]), path[1:], strings, speaker, times)
+        for speaker in map(value.get, _SPEAKERS):
+            if isinstance(speaker, str | float):
+                name = strings[int(speaker)] if isinstance(speaker, str) else str(speaker)
+                text = text._replace(speaker=name)
+        text = text._replace(times=_times(value, strings) or text.times)
+        below = value.get(path[0])
+        if path[0] in _APART and isinstance(below, list):
+            for other in below[1:] if text.times is None else ():
+                yield from _at(other, path[1:], strings, text._replace(alternative=id(other)))
+            below = below[:1]
+        yield from _at(below, path[1:], strings, text)
     elif isinstance(value, str) and not path:
-        yield _Text(int(value), speaker, times)
+        yield text._replace(number=int(value))
+
+
+def _times(value: dict[str, Any], strings: Sequence[str]) -> tuple[float, float] | None:
+    """When an object begins and ends, if it says so by numbers, or by strings such as "1.5" and "1.5s"."""
+    for names in _TIMES:
+        times = (value.get(name) for name in names)
+        told = [strings[int(time)].removesuffix("s") if isinstance(time, str) else time for time in times]
+        try:
+            start, end = (float(time) if isinstance(time, float | str) else math.nan for time in told)
+        except ValueError:
+            continue
+        if math.isfinite(start) and math.isfinite(end):
+            return start, start + end if "uration" in names[1] else end
+    return None

@@ -69,9 +69,9 @@ def names_columns(line: str) -> bool:
     return _NAMES.match(line) is not None
 
 
-def header_of(lines: Sequence[str]) -> str:
+def header_of(lines: Sequence[str], end: str) -> str:
     """The line that names the columns, with its end, if the lines begin with it."""
-    return f"{lines[0]}\n" if lines and names_columns(lines[0]) else ""
+    return lines[0] + end if lines and names_columns(lines[0]) else ""
 
 
 def column_order(line: str, path: str, number: int) -> ColumnOrder:

@@ -58,6 +58,7 @@ class Block:
     :ivar lines: all its lines, comments first, without line ends.
     :ivar tokens: the token with id i is ``tokens[i - 1]``.
     :ivar order: the columns of its file.
+    :ivar end: the end of its lines, that of the first one.
     """
 
     path: str
@@ -68,6 +69,7 @@ class Block:
     ranges: tuple[MultiwordRange, ...]
     empty_nodes: tuple[EmptyNode, ...]
     order: ColumnOrder = PLAIN
+    end: str = "\n"
 
     def changed(self, columns: Mapping[int, Mapping[int, str]]) -> "Block":
         """The block with new columns: for each token id the columns by their numbers."""
@@ -104,7 +106,9 @@ def blocks_or_errors(
     :raises TreebankError: if that line lacks a column.
     """
     position, order, header = start.sentence, PLAIN, list[str]()
-    for place, (first_line, paragraph) in enumerate(_paragraphs(lines, start.line)):
+    for place, (first_line, written) in enumerate(_paragraphs(lines, start.line)):
+        paragraph = [line.rstrip("\r") if isinstance(line, str) else line for line in written]
+        end = "\r\n" if isinstance(written[0], str) and written[0].endswith("\r") else "\n"
         if place == 0 and start == BEGINNING and isinstance(paragraph[0], str):
             order = column_order(paragraph[0], name, first_line)
         texts = tuple(line for line in paragraph if isinstance(line, str))
@@ -120,9 +124,9 @@ def blocks_or_errors(
         try:
             if unread:
                 raise unread[0]
-            block = read_block(texts, name, first_line, position, order)
+            block = read_block(texts, name, first_line, position, order, end)
         except TreebankError as error:
-            error.lines = _kept(paragraph)
+            error.lines, error.end = _kept(paragraph), end
             yield error
         else:
             yield block
@@ -156,10 +160,15 @@ def is_comment(line: str) -> bool:
 
 
 def read_block(
-    lines: tuple[str, ...], path: str, first_line: int, position: int, order: ColumnOrder = PLAIN
+    lines: tuple[str, ...],
+    path: str,
+    first_line: int,
+    position: int,
+    order: ColumnOrder = PLAIN,
+    end: str = "\n",
 ) -> Block:
     """Parse and check the sentence at ``position`` (from 1) in its file, or raise `TreebankError`."""
-    bare = Block(path, _identifier(lines) or f"#{position}", first_line, lines, (), (), (), order)
+    bare = Block(path, _identifier(lines) or f"#{position}", first_line, lines, (), (), (), order, end)
     rows = [row for row, line in enumerate(lines) if not is_comment(line)]
     for row in rows:
         _check_columns(bare, row)

@@ -18,9 +18,9 @@ _TEXT_COMMENT = re.compile(r"#\s*(?:text\s*=|sentence-text:)\s*")
 _OPENING = (DOUBLE[0], SINGLE[0])
 
 
-def as_written(lines: Sequence[str]) -> str:
+def as_written(lines: Iterable[str], end: str = "\n") -> str:
     """The lines, with the blank line that ends a sentence."""
-    return "\n".join(lines) + "\n\n"
+    return "".join(line + end for line in (*lines, ""))
 
 
 def write_misc(layout: Layout, misc: Sequence[Mapping[str, str | None]]) -> str:
@@ -32,7 +32,7 @@ def write_misc(layout: Layout, misc: Sequence[Mapping[str, str | None]]) -> str:
         number: {MISC: with_misc(tokens[number - 1].columns[MISC], entries)}
         for number, entries in zip(layout.words, misc, strict=True)
     }
-    return as_written(layout.block.changed(columns).lines)
+    return as_written(layout.block.changed(columns).lines, layout.block.end)
 
 
 def retitled(line: str, text: str) -> str:
@@ -50,7 +50,7 @@ def write_items(
 
     :param mark_heads: for each slot the original token id of the head of new marks.
     """
-    return as_written(list(_Rewriting(layout, items, mark_heads, conventions).lines()))
+    return as_written(_Rewriting(layout, items, mark_heads, conventions).lines(), layout.block.end)
 
 
 @dataclass

@@ -30,6 +30,7 @@ class Omission:
     :ivar reason: :data:`NO_WORD`, a token that depends on a mark, more than :data:`MOST_MARKS` marks
         between two words, or what is malformed.
     :ivar line: where it begins; if it is malformed, where the problem is.
+    :ivar end: the end of its lines.
     :ivar block: the sentence, unless it is malformed.
     """
 
@@ -37,12 +38,13 @@ class Omission:
     line: int
     reason: str
     lines: tuple[str, ...] = field(default=(), repr=False, compare=False)
+    end: str = field(default="\n", repr=False, compare=False)
     malformed: bool = False
     block: Block | None = field(default=None, repr=False, compare=False)
 
     def conllu(self) -> str:
         """The original lines and the blank line behind them."""
-        return as_written(self.lines)
+        return as_written(self.lines, self.end)
 
     def to_json(self) -> dict[str, Any]:
         """Where it stands, and the reason, in plain JSON types."""
@@ -69,7 +71,7 @@ def prepare(block: Block, punctuation_relation: bool) -> Sentence | Omission:
     if not reason and most > MOST_MARKS:
         reason = f"it has {most:,} marks in one place, more than {MOST_MARKS:,}"
     if reason:
-        return Omission(block.identifier, block.first_line, reason, block.lines, block=block)
+        return Omission(block.identifier, block.first_line, reason, block.lines, block.end, block=block)
     return _sentence(_layout(block, words))
 
 

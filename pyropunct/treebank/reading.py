@@ -136,7 +136,7 @@ def read_text(
     progress: Progress | None = None,
 ) -> Treebank:
     """Prepare a treebank in memory; see `read_treebank`."""
-    lines = text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
+    lines = text.removeprefix("\ufeff").split("\n")
     return _treebank(lines, name, punctuation_relation, progress)
 
 
@@ -176,7 +176,7 @@ def _malformed(error: TreebankError, position: int) -> Omission:
         problem = f"{error.problem}, so its sentence can be neither read nor copied"
         raise TreebankError(error.path, problem, error.line, error.sentence)
     identifier = error.sentence or f"#{position}"
-    return Omission(identifier, error.line or 0, error.problem, error.lines, malformed=True)
+    return Omission(identifier, error.line or 0, error.problem, error.lines, error.end, malformed=True)
 
 
 def _first_error(bad: Sequence[TreebankError]) -> TreebankError:

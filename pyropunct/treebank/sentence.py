@@ -110,7 +110,7 @@ class Sentence:
         :raises ValueError: if ``misc`` does not have n members.
         """
         if misc is None:
-            return as_written(self.layout.block.lines)
+            return as_written(self.layout.block.lines, self.layout.block.end)
         return write_misc(self.layout, misc)
 
     def conllu_with_surface(self, surface: Surface, conventions: Conventions = USUAL) -> str:

@@ -44,6 +44,7 @@ from pyropunct.inference.problem import Problem
 from pyropunct.inference.pyro.collapse import collapse_trees
 from pyropunct.models.attach.attach_model import PairFrequencies
 from pyropunct.models.channel.noisy_channel import Identity
+from pyropunct.models.channel.window import SlidingWindow
 from pyropunct.models.story import Story
 
 MARK = Inventory(2, [[((), ()), ((), (1,))]])
@@ -193,3 +194,49 @@ def test_a_step_of_svi_from_far_scores(score: float) -> None:
     assert -loss == pytest.approx(4 * score + 2 * math.log(2) + prior, rel=1e-12)
     (parameter,) = guide.parameters()
     assert parameter.tolist() == pytest.approx([-0.04, score + 0.01 * (4 - score)])
+
+
+class SoftmaxWindow(SlidingWindow):
+    """A window that computes its probabilities in the precision of the logits."""
+
+    def edit_table(self) -> Tensor:
+        return self.edit_logits.softmax(-1)
+
+
+def evidence_and_slopes(
+    kind: type[SlidingWindow], table: list[float], edits: list[float], marks: int, dtype: torch.dtype
+) -> tuple[float, list[float]]:
+    """log p(x | T) of a chain of two words, and its slopes in the logits of the edits of two marks."""
+    story = Story(MARK, PairFrequencies(MARK), kind(2))
+    story.attach.table, logits = torch.tensor(table, dtype=dtype), torch.zeros(2, 2, 4, dtype=dtype)
+    logits[1, 1] = torch.tensor(edits)
+    story.channel.edit_logits = logits.requires_grad_()
+    told = collapse_trees(story)(tree_batch([[0, 1]], [0, 0]), padded([(), (), (1,) * marks]))
+    (total,) = told.posterior.log_evidence
+    return total.item(), torch.autograd.grad(total, logits)[0][1, 1].tolist()
+
+
+@SOLVERS
+@pytest.mark.parametrize("dtype", [torch.float, torch.double])
+@pytest.mark.parametrize("kind", [SlidingWindow, SoftmaxWindow])
+@pytest.mark.parametrize("score", [-60.0, -95.0, -800.0, -1e5])
+def test_slopes_of_forbidden_edits_are_0(
+    solving: Solving, kind: type[SlidingWindow], dtype: torch.dtype, score: float
+) -> None:
+    """Both words would sprout the mark that the page shows once, but neither mark may absorb the other."""
+    with solving():
+        edits = [0.0, -math.inf, -math.inf, 0.0]
+        total, slopes = evidence_and_slopes(kind, [score, 0.0], edits, 1, dtype)
+    assert total == pytest.approx(score + math.log(2))
+    assert slopes == [0.0] * 4
+
+
+@SOLVERS
+@pytest.mark.parametrize("dtype", [torch.float, torch.double])
+@pytest.mark.parametrize("logit", [-60.0, -95.0, -300.0, -690.0])
+def test_a_page_that_needs_an_improbable_edit(solving: Solving, dtype: torch.dtype, logit: float) -> None:
+    with solving():
+        edits = [logit, 0.0, 0.0, -math.inf]
+        total, slopes = evidence_and_slopes(SlidingWindow, [0.0, 0.0], edits, 2, dtype)
+    assert total == pytest.approx(logit - 3 * math.log(2))
+    assert slopes == pytest.approx([1.0, -0.5, -0.5, 0.0])

@@ -1,12 +1,14 @@
 """Live text: it comes in pieces, and each sentence is restored once it is certain."""
 
 import random
-from collections.abc import Iterator
+import time
+from collections.abc import Iterable, Iterator
 
 import pytest
 
 import pyropunct
 from pyropunct.errors import MissingPartError
+from pyropunct.restore.sentence_stream import LONGEST_PIECE, words_of_pieces
 from pyropunct.restore.settings import AHEAD_OF_STREAM
 
 TALK = (
@@ -24,7 +26,7 @@ def punctuator() -> pyropunct.Punctuator:
 def pieces(seed: int) -> Iterator[str]:
     chance, at = random.Random(seed), 0
     while at < len(TALK):
-        size = chance.choice([1, 2, 5, 20, 100])
+        size = chance.choice([0, 1, 2, 5, 20, 100])
         yield TALK[at : at + size]
         at += size
 
@@ -52,6 +54,31 @@ def test_sentences_come_early(punctuator: pyropunct.Punctuator) -> None:
 
     first = next(punctuator.stream(words()))
     assert read <= len(first.split()) + AHEAD_OF_STREAM + 5 < len(TALK.split())
+
+
+@pytest.mark.parametrize(
+    ("piece", "problem"),
+    [
+        (b"so we", "a text is a string, not bytes: decode it"),
+        (None, "a text is a string, not of the type NoneType: None"),
+    ],
+)
+def test_pieces_are_strings(punctuator: pyropunct.Punctuator, piece: object, problem: str) -> None:
+    with pytest.raises(TypeError, match=f"^{problem}$"):
+        list(punctuator.stream(["so we ", piece]))  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize("letter", ["我", "ก", " "])
+def test_text_without_words_takes_linear_time(punctuator: pyropunct.Punctuator, letter: str) -> None:
+    """Neither more white space nor longer words than `LONGEST_PIECE` wait; pieces make no difference."""
+    text = letter * (2 * LONGEST_PIECE) + "so"
+
+    def lengths(pieces: Iterable[str]) -> list[int]:
+        return [len(word.text + word.end) for word in words_of_pieces(pieces, punctuator.raw_reader)]
+
+    start = time.process_time()
+    assert lengths(text) == lengths([text[:7], text[7:]]) == [LONGEST_PIECE, LONGEST_PIECE, 2]
+    assert time.process_time() - start < 20  # 300 for the first quarter, if each piece copied the word
 
 
 def test_a_stream_has_one_language() -> None:

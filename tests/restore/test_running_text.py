@@ -25,6 +25,7 @@ from pyropunct.restore.running import (
     ends_sentence,
 )
 from pyropunct.restore.sentence_stream import (
+    LONGEST_PIECE,
     BadLine,
     SentenceStream,
     chunks,
@@ -234,8 +235,10 @@ def marks(sentence: RawSentence) -> list[str]:
 class Waiting(io.BytesIO):
     """Bytes that come a few at a time."""
 
+    size = 7
+
     def read1(self, size: int | None = -1, /) -> bytes:
-        return super().read1(7)
+        return super().read1(self.size)
 
 
 def test_a_stream_gives_what_the_whole_gives(random_reader: RunningReader) -> None:
@@ -276,8 +279,21 @@ def test_long_lines_are_cut_between_words() -> None:
     data = b"abc def ghi jkl\nx y"
     pieces = [b"abc ", b"def ghi ", b"jkl\n", b"x ", b"y"]
     assert list(cut_between_words(ByteLines(io.BytesIO(data), 6))) == pieces
-    whole = b"a" * 3_000_000
-    assert b"".join(cut_between_words(ByteLines(io.BytesIO(whole), 1000))) == whole
+    words = ("我" * LONGEST_PIECE + " ").encode() * 2
+    cut = [len(word) for word in cut_between_words(ByteLines(io.BytesIO(words), LONGEST_PIECE))]
+    assert cut == 2 * [*[LONGEST_PIECE - 1] * 3, 4]
+    for longest in (1, 1000):
+        assert [len(word) for word in cut_between_words(ByteLines(io.BytesIO(words), longest))] == cut
+
+
+@pytest.mark.parametrize("size", [1, 4, 5, 100])
+def test_only_the_first_byte_order_mark_of_a_text_is_dropped(size: int) -> None:
+    stream = Waiting("\ufeff\ufeffa \ufeffb\n\ufeffc".encode())
+    stream.size = size
+    read = read_items(ByteLines(stream, eager=True), "x", "text", LINES, running=True)
+    assert "".join(f"{line.text}{line.end}" for line in read if isinstance(line, RawSentence)) == (
+        "\ufeffa \ufeffb\n\ufeffc"
+    )
 
 
 def test_which_lines_are_running_text_by_default() -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyropunct.cli.enclosed import KINDS
-from pyropunct.text.passages import Found
+from pyropunct.text.passages import UNALIGNED, Found
 
 TAGS = re.compile(r"<[^<>\n]*>")
 
@@ -129,14 +129,25 @@ def test_paragraphs_and_items_of_markdown() -> None:
         ("[link](u), and `x` so", "link, and This, so", "[link](u), and `x`, so"),
         ("see *a b* now", "see “a b” now", "see *“a b”* now"),
         ("_a_, b - c", "a b c", "_a_ b c"),
-        ("a `x y` b", "a th. is b", "a `x y` b"),
-        ("a b", "a c", "a b"),
-        ("a ☺ b", "a b", "a ☺ b"),
     ],
 )
 def test_marks_find_their_place_in_markdown(text: str, marks: str, new: str) -> None:
-    """A rewriting that changes words is not taken."""
     assert KINDS["md"](text, lambda texts: [marks], never) == new
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "new"),
+    [
+        ("md", "a `x y` b", "a th. is b"),
+        ("md", "a ☺ b", "a b"),
+        ("srt", "00:01.000 --> 00:02.000\na b", "a c"),
+        ("json", '{"text": "a b"}', "a b c"),
+    ],
+)
+def test_a_rewriting_that_changes_words_is_refused(kind: str, text: str, new: str) -> None:
+    refused = list[tuple[int, str]]()
+    assert KINDS[kind](text, lambda texts: [new], lambda *one: refused.append(one)) == text
+    assert refused == [(1 + text.count("\n"), UNALIGNED)]
 
 
 def test_tags_of_subtitles_are_not_doubled() -> None:

@@ -139,7 +139,6 @@ def test_unreadable_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "kind",
     [
-        lambda good: good.replace("\n", "\r\n"),
         lambda good: good.rstrip("\n"),
         lambda good: "\ufeff" + good,
         lambda good: good.replace("\n\n", "\n \t \n\n"),
@@ -151,6 +150,23 @@ def test_harmless_oddities(kind: Callable[[str], str]) -> None:
     good = text(line(1), line(2, ".", 1, "punct"))
     expected = [sentence.conllu() for sentence in read_text(good)]
     assert [sentence.conllu() for sentence in read_text(kind(good))] == expected
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_line_ends_stay(tmp_path: Path, end: str) -> None:
+    """Also those of sentences with other marks, and of omitted and malformed ones."""
+    path, lines = (
+        tmp_path / "x.conllu",
+        (line(1), line(2, ".", 1, "punct"), "", line(1, ".", upos="PUNCT"), ""),
+    )
+    written = text(*lines, line(2)).replace("\n", end)
+    path.write_bytes(written.encode())
+    treebank = read_treebank(path, skip_bad=True)
+    assert "".join(item.conllu() for item in treebank.in_order()) == written
+    changed = treebank[1].conllu_with_surface([[], []]), treebank[1].conllu([{"A": "b"}])
+    expected = "# sent_id = s2\n1\tw\t_\tX\t_\t_\t0\tdep\t_\t_\n\n"
+    assert changed[0] == expected.replace("\n", end)
+    assert changed[1].count(end) == len(changed[1].splitlines()) == 4
 
 
 def test_errors_are_short() -> None:

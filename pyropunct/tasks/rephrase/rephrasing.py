@@ -214,8 +214,10 @@ def sentence_of(
     :param heads: for each slot the token id of the head of new marks.
     """
     origin = sentence.layout.block
-    lines = tuple(write_items(layout, items, heads, conventions).rstrip("\n").split("\n"))
-    block = read_block(lines, origin.path, origin.first_line, 1, origin.order)
+    lines = tuple(
+        write_items(layout, items, heads, conventions).removesuffix(2 * origin.end).split(origin.end)
+    )
+    block = read_block(lines, origin.path, origin.first_line, 1, origin.order, origin.end)
     block = replace(block, identifier=origin.identifier)
     written = prepare(block, True)
     assert isinstance(written, Sentence)  # it has words, and nothing hangs on its marks
