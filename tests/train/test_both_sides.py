@@ -18,7 +18,7 @@ from pyropunct.vocabulary import build_vocabulary
 
 BOTH = annotated("it/2/nsubj rains/0/root ,/4/punct maybe/6/advmod ,/4/punct again/2/advmod")
 LONE = annotated("we/5/nsubj soon/5/advmod ,/2/punct also/5/advmod left/0/root")
-BEHIND = annotated("and/5/cc if/3/mark asked/5/advcl ,/3/punct we/6/nsubj go/0/root")
+BEHIND = annotated("and/6/cc if/3/mark asked/5/advcl ,/3/punct we/6/nsubj go/0/root")
 FIRST = annotated("soon/4/advmod ,/1/punct we/4/nsubj left/0/root then/4/advmod")
 
 
