@@ -96,7 +96,7 @@ class Punctemes(NamedTuple):
     :ivar longest: the number of tokens in the longest puncteme.
     :ivar start_token: the token at the left of the first slot of a tree, or -1.
     :ivar end_token: the token at the right of the last slot of a tree, or -1.
-    :ivar clause_token: the token at the left of a slot where a clause begins, or -1; no surface has it.
+    :ivar clause_token: the token at the left of a slot where a clause begins, or -1.
     """
 
     left_start: Ints
@@ -130,7 +130,10 @@ def punctemes_of(inventory: Inventory, marks: Ints = NO_MARKS) -> Punctemes:
 
 
 class _Trie(NamedTuple):
-    """Strings as nodes of a trie: parent, last token, length, first child and next sibling, -1 for none."""
+    """Strings as nodes of a trie: parent, last token, length, first child and next sibling, -1 for none.
+
+    The length is a number of marks: it leaves out the token that is skipped.
+    """
 
     parent: Array
     token: Array
@@ -140,9 +143,13 @@ class _Trie(NamedTuple):
 
 
 class Strings:
-    """Numbers strings of tokens: the empty string is 0, and only equal strings have equal numbers."""
+    """Numbers strings of tokens: the empty string is 0, and only equal strings have equal numbers.
 
-    def __init__(self) -> None:
+    :param skipped: a token that is no mark, `pyropunct.inference.inventory.Inventory.clause_token`.
+    """
+
+    def __init__(self, skipped: int | None = None) -> None:
+        self._skipped = NONE if skipped is None else skipped
         self._size, self._trie = 1, _Trie(*np.full((5, 1), NONE, np.int32))
         self._trie.length[0] = 0
 
@@ -157,7 +164,7 @@ class Strings:
             room = np.full(max(lacking, self._size), NONE, np.int32)
             self._trie = _Trie(*(np.concatenate([column, room]) for column in self._trie))
         numbers = np.empty(len(lengths), np.int32)
-        self._size = _number_strings(lengths, tokens, self._trie, self._size, numbers)
+        self._size = _number_strings(lengths, tokens, self._trie, self._size, numbers, self._skipped)
         return numbers
 
     def tokens(self, number: int) -> tuple[int, ...]:
@@ -169,21 +176,23 @@ class Strings:
         return tuple(string[::-1])
 
     def lengths(self, numbers: Array) -> Array:
-        """How many tokens the strings have, of any shape."""
+        """How many marks the strings have, of any shape."""
         return self._trie.length[numbers]
 
     def marks(self, trees: TreeArrays, numbers: Array, node: Array, draw: Array) -> tuple[Ints, Ints, Ints]:
-        """The tokens strictly inside V constituents, each in one draw; ``numbers``: (S, draws) strings of
+        """The marks strictly inside V constituents, each in one draw; ``numbers``: (S, draws) strings of
         slots.
 
-        :returns: (V + 1,) where the tokens of each start, the tokens from left to right, and their slots.
+        :returns: (V + 1,) where the marks of each start, the marks from left to right, and their slots.
         """
         start = starts_of(_count_marks(trees, numbers, node, draw, self._trie))
-        return start, *_fill_marks(trees, numbers, node, draw, self._trie, start)
+        return start, *_fill_marks(trees, numbers, node, draw, self._trie, start, self._skipped)
 
 
 @compiled
-def _number_strings(lengths: Array, tokens: Array, trie: _Trie, size: int, numbers: Array) -> int:
+def _number_strings(
+    lengths: Array, tokens: Array, trie: _Trie, size: int, numbers: Array, skipped: int
+) -> int:
     at = 0
     for string in range(len(lengths)):
         here = 0
@@ -193,7 +202,8 @@ def _number_strings(lengths: Array, tokens: Array, trie: _Trie, size: int, numbe
                 below, before = trie.sibling[below], below
             if below == NONE:
                 below, size = size, size + 1
-                trie.parent[below], trie.token[below], trie.length[below] = here, token, trie.length[here] + 1
+                trie.parent[below], trie.token[below] = here, token
+                trie.length[below] = trie.length[here] + (token != skipped)
                 if before == NONE:
                     trie.child[here] = below
                 else:
@@ -215,7 +225,7 @@ def _count_marks(trees: TreeArrays, numbers: Array, node: Array, draw: Array, tr
 
 @compiled
 def _fill_marks(
-    trees: TreeArrays, numbers: Array, node: Array, draw: Array, trie: _Trie, start: Ints
+    trees: TreeArrays, numbers: Array, node: Array, draw: Array, trie: _Trie, start: Ints, skipped: int
 ) -> tuple[Ints, Ints]:
     tokens, slots = np.empty(start[-1], np.int64), np.empty(start[-1], np.int64)
     for view in range(len(node)):
@@ -224,8 +234,9 @@ def _fill_marks(
         for slot in range(trees.right_slot[node[view]] - 1, trees.left_slot[node[view]], -1):
             string = numbers[slot, draw[view]]
             while string:
-                at -= 1
-                tokens[at], slots[at] = trie.token[string], slot
+                if trie.token[string] != skipped:
+                    at -= 1
+                    tokens[at], slots[at] = trie.token[string], slot
                 string = trie.parent[string]
     return tokens, slots
 
@@ -357,17 +368,6 @@ def _underlying(punctemes: Punctemes, tables: DrawTables, draw: int, events: Spr
     return length
 
 
-@inner
-def _without(out: Array, begin: int, end: int, token: int) -> int:
-    """Remove a token from ``out[begin:end]``; the new end."""
-    size = begin
-    for place in range(begin, end):
-        if out[place] != token:
-            out[size] = out[place]
-            size += 1
-    return size
-
-
 @compiled
 def rewrite(
     trees: TreeArrays, punctemes: Punctemes, machine: Sampler, tables: DrawTables, slots: Ints
@@ -399,8 +399,6 @@ def rewrite(
             while written < 0:
                 out = doubled(out)
                 written = rewritten(machine, string, first_token, length, bits, out, size)
-            if trees.begins[slot]:
-                written = _without(out, size, written, punctemes.clause_token)
             lengths[place * columns + draw] = written - size
             size = written
     return lengths, out[:size]

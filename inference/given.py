@@ -16,7 +16,7 @@ from torch import Tensor
 
 from pyropunct.inference.inside import refuse_transforms
 from pyropunct.inference.inventory import Inventory
-from pyropunct.inference.machines.evidence import SlotEvidence, hiding
+from pyropunct.inference.machines.evidence import SlotEvidence
 from pyropunct.inference.machines.transducers import Transducer
 from pyropunct.inference.packed import PackedForest
 from pyropunct.inference.pairs import log_probabilities
@@ -124,27 +124,14 @@ class Given:
         return torch.from_numpy(self.inventory.choice_start(self.trees.relation))
 
     @cached_property
-    def clause(self) -> Tensor | None:
-        """(S,) in which slots a clause begins; None if the inventory has no token for it."""
-        opens = getattr(self.trees, "more", {}).get(OPENS)
-        if opens is None or self.is_latent or self.inventory.clause_token is None:
-            return None
-        place = opens.nonzero()[:, 0].cpu()
+    def clause(self) -> Tensor:
+        """(S,) in which slots a clause begins; none if the inventory has no token for it."""
         clause = torch.zeros(self.forest.num_slots, dtype=torch.bool)
-        clause[place + self.forest.tree[place] + 1] = True
+        opens = getattr(self.trees, "more", {}).get(OPENS)
+        if opens is not None and not self.is_latent and self.inventory.clause_token is not None:
+            place = opens.nonzero()[:, 0].cpu()
+            clause[place + self.forest.tree[place] + 1] = True
         return clause
-
-    def with_clauses(self, evidence: SlotEvidence, slots: Tensor) -> SlotEvidence:
-        """The evidence about some slots; no page shows what the channel does with a clause's token."""
-        if self.clause is None or not self.clause[slots].any():
-            return evidence.of(slots) if len(slots) < len(evidence) else evidence
-        known = evidence.of(slots)
-        token = self.inventory.clause_token
-        assert token is not None
-        return SlotEvidence(
-            hiding(known.distinct[place], token) if begins else known.distinct[place]
-            for place, begins in zip(known.place.tolist(), self.clause[slots].tolist(), strict=True)
-        )
 
     def channels(self, slots: Tensor) -> list[tuple[Tensor, Tensor]]:
         """The channel's weights, (..., P), each with the slots that it rewrites, tree by tree if need be."""
@@ -181,7 +168,7 @@ class Given:
             if self.looks_inside:
                 self._refuse_open_slots(surface)
             surface = surface.settled()
-        return views_of(self.forest, surface)
+        return views_of(self.forest, surface, skipped=self.inventory.clause_token)
 
     def log_pairs(self, views: Views) -> Tensor:
         """(..., C) log p(l, r | w) of the pairs of views, view after view."""

@@ -166,7 +166,7 @@ class SurfaceStrings:
             path = ways.path(u, known, None if best else generator)
             if path is None:
                 raise ValueError(f"the underlying string {u} cannot become what is known of slot {slot}")
-            yield [token for token in path.surface if token != self.underlying.inventory.clause_token]
+            yield path.surface
 
 
 def _rows(values: Tensor, batch: torch.Size, dims: int) -> Tensor:

@@ -56,12 +56,17 @@ def join_views(parts: Sequence[Views]) -> Views:
     return Views(node, torch.nn.functional.pad(sizes.cumsum(0), (1, 0)), token, slot)
 
 
-def views_of(forest: Forest | PackedForest, surface: Tensor, nodes: Tensor | None = None) -> Views:
-    """Views of nodes, by default of all; (S, L) surface strings are padded with -1."""
+def views_of(
+    forest: Forest | PackedForest, surface: Tensor, nodes: Tensor | None = None, skipped: int | None = None
+) -> Views:
+    """Views of nodes, by default of all; (S, L) surface strings are padded with -1.
+
+    :param skipped: a token that is no mark, `pyropunct.inference.inventory.Inventory.clause_token`.
+    """
     nodes = torch.arange(forest.num_nodes) if nodes is None else nodes
     left_slot, right_slot = (slots.cpu()[nodes].numpy() for slots in (forest.left_slot, forest.right_slot))
     strings = surface.cpu().numpy()
-    slot, column = np.nonzero(strings >= 0)
+    slot, column = np.nonzero(strings >= 0 if skipped is None else (strings >= 0) & (strings != skipped))
     start = np.searchsorted(slot, np.arange(len(strings) + 1))
     first = start[left_slot + 1]
     sizes = start[right_slot] - first

@@ -44,11 +44,10 @@ class Walk:
         index: tuple[int, ...] = (),
     ) -> None:
         self._given, self._generators, self._at = given, generators, (batch, index)
-        self.strings = forward.Strings()
+        self.strings = forward.Strings(given.inventory.clause_token)
         marks = forward.NO_MARKS if given.parts is None else given.parts.marks.cpu().numpy()
         self._punctemes = forward.punctemes_of(given.inventory, marks)
-        clause = None if given.clause is None else given.clause.numpy()
-        self._shape = forward.trees_of(given.forest, len(marks) > 0, clause)
+        self._shape = forward.trees_of(given.forest, len(marks) > 0, given.clause.numpy())
         self._parts = None if given.parts is None else PartDraws(given.parts)
         self._machines = machines(given, batch, index)
         pair_start, relation = given.inventory.pair_start, given.trees.relation.cpu().numpy()

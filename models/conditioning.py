@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from pyropunct.inference.forward import Strings
 from pyropunct.inference.inside import impossible_slot, log_evidence, posterior_draws
-from pyropunct.inference.machines.evidence import Evidence, SlotEvidence, evidence_of, hiding, padded
+from pyropunct.inference.machines.evidence import Evidence, SlotEvidence, evidence_of, padded, with_first
 from pyropunct.inference.machines.paths import Ways
 from pyropunct.inference.machines.sampling import Sampler, rewrite_all
 from pyropunct.inference.pairs import log_probabilities
@@ -58,7 +58,7 @@ class Conditioned:
     """p(T, x | evidence) of trees of the same n words and their surface strings, as weighted draws.
 
     :param weights: p(T) of each tree.
-    :param evidence: of each of the slots 0..n.
+    :param evidence: of each of the slots 0..n, without the token for the beginning of a clause.
     :ivar weighed: the work on all different draws so far: their marks, and a tenth of their slots.  A unit
         takes up to half a millisecond.
     :raises ImpossibleSurfaceError: by `draw`, if no tree can explain the evidence.
@@ -74,16 +74,22 @@ class Conditioned:
         generator: np.random.Generator,
     ) -> None:
         self._story, self._trees, self._generator = story, trees, generator
-        self._given, self._clause_token = story.given(trees), story.inventory.clause_token
+        self._given, token = story.given(trees), story.inventory.clause_token
+        self._clause_token = token
         self._log_prior = np.log(np.array(weights))
-        self._evidence, self._all = SlotEvidence(evidence), SlotEvidence([*evidence] * len(trees))
+        known = zip([*evidence] * len(trees), self._given.clause.tolist(), strict=True)
+        self._evidence = SlotEvidence(
+            with_first(token, slot) if begins and token is not None else slot for slot, begins in known
+        )
         self._sets = np.array([distinct.is_set for distinct in self._evidence.distinct])
         self.weighed = 0
         self._allowed: dict[tuple[int, int], bool] = {}
         self._choice_start = story.inventory.choice_start(trees.relation)
-        self._first = self._blind = self._log_pairs(views_of(trees.forest, self._all.settled()))
-        self.strings = Strings()
         settled = self._evidence.settled()
+        self._first = self._blind = self._log_pairs(
+            views_of(trees.forest, settled, skipped=self._clause_token)
+        )
+        self.strings = Strings(self._clause_token)
         lengths = (settled >= 0).sum(-1).numpy()
         self._settled = self.strings.number(lengths, settled[settled >= 0].numpy())
 
@@ -95,7 +101,7 @@ class Conditioned:
     @torch.no_grad()
     def draw(self, number: int) -> WeightedDraws:
         """A round of draws; the next one has a better proposal."""
-        problem = problem_of(self._given, self._all, torch.from_numpy(self._blind))
+        problem = problem_of(self._given, self._evidence, torch.from_numpy(self._blind))
         log_joint = self._log_prior + log_evidence(problem).numpy()
         best = log_joint.max()
         if best == -np.inf:
@@ -126,27 +132,29 @@ class Conditioned:
     def _of_tree(self, which: int, draws: int) -> Numbers:
         """(draws, S) the numbers of strings drawn from p_blind(x | T, evidence) of one tree."""
         given = self._story.given(self._trees.pick([which]))
-        nodes = self._trees.forest.nodes(which)
+        nodes, slots = self._trees.forest.nodes(which), self._trees.forest.slots(which)
         first, last = self._choice_start[[nodes.start, nodes.stop]]
-        problem = problem_of(given, self._evidence, torch.from_numpy(self._blind[first:last]))
+        evidence = self._evidence.of(torch.arange(slots.start, slots.stop))
+        problem = problem_of(given, evidence, torch.from_numpy(self._blind[first:last]))
         random = torch.Generator().manual_seed(int(self._generator.integers(1 << 62)))
         choices = posterior_draws(problem, draws, random)
-        [(weights, slots)] = given.channels(torch.arange(given.forest.num_slots))  # there is one tree
-        strings = surface_strings(given, choices, weights, slots)
+        [(weights, own)] = given.channels(torch.arange(given.forest.num_slots))  # there is one tree
+        underlying = surface_strings(given, choices, weights, own).underlying.tokens.numpy()
         [(machine, _)] = machines(given)
-        return self._rewritten(strings.underlying.tokens.numpy(), machine, ways_of(given.transducer, weights))
+        return self._rewritten(slots, underlying, machine, ways_of(given.transducer, weights))
 
-    def _rewritten(self, underlying: Ints, machine: Sampler, ways: Ways) -> Numbers:
+    def _rewritten(self, of_tree: range, underlying: Ints, machine: Sampler, ways: Ways) -> Numbers:
         """(draws, S) the numbers of strings drawn from p(x | u, evidence), given (draws, S, U) tokens."""
-        numbers = np.tile(self._settled, (len(underlying), 1))
-        slots = np.flatnonzero(self._evidence.open.numpy())
+        own = slice(of_tree.start, of_tree.stop)
+        numbers = np.tile(self._settled[own], (len(underlying), 1))
+        slots = np.flatnonzero(self._evidence.open.numpy()[own])
         rows = np.ascontiguousarray(underlying[:, slots].reshape(-1, underlying.shape[-1]))
-        place = np.tile(self._evidence.place.numpy()[slots], len(underlying))
+        place = np.tile(self._evidence.place.numpy()[own][slots], len(underlying))
         of_rows = np.zeros(len(rows), np.int32)
         waiting = np.arange(len(rows))
         for _ in range(TRIES):
             bits = self._generator.integers(1 << 64, size=len(waiting), dtype=np.uint64)
-            drawn = self.strings.number(*self._shown(*rewrite_all(machine, rows[waiting], bits)))
+            drawn = self.strings.number(*rewrite_all(machine, rows[waiting], bits))
             kept = self._are_allowed(place[waiting], drawn)
             of_rows[waiting[kept]] = drawn[kept]
             waiting = waiting[~kept]
@@ -165,19 +173,9 @@ class Conditioned:
         return np.array([self._allowed[pair] for pair in pairs], np.bool_)[back]
 
     def _completed(self, underlying: Ints, evidence: Evidence, ways: Ways) -> int:
-        string, clause = [token for token in underlying.tolist() if token >= 0], self._clause_token
-        if string[:1] == [clause]:
-            evidence = hiding(evidence, string[0])
-        path = ways.path(string, evidence, self._generator)
+        path = ways.path([token for token in underlying.tolist() if token >= 0], evidence, self._generator)
         assert path is not None  # for the punctemes were drawn given the evidence
-        tokens = np.array([token for token in path.surface if token != clause], np.int64)
-        return int(self.strings.number(np.array([len(tokens)]), tokens)[0])
-
-    def _shown(self, lengths: Ints, tokens: Ints) -> tuple[Ints, Ints]:
-        """Strings without the token for the beginning of a clause, which no page shows."""
-        kept = tokens != (-1 if self._clause_token is None else self._clause_token)
-        string = np.repeat(np.arange(len(lengths)), lengths)
-        return np.bincount(string[kept], minlength=len(lengths)), tokens[kept]
+        return int(self.strings.number(np.array([len(path.surface)]), np.array(path.surface, np.int64))[0])
 
     # Their probabilities in the story
 
@@ -198,7 +196,7 @@ class Conditioned:
         """`_look` for a piece."""
         trees, forest = self._trees.pick(tree.tolist()), self._trees.forest
         surface = padded([self.strings.tokens(number) for number in numbers.reshape(-1).tolist()])
-        views = views_of(trees.forest, surface)
+        views = views_of(trees.forest, surface, skipped=self._clause_token)
         node = torch.from_numpy(forest.nodes_of(tree.tolist()))
         slot = torch.add(forest.slot_start[tree][:, None], torch.arange(numbers.shape[1])).flatten()
         views = Views(node[views.node], views.start, views.token, slot[views.slot])

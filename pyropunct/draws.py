@@ -9,7 +9,7 @@ from itertools import islice, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from pyropunct.inference.forward import renumber
+from pyropunct.inference.forward import Strings, renumber
 from pyropunct.inference.walk import Numbers, Walk
 from pyropunct.models.story import Story
 from pyropunct.models.trees import TreeBatch
@@ -78,15 +78,23 @@ def draw_surfaces(
             for done in range(0, wanted.max(), DRAWS_AT_ONCE)
             for size in [np.clip(wanted - done, 0, DRAWS_AT_ONCE)]
         ]
-        shown: dict[int, tuple[str, ...]] = {}
         for tree, (first, last) in enumerate(pairwise(batch.forest.slot_start.tolist())):
             numbers = np.concatenate([drawn[first:last, : size[tree]] for drawn, size in blocks], 1)
-            own, distinct = renumber(numbers, len(walk.strings))
-            strings = distinct.tolist()
-            for number in strings:
-                if number not in shown:
-                    shown[number] = vocabulary.decode_string(walk.strings.tokens(number))
-            yield Draws(tuple(map(shown.__getitem__, strings)), own, np.full(len(own), 1 / len(own)))
+            strings, own = decoded(vocabulary, walk.strings, numbers)
+            yield Draws(strings, own, np.full(len(own), 1 / len(own)))
+
+
+def decoded(
+    vocabulary: Vocabulary, strings: Strings, numbers: Numbers
+) -> tuple[tuple[tuple[str, ...], ...], Numbers]:
+    """The distinct decoded strings of (S, draws) numbers, and (draws, S) their new numbers.
+
+    Strings that are equal once the token `pyropunct.text.marks.CLAUSE` is left out have one number.
+    """
+    own, distinct = renumber(numbers, len(strings))
+    shown = [vocabulary.decode_string(strings.tokens(number)) for number in distinct.tolist()]
+    place = {string: number for number, string in enumerate(dict.fromkeys(shown))}
+    return tuple(place), np.array([place[string] for string in shown], np.int32)[own]
 
 
 def _parts(sizes: Sequence[int], draws: int) -> Iterator[slice]:

@@ -134,16 +134,28 @@ class Vocabulary:
             found[name] = torch.tensor([numbers[string] for string in strings])
         return found
 
-    def encode_surface(self, surface: Surface) -> Tensor:
+    def encode_surface(self, surface: Surface, tree: Tree | None = None) -> Tensor:
         """(n + 1, L) token numbers of the slot strings of a sentence, padded with -1 to the longest.
 
+        :param tree: needed if the vocabulary has the token `CLAUSE`, which the strings then begin with where
+            a clause of the tree begins.
         :raises TypeError: if a slot string is not a sequence of marks but a string.
+        :raises ValueError: if the tree is needed and not given, or of another size.
         """
-        return self.encode_surfaces([surface])
+        return self.encode_surfaces([surface], None if tree is None else [tree])
 
-    def encode_surfaces(self, surfaces: Sequence[Surface]) -> Tensor:
+    def encode_surfaces(self, surfaces: Sequence[Surface], trees: Sequence[Tree] | None = None) -> Tensor:
         """(S, L) token numbers of all S slot strings of several sentences, as in `encode_surface`."""
-        return padded([string for surface in surfaces for string in self._strings(surface)])
+        strings = [string for surface in surfaces for string in self._strings(surface)]
+        clause = self.token_number.get(CLAUSE)
+        if clause is not None:
+            if trees is None:
+                raise ValueError(
+                    "the model's pages show where clauses begin: encode surfaces with their trees"
+                )
+            begins = [one for tree in trees for one in (False, *opens_clause(tree))]
+            strings = [[clause] * one + string for one, string in zip(begins, strings, strict=True)]
+        return padded(strings)
 
     def encode_string(self, marks: Sequence[str]) -> list[int]:
         """The token numbers of the marks of one slot; raises `TypeError` as `encode_surface` does."""
@@ -164,8 +176,9 @@ class Vocabulary:
         return [tuple(self.tokens[number] for number in string) for string in self._strings(surface)]
 
     def decode_string(self, encoded: Iterable[int]) -> tuple[str, ...]:
-        """The tokens of a padded slot string or puncteme."""
-        return tuple(self.tokens[number] for number in encoded if number != EMPTY)
+        """The tokens of a padded slot string or puncteme, without `CLAUSE`."""
+        skipped = EMPTY, self.token_number.get(CLAUSE)
+        return tuple(self.tokens[number] for number in encoded if number not in skipped)
 
     def to_json(self) -> dict[str, Any]:
         """Plain lists, for `from_json`."""

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pyropunct.errors import InputError
 from pyropunct.inference.machines.evidence import EMPTY
 from pyropunct.models.trees import join_surfaces
-from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface
+from pyropunct.text.marks import ABBREVIATION_DOT, CLAUSE, START, UNKNOWN, Surface
 from pyropunct.treebank.tree import Tree
 from pyropunct.vocabulary import OTHER, Vocabulary, build_vocabulary, word_shape
 
@@ -171,3 +171,17 @@ def test_every_relation_may_sprout_balanced_pairs() -> None:
 def test_no_trees() -> None:
     batch = vocabulary().encode_trees([])
     assert (len(batch.relation), batch.forest.num_trees, batch.forest.num_slots) == (0, 0, 0)
+
+
+def test_surfaces_begin_with_a_token_where_clauses_begin() -> None:
+    """Decoded ones do not, nor do texts."""
+    tree = Tree((3, 3, 0), ("mark", "nsubj", "root"), ("SCONJ", "NOUN", "VERB"), ("if", "rain", "stops"))
+    surface: Surface = (START,), (",",), (), (".",)
+    found = build_vocabulary([(tree, surface)] * 5, clauses=True)
+    start, comma, stop, clause = map(found.token_number.__getitem__, (START, ",", ".", CLAUSE))
+    encoded = found.encode_surface(surface, tree)
+    assert encoded.tolist() == [[start, EMPTY], [clause, comma], [EMPTY, EMPTY], [stop, EMPTY]]
+    assert [found.decode_string(row) for row in encoded.tolist()] == list(map(tuple, surface))
+    assert found.without_clauses().encode_surface(surface, tree).tolist()[1] == [comma]
+    with pytest.raises(ValueError, match="show where clauses begin: encode surfaces with their trees"):
+        found.encode_surface(surface)

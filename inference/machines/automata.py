@@ -165,18 +165,31 @@ class Automata(NamedTuple):
         flat = flat.index_add(-1, place.to(flat.device), self.weight)
         return flat.reshape(*flat.shape[:-1], automata, self.num_tokens, states, states)
 
-    def behind(self, token: int) -> "Automata":
-        """Automata that have read a token: their initial weights are those of the states that it leads to."""
-        block = np.arange(len(self.state_start) - 1) * self.num_tokens + token
+    def behind(self, token: int, some: NDArray[np.bool_]) -> "Automata":
+        """The automata, some of which have read a token.
+
+        Their initial weights are those of the states that it leads to.
+
+        :param some: (K,) whether each automaton has read it.
+        """
+        numbers = np.flatnonzero(some)
+        if not len(numbers):
+            return self
+        block = numbers * self.num_tokens + token
         sizes = self.arc_start[block + 1] - self.arc_start[block]
-        arcs, first = runs(self.arc_start[block], sizes), np.repeat(self.state_start[:-1], sizes)
+        arcs, first = runs(self.arc_start[block], sizes), np.repeat(self.state_start[numbers], sizes)
+        # An arc from elsewhere would have the gradient 0 times infinity.
+        begins = (self.initial.detach() != 0).reshape(-1, self.initial.shape[-1]).any(0).cpu().numpy()
+        starts = begins[first + self.source[arcs]]
+        arcs, first = arcs[starts], first[starts]
         arc, source, target = (
             torch.from_numpy(places).to(self.weight.device)
             for places in (arcs, first + self.source[arcs], first + self.target[arcs])
         )
         flow = self.initial[..., source] * self.weight[..., arc]
-        zeros = flow.new_zeros((*flow.shape[:-1], self.initial.shape[-1]))
-        return self._replace(initial=zeros.index_add(-1, target, flow))
+        stays = torch.from_numpy(np.repeat(~some, np.diff(self.state_start))).to(self.initial.device)
+        others = torch.where(stays, self.initial, 0.0).expand(*flow.shape[:-1], -1)
+        return self._replace(initial=others.index_add(-1, target, flow))
 
     def end_vectors(self) -> tuple[Tensor, Tensor]:
         """Initial and final weights of every automaton, (..., K, Q) each, padded with zeros."""

@@ -106,10 +106,13 @@ def with_hidden(string: Sequence[int], hidden: Iterable[int]) -> Evidence:
     return line._replace(steps=(*line.steps, *loops), string=None if loops else line.string)
 
 
-def hiding(evidence: Evidence, token: int) -> Evidence:
-    """The same evidence, where another token may stand anywhere in the string, or nowhere."""
-    loops = (Step(token, state, state) for state in range(evidence.num_states))
-    return evidence._replace(steps=(*evidence.steps, *loops), string=None)
+def with_first(token: int, evidence: Evidence) -> Evidence:
+    """The same evidence about what follows a token that is known to come first."""
+    if evidence.string is not None:
+        return exactly((token, *evidence.string))
+    begin = evidence.num_states
+    firsts = (Step(token, begin, state, weight) for state, weight in evidence.initial)
+    return evidence._replace(num_states=begin + 1, initial=((begin, 1.0),), steps=(*firsts, *evidence.steps))
 
 
 def any_over(tokens: Iterable[int]) -> Evidence:
@@ -180,7 +183,9 @@ class SlotEvidence:
         return torch.tensor([evidence.string is None for evidence in self.distinct])[self.place]
 
     def of(self, slots: Tensor) -> "SlotEvidence":
-        """The evidence about some of the slots, in this order."""
+        """The evidence about some of the slots, in this order; itself, if these are all slots in theirs."""
+        if torch.equal(slots, torch.arange(len(self))):
+            return self
         return SlotEvidence([self.distinct[place] for place in self.place[slots].tolist()])
 
     def settled(self) -> Tensor:

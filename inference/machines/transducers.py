@@ -180,7 +180,10 @@ def scaled(evidence: Evidence, machines: Iterable[Machine]) -> tuple[Evidence, f
 
 
 def _costs(string: String, machine: Machine) -> Floats:
-    """(L,) -log probability of each token, written in the best way after the end; infinite if impossible."""
+    """(L,) -log probability of each token, written in the best way after the end; infinite if impossible.
+
+    The first token may be a boundary, which is written when it is read.
+    """
     moves, size = _moves_by_token(machine), len(machine.states)
     best, table = np.zeros(len(string) + 1), np.zeros(size)
     for place, token in reversed(list(enumerate(string[::-1] if machine.from_right else string))):
@@ -190,7 +193,9 @@ def _costs(string: String, machine: Machine) -> Floats:
             np.maximum.at(further, source, log_factor + table[target])
         table, best[place] = further, further.max()
         if best[place] == -np.inf:
-            return np.full(len(string), np.inf)
+            if place:
+                return np.full(len(string), np.inf)
+            best[0] = best[1]
     costs = best[1:] - best[:-1]
     return costs[::-1] if machine.from_right else costs
 

@@ -159,25 +159,19 @@ def problem_of(
     automata_of = automata_of or given.transducer.automata
     automata, place, count = [], torch.empty_like(evidence.place), 0
     for weights, slots in given.channels(torch.arange(given.forest.num_slots)):
-        for begins, some in _by_clause(given, slots):
-            known = given.with_clauses(evidence, some)
-            found = automata_of(known.distinct, detach_provenance(weights))
-            token = given.inventory.clause_token
-            automata.append(found.behind(token) if begins and token is not None else found)
-            place[some] = known.place + count
-            count += len(known.distinct)
+        known = evidence.of(slots)
+        # Evidence that is used both where a clause begins and elsewhere has two automata.
+        pieces, number = torch.unique(2 * known.place + given.clause[slots], return_inverse=True)
+        each = [known.distinct[piece // 2] for piece in pieces.tolist()]
+        found = automata_of(each, detach_provenance(weights))
+        token = given.inventory.clause_token
+        automata.append(found if token is None else found.behind(token, (pieces % 2 == 1).numpy()))
+        place[slots] = number + count
+        count += len(pieces)
     problem = Problem(
         given.forest, given.inventory, given.trees.relation, log_pairs, joined_groups(automata), place
     )
     return problem if given.parts is None else _with_parts(problem, given.parts, evidence.settled())
-
-
-def _by_clause(given: Given, slots: Tensor) -> list[tuple[bool, Tensor]]:
-    """Slots, and those where a clause begins apart from them."""
-    if given.clause is None:
-        return [(False, slots)]
-    begins = given.clause[slots]
-    return [(kind, slots[begins == kind]) for kind in (False, True) if (begins == kind).any()]
 
 
 def _with_parts(problem: Problem, scores: PartScores, surface: Tensor) -> Problem:

@@ -178,7 +178,7 @@ class Told:
         evidence, rows = evidence_of(self.posterior.surface), []
         for weights, some in self.given.channels(torch.arange(self.given.forest.num_slots)):
             strings = surface_strings(self.given, self.choices, weights, some)
-            rows.append(strings.complete(self.given.with_clauses(evidence, some), best))
+            rows.append(strings.complete(evidence.of(some), best))
         self._completed = torch.cat(as_wide(rows), -2)
         return self._completed
 
@@ -203,6 +203,26 @@ def refuse_misfit(given: Given, surface: Any) -> None:
         if least < EMPTY or greatest > last:
             wrong = least if least < EMPTY else greatest
             raise ValueError(f"site '{SURFACE}' is given the token {wrong}: tokens are 0 to {last}")
+    if given.inventory.clause_token is not None:
+        _refuse_other_clauses(given, surface, given.inventory.clause_token)
+
+
+def _refuse_other_clauses(given: Given, surface: Surface, token: int) -> None:
+    """Raises ValueError unless strings begin with a token exactly where a clause of the trees begins."""
+    if isinstance(surface, Tensor):
+        shown = (surface[:, :1] == token).any(-1).cpu()
+    else:
+        shown = torch.tensor([bool(one.behind((token,))) for one in surface.distinct])[surface.place]
+    wrong = (shown != given.clause).nonzero()[:, 0]
+    if len(wrong):
+        start = given.forest.slot_start
+        tree = int(torch.searchsorted(start, wrong[0], right=True)) - 1
+        lacks = "lacks" if given.clause[wrong[0]] else "wrongly has"
+        raise ValueError(
+            f"site '{SURFACE}': slot {int(wrong[0] - start[tree])} of tree {tree} of the batch {lacks} the "
+            f"token {token}, which is first where a clause begins: make surfaces with "
+            "vocabulary.encode_surfaces(surfaces, trees), or evidence with with_first(token, evidence)"
+        )
 
 
 def surface_strings(given: Given, choices: Tensor, weights: Tensor, slots: Tensor) -> SurfaceStrings:
@@ -222,8 +242,7 @@ def log_rewritten(given: Given, choices: Tensor, surface: Surface) -> Tensor:
         )
     evidence, total = evidence_of(surface), None
     for weights, some in given.channels(torch.arange(given.forest.num_slots)):
-        known = given.with_clauses(evidence, some)
-        each = surface_strings(given, choices, weights, some).log_prob(known)
+        each = surface_strings(given, choices, weights, some).log_prob(evidence.of(some))
         sums = each.new_zeros((*each.shape[:-1], given.forest.num_trees))
         sums = sums.index_add(-1, given.forest.slot_tree[some].to(each.device), each)
         total = sums if total is None else total + sums

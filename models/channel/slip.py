@@ -24,10 +24,10 @@ class TokenBigrams(torch.nn.Module):
 
         q(x_1 .. x_m) = q(x_1 | start) q(x_2 | x_1) ... q(stop | x_m)
 
-    The start token is an exception: it comes first if the underlying string has it, and nowhere else.
+    Boundaries are an exception: one comes first if the underlying string begins with it, and nowhere else.
 
     :param strings: the non-empty surface strings of a training treebank.
-    :param clause_token: a token that no surface has.
+    :param boundaries: the start token and the clause token, see `pyropunct.inference.inventory.Inventory`.
     :param smoothing: the number added to the count of every bigram.
     """
 
@@ -35,22 +35,18 @@ class TokenBigrams(torch.nn.Module):
         self,
         strings: Iterable[Sequence[int]],
         num_tokens: int,
-        start_token: int | None = None,
-        clause_token: int | None = None,
+        boundaries: Sequence[int] = (),
         smoothing: float = 0.05,
     ) -> None:
         super().__init__()
-        self.start_token = start_token
+        self.boundaries = list(boundaries)
         stop = num_tokens
         counts = np.full((num_tokens + 1, num_tokens + 1), smoothing)
         for string in strings:
             for before, after in self._steps(string, stop):
                 counts[before, after] += 1
         counts[stop, stop] = 0
-        if clause_token is not None:
-            counts[:, clause_token] = 0
-        if start_token is not None:
-            counts[:, start_token] = 0
+        counts[:, self.boundaries] = 0
         self.probabilities: Tensor
         self.register_buffer("probabilities", torch.from_numpy(counts / counts.sum(-1, keepdims=True)))
 
@@ -59,17 +55,17 @@ class TokenBigrams(torch.nn.Module):
         require_rows("the bigram model", self.probabilities)
 
     def _steps(self, string: Sequence[int], stop: int) -> Iterable[tuple[int, int]]:
-        tokens = list(string) if string[0] == self.start_token else [stop, *string]
+        tokens = list(string) if string[0] in self.boundaries else [stop, *string]
         return zip(tokens, [*tokens[1:], stop], strict=True)
 
     def moves(self) -> Iterator[Move]:
-        """A machine that copies the start token, and writes a string of the model after `END`.
+        """A machine that copies a boundary, and writes a string of the model after `END`.
 
         States: "silent", and a when a was the last token written.
         """
         tokens, stop = range(len(self.probabilities) - 1), len(self.probabilities) - 1
         for token in tokens:
-            shown = token == self.start_token
+            shown = token in self.boundaries
             yield Move("silent", token, written=(token,) * shown, target=token if shown else "silent")
             for last in tokens:
                 yield Move(last, token, target=last)

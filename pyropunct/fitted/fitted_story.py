@@ -136,7 +136,8 @@ class FittedStory:
             with torch.no_grad():
                 batch = self.encode_trees([*distinct.values()])
                 batch = batch.pick([place[id(tree)] for tree in trees[some]])
-                problem = tree_problem(self.story, batch, self.vocabulary.encode_surfaces(surfaces[some]))
+                encoded = self.vocabulary.encode_surfaces(surfaces[some], trees[some])
+                problem = tree_problem(self.story, batch, encoded)
             found.append(log_evidence(problem).detach().cpu())
         return torch.cat(found)
 
@@ -393,8 +394,8 @@ class FittedStory:
         return _error(sentence, f"the model cannot produce {what} ({REMEDY})")
 
     def _encode(self, sentences: Sequence[Sentence]) -> tuple[TreeBatch, Tensor]:
-        trees = self.encode_trees([sentence.tree for sentence in sentences])
-        return trees, self.vocabulary.encode_surfaces([sentence.surface for sentence in sentences])
+        trees, surfaces = zip(*((sentence.tree, sentence.surface) for sentence in sentences), strict=True)
+        return self.encode_trees(trees), self.vocabulary.encode_surfaces(surfaces, trees)
 
 
 def _error(sentence: Sentence, problem: str) -> ImpossibleSentenceError:

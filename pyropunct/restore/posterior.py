@@ -7,9 +7,8 @@ from textwrap import shorten
 
 import numpy as np
 
-from pyropunct.draws import Draws, generators
+from pyropunct.draws import Draws, decoded, generators
 from pyropunct.fitted.fitted_story import FittedStory
-from pyropunct.inference.forward import renumber
 from pyropunct.inference.machines.evidence import Evidence, exactly, with_hidden
 from pyropunct.inference.pyro.posterior import ImpossibleSurfaceError
 from pyropunct.models.conditioning import Conditioned, WeightedDraws
@@ -171,9 +170,8 @@ class PosteriorDraws:
             raise ImpossibleSurfaceError(f"the evidence is too improbable to be weighed in {self._shown()}")
         weights = np.exp(log_weight - greatest)
         share = weights / weights.sum()
-        shown, distinct = renumber(np.ascontiguousarray(numbers.T), len(self._given.strings))
-        strings = (self._given.strings.tokens(string) for string in distinct.tolist())
-        draws = Draws(tuple(map(self._vocabulary.decode_string, strings)), shown, share)
+        columns = np.ascontiguousarray(numbers.T)
+        draws = Draws(*decoded(self._vocabulary, self._given.strings, columns), share)
         of_trees = np.bincount(tree, share, len(self._parses)).tolist()
         pairs = zip(self._parses, of_trees, strict=True)
         trees = tuple(parse._replace(weight=weight) for parse, weight in pairs)

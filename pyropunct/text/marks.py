@@ -23,7 +23,7 @@ SPECIAL = (START, ABBREVIATION_DOT, UNKNOWN)
 
 CLAUSE = "\t⟨"
 """The beginning of a clause behind a conjunction or subordinator, given by the tree: it can absorb a comma.
-It is a token of the channel, but no page has it."""
+Encoded surfaces have it (`pyropunct.vocabulary.Vocabulary.encode_surface`); texts do not."""
 
 BOUNDARIES = (START, CLAUSE)
 """The tokens that a tree gives, at the beginning of sentences and clauses; no constituent sprouts them."""
@@ -43,8 +43,8 @@ COMMAS = frozenset(",，、،")
 
 
 def marks_of(slot: Sequence[str]) -> tuple[str, ...]:
-    """The tokens of a slot without the sentence start."""
-    return tuple(token for token in slot if token != START)
+    """The tokens of a slot without `BOUNDARIES`."""
+    return tuple(token for token in slot if token not in BOUNDARIES)
 
 
 def display(token: str) -> str:
@@ -58,7 +58,7 @@ def displayed_string(tokens: Iterable[str]) -> str:
 
 
 def displayed(slot: Sequence[str]) -> list[str]:
-    """The tokens of a slot for display, without the sentence start."""
+    """The tokens of a slot for display, without `BOUNDARIES`."""
     return [display(token) for token in marks_of(slot)]
 
 

@@ -245,7 +245,7 @@ def fit_reading(
         for one in sorted(trees, key=lambda tree: -tree.weight)[:TRUST_TREES]
     ]
     trees = found.encode_trees([tree for tree, _ in pairs])
-    surfaces = [found.vocabulary.encode_surface(surface) for _, surface in pairs]
+    surfaces = [found.vocabulary.encode_surface(surface, tree) for tree, surface in pairs]
     with torch.random.fork_rng(devices=[]), pyro.settings.context(module_local_params=True):
         torch.manual_seed(seed)
         guide = AutoDelta(collapse_trees(story), init_loc_fn=init_to_mean)

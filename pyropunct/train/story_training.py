@@ -105,7 +105,9 @@ class Training(Trainer):
         super().__init__(self.recipe.planned_epochs(sentences), self.recipe.epoch_size(sentences))
         self.what = self.recipe.direction
         self.trees = self.vocabulary.encode_trees([sentence.tree for sentence in self.train])
-        self.surfaces = [self.vocabulary.encode_surface(sentence.surface) for sentence in self.train]
+        self.surfaces = [
+            self.vocabulary.encode_surface(sentence.surface, sentence.tree) for sentence in self.train
+        ]
         self.story = build_story(self.vocabulary, self.recipe, self.surfaces)
         self._contexts: Contexts | None = None
         self.story.attach.learn(self._parts())
@@ -149,7 +151,7 @@ class Training(Trainer):
         """Trees, surface strings and `Views` of the training sentences with these numbers, counted from 0."""
         trees = self.trees.pick(numbers)
         surface = join_surfaces([self.surfaces[number] for number in numbers])
-        views = views_of(trees.forest, surface)
+        views = views_of(trees.forest, surface, skipped=self.story.inventory.clause_token)
         if self._contexts is not None:
             views = views._replace(contexts=self._contexts.of(self.trees.forest.nodes_of(numbers)))
         return trees, surface, views

@@ -130,16 +130,25 @@ def mark_heads(tree: Tree) -> list[int]:
 OPENERS = frozenset({"cc", "mark"})
 """The relations of conjunctions and subordinators."""
 
+OF_CLAUSES = frozenset({"ccomp", "xcomp", "advcl", "acl", "csubj", "parataxis", "root"})
+"""The relations of clauses."""
+
+IN_CLAUSES = frozenset({"nsubj", "csubj", "aux", "cop", "expl"})
+"""The relations of dependents that heads of clauses alone have."""
+
 
 def opens_clause(tree: Tree) -> list[bool]:
-    """For each word, whether a clause begins behind it: a conjunction or subordinator before its head,
-    as in "and ⟨ if it rains, we stay".
+    """For each word, whether a clause begins behind it: a conjunction or subordinator before the head of the
+    clause, as in "and ⟨ if it rains, we stay".
 
-    No clause begins inside of a fixed expression such as *as if*.
+    The relation of the head is one of `OF_CLAUSES`, or that of a dependent of it one of `IN_CLAUSES`; so no
+    clause begins in "cats and dogs".  No clause begins inside of a fixed expression such as *as if*.
     """
     relations = [base(relation) for relation in tree.relations]
+    clauses = {word for word, relation in enumerate(relations, 1) if relation in OF_CLAUSES}
+    clauses |= {head for head, relation in zip(tree.heads, relations, strict=True) if relation in IN_CLAUSES}
     neighbours = zip(tree.heads, pairwise([*relations, ""]), strict=True)
     return [
-        relation in OPENERS and head > word and after != "fixed"
+        relation in OPENERS and head > word and head in clauses and after != "fixed"
         for word, (head, (relation, after)) in enumerate(neighbours, 1)
     ]

@@ -6,10 +6,11 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from limits import within
+from sentences import annotated
 from treebank_strategies import bare, head_lists
 
 from pyropunct.treebank.projective import projectivise
-from pyropunct.treebank.tree import Tree, is_projective, spans
+from pyropunct.treebank.tree import Tree, is_projective, opens_clause, spans
 
 
 def ancestors(tree: Tree, word: int) -> list[int]:
@@ -130,3 +131,22 @@ def test_many_interleaved_words(chains: int) -> None:
     with within(5):
         assert set(projectivise(heads)) == {0, 1}
         assert set(projectivise([size + 1 - head if head else 0 for head in reversed(heads)])) == {0, size}
+
+
+@pytest.mark.parametrize(
+    ("words", "openers"),
+    [
+        ("and/5/cc if/3/mark asked/5/advcl we/5/nsubj go/0/root", "and if"),
+        ("cats/3/nsubj and/1/cc purr/0/root", ""),
+        ("feed/0/root cats/1/obj and/4/cc dogs/2/conj", ""),
+        ("rains/0/root and/4/cc sun/4/nsubj shines/1/conj", "and"),
+        ("rains/0/root but/4/cc is/4/cop warm/1/conj", "but"),
+        ("came/0/root as/4/mark if/2/fixed asked/1/advcl:cmp", ""),
+        ("says/0/root that/3/mark left/1/ccomp", "that"),
+    ],
+)
+def test_where_clauses_begin(words: str, openers: str) -> None:
+    """Behind conjunctions and subordinators of clauses, not of noun phrases, and outside of *as if*."""
+    tree = annotated(words).tree
+    found = [form for form, opens in zip(tree.forms, opens_clause(tree), strict=True) if opens]
+    assert found == openers.split()

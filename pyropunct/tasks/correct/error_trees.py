@@ -18,7 +18,7 @@ from pyropunct.nets.parser import WeightedTree
 from pyropunct.punctuator import Punctuator
 from pyropunct.tasks.correct.learner_errors import String
 from pyropunct.tasks.explain.derivations import Derivations, SlotDerivation
-from pyropunct.text.marks import START, Surface, marks_of
+from pyropunct.text.marks import Surface, marks_of
 from pyropunct.treebank.sentence import Puncteme
 from pyropunct.treebank.tree import Tree
 
@@ -42,7 +42,7 @@ def read_errors(model: FittedStory, trees: Sequence[Tree], surfaces: Sequence[Su
     for first in range(0, len(trees), BATCH_SIZE):
         part = slice(first, first + BATCH_SIZE)
         batch = model.encode_trees(trees[part])
-        encoded = model.vocabulary.encode_surfaces(surfaces[part])
+        encoded = model.vocabulary.encode_surfaces(surfaces[part], trees[part])
         problem = tree_problem(model.story, batch, encoded, regularised=True)
         best = model.sprouted(problem, best_derivation(problem))
         for tree, surface, punctemes in zip(trees[part], surfaces[part], best, strict=True):
@@ -104,7 +104,7 @@ class Explainer:
 
 
 def _sprouts(tree: Tree, change: SlotChange, derivation: SlotDerivation) -> list[Sprout]:
-    starts = derivation.surface[:1] == (START,)
+    starts = len(derivation.surface) - len(marks_of(derivation.surface))
     sprouts = []
     for step in Levenshtein.opcodes(change.before, change.after):
         for place in range(step.dest_start, step.dest_end) if step.tag != "equal" else ():

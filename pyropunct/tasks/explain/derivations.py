@@ -24,13 +24,13 @@ from pyropunct.inference.machines.products import (
     TRANSPOSITION,
 )
 from pyropunct.models.channel.slip import SLIP
-from pyropunct.text.marks import START, UNKNOWN, Surface
+from pyropunct.text.marks import CLAUSE, START, UNKNOWN, Surface
 from pyropunct.treebank.sentence import Puncteme, Sentence, part_of
-from pyropunct.treebank.tree import Tree
+from pyropunct.treebank.tree import Tree, opens_clause
 
 
 class SproutedToken(NamedTuple):
-    """A token, with the head word (0: the start) and the depth (-1: the start) of its constituent."""
+    """A token, with the head word and the depth of its constituent; a boundary has word 0 and depth -1."""
 
     token: str
     word: int
@@ -47,6 +47,8 @@ class SlotEdit(NamedTuple):
 
 class SlotDerivation(NamedTuple):
     """How the surface string x_i of a slot derives from its underlying string u_i.
+
+    Both begin with `pyropunct.text.marks.CLAUSE` where a clause begins, if the model has this token.
 
     :ivar origins: for each token of x_i its place in u_i, None if it has none.
     :ivar edits: those on the channel's best path, without "keep".
@@ -92,8 +94,9 @@ class Derivations:
         self, tree: Tree, surface: Surface, punctemes: Sequence[tuple[Puncteme, Puncteme]]
     ) -> list[SlotDerivation]:
         """The derivation of each of the slots 0..n of a surface over a tree; see `of`."""
-        strings = underlying_strings(tree, punctemes)
-        return [self._slot(u, tuple(x)) for u, x in zip(strings, surface, strict=True)]
+        strings = underlying_strings(tree, punctemes, clauses=CLAUSE in self._vocabulary.tokens)
+        slots = zip(strings, surface, strict=True)
+        return [self._slot(u, (CLAUSE,) * (u[:1] == (CLAUSE_BEGINS,)) + tuple(x)) for u, x in slots]
 
     def _slot(self, underlying: tuple[SproutedToken, ...], surface: tuple[str, ...]) -> SlotDerivation:
         number = self._vocabulary.token_number
@@ -127,7 +130,7 @@ def sprouted_marks(
 ) -> list[tuple[int, SproutedToken]]:
     """The marks of a slot that are underlying tokens: the token ids of the original, each with its token."""
     marks = sentence.layout.marks[slot]
-    special = len(derivation.surface) - len(marks)  # the sentence start or an abbreviation dot comes first
+    special = len(derivation.surface) - len(marks)  # boundaries and abbreviation dots come first
     return [
         (mark, derivation.underlying[origin])
         for mark, origin in zip(marks, derivation.origins[special:], strict=True)
@@ -135,14 +138,21 @@ def sprouted_marks(
     ]
 
 
+CLAUSE_BEGINS = SproutedToken(CLAUSE, 0, -1)
+
+
 def underlying_strings(
-    tree: Tree, punctemes: Sequence[tuple[Puncteme, Puncteme]]
+    tree: Tree, punctemes: Sequence[tuple[Puncteme, Puncteme]], *, clauses: bool = False
 ) -> list[tuple[SproutedToken, ...]]:
-    """The underlying string u_i of each of the slots 0..n; that of slot 0 begins with the sentence start."""
+    """The underlying string u_i of each of the slots 0..n; that of slot 0 begins with the sentence start.
+
+    :param clauses: whether strings begin with `CLAUSE_BEGINS` where a clause begins.
+    """
     forest, has_parts = forest_of([tree.heads]), any(map(part_of, punctemes))
     start, *columns = forest.sprouting_with_parts if has_parts else forest.sprouting
     events = list(zip(*(column.tolist() for column in columns), strict=True))
-    strings = [[SproutedToken(START, 0, -1)], *([] for _ in range(len(tree)))]
+    begins = opens_clause(tree) if clauses else [False] * len(tree)
+    strings = [[SproutedToken(START, 0, -1)], *([CLAUSE_BEGINS] * one for one in begins)]
     for slot, (first, last) in enumerate(pairwise(start.tolist())):
         for node, on_left, outside in events[first:last]:
             tokens = _standing(punctemes[node], 0 if on_left else 1, outside)
@@ -200,7 +210,7 @@ class Fate(NamedTuple):
 
 
 def token_fates(derivations: Sequence[SlotDerivation]) -> list[Fate]:
-    """The fates of all tokens but the sentence start, slot by slot.
+    """The fates of all tokens but boundaries, slot by slot.
 
     A token that is missing in the surface string was absorbed.  A token that is in it was transposed if it
     was swapped with another token, which may have been absorbed afterwards.  Every edit of a slot is the fate

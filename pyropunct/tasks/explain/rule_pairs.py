@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from pyropunct.tasks import RuleSettings
 from pyropunct.tasks.explain.nunberg import EQUAL_STRENGTH, NunbergRule
-from pyropunct.text.marks import CLAUSE, display
+from pyropunct.text.marks import display
 
 OCCURRING = 0.5
 """The least underlying count of a pair that is said to occur: rounded, it is one."""
@@ -149,7 +149,6 @@ class LearnedRules:
             for outcome in pair.outcomes:
                 for mark in (Counter(pair.before) - Counter(outcome.after)).elements():
                     absorbed[mark] += outcome.count or 0.0  # type: ignore[assignment]  # expected counts
-        del absorbed[CLAUSE]  # which the tree gives, and no page shows
         return frozenset(
             mark for mark, count in absorbed.items() if count > max(self.shown.get(mark, 0), OCCURRING)
         )

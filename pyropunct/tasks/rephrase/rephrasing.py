@@ -28,7 +28,7 @@ from pyropunct.tasks.explain.hanging import hung
 from pyropunct.tasks.rephrase.ordering import WordOrder, families
 from pyropunct.tasks.rephrase.underlying_tree import UnderlyingTree
 from pyropunct.text.conventions import Capitals, Conventions, at_the_beginning
-from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface
+from pyropunct.text.marks import ABBREVIATION_DOT, CLAUSE, START, UNKNOWN, Surface
 from pyropunct.treebank.conllu_block import DEPREL, FORM, HEAD, UPOS, Block, read_block
 from pyropunct.treebank.conllu_writer import write_items
 from pyropunct.treebank.layout import Layout
@@ -113,10 +113,11 @@ class Rephraser:
 
     def _sentence(self, tree: UnderlyingTree, choose: Choose) -> Sentence:
         kept = {} if self._regenerate else unchanged_slots(tree)
+        unknown = {CLAUSE}.difference(self._model.vocabulary.tokens)
         surface = [
             tree.sentence.surface[kept[slot]]
             if slot in kept
-            else choose([sprouted.token for sprouted in string])
+            else choose([sprouted.token for sprouted in string if sprouted.token not in unknown])
             for slot, string in enumerate(tree.strings)
         ]
         if tree.words == tree.original.words and surface == list(tree.sentence.surface):

@@ -11,7 +11,12 @@ from itertools import takewhile
 
 from pyropunct.errors import InputError
 from pyropunct.tasks import FIRST, PLACES
-from pyropunct.tasks.explain.derivations import SlotDerivation, SproutedToken, underlying_strings
+from pyropunct.tasks.explain.derivations import (
+    CLAUSE_BEGINS,
+    SlotDerivation,
+    SproutedToken,
+    underlying_strings,
+)
 from pyropunct.tasks.rephrase.ordering import linearised
 from pyropunct.text.marks import ABBREVIATION_DOT, UNKNOWN
 from pyropunct.treebank.sentence import MarkedPart, Puncteme, Sentence, Sprouts, part_of
@@ -102,18 +107,22 @@ class UnderlyingTree:
 
     @cached_property
     def strings(self) -> list[tuple[SproutedToken, ...]]:
-        """The underlying string of each slot; the abbreviation dot of the word before comes first."""
+        """The underlying string of each slot; a boundary comes first, then the abbreviation dot."""
         pairs = [self._of_word(word) for word in self.words]
         strings = [
             tuple(
                 sprouted._replace(word=self.words[sprouted.word - 1] if sprouted.word else 0)
                 for sprouted in string
             )
-            for string in underlying_strings(self.tree, pairs)
+            for string in underlying_strings(self.tree, pairs, clauses=True)
         ]
         for place, word in enumerate(self.words, start=1):
             if ABBREVIATION_DOT in self.sentence.surface[word]:
-                strings[place] = (SproutedToken(ABBREVIATION_DOT, word, -1), *strings[place])
+                begins, dot = (
+                    strings[place][:1] == (CLAUSE_BEGINS,),
+                    SproutedToken(ABBREVIATION_DOT, word, -1),
+                )
+                strings[place] = (*strings[place][:begins], dot, *strings[place][begins:])
         return strings
 
     def _of_word(self, word: int) -> tuple[Puncteme, Puncteme]:

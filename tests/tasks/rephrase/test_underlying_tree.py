@@ -10,7 +10,7 @@ from treebank_strategies import Written, sentences
 from pyropunct.errors import InputError
 from pyropunct.tasks.explain.derivations import SlotDerivation, SproutedToken, underlying_strings
 from pyropunct.tasks.rephrase.underlying_tree import UnderlyingTree, is_relation
-from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN
+from pyropunct.text.marks import ABBREVIATION_DOT, CLAUSE, START, UNKNOWN
 from pyropunct.treebank.reading import read_text
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import is_projective
@@ -58,8 +58,8 @@ def tokens(tree: UnderlyingTree) -> list[list[str]]:
 
 def test_nothing_changes_without_an_edit(went: UnderlyingTree) -> None:
     assert went.tree == went.sentence.tree
-    assert went.strings == underlying_strings(went.tree, went.punctemes)
-    assert tokens(went) == [[START], [","], [], [], [","], [], [], [], [], ["."]]
+    assert went.strings == underlying_strings(went.tree, went.punctemes, clauses=True)
+    assert tokens(went) == [[START], [CLAUSE, ","], [CLAUSE], [], [","], [], [], [], [], ["."]]
     assert went.original == went
 
 
@@ -68,7 +68,7 @@ def test_deletion_takes_the_marks_of_the_constituent_alone(went: UnderlyingTree)
     assert shorter.words == (1, 5, 6, 7, 8, 9)
     assert shorter.tree.heads == (3, 3, 0, 3, 3, 5)
     assert shorter.tree.forms == ("And", "Anna", "left", "and", "sang", "aloud")
-    assert tokens(shorter) == [[START], [], [], [], [], [], ["."]]
+    assert tokens(shorter) == [[START], [CLAUSE], [], [], [], [], ["."]]
     assert shorter.strings[-1] == (SproutedToken(".", 6, 0),)
     assert shorter.original == went
 
@@ -100,7 +100,7 @@ def test_what_introduces_a_clause_stays_in_front(went: UnderlyingTree) -> None:
 def test_what_is_coordinated_stays_behind(went: UnderlyingTree) -> None:
     moved = went.moved(went.with_relation("advcl"), "last")
     assert moved.words == (1, 5, 6, 2, 3, 4, 7, 8, 9)
-    assert tokens(moved) == [[START], [], [], [","], [], [], [","], [], [], ["."]]
+    assert tokens(moved) == [[START], [CLAUSE], [], [","], [CLAUSE], [], [","], [], [], ["."]]
     assert moved.strings[3] == (SproutedToken(",", 4, 1),)
 
 
