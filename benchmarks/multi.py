@@ -11,8 +11,8 @@ then trained anew, from treebanks, those of ``--more`` languages too, and from `
 line).  The dev parts and ``--news`` (a document a line) choose thresholds of each language.  Of a treebank
 with more than ``--most`` sentences, only so many are used, from all over it.  The folder ``--work`` keeps
 what is trained, so that the same command goes on after an interruption.  Two cores take about three hours.
-``--story`` trains the story for given trees alone, and ``--reader`` the reader alone; both choose thresholds,
-and keep all other parts of the model.
+``--story`` trains the story for given trees alone, which thresholds do not depend on, and ``--reader`` the
+reader alone; both keep all other parts of the model.
 """
 
 import argparse
@@ -130,12 +130,13 @@ def main() -> None:
     if not options.story:
         reader = reader_of_text(options, model, train)
         model = replace(model, reader=reader, share=SHARE, reader_share=READER_SHARE)
-    unseen = {
-        code: sample(part, DEV_SENTENCES)
-        for (code, _), part in zip(map(named, options.dev), dev, strict=True)
-    }
-    news = {code: running(model.of(code), Path(file)) for code, file in map(named, options.news)}
-    NoisyChannel(with_caution(model, unseen, news), errors).save(options.out, small=True)
+        unseen = {
+            code: sample(part, DEV_SENTENCES)
+            for (code, _), part in zip(map(named, options.dev), dev, strict=True)
+        }
+        news = {code: running(model.of(code), Path(file)) for code, file in map(named, options.news)}
+        model = with_caution(model, unseen, news)
+    NoisyChannel(model, errors).save(options.out, small=True)
 
 
 def named(given: str) -> tuple[str, str]:

@@ -208,7 +208,7 @@ def with_story(model: Punctuator, story: Punctuator) -> Punctuator:
         replace(one.vocabulary.without_clauses(), pairs=(), functions=()) for one in (model, story)
     )
     assert before == after, "another treebank has other types"
-    names = ("vocabulary", "recipe", "story", "report", "slot_strings", "conventions", "languages")
+    names = ("vocabulary", "recipe", "story", "report", "slot_strings")
     return replace(model, **{name: getattr(story, name) for name in names})
 
 
