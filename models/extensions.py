@@ -99,6 +99,9 @@ class PartMarks(PyroModule):
     - From the outermost dependent inward, each stays outside with probability sigmoid(outside[d', side]) for
       its relation d', until one does not. At least one stays outside, on either side.
 
+    p(x | T) sums over the parts whose marks the page shows in place.  Parts whose marks the channel absorbs
+    are drawn, but left out of the sum, so it is a lower bound.
+
     :param marks: (kinds, 2) the left and the right mark of each kind.
     """
 
