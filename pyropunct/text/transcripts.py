@@ -87,10 +87,10 @@ class _Text(NamedTuple):
     alternative: int = 0
 
 
-def rewrite_json(text: str, rewrite: Rewrite, reject: Reject, field: str | None = None) -> str:
+def rewrite_json(text: str, rewrite: Rewrite, reject: Reject, *fields: str) -> str:
     """JSON, one value or several, with strings rewritten.
 
-    :param field: the names on the way to the strings, with dots between them; by default all of `SHAPES`.
+    :param fields: paths of strings, as names with dots between them; by default all of `SHAPES`.
     :raises InputError: if it is no JSON, or has no string there.
     """
     places = [match.span() for match in _STRING.finditer(text)]
@@ -100,7 +100,7 @@ def rewrite_json(text: str, rewrite: Rewrite, reject: Reject, field: str | None 
     passages = list[tuple[list[int], Passage]]()
     wholes = dict[str, list[str]]()  # a text without speakers, and its parts by speakers
     found = dict[str, Found]()  # copies of a text are read once, with all pauses that one of them has
-    for path in dict.fromkeys(chain(*SHAPES.values())) if field is None else (field,):
+    for path in dict.fromkeys(fields or chain(*SHAPES.values())):
         texts = [text for value in values for text in _at(value, path.split("."), strings, _Text())]
         plains = list[str]()
         for part in _parts(_in_seconds(texts, strings, path), strings):
@@ -120,7 +120,7 @@ def rewrite_json(text: str, rewrite: Rewrite, reject: Reject, field: str | None 
         if len(plains) > 1:
             wholes[" ".join(plains)] = plains
     if not passages:
-        place = "known place of text" if field is None else f"text at {field}"
+        place = f"text at {', '.join(fields)}" if fields else "known place of text"
         raise InputError(f"there is no {place}: {_seen(values)}")
     asked = {plain: heard for plain, heard in found.items() if plain not in wholes}
     news = dict(zip(asked, rewrite([*asked.values()]), strict=True))
