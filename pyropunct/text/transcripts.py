@@ -1,8 +1,8 @@
 """Text inside of JSON, such as the transcripts of recognisers of speech; all else stays as written.
 
 The strings of one place, such as the segments of a talk, are running text: a sentence may go on in the next
-one, unless somebody else speaks.  Where words or segments have times, the silence between them is text too:
-see `PAUSE`.
+one, unless somebody else speaks.  Where words or segments have times, the text to be rewritten tells the
+silence between them by `PAUSE`, which the strings of the file never contain.
 """
 
 import json
@@ -143,7 +143,7 @@ def rewrite_json(text: str, rewrite: Rewrite, reject: Reject, *fields: str) -> s
 
 
 def _seen(values: list[Any]) -> str:
-    """Tells where the strings of JSON are, and how to choose some."""
+    """Lists the paths of strings in JSON, for an error."""
     seen, left = dict[str, None](), [("", value) for value in values]
     while left and len(seen) < MOST_SEEN:
         path, value = left.pop()
