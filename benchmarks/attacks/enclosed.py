@@ -21,8 +21,8 @@ def attack(tries: int, seed: int) -> Row:
     return row_of("marks in Markdown, subtitles and tables", _tries(tries, random.Random(seed)))
 
 
-def _unchanged(kind: str, text: str, reject: Reject, field: str | None) -> str:
-    return KINDS[kind](text, lambda texts: [each.text for each in texts], reject, field)
+def _unchanged(kind: str, text: str, reject: Reject, *fields: str) -> str:
+    return KINDS[kind](text, lambda texts: [each.text for each in texts], reject, *fields)
 
 
 def _tries(tries: int, chance: random.Random) -> Iterator[tuple[str, str]]:
@@ -38,17 +38,17 @@ def _tries(tries: int, chance: random.Random) -> Iterator[tuple[str, str]]:
         kind = chance.choice(["md", "srt", "vtt", "csv", "tsv", "json"])
         text = "".join(chance.choice(PIECES) for _ in range(chance.randint(0, 60)))
         is_table = kind in ("csv", "tsv")
-        text, field = ("text\n" + text, "text") if is_table else (text, None)
+        text, fields = ("text\n" + text, ["text"]) if is_table else (text, [])
         if kind == "json" and chance.random() < 0.9:
             text = json.dumps(
                 [{"text": each} for each in text.split("1")], ensure_ascii=chance.random() < 0.5
             )
         try:
-            new, old = KINDS[kind](text, marked, reject, field), text
+            new, old = KINDS[kind](text, marked, reject, *fields), text
             if kind == "json":
                 new, old = (json.dumps(json.loads(one), ensure_ascii=False) for one in (new, old))
             same = re.sub("[¿‽]", "", new) == old
-            same = same and _unchanged(kind, text, reject, field) == text
+            same = same and _unchanged(kind, text, reject, *fields) == text
             yield f"{kind} {text!r}", DONE if same else "changed"
         except InputError:
             yield f"{kind} {text!r}", REFUSED

@@ -123,10 +123,10 @@ InputKind = Annotated[
     Literal["auto", "text", "conllu", "srt", "vtt", "md", "csv", "tsv", "jsonl", "json"],
     Help("The kind of FILE; by default recognised by its name or its first lines."),
 ]
-TextField = Annotated[
-    str | None,
+TextFields = Annotated[
+    tuple[str, ...],
     Placeholder("NAME"),
-    Help("The column (csv, tsv), key (jsonl) or path (json, as a.b) that holds the text."),
+    Help("A column (csv, tsv), key (jsonl) or path (json, as a.b) that holds text; may be repeated."),
 ]
 
 
@@ -143,7 +143,7 @@ class TextCommand(Command):
         if not model.required:
             model_file = [click.Argument(["places"], nargs=-1, required=True, metavar="[MODEL] FILE")]
         self.params = [*model_file, option("input", InputKind, "auto", None)]
-        self.params += [option("field", TextField, None, None), *own]
+        self.params += [option("field", TextFields, (), None), *own]
 
     def run(self, values: dict[str, Any]) -> None:
         """Work on a file."""

@@ -43,7 +43,7 @@ def kind_of(file: str, wanted: str) -> str:
 
 
 def rewrite_enclosed(
-    work: "Work", stream: BinaryIO, name: str, kind: str, field: str | None, out: TextIO
+    work: "Work", stream: BinaryIO, name: str, kind: str, fields: Sequence[str], out: TextIO
 ) -> None:
     """Write a file with the text in it rewritten; what cannot be rewritten stays as it was.
 
@@ -88,7 +88,7 @@ def rewrite_enclosed(
     with warnings.catch_warnings(record=True) as notes:
         warnings.simplefilter("always", UserWarning)
         try:
-            new = KINDS[kind](text.removeprefix(mark).replace("\r\n", "\n"), rewrite, reject, field)
+            new = KINDS[kind](text.removeprefix(mark).replace("\r\n", "\n"), rewrite, reject, *fields)
         except InputError as error:
             raise error if error in problems else InputError(f"{name}: {error}") from error
     for note in notes:

@@ -1,8 +1,8 @@
-"""Text inside of tables and of lines of JSON: one column or key is rewritten, all else stays as written."""
+"""Text inside of tables and of lines of JSON: columns or keys are rewritten, all else stays as written."""
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from pyropunct.errors import InputError
@@ -22,8 +22,8 @@ class _Cell(NamedTuple):
     column: int
 
 
-def rewrite_csv(text: str, rewrite: Rewrite, reject: Reject, field: str | None = None) -> str:
-    """A table in CSV with one column rewritten; other cells keep their quotes.
+def rewrite_csv(text: str, rewrite: Rewrite, reject: Reject, *fields: str) -> str:
+    """A table in CSV with columns rewritten; other cells keep their quotes.
 
     Commas, semicolons or tabs separate the cells, whichever the first line has most outside of quotes;
     or what a line such as ``sep=;`` before the names says.  Rows with more cells than names are rejected.
@@ -33,29 +33,29 @@ def rewrite_csv(text: str, rewrite: Rewrite, reject: Reject, field: str | None =
     first = text.partition("\n")[0]
     said = re.fullmatch(r'sep=([^\w"])', first)
     delimiter = said[1] if said else max(",;\t", key=re.sub('"[^"]*"', "", first).count)
-    return _rewritten(text, rewrite, reject, field, delimiter, '"', 1 if said else 0)
+    return _rewritten(text, rewrite, reject, fields, delimiter, '"', 1 if said else 0)
 
 
-def rewrite_tsv(text: str, rewrite: Rewrite, reject: Reject, field: str | None = None) -> str:
-    """A table with tabs and one column rewritten, in which quotes are characters like others.
+def rewrite_tsv(text: str, rewrite: Rewrite, reject: Reject, *fields: str) -> str:
+    """A table with tabs and columns rewritten, in which quotes are characters like others.
 
     Rows with more cells than names are rejected.
 
     :raises InputError: if there is no such column.
     """
-    return _rewritten(text, rewrite, reject, field, "\t", NO_QUOTE)
+    return _rewritten(text, rewrite, reject, fields, "\t", NO_QUOTE)
 
 
 def _rewritten(
     text: str,
     rewrite: Rewrite,
     reject: Reject,
-    field: str | None,
+    fields: Sequence[str],
     delimiter: str,
     quote: str,
     header: int = 0,
 ) -> str:
-    """A table with one column rewritten; its row ``header`` has the names."""
+    """A table with columns rewritten; its row ``header`` has the names."""
 
     def value(cell: _Cell) -> str:
         written = text[cell.start : cell.end]
@@ -63,13 +63,13 @@ def _rewritten(
 
     cells = list(_cells(text, delimiter, quote))
     names = [value(cell) for cell in cells if cell.row == header]
-    if field not in names:
-        raise _no_field("column", field, names)
-    column = names.index(field)
+    if not fields or not set(fields).issubset(names):
+        raise _no_field("column", fields, names)
+    columns = set(map(names.index, fields))
     more = {cell.row for cell in cells if cell.column >= len(names) and value(cell)}
     chosen = list[_Cell]()
     for cell in cells:
-        if cell.row > header and cell.column == column and value(cell):
+        if cell.row > header and cell.column in columns and value(cell):
             if cell.row in more:
                 reject(cell.line, f"has more cells than there are names of columns, {len(names)}")
             else:
@@ -112,10 +112,11 @@ def _cells(text: str, delimiter: str, quote: str) -> Iterator[_Cell]:
         at += 1
 
 
-def _no_field(what: str, field: str | None, names: Iterable[str]) -> InputError:
+def _no_field(what: str, fields: Sequence[str], names: Collection[str]) -> InputError:
     known = ", ".join(names)
-    if field is None:
+    if not fields:
         return InputError(f"say which {what} holds the text, by --field ({known})")
+    field = next((field for field in fields if field not in names), fields[0])
     return InputError(f"there is no {what} {field!r}: name one by --field ({known})")
 
 
@@ -123,12 +124,12 @@ _DECODER = json.JSONDecoder(parse_int=str, parse_float=str)
 """Numbers may have any size: nothing is computed with them."""
 
 
-def rewrite_json_lines(text: str, rewrite: Rewrite, reject: Reject, field: str | None = None) -> str:
-    """Lines of JSON objects with one text rewritten; other lines are rejected.
+def rewrite_json_lines(text: str, rewrite: Rewrite, reject: Reject, *fields: str) -> str:
+    """Lines of JSON objects with texts rewritten; other lines are rejected.
 
     :raises InputError: if no line has the text.
     """
-    lines, names, places, old = text.split("\n"), dict[str, None](), list[slice](), list[Found]()
+    lines, names, texts = text.split("\n"), dict[str, None](), list[tuple[Found, slice]]()
     for number, line in enumerate(lines, 1):
         if line.strip():
             try:
@@ -137,15 +138,19 @@ def rewrite_json_lines(text: str, rewrite: Rewrite, reject: Reject, field: str |
                 reject(number, str(error))
                 continue
             names |= dict.fromkeys(plain)
-            if field is not None and isinstance(found := plain.get(field), str):
+            for field in dict.fromkeys(fields):
+                found = plain.get(field)
+                if not isinstance(found, str):
+                    continue
                 if problem := flaw(found):
                     reject(number, problem)
                 else:
-                    old.append(Found(found, number))
-                    places.append(_place_of_value(line, field))
-    if not old:
-        raise _no_field("text", field, names)
-    for place, (before, number), new in zip(places, old, rewrite(old), strict=True):
+                    texts.append((Found(found, number), _place_of_value(line, field)))
+    if not texts:
+        raise _no_field("text", fields, names)
+    texts.sort(key=lambda text: (text[0].line, text[1].start))
+    news = rewrite([found for found, _ in texts])
+    for ((before, number), place), new in reversed([*zip(texts, news, strict=True)]):  # places stay right
         if new != before:
             line = lines[number - 1]
             quoted = json.dumps(new, ensure_ascii=line.isascii())
@@ -166,7 +171,7 @@ def _object(line: str) -> dict[str, Any]:
     return plain
 
 
-def _place_of_value(line: str, field: str | None) -> slice:
+def _place_of_value(line: str, field: str) -> slice:
     """Where the value of a key stands in a JSON object. If the key is there twice, the last one counts."""
     found = slice(0)
     at = _behind_gap(line, line.index("{") + 1)

@@ -208,7 +208,7 @@ def _rewritten(
     return "\n".join(lines)
 
 
-def rewrite_subtitles(text: str, rewrite: Rewrite, reject: Reject, field: str | None = None) -> str:
+def rewrite_subtitles(text: str, rewrite: Rewrite, reject: Reject, *fields: str) -> str:
     """SubRip or WebVTT with rewritten cues; numbers, times, notes and tags stay.
 
     The cues of a passage are joined: a sentence may go on in the next one.
@@ -248,7 +248,7 @@ def _seconds(time: Sequence[str | None]) -> float:
     return 3600 * hours + 60 * minutes + seconds + thousandths / 1000
 
 
-def rewrite_markdown(text: str, rewrite: Rewrite, reject: Reject, field: str | None = None) -> str:
+def rewrite_markdown(text: str, rewrite: Rewrite, reject: Reject, *fields: str) -> str:
     """Markdown with rewritten paragraphs and items; headings, code, tables, front matter and markup stay."""
     lines = text.split("\n")
     return _rewritten(lines, list(_paragraphs(lines)), rewrite, reject, _MARKDOWN_TAGS, _code_in)

@@ -1,8 +1,8 @@
 """Text inside of JSON, such as the transcripts of recognisers of speech; all else stays as written.
 
 The strings of one place, such as the segments of a talk, are running text: a sentence may go on in the next
-one, unless somebody else speaks.  Where words or segments have times, the silence between them is text too:
-see `PAUSE`.
+one, unless somebody else speaks.  Where words or segments have times, the text to be rewritten tells the
+silence between them by `PAUSE`, which the strings of the file never contain.
 """
 
 import json
@@ -87,10 +87,10 @@ class _Text(NamedTuple):
     alternative: int = 0
 
 
-def rewrite_json(text: str, rewrite: Rewrite, reject: Reject, field: str | None = None) -> str:
+def rewrite_json(text: str, rewrite: Rewrite, reject: Reject, *fields: str) -> str:
     """JSON, one value or several, with strings rewritten.
 
-    :param field: the names on the way to the strings, with dots between them; by default all of `SHAPES`.
+    :param fields: paths of strings, as names with dots between them; by default all of `SHAPES`.
     :raises InputError: if it is no JSON, or has no string there.
     """
     places = [match.span() for match in _STRING.finditer(text)]
@@ -100,7 +100,7 @@ def rewrite_json(text: str, rewrite: Rewrite, reject: Reject, field: str | None 
     passages = list[tuple[list[int], Passage]]()
     wholes = dict[str, list[str]]()  # a text without speakers, and its parts by speakers
     found = dict[str, Found]()  # copies of a text are read once, with all pauses that one of them has
-    for path in dict.fromkeys(chain(*SHAPES.values())) if field is None else (field,):
+    for path in dict.fromkeys(fields or chain(*SHAPES.values())):
         texts = [text for value in values for text in _at(value, path.split("."), strings, _Text())]
         plains = list[str]()
         for part in _parts(_in_seconds(texts, strings, path), strings):
@@ -120,7 +120,7 @@ def rewrite_json(text: str, rewrite: Rewrite, reject: Reject, field: str | None 
         if len(plains) > 1:
             wholes[" ".join(plains)] = plains
     if not passages:
-        place = "known place of text" if field is None else f"text at {field}"
+        place = f"text at {', '.join(fields)}" if fields else "known place of text"
         raise InputError(f"there is no {place}: {_seen(values)}")
     asked = {plain: heard for plain, heard in found.items() if plain not in wholes}
     news = dict(zip(asked, rewrite([*asked.values()]), strict=True))
@@ -143,7 +143,7 @@ def rewrite_json(text: str, rewrite: Rewrite, reject: Reject, field: str | None 
 
 
 def _seen(values: list[Any]) -> str:
-    """Tells where the strings of JSON are, and how to choose some."""
+    """Lists the paths of strings in JSON, for an error."""
     seen, left = dict[str, None](), [("", value) for value in values]
     while left and len(seen) < MOST_SEEN:
         path, value = left.pop()

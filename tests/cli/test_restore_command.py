@@ -653,6 +653,12 @@ def test_memory_does_not_grow_with_the_number_of_lines(
 
 
 def test_json_of_a_recogniser(tmp_path: Path) -> None:
-    """Only its strings are restored."""
+    """Only its strings are restored; times in an unknown unit are reported."""
+    words = '{"words": [{"word": "hi", "start": 0, "end": 8000}]}'
+    (tmp_path / "words.json").write_text(words, encoding="utf-8")
+    result = invoke("restore", "en", tmp_path / "words.json")
+    assert (result.exit_code, json.loads(result.stdout)["words"][0]["end"]) == (0, 8000)
+    told = "the unit of the times at words.word is unknown: silence is ignored"
+    assert result.stderr == f"pyropunct: {tmp_path / 'words.json'}: {told}\n"
     (tmp_path / "talk.json").write_text('{"text": "how are you", "start": 0.50}', encoding="utf-8")
     assert printed("restore", "en", tmp_path / "talk.json") == '{"text": "How are you?", "start": 0.50}'

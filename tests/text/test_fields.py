@@ -53,6 +53,21 @@ def test_fields(kind: str, text: str, new: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("kind", "text", "new"),
+    [
+        ("csv", "a,b,c\nx y,z,x y\n", 'a,b,c\n"(X, Y)!",z,"(X, Y)!"\n'),
+        (
+            "jsonl",
+            '{"a": "x y", "b": "z", "c": "z"}\n{"c": "z"}',
+            '{"a": "(X, Y)!", "b": "z", "c": "(Z)!"}\n{"c": "(Z)!"}',
+        ),
+    ],
+)
+def test_several_fields(kind: str, text: str, new: str) -> None:
+    assert KINDS[kind](text, shouted, never, "c", "a") == new
+
+
+@pytest.mark.parametrize(
     ("kind", "text", "problem"),
     [
         ("csv", "a,b\n1,2\n", r"there is no column 'text': name one by --field \(a, b\)"),

@@ -83,9 +83,9 @@ def never(line: int, problem: str) -> None:
     raise AssertionError(f"{line}: {problem}")
 
 
-def changed(kind: str, text: str, field: str | None = None) -> list[str]:
+def changed(kind: str, text: str) -> list[str]:
     """The lines that differ; the others are the same."""
-    new, old = KINDS[kind](text, shouted, never, field).split("\n"), text.split("\n")
+    new, old = KINDS[kind](text, shouted, never).split("\n"), text.split("\n")
     assert len(new) == len(old)
     return [line for line, before in zip(new, old, strict=True) if line != before]
 

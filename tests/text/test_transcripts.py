@@ -28,13 +28,13 @@ def reject(line: int, problem: str) -> None:
     raise AssertionError(f"{line}: {problem}")
 
 
-def rewritten(text: str, news: dict[str, str], field: str | None = None) -> str:
+def rewritten(text: str, news: dict[str, str], *fields: str) -> str:
     def rewrite(texts: Sequence[Found]) -> list[str]:
         asked.extend(one.text for one in texts)
         return [news[one.text] for one in texts]
 
     asked = list[str]()
-    new = rewrite_json(text, rewrite, reject, field)
+    new = rewrite_json(text, rewrite, reject, *fields)
     assert sorted(asked) == sorted(news)
     return new
 
@@ -189,8 +189,8 @@ def test_transcript_and_words_agree(shape: str) -> None:
 
 def test_a_path_names_other_places() -> None:
     text = '{"results": {"parts": [{"said": "a b", "text": "x"}, [{"said": "nested"}], {"said": "\\u00e9"}]}}'
-    new = rewritten(text, {"a b é": "A b. É"}, "results.parts.said")
-    assert new == text.replace("a b", "A b.").replace("\\u00e9", "\\u00c9")
+    new = rewritten(text, {"a b é": "A b. É", "x": "X."}, "results.parts.said", "results.parts.text")
+    assert new == text.replace("a b", "A b.").replace("\\u00e9", "\\u00c9").replace('"x"', '"X."')
 
 
 @pytest.mark.parametrize(
