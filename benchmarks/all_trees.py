@@ -61,7 +61,7 @@ def measured(
         with torch.no_grad():
             found = possible_trees(parser, model.vocabulary, [sentence.tree.forms], pruning)
             times.append(process_time())
-            surface = model.vocabulary.encode_surface(sentence.surface)
+            surface = model.vocabulary.encode_surface(sentence.surface, sentence.tree)
             problem = tree_problem(story, found.trees, surface)
         times.append(process_time())
         posterior_pairs(problem)

@@ -173,7 +173,7 @@ def losses(training: Training, elbo: Any, story: Callable[..., Any]) -> Tensor:
     """The loss of each sentence alone, with all weights known."""
     vocabulary, found = training.vocabulary, []
     for sentence in training.train:
-        surface = join_surfaces([vocabulary.encode_surface(sentence.surface)])
+        surface = join_surfaces([vocabulary.encode_surface(sentence.surface, sentence.tree)])
         trees = vocabulary.encode_trees([sentence.tree])
         found.append(elbo(max_plate_nesting=1).loss(story, lambda *_: None, trees, surface))
     return torch.tensor(found, dtype=torch.double)

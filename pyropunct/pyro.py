@@ -8,6 +8,7 @@ from pyropunct.inference.machines.evidence import (
     any_over,
     exactly,
     one_of,
+    with_first,
     with_hidden,
 )
 from pyropunct.inference.machines.moves import END, START, Branch, Move, Pass
@@ -82,5 +83,6 @@ __all__ = [
     "tree_elbo",
     "tree_expectation",
     "tree_problem",
+    "with_first",
     "with_hidden",
 ]

@@ -20,7 +20,7 @@ from pyropunct.models.symmetry import PARTNERS
 from pyropunct.models.trees import READING, TREEBANK, TreeBatch, string_number
 from pyropunct.text.marks import ABBREVIATION_DOT, BOUNDARIES, CLAUSE, SPECIAL, START, UNKNOWN, Surface
 from pyropunct.treebank.functions import CLOSING, DELIMITING, FINAL, FUNCTIONS, SEPARATING, mark_functions
-from pyropunct.treebank.tree import MAIN_TREEBANK, Tree, opens_clause
+from pyropunct.treebank.tree import MAIN_TREEBANK, OPENERS, Tree, base, opens_clause
 
 Pair = tuple[tuple[int, ...], tuple[int, ...]]
 """A left and a right puncteme, as token ids."""
@@ -251,7 +251,8 @@ def build_vocabulary(
     marks and the abbreviation dot on the right, which may belong to others, and with its delimiting marks
     behind the closing ones, where the channel may have moved them from; each of these strings alone on its
     side; every single token alone on either side; every delimiting token on both sides; every opening token
-    with each that closes it; and the empty pair.
+    with each that closes it; and the empty pair.  Conjunctions and subordinators (`OPENERS`) have no pair
+    with delimiting tokens on both sides: these belong to their neighbours.
     `OTHER`, for unseen relations, has the pairs of the rare relations.
     START stands outside all constituents and is part of no puncteme.
 
@@ -311,8 +312,13 @@ def with_pairs_of(
         for one in (right, enclosing[right_slot], moved[right_slot]):
             pairs[relation] |= {(left, one), (left, ()), ((), one)}
         seen[left, right] += 1
-    balanced = set() if flanking else set(_balanced_pairs(vocabulary, seen))
-    return replace(vocabulary, pairs=tuple(tuple(sorted(some | balanced)) for some in pairs))
+    if not flanking:
+        balanced = set(_balanced_pairs(vocabulary, seen))
+        pairs = [some | balanced for some in pairs]
+        for relation, some in zip(vocabulary.relations, pairs, strict=True):
+            if base(relation) in OPENERS:
+                some -= {pair for pair in some if all(delimiting & set(side) for side in pair)}
+    return replace(vocabulary, pairs=tuple(tuple(sorted(some)) for some in pairs))
 
 
 def _balanced_pairs(vocabulary: Vocabulary, seen: Mapping[Pair, int]) -> Iterator[Pair]:

@@ -133,8 +133,8 @@ OPENERS = frozenset({"cc", "mark"})
 OF_CLAUSES = frozenset({"ccomp", "xcomp", "advcl", "acl", "csubj", "parataxis", "root"})
 """The relations of clauses."""
 
-IN_CLAUSES = frozenset({"nsubj", "csubj", "aux", "cop", "expl"})
-"""The relations of dependents that heads of clauses alone have."""
+IN_CLAUSES = frozenset({"nsubj", "csubj", "aux", "cop", "expl", "nsubjpass", "csubjpass", "auxpass"})
+"""The relations of dependents that heads of clauses alone have; the last three in releases before 2.0."""
 
 
 def opens_clause(tree: Tree) -> list[bool]:
