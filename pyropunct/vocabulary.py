@@ -315,9 +315,9 @@ def with_pairs_of(
     if not flanking:
         balanced = set(_balanced_pairs(vocabulary, seen))
         pairs = [some | balanced for some in pairs]
-        for relation, some in zip(vocabulary.relations, pairs, strict=True):
-            if base(relation) in OPENERS:
-                some -= {pair for pair in some if all(delimiting & set(side) for side in pair)}
+        for name, own in zip(vocabulary.relations, pairs, strict=True):
+            if base(name) in OPENERS:
+                own -= {pair for pair in own if all(delimiting & set(side) for side in pair)}
     return replace(vocabulary, pairs=tuple(tuple(sorted(some)) for some in pairs))
 
 
