@@ -43,7 +43,7 @@ class Inventory:
     :param pairs: for each relation its puncteme pairs, sorted here, the pair of empty punctemes first.
     :param start_token: the token at the left of the first slot of every tree, if any.
     :param end_token: the token at the right of the last slot of every tree, if any.
-    :param clause_token: the token at the left of slots where a clause begins, if any; it is in no surface.
+    :param clause_token: the token at the left of slots where a clause begins, if any, in u and on the page.
     :raises ValueError: if a relation lacks the pair of empty punctemes.
     """
 

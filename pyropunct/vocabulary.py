@@ -33,6 +33,9 @@ MOST_MARKS = 200
 """How many kinds of marks there may be.  A channel has edits for each pair of them, and each string of marks
 an automaton over these pairs: time and memory grow with the cube of their number."""
 
+SHOWS_CLAUSES = "shows clauses"
+"""In files of models: pages have the token `CLAUSE`, which versions up to 1.2 did not show."""
+
 SHOWN = 10
 """How many of too many marks a message shows."""
 
@@ -182,7 +185,7 @@ class Vocabulary:
 
     def to_json(self) -> dict[str, Any]:
         """Plain lists, for `from_json`."""
-        return asdict(self)
+        return asdict(self) | {SHOWS_CLAUSES: True}
 
     @classmethod
     def from_json(cls, plain: dict[str, Any]) -> "Vocabulary":
@@ -315,9 +318,9 @@ def with_pairs_of(
     if not flanking:
         balanced = set(_balanced_pairs(vocabulary, seen))
         pairs = [some | balanced for some in pairs]
-        for relation, some in zip(vocabulary.relations, pairs, strict=True):
-            if base(relation) in OPENERS:
-                some -= {pair for pair in some if all(delimiting & set(side) for side in pair)}
+        for name, own in zip(vocabulary.relations, pairs, strict=True):
+            if base(name) in OPENERS:
+                own -= {pair for pair in own if all(delimiting & set(side) for side in pair)}
     return replace(vocabulary, pairs=tuple(tuple(sorted(some)) for some in pairs))
 
 

@@ -185,3 +185,15 @@ def test_surfaces_begin_with_a_token_where_clauses_begin() -> None:
     assert found.without_clauses().encode_surface(surface, tree).tolist()[1] == [comma]
     with pytest.raises(ValueError, match="show where clauses begin: encode surfaces with their trees"):
         found.encode_surface(surface)
+
+
+def test_conjunctions_have_no_commas_on_both_sides() -> None:
+    """Their neighbours sprout these; one on either side is possible."""
+    tree = Tree((3, 3, 0), ("cc", "advmod", "root"), ("CCONJ", "ADV", "VERB"), ("and", "now", "stop"))
+    surface: Surface = (START, ","), (",",), (",",), (".",)
+    found = build_vocabulary([(tree, surface)] * 5)
+    comma = (found.token_number[","],)
+    pairs = dict(zip(found.relations, found.pairs, strict=True))
+    assert (comma, comma) in pairs["advmod"]
+    assert (comma, comma) not in pairs["cc"]
+    assert {(comma, ()), ((), comma)} <= set(pairs["cc"])

@@ -210,10 +210,11 @@ def refuse_misfit(given: Given, surface: Any) -> None:
 def _refuse_other_clauses(given: Given, surface: Surface, token: int) -> None:
     """Raises ValueError unless strings begin with a token exactly where a clause of the trees begins."""
     if isinstance(surface, Tensor):
-        shown = (surface[:, :1] == token).any(-1).cpu()
+        may = must = (surface[:, :1] == token).any(-1).cpu()
     else:
-        shown = torch.tensor([bool(one.behind((token,))) for one in surface.distinct])[surface.place]
-    wrong = (shown != given.clause).nonzero()[:, 0]
+        may = torch.tensor([bool(one.behind((token,))) for one in surface.distinct])[surface.place]
+        must = may & ~surface.open
+    wrong = torch.where(given.clause, ~may, must).nonzero()[:, 0]
     if len(wrong):
         start = given.forest.slot_start
         tree = int(torch.searchsorted(start, wrong[0], right=True)) - 1

@@ -28,7 +28,8 @@ from pyropunct.nets.tagger import SlotTagger
 from pyropunct.nets.word_embedding import Pretrained
 from pyropunct.shipped import lacking, place_of, shipped_models
 from pyropunct.text.conventions import Conventions
-from pyropunct.vocabulary import Vocabulary
+from pyropunct.text.marks import CLAUSE
+from pyropunct.vocabulary import SHOWS_CLAUSES, Vocabulary
 
 STORY = frozenset({"story", "scales"})
 """The parts of the story: its values and all else that is fixed, and standard deviations of values."""
@@ -157,6 +158,8 @@ def model_fields(parts: SavedParts) -> dict[str, Any]:
                 f"{parts.path}: its attach model is {named['attach model']!r} and reads words by networks, "
                 "which only earlier versions can do: fit the model again"
             )
+        if CLAUSE in plain["vocabulary"]["tokens"] and SHOWS_CLAUSES not in plain["vocabulary"]:
+            raise ModelFileError(f"{parts.path}: was fitted by version 1.2 or earlier: fit the model again")
         require_trusted(parts.path, named, parts.variants)
         for part in sorted({name.partition("/")[0] for name in parts.tensors} - STORY):
             if part not in PARTS or part not in plain:

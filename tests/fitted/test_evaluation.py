@@ -75,7 +75,7 @@ def test_last_slots_are_those_of_evidence_that_leaves_them_open(small: Path) -> 
     strings = [
         tuple(token for token in string if token >= 0)
         for sentence in sentences
-        for string in vocabulary.encode_surface(sentence.surface).tolist()
+        for string in vocabulary.encode_surface(sentence.surface, sentence.tree).tolist()
     ]
     ends = torch.tensor([len(sentence.surface) for sentence in sentences]).cumsum(0) - 1
     evidence = [

@@ -33,6 +33,7 @@ from pyropunct.punctuator import Punctuator
 from pyropunct.text.marks import SPECIAL
 from pyropunct.train.checkpoints import read_state, write_state
 from pyropunct.treebank.reading import read_treebank
+from pyropunct.vocabulary import SHOWS_CLAUSES
 
 PLAIN: dict[str, Any] = {"vocabulary": {"tokens": ["“", "\t^"]}, "report": {"y": [1, None]}}
 VALUES = {"part/a b": torch.arange(6.0).reshape(2, 3), "empty": torch.zeros(0), "one": torch.tensor(7)}
@@ -551,6 +552,14 @@ def test_missing_settings(model: Path) -> None:
     with changed(model) as (description, _):
         del description["recipe"]["channel"]
     with pytest.raises(ModelFileError, match="its parts do not make a model: KeyError: 'channel'"):
+        Punctuator.load(model)
+
+
+def test_a_model_that_hides_where_clauses_begin(model: Path) -> None:
+    """As all models of earlier versions did."""
+    with changed(model) as (description, _):
+        del description["vocabulary"][SHOWS_CLAUSES]
+    with pytest.raises(ModelFileError, match=r"was fitted by version 1.2 or earlier: fit the model again$"):
         Punctuator.load(model)
 
 
