@@ -132,11 +132,15 @@ class Told:
     def sprout(self, pairs: Tensor) -> None:
         """Let T' be the value of its site, or left open.
 
-        :raises ValueError: if it has another number of nodes than the trees.
+        :raises ValueError: if it has another number of nodes than the trees, or another type than integers.
         """
         nodes = self.given.forest.num_nodes
         if pairs.shape[-1:] != (nodes,):
             raise ValueError(f"site '{PAIRS}' has values of shape {tuple(pairs.shape)} for {nodes} nodes")
+        if pairs.is_floating_point():
+            raise ValueError(
+                f"site '{PAIRS}' has values of the type {pairs.dtype}: choices are whole numbers"
+            )
         self._pairs, self.is_summed = pairs, is_open(pairs)
 
     def show(self, surface: Surface) -> None:
@@ -185,24 +189,27 @@ class Told:
 
 def refuse_misfit(given: Given, surface: Any) -> None:
     """Raises ValueError unless a surface is evidence, or a tensor of one string for each slot."""
-    slots = given.forest.num_slots
-    if not isinstance(surface, (Tensor, SlotEvidence)):
-        raise ValueError(
-            f"site '{SURFACE}' is given a {type(surface).__name__}: make it a tensor of token numbers, "
-            "(slots, longest string), filled up with -1, or a SlotEvidence"
-        )
-    shape = tuple(surface.shape)
+    refuse_foreign(given, surface)
+    slots, shape = given.forest.num_slots, tuple(surface.shape)
     if len(shape) != 2 or shape[0] != slots:
         raise ValueError(
             f"site '{SURFACE}' is given strings of shape {shape}, but the trees have {slots} slots: it "
             f"needs the shape ({slots}, longest string), without further dimensions"
         )
-    if isinstance(surface, Tensor) and surface.numel():
-        least, greatest = map(int, surface.aminmax())
+
+
+def refuse_foreign(given: Given, surface: Any) -> None:
+    """Raises ValueError unless a surface is evidence, or a tensor of tokens, filled up with -1."""
+    if not isinstance(surface, (Tensor, SlotEvidence)):
+        raise ValueError(
+            f"site '{SURFACE}' is given a {type(surface).__name__}: make it a tensor of token numbers, "
+            "(slots, longest string), filled up with -1, or a SlotEvidence"
+        )
+    if isinstance(surface, Tensor):
         last = given.inventory.num_tokens - 1
-        if least < EMPTY or greatest > last:
-            wrong = least if least < EMPTY else greatest
-            raise ValueError(f"site '{SURFACE}' is given the token {wrong}: tokens are 0 to {last}")
+        wrong = surface[(surface < EMPTY) | (surface > last) | (surface != surface.long())]
+        if len(wrong):
+            raise ValueError(f"site '{SURFACE}' is given the token {wrong[0].item()}: tokens are 0 to {last}")
 
 
 def surface_strings(given: Given, choices: Tensor, weights: Tensor, slots: Tensor) -> SurfaceStrings:
