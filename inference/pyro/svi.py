@@ -19,7 +19,6 @@ from torch import Tensor
 from pyropunct.inference.pyro.collapse import CollapseMessenger, collapse_trees
 from pyropunct.inference.pyro.decode import infer_trees
 from pyropunct.inference.pyro.private import OfPreparedModels, PointGuide
-from pyropunct.inference.pyro.told import PAIRS
 
 Model = Callable[..., Any]
 
@@ -37,12 +36,14 @@ class TreeEnum_ELBO(OfPreparedModels, TraceEnum_ELBO):  # noqa: N801, named as i
         return self._collapse(model)
 
     def compute_marginals(self, model: Model, guide: Model, *args: Any, **kwargs: Any) -> dict[str, Any]:
-        """The marginals of other enumerated sites, and the posterior of each choice of the story, by "pairs".
+        """The marginals of other enumerated sites, and the posterior of each choice of every story.
 
+        The keys are the names of sites; that of a story without a scope is "pairs".
         If the choices depend on other enumerated sites, their posterior is given for each value of these.
         """
         others = super().compute_marginals(model, guide, *args, **kwargs)
-        return {**others, PAIRS: self._collapse.told[-1][0].posterior.marginals()}
+        stories = self._collapse.sprouted.items()
+        return others | {name: told.posterior.marginals() for name, told in stories if told.is_summed}
 
     def sample_posterior(self, model: Model, guide: Model, *args: Any, **kwargs: Any) -> Any:
         """The model's return value with a joint posterior draw of all enumerated sites, trees included."""
