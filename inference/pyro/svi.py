@@ -100,9 +100,10 @@ def scale_likelihood(model: Model, scale: float) -> Model:
 
 
 class Point(TorchDistribution):
-    """All probability on one point; the log-density of that very tensor is defined as 0.
+    """All probability on one point, whose log-density is defined as 0.
 
-    `pyro.distributions.Delta` compares every element, which is slow for tens of millions of weights.
+    `pyro.distributions.Delta` compares every element, which is slow for tens of millions of weights. Here the
+    very tensor of the point is not compared.
     """
 
     arg_constraints: ClassVar[dict[str, Any]] = {}
@@ -123,8 +124,9 @@ class Point(TorchDistribution):
         return self.value.expand(torch.Size((*sample_shape, *self.value.shape)))
 
     def log_prob(self, value: Tensor) -> Tensor:
-        """0, for the point itself. Raises ValueError for any other tensor."""
-        if value is not self.value and value.data_ptr() != self.value.data_ptr():
+        """0, for the point itself. Raises ValueError for a tensor of other numbers."""
+        is_same = value is self.value or value.data_ptr() == self.value.data_ptr()
+        if not is_same and not torch.equal(value, self.value):
             raise ValueError("a Point knows only its own value")
         return self.value.new_zeros(self.batch_shape)
 
