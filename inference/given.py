@@ -183,6 +183,11 @@ class Given:
         node = views.node.cpu()
         sizes = self.start.diff()[node]
         if isinstance(self.scores, Tensor):
+            found, wanted = self.scores.shape[-1:], int(self.start[-1])
+            if found != (wanted,):
+                raise ValueError(
+                    f"scores of pairs have the shape (..., {wanted}), not {tuple(self.scores.shape)}"
+                )
             places = torch.from_numpy(runs(self.start[node].numpy(), sizes.numpy()))
             scores = self.scores[..., places.to(self.scores.device)]
         else:

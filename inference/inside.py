@@ -32,6 +32,10 @@ DUAL = 1e-20
 """The imaginary unit of the dual numbers: small enough for its square to vanish beside 1."""
 
 
+STEEPEST = 2.0**1000
+"""The greatest slope in a weight of the automata."""
+
+
 def solver_of(problem: Problem) -> Solver:
     """Compiled loops for numbers on the CPU and packed forests, tensor operations for numbers elsewhere."""
     is_here = problem.log_pairs.device.type == "cpu" or isinstance(problem.forest, PackedForest)
@@ -248,10 +252,18 @@ class _InsideGradients(torch.autograd.Function):
 def _like_leaves(
     rows: Sequence[Sequence[Tensor]], seeds: Tensor, leaves: Sequence[Tensor]
 ) -> tuple[Tensor, ...]:
-    """Derivatives for each joint value as those of the leaves, which may have been broadcast."""
+    """Derivatives for each joint value as those of the leaves, which may have been broadcast.
+
+    Finite, even if several are added: a weight that is 0 may have a slope of any size, which is to be
+    multiplied by 0.
+    """
     batch = seeds.shape[:-1]
     return tuple(
-        torch.stack(column).reshape(*batch, -1).sum_to_size(leaf.shape).to(leaf.device)
+        torch.stack(column)
+        .reshape(*batch, -1)
+        .clamp(-STEEPEST, STEEPEST)
+        .sum_to_size(leaf.shape)
+        .to(leaf.device)
         for column, leaf in zip(zip(*rows, strict=True), leaves, strict=True)
     )
 

@@ -172,7 +172,7 @@ class SurfaceStrings:
 def _rows(values: Tensor, batch: torch.Size, dims: int) -> Tensor:
     """The values of all joint values in a line: those of each have ``dims`` dimensions."""
     own = values.shape[-dims:]
-    return values.expand(*batch, *own).reshape(-1, *own)
+    return values.expand(*batch, *own).reshape(batch.numel(), *own)
 
 
 def ways_of(transducer: Transducer, weights: Tensor) -> Ways:

@@ -28,14 +28,14 @@ def attack(tries: int, seed: int) -> Row:
         ]
         done += len(model(some))
         if not first and done >= FIRST:
-            first = _resident()
-    grown = _resident() - first if first else 0
+            first = resident()
+    grown = resident() - first if first else 0
     told = f"{first} MB after {FIRST:,} lines, {first + grown} MB after {done:,}"
     row = row_of("lines in one process", [(told, DONE if grown <= MORE else "grown")])
     return row._replace(name=f"lines in one process: {told}", tries=done)
 
 
-def _resident() -> int:
+def resident() -> int:
     """The memory that this process uses, in MB; what glibc keeps for later is given back before."""
     gc.collect()
     ctypes.CDLL("libc.so.6").malloc_trim(0)

@@ -17,8 +17,9 @@ Array = NDArray[Any]
 
 
 class Vector(NamedTuple):
-    """The cells of a vector."""
+    """The cells of a vector of a `Recorder`."""
 
+    recorder: "Recorder"
     cell: int
     length: int
 
@@ -28,7 +29,7 @@ class Recorder:
 
     Its numbers are *given*, or are *weights* that are looked up in a list.  Results are sums of products of
     both.  An item uses one of its weights in each product: that is what decoding decides.  All methods raise
-    ValueError where lengths do not fit.
+    ValueError where lengths do not fit, or for a vector of another recorder.
 
     :param given: how many numbers are given.
     :param weights: how many weights the list has; by default, as many as are looked up.
@@ -36,7 +37,7 @@ class Recorder:
 
     def __init__(self, given: int, weights: int | None = None) -> None:
         self._given, self._weights = given, weights
-        self._one, self._cells = Vector(given, 1), given + 1
+        self._one, self._cells = Vector(self, given, 1), given + 1
         self._steps: list[tuple[int, ...]] = []
         self._leaves: list[tuple[int, int, int, int]] = []  # cell, item, column, row
         self._looked_up: list[int] = []
@@ -46,20 +47,23 @@ class Recorder:
     def given(self, first: int, length: int) -> Vector:
         """Some of the given numbers, as a vector."""
         self._check_given("a vector", first, length)
-        return Vector(first, length)
+        return Vector(self, first, length)
 
     def dense(self, matrix: int, vector: Vector, rows: int) -> Vector:
         """M v: the rows of M lie one after the other, from this given number on."""
+        self._check(vector)
         self._check_given("a matrix", matrix, rows * vector.length)
         return self._recorded([(DENSE, rows, vector.length, matrix, vector.cell)], rows)
 
     def transposed(self, matrix: int, vector: Vector, columns: int) -> Vector:
         """M^T v: the rows of M lie one after the other, one for each number of v."""
+        self._check(vector)
         self._check_given("a matrix", matrix, vector.length * columns)
         return self._recorded([(TRANSPOSED, vector.length, columns, matrix, vector.cell)], columns)
 
     def times(self, one: Vector, other: Vector) -> Vector:
         """The products of the numbers of two vectors of the same length."""
+        self._check(one, other)
         _check_lengths(one.length, other.length)
         places = [(place, place) for place in range(one.length)]
         return self._recorded([self._sparse(places, one.cell, other)], one.length)
@@ -68,6 +72,7 @@ class Recorder:
         """All products of a number of one vector and a number of another: row by row, one for each of the
         first.
         """
+        self._check(one, other)
         rows = [
             [(row * other.length + column, row) for column in range(other.length)]
             for row in range(one.length)
@@ -77,6 +82,7 @@ class Recorder:
 
     def plus(self, first: Vector, *others: Vector) -> Vector:
         """The sum of vectors of the same length."""
+        self._check(first, *others)
         _check_lengths(first.length, *(vector.length for vector in others))
         kinds = [TRANSPOSED] + [ADDED] * len(others)
         steps = [
@@ -92,6 +98,7 @@ class Recorder:
     def weighed(self, item: int, places: Sequence[int], vector: Vector | None) -> Vector:
         """The numbers of a vector, times the weights of an item at these places of the list."""
         if vector is not None:
+            self._check(vector)
             _check_lengths(vector.length, len(places))
         for place in places:
             if item < 0 or place < 0:
@@ -107,6 +114,7 @@ class Recorder:
 
     def total(self, vector: Vector) -> Vector:
         """The sum of the numbers of a vector."""
+        self._check(vector)
         return self._recorded([self._sparse([(0, 0)] * vector.length, vector.cell, self._one)], 1)
 
     def add_result(self, vector: Vector) -> None:
@@ -129,6 +137,10 @@ class Recorder:
             finished(tape, np.array(self._results, np.int64)), self._given, weights, looked_up
         )
 
+    def _check(self, *vectors: Vector) -> None:
+        if any(vector.recorder is not self for vector in vectors):
+            raise ValueError("a vector belongs to another Recorder: record each program with one")
+
     def _check_given(self, what: str, first: int, length: int) -> None:
         if first < 0 or length < 1 or first + length > self._given:
             raise ValueError(f"{what} of {length} numbers from {first} on, of {self._given} given numbers")
@@ -139,7 +151,7 @@ class Recorder:
 
     def _recorded(self, steps: Sequence[tuple[int, ...]], length: int) -> Vector:
         """Record steps with the same target."""
-        target = Vector(self._cells, length)
+        target = Vector(self, self._cells, length)
         self._cells += length
         self._steps += [(*step[:3], target.cell, *step[3:]) for step in steps]
         self._steps.append((RESCALE, 1, length, target.cell, target.cell, target.cell))

@@ -47,8 +47,8 @@ class Wide(NamedTuple):
         return _shifted(self.mantissa, (self.exponent - exponent).nan_to_num(nan=0.0))
 
     def doubles(self) -> Tensor:
-        """As doubles: very small numbers become 0, large ones at most 2^1000, so that times 0 they are 0."""
-        return self._replace(exponent=self.exponent.clamp(max=1000)).scaled(torch.zeros_like(self.exponent))
+        """As doubles: very small numbers become 0, and large ones less than 2^1024."""
+        return self._replace(exponent=self.exponent.clamp(max=1024)).scaled(torch.zeros_like(self.exponent))
 
     def log(self) -> Tensor:
         """The logarithms: minus infinity, without a slope, for numbers that are not positive."""

@@ -100,6 +100,17 @@ class Products:
     def __len__(self) -> int:
         return len(self._columns)
 
+    def used(self) -> dict[str, tuple[int, ...]]:
+        """How many weights products use along each dimension of the channel's tensors."""
+        places = np.unique(self._columns)
+        names = [self.places.name(place) for place in places[places < self.places.size].tolist()]
+        indices = {
+            tensor: np.array([index for name, *index in names if name == tensor])
+            for tensor in self.places.shapes
+            if any(name == tensor for name, *_ in names)
+        }
+        return {tensor: tuple((index.max(0) + 1).tolist()) for tensor, index in indices.items()}
+
     def named(self, weights: Sequence[tuple[Sequence[Name], TokenEdit | None]]) -> Ints:
         """The numbers of products of named weights, each with an edit or None. Unknown names raise
         ValueError.

@@ -18,7 +18,7 @@ from pyropunct.inference.given import Cost
 from pyropunct.inference.machines.automata import Automata
 from pyropunct.inference.machines.evidence import Evidence
 from pyropunct.inference.problem import Problem
-from pyropunct.inference.pyro.sites import OfTrees, PunctuatedTrees, Rewritten
+from pyropunct.inference.pyro.sites import OfTrees, PunctuatedTrees, Rewritten, Sprouted
 from pyropunct.inference.pyro.told import SUMMED, Told, is_open
 from pyropunct.inference.threads import alone
 
@@ -58,19 +58,21 @@ class CollapseMessenger(TreeMessenger):
     """Sums out the open sites, and refuses impossible surfaces when the model has run: see `collapse_trees`.
 
     :ivar told: the stories, each with the mask of its site, which may leave out trees.
+    :ivar sprouted: the stories by the names of their sites "pairs".
     """
 
     def __init__(self, allow_impossible: bool = False, left: int = SUMMED) -> None:
         super().__init__(left)
         self._allow_impossible = allow_impossible
         self.told: list[tuple[Told, Any]] = []
+        self.sprouted: dict[str, Told] = {}
 
     def __enter__(self) -> Self:
         if torch.jit.is_tracing():
             raise NotImplementedError(
                 "sums over trees are compiled anyway, and cannot be traced by torch.jit: use no Jit ELBO"
             )
-        self.told = []
+        self.told, self.sprouted = [], {}
         return super().__enter__()
 
     def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
@@ -86,6 +88,8 @@ class CollapseMessenger(TreeMessenger):
         fn = msg["fn"]
         if isinstance(fn, OfTrees):
             refuse_parts_of_trees(msg)
+        if isinstance(fn, Sprouted):
+            self.sprouted[msg["name"]] = fn.told
         if isinstance(fn, (Rewritten, PunctuatedTrees)) and fn.told is not None:
             fn.told.show(msg["value"])
             if all(fn.told is not told for told, _ in self.told):

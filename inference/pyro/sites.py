@@ -21,7 +21,7 @@ from pyropunct.inference import inside
 from pyropunct.inference.given import Given, Surface
 from pyropunct.inference.packed import PackedForest, without_marks
 from pyropunct.inference.pyro.posterior import Posterior
-from pyropunct.inference.pyro.told import SURFACE, Told, is_open, log_rewritten
+from pyropunct.inference.pyro.told import SURFACE, Told, is_open, log_rewritten, refuse_foreign
 from pyropunct.inference.walk import walk
 
 BY_TREES: Any = {"enumerate": "tree"}
@@ -61,8 +61,11 @@ class OfTrees(TorchDistribution):
         return expanded
 
     def batch_of(self, sample_shape: Any) -> torch.Size:
-        """The shape of values without the dimensions of trees."""
-        return torch.Size((*sample_shape, *self.batch_shape[:-1]))
+        """The shape of values without the dimensions of trees. Raises ValueError if it has no elements."""
+        batch = torch.Size((*sample_shape, *self.batch_shape[:-1]))
+        if not batch.numel():
+            raise ValueError(f"a sample shape of {tuple(sample_shape)} has no elements: draw at least once")
+        return batch
 
     def of_trees(self, values: Tensor, precision: torch.dtype = torch.float32) -> Tensor:
         """Log-probabilities of trees for all elements of plates."""
@@ -136,13 +139,19 @@ class PunctuatedTrees(OfTrees):
         self.given, self.told = given, told
 
     def posterior(self, value: Surface) -> Posterior:
-        """p(T' | T, x): the sum, the best T', draws, and the posterior of each choice."""
-        return Posterior(self.given, value) if self.told is None else posterior_in(self.told, value)
+        """p(T' | T, x): the sum, the best T', draws, and the posterior of each choice.
+
+        :raises ValueError: for tokens that are not in the inventory.
+        """
+        if self.told is not None:
+            return posterior_in(self.told, value)
+        refuse_foreign(self.given, value)
+        return Posterior(self.given, value)
 
     def log_prob(self, value: Surface) -> Tensor:
         """(..., B) log p(x | T), differentiable twice in scores and weights.
 
-        :raises ValueError: for values of another shape.
+        :raises ValueError: for values of another shape, or tokens that are not in the inventory.
         """
         slots = self.forest.num_slots
         if isinstance(value, Tensor) and (value.dim() < 2 or value.shape[-2] != slots):

@@ -19,7 +19,6 @@ from torch import Tensor
 from pyropunct.inference.pyro.collapse import CollapseMessenger, collapse_trees
 from pyropunct.inference.pyro.decode import infer_trees
 from pyropunct.inference.pyro.private import OfPreparedModels, PointGuide
-from pyropunct.inference.pyro.told import PAIRS
 
 Model = Callable[..., Any]
 
@@ -37,12 +36,14 @@ class TreeEnum_ELBO(OfPreparedModels, TraceEnum_ELBO):  # noqa: N801, named as i
         return self._collapse(model)
 
     def compute_marginals(self, model: Model, guide: Model, *args: Any, **kwargs: Any) -> dict[str, Any]:
-        """The marginals of other enumerated sites, and the posterior of each choice of the story, by "pairs".
+        """The marginals of other enumerated sites, and the posterior of each choice of every story.
 
+        The keys are the names of sites; that of a story without a scope is "pairs".
         If the choices depend on other enumerated sites, their posterior is given for each value of these.
         """
         others = super().compute_marginals(model, guide, *args, **kwargs)
-        return {**others, PAIRS: self._collapse.told[-1][0].posterior.marginals()}
+        stories = self._collapse.sprouted.items()
+        return others | {name: told.posterior.marginals() for name, told in stories if told.is_summed}
 
     def sample_posterior(self, model: Model, guide: Model, *args: Any, **kwargs: Any) -> Any:
         """The model's return value with a joint posterior draw of all enumerated sites, trees included."""
@@ -99,9 +100,10 @@ def scale_likelihood(model: Model, scale: float) -> Model:
 
 
 class Point(TorchDistribution):
-    """All probability on one point; the log-density of that very tensor is defined as 0.
+    """All probability on one point, whose log-density is defined as 0.
 
-    `pyro.distributions.Delta` compares every element, which is slow for tens of millions of weights.
+    `pyro.distributions.Delta` compares every element, which is slow for tens of millions of weights. Here the
+    very tensor of the point is not compared.
     """
 
     arg_constraints: ClassVar[dict[str, Any]] = {}
@@ -122,8 +124,9 @@ class Point(TorchDistribution):
         return self.value.expand(torch.Size((*sample_shape, *self.value.shape)))
 
     def log_prob(self, value: Tensor) -> Tensor:
-        """0, for the point itself. Raises ValueError for any other tensor."""
-        if value is not self.value and value.data_ptr() != self.value.data_ptr():
+        """0, for the point itself. Raises ValueError for a tensor of other numbers."""
+        is_same = value is self.value or value.data_ptr() == self.value.data_ptr()
+        if not is_same and not torch.equal(value, self.value):
             raise ValueError("a Point knows only its own value")
         return self.value.new_zeros(self.batch_shape)
 

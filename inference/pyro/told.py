@@ -132,11 +132,15 @@ class Told:
     def sprout(self, pairs: Tensor) -> None:
         """Let T' be the value of its site, or left open.
 
-        :raises ValueError: if it has another number of nodes than the trees.
+        :raises ValueError: if it has another number of nodes than the trees, or another type than integers.
         """
         nodes = self.given.forest.num_nodes
         if pairs.shape[-1:] != (nodes,):
             raise ValueError(f"site '{PAIRS}' has values of shape {tuple(pairs.shape)} for {nodes} nodes")
+        if pairs.is_floating_point():
+            raise ValueError(
+                f"site '{PAIRS}' has values of the type {pairs.dtype}: choices are whole numbers"
+            )
         self._pairs, self.is_summed = pairs, is_open(pairs)
 
     def show(self, surface: Surface) -> None:
@@ -185,45 +189,27 @@ class Told:
 
 def refuse_misfit(given: Given, surface: Any) -> None:
     """Raises ValueError unless a surface is evidence, or a tensor of one string for each slot."""
-    slots = given.forest.num_slots
-    if not isinstance(surface, (Tensor, SlotEvidence)):
-        raise ValueError(
-            f"site '{SURFACE}' is given a {type(surface).__name__}: make it a tensor of token numbers, "
-            "(slots, longest string), filled up with -1, or a SlotEvidence"
-        )
-    shape = tuple(surface.shape)
+    refuse_foreign(given, surface)
+    slots, shape = given.forest.num_slots, tuple(surface.shape)
     if len(shape) != 2 or shape[0] != slots:
         raise ValueError(
             f"site '{SURFACE}' is given strings of shape {shape}, but the trees have {slots} slots: it "
             f"needs the shape ({slots}, longest string), without further dimensions"
         )
-    if isinstance(surface, Tensor) and surface.numel():
-        least, greatest = map(int, surface.aminmax())
-        last = given.inventory.num_tokens - 1
-        if least < EMPTY or greatest > last:
-            wrong = least if least < EMPTY else greatest
-            raise ValueError(f"site '{SURFACE}' is given the token {wrong}: tokens are 0 to {last}")
-    if given.inventory.clause_token is not None:
-        _refuse_other_clauses(given, surface, given.inventory.clause_token)
 
 
-def _refuse_other_clauses(given: Given, surface: Surface, token: int) -> None:
-    """Raises ValueError unless strings begin with a token exactly where a clause of the trees begins."""
-    if isinstance(surface, Tensor):
-        may = must = (surface[:, :1] == token).any(-1).cpu()
-    else:
-        may = torch.tensor([bool(one.behind((token,))) for one in surface.distinct])[surface.place]
-        must = may & ~surface.open
-    wrong = torch.where(given.clause, ~may, must).nonzero()[:, 0]
-    if len(wrong):
-        start = given.forest.slot_start
-        tree = int(torch.searchsorted(start, wrong[0], right=True)) - 1
-        lacks = "lacks" if given.clause[wrong[0]] else "wrongly has"
+def refuse_foreign(given: Given, surface: Any) -> None:
+    """Raises ValueError unless a surface is evidence, or a tensor of tokens, filled up with -1."""
+    if not isinstance(surface, (Tensor, SlotEvidence)):
         raise ValueError(
-            f"site '{SURFACE}': slot {int(wrong[0] - start[tree])} of tree {tree} of the batch {lacks} the "
-            f"token {token}, which is first where a clause begins: make surfaces with "
-            "vocabulary.encode_surfaces(surfaces, trees), or evidence with with_first(token, evidence)"
+            f"site '{SURFACE}' is given a {type(surface).__name__}: make it a tensor of token numbers, "
+            "(slots, longest string), filled up with -1, or a SlotEvidence"
         )
+    if isinstance(surface, Tensor):
+        last = given.inventory.num_tokens - 1
+        wrong = surface[(surface < EMPTY) | (surface > last) | (surface != surface.long())]
+        if len(wrong):
+            raise ValueError(f"site '{SURFACE}' is given the token {wrong[0].item()}: tokens are 0 to {last}")
 
 
 def surface_strings(given: Given, choices: Tensor, weights: Tensor, slots: Tensor) -> SurfaceStrings:

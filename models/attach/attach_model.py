@@ -201,5 +201,14 @@ class PairFrequencies(Attach):
         self.table: Any = PyroSample(prior)  # a tensor when read
 
     def scores(self, trees: AnyTrees, views: Views) -> Tensor:
-        """The relation's part of the table, for each view."""
-        return self.table[..., self.pairs_of(trees, views).row]
+        """The relation's part of the table, for each view.
+
+        :raises VariantError: if the table has another size.
+        """
+        table, rows = self.table, len(self.inventory.rows)
+        if table.shape[-1:] != (rows,):
+            raise VariantError(
+                f"the table has the shape {tuple(table.shape)}: it needs one number for each of the "
+                f"{rows} pairs of the inventory"
+            )
+        return table[..., self.pairs_of(trees, views).row]

@@ -84,7 +84,7 @@ class Channel(PyroModule):
         The machine is kept, and made anew when a direction or a buffer has changed.
 
         :raises MachineError: if a new machine is not probabilistic, or the weights have other shapes than
-            those of the machine.
+            those of the machine, or than its moves name.
         """
         weights = self.weights() if trees is None else self.weights_of(trees)
         if self._transducer is None or self._made_with != self._fixed():
@@ -106,6 +106,11 @@ class Channel(PyroModule):
             shapes = _shapes(weights, branches)
             transducer, line = Transducer(branches, self.num_tokens, shapes), _in_line(weights, shapes)
             transducer.check(line)
+            for name, used in transducer.products.used().items():
+                if used != shapes[name]:
+                    raise MachineError(
+                        f"the weights {name!r} have the shape {shapes[name]}, but moves name {used}"
+                    )
         except MachineError as error:
             raise MachineError(f"the channel {self.kind}: {error}") from None
         self._transducer, self._made_with = transducer, self._fixed()

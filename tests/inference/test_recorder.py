@@ -210,6 +210,15 @@ WRONG: dict[str, Callable[[Recorder, Vector], object]] = {
     "item -1, place 0: neither may be negative": lambda some, _: some.weights(-1, [0]),
     "item 0, place -1: neither may be negative": lambda some, _: some.weights(0, [-1]),
 }
+FOREIGN: list[Callable[[Recorder, Vector], object]] = [
+    lambda some, other: some.dense(0, other, 1),
+    lambda some, other: some.transposed(0, other, 1),
+    lambda some, other: some.times(some.given(0, 3), other),
+    lambda some, other: some.outer(other, some.given(0, 3)),
+    lambda some, other: some.plus(some.given(0, 3), other),
+    lambda some, other: some.weighed(0, [0, 1, 2], other),
+    lambda some, other: some.add_result(other),
+]
 
 
 @pytest.mark.parametrize("message", WRONG)
@@ -217,6 +226,14 @@ def test_steps_that_do_not_fit_are_refused(message: str) -> None:
     recorder = Recorder(given=5, weights=4)
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         WRONG[message](recorder, recorder.given(0, 3))
+
+
+@pytest.mark.parametrize("step", FOREIGN)
+def test_vectors_of_another_recorder_are_refused(step: Callable[[Recorder, Vector], object]) -> None:
+    with pytest.raises(
+        ValueError, match=r"^a vector belongs to another Recorder: record each program with one$"
+    ):
+        step(Recorder(given=5), Recorder(given=5).given(0, 3))
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import replace
+from functools import partial
 
 import pyro
 import pyro.distributions as dist
@@ -12,6 +13,7 @@ from problems import Table, batch_of, evidence_of_trees, inventory, story_case, 
 from pyro import poutine
 from torch import Tensor
 
+from pyropunct.errors import VariantError
 from pyropunct.inference.given import Given
 from pyropunct.inference.inside import log_evidence
 from pyropunct.inference.machines.moves import MachineError
@@ -20,6 +22,7 @@ from pyropunct.inference.pyro.posterior import ImpossibleSurfaceError
 from pyropunct.inference.pyro.sites import PunctuatedTrees
 from pyropunct.inference.pyro.svi import scale_likelihood
 from pyropunct.inference.pyro.told import Told
+from pyropunct.models.attach.attach_model import PairFrequencies
 from pyropunct.models.channel.noisy_channel import Channel
 from pyropunct.models.channel.slip import Slip, TokenBigrams
 from pyropunct.models.channel.window import SlidingWindow
@@ -104,6 +107,56 @@ def test_weights_of_another_shape_than_at_first() -> None:
             MachineError, match=r"the weights 'edit' had the shape \(3, 3, 4\), now they have"
         ):
             some(TREES)
+
+
+def test_more_weights_than_moves_name() -> None:
+    problem = r"the weights 'edit' have the shape \(4, 4, 4\), but moves name \(3, 3, 4\)$"
+    with pytest.raises(MachineError, match=problem):
+        story(SlidingWindow(3), torch.zeros(4, 4, 4))(TREES, SURFACE)
+
+
+@pytest.mark.parametrize("size", [8, 10])
+def test_a_table_of_another_size(size: int) -> None:
+    some = inventory()
+    told = Story(some, PairFrequencies(some), SlidingWindow(3))
+    told.attach.table = torch.zeros(size)
+    problem = rf"^the table has the shape \({size},\): it needs one number for each of the 9 pairs"
+    with pytest.raises(VariantError, match=problem):
+        collapse_trees(told)(TREES, SURFACE)
+
+
+def test_scores_of_another_size() -> None:
+    given = told(torch.full((36,), 0.25)).given
+    for size in (14, 16):
+        with pytest.raises(ValueError, match=rf"the shape \(\.\.\., 15\), not \({size},\)$"):
+            PunctuatedTrees(replace(given, scores=torch.zeros(size))).log_prob(SURFACE)
+
+
+@pytest.mark.parametrize("token", [-2, 3, 1.7])
+def test_tokens_out_of_range(token: float) -> None:
+    """Of a story, of a distribution, and of one of several values of a distribution."""
+    some = story(SlidingWindow(3), torch.zeros(3, 3, 4))
+    wrong, site = SURFACE.where(SURFACE != 1, token), PunctuatedTrees(some.given(TREES))
+    both = torch.stack([SURFACE.to(wrong), wrong])
+    for tell in (
+        partial(collapse_trees(some), TREES, wrong),
+        *(partial(site.log_prob, x) for x in (wrong, both)),
+    ):
+        with pytest.raises(
+            ValueError, match=rf"^site 'surface' is given the token {token}: tokens are 0 to 2"
+        ):
+            tell()
+
+
+def test_choices_that_are_no_whole_numbers() -> None:
+    some = poutine.condition(story(SlidingWindow(3), torch.zeros(3, 3, 4)), {"pairs": torch.zeros(7)})
+    with pytest.raises(ValueError, match=r"^site 'pairs' has values of the type torch\.float64: choices are"):
+        some(TREES, SURFACE)
+
+
+def test_no_draws() -> None:
+    with pytest.raises(ValueError, match=r"^a sample shape of \(0,\) has no elements: draw at least once$"):
+        PunctuatedTrees(told(torch.full((36,), 0.25)).given).sample((0,))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 import torch
 from pyro.infer import Trace_ELBO
 
-from pyropunct.inference.pyro.svi import NormalInPart
+from pyropunct.inference.pyro.svi import NormalInPart, Point
 
 SEEN = [0.3, 1.1, -0.4, 2.0]
 
@@ -41,3 +41,10 @@ def test_scales_are_those_of_the_mean_field_posterior(monkeypatch: pytest.Monkey
         total = total + Trace_ELBO().differentiable_loss(model, guide)
     for gradient in torch.autograd.grad(total, parameters):
         torch.testing.assert_close(gradient, torch.zeros_like(gradient), atol=1e-6, rtol=0)
+
+
+def test_a_point_knows_equal_values() -> None:
+    point = Point(torch.tensor([1.0, 2.0]), 1)
+    assert point.log_prob(torch.tensor([1.0, 2.0])) == 0
+    with pytest.raises(ValueError, match=r"^a Point knows only its own value$"):
+        point.log_prob(torch.tensor([1.0, 3.0]))

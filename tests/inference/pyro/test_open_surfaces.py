@@ -28,7 +28,7 @@ from pyropunct.inference.pyro.collapse import collapse_trees, tree_problem
 from pyropunct.inference.pyro.decode import infer_trees
 from pyropunct.inference.strings import Underlying
 from pyropunct.models.channel.composed import Inserting, TwoPasses
-from pyropunct.models.channel.noisy_channel import Channel
+from pyropunct.models.channel.noisy_channel import Channel, Identity
 from pyropunct.models.story import Story
 from pyropunct.models.trees import TreeBatch
 
@@ -194,6 +194,12 @@ def test_a_decoded_page_has_the_probability_of_its_parts() -> None:
         shown = [tuple(token for token in row if token >= 0) for row in told.surface.tolist()]
         said = math.prod(weight_of(one, string) for one, string in zip(slots, shown, strict=True))
         assert float(drawn.log_prob_sum()) == pytest.approx(float(joint) + math.log(said), rel=1e-12)
+
+
+def test_a_channel_without_weights_decodes_open_strings() -> None:
+    story, trees = tiny_story(Identity(3)), tree_batch([HEADS], [0, 1, 2])
+    shown = infer_trees(story)(trees, SlotEvidence([ANY] * 4)).surface
+    assert collapse_trees(story)(trees, shown).posterior.log_evidence.isfinite().all()
 
 
 def test_whole_strings_are_the_special_case() -> None:

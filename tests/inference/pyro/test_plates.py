@@ -13,6 +13,7 @@ import pytest
 import torch
 from problems import batch_of, evidence_of_trees, story_case, tiny_story, window
 from pyro import poutine
+from pyro.contrib.autoname import scope
 from pyro.infer import MCMC, NUTS, Predictive, Trace_ELBO
 from pyro.infer.autoguide import AutoNormal
 from torch import Tensor
@@ -224,6 +225,25 @@ def test_posterior_and_marginals_of_trees() -> None:
             assert count / 60 == pytest.approx(chance, abs=bound)
     with pytest.raises(NotImplementedError, match="not compatible with multiple particles"):
         TreeEnum_ELBO(num_particles=2).sample_posterior(model, nothing, *arguments)
+
+
+def test_marginals_of_two_stories() -> None:
+    """Each is that of the story alone, by the name of its site."""
+    both = [tiny_story(SlidingWindow(3)) for _ in range(2)]
+    for some in both:
+        some.attach.table, some.channel.edit_logits = torch.randn(9), torch.randn(3, 3, 4)
+
+    def stories() -> None:
+        for name, some in zip(("first", "second"), both, strict=True):
+            with scope(prefix=name):
+                some(TREES, SURFACE)
+
+    elbo = TreeEnum_ELBO(max_plate_nesting=1)
+    found = elbo.compute_marginals(stories, nothing)
+    assert list(found) == ["first/pairs", "second/pairs"]
+    for marginals, some in zip(found.values(), both, strict=True):
+        alone = elbo.compute_marginals(some, nothing, TREES, SURFACE)["pairs"]
+        torch.testing.assert_close(marginals.probs, alone.probs)
 
 
 def test_a_kind_that_the_guide_enumerates() -> None:
