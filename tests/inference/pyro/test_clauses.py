@@ -183,22 +183,6 @@ def test_views_leave_the_token_out() -> None:
     assert views.slot.tolist() == [1, 2]
 
 
-@pytest.mark.parametrize(
-    ("page", "slot", "what"),
-    [
-        ([(START,), (2,), (), ()], 1, "lacks"),
-        ([(START,), (2, CLAUSE), (), ()], 1, "lacks"),
-        ([(START,), (CLAUSE,), (CLAUSE,), ()], 2, "wrongly has"),
-    ],
-)
-def test_pages_of_other_trees_are_refused(page: list[String], slot: int, what: str) -> None:
-    both = trees(copies=2)
-    whole = [(START,), (CLAUSE,), (), (), *page]
-    for surface in (padded(whole), SlotEvidence(whole)):
-        with pytest.raises(ValueError, match=rf"slot {slot} of tree 1 of the batch {what} .*encode_surfaces"):
-            tree_problem(story("left"), both, surface)
-
-
 @pytest.mark.parametrize("dtype", [torch.float, torch.double])
 @pytest.mark.parametrize("marks", [18, 400])
 def test_long_strings(dtype: torch.dtype, marks: int) -> None:
