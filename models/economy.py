@@ -1,6 +1,6 @@
 """The economy of underlying trees: which T' training prefers among those that explain the page."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby
 
@@ -11,7 +11,6 @@ from pyropunct.inference.forest import Forest
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.packed import PackedForest
 from pyropunct.models.symmetry import PAIRED, PARTNERS, as_marks, unmatched_sides
-from pyropunct.text.marks import EXCLAMATION_MARKS, QUESTION_MARKS
 from pyropunct.treebank.functions import DELIMITING, FINAL, SEPARATING
 
 
@@ -31,21 +30,8 @@ def facing(left: Sequence[str], right: Sequence[str]) -> tuple[list[str], list[s
 COSTS = {DELIMITING: (1.0, 1.5, 1.0), FINAL: (2.0, 1.0, 5.0), SEPARATING: (10.0, 5.0, 1.0)}
 """How many marks two facing marks, one alone, and one alone a level deeper count as in `Economy`."""
 
-ASKING = (2.0, 10.0, 5.0)
-"""The same for question and exclamation marks: those that are meant reach the page."""
-
-INSIDE = 5.0
-"""How many marks more a delimiting mark counts as inside a bracket or quotation mark of its puncteme."""
-
 UNMATCHED = 30.0
 """How many marks an unmatched side of a constituent counts as in `Economy`."""
-
-
-def _inside(puncteme: Sequence[str], function: Mapping[str, str]) -> int:
-    """How many delimiting marks of a puncteme, from the outside, follow a bracket or quotation mark."""
-    brackets = [rank for rank, mark in enumerate(puncteme) if mark in PAIRED]
-    within = puncteme[brackets[0] + 1 :] if brackets else ()
-    return sum(function[mark] == DELIMITING for mark in within)
 
 
 class Economy:
@@ -60,9 +46,8 @@ class Economy:
 
     - 1 for two delimiting marks that face each other, and 1.5 for one that stands alone; but 1 at a conjunct
       or an item of a list, whose comma separates it from the others (Nunberg 1990, chapter 3)
-    - 1 for a final mark, but 10 for question and exclamation marks
+    - 1 for a final mark
     - 5 for any other mark
-    - 5 more for a delimiting mark inside a bracket or quotation mark of the same puncteme
 
     *depth* adds 5 for each final mark and 1 for each other mark that faces no mark on the other side: no
     equal one, no closer. above_left(w) is the number of larger constituents that start where w starts;
@@ -100,11 +85,7 @@ class Economy:
             if mark in PAIRED
         }
         function = dict(zip(marks, functions or [FINAL] * len(marks), strict=True))
-        asking = QUESTION_MARKS | EXCLAMATION_MARKS
-        costs = {
-            mark: ASKING if asking.issuperset(mark) else COSTS.get(function[mark], COSTS[SEPARATING])
-            for mark in marks
-        }
+        costs = {mark: COSTS.get(function[mark], COSTS[SEPARATING]) for mark in marks}
         rows, starts = [], inventory.pair_start
         separating = {row for d in separated for row in range(starts[d], starts[d + 1])}
         for row, (left, right) in enumerate(as_marks(inventory, marks)):
@@ -112,7 +93,6 @@ class Economy:
             cost = sum(costs[mark][0] for mark in paired)
             for mark in chain(*alone):
                 cost += costs[mark][0 if row in separating and function[mark] == DELIMITING else 1]
-            cost += INSIDE * (_inside(left, function) + _inside(right[::-1], function))
             deeper = (sum(costs[mark][2] for mark in side) for side in alone)
             rows.append((cost, *deeper, *unmatched_sides(left, right)))
         self._rows = torch.tensor(rows, dtype=torch.double)
