@@ -42,6 +42,18 @@ def annotated(tokens: str) -> Sentence:
     return found
 
 
+def tagged(written: str) -> Sentence:
+    """A sentence of marks, and of words with their tags, heads and relations; no word occurs twice."""
+    cells = [token.split("/") for token in written.split()]
+    place = {form: number for number, (form, *rest) in enumerate(cells, 1) if rest} | {"": 0}
+    root = next(place[form] for form, *rest in cells if rest[-1:] == ["root"])
+    lines = []
+    for number, (form, *rest) in enumerate(cells, 1):
+        tag, head, relation = (rest[0], place[rest[1]], rest[2]) if rest else ("PUNCT", root, "punct")
+        lines.append(f"{number}\t{form}\t_\t{tag}\t_\t_\t{head}\t{relation}\t_\t_")
+    return read_text("\n".join(lines) + "\n\n").sentences[0]
+
+
 def embedded(split: str, size: int) -> list[Sentence]:
     """The first sentences of the embedded treebank."""
     return list(read_treebank(embedded_treebank_path(split)))[:size]

@@ -5,6 +5,7 @@ The model is fitted to the embedded treebank, which has other words.
 
 import pytest
 import torch
+from sentences import tagged
 
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.fitted.recipes import Recipe
@@ -12,8 +13,7 @@ from pyropunct.punctuator import Punctuator
 from pyropunct.tasks.explain.tree_text import bracketed
 from pyropunct.tasks.rephrase.rephrasing import Rephraser
 from pyropunct.train.fitting import fit
-from pyropunct.treebank.reading import read_text, read_treebank
-from pyropunct.treebank.sentence import Sentence
+from pyropunct.treebank.reading import read_treebank
 
 pytestmark = pytest.mark.usefixtures("single_precision")
 
@@ -32,18 +32,6 @@ CAPER = (
 LATER = (
     "The/DET/caper/det caper/NOUN/failed/nsubj failed/VERB//root , if/SCONJ/true/mark true/ADJ/failed/advcl ."
 )
-
-
-def sentence(written: str) -> Sentence:
-    """A sentence of marks, and of words with their tags, heads and relations; no word occurs twice."""
-    cells = [token.split("/") for token in written.split()]
-    place = {form: number for number, (form, *rest) in enumerate(cells, 1) if rest} | {"": 0}
-    root = next(place[form] for form, *rest in cells if rest[-1:] == ["root"])
-    lines = []
-    for number, (form, *rest) in enumerate(cells, 1):
-        tag, head, relation = (rest[0], place[rest[1]], rest[2]) if rest else ("PUNCT", root, "punct")
-        lines.append(f"{number}\t{form}\t_\t{tag}\t_\t_\t{head}\t{relation}\t_\t_")
-    return read_text("\n".join(lines) + "\n\n").sentences[0]
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +55,7 @@ def model() -> Punctuator:
     ],
 )
 def test_the_best_underlying_tree(model: Punctuator, written: str, underlying: str) -> None:
-    given = sentence(written)
+    given = tagged(written)
     (((best),),) = model.underlying([given])
     assert bracketed(given, best) == underlying
 
@@ -76,7 +64,7 @@ def test_the_best_underlying_tree(model: Punctuator, written: str, underlying: s
 def test_a_moved_clause_brings_its_commas(model: Punctuator, written: str) -> None:
     """Section 6.3."""
     rephraser = Rephraser(model)
-    (tree,) = rephraser.underlying([sentence(written)])
+    (tree,) = rephraser.underlying([tagged(written)])
     last, first = (
         rephraser.best(tree.moved(tree.with_relation("advcl"), place)) for place in ("last", "first")
     )
