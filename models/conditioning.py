@@ -21,6 +21,7 @@ from pyropunct.inference.machines.evidence import Evidence, SlotEvidence, eviden
 from pyropunct.inference.machines.paths import Ways
 from pyropunct.inference.machines.sampling import Sampler, rewrite_all
 from pyropunct.inference.pairs import log_probabilities
+from pyropunct.inference.problem import Problem
 from pyropunct.inference.pyro.posterior import ImpossibleSurfaceError, problem_of
 from pyropunct.inference.pyro.told import surface_strings
 from pyropunct.inference.ragged import Floats, Ints, starts_of
@@ -111,9 +112,8 @@ class Conditioned:
         log_total = best + np.log(np.exp(log_joint - best).sum())
         counts = self._allotted(np.exp(log_joint - log_total), number)
         tree = np.repeat(np.arange(len(counts)), counts)
-        numbers = np.concatenate(
-            [self._of_tree(which, draws) for which, draws in enumerate(counts.tolist()) if draws]
-        )
+        parts = [self._of_tree(which, draws, problem) for which, draws in enumerate(counts.tolist()) if draws]
+        numbers = np.concatenate(parts)
         looked, place = np.unique(np.column_stack([tree, numbers]), axis=0, return_inverse=True)
         place = place.reshape(-1)
         log_pairs, log_ratio = self._look(looked[:, 0], looked[:, 1:])
@@ -129,13 +129,17 @@ class Conditioned:
 
     # Draws from the blind story
 
-    def _of_tree(self, which: int, draws: int) -> Numbers:
-        """(draws, S) the numbers of strings drawn from p_blind(x | T, evidence) of one tree."""
-        given = self._story.given(self._trees.pick([which]))
-        nodes, slots = self._trees.forest.nodes(which), self._trees.forest.slots(which)
-        first, last = self._choice_start[[nodes.start, nodes.stop]]
-        evidence = self._evidence.of(torch.arange(slots.start, slots.stop))
-        problem = problem_of(given, evidence, torch.from_numpy(self._blind[first:last]))
+    def _of_tree(self, which: int, draws: int, problem: Problem) -> Numbers:
+        """(draws, S) the numbers of strings drawn from p_blind(x | T, evidence) of one tree.
+
+        :param problem: of all trees.
+        """
+        given, slots = self._given, self._trees.forest.slots(which)
+        if len(self._trees) > 1:
+            given, nodes = self._story.given(self._trees.pick([which])), self._trees.forest.nodes(which)
+            first, last = self._choice_start[[nodes.start, nodes.stop]]
+            evidence = self._evidence.of(torch.arange(slots.start, slots.stop))
+            problem = problem_of(given, evidence, torch.from_numpy(self._blind[first:last]))
         random = torch.Generator().manual_seed(int(self._generator.integers(1 << 62)))
         choices = posterior_draws(problem, draws, random)
         [(weights, own)] = given.channels(torch.arange(given.forest.num_slots))  # there is one tree
@@ -203,11 +207,9 @@ class Conditioned:
         log_pairs = self._log_pairs(views)
         first, last = (self._choice_start[forest.node_start.numpy()[tree + after]] for after in (0, 1))
         blind = np.concatenate([self._blind[a:b] for a, b in zip(first, last, strict=True)])
-        given, known = self._story.given(trees), evidence_of(surface)
-        looking, blindly = (
-            log_evidence(problem_of(given, known, torch.from_numpy(probabilities))).numpy()
-            for probabilities in (log_pairs, blind)
-        )
+        both = torch.from_numpy(np.stack([log_pairs, blind]))
+        problem = problem_of(self._story.given(trees), evidence_of(surface), both)
+        looking, blindly = log_evidence(problem).numpy()
         return log_pairs, looking - blindly
 
     def _adapt(self, tree: Ints, log_pairs: Floats, weight: Floats, counts: Ints) -> None:

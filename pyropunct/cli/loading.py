@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple, TextIO
 from pyropunct.cli import console
 from pyropunct.cli.progress import reading_bar, shows_bars
 from pyropunct.errors import UserError
-from pyropunct.files import model_there, real, written_whole
+from pyropunct.files import model_there, real, remove_unwritten, written_whole
 from pyropunct.limits import Help, Placeholder, Range, Seed
 from pyropunct.text.lines import TreebankError
 
@@ -247,7 +247,10 @@ CONLLU = Kind("CoNLL-U", lambda head: any(line.count(b"\t") == 9 for line in hea
 
 
 def check_output(out: str | None, kind: Kind, inputs: Iterable[str | None]) -> None:
-    """Raises UserError if an output file is an input or in one, is of another kind, or cannot be written."""
+    """Raises UserError if an output file is an input or in one, is of another kind, or cannot be written.
+
+    Removes unfinished files of killed processes.
+    """
     if out is None:
         return
     path = real(Path(out))
@@ -265,6 +268,7 @@ def check_output(out: str | None, kind: Kind, inputs: Iterable[str | None]) -> N
             raise UserError(f"{out}: is there already and is not {kind.name}; choose another name")
     if not path.parent.is_dir():
         raise UserError(f"{out}: the folder {path.parent} does not exist")
+    remove_unwritten(path.parent, f"{path.name}.")
 
 
 def is_in(path: Path, source: Path) -> bool:

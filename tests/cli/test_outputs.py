@@ -64,6 +64,15 @@ def test_a_plot_over_an_older_one(small: Path, treebank: Path) -> None:
     assert sorted(path.name for path in treebank.parent.iterdir()) == ["dev.conllu", "plot.svg"]
 
 
+def test_unfinished_files_of_a_killed_run_are_removed(tmp_path: Path) -> None:
+    source, killed, other = tmp_path / "trees", tmp_path / ".t.abc.new", tmp_path / ".trees.abc.new"
+    source.write_text("(S (NP (NNP Mary)) (VP (VBD came)) (. .))\n")
+    killed.write_text("half")
+    other.write_text("half of another file")
+    printed("convert", source, "--out", tmp_path / "t")
+    assert {path.name for path in tmp_path.iterdir()} == {"trees", "t", other.name}
+
+
 def test_scratch_files_have_names_that_nobody_can_foresee(tmp_path: Path) -> None:
     """An input, or a link that somebody has put there, is not written over."""
     source, out, victim = tmp_path / "t.unfinished", tmp_path / "t", tmp_path / "victim"
