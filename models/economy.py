@@ -30,6 +30,9 @@ def facing(left: Sequence[str], right: Sequence[str]) -> tuple[list[str], list[s
 COSTS = {DELIMITING: (1.0, 1.5, 1.0), FINAL: (2.0, 1.0, 5.0), SEPARATING: (10.0, 5.0, 1.0)}
 """How many marks two facing marks, one alone, and one alone a level deeper count as in `Economy`."""
 
+BETWEEN_CONJUNCTS = (2.0, 1.0, 1.0)
+"""The same for delimiting marks of a conjunct, which separate it from the others: each counts by itself."""
+
 UNMATCHED = 30.0
 """How many marks an unmatched side of a constituent counts as in `Economy`."""
 
@@ -44,8 +47,8 @@ class Economy:
 
     *cost* adds, by the function of marks (`pyropunct.treebank.functions`):
 
-    - 1 for two delimiting marks that face each other, and 1.5 for one that stands alone; but 1 at a conjunct
-      or an item of a list, whose comma separates it from the others (Nunberg 1990, chapter 3)
+    - 1 for two delimiting marks that face each other, and 1.5 for one that stands alone; but 1 for each at a
+      conjunct or an item of a list, where they separate (Nunberg 1990, chapter 3)
     - 1 for a final mark
     - 5 for any other mark
 
@@ -85,14 +88,16 @@ class Economy:
             if mark in PAIRED
         }
         function = dict(zip(marks, functions or [FINAL] * len(marks), strict=True))
-        costs = {mark: COSTS.get(function[mark], COSTS[SEPARATING]) for mark in marks}
+        of_marks = [
+            {mark: of.get(function[mark], of[SEPARATING]) for mark in marks}
+            for of in (COSTS, COSTS | {DELIMITING: BETWEEN_CONJUNCTS})
+        ]
         rows, starts = [], inventory.pair_start
         separating = {row for d in separated for row in range(starts[d], starts[d + 1])}
         for row, (left, right) in enumerate(as_marks(inventory, marks)):
             paired, *alone = facing(left, right)
-            cost = sum(costs[mark][0] for mark in paired)
-            for mark in chain(*alone):
-                cost += costs[mark][0 if row in separating and function[mark] == DELIMITING else 1]
+            costs = of_marks[row in separating]
+            cost = sum(costs[mark][0] for mark in paired) + sum(costs[mark][1] for mark in chain(*alone))
             deeper = (sum(costs[mark][2] for mark in side) for side in alone)
             rows.append((cost, *deeper, *unmatched_sides(left, right)))
         self._rows = torch.tensor(rows, dtype=torch.double)

@@ -14,11 +14,13 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from sentences import tagged
 
 import pyropunct
 from pyropunct.cli.main import main
 from pyropunct.errors import SettingError
 from pyropunct.shipped import DEFAULT, place_of
+from pyropunct.tasks.explain.tree_text import bracketed
 from pyropunct.tasks.explain.typology_of_model import of_model
 from pyropunct.treebank.reading import read_treebank
 
@@ -51,6 +53,43 @@ def table() -> dict[str, str]:
 def test_the_model_is_the_one_that_was_measured(table: dict[str, str]) -> None:
     digest = hashlib.sha256(place_of("en").read_bytes()).hexdigest()
     assert table["checksum of the model"] == f"`{digest[:16]}`"
+
+
+@pytest.mark.parametrize(
+    ("written", "underlying"),
+    [
+        (
+            "If/SCONJ/rains/mark it/PRON/rains/nsubj rains/VERB/stay/advcl , we/PRON/stay/nsubj "
+            "stay/VERB//root .",
+            "root[advcl[, If it rains ,] we stay .]",
+        ),
+        (
+            "We/PRON/stay/nsubj stay/VERB//root , if/SCONJ/rains/mark it/PRON/rains/nsubj "
+            "rains/VERB/stay/advcl .",
+            "root[We stay advcl[, if it rains ,] .]",
+        ),
+        # The beginning of a clause has absorbed a comma.
+        (
+            "He/PRON/says/nsubj says/VERB//root that/SCONJ/stay/mark if/SCONJ/rains/mark it/PRON/rains/nsubj "
+            "rains/VERB/stay/advcl , they/PRON/stay/nsubj stay/VERB/says/ccomp .",
+            "root[He says that advcl[, if it rains ,] they stay .]",
+        ),
+        # Commas of conjuncts separate.
+        (
+            "Apples/NOUN//root , pears/NOUN/Apples/conj , and/CCONJ/plums/cc plums/NOUN/Apples/conj .",
+            "root[Apples conj[, pears] conj[, and plums] .]",
+        ),
+        (
+            "We/PRON/met/nsubj met/VERB//root Ann/PROPN/met/obj , the/DET/director/det "
+            "director/NOUN/Ann/appos .",
+            "root[We met Ann appos[, the director ,] .]",
+        ),
+    ],
+)
+def test_what_stands_behind_the_page(punctuator: pyropunct.Punctuator, written: str, underlying: str) -> None:
+    given = tagged(written)
+    [[best]] = punctuator.underlying([given])
+    assert bracketed(given, best) == underlying
 
 
 def test_it_says_what_it_said(punctuator: pyropunct.Punctuator) -> None:
