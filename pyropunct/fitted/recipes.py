@@ -20,7 +20,12 @@ OF_TREEBANKS = "treebanks"
 
 
 OWN_SETTINGS: dict[str, dict[str, str]] = {
-    "attach": {name: name for name in ("families", "least", "prior_scale", "completes")},
+    "attach": {
+        "families": "families",
+        "least": "least",
+        "prior_scale": "prior_scale",
+        "completes": "page_decides",
+    },
     "channel": {"prior_scale": "edit_prior_scale", "prior_keep": "prior_keep"},
 }
 """Constructor options of attach models and channels that every recipe sets, each with the setting's name."""
@@ -56,8 +61,8 @@ class Recipe:
         `pyropunct.models.extensions`.
     :ivar clauses: whether the channel knows where a clause begins behind a conjunction or subordinator, as it
         knows where a sentence begins: then it learns whether a comma stays there.
-    :ivar completes: whether the sides on which a constituent has commas at the edges of the sentence follow
-        from what it is, as learned where the page shows both sides, and not from where it stands.
+    :ivar page_decides: whether the sides on which constituents have commas in the middle of sentences, where
+        the page shows both, decide on those at the edges; else features of place do.
     :ivar flanking: whether W_d has only the pairs of punctemes that flank a constituent in training.
     :ivar slip_mean: the mean of the normal prior of the log-odds of a slip; ``slip_scale`` its standard
         deviation.
@@ -96,7 +101,7 @@ class Recipe:
     empty_score: Annotated[float, Range(0, 1000)] = 0.0
     parts: bool = True
     clauses: bool = True
-    completes: bool = True
+    page_decides: bool = True
     flanking: bool = False
     slip_mean: Annotated[float, Range(-1000, 1000)] = -7.0
     slip_scale: Above0 = 1.0
@@ -177,10 +182,10 @@ class Recipe:
 KINDS = {float: "a number", int: "a whole number", bool: "true or false", str: "a text", tuple: "some texts"}
 """The name of each type in messages."""
 
-LATER = ("parts", "clauses", "completes")
+LATER = ("parts", "clauses", "page_decides")
 """Settings that are now usual; a model whose file does not have them was fitted without them."""
 
-PLAIN: dict[str, Any] = {"clauses": False, "completes": False}
+PLAIN: dict[str, Any] = {"clauses": False, "page_decides": False}
 """Settings of models whose underlying trees nobody reads: in comparisons of channels and of restoring."""
 
 OF_PARSED: dict[str, Any] = {"economy_weight": 0.0, "parts": False, **PLAIN}
@@ -215,7 +220,7 @@ RECIPES: dict[str, Recipe] = {
         economy_weight=0.0,
         parts=False,
         clauses=False,
-        completes=False,
+        page_decides=False,
         flanking=True,
         slip_mean=-20.0,
         slip_scale=0.01,
