@@ -15,7 +15,7 @@ from torch import Tensor
 
 from pyropunct.inference.machines.automata import Acceptor, Automata, Packed, join_automata, pack, unite
 from pyropunct.inference.machines.composition import Lattice, as_acceptor, compose, preimage
-from pyropunct.inference.machines.evidence import Evidence, String
+from pyropunct.inference.machines.evidence import Evidence, Step, String
 from pyropunct.inference.machines.moves import (
     END,
     TOLERANCE,
@@ -161,22 +161,36 @@ SHORT = 16
 
 
 def scaled(evidence: Evidence, machines: Iterable[Machine]) -> tuple[Evidence, float]:
-    """Scales evidence of one long string, so that its probability does not underflow.
+    """Scales evidence of one long string, also with hidden tokens, so that no probability underflows.
 
     Each token gets a weight above 1, about the inverse of its probability, so all paths to the string get the
     same factor. Other evidence stays as it is.
 
     :returns: the evidence, and the logarithm that restores the weights of the string.
     """
-    string = evidence.string
-    if string is None or len(string) <= SHORT:
+    line = _line(evidence)
+    if len(line) <= SHORT:
         return evidence, 0.0
+    string = tuple(step.token for step in line)
     least = min((_costs(string, machine) for machine in machines), key=np.sum, default=np.zeros(len(string)))
     if not np.isfinite(least).all():
         return evidence, 0.0
-    weights = np.exp(least).tolist()
-    steps = tuple(step._replace(weight=weight) for step, weight in zip(evidence.steps, weights, strict=True))
+    factor = dict(zip(line, np.exp(least).tolist(), strict=True))
+    steps = tuple(step._replace(weight=step.weight * factor.get(step, 1.0)) for step in evidence.steps)
     return evidence._replace(steps=steps, string=None), float(-least.sum())
+
+
+def _line(evidence: Evidence) -> list[Step]:
+    """The steps that all paths take, each once, if there is one way from state to state; else no steps."""
+    onward = {step.source: step for step in evidence.steps if step.source != step.target}
+    moves = sum(step.source != step.target for step in evidence.steps)
+    if len(evidence.initial) != 1 or len(evidence.final) != 1 or len(onward) != moves:
+        return []
+    line, state = list[Step](), evidence.initial[0][0]
+    while state in onward and len(line) < moves:
+        line.append(onward[state])
+        state = line[-1].target
+    return line if len(line) == moves and state == evidence.final[0][0] else []
 
 
 def _costs(string: String, machine: Machine) -> Floats:

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from pyropunct.inference.inside import expected_cost
 from pyropunct.inference.machines import transducers
+from pyropunct.inference.machines.evidence import SlotEvidence, exactly, with_hidden
 from pyropunct.inference.problem import Problem
 from pyropunct.inference.strings import SurfaceStrings, Underlying
 from pyropunct.models.channel.noisy_channel import Channel, Identity
@@ -89,6 +90,29 @@ def test_slips_of_any_length(direction: str) -> None:
         difference = log_chance(ones_and_twos(length)) - log_chance(short)
         assert further - evidence == pytest.approx(difference, rel=1e-12)
         torch.testing.assert_close(same, others, rtol=1e-10, atol=1e-14)
+
+
+@DIRECTIONS
+@pytest.mark.parametrize("dtype", [torch.float, torch.double])
+def test_hidden_marks_in_long_strings(
+    direction: str, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Scaling changes nothing there either, and each further mark costs the same."""
+    trees, weights = tree_batch([[0]], [2]), slipping(window(direction)).probabilities().to(dtype)
+
+    def found(marks: int) -> float:
+        channel = slipping(window(direction))
+        underlying = Underlying(trees.forest, inventory(), trees.relation, torch.tensor([1]), torch.arange(2))
+        surface = SurfaceStrings(underlying, channel.transducer, weights)
+        known = SlotEvidence([exactly((0,)), with_hidden((1,) * marks, [2])])
+        return float(surface.log_prob(known)[1].detach())
+
+    scaled = found(20)
+    first, second, third = map(found, (60, 110, 160))
+    assert third - second == pytest.approx(second - first, rel=1e-4)
+    assert third < -200
+    monkeypatch.setattr(transducers, "SHORT", 20)
+    assert scaled == pytest.approx(found(20), rel=1e-5 if dtype == torch.float else 1e-12)
 
 
 @DIRECTIONS
