@@ -191,11 +191,13 @@ class _Inside(torch.autograd.Function):
         if cost is not None:
             costs = cost.detach().to(joint[0].pair)  # each is the slope of a log p(l, r | w)
             joint = [_dual(each, Weights(costs, *map(torch.zeros_like, each[1:]))) for each in joint]
-        rows, passed = zip(*map(solver.inside, joint), strict=True)
         ctx.save_for_backward(*leaves)
         if any(ctx.needs_input_grad):
+            rows, passed = map(list, zip(*map(solver.inside, joint), strict=True))
             ctx.sweep = _Sweep(solver, joint, passed)
-        result = _stacked(list(rows), batch, problem)
+        else:  # only one pass is in memory at a time
+            rows = [solver.inside(weights)[0] for weights in joint]
+        result = _stacked(rows, batch, problem)
         if cost is None:
             return result, torch.zeros_like(result)
         return result.real.contiguous(), result.imag / DUAL
