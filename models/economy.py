@@ -30,8 +30,8 @@ def facing(left: Sequence[str], right: Sequence[str]) -> tuple[list[str], list[s
 COSTS = {DELIMITING: (1.0, 1.5, 1.0), FINAL: (2.0, 1.0, 5.0), SEPARATING: (10.0, 5.0, 1.0)}
 """How many marks two facing marks, one alone, and one alone a level deeper count as in `Economy`."""
 
-BETWEEN_CONJUNCTS = (2.0, 1.0, 1.0)
-"""The same for delimiting marks of a conjunct, which separate it from the others: each counts by itself."""
+BETWEEN_CONJUNCTS = (5.0, 1.0, 1.0)
+"""The same for delimiting marks of a conjunct: one separates it from the others, and the next is theirs."""
 
 UNMATCHED = 30.0
 """How many marks an unmatched side of a constituent counts as in `Economy`."""
@@ -47,8 +47,8 @@ class Economy:
 
     *cost* adds, by the function of marks (`pyropunct.treebank.functions`):
 
-    - 1 for two delimiting marks that face each other, and 1.5 for one that stands alone; but 1 for each at a
-      conjunct or an item of a list, where they separate (Nunberg 1990, chapter 3)
+    - 1 for two delimiting marks that face each other, and 1.5 for one that stands alone; but 5 and 1 at a
+      conjunct or an item of a list, where one separates (Nunberg 1990, chapter 3)
     - 1 for a final mark
     - 5 for any other mark
 

@@ -87,7 +87,7 @@ def n_of(marks: Functions, case: Case, choices: Sequence[int], balanced: bool = 
     for span, relation, choice in zip(spans, case.relations, choices, strict=True):
         sides = [[names[t] for t in side] for side in PAIRS[relation][choice]]
         paired, *alone = facing(*sides)
-        both = 2 if relation == SEPARATED else 1
+        both = 5 if relation == SEPARATED else 1
         total += sum({DELIMITING: both, FINAL: 2}.get(marks[mark], 10) for mark in paired)
         edges = (0, -1), (span[0] - 1, span[-1]), alone, unmatched_sides(*sides)
         for edge, slot, others, is_unmatched in zip(*edges, strict=True):
