@@ -4,8 +4,6 @@
 
 - `pyropunct.inference.pyro.collapse` sets ``_do_not_trace`` in the ``infer`` of a site that is left open, as
   Pyro's guides do for auxiliary sites.
-- `OfPreparedModels` overrides ``_get_traces`` of Pyro's ELBOs: the one place through which loss, gradients,
-  marginals and posterior draws all pass.
 - `PointGuide` overrides and calls ``_setup_prototype`` of `pyro.infer.autoguide.AutoDelta`: guides learn
   which sites there are when they are called first, and have no hook for it.
 - `sites_of` reads ``_pyro_samples`` of `pyro.nn.PyroModule`: the attributes that are still sites.
@@ -18,15 +16,12 @@
 What Pyro does document serves elsewhere: the methods ``_pyro_sample`` of messengers, `pyro.ops.provenance`.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 from pyro.infer.autoguide import AutoDelta
 from pyro.nn import PyroModule
 
 PYRO_VERSION = "1.9.2"
-
-Model = Callable[..., Any]
 
 
 def sites_of(module: PyroModule) -> dict[str, Any]:
@@ -39,17 +34,6 @@ def make_sites(module: PyroModule) -> None:
     for part in module.modules():
         for name in sites_of(part) if isinstance(part, PyroModule) else ():
             getattr(part, name)
-
-
-class OfPreparedModels:
-    """Mixed into an ELBO, left of Pyro's class: it takes each model as `prepared` returns it."""
-
-    def prepared(self, model: Model) -> Model:
-        """The model that is traced in place of a model."""
-        raise NotImplementedError
-
-    def _get_traces(self, model: Model, guide: Model, args: Any, kwargs: Any) -> Any:
-        return super()._get_traces(self.prepared(model), guide, args, kwargs)  # type: ignore[misc]
 
 
 class PointGuide(AutoDelta):

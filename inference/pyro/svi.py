@@ -1,4 +1,4 @@
-"""What `pyro.infer.SVI` needs for stories: ELBOs that sum out trees, scales of mini-batches, and guides."""
+"""Scales of mini-batches, and guides, for `pyro.infer.SVI` of stories."""
 
 import operator
 from collections.abc import Callable
@@ -7,65 +7,16 @@ from typing import Any, ClassVar
 import pyro
 import pyro.distributions as dist
 import torch
-from pyro import poutine
 from pyro.distributions import TorchDistribution, constraints
-from pyro.infer import Trace_ELBO, TraceEnum_ELBO
 from pyro.infer.autoguide.utils import deep_setattr
 from pyro.nn import PyroModule, PyroParam
 from pyro.poutine.messenger import Messenger
 from pyro.poutine.util import site_is_factor
 from torch import Tensor
 
-from pyropunct.inference.pyro.collapse import CollapseMessenger, collapse_trees
-from pyropunct.inference.pyro.decode import infer_trees
-from pyropunct.inference.pyro.private import OfPreparedModels, PointGuide
+from pyropunct.inference.pyro.private import PointGuide
 
 Model = Callable[..., Any]
-
-
-class TreeEnum_ELBO(OfPreparedModels, TraceEnum_ELBO):  # noqa: N801, named as its parents in Pyro are
-    """`pyro.infer.TraceEnum_ELBO` that also sums out the punctemes of trees exactly."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        kwargs.setdefault("strict_enumeration_warning", False)
-        super().__init__(*args, **kwargs)
-
-    def prepared(self, model: Model) -> Model:
-        """The collapsed model."""
-        self._collapse = CollapseMessenger()
-        return self._collapse(model)
-
-    def compute_marginals(self, model: Model, guide: Model, *args: Any, **kwargs: Any) -> dict[str, Any]:
-        """The marginals of other enumerated sites, and the posterior of each choice of every story.
-
-        The keys are the names of sites; that of a story without a scope is "pairs".
-        If the choices depend on other enumerated sites, their posterior is given for each value of these.
-        """
-        others = super().compute_marginals(model, guide, *args, **kwargs)
-        stories = self._collapse.sprouted.items()
-        return others | {name: told.posterior.marginals() for name, told in stories if told.is_summed}
-
-    def sample_posterior(self, model: Model, guide: Model, *args: Any, **kwargs: Any) -> Any:
-        """The model's return value with a joint posterior draw of all enumerated sites, trees included."""
-        # Pyro traces the model, which `prepared` collapses, and then runs it again for the draw.
-        return super().sample_posterior(infer_trees(model), guide, *args, **kwargs)
-
-
-class TreeTrace_ELBO(OfPreparedModels, Trace_ELBO):  # noqa: N801, as Pyro names it
-    """`TreeEnum_ELBO` for models that enumerate nothing else, without the bookkeeping that this takes."""
-
-    def prepared(self, model: Model) -> Model:
-        """The collapsed model."""
-        return collapse_trees(model)
-
-
-def tree_elbo(model: Model, guide: Model, *args: Any) -> TraceEnum_ELBO | Trace_ELBO:
-    """The faster ELBO that suffices with at most one plate around any site; runs guide and model once."""
-    guide_trace = poutine.trace(guide).get_trace(*args)
-    model_trace = poutine.trace(poutine.replay(collapse_trees(model), trace=guide_trace)).get_trace(*args)
-    sites = [*guide_trace.nodes.values(), *model_trace.nodes.values()]
-    enumerates = any(site["type"] == "sample" and (site["infer"] or {}).get("enumerate") for site in sites)
-    return TreeEnum_ELBO(max_plate_nesting=1) if enumerates else TreeTrace_ELBO(max_plate_nesting=1)
 
 
 class _ScaleLikelihoodMessenger(Messenger):

@@ -162,8 +162,7 @@ class Told:
             if self._is_walked(self._pairs, 0):
                 raise NotImplementedError(
                     "a surface is given, but its punctemes were drawn from their prior, since nothing sums "
-                    "out the trees: use TreeEnum_ELBO, or collapse_trees(model) with another ELBO, or "
-                    "infer_trees(model)"
+                    "out the trees: use collapse_trees(model) or infer_trees(model)"
                 )
         if not is_known:
             self._posterior = Posterior(self.given, surface)

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 import pyro
 import torch
+from pyro.infer import Trace_ELBO
 from pyro.infer.autoguide import AutoGuide, AutoNormal
 from pyro.infer.autoguide.initialization import init_to_mean, init_to_sample, init_to_value
 from torch import Tensor
@@ -21,7 +22,7 @@ from pyropunct.fitted.stories import blank_story, build_story, settle_story
 from pyropunct.fitted.variants import is_own
 from pyropunct.inference.pyro.collapse import collapse_trees
 from pyropunct.inference.pyro.posterior import ImpossibleSurfaceError
-from pyropunct.inference.pyro.svi import NormalInPart, PointEstimate, scale_likelihood, tree_elbo
+from pyropunct.inference.pyro.svi import NormalInPart, PointEstimate, scale_likelihood
 from pyropunct.inference.views import Views, views_of
 from pyropunct.models.attach.attach_model import Contexts, join_contexts
 from pyropunct.models.checking import check_attach, check_channel
@@ -119,7 +120,7 @@ class Training(Trainer):
         self.story.to(self.device)
         self.guide.to(self.device)
         self.optimisers = optimisers_of(self.guide, self.story, self.recipe)
-        self.elbo = tree_elbo(self.story, self.guide, *self.batch([0]))
+        self.elbo = Trace_ELBO()
         self._current = self._blank()
         self._settle(self._current)  # at the start, since not all sites of a foreign variant can be kept
         self._best: Sequence[dict[str, Tensor]] = ()
@@ -240,7 +241,7 @@ class Training(Trainer):
 
     def _objective(self, numbers: Sequence[int]) -> Tensor:
         """The objective per sentence, from a batch; NaN where the probability underflows."""
-        model = scale_likelihood(self.story, len(self.train) / len(numbers))
+        model = collapse_trees(scale_likelihood(self.story, len(self.train) / len(numbers)))
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Encountered NaN")  # Pyro's warning; the caller says more
             try:

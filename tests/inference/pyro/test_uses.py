@@ -42,7 +42,7 @@ from pyropunct.inference.packed import packed_forest
 from pyropunct.inference.pyro.collapse import collapse_trees
 from pyropunct.inference.pyro.decode import infer_trees
 from pyropunct.inference.pyro.one_by_one import one_by_one
-from pyropunct.inference.pyro.svi import TreeEnum_ELBO, scale_likelihood
+from pyropunct.inference.pyro.svi import scale_likelihood
 from pyropunct.models.channel.window import SlidingWindow
 from pyropunct.models.story import Story
 from pyropunct.models.trees import LatentTrees
@@ -457,7 +457,10 @@ def compared() -> None:
     some.attach.table, some.channel.edit_logits = torch.randn(9), torch.randn(3, 3, 4)
     ours, theirs = (
         elbo(max_plate_nesting=1).loss(model, lambda *args: None, TREES, SURFACE)
-        for elbo, model in ((TreeEnum_ELBO, some), (TraceEnum_ELBO, config_enumerate(one_by_one(some))))
+        for elbo, model in (
+            (Trace_ELBO, collapse_trees(some)),
+            (TraceEnum_ELBO, config_enumerate(one_by_one(some))),
+        )
     )
     assert ours == pytest.approx(theirs, rel=1e-12)
 
@@ -476,7 +479,7 @@ def genres(name: str = "trees") -> None:
         some.attach.table = tables[genre]
         some(TREES, SURFACE, plate=name)
 
-    assert math.isfinite(TreeEnum_ELBO(max_plate_nesting=1).loss(model, lambda: None))
+    assert math.isfinite(TraceEnum_ELBO(max_plate_nesting=1).loss(collapse_trees(model), lambda: None))
 
 
 def odd_batches() -> None:
@@ -535,7 +538,7 @@ def enumerated_evidence() -> None:
         collapse_trees(some)(TREES, surface)
 
     known = SlotEvidence([[token for token in slot if token >= 0] for slot in SURFACE.tolist()])
-    elbo = TreeEnum_ELBO(max_plate_nesting=1)
+    elbo = TraceEnum_ELBO(max_plate_nesting=1)
     losses = [elbo.loss(model, lambda _: None, surface) for surface in (SURFACE, known)]
     assert losses[0] == pytest.approx(losses[1], rel=1e-6)
 
@@ -612,12 +615,17 @@ def shared_prior() -> None:
 
 
 def sampled_posterior() -> None:
-    some = story()
-    some.attach.table = torch.zeros(9)
-    elbo = TreeEnum_ELBO(max_plate_nesting=1)
-    assert elbo.sample_posterior(some, lambda *args: None, TREES, SURFACE).choices.shape == (4,)
-    marginals = elbo.compute_marginals(some, lambda *args: None, TREES, SURFACE)
-    assert isinstance(marginals["pairs"], dist.Categorical)
+    some, tables = story(), torch.randn(2, 9)
+
+    def model() -> Tensor:
+        genre = pyro.sample("genre", dist.Categorical(torch.ones(2)), infer={"enumerate": "parallel"})
+        some.attach.table = tables[genre]
+        some(TREES, SURFACE)
+        return genre
+
+    elbo, arguments = TraceEnum_ELBO(max_plate_nesting=1), (collapse_trees(model), lambda: None)
+    assert elbo.sample_posterior(*arguments) in (0, 1)
+    assert elbo.compute_marginals(*arguments)["genre"].probs.sum() == pytest.approx(1)
 
 
 def refusal(use: Callable[[], object]) -> Exception:
@@ -697,7 +705,7 @@ USES: dict[str, Callable[[], object]] = {
     "choices that are summed out": looked_at,
     "a site for each tree, enumerated in parallel": lambda: (genres(), genres("authors")),
     "weights with other dimensions on the left": strange_dimensions,
-    "`sample_posterior`, `compute_marginals` of `TreeEnum_ELBO`": sampled_posterior,
+    "`sample_posterior`, `compute_marginals` of `TraceEnum_ELBO`": sampled_posterior,
     "`poutine.scale`, `poutine.mask`": lambda: (scaled(), masked()),
     "a scale or a mask of slots or nodes": of_slots,
     "`collapse_trees`, SVI, `condition`, `replay` with `LatentTrees`": lambda: (
