@@ -4,8 +4,8 @@
 
 - `pyropunct.inference.pyro.collapse` sets ``_do_not_trace`` in the ``infer`` of a site that is left open, as
   Pyro's guides do for auxiliary sites.
-- `PointGuide` overrides and calls ``_setup_prototype`` of `pyro.infer.autoguide.AutoDelta`: guides learn
-  which sites there are when they are called first, and have no hook for it.
+- `pyropunct.inference.pyro.svi.PointEstimate` calls ``_setup_prototype`` of `pyro.infer.autoguide.AutoDelta`,
+  by which guides learn which sites there are.
 - `sites_of` reads ``_pyro_samples`` of `pyro.nn.PyroModule`: the attributes that are still sites.
 - `belongs_to` reads ``_pyro_context`` of PyroModule: the sites of a module are sites only within its context,
   which is that of the module that was given it last.
@@ -18,7 +18,6 @@ What Pyro does document serves elsewhere: the methods ``_pyro_sample`` of messen
 
 from typing import Any
 
-from pyro.infer.autoguide import AutoDelta
 from pyro.nn import PyroModule
 
 PYRO_VERSION = "1.9.2"
@@ -34,22 +33,6 @@ def make_sites(module: PyroModule) -> None:
     for part in module.modules():
         for name in sites_of(part) if isinstance(part, PyroModule) else ():
             getattr(part, name)
-
-
-class PointGuide(AutoDelta):
-    """`pyro.infer.autoguide.AutoDelta` in steps that classes derived from it may override."""
-
-    def know_sites(self, *args: Any, **kwargs: Any) -> None:
-        """Run the model once, if it has not been run, to see which sites it has."""
-        if self.prototype_trace is None:
-            self._setup_prototype(*args, **kwargs)
-
-    def add_parameters(self) -> None:
-        """Make further parameters: called once, when the sites are known."""
-
-    def _setup_prototype(self, *args: Any, **kwargs: Any) -> None:
-        super()._setup_prototype(*args, **kwargs)
-        self.add_parameters()
 
 
 def belongs_to(part: PyroModule, whole: PyroModule) -> bool:

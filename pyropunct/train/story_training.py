@@ -22,7 +22,7 @@ from pyropunct.fitted.stories import blank_story, build_story, settle_story
 from pyropunct.fitted.variants import is_own
 from pyropunct.inference.pyro.collapse import collapse_trees
 from pyropunct.inference.pyro.posterior import ImpossibleSurfaceError
-from pyropunct.inference.pyro.svi import NormalInPart, PointEstimate, scale_likelihood
+from pyropunct.inference.pyro.svi import PointEstimate, normal_in, scale_likelihood
 from pyropunct.inference.views import Views, views_of
 from pyropunct.models.attach.attach_model import Contexts, join_contexts
 from pyropunct.models.checking import check_attach, check_channel
@@ -56,7 +56,7 @@ Of such epochs the last one has settled best: learning rates fall.
 
 GUIDES: dict[str, Callable[..., AutoGuide]] = {
     "map": PointEstimate,
-    "channel": partial(NormalInPart, part="channel"),
+    "channel": partial(normal_in, "channel"),
     "normal": AutoNormal,
 }
 
@@ -330,10 +330,11 @@ def _posterior(guide: AutoGuide) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
     """The guide's point values of all sites, and their standard deviations if it has them."""
     with torch.no_grad():
         values = {name: value.detach() for name, value in guide.median().items()}
-    if isinstance(guide, NormalInPart):
-        return values, {name: scale.detach() for name, scale in guide.scales().items()}
-    if not isinstance(guide, AutoNormal):
-        return values, {}
     # Every site of the story is real-valued, so the guide's scales are those of the sites.
-    scales = {name: guide._get_loc_and_scale(name)[1].detach() for name in values}
+    scales = {
+        name: normal._get_loc_and_scale(name)[1].detach()
+        for normal in guide.modules()
+        if isinstance(normal, AutoNormal)
+        for name, _ in normal.prototype_trace.iter_stochastic_nodes()
+    }
     return values, scales

@@ -14,7 +14,6 @@ from torch import Tensor
 from pyropunct.inference.pyro import private
 from pyropunct.inference.pyro.private import (
     PYRO_VERSION,
-    PointGuide,
     belongs_to,
     make_sites,
     sites_of,
@@ -66,18 +65,11 @@ def test_the_sites_of_a_module() -> None:
     assert sites_of(module) is module._pyro_samples
 
 
-def test_a_guide_adds_parameters_once() -> None:
-    made = []
-
-    class Guide(PointGuide):
-        def add_parameters(self) -> None:
-            made.append(list(self.prototype_trace.stochastic_nodes))
-
-    guide = Guide(lambda: pyro.sample("weight", dist.Normal(0.0, 1.0)))
-    guide()
-    guide.know_sites()
-    assert made == [["weight"]]
-    assert callable(AutoDelta._setup_prototype)
+def test_a_guide_learns_its_sites() -> None:
+    guide = AutoDelta(lambda: pyro.sample("weight", dist.Normal(0.0, 1.0)))
+    assert guide.prototype_trace is None
+    guide._setup_prototype()
+    assert list(guide.prototype_trace.stochastic_nodes) == ["weight"]
 
 
 def test_the_module_that_a_part_belongs_to() -> None:
