@@ -8,12 +8,12 @@ import pyro.distributions as dist
 import torch
 from torch import Tensor
 
-from pyropunct.inference.pyro.collapse import TreeMessenger
+from pyropunct.inference.pyro.collapse import LeaveOpen
 from pyropunct.inference.pyro.posterior import Posterior
 from pyropunct.inference.pyro.sites import PunctuatedTrees, rewritten
 
 
-class _OneByOne(TreeMessenger):
+class _OneByOne(LeaveOpen):
     def _pyro_sample(self, msg: Any) -> None:
         super()._pyro_sample(msg)
         fn = msg["fn"]

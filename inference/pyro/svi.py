@@ -25,7 +25,7 @@ class _ScaleLikelihoodMessenger(Messenger):
         in_trees = any(frame.dim == -1 for frame in msg["cond_indep_stack"])
         # Outside of the plate, an observed site other than a factor is a conditioned weight.
         is_seen = msg["is_observed"] and (in_trees or site_is_factor(msg))
-        if is_seen or msg["infer"].get("enumerate"):
+        if is_seen or msg["infer"].get("enumerate") or "trees" in msg["infer"]:
             msg["scale"] = msg["scale"] * self._scale
         elif self._scale != 1 and in_trees:
             raise NotImplementedError(

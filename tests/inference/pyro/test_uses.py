@@ -59,6 +59,13 @@ def story() -> Story:
     return some
 
 
+def looking_inside() -> Story:
+    """A story whose scores may depend on the marks inside of constituents."""
+    some = story()
+    some.attach.reads_surface = True
+    return some
+
+
 def guided(kind: Callable[..., Callable[..., object]]) -> None:
     model = collapse_trees(story())
     guide = kind(model)
@@ -121,7 +128,7 @@ def decoded_in_a_plate() -> None:
 
 
 def predictive_of_an_observed_surface() -> None:
-    some = story()
+    some = looking_inside()
     guide = AutoDelta(collapse_trees(some))
     guide(TREES, SURFACE)
     table = {"attach.table": torch.randn(4, 9)}
@@ -334,7 +341,7 @@ def vectorised() -> None:
 
 
 def plain_elbos() -> None:
-    some = story()
+    some = looking_inside()
     some.attach.table = torch.zeros(9)
     for elbo in (TraceEnum_ELBO(max_plate_nesting=1), TraceGraph_ELBO(), Trace_ELBO()):
         error = refusal(partial(elbo.loss, some, lambda *args: None, TREES, SURFACE))
@@ -423,10 +430,11 @@ def replayed() -> None:
 
 
 def surface_intervened() -> None:
-    some = story()
-    for model in (some, infer_trees(some)):
-        refusal(partial(poutine.do(model, {"surface": SURFACE}), TREES))
+    some = looking_inside()
     collapse_trees(poutine.do(some, {"surface": SURFACE}))(TREES)
+    for model in (some, infer_trees(some)):
+        error = refusal(partial(poutine.do(model, {"surface": SURFACE.clamp(min=2)}), TREES))
+    raise error
 
 
 def twice_told() -> None:
@@ -701,6 +709,10 @@ USES: dict[str, Callable[[], object]] = {
     "`poutine.condition`, `poutine.replay` of the surface": conditioned_surface,
     "`poutine.replay` of a trace made with learned weights": replayed,
     "`poutine.do` of the surface": surface_intervened,
+    "`Predictive`, `poutine.do` of a plain story whose scores do not read the marks inside": lambda: (
+        Predictive(story(), num_samples=2)(TREES, SURFACE),
+        poutine.do(story(), {"surface": SURFACE})(TREES),
+    ),
     "`collapse_trees` around `infer_trees`, or the reverse": twice_told,
     "choices that are summed out": looked_at,
     "a site for each tree, enumerated in parallel": lambda: (genres(), genres("authors")),
