@@ -112,6 +112,15 @@ def refuse_parts_of_trees(msg: Any) -> None:
 def collapse_trees(model: Callable[..., Any], allow_impossible: bool = False) -> Callable[..., Any]:
     """The model with the punctemes of its stories summed out.
 
+    With ``story``, ``trees`` and ``surface`` of the page "A first Pyro program"::
+
+        >>> model = collapse_trees(story)
+        >>> guide = pyro.infer.autoguide.AutoDelta(model)
+        >>> svi = pyro.infer.SVI(model, guide, pyro.optim.Adam({"lr": 0.3}), pyro.infer.Trace_ELBO())
+        >>> losses = [svi.step(trees, surface) for _ in range(10)]
+        >>> losses[-1] < losses[0]
+        True
+
     :param allow_impossible: for `pyro.infer.MCMC` and `pyro.infer.Importance`: an impossible surface has
         probability 0 and zero gradients, instead of an error.
     :raises ImpossibleSurfaceError: when called, if no punctemes explain the surface of some tree.
@@ -163,6 +172,13 @@ def expected_uses(model: Callable[..., Any], *args: Any, **kwargs: Any) -> Tenso
 
 def tree_expectation(told: Told, cost: Cost) -> Tensor:
     """E[sum_w cost(w, l_w, r_w)] of each tree, (..., B), differentiable once.
+
+    With ``story``, ``trees`` and ``surface`` of the page "A first Pyro program"::
+
+        >>> marks = torch.tensor([float(len(left) + len(right)) for left, right in story.inventory.rows])
+        >>> told = collapse_trees(story)(trees, surface)
+        >>> tree_expectation(told, marks).shape == (len(trees),)
+        True
 
     Where T' is summed out, the expectation is over the posterior p(T' | T, x); else it is the cost of T'
     itself.  Source: Li, Wang & Eisner (2019, section 2.3).

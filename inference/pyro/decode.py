@@ -144,6 +144,14 @@ def decode(told: Told, is_drawn: bool) -> None:
 def infer_trees(model: Callable[..., Any], temperature: int = 1) -> Callable[..., Any]:
     """The model with T' decoded from x, as `pyro.infer.infer_discrete` decodes other sites.
 
+    With ``story``, ``trees`` and ``surface`` of the page "A first Pyro program"::
+
+        >>> told = infer_trees(story)(trees, surface)
+        >>> told.choices.shape == (trees.forest.num_nodes,)
+        True
+        >>> told.posterior.marginals().probs.sum(-1).allclose(torch.ones(()))
+        True
+
     Its stories are told as p(x | T) p(T' | T, x): the site "surface" comes first, then "pairs".  Surface
     strings that evidence (`pyropunct.inference.machines.evidence.SlotEvidence`) leaves open are decoded too:
     they are the site "completed", and the ``surface`` of what the story returns.

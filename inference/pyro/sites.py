@@ -131,6 +131,12 @@ class Rewritten(OfTrees):
 class PunctuatedTrees(OfTrees):
     """p(x | T) of the surface strings x of B trees; their punctemes T' are summed out (section 3.1).
 
+    With ``story``, ``trees`` and ``surface`` of the page "A first Pyro program"::
+
+        >>> of_trees = PunctuatedTrees(story.given(trees))
+        >>> of_trees.log_prob(surface).shape == (len(trees),)
+        True
+
     For models that need no handlers; and the distribution of the site "surface" where T' is open.  A value is
     (S, L) strings, filled up with -1, or evidence about them; in `log_prob` it may be several values,
     (*batch, S, L).  The batch shape is that of scores and weights, and then (B,).

@@ -37,6 +37,13 @@ class _ScaleLikelihoodMessenger(Messenger):
 def scale_likelihood(model: Model, scale: float) -> Model:
     """The model of a treebank, where a call sees a mini-batch: log p(theta) + scale log p(x | T, theta).
 
+    With ``story``, ``trees`` and ``surface`` of the page "A first Pyro program"::
+
+        >>> some, x = trees.pick([0]), surface[: trees.forest.slot_start[1]]
+        >>> model = scale_likelihood(collapse_trees(story), len(trees) / len(some))
+        >>> poutine.trace(model).get_trace(some, x).nodes["surface"]["scale"] == len(trees)
+        True
+
     Scales factors, enumerated sites, and what is observed in the plate of trees, but not the priors of
     weights, conditioned or not. A plate of trees with subsampling scales only the sites of the story.
 

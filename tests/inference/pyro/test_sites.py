@@ -118,7 +118,9 @@ def test_metropolis_hastings_by_replay() -> None:
         if step % 5 == 4:
             counts[tuple(here.nodes["pairs"]["value"].tolist())] += 1
     every = list(POSTERIOR)
-    assert chi_square_is_plausible([counts[one] for one in every], [POSTERIOR[one] for one in every], sum(counts.values()))
+    assert chi_square_is_plausible(
+        [counts[one] for one in every], [POSTERIOR[one] for one in every], sum(counts.values())
+    )
 
 
 def test_an_observed_surface_is_refused_where_its_marks_are_read() -> None:
