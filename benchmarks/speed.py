@@ -21,15 +21,15 @@ from typing import Any
 from unittest.mock import patch
 
 import torch
-from pyro.infer import TraceEnum_ELBO
+from pyro.infer import Trace_ELBO, TraceEnum_ELBO
 from torch import Tensor
 
 import pyropunct.fitted.fitted_story
 from pyropunct import Recipe, Sentence, read_treebank
 from pyropunct.inference import inside
 from pyropunct.inference.problem import Problem
+from pyropunct.inference.pyro.collapse import collapse_trees
 from pyropunct.inference.pyro.one_by_one import one_by_one
-from pyropunct.inference.pyro.svi import TreeEnum_ELBO
 from pyropunct.inference.solvers import TensorSolver
 from pyropunct.models.trees import join_surfaces
 from pyropunct.train.story_training import Training
@@ -159,7 +159,7 @@ def print_enumeration(short: Sequence[Sentence], vocabulary: Vocabulary, most: i
     training = training_on(short, vocabulary, recipe=RECIPE.changed(parts=False))
     numbers = range(len(short))
     story = training.punctuator().story
-    wanted, known = log_probs(training, numbers), losses(training, TreeEnum_ELBO, story)
+    wanted, known = log_probs(training, numbers), losses(training, Trace_ELBO, collapse_trees(story))
     print_row("compiled, few pairs", training, numbers, 1, 0)
     changed: Any = training
     changed.elbo, changed.story = TraceEnum_ELBO(max_plate_nesting=1), one_by_one(training.story)

@@ -120,8 +120,9 @@ class Story(PyroModule):
             trees = self._syntax("give it trees")()  # p_syn(T)
         with FullShapeMessenger():
             given = self.given(trees, surface, views, regularised)
+        plate = plate_of(plate, len(trees))
         if isinstance(trees, LatentTrees):
-            with plate_of("sentences", len(trees)):
+            with plate:
                 tree = pyro.sample("tree", TreeOfWords(trees), infer=BY_TREES)  # p(T | words)
             given = given if is_open(tree) else given.with_trees(trees.trees(tree))
         told = Told(given, plate, surface)
@@ -129,7 +130,7 @@ class Story(PyroModule):
             pairs = pyro.sample("pairs", Sprouted(told), infer=BY_TREES)  # p_theta(T' | T)
             x = pyro.sample("surface", rewritten(told, pairs), obs=surface)  # type: ignore[arg-type]
             told.show(x)  # p_phi(x | u(T')), or p(x | T) where a handler leaves T' open
-            if given.costs is not None and not told.is_summed:
+            if given.costs is not None and told.left is None:
                 pyro.factor("cost", -told.cost(given.costs))
             if self._unmatched is not None:
                 expected = tree_expectation(told, self._unmatched)

@@ -23,7 +23,7 @@ from pyropunct.inference.pyro.decode import infer_trees
 from pyropunct.inference.pyro.one_by_one import one_by_one
 from pyropunct.inference.pyro.posterior import ImpossibleSurfaceError, Posterior
 from pyropunct.inference.pyro.sites import BY_TREES, PunctuatedTrees, Sprouted, rewritten
-from pyropunct.inference.pyro.svi import TreeEnum_ELBO, TreeTrace_ELBO, scale_likelihood, tree_elbo
+from pyropunct.inference.pyro.svi import scale_likelihood
 from pyropunct.inference.pyro.told import Told, UndecidedError
 from pyropunct.models.attach.attach_model import Attach, PairFrequencies
 from pyropunct.models.attach.local import LocalAttach
@@ -65,8 +65,6 @@ __all__ = [
     "TokenBigrams",
     "Told",
     "TreeBatch",
-    "TreeEnum_ELBO",
-    "TreeTrace_ELBO",
     "UndecidedError",
     "Vocabulary",
     "any_over",
@@ -80,7 +78,6 @@ __all__ = [
     "packed_forest",
     "rewritten",
     "scale_likelihood",
-    "tree_elbo",
     "tree_expectation",
     "tree_problem",
     "with_first",

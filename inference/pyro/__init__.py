@@ -1,4 +1,4 @@
-"""Inference as Pyro has it: distributions of pairs and surface strings, effect handlers, an ELBO, guides.
+"""Inference as Pyro has it: distributions of pairs and surface strings, effect handlers, guides.
 
 - `private`: every contact with undocumented parts of Pyro and torch;
 - `posterior`: p(T' | T, x) and p(x | T) once x is known;
@@ -7,5 +7,5 @@
 - `collapse`: handlers that sum out the punctemes of trees;
 - `decode`: handlers that decode or draw punctemes;
 - `one_by_one`: a site for each constituent, to compare with Pyro's enumeration;
-- `svi`: ELBOs, scales of mini-batches and guides.
+- `svi`: scales of mini-batches and guides.
 """

@@ -18,13 +18,18 @@ from pyropunct.inference.given import Cost
 from pyropunct.inference.machines.automata import Automata
 from pyropunct.inference.machines.evidence import Evidence
 from pyropunct.inference.problem import Problem
-from pyropunct.inference.pyro.sites import OfTrees, PunctuatedTrees, Rewritten, Sprouted
-from pyropunct.inference.pyro.told import SUMMED, Told, is_open
+from pyropunct.inference.pyro.sites import OfTrees, PunctuatedTrees, Rewritten
+from pyropunct.inference.pyro.told import SUMMED, Open, Told, is_open
 from pyropunct.inference.threads import alone
 
 
 class _WhileOpen:
-    """True as long as the value of a site is left open: a handler further out may give it another one."""
+    """True as long as the value of a site is left open: a handler further out may give it another one.
+
+    Pyro asks handlers from the inside outward before a site, and from the outside inward after it, so that
+    the outermost trace records a site before the handler that has left it open can act again.  Only a truth
+    value that is computed when the trace asks for it knows of the values that handlers between them gave.
+    """
 
     def __init__(self, msg: Any) -> None:
         self._msg = msg
@@ -33,46 +38,44 @@ class _WhileOpen:
         return is_open(self._msg["value"])
 
 
-class TreeMessenger(Messenger):
+class LeaveOpen(Messenger):
     """Leaves T' and T open, as `pyro.poutine.EnumMessenger` gives a site the values of an enumeration.
 
-    :param left: the value that says what becomes of them; the outermost handler decides.
+    :param left: what becomes of them; the outermost handler decides.
     """
 
-    def __init__(self, left: int = SUMMED) -> None:
+    def __init__(self, left: str = SUMMED) -> None:
         super().__init__()
         self._left = left
 
     def _pyro_sample(self, msg: Any) -> None:
-        if msg["infer"].get("enumerate") == "tree" and (msg["value"] is None or is_open(msg["value"])):
-            msg["value"], msg["done"] = torch.full((msg["fn"].forest.num_nodes,), self._left), True
+        if "trees" in msg["infer"] and (msg["value"] is None or is_open(msg["value"])):
+            msg["value"], msg["done"] = Open.to_be(self._left), True
             msg["infer"] |= {"_do_not_trace": _WhileOpen(msg), "is_auxiliary": True}
 
     def _pyro_post_sample(self, msg: Any) -> None:
-        if msg["infer"].get("enumerate") == "tree":
+        if "trees" in msg["infer"]:
             opened = is_open(msg["value"])  # no longer a question, which would keep the message alive
             msg["infer"] |= {"_do_not_trace": opened, "is_auxiliary": opened}
 
 
-class CollapseMessenger(TreeMessenger):
+class CollapseTrees(LeaveOpen):
     """Sums out the open sites, and refuses impossible surfaces when the model has run: see `collapse_trees`.
 
     :ivar told: the stories, each with the mask of its site, which may leave out trees.
-    :ivar sprouted: the stories by the names of their sites "pairs".
     """
 
-    def __init__(self, allow_impossible: bool = False, left: int = SUMMED) -> None:
+    def __init__(self, allow_impossible: bool = False, left: str = SUMMED) -> None:
         super().__init__(left)
         self._allow_impossible = allow_impossible
         self.told: list[tuple[Told, Any]] = []
-        self.sprouted: dict[str, Told] = {}
 
     def __enter__(self) -> Self:
         if torch.jit.is_tracing():
             raise NotImplementedError(
                 "sums over trees are compiled anyway, and cannot be traced by torch.jit: use no Jit ELBO"
             )
-        self.told, self.sprouted = [], {}
+        self.told = []
         return super().__enter__()
 
     def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
@@ -88,8 +91,6 @@ class CollapseMessenger(TreeMessenger):
         fn = msg["fn"]
         if isinstance(fn, OfTrees):
             refuse_parts_of_trees(msg)
-        if isinstance(fn, Sprouted):
-            self.sprouted[msg["name"]] = fn.told
         if isinstance(fn, (Rewritten, PunctuatedTrees)) and fn.told is not None:
             fn.told.show(msg["value"])
             if all(fn.told is not told for told, _ in self.told):
@@ -111,11 +112,20 @@ def refuse_parts_of_trees(msg: Any) -> None:
 def collapse_trees(model: Callable[..., Any], allow_impossible: bool = False) -> Callable[..., Any]:
     """The model with the punctemes of its stories summed out.
 
+    With ``story``, ``trees`` and ``surface`` of the page "A first Pyro program"::
+
+        >>> model = collapse_trees(story)
+        >>> guide = pyro.infer.autoguide.AutoDelta(model)
+        >>> svi = pyro.infer.SVI(model, guide, pyro.optim.Adam({"lr": 0.3}), pyro.infer.Trace_ELBO())
+        >>> losses = [svi.step(trees, surface) for _ in range(10)]
+        >>> losses[-1] < losses[0]
+        True
+
     :param allow_impossible: for `pyro.infer.MCMC` and `pyro.infer.Importance`: an impossible surface has
         probability 0 and zero gradients, instead of an error.
     :raises ImpossibleSurfaceError: when called, if no punctemes explain the surface of some tree.
     """
-    return CollapseMessenger(allow_impossible)(model)
+    return CollapseTrees(allow_impossible)(model)
 
 
 @alone
@@ -124,7 +134,7 @@ def told_story(model: Callable[..., Any], *args: Any, **kwargs: Any) -> Told:
 
     :raises ValueError: if there is another number, or if T' is given.
     """
-    with poutine.block(), CollapseMessenger(allow_impossible=True) as collapse:
+    with poutine.block(), CollapseTrees(allow_impossible=True) as collapse:
         model(*args, **kwargs)
     if len(collapse.told) != 1 or collapse.told[0][0].is_decided:
         raise ValueError(
@@ -163,10 +173,17 @@ def expected_uses(model: Callable[..., Any], *args: Any, **kwargs: Any) -> Tenso
 def tree_expectation(told: Told, cost: Cost) -> Tensor:
     """E[sum_w cost(w, l_w, r_w)] of each tree, (..., B), differentiable once.
 
+    With ``story``, ``trees`` and ``surface`` of the page "A first Pyro program"::
+
+        >>> marks = torch.tensor([float(len(left) + len(right)) for left, right in story.inventory.rows])
+        >>> told = collapse_trees(story)(trees, surface)
+        >>> tree_expectation(told, marks).shape == (len(trees),)
+        True
+
     Where T' is summed out, the expectation is over the posterior p(T' | T, x); else it is the cost of T'
     itself.  Source: Li, Wang & Eisner (2019, section 2.3).
 
     :raises ValueError: if the cost has another shape than `Cost`.
     """
     numbers = told.given.of_pairs(cost)
-    return told.posterior.expected(numbers) if told.is_summed else told.cost(numbers)
+    return told.posterior.expected(numbers) if told.left else told.cost(numbers)

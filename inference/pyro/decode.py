@@ -11,7 +11,7 @@ from torch import Tensor
 from pyropunct.inference import inside
 from pyropunct.inference.machines.evidence import SlotEvidence
 from pyropunct.inference.problem import Problem
-from pyropunct.inference.pyro.collapse import CollapseMessenger
+from pyropunct.inference.pyro.collapse import CollapseTrees
 from pyropunct.inference.pyro.posterior import Posterior
 from pyropunct.inference.pyro.sites import OfTrees, PunctuatedTrees, TreeOfWords
 from pyropunct.inference.pyro.told import BEST, DRAWN, PAIRS, TREE, Told, log_rewritten
@@ -120,15 +120,16 @@ class TreeOfText(TreeOfWords):
         return super().log_prob(value) + of_tree.detach() - self._over_all.log_evidence.detach()
 
 
-class InferMessenger(CollapseMessenger):
+class InferTrees(CollapseTrees):
     """Decodes the open sites as soon as x is known: see `infer_trees`."""
 
     def _pyro_post_sample(self, msg: Any) -> None:
         super()._pyro_post_sample(msg)
         fn = msg["fn"]
-        # If it is left open with another value, a handler around this one decides.
-        if isinstance(fn, PunctuatedTrees) and fn.told is not None and fn.told.is_left(self._left):
-            decode(fn.told, self._left == DRAWN)
+        told = fn.told if isinstance(fn, PunctuatedTrees) else None
+        # If something else is to become of T', a handler around this one decides.
+        if told is not None and told.left == self._left and not told.is_decided:
+            decode(told, self._left == DRAWN)
 
 
 def decode(told: Told, is_drawn: bool) -> None:
@@ -143,6 +144,14 @@ def decode(told: Told, is_drawn: bool) -> None:
 def infer_trees(model: Callable[..., Any], temperature: int = 1) -> Callable[..., Any]:
     """The model with T' decoded from x, as `pyro.infer.infer_discrete` decodes other sites.
 
+    With ``story``, ``trees`` and ``surface`` of the page "A first Pyro program"::
+
+        >>> told = infer_trees(story)(trees, surface)
+        >>> told.choices.shape == (trees.forest.num_nodes,)
+        True
+        >>> told.posterior.marginals().probs.sum(-1).allclose(torch.ones(()))
+        True
+
     Its stories are told as p(x | T) p(T' | T, x): the site "surface" comes first, then "pairs".  Surface
     strings that evidence (`pyropunct.inference.machines.evidence.SlotEvidence`) leaves open are decoded too:
     they are the site "completed", and the ``surface`` of what the story returns.
@@ -152,4 +161,4 @@ def infer_trees(model: Callable[..., Any], temperature: int = 1) -> Callable[...
     """
     if temperature not in (0, 1):
         raise ValueError(f"the temperature of infer_trees is 0 or 1, not {temperature}")
-    return InferMessenger(allow_impossible=True, left=DRAWN if temperature else BEST)(model)
+    return InferTrees(allow_impossible=True, left=DRAWN if temperature else BEST)(model)

@@ -8,12 +8,12 @@ import pyro.distributions as dist
 import torch
 from torch import Tensor
 
-from pyropunct.inference.pyro.collapse import TreeMessenger
+from pyropunct.inference.pyro.collapse import LeaveOpen
 from pyropunct.inference.pyro.posterior import Posterior
 from pyropunct.inference.pyro.sites import PunctuatedTrees, rewritten
 
 
-class _OneByOne(TreeMessenger):
+class _OneByOne(LeaveOpen):
     def _pyro_sample(self, msg: Any) -> None:
         super()._pyro_sample(msg)
         fn = msg["fn"]
@@ -51,6 +51,14 @@ def _node_by_node(posterior: Posterior) -> Tensor:
 
 def one_by_one(model: Callable[..., Any]) -> Callable[..., Any]:
     """The model with a site "pair 0", "pair 1", ... for each node, as `pyro.infer.TraceEnum_ELBO` needs it.
+
+    With ``story``, ``trees`` and ``surface`` of the page "A first Pyro program"::
+
+        >>> story.attach.table = torch.zeros(len(story.inventory.rows))
+        >>> tree, x = trees.pick([0]), surface[: trees.forest.slot_start[1]]
+        >>> trace = poutine.trace(one_by_one(story)).get_trace(tree, x)
+        >>> sum(name.startswith("pair ") for name in trace.nodes) == tree.forest.num_nodes
+        True
 
     For comparisons: the sites are marked to be enumerated in parallel, and their number is small.
 

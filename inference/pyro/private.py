@@ -4,10 +4,8 @@
 
 - `pyropunct.inference.pyro.collapse` sets ``_do_not_trace`` in the ``infer`` of a site that is left open, as
   Pyro's guides do for auxiliary sites.
-- `OfPreparedModels` overrides ``_get_traces`` of Pyro's ELBOs: the one place through which loss, gradients,
-  marginals and posterior draws all pass.
-- `PointGuide` overrides and calls ``_setup_prototype`` of `pyro.infer.autoguide.AutoDelta`: guides learn
-  which sites there are when they are called first, and have no hook for it.
+- `pyropunct.inference.pyro.svi.PointEstimate` calls ``_setup_prototype`` of `pyro.infer.autoguide.AutoDelta`,
+  by which guides learn which sites there are.
 - `sites_of` reads ``_pyro_samples`` of `pyro.nn.PyroModule`: the attributes that are still sites.
 - `belongs_to` reads ``_pyro_context`` of PyroModule: the sites of a module are sites only within its context,
   which is that of the module that was given it last.
@@ -18,15 +16,11 @@
 What Pyro does document serves elsewhere: the methods ``_pyro_sample`` of messengers, `pyro.ops.provenance`.
 """
 
-from collections.abc import Callable
 from typing import Any
 
-from pyro.infer.autoguide import AutoDelta
 from pyro.nn import PyroModule
 
 PYRO_VERSION = "1.9.2"
-
-Model = Callable[..., Any]
 
 
 def sites_of(module: PyroModule) -> dict[str, Any]:
@@ -39,33 +33,6 @@ def make_sites(module: PyroModule) -> None:
     for part in module.modules():
         for name in sites_of(part) if isinstance(part, PyroModule) else ():
             getattr(part, name)
-
-
-class OfPreparedModels:
-    """Mixed into an ELBO, left of Pyro's class: it takes each model as `prepared` returns it."""
-
-    def prepared(self, model: Model) -> Model:
-        """The model that is traced in place of a model."""
-        raise NotImplementedError
-
-    def _get_traces(self, model: Model, guide: Model, args: Any, kwargs: Any) -> Any:
-        return super()._get_traces(self.prepared(model), guide, args, kwargs)  # type: ignore[misc]
-
-
-class PointGuide(AutoDelta):
-    """`pyro.infer.autoguide.AutoDelta` in steps that classes derived from it may override."""
-
-    def know_sites(self, *args: Any, **kwargs: Any) -> None:
-        """Run the model once, if it has not been run, to see which sites it has."""
-        if self.prototype_trace is None:
-            self._setup_prototype(*args, **kwargs)
-
-    def add_parameters(self) -> None:
-        """Make further parameters: called once, when the sites are known."""
-
-    def _setup_prototype(self, *args: Any, **kwargs: Any) -> None:
-        super()._setup_prototype(*args, **kwargs)
-        self.add_parameters()
 
 
 def belongs_to(part: PyroModule, whole: PyroModule) -> bool:

@@ -5,8 +5,9 @@
     surface   x: the strings of all slots, (..., S, L), or evidence about them
 
 A tree is an element of a plate with ``dim=-1``, which holds all of them.  Sites with ``infer=BY_TREES`` may
-be left open by handlers: their value then is negative throughout, and no trace sees them.  An x whose T' is
-open has p(x | T), or p(x | words) where T is open too.
+be left open by handlers: their value then is `pyropunct.inference.pyro.told.Open`, and no trace sees them.
+An x whose T' is open has p(x | T), or p(x | words) where T is open too.  The site "surface" has a probability
+for any x that fits, whatever x the story was told with.
 """
 
 from copy import copy
@@ -24,7 +25,7 @@ from pyropunct.inference.pyro.posterior import Posterior
 from pyropunct.inference.pyro.told import SURFACE, Told, is_open, log_rewritten, refuse_foreign
 from pyropunct.inference.walk import walk
 
-BY_TREES: Any = {"enumerate": "tree"}
+BY_TREES: Any = {"trees": "exact"}
 """How sites are marked that handlers sum out over trees."""
 
 
@@ -122,12 +123,19 @@ class Rewritten(OfTrees):
 
     def log_prob(self, value: Surface) -> Tensor:
         """The sum of log p(x_i | u_i) over the slots of each tree, (..., B)."""
-        posterior = posterior_in(self.told, value)
-        return self.of_trees(log_rewritten(self.told.given, self.pairs, value), posterior.log_pairs.dtype)
+        posterior = self.told.posterior_of(self.told.given, value)
+        log_prob = log_rewritten(posterior.given, self.pairs, value)
+        return self.of_trees(log_prob, posterior.log_pairs.dtype)
 
 
 class PunctuatedTrees(OfTrees):
     """p(x | T) of the surface strings x of B trees; their punctemes T' are summed out (section 3.1).
+
+    With ``story``, ``trees`` and ``surface`` of the page "A first Pyro program"::
+
+        >>> of_trees = PunctuatedTrees(story.given(trees))
+        >>> of_trees.log_prob(surface).shape == (len(trees),)
+        True
 
     For models that need no handlers; and the distribution of the site "surface" where T' is open.  A value is
     (S, L) strings, filled up with -1, or evidence about them; in `log_prob` it may be several values,
@@ -144,7 +152,7 @@ class PunctuatedTrees(OfTrees):
         :raises ValueError: for tokens that are not in the inventory.
         """
         if self.told is not None:
-            return posterior_in(self.told, value)
+            return self.told.posterior_of(self.given, value)
         refuse_foreign(self.given, value)
         return Posterior(self.given, value)
 
@@ -177,13 +185,3 @@ def rewritten(told: Told, pairs: Tensor) -> Rewritten | PunctuatedTrees:
     """p(x | u(T')); or p(x | T), if T' is left open."""
     told.sprout(pairs)
     return PunctuatedTrees(told.given, told) if is_open(pairs) else Rewritten(told, pairs)
-
-
-def posterior_in(told: Told, value: Surface) -> Posterior:
-    """The posterior in a story. Raises ValueError for another x than the story was told with."""
-    known = told.posterior.surface
-    if value is known or (
-        isinstance(value, Tensor) and isinstance(known, Tensor) and torch.equal(value, known)
-    ):
-        return told.posterior
-    raise ValueError(f"site '{SURFACE}' has other strings than the story was told with: tell it again")

@@ -1,71 +1,19 @@
-"""What `pyro.infer.SVI` needs for stories: ELBOs that sum out trees, scales of mini-batches, and guides."""
+"""Scales of mini-batches, and guides, for `pyro.infer.SVI` of stories."""
 
 import operator
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
 import pyro
 import pyro.distributions as dist
 import torch
 from pyro import poutine
-from pyro.distributions import TorchDistribution, constraints
-from pyro.infer import Trace_ELBO, TraceEnum_ELBO
-from pyro.infer.autoguide.utils import deep_setattr
-from pyro.nn import PyroModule, PyroParam
+from pyro.infer.autoguide import AutoDelta, AutoGuideList, AutoNormal
 from pyro.poutine.messenger import Messenger
 from pyro.poutine.util import site_is_factor
 from torch import Tensor
 
-from pyropunct.inference.pyro.collapse import CollapseMessenger, collapse_trees
-from pyropunct.inference.pyro.decode import infer_trees
-from pyropunct.inference.pyro.private import OfPreparedModels, PointGuide
-
 Model = Callable[..., Any]
-
-
-class TreeEnum_ELBO(OfPreparedModels, TraceEnum_ELBO):  # noqa: N801, named as its parents in Pyro are
-    """`pyro.infer.TraceEnum_ELBO` that also sums out the punctemes of trees exactly."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        kwargs.setdefault("strict_enumeration_warning", False)
-        super().__init__(*args, **kwargs)
-
-    def prepared(self, model: Model) -> Model:
-        """The collapsed model."""
-        self._collapse = CollapseMessenger()
-        return self._collapse(model)
-
-    def compute_marginals(self, model: Model, guide: Model, *args: Any, **kwargs: Any) -> dict[str, Any]:
-        """The marginals of other enumerated sites, and the posterior of each choice of every story.
-
-        The keys are the names of sites; that of a story without a scope is "pairs".
-        If the choices depend on other enumerated sites, their posterior is given for each value of these.
-        """
-        others = super().compute_marginals(model, guide, *args, **kwargs)
-        stories = self._collapse.sprouted.items()
-        return others | {name: told.posterior.marginals() for name, told in stories if told.is_summed}
-
-    def sample_posterior(self, model: Model, guide: Model, *args: Any, **kwargs: Any) -> Any:
-        """The model's return value with a joint posterior draw of all enumerated sites, trees included."""
-        # Pyro traces the model, which `prepared` collapses, and then runs it again for the draw.
-        return super().sample_posterior(infer_trees(model), guide, *args, **kwargs)
-
-
-class TreeTrace_ELBO(OfPreparedModels, Trace_ELBO):  # noqa: N801, as Pyro names it
-    """`TreeEnum_ELBO` for models that enumerate nothing else, without the bookkeeping that this takes."""
-
-    def prepared(self, model: Model) -> Model:
-        """The collapsed model."""
-        return collapse_trees(model)
-
-
-def tree_elbo(model: Model, guide: Model, *args: Any) -> TraceEnum_ELBO | Trace_ELBO:
-    """The faster ELBO that suffices with at most one plate around any site; runs guide and model once."""
-    guide_trace = poutine.trace(guide).get_trace(*args)
-    model_trace = poutine.trace(poutine.replay(collapse_trees(model), trace=guide_trace)).get_trace(*args)
-    sites = [*guide_trace.nodes.values(), *model_trace.nodes.values()]
-    enumerates = any(site["type"] == "sample" and (site["infer"] or {}).get("enumerate") for site in sites)
-    return TreeEnum_ELBO(max_plate_nesting=1) if enumerates else TreeTrace_ELBO(max_plate_nesting=1)
 
 
 class _ScaleLikelihoodMessenger(Messenger):
@@ -77,7 +25,7 @@ class _ScaleLikelihoodMessenger(Messenger):
         in_trees = any(frame.dim == -1 for frame in msg["cond_indep_stack"])
         # Outside of the plate, an observed site other than a factor is a conditioned weight.
         is_seen = msg["is_observed"] and (in_trees or site_is_factor(msg))
-        if is_seen or msg["infer"].get("enumerate"):
+        if is_seen or msg["infer"].get("enumerate") or "trees" in msg["infer"]:
             msg["scale"] = msg["scale"] * self._scale
         elif self._scale != 1 and in_trees:
             raise NotImplementedError(
@@ -89,6 +37,13 @@ class _ScaleLikelihoodMessenger(Messenger):
 def scale_likelihood(model: Model, scale: float) -> Model:
     """The model of a treebank, where a call sees a mini-batch: log p(theta) + scale log p(x | T, theta).
 
+    With ``story``, ``trees`` and ``surface`` of the page "A first Pyro program"::
+
+        >>> some, x = trees.pick([0]), surface[: trees.forest.slot_start[1]]
+        >>> model = scale_likelihood(collapse_trees(story), len(trees) / len(some))
+        >>> poutine.trace(model).get_trace(some, x).nodes["surface"]["scale"] == len(trees)
+        True
+
     Scales factors, enumerated sites, and what is observed in the plate of trees, but not the priors of
     weights, conditioned or not. A plate of trees with subsampling scales only the sites of the story.
 
@@ -99,87 +54,50 @@ def scale_likelihood(model: Model, scale: float) -> Model:
     return _ScaleLikelihoodMessenger(scale)(model)
 
 
-class Point(TorchDistribution):
-    """All probability on one point, whose log-density is defined as 0.
-
-    `pyro.distributions.Delta` compares every element, which is slow for tens of millions of weights. Here the
-    very tensor of the point is not compared.
-    """
-
-    arg_constraints: ClassVar[dict[str, Any]] = {}
-    has_rsample = True
-
-    def __init__(self, value: Tensor, event_dim: int) -> None:
-        self.value = value
-        split = value.dim() - event_dim
-        super().__init__(value.shape[:split], value.shape[split:], validate_args=False)
-
-    @property
-    def support(self) -> Any:
-        """Real tensors."""
-        return constraints.independent(constraints.real, len(self.event_shape))
+class Point(dist.Delta):
+    """`pyro.distributions.Delta` that does not compare the tensor of its point with itself."""
 
     def rsample(self, sample_shape: torch.Size = torch.Size()) -> Tensor:  # noqa: B008
-        """The point."""
-        return self.value.expand(torch.Size((*sample_shape, *self.value.shape)))
+        """The point; its very tensor, if there is no sample shape."""
+        return super().rsample(sample_shape) if sample_shape else self.v
 
     def log_prob(self, value: Tensor) -> Tensor:
-        """0, for the point itself. Raises ValueError for a tensor of other numbers."""
-        is_same = value is self.value or value.data_ptr() == self.value.data_ptr()
-        if not is_same and not torch.equal(value, self.value):
-            raise ValueError("a Point knows only its own value")
-        return self.value.new_zeros(self.batch_shape)
+        """0 for the point, minus infinity for other values."""
+        return self.log_density if value is self.v else super().log_prob(value)
 
 
-class PointEstimate(PointGuide):
-    """`pyro.infer.autoguide.AutoDelta` with `Point` for `Delta`: MAP for real-valued sites outside plates."""
+class PointEstimate(AutoDelta):
+    """`pyro.infer.autoguide.AutoDelta` for sites outside plates, with `Point` for `Delta`.
+
+    `Delta` compares each of millions of weights with itself: with a million weights, a training step takes a
+    sixth longer.  Other values (by `condition` or `replay`) are compared as in Pyro.
+    """
 
     def forward(self, *args: Any, **kwargs: Any) -> dict[str, Tensor]:
         """Put every site at its current estimate."""
-        self.know_sites(*args, **kwargs)
+        if self.prototype_trace is None:
+            self._setup_prototype(*args, **kwargs)
         return {
-            name: pyro.sample(name, self._distribution(name, site["fn"].event_dim))
+            name: pyro.sample(name, Point(operator.attrgetter(name)(self), event_dim=site["fn"].event_dim))
             for name, site in self.prototype_trace.iter_stochastic_nodes()
         }
 
-    def _distribution(self, name: str, event_dim: int) -> TorchDistribution:
-        return Point(operator.attrgetter(name)(self), event_dim)
 
-
-class NormalInPart(PointEstimate):
-    """A `PointEstimate`, but for some sites, whose elements are normal and independent.
+def normal_in(part: str, model: Model, init_loc_fn: Callable[..., Tensor]) -> AutoGuideList:
+    """A guide in which the sites of a part are normal and independent, and all other sites are points.
 
     In the mean-field approximation of a normal posterior, the variance of an element is the inverse of its
-    diagonal entry in the precision matrix (Bishop 2006, section 10.1.2).  So these sites get the scales of
-    `pyro.infer.autoguide.AutoNormal`, while millions of other weights stay points, with sparse gradients.
+    diagonal entry in the precision matrix (Bishop 2006, section 10.1.2).  Millions of other weights stay
+    points, with sparse gradients.
 
-    :param part: the first part of the names of these sites.
-    :param init_scale: the standard deviations at the start.
+    :param part: the first part of the names of the normal sites.
     """
 
-    def __init__(self, model: Any, part: str, init_scale: float = 0.1, **more: Any) -> None:
-        super().__init__(model, **more)
-        self._part, self._init_scale = part, init_scale
+    def is_in_part(site: Any) -> bool:
+        return bool(site["name"].split(".")[0] == part)
 
-    def add_parameters(self) -> None:
-        """Make the standard deviations."""
-        self.scale = PyroModule()
-        for name, site in self.prototype_trace.iter_stochastic_nodes():
-            if name.split(".")[0] == self._part:
-                start = torch.full_like(site["value"], self._init_scale)
-                positive = PyroParam(start, constraints.softplus_positive, site["fn"].event_dim)
-                deep_setattr(self.scale, name, positive)
-
-    def _distribution(self, name: str, event_dim: int) -> TorchDistribution:
-        if name.split(".")[0] != self._part:
-            return super()._distribution(name, event_dim)
-        location, scale = operator.attrgetter(name)(self), operator.attrgetter(name)(self.scale)
-        return dist.Normal(location, scale).to_event(event_dim)
-
-    def scales(self) -> dict[str, Tensor]:
-        """The standard deviations of the normal sites."""
-        return {
-            name: operator.attrgetter(name)(self.scale)
-            for name, _ in self.prototype_trace.iter_stochastic_nodes()
-            if name.split(".")[0] == self._part
-        }
+    guide = AutoGuideList(model)
+    guide.append(PointEstimate(poutine.block(model, hide_fn=is_in_part), init_loc_fn=init_loc_fn))
+    of_part = poutine.block(model, expose_fn=is_in_part)
+    guide.append(AutoNormal(of_part, init_loc_fn=init_loc_fn))
+    return guide

@@ -18,13 +18,29 @@ from pyropunct.inference.walk import walk
 TREE, PAIRS, SURFACE = "tree", "pairs", "surface"
 """The names of the sites."""
 
-SUMMED, BEST, DRAWN = -1, -2, -3
-"""The value of a site that is left open: to be summed out, or to be decoded once x is known."""
+SUMMED, BEST, DRAWN = "summed", "best", "drawn"
+"""What becomes of a site that is left open: it is summed out, or decoded once x is known."""
 
 
-def is_open(value: Tensor) -> bool:
+class Open(Tensor):
+    """The value of a site that is left open: a tensor without elements, for handlers that need a tensor.
+
+    :ivar left: what becomes of the site.
+    """
+
+    left: str
+
+    @staticmethod
+    def to_be(left: str) -> "Open":
+        """The value of a site that is to be summed out or decoded."""
+        value = torch.empty(0, dtype=torch.long).as_subclass(Open)
+        value.left = left
+        return value
+
+
+def is_open(value: Any) -> bool:
     """Whether the value of a site is left open."""
-    return bool((detach_provenance(value) < 0).all())
+    return isinstance(detach_provenance(value), Open)
 
 
 class UndecidedError(NotImplementedError):
@@ -39,17 +55,17 @@ class Told:
     :raises ValueError: if the plate has another size than the number of trees, or another ``dim``.
 
     :ivar given: what the story is made of; of the trees that were decoded, where they were latent.
-    :ivar is_drawn: whether x was drawn for its site.
-    :ivar is_summed: whether "surface" has p(x | T), also if T' was decoded then.
+    :ivar left: what becomes of T' if its site was left open, so that "surface" has p(x | T); also if T' was
+        decoded then.
     """
 
     def __init__(self, given: Given, plate: Any = "trees", surface: Surface | None = None) -> None:
         self.given, self.plate = given, plate_of(plate, given.forest.num_trees)
         self._pairs: Tensor | None = None
-        self.is_summed = False
-        self._posterior: Posterior | None = None
+        self.left: str | None = None
+        self._posteriors: list[Posterior] = []
         self._walked: tuple[Tensor, Tensor] | None = None
-        self.is_drawn = False
+        self._drawn: Tensor | None = None
         self._completed: Tensor | None = None
         if surface is not None:
             self.show(surface)
@@ -72,7 +88,7 @@ class Told:
     @property
     def choices(self) -> Tensor:
         """(..., N) T': each node's choice from its W_d. Raises UndecidedError if all are summed out."""
-        if self._pairs is None or not self.is_decided:
+        if self._pairs is None:
             raise UndecidedError(
                 "the choices of constituents are summed out over trees and have no values: use infer_trees "
                 "to draw them, or tree_expectation for what depends on them"
@@ -81,12 +97,13 @@ class Told:
 
     @property
     def is_decided(self) -> bool:
-        """Whether T' has a value: it was drawn or given, and is not summed out."""
-        return self._pairs is not None and not is_open(self._pairs)
+        """Whether T' has a value: it was drawn, given or decoded."""
+        return self._pairs is not None
 
-    def is_left(self, value: int) -> bool:
-        """Whether T' is left open with this value."""
-        return self._pairs is not None and bool((detach_provenance(self._pairs) == value).all())
+    @property
+    def is_drawn(self) -> bool:
+        """Whether x was drawn for its site."""
+        return self._drawn is not None
 
     @property
     def surface(self) -> Any:
@@ -96,9 +113,20 @@ class Told:
     @property
     def posterior(self) -> Posterior:
         """p(T' | T, x), once x is known. Raises UndecidedError before."""
-        if self._posterior is None:
+        if not self._posteriors:
             raise UndecidedError("the surface of this story is not known yet")
-        return self._posterior
+        return self._posteriors[-1]
+
+    def posterior_of(self, given: Given, surface: Surface) -> Posterior:
+        """The posterior for any x: that of this run if the story was told with the same.
+
+        :raises ValueError: for an x that does not fit the trees.
+        """
+        for known in self._posteriors:
+            if known.given is given and is_same(known.surface, surface):
+                return known
+        refuse_foreign(given, surface)
+        return Posterior(given, surface)
 
     def cost(self, numbers: Tensor) -> Tensor:
         """(..., B) the sum of (C,) costs of pairs over T'."""
@@ -113,65 +141,64 @@ class Told:
         return self._walked[0]
 
     def draw_surface(self, batch: torch.Size) -> Tensor:
-        """(*batch, S, L) x: that of the walk that has drawn T'; or a draw given T', or of both."""
-        self.is_drawn = True
-        if self._pairs is None or not self._is_walked(self._pairs, 0):
-            self._walked = walk(
-                self.given, batch, detach_provenance(self.choices) if self.is_decided else None
-            )
-        assert self._walked is not None
-        return self._walked[1]
-
-    def _is_walked(self, value: Any, which: int) -> bool:
-        """Whether this is the T' (0) or the x (1) of the walk: handlers may have detached it."""
-        if self._walked is None or not isinstance(value, Tensor):
-            return False
-        drawn, value = self._walked[which], detach_provenance(value)
-        return value.data_ptr() == drawn.data_ptr() and value.shape == drawn.shape
+        """(*batch, S, L) x: first that of the walk that has drawn T', then others given T', or of both."""
+        known = None if self._pairs is None else detach_provenance(self._pairs)
+        is_first = self._walked is not None and not self.is_drawn
+        _, self._drawn = self._walked if is_first and self._walked else walk(self.given, batch, known)
+        return self._drawn
 
     def sprout(self, pairs: Tensor) -> None:
         """Let T' be the value of its site, or left open.
 
         :raises ValueError: if it has another number of nodes than the trees, or another type than integers.
         """
-        nodes = self.given.forest.num_nodes
+        nodes, value = self.given.forest.num_nodes, detach_provenance(pairs)
+        if isinstance(value, Open):
+            self.left = value.left
+            return
         if pairs.shape[-1:] != (nodes,):
             raise ValueError(f"site '{PAIRS}' has values of shape {tuple(pairs.shape)} for {nodes} nodes")
         if pairs.is_floating_point():
             raise ValueError(
                 f"site '{PAIRS}' has values of the type {pairs.dtype}: choices are whole numbers"
             )
-        self._pairs, self.is_summed = pairs, is_open(pairs)
+        if self._walked is not None and not is_same(value, self._walked[0]):
+            self._walked = None  # a handler has given T' another value
+        self._pairs, self.left = pairs, None
 
     def show(self, surface: Surface) -> None:
         """Let x be the value of its site, and with it p(l, r | w).
 
         :raises ValueError: for a NaN score, or an x that does not fit the trees.
-        :raises NotImplementedError: if x was given, but T' was drawn; or if both were drawn, and
-            `pyro.poutine.do` gives another x.
+        :raises NotImplementedError: if T' was drawn with another x inside its constituents, or decoded from
+            another x.
         """
-        is_known = self._posterior is not None and self._posterior.surface is surface
-        if not self._is_walked(surface, 1):
+        is_known = bool(self._posteriors) and is_same(self.posterior.surface, surface)
+        if self._drawn is None or not is_same(surface, self._drawn):
             if not is_known:
                 refuse_misfit(self.given, surface)
-            if self.is_drawn:
-                raise NotImplementedError(
-                    f"site '{SURFACE}' was drawn, and then given another value, which its punctemes do not "
-                    "know: use poutine.condition in place of poutine.do"
-                )
-            if self._is_walked(self._pairs, 0):
-                raise NotImplementedError(
-                    "a surface is given, but its punctemes were drawn from their prior, since nothing sums "
-                    "out the trees: use TreeEnum_ELBO, or collapse_trees(model) with another ELBO, or "
-                    "infer_trees(model)"
-                )
+            self._refuse_choices_of_another(is_known)
         if not is_known:
-            self._posterior = Posterior(self.given, surface)
+            self._posteriors.append(Posterior(self.given, surface))
+
+    def _refuse_choices_of_another(self, is_known: bool) -> None:
+        is_walked = self._walked is not None and self.given.looks_inside
+        is_decoded = self.left is not None and self.is_decided and not is_known
+        if is_decoded or (is_walked and self.is_drawn):
+            raise NotImplementedError(
+                f"site '{SURFACE}' was drawn, and then given another value, which its punctemes do not know: "
+                "use poutine.condition in place of poutine.do"
+            )
+        if is_walked:
+            raise NotImplementedError(
+                "a surface is given, but its punctemes were drawn from their prior with other marks inside: "
+                "use collapse_trees(model) or infer_trees(model)"
+            )
 
     def grow(self, trees: Any) -> None:
         """Let T be given, where it was latent."""
         self.given = self.given.with_trees(trees)
-        self._posterior = Posterior(self.given, self.posterior.surface)
+        self._posteriors.append(Posterior(self.given, self.posterior.surface))
 
     def decide(self, pairs: Tensor) -> None:
         """Let T' be decoded, where it was left open."""
@@ -185,6 +212,13 @@ class Told:
             rows.append(strings.complete(evidence.of(some), best))
         self._completed = torch.cat(as_wide(rows), -2)
         return self._completed
+
+
+def is_same(one: Any, other: Any) -> bool:
+    """Whether two values of a site are the same."""
+    one, other = detach_provenance(one), detach_provenance(other)
+    are_tensors = isinstance(one, Tensor) and isinstance(other, Tensor) and one.shape == other.shape
+    return one is other or (are_tensors and torch.equal(one, other.to(one.device)))
 
 
 def refuse_misfit(given: Given, surface: Any) -> None:
@@ -222,11 +256,13 @@ def surface_strings(given: Given, choices: Tensor, weights: Tensor, slots: Tenso
 
 
 def log_rewritten(given: Given, choices: Tensor, surface: Surface) -> Tensor:
-    """(..., B) log p(x | u(T')) of each tree. Raises NotImplementedError if there are several surfaces."""
+    """(..., B) log p(x | u(T')) of each tree; T' may be (..., N) and x (..., S, L)."""
     if isinstance(surface, Tensor) and surface.dim() > 2:
-        raise NotImplementedError(
-            f"{surface.shape[:-2].numel()} surfaces were drawn at once: score them one after the other"
-        )
+        batch = torch.broadcast_shapes(surface.shape[:-2], choices.shape[:-1])
+        pages = surface.expand(*batch, *surface.shape[-2:]).flatten(0, -3)
+        rows = choices.expand(*batch, -1).reshape(len(pages), -1)
+        parts = [log_rewritten(given, row, page) for row, page in zip(rows, pages, strict=True)]
+        return torch.stack(parts).reshape(*batch, -1)
     evidence, total = evidence_of(surface), None
     for weights, some in given.channels(torch.arange(given.forest.num_slots)):
         each = surface_strings(given, choices, weights, some).log_prob(evidence.of(some))
@@ -244,9 +280,10 @@ def plate_of(plate: Any, trees: int) -> Any:
     """
     if isinstance(plate, str):
         return IndepMessenger(plate, trees, dim=-1)  # without a site for its subsample
-    if plate.subsample_size != trees or plate.dim not in (None, -1):
+    size = getattr(plate, "subsample_size", plate.size)
+    if size != trees or plate.dim not in (None, -1):
         raise ValueError(
-            f"the plate '{plate.name}' has {plate.subsample_size} elements in dim={plate.dim}, but its "
+            f"the plate '{plate.name}' has {size} elements in dim={plate.dim}, but its "
             f"elements are to be {trees} trees in dim=-1"
         )
     return plate

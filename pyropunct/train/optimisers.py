@@ -29,7 +29,8 @@ def optimisers_of(guide: AutoGuide, story: Story, recipe: Recipe) -> list[torch.
     groups: dict[str, list[torch.nn.Parameter]] = {"sparse": [], "attach": [], "channel": []}
     for name, parameter in guide.named_parameters():
         part = "channel" if "channel" in name.split(".") else "attach"
-        groups["sparse" if name.removesuffix("_unconstrained") in sparse else part].append(parameter)
+        is_sparse = name.removesuffix("_unconstrained").endswith(tuple(sparse))
+        groups["sparse" if is_sparse else part].append(parameter)
     rates = {"attach": recipe.learning_rate, "channel": recipe.edit_learning_rate}
     dense = [{"params": groups[name], "lr": rate} for name, rate in rates.items()]
     optimisers: list[torch.optim.Optimizer] = [torch.optim.Adam(dense, fused=True)]

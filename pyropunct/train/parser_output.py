@@ -31,6 +31,7 @@ from itertools import product
 import numpy as np
 import pyro
 import torch
+from pyro.infer import Trace_ELBO
 from pyro.infer.autoguide import AutoDelta
 from pyro.infer.autoguide.initialization import init_to_mean
 
@@ -39,7 +40,7 @@ from pyropunct.fitted.evaluation import Evaluation
 from pyropunct.fitted.fitted_story import FittedStory
 from pyropunct.fitted.recipes import OF_PARSED
 from pyropunct.inference.pyro.collapse import collapse_trees
-from pyropunct.inference.pyro.svi import scale_likelihood, tree_elbo
+from pyropunct.inference.pyro.svi import scale_likelihood
 from pyropunct.models.extensions import Trust
 from pyropunct.models.learned import settle
 from pyropunct.models.trees import join_surfaces
@@ -249,18 +250,16 @@ def fit_reading(
     with torch.random.fork_rng(devices=[]), pyro.settings.context(module_local_params=True):
         torch.manual_seed(seed)
         guide = AutoDelta(collapse_trees(story), init_loc_fn=init_to_mean)
-        first = trees.pick([0]), join_surfaces(surfaces[:1])
-        guide(*first)
-        elbo = tree_elbo(story, guide, *first)
+        guide(trees.pick([0]), join_surfaces(surfaces[:1]))
         optimiser = torch.optim.Adam(guide.parameters(), TRUST_RATE)
         orders = [torch.randperm(len(pairs)) for _ in range(TRUST_EPOCHS)]
         batches = [numbers for order in orders for numbers in order.split(TRUST_BATCH)]
         decay = torch.optim.lr_scheduler.LinearLR(optimiser, 1.0, 0.0, len(batches))
         for numbers in (batch.tolist() for batch in batches):
-            model = scale_likelihood(story, len(sentences) / len(numbers))
+            model = collapse_trees(scale_likelihood(story, len(sentences) / len(numbers)))
             some = trees.pick(numbers), join_surfaces([surfaces[number] for number in numbers])
             optimiser.zero_grad()
-            elbo.differentiable_loss(model, guide, *some).backward()
+            Trace_ELBO().differentiable_loss(model, guide, *some).backward()
             optimiser.step()
             decay.step()
         values = {name.removeprefix("reading."): value.detach() for name, value in guide.median().items()}

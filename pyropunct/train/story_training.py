@@ -11,6 +11,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 import pyro
 import torch
+from pyro.infer import Trace_ELBO
 from pyro.infer.autoguide import AutoGuide, AutoNormal
 from pyro.infer.autoguide.initialization import init_to_mean, init_to_sample, init_to_value
 from torch import Tensor
@@ -21,7 +22,7 @@ from pyropunct.fitted.stories import blank_story, build_story, settle_story
 from pyropunct.fitted.variants import is_own
 from pyropunct.inference.pyro.collapse import collapse_trees
 from pyropunct.inference.pyro.posterior import ImpossibleSurfaceError
-from pyropunct.inference.pyro.svi import NormalInPart, PointEstimate, scale_likelihood, tree_elbo
+from pyropunct.inference.pyro.svi import PointEstimate, normal_in, scale_likelihood
 from pyropunct.inference.views import Views, views_of
 from pyropunct.models.attach.attach_model import Contexts, join_contexts
 from pyropunct.models.checking import check_attach, check_channel
@@ -55,7 +56,7 @@ Of such epochs the last one has settled best: learning rates fall.
 
 GUIDES: dict[str, Callable[..., AutoGuide]] = {
     "map": PointEstimate,
-    "channel": partial(NormalInPart, part="channel"),
+    "channel": partial(normal_in, "channel"),
     "normal": AutoNormal,
 }
 
@@ -119,7 +120,7 @@ class Training(Trainer):
         self.story.to(self.device)
         self.guide.to(self.device)
         self.optimisers = optimisers_of(self.guide, self.story, self.recipe)
-        self.elbo = tree_elbo(self.story, self.guide, *self.batch([0]))
+        self.elbo = Trace_ELBO()
         self._current = self._blank()
         self._settle(self._current)  # at the start, since not all sites of a foreign variant can be kept
         self._best: Sequence[dict[str, Tensor]] = ()
@@ -240,7 +241,7 @@ class Training(Trainer):
 
     def _objective(self, numbers: Sequence[int]) -> Tensor:
         """The objective per sentence, from a batch; NaN where the probability underflows."""
-        model = scale_likelihood(self.story, len(self.train) / len(numbers))
+        model = collapse_trees(scale_likelihood(self.story, len(self.train) / len(numbers)))
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Encountered NaN")  # Pyro's warning; the caller says more
             try:
@@ -329,10 +330,11 @@ def _posterior(guide: AutoGuide) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
     """The guide's point values of all sites, and their standard deviations if it has them."""
     with torch.no_grad():
         values = {name: value.detach() for name, value in guide.median().items()}
-    if isinstance(guide, NormalInPart):
-        return values, {name: scale.detach() for name, scale in guide.scales().items()}
-    if not isinstance(guide, AutoNormal):
-        return values, {}
     # Every site of the story is real-valued, so the guide's scales are those of the sites.
-    scales = {name: guide._get_loc_and_scale(name)[1].detach() for name in values}
+    scales = {
+        name: normal._get_loc_and_scale(name)[1].detach()
+        for normal in guide.modules()
+        if isinstance(normal, AutoNormal)
+        for name, _ in normal.prototype_trace.iter_stochastic_nodes()
+    }
     return values, scales

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from pyropunct.fitted.recipes import Recipe
 from pyropunct.inference import inside
+from pyropunct.inference.pyro.collapse import collapse_trees
 from pyropunct.train.story_training import Training
 from pyropunct.treebank.reading import read_treebank
 from pyropunct.treebank.sentence import Sentence
@@ -34,7 +35,7 @@ def training(sentences: tuple[Sentence, ...], threads: int, recipe: Recipe | Non
 def gradients(run: Training) -> dict[str, Tensor]:
     """Those of the training objective of all sentences, in all weights."""
     numbers = range(len(run.train))
-    run.elbo.differentiable_loss(run.story, run.guide, *run.batch(numbers)).backward()
+    run.elbo.differentiable_loss(collapse_trees(run.story), run.guide, *run.batch(numbers)).backward()
     return {name: parameter.grad.to_dense() for name, parameter in run.guide.named_parameters()}
 
 

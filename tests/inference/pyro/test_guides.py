@@ -7,8 +7,9 @@ import pyro.distributions as dist
 import pytest
 import torch
 from pyro.infer import Trace_ELBO
+from pyro.infer.autoguide.initialization import init_to_median
 
-from pyropunct.inference.pyro.svi import NormalInPart, Point
+from pyropunct.inference.pyro.svi import Point, normal_in
 
 SEEN = [0.3, 1.1, -0.4, 2.0]
 
@@ -23,13 +24,13 @@ def model() -> None:
 
 def test_scales_are_those_of_the_mean_field_posterior(monkeypatch: pytest.MonkeyPatch) -> None:
     """The ELBO is greatest with the inverse of the precision matrix's diagonal as variances."""
-    guide = NormalInPart(model, part="channel")
+    guide = normal_in("channel", model, init_to_median)
     guide()
     precision = torch.tensor([[5.0, 0, 4], [0, 13, 12], [4, 12, 17]])  # 1 + 4 n on the diagonal
     means = torch.linalg.solve(precision, 4 * torch.tensor([SEEN[0], sum(SEEN[1:]), sum(SEEN)]))
-    guide.channel.x, guide.attach.y = means[:2], means[2]
-    guide.scale.channel.x = precision.diagonal()[:2] ** -0.5
-    assert guide.scales().keys() == {"channel.x"}
+    points, normals = guide
+    points.attach.y, normals.locs.channel.x = means[2], means[:2]
+    normals.scales.channel.x = precision.diagonal()[:2] ** -0.5
     parameters = list(guide.parameters())
     assert sum(parameter.numel() for parameter in parameters) == 5
     total = 0.0
@@ -44,7 +45,10 @@ def test_scales_are_those_of_the_mean_field_posterior(monkeypatch: pytest.Monkey
 
 
 def test_a_point_knows_equal_values() -> None:
-    point = Point(torch.tensor([1.0, 2.0]), 1)
+    """As Pyro's Delta does, but without a comparison of the point with itself."""
+    point = Point(torch.tensor([1.0, torch.nan]), event_dim=1)
+    assert point.log_prob(point.rsample()) == 0
+    point = Point(torch.tensor([1.0, 2.0]), event_dim=1)
     assert point.log_prob(torch.tensor([1.0, 2.0])) == 0
-    with pytest.raises(ValueError, match=r"^a Point knows only its own value$"):
-        point.log_prob(torch.tensor([1.0, 3.0]))
+    assert point.log_prob(torch.tensor([1.0, 3.0])) == -torch.inf
+    assert point.expand((3,)).rsample().shape == (3, 2)

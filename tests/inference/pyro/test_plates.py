@@ -4,7 +4,7 @@ import itertools
 import math
 import re
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import pyro
@@ -14,13 +14,12 @@ import torch
 from problems import batch_of, evidence_of_trees, story_case, tiny_story, window
 from pyro import poutine
 from pyro.contrib.autoname import scope
-from pyro.infer import MCMC, NUTS, Predictive, Trace_ELBO
+from pyro.infer import MCMC, NUTS, Predictive, Trace_ELBO, TraceEnum_ELBO, infer_discrete
 from pyro.infer.autoguide import AutoNormal
 from torch import Tensor
 
-from pyropunct.inference.pyro.collapse import collapse_trees
+from pyropunct.inference.pyro.collapse import collapse_trees, told_story
 from pyropunct.inference.pyro.decode import infer_trees
-from pyropunct.inference.pyro.svi import TreeEnum_ELBO, TreeTrace_ELBO
 from pyropunct.inference.pyro.told import Told
 from pyropunct.models.channel.window import SlidingWindow
 from pyropunct.models.story import Story
@@ -124,10 +123,10 @@ def test_classes_and_plates(
     """All together are exact: classes are summed out, each within its plates."""
     torch.set_default_dtype(precision)
     nesting = 3 if regions > 1 else languages
-    elbo = TreeEnum_ELBO(
+    elbo = TraceEnum_ELBO(
         max_plate_nesting=nesting, num_particles=particles, vectorize_particles=particles > 1
     )
-    loss = elbo.loss(model, nothing, regions, languages, genres, registers, first)
+    loss = elbo.loss(collapse_trees(model), nothing, regions, languages, genres, registers, first)
     expected = exactly(regions, languages, genres, registers, 1.0)
     assert -loss == pytest.approx(expected, rel=1e-12 if precision == torch.double else 1e-5)
 
@@ -147,7 +146,7 @@ def test_subsampled_trees_with_classes(precision: torch.dtype) -> None:
         story.attach.table = tables[0, 0][kind]
         story(TREES, SURFACE, plate=plate)
 
-    loss = TreeEnum_ELBO(max_plate_nesting=1).loss(treebank, nothing)
+    loss = TraceEnum_ELBO(max_plate_nesting=1).loss(collapse_trees(treebank), nothing)
     expected = exactly(1, 1, True, False, 5.0)
     assert -loss == pytest.approx(expected, rel=1e-12 if precision == torch.double else 1e-5)
 
@@ -182,7 +181,7 @@ def test_the_genres_of_the_reference() -> None:
     story = tiny_story(window("left"))
     names = {"pyro": pyro, "torch": torch, "dist": dist, "story": story, "inventory": story.inventory}
     exec(code, names)
-    loss = TreeEnum_ELBO(max_plate_nesting=1).loss(names["model"], nothing, TREES, SURFACE)
+    loss = TraceEnum_ELBO(max_plate_nesting=1).loss(collapse_trees(names["model"]), nothing, TREES, SURFACE)
     each = []
     for table in names["tables"]:
         story.attach.table = table
@@ -197,53 +196,46 @@ def posterior(genre: int) -> float:
 
 
 def test_posterior_of_genres_and_trees() -> None:
-    elbo = TreeEnum_ELBO(max_plate_nesting=1)
-
-    def both(*args: object) -> tuple[Tensor, Told]:
-        with poutine.trace() as tracer:
-            told = model(1, 1, True, False)
-        return tracer.trace.nodes["genre"]["value"], told
-
-    drawn = [elbo.sample_posterior(both, nothing) for _ in range(50)]
-    share = sum(float(kinds[0] == 0) for kinds, _ in drawn) / 50
-    expected = posterior(0)
-    assert share == pytest.approx(expected, abs=4 * math.sqrt(expected * (1 - expected) / 50))
-    assert drawn[0][1].choices.shape == (7,)
-    both = elbo.compute_marginals(model, nothing, 1, 1, True, False)
-    torch.testing.assert_close(both["genre"].probs[0, 0].double(), torch.tensor(expected).double())
-    assert both["pairs"].probs.shape[-2:] == (7, 3)
+    arguments, expected = (1, 1, True, False), posterior(0)
+    marginals = TraceEnum_ELBO(max_plate_nesting=1).compute_marginals(
+        collapse_trees(model), nothing, *arguments
+    )
+    torch.testing.assert_close(marginals["genre"].probs[0, 0].double(), torch.tensor(expected).double())
+    of_genre, count = infer_discrete(collapse_trees(model), first_available_dim=-2), 0
+    for _ in range(50):
+        genre = poutine.trace(of_genre).get_trace(*arguments).nodes["genre"]["value"]
+        count += int(genre[0] == 0)
+    assert count / 50 == pytest.approx(expected, abs=4 * math.sqrt(expected * (1 - expected) / 50))
+    told = infer_trees(poutine.condition(model, {"genre": genre}))(*arguments)
+    assert told.choices.shape == (7,)
 
 
 def test_posterior_and_marginals_of_trees() -> None:
-    elbo, arguments = TreeEnum_ELBO(max_plate_nesting=1), (1, 1, False, False)
-    marginal = elbo.compute_marginals(model, nothing, *arguments)["pairs"]
-    drawn = torch.stack([elbo.sample_posterior(model, nothing, *arguments).choices for _ in range(60)])
+    arguments = (1, 1, False, False)
+    marginal = infer_trees(model)(*arguments).posterior.marginals()
+    drawn = torch.stack([infer_trees(model)(*arguments).choices for _ in range(60)])
     for node, chances in enumerate(marginal.probs.tolist()):
         counts = torch.bincount(drawn[:, node], minlength=len(chances)).tolist()
         for count, chance in zip(counts, chances, strict=True):
             bound = 4.5 * math.sqrt(chance * (1 - chance) / 60) + 1e-9
             assert count / 60 == pytest.approx(chance, abs=bound)
-    with pytest.raises(NotImplementedError, match="not compatible with multiple particles"):
-        TreeEnum_ELBO(num_particles=2).sample_posterior(model, nothing, *arguments)
 
 
 def test_marginals_of_two_stories() -> None:
     """Each is that of the story alone, by the name of its site."""
-    both = [tiny_story(SlidingWindow(3)) for _ in range(2)]
-    for some in both:
+    both = {name: tiny_story(SlidingWindow(3)) for name in ("first", "second")}
+    for some in both.values():
         some.attach.table, some.channel.edit_logits = torch.randn(9), torch.randn(3, 3, 4)
 
     def stories() -> None:
-        for name, some in zip(("first", "second"), both, strict=True):
-            with scope(prefix=name):
-                some(TREES, SURFACE)
+        for name, some in both.items():
+            scope(prefix=name)(some)(TREES, SURFACE)
 
-    elbo = TreeEnum_ELBO(max_plate_nesting=1)
-    found = elbo.compute_marginals(stories, nothing)
-    assert list(found) == ["first/pairs", "second/pairs"]
-    for marginals, some in zip(found.values(), both, strict=True):
-        alone = elbo.compute_marginals(some, nothing, TREES, SURFACE)["pairs"]
-        torch.testing.assert_close(marginals.probs, alone.probs)
+    trace = poutine.trace(collapse_trees(stories)).get_trace()
+    for name, some in both.items():
+        found = trace.nodes[f"{name}/surface"]["fn"].posterior(SURFACE).marginals()
+        alone = told_story(some, TREES, SURFACE).posterior.marginals()
+        torch.testing.assert_close(found.probs, alone.probs)
 
 
 def test_a_kind_that_the_guide_enumerates() -> None:
@@ -258,16 +250,15 @@ def test_a_kind_that_the_guide_enumerates() -> None:
     def guide() -> None:
         pyro.sample("kind", dist.Categorical(torch.tensor([0.3, 0.7])), infer={"enumerate": "parallel"})
 
-    loss = TreeEnum_ELBO(max_plate_nesting=1).loss(kinds, guide)
+    loss = TraceEnum_ELBO(max_plate_nesting=1).loss(collapse_trees(kinds), guide)
     each = [sum(evidence(0, 0, kind, 0)) for kind in (0, 1)]
     assert loss == pytest.approx(-0.3 * each[0] - 0.7 * each[1], rel=1e-12)
 
 
-@pytest.mark.parametrize("elbo", [Trace_ELBO, TreeTrace_ELBO, TreeEnum_ELBO])
-def test_vectorised_particles(elbo: type) -> None:
+@pytest.mark.parametrize("elbo", [Trace_ELBO, partial(TraceEnum_ELBO, strict_enumeration_warning=False)])
+def test_vectorised_particles(elbo: Callable[..., Trace_ELBO]) -> None:
     """Their loss is the mean of those of the particles, each with its own weights."""
     story = tiny_story(SlidingWindow(3))
-    one_model = collapse_trees(story) if elbo is Trace_ELBO else story
     guide = AutoNormal(collapse_trees(story))
     guide(TREES, SURFACE)
     with pyro.plate("particles", 3, dim=-2):
@@ -285,7 +276,7 @@ def test_vectorised_particles(elbo: type) -> None:
         return trace.log_prob_sum().item()
 
     loss = elbo(num_particles=3, vectorize_particles=True, max_plate_nesting=1).loss(
-        one_model, fixed, TREES, SURFACE
+        collapse_trees(story), fixed, TREES, SURFACE
     )
     assert loss == pytest.approx(-sum(one(row) for row in range(3)) / 3, rel=1e-12)
 

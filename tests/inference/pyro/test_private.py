@@ -1,14 +1,11 @@
 """The private parts of Pyro that this package uses are there, and do what it takes them to do."""
 
-import inspect
 from typing import Any
 
 import pyro
 import pyro.distributions as dist
-import pytest
 import torch
 from pyro import poutine
-from pyro.infer import Trace_ELBO, TraceEnum_ELBO
 from pyro.infer.autoguide import AutoDelta
 from pyro.nn import PyroModule, PyroSample
 from pyro.poutine.messenger import Messenger
@@ -17,17 +14,10 @@ from torch import Tensor
 from pyropunct.inference.pyro import private
 from pyropunct.inference.pyro.private import (
     PYRO_VERSION,
-    OfPreparedModels,
-    PointGuide,
     belongs_to,
     make_sites,
     sites_of,
 )
-
-
-def model() -> None:
-    which = pyro.sample("which", dist.Categorical(torch.ones(3)), infer={"enumerate": "parallel"})
-    pyro.sample("seen", dist.Normal(which.double(), 1.0), obs=torch.tensor(0.5))
 
 
 def test_pyro_has_the_version_that_the_contacts_were_checked_with() -> None:
@@ -75,39 +65,11 @@ def test_the_sites_of_a_module() -> None:
     assert sites_of(module) is module._pyro_samples
 
 
-@pytest.mark.parametrize("elbo", [Trace_ELBO, TraceEnum_ELBO])
-def test_an_elbo_traces_the_prepared_model(elbo: type) -> None:
-    traced = []
-
-    class Prepared(OfPreparedModels, elbo):  # type: ignore[misc]
-        def prepared(self, model: private.Model) -> private.Model:
-            traced.append(model)
-            return lambda: None
-
-    given = {"strict_enumeration_warning": False}
-    assert Prepared(max_plate_nesting=0, **given).loss(model, lambda: None) == 0
-    assert traced == [model]
-    assert list(inspect.signature(elbo._get_traces).parameters) == [
-        "self",
-        "model",
-        "guide",
-        "args",
-        "kwargs",
-    ]
-
-
-def test_a_guide_adds_parameters_once() -> None:
-    made = []
-
-    class Guide(PointGuide):
-        def add_parameters(self) -> None:
-            made.append(list(self.prototype_trace.stochastic_nodes))
-
-    guide = Guide(lambda: pyro.sample("weight", dist.Normal(0.0, 1.0)))
-    guide()
-    guide.know_sites()
-    assert made == [["weight"]]
-    assert callable(AutoDelta._setup_prototype)
+def test_a_guide_learns_its_sites() -> None:
+    guide = AutoDelta(lambda: pyro.sample("weight", dist.Normal(0.0, 1.0)))
+    assert guide.prototype_trace is None
+    guide._setup_prototype()
+    assert list(guide.prototype_trace.stochastic_nodes) == ["weight"]
 
 
 def test_the_module_that_a_part_belongs_to() -> None:

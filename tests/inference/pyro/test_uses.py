@@ -42,7 +42,7 @@ from pyropunct.inference.packed import packed_forest
 from pyropunct.inference.pyro.collapse import collapse_trees
 from pyropunct.inference.pyro.decode import infer_trees
 from pyropunct.inference.pyro.one_by_one import one_by_one
-from pyropunct.inference.pyro.svi import TreeEnum_ELBO, scale_likelihood
+from pyropunct.inference.pyro.svi import scale_likelihood
 from pyropunct.models.channel.window import SlidingWindow
 from pyropunct.models.story import Story
 from pyropunct.models.trees import LatentTrees
@@ -56,6 +56,13 @@ def story() -> Story:
     """A story whose attach model is latent."""
     some = tiny_story(SlidingWindow(3))
     some.channel.edit_logits = torch.randn(3, 3, 4)
+    return some
+
+
+def looking_inside() -> Story:
+    """A story whose scores may depend on the marks inside of constituents."""
+    some = story()
+    some.attach.reads_surface = True
     return some
 
 
@@ -121,7 +128,7 @@ def decoded_in_a_plate() -> None:
 
 
 def predictive_of_an_observed_surface() -> None:
-    some = story()
+    some = looking_inside()
     guide = AutoDelta(collapse_trees(some))
     guide(TREES, SURFACE)
     table = {"attach.table": torch.randn(4, 9)}
@@ -334,7 +341,7 @@ def vectorised() -> None:
 
 
 def plain_elbos() -> None:
-    some = story()
+    some = looking_inside()
     some.attach.table = torch.zeros(9)
     for elbo in (TraceEnum_ELBO(max_plate_nesting=1), TraceGraph_ELBO(), Trace_ELBO()):
         error = refusal(partial(elbo.loss, some, lambda *args: None, TREES, SURFACE))
@@ -423,10 +430,11 @@ def replayed() -> None:
 
 
 def surface_intervened() -> None:
-    some = story()
-    for model in (some, infer_trees(some)):
-        refusal(partial(poutine.do(model, {"surface": SURFACE}), TREES))
+    some = looking_inside()
     collapse_trees(poutine.do(some, {"surface": SURFACE}))(TREES)
+    for model in (some, infer_trees(some)):
+        error = refusal(partial(poutine.do(model, {"surface": SURFACE.clamp(min=2)}), TREES))
+    raise error
 
 
 def twice_told() -> None:
@@ -457,7 +465,10 @@ def compared() -> None:
     some.attach.table, some.channel.edit_logits = torch.randn(9), torch.randn(3, 3, 4)
     ours, theirs = (
         elbo(max_plate_nesting=1).loss(model, lambda *args: None, TREES, SURFACE)
-        for elbo, model in ((TreeEnum_ELBO, some), (TraceEnum_ELBO, config_enumerate(one_by_one(some))))
+        for elbo, model in (
+            (Trace_ELBO, collapse_trees(some)),
+            (TraceEnum_ELBO, config_enumerate(one_by_one(some))),
+        )
     )
     assert ours == pytest.approx(theirs, rel=1e-12)
 
@@ -476,7 +487,7 @@ def genres(name: str = "trees") -> None:
         some.attach.table = tables[genre]
         some(TREES, SURFACE, plate=name)
 
-    assert math.isfinite(TreeEnum_ELBO(max_plate_nesting=1).loss(model, lambda: None))
+    assert math.isfinite(TraceEnum_ELBO(max_plate_nesting=1).loss(collapse_trees(model), lambda: None))
 
 
 def odd_batches() -> None:
@@ -535,7 +546,7 @@ def enumerated_evidence() -> None:
         collapse_trees(some)(TREES, surface)
 
     known = SlotEvidence([[token for token in slot if token >= 0] for slot in SURFACE.tolist()])
-    elbo = TreeEnum_ELBO(max_plate_nesting=1)
+    elbo = TraceEnum_ELBO(max_plate_nesting=1)
     losses = [elbo.loss(model, lambda _: None, surface) for surface in (SURFACE, known)]
     assert losses[0] == pytest.approx(losses[1], rel=1e-6)
 
@@ -612,12 +623,17 @@ def shared_prior() -> None:
 
 
 def sampled_posterior() -> None:
-    some = story()
-    some.attach.table = torch.zeros(9)
-    elbo = TreeEnum_ELBO(max_plate_nesting=1)
-    assert elbo.sample_posterior(some, lambda *args: None, TREES, SURFACE).choices.shape == (4,)
-    marginals = elbo.compute_marginals(some, lambda *args: None, TREES, SURFACE)
-    assert isinstance(marginals["pairs"], dist.Categorical)
+    some, tables = story(), torch.randn(2, 9)
+
+    def model() -> Tensor:
+        genre = pyro.sample("genre", dist.Categorical(torch.ones(2)), infer={"enumerate": "parallel"})
+        some.attach.table = tables[genre]
+        some(TREES, SURFACE)
+        return genre
+
+    elbo, arguments = TraceEnum_ELBO(max_plate_nesting=1), (collapse_trees(model), lambda: None)
+    assert elbo.sample_posterior(*arguments) in (0, 1)
+    assert elbo.compute_marginals(*arguments)["genre"].probs.sum() == pytest.approx(1)
 
 
 def refusal(use: Callable[[], object]) -> Exception:
@@ -693,11 +709,15 @@ USES: dict[str, Callable[[], object]] = {
     "`poutine.condition`, `poutine.replay` of the surface": conditioned_surface,
     "`poutine.replay` of a trace made with learned weights": replayed,
     "`poutine.do` of the surface": surface_intervened,
+    "`Predictive`, `poutine.do` of a plain story whose scores do not read the marks inside": lambda: (
+        Predictive(story(), num_samples=2)(TREES, SURFACE),
+        poutine.do(story(), {"surface": SURFACE})(TREES),
+    ),
     "`collapse_trees` around `infer_trees`, or the reverse": twice_told,
     "choices that are summed out": looked_at,
     "a site for each tree, enumerated in parallel": lambda: (genres(), genres("authors")),
     "weights with other dimensions on the left": strange_dimensions,
-    "`sample_posterior`, `compute_marginals` of `TreeEnum_ELBO`": sampled_posterior,
+    "`sample_posterior`, `compute_marginals` of `TraceEnum_ELBO`": sampled_posterior,
     "`poutine.scale`, `poutine.mask`": lambda: (scaled(), masked()),
     "a scale or a mask of slots or nodes": of_slots,
     "`collapse_trees`, SVI, `condition`, `replay` with `LatentTrees`": lambda: (
