@@ -66,9 +66,9 @@ def hardly_shown(sentences: Sequence[Sentence], vocabulary: Vocabulary) -> froze
             if sentence.surface[near] and COMMAS.issuperset(sentence.surface[near]):
                 counts[place, sentence.tree.relations[word - 1], before] += 1
     every, few = Counter[str](), Counter[str]()
-    for (place, *relation), count in counts.items():
+    for (place, relation, before), count in counts.items():
         every[place] += count
-        few[place] += count * (counts[MIDDLE, *relation] < SEEN)
+        few[place] += count * (counts[MIDDLE, relation, before] < SEEN)
     doubtful = {place for place, count in every.items() if 2 * few[place] > count}
     commas = COMMAS.intersection(vocabulary.tokens)
     found = {(START, comma) for comma in commas if BEGINNING in doubtful}
