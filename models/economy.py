@@ -1,6 +1,6 @@
 """The economy of underlying trees: which T' training prefers among those that explain the page."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby
 
@@ -33,8 +33,18 @@ COSTS = {DELIMITING: (1.0, 1.5, 1.0), FINAL: (2.0, 1.0, 5.0), SEPARATING: (10.0,
 BETWEEN_CONJUNCTS = (5.0, 1.0, 1.0)
 """The same for delimiting marks of a conjunct: one separates it from the others, and the next is theirs."""
 
+INSIDE = 5.0
+"""How many marks more a delimiting mark counts as inside a bracket or quotation mark of its puncteme."""
+
 UNMATCHED = 30.0
 """How many marks an unmatched side of a constituent counts as in `Economy`."""
+
+
+def _inside(puncteme: Sequence[str], function: Mapping[str, str]) -> int:
+    """How many delimiting marks of a puncteme, from the outside, follow a bracket or quotation mark."""
+    brackets = [rank for rank, mark in enumerate(puncteme) if mark in PAIRED]
+    within = puncteme[brackets[0] + 1 :] if brackets else ()
+    return sum(function[mark] == DELIMITING for mark in within)
 
 
 class Economy:
@@ -51,6 +61,8 @@ class Economy:
       conjunct or an item of a list, where one separates (Nunberg 1990, chapter 3)
     - 1 for a final mark
     - 5 for any other mark
+    - 5 more for a delimiting mark inside a bracket or quotation mark of the same puncteme, where the channel may
+      have moved it
 
     *depth* adds 5 for each final mark and 1 for each other mark that faces no mark on the other side: no
     equal one, no closer. above_left(w) is the number of larger constituents that start where w starts;
@@ -98,6 +110,7 @@ class Economy:
             paired, *alone = facing(left, right)
             costs = of_marks[row in separating]
             cost = sum(costs[mark][0] for mark in paired) + sum(costs[mark][1] for mark in chain(*alone))
+            cost += INSIDE * (_inside(left, function) + _inside(right[::-1], function))
             deeper = (sum(costs[mark][2] for mark in side) for side in alone)
             rows.append((cost, *deeper, *unmatched_sides(left, right)))
         self._rows = torch.tensor(rows, dtype=torch.double)
