@@ -61,8 +61,8 @@ class Economy:
       conjunct or an item of a list, where one separates (Nunberg 1990, chapter 3)
     - 1 for a final mark
     - 5 for any other mark
-    - 5 more for a delimiting mark inside a bracket or quotation mark of the same puncteme: the channel may have
-      moved it there
+    - 5 more for a delimiting mark inside a bracket or quotation mark of its puncteme, where the
+      channel may have moved it
 
     *depth* adds 5 for each final mark and 1 for each other mark that faces no mark on the other side: no
     equal one, no closer. above_left(w) is the number of larger constituents that start where w starts;
