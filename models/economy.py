@@ -30,7 +30,7 @@ def facing(left: Sequence[str], right: Sequence[str]) -> tuple[list[str], list[s
 COSTS = {DELIMITING: (1.0, 1.5, 1.0), FINAL: (2.0, 1.0, 5.0), SEPARATING: (10.0, 5.0, 1.0)}
 """How many marks two facing marks, one alone, and one alone a level deeper count as in `Economy`."""
 
-BETWEEN_CONJUNCTS = (5.0, 1.0, 1.0)
+BETWEEN_CONJUNCTS = (10.0, 1.0, 1.0)
 """The same for delimiting marks of a conjunct: one separates it from the others, and the next is theirs."""
 
 INSIDE = 5.0
@@ -57,7 +57,7 @@ class Economy:
 
     *cost* adds, by the function of marks (`pyropunct.treebank.functions`):
 
-    - 1 for two delimiting marks that face each other, and 1.5 for one that stands alone; but 5 and 1 at a
+    - 1 for two delimiting marks that face each other, and 1.5 for one that stands alone; but 10 and 1 at a
       conjunct or an item of a list, where one separates (Nunberg 1990, chapter 3)
     - 1 for a final mark
     - 5 for any other mark

@@ -118,7 +118,7 @@ def slippery_problem(trees: list[list[int]], direction: str, seed: int) -> tuple
         surface[0] = (0, *surface[0])
         cost = [[rng.uniform(-1, 2) for _ in row] for row in chances]
         cases.append(Case(heads, relations, chances, surface, cost))
-    channel = Slip(window(direction), TokenBigrams([(0,), (1, 2)], 3, [0]))
+    channel = Slip(window(direction), TokenBigrams([(0,), (1, 2)], 3, 0))
     channel.slip_logit = torch.tensor(-7.0)
     return problem_of(cases, channel, inventory()), cost_of(cases)
 

@@ -27,7 +27,7 @@ class TokenBigrams(torch.nn.Module):
     Boundaries are an exception: one comes first if the underlying string begins with it, and nowhere else.
 
     :param strings: the non-empty surface strings of a training treebank.
-    :param boundaries: the start token and the clause token, see `pyropunct.inference.inventory.Inventory`.
+    :param start_token: a boundary, as in `pyropunct.inference.inventory.Inventory`; also ``clause_token``.
     :param smoothing: the number added to the count of every bigram.
     """
 
@@ -35,11 +35,12 @@ class TokenBigrams(torch.nn.Module):
         self,
         strings: Iterable[Sequence[int]],
         num_tokens: int,
-        boundaries: Sequence[int] = (),
+        start_token: int | None = None,
+        clause_token: int | None = None,
         smoothing: float = 0.05,
     ) -> None:
         super().__init__()
-        self.boundaries = list(boundaries)
+        self.boundaries = [token for token in (start_token, clause_token) if token is not None]
         stop = num_tokens
         counts = np.full((num_tokens + 1, num_tokens + 1), smoothing)
         for string in strings:

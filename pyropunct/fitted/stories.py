@@ -29,7 +29,7 @@ from pyropunct.models.learned import (
 from pyropunct.models.story import Story
 from pyropunct.models.syntax import HeadOutward
 from pyropunct.models.written_words import Words
-from pyropunct.text.marks import BOUNDARIES, NO_MARKS
+from pyropunct.text.marks import NO_MARKS
 from pyropunct.treebank.tree import base
 from pyropunct.vocabulary import Vocabulary
 
@@ -63,8 +63,8 @@ def build_story(vocabulary: Vocabulary, recipe: Recipe, surfaces: Sequence[Tenso
     classes = tuple(token if token in NO_MARKS else function for token, function in of_tokens)
     of_marks = {"functions": classes, "marks": tokens, "treebanks": vocabulary.treebanks}
     strings = [tuple(t for t in row if t != EMPTY) for surface in surfaces for row in surface.tolist()]
-    boundaries = [number for number, token in enumerate(tokens) if token in BOUNDARIES]
-    bigrams = TokenBigrams([s for s in strings if s], len(tokens), boundaries)
+    walls = inventory.start_token, inventory.clause_token
+    bigrams = TokenBigrams([s for s in strings if s], len(tokens), *walls)
     with pyro.settings.context(module_local_params=True):
         of_trees = len(vocabulary.relations), len(vocabulary.tags)
         enclosing = part_marks(inventory, tokens)

@@ -106,7 +106,7 @@ def stutter(direction: str) -> Stutter:
 
 def slipping(make: Callable[[str], Channel]) -> Callable[[str], Slip]:
     def of(direction: str) -> Slip:
-        bigrams = TokenBigrams([(0,), (0, 4), (3,), (4,), (3, 4)], MARKS, [0])
+        bigrams = TokenBigrams([(0,), (0, 4), (3,), (4,), (3, 4)], MARKS, 0)
         channel = Slip(make(direction), bigrams)
         channel.slip_logit = torch.tensor(-1.5)
         return channel

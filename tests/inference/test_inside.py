@@ -224,7 +224,7 @@ def long_problem(shape: str, words: int = 2000) -> Problem:
     surface[0] = (0, *surface[0])
     relations = [rng.randrange(len(PAIRS)) for _ in range(words)]
     chances = [[1 / len(PAIRS[relation])] * len(PAIRS[relation]) for relation in relations]
-    channel = Slip(window("left"), TokenBigrams([(0,), (1, 2)], 3, [0]))
+    channel = Slip(window("left"), TokenBigrams([(0,), (1, 2)], 3, 0))
     channel.slip_logit = torch.tensor(-7.0)
     case = Case(
         long_heads(shape, words),

@@ -90,7 +90,7 @@ def n_of(marks: Functions, case: Case, choices: Sequence[int], balanced: bool = 
         inside = [(mark, sides[0][:place]) for place, mark in enumerate(sides[0])]
         inside += [(mark, sides[1][place + 1 :]) for place, mark in enumerate(sides[1])]
         total += 5 * sum(mark == "," and not {"(", ")"}.isdisjoint(others) for mark, others in inside)
-        both = 5 if relation == SEPARATED else 1
+        both = 10 if relation == SEPARATED else 1
         total += sum({DELIMITING: both, FINAL: 2}.get(marks[mark], 10) for mark in paired)
         edges = (0, -1), (span[0] - 1, span[-1]), alone, unmatched_sides(*sides)
         for edge, slot, others, is_unmatched in zip(*edges, strict=True):

@@ -213,7 +213,7 @@ def test_weights_in_half_precision_have_sums_in_single_precision() -> None:
 
 def slipping(strings: Sequence[tuple[int, ...]]) -> Story:
     """A story whose channel slips to strings."""
-    channel = Slip(SlidingWindow(3), TokenBigrams(strings, 3, [0]), prior_mean=0.0)
+    channel = Slip(SlidingWindow(3), TokenBigrams(strings, 3, 0), prior_mean=0.0)
     some = story(channel.channel, torch.zeros(3, 3, 4))
     made = Story(some.inventory, some.attach, channel)
     made.channel.slip_logit = torch.tensor(0.0)
@@ -250,7 +250,7 @@ class OfGenres(SlidingWindow):
 def test_a_channel_that_looks_at_trees(slips: bool) -> None:
     """Each tree has the probability that it has alone, and each genre its gradient."""
     genres = OfGenres()
-    channel = Slip(genres, TokenBigrams([(0,), (1, 2)], 3, [0])) if slips else genres
+    channel = Slip(genres, TokenBigrams([(0,), (1, 2)], 3, 0)) if slips else genres
     logits = torch.randn(3, 3, 4)
     some = tiny_story(channel)
     some.attach.table = torch.linspace(-1, 1, len(some.inventory.rows))

@@ -191,7 +191,7 @@ def test_long_strings(dtype: torch.dtype, marks: int) -> None:
     torch.set_default_dtype(dtype)
     try:
         inventory = Inventory(4, PAIRS, START, clause_token=CLAUSE)
-        bigrams = TokenBigrams([(START,), (CLAUSE,), (1,)], 4, [START, CLAUSE])
+        bigrams = TokenBigrams([(START,), (CLAUSE,), (1,)], 4, START, CLAUSE)
         told = Story(inventory, PairFrequencies(inventory), Slip(SlidingWindow(4), bigrams))
         told.attach.table = torch.zeros(len(inventory.rows))
         leaves = torch.zeros(4, 4, 4, requires_grad=True), torch.tensor(-7.0, requires_grad=True)

@@ -93,7 +93,7 @@ def slip_longer(channel: Slip, underlying: String, length: int) -> float:
 
 
 def make_slip(inner: Callable[[str], Channel]) -> Callable[[str], Slip]:
-    return lambda direction: Slip(inner(direction), TokenBigrams(SEEN, NUM_TOKENS, [0]), prior_mean=-1.0)
+    return lambda direction: Slip(inner(direction), TokenBigrams(SEEN, NUM_TOKENS, 0), prior_mean=-1.0)
 
 
 def make_window(direction: str) -> SlidingWindow:

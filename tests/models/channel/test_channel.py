@@ -182,7 +182,7 @@ def test_two_tokens_are_kept_before_anything_is_learned(name: str) -> None:
 
 
 def test_bigrams_are_counted() -> None:
-    bigrams, table = TokenBigrams(SEEN, NUM_TOKENS, [0]), bigram_table(SEEN, 0.05, 0)
+    bigrams, table = TokenBigrams(SEEN, NUM_TOKENS, 0), bigram_table(SEEN, 0.05, 0)
     assert bigrams.probabilities.flatten().tolist() == pytest.approx([p for row in table for p in row])
     # Five strings begin without ^, three of them with 1 and two with 2.
     assert float(bigrams.probabilities[3, 1]) == pytest.approx(3.05 / 5.1, rel=1e-14)

@@ -23,7 +23,7 @@ DIRECTIONS = pytest.mark.parametrize("direction", ["left", "right"])
 
 
 def slipping(inner: Channel) -> Slip:
-    channel = Slip(inner, TokenBigrams(SEEN, 3, [0]))
+    channel = Slip(inner, TokenBigrams(SEEN, 3, 0))
     channel.slip_logit = torch.tensor(-7.0, requires_grad=True)
     return channel
 
