@@ -19,7 +19,7 @@ CLAUSAL = annotated("and/6/cc if/3/mark asked/6/advcl ,/3/punct we/6/nsubj go/0/
     [
         (BOTH, {"it": "beginning", "maybe": "middle", "again": "end"}),
         (INITIAL, {"soon": "beginning", "we": "middle", "then": "end"}),
-        (CLAUSAL, {"and": "beginning", "if": "opener", "asked": "opener", "we": "other mark"}),
+        (CLAUSAL, {"and": "beginning", "if": "opener", "asked": "opener", "we": "middle"}),
     ],
 )
 def test_places_of_sides(sentence: Sentence, places: dict[str, str]) -> None:
