@@ -273,10 +273,10 @@ def test_columns_and_rows_that_are_asked_for(small: Path, tmp_path: Path) -> Non
     files = [
         shutil.copy(small / "dev.conllu", tmp_path / f"{name}.conllu") for name in ("one", "two", "three")
     ]
-    asked = ("--languages", "one,two", "--match", "^advcl: commas on both")
+    asked = ("--languages", "one,two", "--match", "^appos: commas on both")
     value = answer("typology", small / "model", *files, *asked, "--examples", 2)
     assert value["languages"] == ["one", "two"]
-    assert [(one["of"], one["language"]) for one in value["shares"]] == [("advcl", "one"), ("advcl", "two")]
+    assert [(one["of"], one["language"]) for one in value["shares"]] == [("appos", "one"), ("appos", "two")]
     places = [example["place"] for one in value["shares"] for example in one["examples"]]
     assert len(places) == 4
     assert all("," in place for place in places)
