@@ -29,7 +29,7 @@ from pyropunct.models.learned import (
 from pyropunct.models.story import Story
 from pyropunct.models.syntax import HeadOutward
 from pyropunct.models.written_words import Words
-from pyropunct.text.marks import NO_MARKS
+from pyropunct.text.marks import BOUNDARIES, NO_MARKS, START
 from pyropunct.treebank.tree import base
 from pyropunct.vocabulary import Vocabulary
 
@@ -60,7 +60,7 @@ def build_story(vocabulary: Vocabulary, recipe: Recipe, surfaces: Sequence[Tenso
     sizes = {name: len(getattr(vocabulary, name.removeprefix("num_"))) for name in SIZES}
     inventory, tokens = vocabulary.inventory, vocabulary.tokens
     of_tokens = zip(tokens, vocabulary.functions or [""] * len(tokens), strict=True)
-    classes = tuple(token if token in NO_MARKS else function for token, function in of_tokens)
+    classes = tuple(_class_of(token, function) for token, function in of_tokens)
     of_marks = {"functions": classes, "marks": tokens, "treebanks": vocabulary.treebanks}
     strings = [tuple(t for t in row if t != EMPTY) for surface in surfaces for row in surface.tolist()]
     walls = inventory.start_token, inventory.clause_token
@@ -87,6 +87,11 @@ def build_story(vocabulary: Vocabulary, recipe: Recipe, surfaces: Sequence[Tenso
             parts=parts,
             separated=[d for d, name in enumerate(vocabulary.relations) if base(name) in SEPARATED],
         )
+
+
+def _class_of(token: str, function: str) -> str:
+    """The class of marks whose edits are alike; all boundaries are of one class."""
+    return START if token in BOUNDARIES else token if token in NO_MARKS else function
 
 
 def blank_story(vocabulary: Vocabulary, recipe: Recipe) -> Story:
