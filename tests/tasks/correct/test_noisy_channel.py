@@ -197,7 +197,7 @@ def test_what_is_known_of_a_writer_is_used_in_later_sentences(
     def number_of_changes(before: list[Surface]) -> int:
         rate = WritersRate()
         list(corrector.decide(wrong_sentences(parses, before), rate=rate))
-        found = corrector.decide(wrong_sentences(parses[:7], wrong[:7]), rate=rate)
+        found = corrector.decide(wrong_sentences(parses[:12], wrong[:12]), rate=rate)
         return sum(len(changes(one, new.surface)) for one, new in zip(wrong, found, strict=False))
 
     assert number_of_changes(right) < number_of_changes(wrong)
