@@ -293,7 +293,7 @@ OPTION_PROBLEMS = {
     "channel.prior_insertion=nan": "channel.prior_insertion is a finite number, not 'nan'",
     "channel.prior_scale=0": "edit_prior_scale is above 0, not 0",
     "channel.prior_insertion": "'channel.prior_insertion' is not of the form channel.NAME=VALUE",
-    "attach.num_tags=3": "log-linear has no option 'num_tags'; it has: completes, families, least, prior_scale",
+    "attach.num_tags=3": "log-linear has no option 'num_tags'; it has: completes, families, least, prior_",
     "attach.least=1.5": "least is a whole number, not '1.5'",
     "syntax.depth=3": "no part of a model is called 'syntax': take attach or channel",
 }
