@@ -112,7 +112,7 @@ def test_threshold_of_each_mark() -> None:
 
 
 def test_strings_half_as_probable_as_a_faint_best_are_left_out() -> None:
-    """All strings of the slot are faint. The rare ones have a probable mark, and one other has three marks."""
+    """All strings of the slot are faint. The rare ones share a probable mark; one of the others has three."""
     common = [*((mark,) for mark in "abcdefghijklmnopqrs"), ("a", "b", "c")]
     rare = [(mark, "!") for mark in "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMN"]
     strings, shares = (*common, *rare), np.array([[2 / 128] * 20 + [1 / 128] * 40])
