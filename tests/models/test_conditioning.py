@@ -127,6 +127,19 @@ def test_the_next_round_has_better_weights() -> None:
     assert spread[1] < 0.7 * spread[0]
 
 
+def test_the_proposal_is_the_mean_over_draws_and_the_first_guess() -> None:
+    """The first guess counts as one draw. A tree without draws keeps it."""
+    posterior = conditioned(story_of(LOOKING), COMMAS)
+    _, end, last = posterior._choice_start[[0, 3, 6]]
+    first = np.exp(posterior._first)
+    one, other = np.random.default_rng(0).random((2, end))
+    logs, weight = np.log(np.concatenate([one, other])), np.array([0.5, 1.5])
+    posterior._adapt(np.array([0, 0]), logs, weight, np.array([7, 0]))
+    found = np.exp(posterior._blind)
+    assert found[:end] == pytest.approx((first[:end] + 7 * (0.25 * one + 0.75 * other)) / 8)
+    assert np.array_equal(found[end:last], first[end:last])
+
+
 @pytest.mark.parametrize("evidence", [SOME, COMMAS])
 def test_weights_are_equal_where_nothing_looks_inside(evidence: list[Evidence]) -> None:
     """Then the blind story is the story, and each weight is p(evidence)."""

@@ -89,6 +89,18 @@ def test_weights_are_sites() -> None:
     assert told.parts.scores(trees).log_none().min() > -1e-20
 
 
+def test_dependents_stay_outside_by_the_weights_of_their_side() -> None:
+    """Both dependents on the left stay outside; the dependent on the right does not."""
+    told, trees = story(Identity(3))
+    assert told.parts is not None
+    told.parts.outside = torch.tensor([[50.0, -50.0]]).expand(3, 2)
+    node, kind = torch.full((6,), 2), torch.zeros(6, dtype=torch.long)
+    left_out, right_out = torch.cartesian_prod(torch.arange(3), torch.arange(2)).T
+    shares = told.parts.scores(trees).log_prob(node, kind, left_out, right_out).exp()
+    expected = torch.tensor([0.0, 0, 0, 0, 1, 0]) * torch.sigmoid(told.parts.some[0])
+    torch.testing.assert_close(shares, expected * told.parts.kind.softmax(-1)[0])
+
+
 def test_one_value_of_the_weights_at_a_time() -> None:
     told, trees = story(Identity(3))
     told.parts.some = torch.zeros(2, 1, 3)

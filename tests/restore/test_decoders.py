@@ -111,6 +111,15 @@ def test_threshold_of_each_mark() -> None:
     assert decoder_with("mbr", 0.0)(draws).surface == ((), ())
 
 
+def test_strings_half_as_probable_as_a_faint_best_are_left_out() -> None:
+    """All strings of the slot are faint. The rare ones share a probable mark; one of the others has three."""
+    common = [*((mark,) for mark in "abcdefghijklmnopqrs"), ("a", "b", "c")]
+    rare = [(mark, "!") for mark in "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMN"]
+    strings, shares = (*common, *rare), np.array([[2 / 128] * 20 + [1 / 128] * 40])
+    draws = Draws(strings, np.zeros((1, 1), np.int32), np.ones(1), shares=shares)
+    assert decoder_with("f1", 0.01)(draws).surface == (("a", "b", "c"),)
+
+
 @pytest.mark.parametrize("text", ["", " ", "x", "1.1", ",=-0.1", ",=", "nan"])
 def test_bad_thresholds(text: str) -> None:
     with pytest.raises(ValueError, match=r"number from 0 to 1|no threshold"):

@@ -5,7 +5,7 @@ import pytest
 
 from pyropunct.draws import Draws
 from pyropunct.nets.labels import Labels, Probabilities, SlotVocabulary
-from pyropunct.restore.pooling import FAINT, LEAST, UNSEEN, Voice, Voices, pooled
+from pyropunct.restore.pooling import FAINT, LEAST, TRUSTED, UNSEEN, Voice, Voices, pooled
 from pyropunct.restore.rewriting import rewritten, with_marks_only
 from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN
 
@@ -51,6 +51,15 @@ def test_voices_are_averaged_in_logarithms_by_their_weights() -> None:
     odds = Voices(voices, 1.0).log_odds((",", ".", START))
     of_comma = np.log((READ[1, 1] + READ[1, 3]) / READ[1, 0])
     assert float(odds[1, 0]) == pytest.approx(of_comma, rel=1e-5)
+
+
+@pytest.mark.parametrize(("weight", "is_trusted"), [(TRUSTED, True), (TRUSTED - 0.01, False)])
+def test_a_reader_is_trusted_from_half_of_the_weight_on(weight: float, is_trusted: bool) -> None:
+    """Its weight between words decides. The tagger alone is not a reader."""
+    weights = np.array([1.0, weight, 1.0])
+    tagger, reader = Voice(VOCABULARY, READ, 1 - weights), Voice(VOCABULARY, READ, weights)
+    assert pooled(DRAWS, [tagger, reader], 0.5).is_read == is_trusted
+    assert not pooled(DRAWS, [spoken(READ)], 0.5).is_read
 
 
 def test_what_is_neither_drawn_nor_read_is_impossible() -> None:

@@ -18,7 +18,7 @@ from pyropunct.models.economy import Economy
 from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.running_text import ReaderRecipe
 from pyropunct.nets.tagger import SlotTaggerRecipe
-from pyropunct.nets.trainer import Perplexity, Progress
+from pyropunct.nets.trainer import Epoch, Perplexity, Progress
 from pyropunct.nets.word_embedding import with_marks
 from pyropunct.punctuator import Punctuator
 from pyropunct.train.fitting import NetworkRecipes, fit, fit_story
@@ -69,6 +69,27 @@ def test_seeds(train: tuple[Sentence, ...], dev: tuple[Sentence, ...], recipe: R
     assert equal(first, again)
     assert perplexities(first) == perplexities(again)
     assert not equal(first, other)
+
+
+def training(train: tuple[Sentence, ...], recipe: Recipe) -> Training:
+    vocabulary = build_vocabulary([(sentence.tree, sentence.surface) for sentence in train])
+    return Training(vocabulary, train, train[:5], recipe, 0, "cpu")
+
+
+def test_unmatched_marks_cost_from_half_of_the_epochs_on(train: tuple[Sentence, ...]) -> None:
+    run, settled = training(train, Recipe(epochs=4, families=("symmetry",))), []
+    for _ in range(4):
+        run.step(range(5), 0)
+        settled.append(run.story.is_settled)
+        run.epochs.append(Epoch(len(settled), 0.0, None, 0.0))
+    assert settled == [False, False, True, True]
+
+
+def test_learning_rates_fall_to_a_hundredth(train: tuple[Sentence, ...]) -> None:
+    run = training(train, Recipe(epochs=4, families=("symmetry",)))
+    assert [run.decay(done) for done in (0, 100, 197, 200)] == pytest.approx([1, 0.5, 0.015, 0.01])
+    run.epochs = [Epoch(1, 0.0, None, 0.0)] * 3
+    assert run.decay(25) == pytest.approx(0.125)
 
 
 @pytest.fixture(scope="module")

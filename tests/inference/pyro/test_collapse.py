@@ -240,6 +240,17 @@ def test_scale_leaves_the_priors_of_conditioned_weights_alone() -> None:
         torch.testing.assert_close(thrice, once if name in weights else 3 * once)
 
 
+def test_scale_of_factors() -> None:
+    """Factors count for the mini-batch, in the plate of trees or outside of it."""
+
+    def model() -> None:
+        pyro.factor("of all", torch.tensor(2.0))
+        with pyro.plate("trees", 2, dim=-1):
+            pyro.factor("of trees", torch.tensor([1.0, 4.0]))
+
+    assert poutine.trace(scale_likelihood(model, 3.0)).get_trace().log_prob_sum() == 3 * (2 + 1 + 4)
+
+
 def test_scale_leaves_priors_alone() -> None:
     story = tiny_story(SlidingWindow(3))
     batch = batch_of([story_case(tiny_story(window("left")), BIG, 1)])

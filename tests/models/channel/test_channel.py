@@ -28,7 +28,7 @@ from pyropunct.fitted.variants import find
 from pyropunct.inference.inside import best_derivation, expected_cost, posterior_draws
 from pyropunct.inference.machines.products import KEEP, LEFT_ABSORPTION, RIGHT_ABSORPTION, TRANSPOSITION
 from pyropunct.inference.pyro.collapse import collapse_trees
-from pyropunct.models.channel.slip import TokenBigrams
+from pyropunct.models.channel.slip import Slip, TokenBigrams
 from pyropunct.models.channel.window import SlidingWindow
 from pyropunct.models.checking import check_channel
 
@@ -186,3 +186,12 @@ def test_bigrams_are_counted() -> None:
     assert bigrams.probabilities.flatten().tolist() == pytest.approx([p for row in table for p in row])
     # Five strings begin without ^, three of them with 1 and two with 2.
     assert float(bigrams.probabilities[3, 1]) == pytest.approx(3.05 / 5.1, rel=1e-14)
+
+
+def test_a_buffer_changed_in_place_makes_a_new_machine() -> None:
+    channel = settled(CHANNELS["slip"].make("left"))
+    assert isinstance(channel, Slip)
+    first, table = [(1,), (2,)], channel.bigrams.probabilities
+    before, ratio = chances(channel, first, ()), table[3, [2, 1]] / table[3, [1, 2]]
+    table[3, [1, 2]] = table[3, [2, 1]]
+    torch.testing.assert_close(chances(channel, first, ()) / before, ratio)
