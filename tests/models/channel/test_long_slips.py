@@ -136,9 +136,9 @@ LINE = exactly(ones_and_twos(20))._replace(string=None)
         LINE._replace(initial=((0, 1.0), (1, 1.0))),
         LINE._replace(final=((20, 1.0), (19, 1.0))),
         LINE._replace(final=((10, 1.0),)),
-        LINE._replace(steps=(*LINE.steps, Step(0, 3, 4))),
-        LINE._replace(steps=(*LINE.steps, Step(0, 20, 0))),
-        LINE._replace(final=((1, 1.0),), steps=(*LINE.steps, Step(0, 20, 0), Step(0, 0, 1))),
+        LINE._replace(steps=(*LINE.steps, Step(1, 3, 4))),
+        LINE._replace(steps=(*LINE.steps, Step(1, 20, 0))),
+        LINE._replace(final=((1, 1.0),), steps=(*LINE.steps, Step(1, 20, 0), Step(1, 0, 1))),
     ],
     ids=["two starts", "two ends", "an end inside", "two ways", "a circle", "two ways in a circle"],
 )
