@@ -11,9 +11,10 @@ from problems import PAIRS, Case, Table, batch_of, evidence_of_trees, expected, 
 from torch import Tensor
 
 from pyropunct.inference.forest import forest_of
+from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.pyro.decode import infer_trees
 from pyropunct.models.channel.window import SlidingWindow
-from pyropunct.models.economy import above, facing
+from pyropunct.models.economy import Economy, above, facing
 from pyropunct.models.story import Story
 from pyropunct.models.symmetry import unmatched_sides
 from pyropunct.treebank.functions import CLOSING, DELIMITING, FINAL, OPENING, SEPARATING
@@ -101,6 +102,36 @@ def n_of(marks: Functions, case: Case, choices: Sequence[int], balanced: bool = 
                 total += {DELIMITING: single, FINAL: 1}.get(marks[mark], 5)
             total += balanced * 30 * (is_unmatched and slot not in lone)
     return total
+
+
+@pytest.mark.parametrize(
+    ("pair", "n"),
+    [
+        ("|", 0),
+        (",|,", 1),
+        ("|,", 1.5),
+        ("|?", 1),
+        ("¿|?", 2),
+        ("|;", 5),
+        (";|;", 10),
+        ("(|)", 10),
+        ("(,|,)", 10 + 1 + 2 * 5),
+        ("(|", 5 + 30),
+    ],
+)
+def test_costs_by_hand(pair: str, n: float) -> None:
+    """Each kind of mark, alone and facing another, in a tree of one word."""
+    functions = {"¿": FINAL, "?": FINAL, ",": DELIMITING, ";": SEPARATING, "(": OPENING, ")": CLOSING}
+    left, right = (tuple(map([*functions].index, side)) for side in pair.split("|"))
+    pairs = Inventory(len(functions), [sorted({((), ()), (left, right)})])
+    cost = Economy(pairs, [*functions], [*functions.values()]).cost(forest_of([[0]]))
+    assert float(cost(torch.tensor([0]), torch.tensor([len(pairs.rows) - 1]))[0]) == n
+
+
+def test_without_functions_each_mark_counts_as_one() -> None:
+    pairs = Inventory(1, [[((), ()), ((), (0,)), ((0,), (0,))]])
+    cost = Economy(pairs, [","]).cost(forest_of([[0]]))
+    assert cost(torch.zeros(3, dtype=torch.long), torch.arange(3)).tolist() == [0, 1, 2]
 
 
 @MARKS

@@ -1,11 +1,25 @@
 """What networks read and what a story draws, pooled slot by slot."""
 
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import pytest
 
 from pyropunct.draws import Draws
 from pyropunct.nets.labels import Labels, Probabilities, SlotVocabulary
-from pyropunct.restore.pooling import FAINT, LEAST, TRUSTED, UNSEEN, Voice, Voices, pooled
+from pyropunct.restore.pooling import (
+    BREAKS_OFF,
+    FAINT,
+    FEW_WORDS,
+    LEAST,
+    TRUSTED,
+    UNSEEN,
+    Voice,
+    Voices,
+    _read_lines,
+    pooled,
+)
 from pyropunct.restore.rewriting import rewritten, with_marks_only
 from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN
 
@@ -60,6 +74,25 @@ def test_a_reader_is_trusted_from_half_of_the_weight_on(weight: float, is_truste
     tagger, reader = Voice(VOCABULARY, READ, 1 - weights), Voice(VOCABULARY, READ, weights)
     assert pooled(DRAWS, [tagger, reader], 0.5).is_read == is_trusted
     assert not pooled(DRAWS, [spoken(READ)], 0.5).is_read
+
+
+@pytest.mark.parametrize(
+    ("words", "share", "end", "breaks_off"),
+    [
+        (FEW_WORDS + 1, TRUSTED, 0.0, True),
+        (FEW_WORDS, TRUSTED, 0.0, False),
+        (FEW_WORDS + 1, TRUSTED - 0.01, 0.0, False),
+        (FEW_WORDS + 1, TRUSTED, BREAKS_OFF, False),
+    ],
+)
+def test_lines_that_break_off(words: int, share: float, end: float, breaks_off: bool) -> None:
+    """Lines of more than two words whose end a trusted reader finds improbable."""
+    reader = SimpleNamespace(
+        read_all=lambda lines: [SimpleNamespace(marks=None, ends=[end]) for _ in lines],
+        mark_probabilities=lambda marks, ends: READ,
+    )
+    model: Any = SimpleNamespace(reader=reader, reader_share=share)
+    assert [found for _, found in _read_lines(model, [["word"] * words])] == [breaks_off]
 
 
 def test_what_is_neither_drawn_nor_read_is_impossible() -> None:

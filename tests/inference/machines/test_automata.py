@@ -1,5 +1,6 @@
 import itertools
 
+import numpy as np
 import pytest
 import torch
 from by_hand import Arc, End, Topology, read
@@ -90,6 +91,28 @@ def test_groups_side_by_side_are_the_whole() -> None:
     assert together.num_tokens == groups.num_tokens == 2
     for one, other in zip(together[1:], groups[1:], strict=True):
         torch.testing.assert_close(torch.as_tensor(one), torch.as_tensor(other), rtol=0, atol=0)
+
+
+def test_automata_that_have_read_a_token() -> None:
+    """They accept the rest of each string with the weight of the whole; the others stay as they are."""
+    automata = join_automata([SMALL.packed(2), LARGE.packed(2), pack(reverse(LARGE.acceptor()), 2)], WEIGHTS)
+    for token in range(2):
+        behind = automata.behind(token, np.array([False, False, True]))
+        for string in STRINGS:
+            expected = read(automata, string)
+            expected[2] = read(automata, (token, *string))[2]
+            torch.testing.assert_close(read(behind, string), expected)
+    assert automata.behind(0, np.zeros(3, np.bool_)) is automata
+
+
+def test_gradients_of_automata_that_have_read_a_token() -> None:
+    """Finite, also where a later step has an infinite slope at a state that the token does not lead to."""
+    weights = torch.tensor([0.5, 0.3], requires_grad=True)
+    some = Topology(3, (End(0, 0),), (End(2, 0),), (Arc(0, 0, 1, 0), Arc(0, 1, 2, 1)))
+    behind = join_automata([some.packed(1)], weights).behind(0, np.array([True]))
+    assert behind.initial.tolist() == [0, 0.25, 0]
+    (slopes,) = torch.autograd.grad(behind.initial.sqrt().sum(), weights)
+    assert slopes.tolist() == [1, 0]
 
 
 def test_joint_values_of_the_weights() -> None:

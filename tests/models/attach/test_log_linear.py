@@ -17,8 +17,8 @@ from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.pyro.collapse import collapse_trees
 from pyropunct.inference.views import Views, views_of
 from pyropunct.models.attach.attach_model import join_contexts
-from pyropunct.models.attach.feature_weights import OF_RELATION, PairPart
-from pyropunct.models.attach.features import FAMILIES, SEVERAL, Template
+from pyropunct.models.attach.feature_weights import OF_RELATION, PARTS, PairPart, parts_of_pairs
+from pyropunct.models.attach.features import FAMILIES, SEVERAL, Template, templates
 from pyropunct.models.attach.log_linear import LogLinearAttach
 from pyropunct.models.channel.window import SlidingWindow
 from pyropunct.models.checking import check_attach
@@ -192,6 +192,46 @@ def test_features_of_trees_never_seen(family: str) -> None:
     rows = expected_features(templates_of(family), trees, surface, known)
     vectors = features(attach, trees, surface)
     assert torch.equal(vectors @ vectors.T, products(rows))
+
+
+def test_completed_pairs() -> None:
+    """A comma or dash on one side is completed to both sides, if the relation has that pair."""
+    comma, dash, quote = (0,), (1,), (2,)
+    some = [NOTHING, ((), comma), (comma, ()), (comma, comma), (dash, ()), (dash, dash), (comma, dash)]
+    inventory = Inventory(3, [[*some, ((), quote), (quote, quote)], [NOTHING, ((), dash), (comma, ())]])
+    value = parts_of_pairs(inventory, (",", "--", '"')).value[:, PARTS + PairPart.PAIR]
+    found = [
+        {pair: pairs[number] for pair, number in zip(pairs, value[first:], strict=False)}
+        for first, pairs in zip(inventory.pair_start, inventory.pairs, strict=False)
+    ]
+    changed = [{pair: other for pair, other in each.items() if other != pair} for each in found]
+    both = (comma, comma)
+    assert changed == [{((), comma): both, (comma, ()): both, (dash, ()): (dash, dash)}, {}]
+
+
+@pytest.mark.parametrize(
+    ("context", "is_of_place"),
+    [
+        ("edges", True),
+        ("words_before", True),
+        ("words_after", True),
+        ("before tag", True),
+        ("second after tag", True),
+        ("left sibling relation", True),
+        ("right sibling relation", True),
+        ("tag + after tag", True),
+        ("", False),
+        ("tag + length", False),
+        ("head tag + side", False),
+        ("first tag", False),
+        ("last child relation", False),
+        ("child relation", False),
+        ("until_mark", False),
+    ],
+)
+def test_contexts_that_tell_where_a_constituent_stands(context: str, is_of_place: bool) -> None:
+    [template] = templates([PairPart.PAIR], context)
+    assert template.is_of_place == is_of_place
 
 
 def test_every_family_tells_something() -> None:

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from pyropunct.inference.inside import expected_cost
 from pyropunct.inference.machines import transducers
-from pyropunct.inference.machines.evidence import SlotEvidence, exactly, with_hidden
+from pyropunct.inference.machines.evidence import Evidence, SlotEvidence, Step, exactly, with_hidden
 from pyropunct.inference.problem import Problem
 from pyropunct.inference.strings import SurfaceStrings, Underlying
 from pyropunct.models.channel.noisy_channel import Channel, Identity
@@ -125,3 +125,32 @@ def test_slips_of_any_length_in_known_trees(direction: str) -> None:
     found = surface.log_prob(padded([(0,), string]))[1]
     slip = math.log(torch.tensor(-7.0).sigmoid())
     assert float(found.detach()) == pytest.approx(slip + log_chance(string), rel=1e-12)
+
+
+LINE = exactly(ones_and_twos(20))._replace(string=None)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        LINE._replace(initial=((0, 1.0), (1, 1.0))),
+        LINE._replace(final=((20, 1.0), (19, 1.0))),
+        LINE._replace(final=((10, 1.0),)),
+        LINE._replace(steps=(*LINE.steps, Step(1, 3, 4))),
+        LINE._replace(steps=(*LINE.steps, Step(1, 20, 0))),
+        LINE._replace(final=((1, 1.0),), steps=(*LINE.steps, Step(1, 20, 0), Step(1, 0, 1))),
+    ],
+    ids=["two starts", "two ends", "an end inside", "two ways", "a circle", "two ways in a circle"],
+)
+def test_evidence_of_several_strings_is_not_scaled(other: Evidence) -> None:
+    machines = slipping(Identity(3)).transducer.machines
+    assert transducers.scaled(LINE, machines)[1] < 0
+    assert transducers.scaled(other, machines) == (other, 0.0)
+
+
+def test_scaling_keeps_the_weights_of_evidence() -> None:
+    machines = slipping(Identity(3)).transducer.machines
+    halves = LINE._replace(steps=tuple(step._replace(weight=0.5) for step in LINE.steps))
+    (scaled, log_scale), (half, same) = (transducers.scaled(each, machines) for each in (LINE, halves))
+    assert same == log_scale
+    assert [step.weight for step in half.steps] == [step.weight / 2 for step in scaled.steps]

@@ -35,4 +35,8 @@ def test_pairs_that_the_page_hardly_shows() -> None:
     few = [INITIAL, LAST, CLAUSAL, *[BOTH] * (SEEN - 1)]
     assert hardly_shown(few, vocabulary) == {beginning, clause, end}
     assert hardly_shown([*few, BOTH], vocabulary) == {clause, end}
+    # Support of half of the constituents at the beginning is enough.
+    other = annotated("yes/4/discourse ,/1/punct we/4/nsubj left/0/root ./4/punct")
+    assert hardly_shown([*few, BOTH, other], vocabulary) == {clause, end}
+    assert hardly_shown([*few, BOTH, other, other], vocabulary) == {beginning, clause, end}
     assert not hardly_shown([], vocabulary)
