@@ -332,7 +332,7 @@ class Template(NamedTuple):
 
     @property
     def is_of_place(self) -> bool:
-        """Whether its contexts tell where a constituent stands: what is beside it, or how far it is from the
+        """Whether its contexts tell where a constituent stands: its neighbours, or its distance from the
         edges of the sentence.
         """
         return any(name in OF_PLACE or name.rpartition(" ")[0] in BESIDE for name in self.attributes)

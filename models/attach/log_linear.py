@@ -82,8 +82,8 @@ class LogLinearAttach(Attach):
     :param least: contexts seen at fewer nodes get no weights.
     :param completes: where no page shows a side of a constituent, contexts that tell where it stands look at
         its completed pair (`pyropunct.models.attach.feature_weights.PARTS`).  So its sides follow from
-        contexts of the constituent itself, as learned where the page shows both sides; else a weight such as
-        that of "the word before is missing" could choose freely among T' with the same page.
+        contexts of the constituent itself, as learned where the page shows both sides. Otherwise the weight
+        of "the word before is missing" could choose freely among T' with the same page.
 
     :ivar sparse: read only the weights of the contexts that views bring. The gradient of theta is then
         sparse, and the prior is estimated: a context seen at n training nodes counts 1 / n of its prior at

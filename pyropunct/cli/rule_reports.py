@@ -14,8 +14,8 @@ from pyropunct.text.marks import display, displayed_string
 
 LEGEND = """\
 underlying   two neighbouring underlying marks, a and b; ^ is the beginning of
-             the sentence, ⟨ that of a clause behind "and" or "because", abbr. the
-             dot of an abbreviation, UNK a rare mark
+             the sentence, ⟨ the beginning of a clause behind "and" or "because",
+             abbr. the dot of an abbreviation, UNK a rare mark
 count        how often the pair is expected in FILE
 a b          the probability that both are kept
 b            that a is absorbed;  a  that b is absorbed;  b a  that they change

@@ -37,8 +37,7 @@ SYNTAX_TABLE = "syntax.probabilities"
 """The name of the syntax model's table."""
 
 SEPARATED = frozenset({"conj", "list"})
-"""The relations whose commas separate: a conjunct has its own on one side, and that of the next one on the
-other."""
+"""The relations of conjuncts and items of lists, whose commas separate: each has one of its own."""
 
 LEAST_HALF = 2**-24
 """The smallest positive number of half precision."""

@@ -315,7 +315,8 @@ def test_evidence_may_list_a_state_twice() -> None:
     torch.testing.assert_close(sums((0, 1.0), (0, 2.0)), sums((0, 3.0)))
 
 
-def inferred_discrete() -> None:
+def of_genres() -> Callable[[], Tensor]:
+    """A model with a genre that is enumerated in parallel."""
     some, tables = story(), torch.randn(2, 9)
 
     def model() -> Tensor:
@@ -324,7 +325,11 @@ def inferred_discrete() -> None:
         some(TREES, SURFACE)
         return genre
 
-    assert infer_discrete(collapse_trees(model), first_available_dim=-2)() in (0, 1)
+    return model
+
+
+def inferred_discrete() -> None:
+    assert infer_discrete(collapse_trees(of_genres()), first_available_dim=-2)() in (0, 1)
 
 
 def vectorised() -> None:
@@ -623,15 +628,7 @@ def shared_prior() -> None:
 
 
 def sampled_posterior() -> None:
-    some, tables = story(), torch.randn(2, 9)
-
-    def model() -> Tensor:
-        genre = pyro.sample("genre", dist.Categorical(torch.ones(2)), infer={"enumerate": "parallel"})
-        some.attach.table = tables[genre]
-        some(TREES, SURFACE)
-        return genre
-
-    elbo, arguments = TraceEnum_ELBO(max_plate_nesting=1), (collapse_trees(model), lambda: None)
+    elbo, arguments = TraceEnum_ELBO(max_plate_nesting=1), (collapse_trees(of_genres()), lambda: None)
     assert elbo.sample_posterior(*arguments) in (0, 1)
     assert elbo.compute_marginals(*arguments)["genre"].probs.sum() == pytest.approx(1)
 
