@@ -6,16 +6,14 @@ import pickle
 import random
 import re
 import shutil
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from command_line import answer, command, complaint, environment, invoke, one_line, printed
+from command_line import answer, complaint, environment, invoke, one_line, printed
 from conftest import try_few_shares
 
 from pyropunct.errors import ModelFileError
@@ -50,19 +48,27 @@ def fit(folder: Path, out: Path, *more: object) -> list[object]:
     return [*common, "--out", out, *more]
 
 
+INTERRUPTS_ITSELF = """
+import os, runpy, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+checkpoint, writings = sys.argv.pop(1), []
+def watch(event, arguments):
+    if event == "os.rename" and os.fspath(arguments[1]) == checkpoint:
+        writings.append(event)
+        if len(writings) == 2:
+            os.kill(os.getpid(), signal.SIGINT)
+sys.addaudithook(watch)
+runpy.run_module("pyropunct", run_name="__main__", alter_sys=True)
+"""
+
+
 def interrupted(arguments: list[object], checkpoint: Path) -> "subprocess.CompletedProcess[str]":
-    """Call it in a new process, and interrupt this as soon as the checkpoint is there."""
-    process = subprocess.Popen(
-        command(*arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment()
-    )
-    give_up = time.monotonic() + 240
-    while not checkpoint.exists():
-        assert process.poll() is None, "the fit ended before it could be interrupted"
-        assert time.monotonic() < give_up, "no epoch was finished in time"
-        time.sleep(0.005)
-    process.send_signal(signal.SIGINT)
-    stdout, stderr = process.communicate(timeout=120)
-    return subprocess.CompletedProcess(process.args, process.returncode, stdout, stderr)
+    """Call it in a new process, which is interrupted when it keeps the checkpoint for the second time.
+
+    It sends the signal to itself: on a busy machine a fit may end before another process has seen it.
+    """
+    call = [sys.executable, "-c", INTERRUPTS_ITSELF, str(checkpoint), *map(str, arguments)]
+    return subprocess.run(call, capture_output=True, text=True, env=environment(), timeout=240)
 
 
 def assert_same_model(one: Path, other: Path) -> None:
