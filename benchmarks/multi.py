@@ -37,7 +37,8 @@ from pyropunct.nets.encoder import Encoder
 from pyropunct.nets.jackknife import fold_recipe, jackknifed
 from pyropunct.nets.opened_encoder import Opened
 from pyropunct.nets.parser import train_parser
-from pyropunct.nets.reader import ADAPTING_RATE, RunningReader, train_reader
+from pyropunct.nets.reader import RunningReader
+from pyropunct.nets.reader_training import ADAPTING_RATE, train_reader
 from pyropunct.nets.running_text import Document, ReaderRecipe, documents
 from pyropunct.nets.tagger import SlotTaggerRecipe
 from pyropunct.nets.word_embedding import CachedFeatures

@@ -36,7 +36,8 @@ from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.encoder import Encoder
 from pyropunct.nets.jackknife import fold_recipe, jackknifed
 from pyropunct.nets.parser import BiaffineParser, WeightedTree, attachment_scores, train_parser
-from pyropunct.nets.reader import ADAPTING_RATE, RunningReader, reader_scores, train_reader
+from pyropunct.nets.reader import RunningReader, reader_scores
+from pyropunct.nets.reader_training import ADAPTING_RATE, train_reader
 from pyropunct.nets.running_text import Document, ReaderRecipe, documents, joined
 from pyropunct.nets.tagger import SlotTaggerRecipe
 from pyropunct.restore.deciding import decide

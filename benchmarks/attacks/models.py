@@ -23,7 +23,7 @@ from pyropunct.fitted.model_file import read_tensors, write_model_file, write_te
 from pyropunct.fitted.recipes import Recipe
 from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.parser import train_parser
-from pyropunct.nets.reader import train_reader
+from pyropunct.nets.reader_training import train_reader
 from pyropunct.nets.running_text import ReaderRecipe
 from pyropunct.papers.experiment import loader
 from pyropunct.papers.li_2019.recurrent import RivalRecipe

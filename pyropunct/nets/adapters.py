@@ -20,6 +20,7 @@ from pyropunct.errors import MissingPartError
 from pyropunct.models.learned import filled
 from pyropunct.nets.encoder import KIND, Encoder
 from pyropunct.nets.opened_encoder import Opened
+from pyropunct.nets.own_encoder import OWN, OwnEncoder
 from pyropunct.nets.word_embedding import Pretrained, without_cache
 
 ADAPTED = "adapted encoder"
@@ -143,9 +144,9 @@ class AdaptersInTraining:
 
 
 class AdaptedNetwork(nn.Module):
-    """A network and the adapters of the encoder that it reads, trained together."""
+    """A network, and the adapters or all weights of the encoder that it reads, trained together."""
 
-    def __init__(self, reading: nn.Module, adapters: Adapters) -> None:
+    def __init__(self, reading: nn.Module, adapters: nn.Module) -> None:
         super().__init__()
         self.reading, self.adapters = reading, adapters
 
@@ -169,6 +170,8 @@ def pretrained_from(
         raise MissingPartError(f"the model {OLD_KINDS[kind]}")
     if kind == ADAPTED:
         return AdaptedEncoder.from_parts(plain, tensors, encoder)
+    if kind == OWN:
+        return OwnEncoder.from_parts(plain, tensors)
     if kind != KIND:
         raise ValueError(f"there are no pretrained features of the kind {kind!r}")
     if tensors:
@@ -176,9 +179,9 @@ def pretrained_from(
     return Encoder.from_parts(plain, encoder)
 
 
-def adaptable(pretrained: Pretrained | None) -> Encoder | AdaptedEncoder:
+def adaptable(pretrained: Pretrained | None) -> Encoder | AdaptedEncoder | OwnEncoder:
     """The encoder that gives pretrained features; raises `ValueError` if it is not an encoder."""
     source = without_cache(pretrained)
-    if not isinstance(source, Encoder | AdaptedEncoder):
+    if not isinstance(source, Encoder | AdaptedEncoder | OwnEncoder):
         raise ValueError("there is no encoder that could be trained further")
     return source

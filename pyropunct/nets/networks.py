@@ -149,7 +149,8 @@ class NetworkTraining(Trainer, Generic[Model]):
         device: torch.device | str = "cpu",
     ) -> None:
         self.train, self.dev, self.recipe, self.seed = train, dev, recipe, seed
-        self.source, self.device = source, device
+        self.source, self.device = source, torch.device(device)
+        self.in_bfloat16 = self.device.type == "cpu" and multiplies_bfloat16()
         self.model = self.kind.untrained(self.vocabulary(), recipe, source)
         self.lengths = torch.tensor([self.length(sentence) for sentence in train])
         words = int(self.lengths.sum())
@@ -235,7 +236,8 @@ class NetworkTraining(Trainer, Generic[Model]):
             group["lr"] = greatest * self.rate(done)
         self.network.train()
         self.optimiser.zero_grad()
-        loss = self.loss(batch)
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.in_bfloat16):
+            loss = self.loss(batch)
         value = float(loss.detach())
         self._require_finite("loss", value)
         loss.backward()
@@ -281,6 +283,11 @@ class NetworkTraining(Trainer, Generic[Model]):
             "seed": self.seed,
         }
         return replace(self.with_weights(self.best.cpu().eval()), report=report)
+
+
+def multiplies_bfloat16() -> bool:
+    """Whether the CPU multiplies numbers in bfloat16, which trains networks two to three times as fast."""
+    return bool(torch.cpu.get_capabilities().get("avx512_bf16"))
 
 
 def trained(

@@ -3,43 +3,31 @@
 Example::
 
     from pyropunct import read_treebank
-    from pyropunct.nets.reader import train_reader
+    from pyropunct.nets.reader_training import train_reader
 
     reader = train_reader(read_treebank("train.conllu"), read_treebank("dev.conllu"))
     print(reader.sentences("she left he stayed in paris".split()))
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
-from itertools import pairwise
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
-from torch import Tensor, nn
-from torch.nn.utils.rnn import pad_sequence
+from torch import Tensor
 
-from pyropunct.nets.adapters import AdaptedEncoder, AdaptedNetwork, Adapters, AdaptersInTraining, adaptable
-from pyropunct.nets.encoder import Encoder
-from pyropunct.nets.labels import Labels, Probabilities
-from pyropunct.nets.networks import NetworkTraining, TrainedWordNetwork, sequences, trained
+from pyropunct.nets.labels import Probabilities
+from pyropunct.nets.networks import TrainedWordNetwork
 from pyropunct.nets.running_text import (
     CASES,
-    NO_CASE,
     OTHER,
     Document,
-    ReaderAnswers,
     ReaderRecipe,
     ReaderVocabulary,
     RunningNetwork,
-    build_reader_vocabulary,
     case_of,
-    documents,
     in_case,
 )
-from pyropunct.nets.trainer import AnyCheckpoint, Watch
-from pyropunct.nets.word_embedding import Pretrained, begin_with, with_cache, without_cache
-from pyropunct.treebank.sentence import Sentence
 
 CORE, MARGIN = 128, 32
 """The words in the core of a window, whose reading it gives, and the words that it sees on either side."""
@@ -47,15 +35,8 @@ CORE, MARGIN = 128, 32
 LIKELY = 0.3
 """The probability above which a sentence ends; it is below 1/2, as missed ends cost more."""
 
-MOST_KEPT = 1_000_000
-"""The most words whose features are computed once in training and kept, at 800 bytes or more each."""
-
 WINDOWS_AT_ONCE = 32
 """Windows that the network reads together."""
-
-ADAPTING, ADAPTING_RATE = ReaderRecipe(epochs=3, batch_words=500, learning_rate=0.002), 1e-3
-"""The settings of a reader that is trained together with adapters of an encoder, and the learning rate of
-these, as a rule."""
 
 
 class Reading(NamedTuple):
@@ -208,199 +189,6 @@ def count_labels(found: Sequence[int], gold: Sequence[int]) -> Counts:
     return Counts(sum(map(bool, gold)), sum(map(bool, found)), right)
 
 
-Cut = tuple[int, slice, bool]
-"""A window: the number of its document, counted from 0, the place of its words, and whether they lose their
-capital letters."""
-
-
-def train_reader(
-    train: Iterable[Sentence],
-    dev: Iterable[Sentence] | None = None,
-    recipe: ReaderRecipe | None = None,
-    *,
-    texts: Sequence[Document] = (),
-    dev_texts: Sequence[Document] = (),
-    first: RunningReader | None = None,
-    pretrained: Pretrained | None = None,
-    encoder_rate: float = 0.0,
-    seed: int = 0,
-    device: torch.device | str = "cpu",
-    checkpoint: AnyCheckpoint | None = None,
-    watch: Watch | None = None,
-) -> RunningReader:
-    """Train a reader of running text on the documents of a treebank.
-
-    Comments ``# newdoc`` start documents; a treebank without them is one.  Texts are further documents.
-
-    :param first: start from the words and weights of this reader.
-    :param pretrained: features of words that the reader reads as well; they are computed once, but for large
-        texts.
-    :param encoder_rate: the greatest learning rate of adapters of the encoder, see `pyropunct.nets.adapters`,
-        which are trained together with the reader; 0 trains none.  Existing adapters are copied first.
-    :param device: for training; the result is on the CPU.
-    :raises ValueError: if one of the treebanks has no sentence, or adapters are to be trained but
-        ``pretrained`` is not an `pyropunct.nets.encoder.Encoder`.
-    """
-    chosen_by = None if dev is None and not dev_texts else [*documents(dev or ()), *dev_texts]
-    data = sequences("reader", [*documents(train), *texts], chosen_by)
-    source = adaptable(pretrained) if encoder_rate else with_cache(without_cache(pretrained))
-    kind = partial(AdaptingReaderTraining, encoder_rate=encoder_rate) if encoder_rate else ReaderTraining
-    make = partial(kind, first, *data, recipe or ReaderRecipe(), seed, source, device)
-    reader = trained(make, seed, checkpoint, watch)
-    return reader if encoder_rate else replace(reader, pretrained=without_cache(pretrained))
-
-
-class ReaderTraining(NetworkTraining[RunningReader]):
-    """The training of one reader.
-
-    Each epoch cuts the documents into new windows, whose numbers make batches.  It lower-cases a new share of
-    the windows; only these teach the cases of words.
-    """
-
-    kind = RunningReader
-    what = "reader"
-    unit = "documents"
-
-    def __init__(self, first: RunningReader | None, *arguments: Any) -> None:
-        self.first = first
-        super().__init__(*arguments)
-        self.windows: list[Cut] = []
-        self._features: dict[tuple[int, bool], Tensor] = {}
-        self._words = [(document.words, tuple(map(str.lower, document.words))) for document in self.train]
-        labels = self.model.vocabulary.slots.labels
-        self._answers = [
-            [_answers(document, labels, lower) for lower in (False, True)] for document in self.train
-        ]
-
-    def vocabulary(self) -> ReaderVocabulary:
-        """The types of words and characters."""
-        found = build_reader_vocabulary(self.train, self.recipe.form_count)
-        return found if self.first is None else found.with_types_of(self.first.vocabulary)
-
-    def untrained(self) -> nn.Module:
-        """The network with initial weights, or those of the first reader."""
-        if self.first is not None:
-            known = self.first.network, self.first.vocabulary
-            begin_with(self.model.network, self.model.vocabulary, *known)
-        return super().untrained()
-
-    def length(self, document: Document) -> int:
-        """The number of words."""
-        return len(document.words)
-
-    def batches(self) -> list[list[int]]:
-        """New windows, those of like length together."""
-        cuts = [
-            (number, part)
-            for number, document in enumerate(self.train)
-            for part in _parts(len(document.words), self.recipe.window)
-        ]
-        lower = (torch.rand(len(cuts)) < self.recipe.lower_cased).tolist()
-        self.windows = [(*cut, lowered) for cut, lowered in zip(cuts, lower, strict=True)]
-        self.lengths = torch.tensor([part.stop - part.start for _, part in cuts])
-        return super().batches()
-
-    def loss(self, batch: list[int]) -> Tensor:
-        """See `RunningNetwork.loss`."""
-        windows, vocabulary = [self.windows[number] for number in batch], self.model.vocabulary
-        sentences = [self._words[number][lower][part] for number, part, lower in windows]
-        words = vocabulary.encode(sentences)
-        if self.source is not None:
-            words = words._replace(features=self.features_of(windows, sentences))
-        parts = ([row[part] for row in self._answers[number][lower]] for number, part, lower in windows)
-        columns = zip(zip(*parts, strict=True), (0, 0, NO_CASE, 0), strict=True)
-        padded = (pad_sequence(list(rows), True, padding).to(self.device) for rows, padding in columns)
-        return self.model.network.loss(words.to(self.device), ReaderAnswers(*padded))
-
-    def features_of(self, windows: Sequence[Cut], sentences: Sequence[Sequence[str]]) -> Tensor:
-        """(windows, longest, size) the pretrained features of the words (``sentences``) of windows."""
-        if sum(map(self.length, self.train)) > MOST_KEPT:
-            return self.source.source.features(sentences)
-        features = [self._features_of(number, lower)[part] for number, part, lower in windows]
-        return pad_sequence(features, batch_first=True).float()
-
-    def _features_of(self, document: int, lower: bool) -> Tensor:
-        """(words, size) the features of a document, read in windows as in use."""
-        if (document, lower) not in self._features:
-            words = self._words[document][lower]
-            windows = list(windows_of(words, 0, len(words)))
-            rows = self.source.source.features([window.words for window in windows])  # it keeps those of dev
-            parts = [row[window.core] for row, window in zip(rows, windows, strict=True)]
-            self._features[document, lower] = torch.cat(parts).half()
-        return self._features[document, lower]
-
-    def scores(self, model: RunningReader, dev: Sequence[Document]) -> ReaderScores:
-        """See `evaluate`."""
-        return reader_scores(model, dev)
-
-    def data(self) -> Iterable[object]:
-        """The documents, and the pretrained features."""
-        yield from (self.train, self.dev, None if self.source is None else self.source.identity())
-        if self.first is not None:
-            yield from (weight.numpy().tobytes() for weight in self.first.network.state_dict().values())
-
-
-class AdaptingReaderTraining(ReaderTraining):
-    """The training of a reader with adapters of its encoder, at most at the rate ``encoder_rate``."""
-
-    network: AdaptedNetwork
-    best: AdaptedNetwork
-    source: Encoder | AdaptedEncoder
-
-    def __init__(self, *arguments: Any, encoder_rate: float) -> None:
-        self.encoder_rate = encoder_rate
-        super().__init__(*arguments)
-
-    def untrained(self) -> AdaptedNetwork:
-        """The network with initial weights, with the encoder's adapters or new ones without effect."""
-        if isinstance(self.source, AdaptedEncoder):
-            self.opened, adapters = self.source.parted()
-        else:
-            self.opened = self.source.opened_anew()
-            adapters = Adapters(self.opened.model)
-        self.opened.model.requires_grad_(False).to(self.device)
-        return AdaptedNetwork(super().untrained(), adapters)
-
-    def groups(self) -> list[tuple[list[nn.Parameter], float]]:
-        """The adapters have their own learning rate."""
-        parts = (self.network.reading, self.recipe.learning_rate), (self.network.adapters, self.encoder_rate)
-        return [(list(part.parameters()), rate) for part, rate in parts]
-
-    def with_weights(self, network: AdaptedNetwork) -> RunningReader:
-        """The reader of a network, with the adapters as they are now."""
-        source: Any = AdaptersInTraining(self.opened, network.adapters)
-        reading: Any = network.reading
-        return replace(self.model, network=reading, pretrained=source)
-
-    def features_of(self, windows: Sequence[Cut], sentences: Sequence[Sequence[str]]) -> Tensor:
-        """See `ReaderTraining.features_of`; gradients flow into the adapters."""
-        with self.network.adapters.attached(self.opened.model):
-            return self.opened.features(sentences)
-
-    def result(self) -> RunningReader:
-        """The reader and the adapters of the best epoch."""
-        state = self.best.adapters.cpu().state_dict()
-        adapters = {name: weight.clone() for name, weight in state.items()}
-        encoder = self.source.encoder if isinstance(self.source, AdaptedEncoder) else self.source
-        source = AdaptedEncoder(Encoder.from_parts(encoder.to_parts()[0]), adapters)
-        return replace(super().result(), pretrained=source)
-
-    def data(self) -> Iterable[object]:
-        """The encoder, the learning rate of the adapters and the data."""
-        return [self.encoder_rate, *super().data()]
-
-
-def _answers(document: Document, labels: Labels, lower: bool) -> ReaderAnswers:
-    """The gold answers for a document; only lower-cased words teach case."""
-    cases = (case_of(word) if lower else None for word in document.words)
-    return ReaderAnswers(
-        torch.tensor(document.ends, dtype=torch.float),
-        torch.tensor(document.starts, dtype=torch.float),
-        torch.tensor([NO_CASE if case is None else case for case in cases]),
-        torch.tensor(labels.encode(labels.strings_of(document.marks))),
-    )
-
-
 def reader_scores(reader: RunningReader, texts: Sequence[Document]) -> ReaderScores:
     """The scores of a reader on documents as written, and lower-cased."""
     gold = [document.ends for document in texts]
@@ -420,10 +208,3 @@ def reader_scores(reader: RunningReader, texts: Sequence[Document]) -> ReaderSco
     f1, lower_f1 = count_ends(as_written, gold).f1, count_ends(lowered, gold).f1
     gold_marks = labels.encode(string for document in texts for string in labels.strings_of(document.marks))
     return ReaderScores(len(marks), f1, lower_f1, case, count_labels(marks, gold_marks).f1)
-
-
-def _parts(size: int, window: int) -> list[slice]:
-    """The places of windows that cover a document; the first window has a random length."""
-    first = int(torch.randint(1, window + 1, ()))
-    cuts = sorted({0, *range(min(first, size), size, window), size})
-    return [slice(start, stop) for start, stop in pairwise(cuts)]

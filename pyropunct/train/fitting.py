@@ -10,7 +10,7 @@ from pyropunct.fitted.recipes import OF_TREEBANKS, Recipe
 from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.jackknife import FOLDS, fold_recipe, jackknifed
 from pyropunct.nets.parser import train_parser
-from pyropunct.nets.reader import ADAPTING, ADAPTING_RATE, train_reader
+from pyropunct.nets.reader_training import ADAPTING, ADAPTING_RATE, train_reader
 from pyropunct.nets.running_text import ReaderRecipe
 from pyropunct.nets.tagger import SlotTaggerRecipe
 from pyropunct.nets.trainer import Watch

@@ -25,7 +25,8 @@ from pyropunct.models.attach.log_linear import LogLinearAttach
 from pyropunct.models.learned import other_values
 from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.parser import BiaffineParser, train_parser
-from pyropunct.nets.reader import RunningReader, train_reader
+from pyropunct.nets.reader import RunningReader
+from pyropunct.nets.reader_training import train_reader
 from pyropunct.nets.running_text import ReaderRecipe
 from pyropunct.papers.li_2019.recurrent import RivalRecipe
 from pyropunct.papers.li_2019.rival import BiLSTMCRF, train_rival

@@ -15,7 +15,8 @@ from pyropunct.errors import MissingPartError
 from pyropunct.fitted.model_file import read_model_file, write_model_file
 from pyropunct.nets.adapters import AdaptedEncoder, Adapters, pretrained_from
 from pyropunct.nets.encoder import Encoder
-from pyropunct.nets.reader import AdaptingReaderTraining, RunningReader, train_reader
+from pyropunct.nets.reader import RunningReader
+from pyropunct.nets.reader_training import AdaptingReaderTraining, train_reader
 from pyropunct.nets.running_text import documents
 from pyropunct.nets.trainer import Progress
 from pyropunct.nets.word_embedding import CachedFeatures

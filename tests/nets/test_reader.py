@@ -10,16 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.nets.reader import (
-    CORE,
-    ReaderTraining,
-    RunningReader,
-    count_ends,
-    count_labels,
-    reader_scores,
-    train_reader,
-    windows_of,
-)
+from pyropunct.nets.reader import CORE, RunningReader, count_ends, count_labels, reader_scores, windows_of
+from pyropunct.nets.reader_training import ReaderTraining, train_reader
 from pyropunct.nets.running_text import (
     CAPITAL,
     LOWER,

@@ -15,7 +15,7 @@ from sentences import embedded
 from pyropunct.errors import ModelFileError, UserError
 from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.parser import BiaffineParser, train_parser
-from pyropunct.nets.reader import train_reader
+from pyropunct.nets.reader_training import train_reader
 from pyropunct.nets.running_text import ReaderRecipe
 from pyropunct.nets.tagger import SlotTaggerRecipe, train_slot_tagger
 from pyropunct.nets.trainer import Progress

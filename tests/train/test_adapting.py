@@ -21,7 +21,8 @@ from pyropunct.fitted.evaluation import Evaluation
 from pyropunct.fitted.recipes import Recipe, TextSettings
 from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.encoder import Encoder
-from pyropunct.nets.reader import ADAPTING, RunningReader, train_reader
+from pyropunct.nets.reader import RunningReader
+from pyropunct.nets.reader_training import ADAPTING, train_reader
 from pyropunct.nets.running_text import ReaderRecipe, documents
 from pyropunct.nets.tagger import SlotTaggerRecipe
 from pyropunct.punctuator import Punctuator

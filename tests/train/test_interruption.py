@@ -19,7 +19,7 @@ from conftest import try_few_shares
 from pyropunct.errors import ModelFileError
 from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.parser import BiaffineParser, ParserTraining
-from pyropunct.nets.reader import ReaderTraining
+from pyropunct.nets.reader_training import ReaderTraining
 from pyropunct.nets.running_text import ReaderRecipe
 from pyropunct.nets.tagger import SlotTaggerRecipe, SlotTaggerTraining
 from pyropunct.punctuator import Punctuator
