@@ -8,8 +8,10 @@ The encoder is a folder with a BERT without capital letters, such as MiniLM-L6-H
 """
 
 import argparse
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -54,16 +56,15 @@ LAYERS, PIECES, LONGEST = 3, 9_000, 256
 HEADS = 12
 
 
-def first_layers(folder: Path, words: Mapping[str, int], layers: int, most: int) -> OwnEncoder:
+def first_layers(
+    folder: Path, words: Mapping[str, int], layers: int, most: int, heads: int = HEADS
+) -> OwnEncoder:
     """The first layers of a BERT in a folder, with the pieces that are most frequent in words.
 
     A single letter or mark that is known only within words, or only before them, is known in both places.
     """
-    known = (folder / "vocab.txt").read_text("utf-8").splitlines()
-    row = {
-        one[2:] if one.startswith("##") else one if one in SPECIAL else f" {one}": n
-        for n, one in enumerate(known)
-    }
+    known = json.loads((folder / "tokenizer.json").read_text("utf-8"))["model"]["vocab"]
+    row = {as_begun(piece): number for piece, number in known.items()}
     single = {one.strip() for one in row if len(one.strip()) == 1}
     for letter in single:
         row.setdefault(letter, row.get(f" {letter}", -1))
@@ -80,11 +81,12 @@ def first_layers(folder: Path, words: Mapping[str, int], layers: int, most: int)
     tensors = {name.removeprefix("bert."): one for name, one in saved.items()}
     table = tensors["embeddings.word_embeddings.weight"]
     size, inner = table.shape[1], len(tensors["encoder.layer.0.intermediate.dense.bias"])
-    network = Transformer(Sizes(len(pieces), size, layers, HEADS, inner, LONGEST))
+    places = tensors["embeddings.position_embeddings.weight"]
+    longest = min(LONGEST, len(places))
+    network = Transformer(Sizes(len(pieces), size, layers, heads, inner, longest))
     state: dict[str, Tensor] = {
         "words.weight": table[[row[one] for one in pieces]],
-        "places.weight": tensors["embeddings.position_embeddings.weight"][:LONGEST]
-        + tensors["embeddings.token_type_embeddings.weight"][0],
+        "places.weight": places[:longest] + tensors["embeddings.token_type_embeddings.weight"][0],
         "norm.weight": tensors["embeddings.LayerNorm.weight"],
         "norm.bias": tensors["embeddings.LayerNorm.bias"],
     }
@@ -106,6 +108,13 @@ def first_layers(folder: Path, words: Mapping[str, int], layers: int, most: int)
                 state[f"layers.{layer}.{ours}.{kind}"] = tensors[f"{before}.{theirs}.{kind}"]
     network.load_state_dict(state)
     return OwnEncoder(WordPieces(pieces, True), network.eval())
+
+
+def as_begun(piece: str) -> str:
+    """A piece of BERT, which says what goes on, as one of ours, which says what begins."""
+    if piece in SPECIAL:
+        return piece
+    return piece[2:] if piece.startswith("##") else f" {piece}"
 
 
 def words_of(texts: Iterable[Document]) -> Counter[str]:
@@ -135,18 +144,16 @@ def main() -> None:
     options = parser.parse_args()
     torch.set_num_threads(1)
     options.work.mkdir(parents=True, exist_ok=True)
-    kept = options.work / "texts.pt"
     train, dev = list(read_treebank(options.train)), list(read_treebank(options.dev))
     model = pyropunct.load("en")
     written = [document for file in options.more for document in running(model, file)]
     single = [part for document in written for part in alone(document)][::3]
     talk = [document for file in options.talk for document in running(model, file, options.every)]
     texts = [*written, *single, *talk]
-    print(len(texts), sum(len(one.words) for one in texts), kept, flush=True)
+    print(len(texts), sum(len(one.words) for one in texts), flush=True)
     talk_dev = running(model, options.talk_dev) if options.talk_dev else ()
     source = first_layers(options.encoder, words_of([*documents(train), *texts]), LAYERS, PIECES)
     print(len(source.pieces.pieces), "pieces", flush=True)
-    from dataclasses import replace
 
     def watch(progress: Progress) -> None:
         if progress.finished:
