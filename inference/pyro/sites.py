@@ -22,6 +22,7 @@ from pyropunct.inference import inside
 from pyropunct.inference.given import Given, Surface
 from pyropunct.inference.packed import PackedForest, without_marks
 from pyropunct.inference.pyro.posterior import Posterior
+from pyropunct.inference.pyro.private import untraced
 from pyropunct.inference.pyro.told import SURFACE, Told, is_open, log_rewritten, refuse_foreign
 from pyropunct.inference.walk import walk
 
@@ -167,6 +168,7 @@ class PunctuatedTrees(OfTrees):
         posterior = self.posterior(value)
         return self.of_trees(posterior.log_evidence, posterior.log_pairs.dtype)
 
+    @untraced
     def sample(self, sample_shape: Any = ()) -> Tensor:
         """(..., S, L) strings, drawn with their T', which is forgotten.
 
