@@ -156,7 +156,16 @@ def told_story(model: Callable[..., Any], *args: Any, **kwargs: Any) -> Told:
 
 @untraced
 def tree_problem(model: Callable[..., Any], *args: Any, **kwargs: Any) -> Problem:
-    """The inference problem that a call of the model poses."""
+    """The inference problem that a call of the model poses, for `pyropunct.inference.inside`.
+
+    With ``story``, ``trees`` and ``surface`` of the page "A first Pyro program"::
+
+        >>> problem = tree_problem(story, trees, surface)
+        >>> inside.log_evidence(problem).shape == (len(trees),)
+        True
+
+    :raises ValueError: if the call tells another number of stories than one, or if T' is given.
+    """
     return told_story(model, *args, **kwargs).posterior.problem
 
 
@@ -166,6 +175,14 @@ def expected_uses(model: Callable[..., Any], *args: Any, **kwargs: Any) -> Tenso
 
     The derivative of log p(x | T) in the logarithm of each product of ``transducer.products``: the counts of
     an E-step. See `pyropunct.inference.machines.transducers.Transducer.edit_counts`.
+
+    With ``story``, ``trees`` and ``surface`` of the page "A first Pyro program"::
+
+        >>> uses = expected_uses(story, trees, surface)
+        >>> bool(story.channel.transducer.edit_counts(uses).sum() > 0)
+        True
+
+    :raises ValueError: if the call tells another number of stories than one, or if T' is given.
     """
     posterior = told_story(model, *args, **kwargs).posterior
     transducer, values = posterior.given.transducer, list[Tensor]()

@@ -51,6 +51,12 @@ class UndecidedError(NotImplementedError):
 class Told:
     """The state of one run of a story: what is given, T' and x, as far as they are known.
 
+    With ``story``, ``trees`` and ``surface`` of the page "A first Pyro program"::
+
+        >>> told = story(trees)
+        >>> told.choices.shape == (trees.forest.num_nodes,), len(told.surface) == trees.forest.num_slots
+        (True, True)
+
     :param plate: the plate of the trees, ``dim=-1``, or the name of a new one.
     :param surface: x, if it is known before the sites are made: then so are the weights that scores need.
     :raises ValueError: if the plate has another size than the number of trees, or another ``dim``.
