@@ -31,11 +31,15 @@ class Recorder:
     both.  An item uses one of its weights in each product: that is what decoding decides.  All methods raise
     ValueError where lengths do not fit, or for a vector of another recorder.
 
-    :param given: how many numbers are given.
+    :param given: how many numbers are given.  Each step may read any of them, again and again.
     :param weights: how many weights the list has; by default, as many as are looked up.
+    :raises ValueError: if one of them is negative.
     """
 
     def __init__(self, given: int, weights: int | None = None) -> None:
+        for what, count in (("given numbers", given), ("weights", weights or 0)):
+            if count < 0:
+                raise ValueError(f"a Recorder of {count} {what}: there may be none, but not fewer")
         self._given, self._weights = given, weights
         self._one, self._cells = Vector(self, given, 1), given + 1
         self._steps: list[tuple[int, ...]] = []
