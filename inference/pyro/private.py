@@ -26,7 +26,8 @@ from typing import Any, ParamSpec, TypeVar
 import torch
 from pyro.nn import PyroModule
 
-P, T = ParamSpec("P"), TypeVar("T")
+P = ParamSpec("P")
+T = TypeVar("T")
 
 PYRO_VERSION = "1.9.2"
 
