@@ -12,7 +12,6 @@ from pyropunct.inference.forest import Forest, Sprouting
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.machines.evidence import EMPTY, SlotEvidence, evidence_of, padded
 from pyropunct.inference.machines.paths import Ways
-from pyropunct.inference.machines.sampling import draw_strings, sampler
 from pyropunct.inference.machines.transducers import Transducer
 from pyropunct.inference.parts import Shapes
 
@@ -124,22 +123,6 @@ class SurfaceStrings:
         possible = total > 0  # the logarithm of zero would spoil the gradients of the others
         log_total = total.where(possible, torch.ones_like(total)).log().masked_fill(~possible, -torch.inf)
         return log_total + torch.from_numpy(automata.log_scale).to(log_total)[place]
-
-    @torch.no_grad()
-    def sample(self) -> Tensor:
-        """Draw surface strings, as wide as underlying strings, wider only for a long slip.
-
-        :raises NotImplementedError: if there are several values of the weights.
-        """
-        if self.weights.dim() > 1:
-            raise NotImplementedError(
-                "surface strings are drawn with one value of the channel's weights, not with "
-                f"{tuple(self.weights.shape[:-1])} of them"
-            )
-        tokens = self.underlying.tokens
-        machine = sampler(self.transducer, self.weights)
-        strings = padded(draw_strings(machine, tokens.reshape(-1, tokens.shape[-1])), least=tokens.shape[-1])
-        return strings.reshape(*tokens.shape[:-1], strings.shape[-1])
 
     @torch.no_grad()
     def complete(self, evidence: SlotEvidence, best: bool = False) -> Tensor:
