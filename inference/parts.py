@@ -173,16 +173,6 @@ class PartScores:
         )
         return outs[stop] - outs[begin] + stays[inside].where(is_inside, 0.0)
 
-    @torch.no_grad()
-    def draw(self) -> Tensor:
-        """(N,) the numbers of drawn parts, 0 for none."""
-        draws, parts = PartDraws(self), np.full((3, len(self.some), 1), -1)
-        seed = int(torch.randint(2**63 - 1, ()))
-        draws.draw(range(len(self.some)), np.random.default_rng(seed), parts)
-        kind, left_out, right_out = torch.from_numpy(parts[:, :, 0])
-        node = torch.arange(len(kind))
-        return Shapes(self.forest).number(node, kind, left_out, right_out).where(kind >= 0, 0)
-
 
 class PartDraws:
     """Draws parts of constituents.
