@@ -254,7 +254,7 @@ def fit_reading(
         batches = [numbers for order in orders for numbers in order.split(TRUST_BATCH)]
         falls = {"start_factor": 1.0, "end_factor": 0.0, "total_iters": len(batches)}
         adam = {"optimizer": torch.optim.Adam, "optim_args": {"lr": TRUST_RATE}, **falls}
-        rate = pyro.optim.LinearLR(adam)
+        rate = pyro.optim.PyroLRScheduler(torch.optim.lr_scheduler.LinearLR, adam)
         guide = AutoDelta(model, init_loc_fn=init_to_mean)
         for numbers in (batch.tolist() for batch in batches):
             svi = SVI(scale_likelihood(model, len(sentences) / len(numbers)), guide, rate, Trace_ELBO())
