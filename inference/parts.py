@@ -128,15 +128,11 @@ class PartScores:
     left: Tensor
     right: Tensor
 
-    @property
-    def _may(self) -> Tensor:
-        """(N,) whether each node has dependents."""
-        shapes = Shapes(self.forest)
-        return ((shapes.left + shapes.right) > 0).to(self.some.device)
-
     def log_none(self) -> Tensor:
-        """(N,) the log-probability of having no part."""
-        return logsigmoid(-self.some).where(self._may, 0.0)
+        """(N,) the log-probability of having no part: a node without dependents has none."""
+        shapes = Shapes(self.forest)
+        may = ((shapes.left + shapes.right) > 0).to(self.some.device)
+        return logsigmoid(-self.some).where(may, 0.0)
 
     def log_prob(self, node: Tensor, kind: Tensor, left_out: Tensor, right_out: Tensor) -> Tensor:
         """(K,) log-probabilities of parts of nodes."""
