@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pyropunct.inference.circuit.program import Program, finished, room
-from pyropunct.inference.circuit.sums import MAX, SUM
+from pyropunct.inference.circuit.sums import MAX, SUM, Semiring
 from pyropunct.inference.circuit.tape import ADDED, CELLS, DENSE, LEAVES, RESCALE, SPARSE, STEPS, TRANSPOSED
 
 Array = NDArray[Any]
@@ -210,7 +210,7 @@ class DynamicProgram:
         self,
         given: Tensor,
         log_weights: Tensor,
-        semiring: np.bool_,
+        semiring: Semiring,
         count: int,
         generator: torch.Generator | None,
     ) -> Tensor:
