@@ -177,7 +177,7 @@ def _seen(values: list[Any]) -> str:
 def _parts(texts: Sequence[_Text], strings: Sequence[str]) -> Iterator[list[_Text]]:
     """The texts of one speaker and one alternative, as they follow each other, without those of no text.
 
-    A lone mark belongs to the word before it.  If strings begin with spaces, one without is a piece of a word.
+    A lone mark belongs to the word before it.  Where strings begin with spaces, one without goes on a word.
     """
     alternatives = dict[int, list[_Text]]()
     for text in texts:

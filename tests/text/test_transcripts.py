@@ -122,7 +122,13 @@ def test_alternatives_are_restored_by_themselves(name: str) -> None:
 
 def test_pieces_of_words() -> None:
     """Where strings begin with spaces, one without goes on; signals of the recogniser are no text."""
-    times = {" im": (0, 200), "portant": (200, 400), " so": (900, 1100), ".": (1100, 1100), "[_TT_50]": (0, 0)}
+    times = {
+        " im": (0, 200),
+        "portant": (200, 400),
+        " so": (900, 1000),
+        ".": (1000, 1000),
+        "[_TT_50]": (0, 0),
+    }
     tokens = [{"text": text, "offsets": {"from": a, "to": b}} for text, (a, b) in times.items()]
     text = json.dumps({"transcription": [{"text": " important so.", "tokens": tokens}]})
     new = json.loads(rewritten(text, {f"important{6 * PAUSE} so.": f"Important.{6 * PAUSE} (So)."}))
