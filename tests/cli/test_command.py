@@ -154,7 +154,7 @@ def test_annotations_are_taken_apart() -> None:
 def test_options_under_headings(one: Command) -> None:
     """Each option is in the help once, and those of no heading come last."""
     shown = CliRunner().invoke(one, ["--help"]).stdout
-    options = re.findall(r"^  (--[a-z-]+)", shown, re.MULTILINE)
+    options = re.findall(r"^  (?:-h, )?(--[a-z-]+)", shown, re.MULTILINE)
     names = [str(it.name).replace("_", "-") for it in one.params if it.param_type_name == "option"]
     assert sorted(options) == sorted(f"--{name}" for name in [*names, "help"])
     headings = re.findall(r"^(\w.*):$", shown, re.MULTILINE)
