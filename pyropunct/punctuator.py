@@ -231,8 +231,8 @@ class Punctuator(FittedStory):
         return frozenset((*self.vocabulary.forms, *of_parser))
 
     def strangeness(self) -> Strangeness:
-        """Judges whether a text is in another language; a model of several has few words of each."""
-        return Strangeness(self.known_words if len(self.vocabulary.treebanks) == 1 else ())
+        """Judges whether a text is in another language."""
+        return Strangeness(self.known_words if len(self.vocabulary.treebanks) == 1 else None)
 
     @cached_property
     def meant(self) -> Mapping[str, str]:

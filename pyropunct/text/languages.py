@@ -120,14 +120,15 @@ class LanguagesOfLines:
 class Strangeness:
     """Whether a text is in another language than a model: most of its letters are in words that it lacks.
 
-    :param known: the lower-cased words of the model.
+    :param known: the lower-cased words of the model; None for one of several languages, which has few words
+        of each, so that nothing is foreign to it.
     :ivar letters: how many letters of words have been seen.
     :ivar strange: how many of them are in unknown words.
     """
 
-    def __init__(self, known: Collection[str]) -> None:
+    def __init__(self, known: Collection[str] | None) -> None:
         self.letters = self.strange = 0
-        self._known = known
+        self._known, self._judges = known or (), known is not None
 
     def add(self, words: Iterable[str]) -> None:
         """Look at further words of the text."""
@@ -139,7 +140,7 @@ class Strangeness:
     def is_foreign(self) -> bool:
         """Whether the text, so far, is in another language."""
         enough = self.letters >= LETTERS_TO_JUDGE and len(self._known) >= MANY_WORDS
-        return enough and 2 * self.strange > self.letters
+        return self._judges and enough and 2 * self.strange > self.letters
 
     def __str__(self) -> str:
         known = f"{self.letters - self.strange:,} of {self.letters:,} letters"
