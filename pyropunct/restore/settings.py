@@ -112,6 +112,7 @@ class RestoreSettings(DecisionSettings):
         it tells nothing.
     :ivar case: restore capital letters, of names too: in raw text that has none, or nothing else; in all raw
         text; or nowhere.
+    :ivar force: also change text in another language than the one of the model.
     """
 
     decoder: Decoder | None = None  # type: ignore[assignment]  # a command has its own default
@@ -127,6 +128,7 @@ class RestoreSettings(DecisionSettings):
     ahead: Count | None = None
     pauses: Annotated[float, Range(least=1)] = 6.0
     case: CaseMode = "auto"
+    force: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
