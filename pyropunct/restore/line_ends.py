@@ -43,7 +43,8 @@ def hidden_ends(line: RawSentence, ends: Sequence[float], lost: bool) -> dict[in
     :param lost: whether the case of the line is lost, so that a small letter tells nothing.
     """
     shown = ends_shown(line)
-    stretches = [range(first + 1, last) for first, last in pairwise(sorted({0, *shown, len(line.words)}))]
+    borders = sorted({0, *shown, len(line.words)})
+    stretches: list[Sequence[int]] = [range(first + 1, last) for first, last in pairwise(borders)]
     among_marks = len(stretches) > 1
     if among_marks:
         stretches = [
