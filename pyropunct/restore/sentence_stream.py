@@ -285,12 +285,13 @@ class SentenceStream(Iterator[Item]):
         readings = iter(reader.read_all([words for words in seen if words is not None]))
         for line, words, lost in zip(lines, seen, lower, strict=True):
             reading = None if words is None else next(readings)
-            ends = dict[int, bool]()
+            ends, splits = dict[int, bool](), not _is_usual(line)
             if reading is not None and settings.ends is None:
                 ends = hidden_ends(line, reading.ends.tolist(), lost)
+                splits = splits or any(ends.values())
             elif reading is not None:
-                ends = {place: end > settings.ends for place, end in enumerate(reading.ends[:-1].tolist(), 1)}
-            if not _is_usual(line) or any(ends.values()):
+                splits = splits or bool((reading.ends[:-1] > settings.ends).any())
+            if splits:
                 yield from finder.add(line, ends)
                 yield from finder.finish()
             elif reading is not None and lost:  # so that nobody needs to read it again
@@ -301,15 +302,16 @@ class SentenceStream(Iterator[Item]):
     def _seen(self, line: RawSentence, lost: bool) -> Sequence[str] | None:
         """The words of a line as the reader sees them to find hidden ends, or None where it need not.
 
-        Where marks are missing, so are the capital letters behind them.  Text with capital letters and no
-        mark that ends a sentence hardly ever has two sentences in a line without a capital inside.
+        Where marks are missing, so are the capital letters behind them.  Text with capital letters hardly ever
+        has two sentences in a line without a capital inside, or with a mark at its end alone.
         """
-        settings = self._settings
-        if settings.ends is None and settings.hidden is None and ends_shown(line):
-            return lowered(line.words)
+        settings, shown = self._settings, ends_shown(line)
         if not _is_usual(line):
-            return None
-        return lowered(line.words) if lost else line.words if _has_capital_inside(line.words) else None
+            asked = settings.ends is None and settings.hidden is None and bool(shown)
+            return lowered(line.words) if asked else None
+        if lost:
+            return lowered(line.words)
+        return line.words if not shown and _has_capital_inside(line.words) else None
 
     def __next__(self) -> Item:
         item, self._next = self._next, None
