@@ -286,11 +286,11 @@ class SentenceStream(Iterator[Item]):
         for line, words, lost in zip(lines, seen, lower, strict=True):
             reading = None if words is None else next(readings)
             ends, splits = dict[int, bool](), not _is_usual(line)
-            if reading is not None and settings.ends is None:
+            if reading is not None and settings.ends is not None:
+                splits = splits or bool((reading.ends[:-1] > settings.ends).any())
+            elif reading is not None:
                 ends = hidden_ends(line, reading.ends.tolist(), lost)
                 splits = splits or any(ends.values())
-            elif reading is not None:
-                splits = splits or bool((reading.ends[:-1] > settings.ends).any())
             if splits:
                 yield from finder.add(line, ends)
                 yield from finder.finish()
