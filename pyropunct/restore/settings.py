@@ -103,8 +103,8 @@ class RestoreSettings(DecisionSettings):
     :ivar running: the text is running text, with sentences that end anywhere in lines: find them.  Blank
         lines part paragraphs.
     :ivar ends: the least probability of the end of a sentence where no mark shows it: with a greater one,
-        fewer are found.  [default: 0.3 in running text; within other lines 0.85,
-        and 0.72 in lower case]
+        fewer are found.  [default: 0.3 in running text; other lines are probably one
+        sentence each]
     :ivar ahead: how many words behind a sentence of running text must be known before it is printed; for live
         text, 12 are enough.  [default: 61]
     :ivar pauses: by how much half a second more of silence multiplies the odds that a sentence of running
