@@ -27,12 +27,6 @@ class Sprouting(NamedTuple):
     on_left: NDArray[np.bool_]
     outside: Ints
 
-    @property
-    def of_parts(self) -> tuple[Ints, NDArray[np.bool_], Ints]:
-        """The places of parts: node, side and dependents outside."""
-        is_part = self.outside >= 0
-        return self.node[is_part], self.on_left[is_part], self.outside[is_part]
-
 
 @dataclass(frozen=True)
 class SideBySide:

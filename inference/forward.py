@@ -349,23 +349,48 @@ def _accumulate(scores: Array) -> None:
 
 
 @inner
-def _underlying(punctemes: Punctemes, tables: DrawTables, draw: int, events: Sprouting, string: Array) -> int:
-    """Write what stands in a slot behind the first token of a string; returns its length."""
-    length, nodes, on_left = 1, events.node, events.on_left
-    for number in range(len(nodes)):
-        if events.outside[number] >= 0:
-            part, side = tables.parts[:, nodes[number], draw], 0 if on_left[number] else 1
-            if part[0] >= 0 and part[1 + side] == events.outside[number]:
-                string[length] = punctemes.marks[part[0], side]
+def _underlying(
+    trees: TreeArrays, punctemes: Punctemes, rows: Array, parts: Array, slot: int, draw: int, string: Array
+) -> int:
+    """Write the underlying string of a slot; returns its length."""
+    start, nodes, on_left, outside = trees.sprouting
+    length = 0
+    if trees.begins[slot]:
+        string[0], length = punctemes.clause_token, 1
+    elif trees.is_first[slot] and punctemes.start_token >= 0:
+        string[0], length = punctemes.start_token, 1
+    for number in range(start[slot], start[slot + 1]):
+        node, side = nodes[number], 0 if on_left[number] else 1
+        if outside[number] >= 0:
+            kind = parts[0, node, draw]
+            if kind >= 0 and parts[1 + side, node, draw] == outside[number]:
+                string[length] = punctemes.marks[kind, side]
                 length += 1
             continue
-        row = tables.rows[nodes[number], draw]
-        start = punctemes.left_start if on_left[number] else punctemes.right_start
-        tokens = punctemes.left if on_left[number] else punctemes.right
-        for place in range(start[row], start[row + 1]):
+        starts = punctemes.right_start if side else punctemes.left_start
+        tokens = punctemes.right if side else punctemes.left
+        for place in range(starts[rows[node, draw]], starts[rows[node, draw] + 1]):
             string[length] = tokens[place]
             length += 1
+    if trees.is_last[slot] and punctemes.end_token >= 0:
+        string[length] = punctemes.end_token
+        length += 1
     return length
+
+
+def width_of(trees: TreeArrays, punctemes: Punctemes) -> int:
+    """How many tokens underlying strings may have."""
+    return int(np.diff(trees.sprouting.start).max()) * max(1, punctemes.longest) + 2
+
+
+@compiled
+def underlying(
+    trees: TreeArrays, punctemes: Punctemes, rows: Array, parts: Array, slots: Ints, strings: Array
+) -> None:
+    """Write the underlying strings of slots into (draws, slots, width) ``strings``, -1 before."""
+    for draw in range(rows.shape[1]):
+        for place in range(len(slots)):
+            _underlying(trees, punctemes, rows, parts, slots[place], draw, strings[draw, place])
 
 
 @compiled
@@ -381,24 +406,14 @@ def rewrite(
     for place in range(len(slots)):
         slot = slots[place]
         begin, end = trees.sprouting.start[slot], trees.sprouting.start[slot + 1]
-        start, node, on_left, outside = trees.sprouting
-        events = Sprouting(start, node[begin:end], on_left[begin:end], outside[begin:end])
         string = np.empty((end - begin) * max(1, punctemes.longest) + 2, np.int64)
-        string[0] = punctemes.start_token
-        first_token = 0 if trees.is_first[slot] and punctemes.start_token >= 0 else 1
-        if trees.begins[slot]:
-            string[0], first_token = punctemes.clause_token, 0
-        ends = trees.is_last[slot] and punctemes.end_token >= 0
         for draw in range(tables.slot_draws[slot]):
-            length = _underlying(punctemes, tables, draw, events, string)
-            if ends:
-                string[length] = punctemes.end_token
-                length += 1
+            length = _underlying(trees, punctemes, tables.rows, tables.parts, slot, draw, string)
             bits = tables.bits[slot, draw]
-            written = rewritten(machine, string, first_token, length, bits, out, size)
+            written = rewritten(machine, string, 0, length, bits, out, size)
             while written < 0:
                 out = doubled(out)
-                written = rewritten(machine, string, first_token, length, bits, out, size)
+                written = rewritten(machine, string, 0, length, bits, out, size)
             lengths[place * columns + draw] = written - size
             size = written
     return lengths, out[:size]

@@ -128,15 +128,11 @@ class PartScores:
     left: Tensor
     right: Tensor
 
-    @property
-    def _may(self) -> Tensor:
-        """(N,) whether each node has dependents."""
-        shapes = Shapes(self.forest)
-        return ((shapes.left + shapes.right) > 0).to(self.some.device)
-
     def log_none(self) -> Tensor:
-        """(N,) the log-probability of having no part."""
-        return logsigmoid(-self.some).where(self._may, 0.0)
+        """(N,) the log-probability of having no part: a node without dependents has none."""
+        shapes = Shapes(self.forest)
+        may = ((shapes.left + shapes.right) > 0).to(self.some.device)
+        return logsigmoid(-self.some).where(may, 0.0)
 
     def log_prob(self, node: Tensor, kind: Tensor, left_out: Tensor, right_out: Tensor) -> Tensor:
         """(K,) log-probabilities of parts of nodes."""
@@ -172,16 +168,6 @@ class PartScores:
             column.to(logits.device) for column in (begin, stop, inside.clamp(min=0), is_inside)
         )
         return outs[stop] - outs[begin] + stays[inside].where(is_inside, 0.0)
-
-    @torch.no_grad()
-    def draw(self) -> Tensor:
-        """(N,) the numbers of drawn parts, 0 for none."""
-        draws, parts = PartDraws(self), np.full((3, len(self.some), 1), -1)
-        seed = int(torch.randint(2**63 - 1, ()))
-        draws.draw(range(len(self.some)), np.random.default_rng(seed), parts)
-        kind, left_out, right_out = torch.from_numpy(parts[:, :, 0])
-        node = torch.arange(len(kind))
-        return Shapes(self.forest).number(node, kind, left_out, right_out).where(kind >= 0, 0)
 
 
 class PartDraws:

@@ -12,7 +12,7 @@ from torch import Tensor
 from pyropunct.inference.chart import chart_of, recorded
 from pyropunct.inference.circuit import levels, wide
 from pyropunct.inference.circuit.program import Evaluation, Program, are_far
-from pyropunct.inference.circuit.sums import MAX, SUM
+from pyropunct.inference.circuit.sums import MAX, SUM, Semiring
 from pyropunct.inference.problem import Problem, Weights
 from pyropunct.inference.threads import in_threads, parts_of
 
@@ -91,7 +91,7 @@ class CircuitSolver:
         seeds = torch.randint(2**32, (self.problem.forest.num_trees,), generator=generator)
         return self._derivations(weights, SUM, draws, seeds)
 
-    def _values(self, weights: TensorWeights, semiring: np.bool_) -> dict[Trees, Evaluation]:
+    def _values(self, weights: TensorWeights, semiring: Semiring) -> dict[Trees, Evaluation]:
         """The values of each part; where doubles do not suffice, those of each of its trees, and together
         those of neighbours that need `wide.Wide`.
         """
@@ -127,7 +127,7 @@ class CircuitSolver:
             return in_threads(work, self.borders)
         return [work(*trees) for trees in passed]
 
-    def _derivations(self, weights: TensorWeights, semiring: np.bool_, count: int, seeds: Tensor) -> Tensor:
+    def _derivations(self, weights: TensorWeights, semiring: Semiring, count: int, seeds: Tensor) -> Tensor:
         passed = self._values(weights, semiring)
         used = np.full((count, self.problem.forest.num_nodes), -1)
 
@@ -158,7 +158,7 @@ class TensorSolver:
 
     def inside(self, weights: TensorWeights) -> tuple[Tensor, TensorValues]:
         """See `Solver`."""
-        values = self._values(weights, levels.total)
+        values = self._values(weights, SUM)
         if isinstance(values, wide.Wide):
             return values.at(self.circuit.results).log(), values
         # Each node has one vector that is rescaled, and those of a tree come one after the other.
@@ -176,7 +176,7 @@ class TensorSolver:
             adjoint = levels.reverse(self.circuit, values, of_results)
             flows = adjoint[cells] * values.numbers[cells]
             if not adjoint.real.isfinite().all():
-                values = self._wide(weights, levels.total)
+                values = self._wide(weights, SUM)
         if isinstance(values, wide.Wide):
             of_cells = wide.reverse(self.circuit, values, seeds)
             flows = of_cells.at(cells).times(values.at(cells)).doubles()
@@ -187,33 +187,33 @@ class TensorSolver:
 
     def best(self, weights: TensorWeights) -> Tensor:
         """See `Solver`."""
-        return self._choices(*self._weighed(weights, levels.greatest), 1)[0]
+        return self._choices(*self._weighed(weights, MAX), 1)[0]
 
     def draws(self, weights: TensorWeights, draws: int, generator: torch.Generator | None) -> Tensor:
         """See `Solver`."""
-        is_possible, weigh = self._weighed(weights, levels.total)
+        is_possible, weigh = self._weighed(weights, SUM)
         noisy = levels.over_noise(weigh)
         counts = [len(part) for part in torch.arange(draws).split(levels.TOGETHER)]
         return torch.cat([self._choices(is_possible, noisy, count) for count in counts])
 
-    def _values(self, weights: TensorWeights, add: levels.Add) -> TensorValues:
+    def _values(self, weights: TensorWeights, semiring: Semiring) -> TensorValues:
         """As doubles, unless their range does not suffice."""
         logs = weights.pair
         if are_far(logs.real[self.leaf[:, 1]]):
-            return self._wide(weights, add)
+            return self._wide(weights, semiring)
         numbers = logs.real.exp()
         if logs.is_complex():
             numbers = torch.complex(numbers, numbers * logs.imag)
-        values = levels.evaluate(self.circuit, _given(weights), numbers, self.leaf, add)
-        return self._wide(weights, add) if levels.has_left_range(self.circuit, values) else values
+        values = levels.evaluate(self.circuit, _given(weights), numbers, self.leaf, semiring)
+        return self._wide(weights, semiring) if levels.has_left_range(self.circuit, values) else values
 
-    def _wide(self, weights: TensorWeights, add: levels.Add) -> wide.Wide:
+    def _wide(self, weights: TensorWeights, semiring: Semiring) -> wide.Wide:
         given, pair = wide.of_doubles(_given(weights)), wide.of_logs(weights.pair)
-        return wide.evaluate(self.circuit, given, pair, self.leaf, add)
+        return wide.evaluate(self.circuit, given, pair, self.leaf, semiring)
 
-    def _weighed(self, weights: TensorWeights, add: levels.Add) -> tuple[Tensor, levels.Weigh]:
+    def _weighed(self, weights: TensorWeights, semiring: Semiring) -> tuple[Tensor, levels.Weigh]:
         """Whether each result is possible, and the weights of terms."""
-        values = self._values(weights, add)
+        values = self._values(weights, semiring)
         if isinstance(values, wide.Wide):
             return values.mantissa[self.circuit.results] > 0, wide.weighing(values)
         return values.numbers[self.circuit.results] > 0, levels.weighing(values.numbers)

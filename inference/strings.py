@@ -6,13 +6,14 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
-from pyropunct.inference.forest import Forest, Sprouting
+from pyropunct.inference import forward
+from pyropunct.inference.forest import Forest
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.machines.evidence import EMPTY, SlotEvidence, evidence_of, padded
 from pyropunct.inference.machines.paths import Ways
-from pyropunct.inference.machines.sampling import draw_strings, sampler
 from pyropunct.inference.machines.transducers import Transducer
 from pyropunct.inference.parts import Shapes
 
@@ -37,57 +38,38 @@ class Underlying:
 
     @cached_property
     def tokens(self) -> Tensor:
-        """(..., slots, U) token ids, left to right, -1 where there is none, in the order of
-        `Forest.sprouting`.
+        """(..., slots, U) token ids, left to right, filled up with -1, in the order of `Forest.sprouting`.
 
         The start and end tokens of the inventory stand around each sentence.
         """
-        row, part = self.inventory.sprouted(self.relation, self.choices, self.marks is not None)
-        left, right = (torch.from_numpy(side)[row] for side in self.inventory.padded_rows)
-        columns = [left, right]
-        if self.marks is not None:
-            columns.append(self._parts(self.marks, part, left))
-        nothing = torch.full_like(left[..., :1, :], EMPTY)
-        punctemes = torch.cat([*columns, nothing], -2)[..., self._events[self.slots], :].flatten(-2)
-        before, after = (wall[self.slots, None].expand(*punctemes.shape[:-1], 1) for wall in self._walls)
-        return torch.cat([before, punctemes, after], -1)
+        nodes, batch = self.forest.num_nodes, self.choices.shape[:-1]
+        trees, punctemes = arrays_of(self.forest, self.inventory, self.marks, self.clause)
+        choices = self.choices.reshape(batch.numel(), nodes)
+        columns = sprouted(self.forest, self.inventory, self.relation, choices, self.marks is not None)
+        strings = np.full((len(choices), len(self.slots), forward.width_of(trees, punctemes)), EMPTY)
+        forward.underlying(trees, punctemes, *columns, self.slots.numpy(), strings)
+        return torch.from_numpy(strings).reshape(*batch, *strings.shape[1:])
 
-    @cached_property
-    def _walls(self) -> tuple[Tensor, Tensor]:
-        start, end = torch.full((2, self.forest.num_slots), EMPTY).unbind()
-        if self.inventory.start_token is not None:
-            start[self.forest.slot_start[:-1]] = self.inventory.start_token
-        if self.clause is not None and self.inventory.clause_token is not None:
-            start[self.clause] = self.inventory.clause_token
-        if self.inventory.end_token is not None:
-            end[self.forest.slot_start[1:] - 1] = self.inventory.end_token
-        return start, end
 
-    def _parts(self, marks: Tensor, numbers: Tensor, like: Tensor) -> Tensor:
-        """(..., P, L) what the parts put at each place of `Sprouting.of_parts`."""
-        sprouting, shapes = self._sprouting, Shapes(self.forest)
-        node, on_left, outside = (torch.from_numpy(column) for column in sprouting.of_parts)
-        kind, left_out, right_out = (column[..., node] for column in shapes.columns(numbers))
-        shown = marks[kind.clamp(min=0), 1 - on_left.long()]
-        stands = (numbers[..., node] > 0) & (torch.where(on_left, left_out, right_out) == outside)
-        tokens = torch.full((*shown.shape, like.shape[-1]), EMPTY)
-        tokens[..., 0] = shown.where(stands, EMPTY)
-        return tokens
+def arrays_of(
+    forest: Forest, inventory: Inventory, marks: Tensor | None, clause: Tensor | None
+) -> tuple[forward.TreeArrays, forward.Punctemes]:
+    """Trees and punctemes as the compiled loops see them; the arguments are those of `Underlying`."""
+    known = forward.NO_MARKS if marks is None else marks.cpu().numpy()
+    begins = None if clause is None else clause.numpy()
+    return forward.trees_of(forest, len(known) > 0, begins), forward.punctemes_of(inventory, known)
 
-    @cached_property
-    def _sprouting(self) -> Sprouting:
-        return self.forest.sprouting if self.marks is None else self.forest.sprouting_with_parts
 
-    @cached_property
-    def _events(self) -> Tensor:
-        """(S, E) what stands in each slot: w for its left puncteme, N + w for its right one, then parts."""
-        n, sprouting = self.forest.num_nodes, self._sprouting
-        counts, is_part = np.diff(sprouting.start), sprouting.outside >= 0
-        table = np.full((len(counts), counts.max()), 2 * n + is_part.sum())
-        events = sprouting.node + n * ~sprouting.on_left
-        events[is_part] = 2 * n + np.arange(is_part.sum())
-        table[np.arange(counts.max()) < counts[:, None]] = events
-        return torch.from_numpy(table)
+def sprouted(
+    forest: Forest, inventory: Inventory, relation: Tensor, choices: Tensor, has_parts: bool
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """(draws, N) choices as ``rows`` and ``parts`` of `pyropunct.inference.forward.DrawTables`."""
+    row, part = inventory.sprouted(relation.cpu(), choices.cpu(), has_parts)
+    rows = np.ascontiguousarray(row.T.numpy(), np.int32)
+    if not has_parts:
+        return rows, forward.NO_PARTS
+    columns = torch.stack(Shapes(forest).columns(part)).where(part > 0, -1)
+    return rows, np.ascontiguousarray(columns.transpose(1, 2).numpy(), np.int32)
 
 
 class SurfaceStrings:
@@ -124,22 +106,6 @@ class SurfaceStrings:
         possible = total > 0  # the logarithm of zero would spoil the gradients of the others
         log_total = total.where(possible, torch.ones_like(total)).log().masked_fill(~possible, -torch.inf)
         return log_total + torch.from_numpy(automata.log_scale).to(log_total)[place]
-
-    @torch.no_grad()
-    def sample(self) -> Tensor:
-        """Draw surface strings, as wide as underlying strings, wider only for a long slip.
-
-        :raises NotImplementedError: if there are several values of the weights.
-        """
-        if self.weights.dim() > 1:
-            raise NotImplementedError(
-                "surface strings are drawn with one value of the channel's weights, not with "
-                f"{tuple(self.weights.shape[:-1])} of them"
-            )
-        tokens = self.underlying.tokens
-        machine = sampler(self.transducer, self.weights)
-        strings = padded(draw_strings(machine, tokens.reshape(-1, tokens.shape[-1])), least=tokens.shape[-1])
-        return strings.reshape(*tokens.shape[:-1], strings.shape[-1])
 
     @torch.no_grad()
     def complete(self, evidence: SlotEvidence, best: bool = False) -> Tensor:

@@ -18,6 +18,7 @@ from pyropunct.inference.machines.sampling import Sampler, sampler
 from pyropunct.inference.machines.transducers import Transducer
 from pyropunct.inference.parts import PartDraws, Shapes
 from pyropunct.inference.ragged import Ints, starts_of
+from pyropunct.inference.strings import arrays_of, sprouted
 from pyropunct.inference.threads import in_threads, parts_of
 from pyropunct.inference.views import Views, views_of
 
@@ -45,9 +46,8 @@ class Walk:
     ) -> None:
         self._given, self._generators, self._at = given, generators, (batch, index)
         self.strings = forward.Strings(given.inventory.clause_token)
-        marks = forward.NO_MARKS if given.parts is None else given.parts.marks.cpu().numpy()
-        self._punctemes = forward.punctemes_of(given.inventory, marks)
-        self._shape = forward.trees_of(given.forest, len(marks) > 0, given.clause.numpy())
+        marks = None if given.parts is None else given.parts.marks
+        self._shape, self._punctemes = arrays_of(given.forest, given.inventory, marks, given.clause)
         self._parts = None if given.parts is None else PartDraws(given.parts)
         self._machines = machines(given, batch, index)
         pair_start, relation = given.inventory.pair_start, given.trees.relation.cpu().numpy()
@@ -67,11 +67,8 @@ class Walk:
         """(draws, N) T' is given, and x is drawn."""
         tables = self._tables(np.full(len(self._generators), len(choices)))
         given, has_parts = self._given, self._parts is not None
-        row, part = given.inventory.sprouted(given.trees.relation.cpu(), choices, has_parts)
-        tables.rows[:] = row.T.numpy()
-        if has_parts:
-            columns = torch.stack(Shapes(given.forest).columns(part))
-            tables.parts[:] = columns.where(part > 0, -1).transpose(1, 2).numpy()
+        rows, parts = sprouted(given.forest, given.inventory, given.trees.relation, choices, has_parts)
+        tables = tables._replace(rows=rows, parts=parts)
         self._rewrite(tables, np.arange(given.forest.num_slots))
         return tables
 
@@ -86,10 +83,9 @@ class Walk:
 
     def surfaces(self, tables: forward.DrawTables) -> Tensor:
         """(draws, S, L) x, as wide as underlying strings may be, wider only for a long slip."""
-        most = int(np.diff(self._shape.sprouting.start).max())
         distinct, place = np.unique(tables.numbers.T, return_inverse=True)
         strings = [self.strings.tokens(number) for number in distinct.tolist()]
-        table = padded(strings, least=2 + most * self._given.inventory.longest)
+        table = padded(strings, least=forward.width_of(self._shape, self._punctemes))
         return table[torch.from_numpy(place.reshape(tables.numbers.T.shape))]
 
     def _tables(self, draws: Ints) -> forward.DrawTables:

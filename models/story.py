@@ -21,7 +21,7 @@ from torch import Tensor
 from pyropunct.inference.given import Given, Surface
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.pyro.collapse import tree_expectation
-from pyropunct.inference.pyro.private import belongs_to, sites_of
+from pyropunct.inference.pyro.private import belongs_to, sites_of, untraced
 from pyropunct.inference.pyro.sites import BY_TREES, Sprouted, TreeOfWords, rewritten
 from pyropunct.inference.pyro.told import Told, is_open, plate_of
 from pyropunct.inference.threads import alone
@@ -91,6 +91,7 @@ class Story(PyroModule):
         """The counts behind n(T'), made when training first needs them: loading a model need not wait."""
         return Economy(self.inventory, self._marks, self._functions, self._separated)
 
+    @untraced
     def forward(
         self,
         trees: AnyTrees | None = None,
@@ -137,6 +138,7 @@ class Story(PyroModule):
                 pyro.factor("symmetry", -self.symmetry_weight * expected.square())
         return told
 
+    @untraced
     @alone
     def given(
         self,

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from pyropunct.fitted.recipes import RECIPES, Recipe, named_recipe
     from pyropunct.punctuator import Punctuator, load
+    from pyropunct.tasks.correct.correcting import load_corrector
     from pyropunct.text.lines import TreebankError
     from pyropunct.train.adapting import adapt
     from pyropunct.train.fitting import fit
@@ -32,6 +33,7 @@ _HOMES = {
     "adapt": "train.adapting",
     "fit": "train.fitting",
     "load": "punctuator",
+    "load_corrector": "tasks.correct.correcting",
     "read_brackets": "treebank.constituency",
     "Punctuator": "punctuator",
     "RECIPES": "fitted.recipes",
@@ -54,6 +56,7 @@ __all__ = [
     "adapt",
     "fit",
     "load",
+    "load_corrector",
     "named_recipe",
     "read_brackets",
     "read_text",

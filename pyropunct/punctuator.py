@@ -38,7 +38,7 @@ from pyropunct.restore.restoring import Word
 from pyropunct.restore.settings import AHEAD_OF_STREAM, RestoreSettings
 from pyropunct.shipped import DEFAULT
 from pyropunct.text.conventions import MARKS_OF_SCRIPTS, Conventions
-from pyropunct.text.languages import in_languages, not_learned
+from pyropunct.text.languages import Strangeness, in_languages, not_learned
 from pyropunct.text.marks import Surface
 from pyropunct.text.raw_reader import RawReader
 from pyropunct.treebank.sentence import Sentence
@@ -94,15 +94,20 @@ class Punctuator(FittedStory):
     @overload
     def __call__(self, text: Iterable[str], **settings: Any) -> list[str]: ...
 
-    def __call__(self, text: str | Iterable[str], **settings: Any) -> str | Iterator[str] | list[str]:
+    def __call__(
+        self, text: str | Iterable[str], *, language: str | None = None, **settings: Any
+    ) -> str | Iterator[str] | list[str]:
         """Restore punctuation in text, as the command ``pyropunct restore`` does.
 
         Words and spaces stay, and so does existing punctuation unless ``keep`` is false.  Several texts in
         one call are faster than one by one.  A model of several languages finds the language of each line,
-        or paragraph of running text, and warns once if it has not learned from it: see `of`.
+        or paragraph of running text, and warns once if it has not learned from it: see `of`.  One of a single
+        language warns of texts of 100 letters or more in another one, and leaves them as they are, unless
+        ``force`` is true.
 
         :param text: a text or several, with one sentence a line, or running text.  If the model has a reader,
             lines that are too long or contain sentence ends are read as running text.
+        :param language: the language of the texts, by its code, for a model of several.
         :param settings: fields of `RestoreSettings`, for this call.
         :returns: as many texts, with the same lines unless they are running text; None and NaN, as tables
             have them, stay.  An iterator, such as a generator or a file, gives an iterator that is read a few
@@ -110,14 +115,17 @@ class Punctuator(FittedStory):
         :raises TypeError: if a setting is unknown, a text is not a string, or several are a mapping.
         :raises SettingError: if a setting is out of bounds or not one of its choices, or if ``marks`` or
             ``hidden`` contains a mark that the model does not know.
-        :raises MissingPartError: if the model has no parser, or no reader that running text or case needs.
+        :raises MissingPartError: if the model has no parser, or no reader that running text or case needs, or
+            if ``language`` is given for a model of one language.
         """
+        if language is not None:
+            return self._of_language(language)(text, **settings)
         if self.languages:
             running = _changed("punctuator", self.settings, settings).running
             return self._in_their_languages(
                 text, lambda model, one: model(one, **settings), _joined_texts, running
             )
-        restorer = Restorer(self, _changed("punctuator", self.settings, settings), self.raw_reader)
+        restorer = self._restorer("punctuator", settings)
         if isinstance(text, str):
             return restorer.text(text)
         if isinstance(text, Iterator):
@@ -155,7 +163,7 @@ class Punctuator(FittedStory):
     def details(self, text: Iterable[str], **settings: Any) -> list[list[Word]]: ...
 
     def details(
-        self, text: str | Iterable[str], **settings: Any
+        self, text: str | Iterable[str], *, language: str | None = None, **settings: Any
     ) -> list[Word] | Iterator[list[Word]] | list[list[Word]]:
         """The words of a text with the marks around them and their probabilities (shares of the draws).
 
@@ -166,16 +174,22 @@ class Punctuator(FittedStory):
 
         :returns: the words of a text; several texts give a list of lists, an iterator an iterator of lists.
         """
+        if language is not None:
+            return self._of_language(language).details(text, **settings)
         if self.languages:
             running = _changed("details", self.settings, settings).running
             return self._in_their_languages(
                 text, lambda model, one: model.details(one, **settings), _joined_words, running
             )
-        restorer = Restorer(self, _changed("details", self.settings, settings), self.raw_reader)
+        restorer = self._restorer("details", settings)
         if isinstance(text, str):
             return next(restorer.details([text]))
         found = restorer.details(text)
         return found if isinstance(text, Iterator) else list(found)
+
+    def _restorer(self, call: str, settings: Mapping[str, Any]) -> Restorer:
+        """What restores the texts of a call."""
+        return Restorer(self, _changed(call, self.settings, settings), self.raw_reader, self.strangeness)
 
     def _in_their_languages(
         self, text: Any, do: Callable[[Self, str], Any], join: Callable[[Parts], Any], running: bool
@@ -215,6 +229,10 @@ class Punctuator(FittedStory):
         parser = self.parser
         of_parser = parser.vocabulary.forms if isinstance(parser, BiaffineParser) else ()
         return frozenset((*self.vocabulary.forms, *of_parser))
+
+    def strangeness(self) -> Strangeness:
+        """Judges whether a text is in another language."""
+        return Strangeness(self.known_words if len(self.vocabulary.treebanks) == 1 else None)
 
     @cached_property
     def meant(self) -> Mapping[str, str]:

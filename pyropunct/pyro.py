@@ -21,7 +21,7 @@ from pyropunct.inference.pyro.collapse import (
 )
 from pyropunct.inference.pyro.decode import infer_trees
 from pyropunct.inference.pyro.one_by_one import one_by_one
-from pyropunct.inference.pyro.posterior import ImpossibleSurfaceError, Posterior
+from pyropunct.inference.pyro.posterior import ImpossibleSurfaceError
 from pyropunct.inference.pyro.sites import BY_TREES, PunctuatedTrees, Sprouted, rewritten
 from pyropunct.inference.pyro.svi import scale_likelihood
 from pyropunct.inference.pyro.told import Told, UndecidedError
@@ -55,7 +55,6 @@ __all__ = [
     "PairFrequencies",
     "PartMarks",
     "Pass",
-    "Posterior",
     "PunctuatedTrees",
     "SlidingWindow",
     "Slip",

@@ -4,7 +4,7 @@ import itertools
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -184,10 +184,55 @@ def of_grammar(words: int, symbols: int) -> list[Derivation]:
     return [([root, *given], weights) for root in range(symbols) for given, weights in below(root, 0, words)]
 
 
+def of_chain(words: int, labels: int) -> list[Derivation]:
+    """All sequences of labels."""
+    return [
+        (
+            [before * labels + after for before, after in itertools.pairwise(sequence)],
+            [word * labels + label for word, label in enumerate(sequence)],
+        )
+        for sequence in itertools.product(range(labels), repeat=words)
+    ]
+
+
+def of_segments(words: int, labels: int, longest: int) -> list[Derivation]:
+    """All ways to cut a text into segments, each with all labels."""
+    ends = range(1, words + 1)
+    spans = [(start, end) for end in ends for start in range(max(0, end - longest), end)]
+
+    def of_prefix(end: int) -> list[tuple[list[int], list[int], int]]:
+        """With the label of the last segment."""
+        if end == 0:
+            return [([], [], -1)]
+        return [
+            (
+                [*given, own if last < 0 else labels + last * labels + own],
+                [*weights, spans.index((start, end)) * labels + own],
+                own,
+            )
+            for start in range(max(0, end - longest), end)
+            for given, weights, last in of_prefix(start)
+            for own in range(labels)
+        ]
+
+    return [(given, weights) for given, weights, _ in of_prefix(words)]
+
+
 @pytest.mark.parametrize("far", [0.0, -150.0, 200.0, -1000.0])
-def test_recorded_programs_are_those_of_enumeration(programs: dict[str, Any], far: float) -> None:
-    found = of_grammar(4, 2)
-    program, generator = programs["grammar"](4, 2)[0], torch.Generator().manual_seed(0)
+@pytest.mark.parametrize(
+    ("name", "sizes", "derivations"),
+    [("chain", (4, 3), of_chain), ("segments", (5, 2, 3), of_segments), ("grammar", (4, 2), of_grammar)],
+)
+def test_recorded_programs_are_those_of_enumeration(
+    programs: dict[str, Any],
+    name: str,
+    sizes: tuple[int, ...],
+    derivations: Callable[..., list[Derivation]],
+    far: float,
+) -> None:
+    found, recorded = derivations(*sizes), programs[name](*sizes)
+    program = recorded[0] if isinstance(recorded, tuple) else recorded
+    generator = torch.Generator().manual_seed(0)
     scores = torch.randn(program.num_weights, generator=generator, dtype=torch.double)
     scores[::3] += far
     given = torch.rand(program.num_given, generator=generator, dtype=torch.double)

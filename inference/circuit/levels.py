@@ -12,6 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from pyropunct.inference.circuit.sums import MAX, Semiring
 from pyropunct.inference.circuit.tape import ALIGN, CELLS, DENSE, RESCALE, SPARSE, Tape
 from pyropunct.inference.compiling import compiled
 from pyropunct.inference.ragged import runs, starts_of
@@ -29,21 +30,16 @@ SMALL, LARGE = 1e-250, 1e50
 CHUNK = 1 << 24
 """How many terms are checked at once."""
 
-Add = Callable[[Tensor, Tensor, Tensor], object]
-"""Adds terms to the numbers at their places, in place."""
-
 Weigh = Callable[[Tensor, Tensor, Tensor], Tensor]
 """The weights of terms, from the places of their factors and the group that each belongs to."""
 
 
-def total(numbers: Tensor, place: Tensor, terms: Tensor) -> None:
-    """The sum semiring: of real or of dual numbers."""
-    numbers.index_add_(0, place, terms)
-
-
-def greatest(numbers: Tensor, place: Tensor, terms: Tensor) -> None:
-    """The max semiring."""
-    numbers.scatter_reduce_(0, place.long(), terms, "amax")
+def add(numbers: Tensor, place: Tensor, terms: Tensor, semiring: Semiring) -> None:
+    """Add terms to the numbers at their places; dual numbers only by `SUM`."""
+    if semiring == MAX:
+        numbers.scatter_reduce_(0, place.long(), terms, "amax")
+    else:
+        numbers.index_add_(0, place, terms)
 
 
 class Level(NamedTuple):
@@ -155,8 +151,8 @@ def _terms(tape: Tape, steps: Array, lengths: Array, device: torch.device) -> li
     return [target, first + number, second]
 
 
-def evaluate(circuit: Circuit, given: Tensor, weights: Tensor, leaf: Tensor, add: Add) -> Numbers:
-    """Compute all numbers, level by level, in the semiring `total` or `greatest`.
+def evaluate(circuit: Circuit, given: Tensor, weights: Tensor, leaf: Tensor, semiring: Semiring) -> Numbers:
+    """Compute all numbers, level by level.
 
     :param leaf: (leaves, 3) its first two columns are the cell of each leaf and its place in ``weights``.
     """
@@ -166,7 +162,7 @@ def evaluate(circuit: Circuit, given: Tensor, weights: Tensor, leaf: Tensor, add
     scale = given.real.new_full((circuit.vectors,), SMALLEST_SCALE)
     for level in circuit.levels:
         terms = numbers.index_select(0, level.first).mul_(numbers.index_select(0, level.second))
-        add(numbers, level.target, terms)
+        add(numbers, level.target, terms, semiring)
         if len(level.vector):
             result = numbers.index_select(0, level.complete)
             scale.scatter_reduce_(0, level.vector, result.real, "amax")

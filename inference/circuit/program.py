@@ -15,7 +15,7 @@ from torch import Tensor
 
 from pyropunct.inference.circuit import levels, wide
 from pyropunct.inference.circuit.range import clear_flags, has_left_range
-from pyropunct.inference.circuit.sums import MAX, SUM, evaluate, power, reverse, scale_of
+from pyropunct.inference.circuit.sums import MAX, SUM, Semiring, evaluate, power, reverse, scale_of
 from pyropunct.inference.circuit.tape import CELLS, DENSE, LEAVES, RESCALE, SPARSE, STEP, STEPS, Tape
 from pyropunct.inference.compiling import compiled, spliced
 
@@ -136,12 +136,12 @@ class Program:
     tape: Tape
     results: Array
 
-    def values(self, given: Array, log_weights: Array, semiring: np.bool_ = SUM) -> Evaluation:
+    def values(self, given: Array, log_weights: Array, semiring: Semiring = SUM) -> Evaluation:
         """Evaluate it for (G,) numbers that are nonnegative or dual (complex), and log weights likewise."""
         values = self.doubles(given, log_weights, semiring)
         return self.wide_values(given, log_weights, semiring) if values is None else values
 
-    def doubles(self, given: Array, log_weights: Array, semiring: np.bool_ = SUM) -> Values | None:
+    def doubles(self, given: Array, log_weights: Array, semiring: Semiring = SUM) -> Values | None:
         """`values` as doubles, None where they leave the range."""
         tape, cells = self.tape, int(self.tape.used[CELLS])
         logs = log_weights[tape.leaf[:, 1]]
@@ -154,12 +154,11 @@ class Program:
         evaluate(tape.steps, tape.row, tape.column, numbers, exponent, semiring)
         return None if has_left_range() else Values(numbers, exponent)
 
-    def wide_values(self, given: Array, log_weights: Array, semiring: np.bool_ = SUM) -> wide.Wide:
+    def wide_values(self, given: Array, log_weights: Array, semiring: Semiring = SUM) -> wide.Wide:
         """`values` of any size."""
         numbers, weights = torch.from_numpy(given), torch.from_numpy(log_weights)
-        add = levels.greatest if semiring == MAX else levels.total
         given_wide, weights_wide = wide.of_doubles(numbers), wide.of_logs(weights)
-        return wide.evaluate(self._circuit, given_wide, weights_wide, self._leaf, add)
+        return wide.evaluate(self._circuit, given_wide, weights_wide, self._leaf, semiring)
 
     def log_results(self, values: Evaluation) -> Array:
         """(R,) the logarithm of each result: minus infinity, without a slope, where it is 0."""
@@ -202,7 +201,7 @@ class Program:
         of_weights[places] = of_cells.at(leaf).times(values.at(leaf)).doubles().numpy()
         return np.asarray(of_cells.doubles()[: len(given)])
 
-    def derivations(self, values: Evaluation, semiring: np.bool_, seeds: Array, used: Array) -> None:
+    def derivations(self, values: Evaluation, semiring: Semiring, seeds: Array, used: Array) -> None:
         """The best derivation of each result, or draws, from values in that semiring.
 
         :param seeds: (R,) for draws.

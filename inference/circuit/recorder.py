@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pyropunct.inference.circuit.program import Program, finished, room
-from pyropunct.inference.circuit.sums import MAX, SUM
+from pyropunct.inference.circuit.sums import MAX, SUM, Semiring
 from pyropunct.inference.circuit.tape import ADDED, CELLS, DENSE, LEAVES, RESCALE, SPARSE, STEPS, TRANSPOSED
 
 Array = NDArray[Any]
@@ -31,11 +31,15 @@ class Recorder:
     both.  An item uses one of its weights in each product: that is what decoding decides.  All methods raise
     ValueError where lengths do not fit, or for a vector of another recorder.
 
-    :param given: how many numbers are given.
+    :param given: how many numbers are given.  Each step may read any of them, again and again.
     :param weights: how many weights the list has; by default, as many as are looked up.
+    :raises ValueError: if one of them is negative.
     """
 
     def __init__(self, given: int, weights: int | None = None) -> None:
+        for what, count in (("given numbers", given), ("weights", weights or 0)):
+            if count < 0:
+                raise ValueError(f"a Recorder of {count} {what}: there may be none, but not fewer")
         self._given, self._weights = given, weights
         self._one, self._cells = Vector(self, given, 1), given + 1
         self._steps: list[tuple[int, ...]] = []
@@ -206,7 +210,7 @@ class DynamicProgram:
         self,
         given: Tensor,
         log_weights: Tensor,
-        semiring: np.bool_,
+        semiring: Semiring,
         count: int,
         generator: torch.Generator | None,
     ) -> Tensor:

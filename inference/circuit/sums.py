@@ -11,8 +11,11 @@ import numpy as np
 from pyropunct.inference.circuit.tape import ADDED, ALIGN, DENSE, RESCALE, SPARSE
 from pyropunct.inference.compiling import compiled, spliced
 
-# NumPy's booleans: of a function that is called with Python's, numba compiles one version for each.
-SUM, MAX = np.bool_(False), np.bool_(True)
+Semiring = np.bool_
+"""How terms are added: `SUM` or `MAX`, in compiled loops and in operations on tensors.  They are NumPy's
+booleans: of a function that is called with Python's, numba compiles one version for each."""
+
+SUM, MAX = Semiring(False), Semiring(True)
 
 FAR = 250
 """A complete vector is rescaled if its greatest number is not between 2^-250 and 2^250."""

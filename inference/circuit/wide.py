@@ -10,7 +10,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from pyropunct.inference.circuit.levels import Add, Circuit, Weigh, total
+from pyropunct.inference.circuit.levels import Circuit, Weigh, add
+from pyropunct.inference.circuit.sums import SUM, Semiring
 
 
 class Wide(NamedTuple):
@@ -86,23 +87,23 @@ def of_logs(logs: Tensor) -> Wide:
     return normal(mantissa.exp().masked_fill(is_zero, 0), exponent)
 
 
-def _add(numbers: Wide, place: Tensor, terms: Wide, add: Add) -> None:
+def _add(numbers: Wide, place: Tensor, terms: Wide, semiring: Semiring) -> None:
     """Add terms to the numbers at their places, in a semiring."""
     places, index = torch.unique(place.long(), return_inverse=True)
     before = numbers.at(places)
     exponent = before.exponent.scatter_reduce(0, index, terms.exponent, "amax")
     result = before.scaled(exponent)
-    add(result, index, terms.scaled(exponent[index]))
+    add(result, index, terms.scaled(exponent[index]), semiring)
     numbers.put(places, normal(result, exponent))
 
 
-def evaluate(circuit: Circuit, given: Wide, weights: Wide, leaf: Tensor, add: Add) -> Wide:
+def evaluate(circuit: Circuit, given: Wide, weights: Wide, leaf: Tensor, semiring: Semiring) -> Wide:
     """Compute all numbers; see `pyropunct.inference.circuit.levels.evaluate`."""
     numbers = of_doubles(given.mantissa.new_zeros(circuit.size))
     numbers.put(torch.arange(len(given.mantissa), device=leaf.device), given)
     numbers.put(leaf[:, 0], weights.at(leaf[:, 1]))
     for level in circuit.levels:
-        _add(numbers, level.target, numbers.at(level.first).times(numbers.at(level.second)), add)
+        _add(numbers, level.target, numbers.at(level.first).times(numbers.at(level.second)), semiring)
     return numbers
 
 
@@ -110,11 +111,11 @@ def reverse(circuit: Circuit, numbers: Wide, seeds: Tensor) -> Wide:
     """The adjoints of all numbers, for seeds of the logarithms of the results."""
     adjoint = of_doubles(torch.zeros_like(numbers.mantissa))
     of_results = of_doubles(seeds.to(numbers.mantissa)).over(numbers.at(circuit.results))
-    _add(adjoint, circuit.results, of_results, total)
+    _add(adjoint, circuit.results, of_results, SUM)
     for level in reversed(circuit.levels):
         flow = adjoint.at(level.target)
-        _add(adjoint, level.first, flow.times(numbers.at(level.second)), total)
-        _add(adjoint, level.second, flow.times(numbers.at(level.first)), total)
+        _add(adjoint, level.first, flow.times(numbers.at(level.second)), SUM)
+        _add(adjoint, level.second, flow.times(numbers.at(level.first)), SUM)
     return adjoint
 
 

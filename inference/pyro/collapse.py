@@ -6,6 +6,7 @@ Under `collapse_trees` the site "pairs" of a story is left open unless it is giv
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 import torch
@@ -18,6 +19,7 @@ from pyropunct.inference.given import Cost
 from pyropunct.inference.machines.automata import Automata
 from pyropunct.inference.machines.evidence import Evidence
 from pyropunct.inference.problem import Problem
+from pyropunct.inference.pyro.private import untraced
 from pyropunct.inference.pyro.sites import OfTrees, PunctuatedTrees, Rewritten
 from pyropunct.inference.pyro.told import SUMMED, Open, Told, is_open
 from pyropunct.inference.threads import alone
@@ -48,6 +50,10 @@ class LeaveOpen(Messenger):
         super().__init__()
         self._left = left
 
+    def __call__(self, fn: Callable[..., Any]) -> Callable[..., Any]:
+        """The model under this handler."""
+        return super().__call__(partial(_run, fn))
+
     def _pyro_sample(self, msg: Any) -> None:
         if "trees" in msg["infer"] and (msg["value"] is None or is_open(msg["value"])):
             msg["value"], msg["done"] = Open.to_be(self._left), True
@@ -57,6 +63,11 @@ class LeaveOpen(Messenger):
         if "trees" in msg["infer"]:
             opened = is_open(msg["value"])  # no longer a question, which would keep the message alive
             msg["infer"] |= {"_do_not_trace": opened, "is_auxiliary": opened}
+
+
+@untraced
+def _run(model: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    return model(*args, **kwargs)
 
 
 class CollapseTrees(LeaveOpen):
@@ -143,16 +154,35 @@ def told_story(model: Callable[..., Any], *args: Any, **kwargs: Any) -> Told:
     return collapse.told[0][0]
 
 
+@untraced
 def tree_problem(model: Callable[..., Any], *args: Any, **kwargs: Any) -> Problem:
-    """The inference problem that a call of the model poses."""
+    """The inference problem that a call of the model poses, for `pyropunct.inference.inside`.
+
+    With ``story``, ``trees`` and ``surface`` of the page "A first Pyro program"::
+
+        >>> problem = tree_problem(story, trees, surface)
+        >>> inside.log_evidence(problem).shape == (len(trees),)
+        True
+
+    :raises ValueError: if the call tells another number of stories than one, or if T' is given.
+    """
     return told_story(model, *args, **kwargs).posterior.problem
 
 
+@untraced
 def expected_uses(model: Callable[..., Any], *args: Any, **kwargs: Any) -> Tensor:
     """(products,) how often the channel's products of weights are used, in expectation under the posterior.
 
     The derivative of log p(x | T) in the logarithm of each product of ``transducer.products``: the counts of
     an E-step. See `pyropunct.inference.machines.transducers.Transducer.edit_counts`.
+
+    With ``story``, ``trees`` and ``surface`` of the page "A first Pyro program"::
+
+        >>> uses = expected_uses(story, trees, surface)
+        >>> bool(story.channel.transducer.edit_counts(uses).sum() > 0)
+        True
+
+    :raises ValueError: if the call tells another number of stories than one, or if T' is given.
     """
     posterior = told_story(model, *args, **kwargs).posterior
     transducer, values = posterior.given.transducer, list[Tensor]()

@@ -20,6 +20,7 @@ from pyropunct.inference.machines.evidence import Evidence, SlotEvidence, eviden
 from pyropunct.inference.pairs import of_choices
 from pyropunct.inference.parts import PartScores, shown_parts
 from pyropunct.inference.problem import Problem
+from pyropunct.inference.pyro.private import untraced
 from pyropunct.inference.views import join_views
 
 
@@ -33,6 +34,7 @@ class Posterior:
     :ivar log_pairs: (..., C) log p(l, r | w) given the marks of x inside.
     """
 
+    @untraced
     def __init__(self, given: Given, surface: Surface) -> None:
         self.given, self.surface = given, surface
         if isinstance(surface, Tensor) and surface.dim() > 2:  # of several draws
@@ -56,6 +58,7 @@ class Posterior:
         """The sum over all T', as a problem of `pyropunct.inference.inside`."""
         return self.problem_with(self.given.transducer.automata)
 
+    @untraced
     def problem_with(self, automata_of: Callable[[Sequence[Evidence], Tensor], Automata]) -> Problem:
         """The problem, given the automata of pieces of evidence under one joint value of the weights."""
         given, log_pairs = self.given, detach_provenance(self.log_pairs)
@@ -67,6 +70,7 @@ class Posterior:
         return problem_of(given, evidence_of(self.surface), log_pairs, automata_of)
 
     @cached_property
+    @untraced
     def log_evidence(self) -> Tensor:
         """(..., B) log p(x | T) of each tree, in double precision."""
         if isinstance(self.surface, Tensor) and self.surface.dim() > 2:
@@ -83,6 +87,7 @@ class Posterior:
         none = None if given.parts is None else given.parts.log_none()
         return get_provenance([self.log_pairs, given.weights, given.costs, none])
 
+    @untraced
     def expected(self, cost: Tensor) -> Tensor:
         """(..., B) E[sum_w cost(w, l_w, r_w)] of (C,) costs of pairs, under p(T' | T, x)."""
         numbers = detach_provenance(cost)
@@ -102,14 +107,17 @@ class Posterior:
             chosen = chosen + given.parts.log_prob_of(part).to(chosen)
         return given.forest.per_tree(chosen)
 
+    @untraced
     def best(self) -> Tensor:
         """(..., N) T' of the best derivation: the choice of each node, -1 where nothing explains x."""
         return inside.best_derivation(self.problem)
 
+    @untraced
     def draws(self, draws: int, generator: torch.Generator | None = None) -> Tensor:
         """(..., draws, N) draws of T' from p(T' | T, x)."""
         return inside.posterior_draws(self.problem, draws, generator)
 
+    @untraced
     def marginals(self) -> dist.TorchDistribution:
         """The posterior of each choice alone: a distribution of (N,) choices.
 

@@ -13,14 +13,40 @@
 - `pyropunct.inference.inside.refuse_transforms` asks ``torch._C._functorch`` whether a tensor is inside
   of a transform of `torch.func`.
 
+- `untraced` asks whether ``torch._dynamo`` has been imported: nobody has called `torch.compile` before.
+
 What Pyro does document serves elsewhere: the methods ``_pyro_sample`` of messengers, `pyro.ops.provenance`.
 """
 
-from typing import Any
+import sys
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 
+import torch
 from pyro.nn import PyroModule
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
 PYRO_VERSION = "1.9.2"
+
+
+def untraced(function: Callable[P, T]) -> Callable[P, T]:
+    """The function, which `torch.compile` runs as it is: numba has compiled its sums, and tracing what is
+    around them takes a minute and changes numbers.
+    """
+    disabled: list[Callable[P, T]] = []
+
+    @wraps(function)
+    def run(*args: P.args, **kwargs: P.kwargs) -> T:
+        if "torch._dynamo" not in sys.modules:  # to import it would take two seconds
+            return function(*args, **kwargs)
+        if not disabled:
+            disabled.append(torch.compiler.disable(function))
+        return disabled[0](*args, **kwargs)
+
+    return run
 
 
 def sites_of(module: PyroModule) -> dict[str, Any]:

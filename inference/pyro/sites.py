@@ -22,6 +22,7 @@ from pyropunct.inference import inside
 from pyropunct.inference.given import Given, Surface
 from pyropunct.inference.packed import PackedForest, without_marks
 from pyropunct.inference.pyro.posterior import Posterior
+from pyropunct.inference.pyro.private import untraced
 from pyropunct.inference.pyro.told import SURFACE, Told, is_open, log_rewritten, refuse_foreign
 from pyropunct.inference.walk import walk
 
@@ -94,7 +95,14 @@ class TreeOfWords(OfTrees):
 
 
 class Sprouted(OfTrees):
-    """T': the punctemes of each constituent, by p(l, r | w) (Li, Wang & Eisner 2019, equations 3 and 4)."""
+    """T': the punctemes of each constituent, by p(l, r | w) (Li, Wang & Eisner 2019, equations 3 and 4).
+
+    With ``story``, ``trees`` and ``surface`` of the page "A first Pyro program"::
+
+        >>> pairs = Sprouted(Told(story.given(trees))).sample()
+        >>> pairs.shape == (trees.forest.num_nodes,)
+        True
+    """
 
     def __init__(self, told: Told) -> None:
         super().__init__(told.given.forest)
@@ -167,6 +175,7 @@ class PunctuatedTrees(OfTrees):
         posterior = self.posterior(value)
         return self.of_trees(posterior.log_evidence, posterior.log_pairs.dtype)
 
+    @untraced
     def sample(self, sample_shape: Any = ()) -> Tensor:
         """(..., S, L) strings, drawn with their T', which is forgotten.
 
@@ -182,6 +191,15 @@ class PunctuatedTrees(OfTrees):
 
 
 def rewritten(told: Told, pairs: Tensor) -> Rewritten | PunctuatedTrees:
-    """p(x | u(T')); or p(x | T), if T' is left open."""
+    """p(x | u(T')); or p(x | T), if T' is left open.
+
+    With ``story``, ``trees`` and ``surface`` of the page "A first Pyro program"::
+
+        >>> told = Told(story.given(trees))
+        >>> pairs = Sprouted(told).sample()
+        >>> drawn = rewritten(told, pairs).sample()
+        >>> rewritten(told, pairs).log_prob(drawn).isfinite().all().item()
+        True
+    """
     told.sprout(pairs)
     return PunctuatedTrees(told.given, told) if is_open(pairs) else Rewritten(told, pairs)

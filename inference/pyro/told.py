@@ -12,6 +12,7 @@ from pyropunct.inference.inventory import split
 from pyropunct.inference.machines.evidence import EMPTY, SlotEvidence, as_wide, evidence_of
 from pyropunct.inference.pairs import of_choices
 from pyropunct.inference.pyro.posterior import Posterior
+from pyropunct.inference.pyro.private import untraced
 from pyropunct.inference.strings import SurfaceStrings, Underlying
 from pyropunct.inference.walk import walk
 
@@ -49,6 +50,12 @@ class UndecidedError(NotImplementedError):
 
 class Told:
     """The state of one run of a story: what is given, T' and x, as far as they are known.
+
+    With ``story``, ``trees`` and ``surface`` of the page "A first Pyro program"::
+
+        >>> told = story(trees)
+        >>> told.choices.shape == (trees.forest.num_nodes,), len(told.surface) == trees.forest.num_slots
+        (True, True)
 
     :param plate: the plate of the trees, ``dim=-1``, or the name of a new one.
     :param surface: x, if it is known before the sites are made: then so are the weights that scores need.
@@ -135,11 +142,13 @@ class Told:
 
     # The story as it is told
 
+    @untraced
     def draw_pairs(self, batch: torch.Size) -> Tensor:
         """(*batch, N) a draw of T'; an x is drawn on the way."""
         self._walked = walk(self.given, batch)
         return self._walked[0]
 
+    @untraced
     def draw_surface(self, batch: torch.Size) -> Tensor:
         """(*batch, S, L) x: first that of the walk that has drawn T', then others given T', or of both."""
         known = None if self._pairs is None else detach_provenance(self._pairs)
@@ -255,6 +264,7 @@ def surface_strings(given: Given, choices: Tensor, weights: Tensor, slots: Tenso
     return SurfaceStrings(underlying, given.transducer, weights)
 
 
+@untraced
 def log_rewritten(given: Given, choices: Tensor, surface: Surface) -> Tensor:
     """(..., B) log p(x | u(T')) of each tree; T' may be (..., N) and x (..., S, L)."""
     if isinstance(surface, Tensor) and surface.dim() > 2:

@@ -11,7 +11,6 @@ from torch import Tensor
 
 from pyropunct.inference.machines.moves import END, Branch, MachineError, Move, Pass
 from pyropunct.inference.machines.transducers import Transducer
-from pyropunct.inference.strings import SurfaceStrings, Underlying
 from pyropunct.models.priors import NormalPrior
 
 
@@ -139,10 +138,6 @@ class Channel(PyroModule):
         """
         weights = self.probabilities()
         return self.transducer.edit_table(weights)
-
-    def surface(self, underlying: Underlying, weights: Tensor) -> SurfaceStrings:
-        """The distribution of the surface strings, given (..., P) weights from `probabilities`."""
-        return SurfaceStrings(underlying, self.transducer, weights)
 
 
 def _shapes(weights: Mapping[str, Tensor], branches: Sequence[Branch]) -> dict[str, tuple[int, ...]]:

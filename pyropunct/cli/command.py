@@ -89,6 +89,19 @@ class Command(click.Command):
             help=re.sub(r"^:\w+ .*", "", inspect.getdoc(function) or "", flags=re.MULTILINE | re.DOTALL),
         )
 
+    sections: Mapping[str, str] = {}
+    """The names of options, with spaces between them, under headings of the help."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options under the headings of `sections`, and all others below."""
+        written = {one.name: one.get_help_record(ctx) for one in self.get_params(ctx)}
+        records = {name: record for name, record in written.items() if record is not None}
+        for heading, names in self.sections.items():
+            with formatter.section(heading):
+                formatter.write_dl([records.pop(name) for name in names.split()])
+        with formatter.section("Other options" if self.sections else "Options"):
+            formatter.write_dl(list(records.values()))
+
     def arguments(self, values: dict[str, Any]) -> dict[str, Any]:
         """The arguments of the function; missing and None values get its defaults."""
         if values.get("json") and "json" not in self._plain:

@@ -143,7 +143,9 @@ def _run(name: str, model: str, given: str, out: str, json: bool, **values: Any)
     try:
         from pyropunct.cli.cluster import connected, corpus_files
     except ModuleNotFoundError as error:
-        raise UserError(f"work on corpora needs {error.name}: {installing('corpus')}") from None
+        raise UserError(
+            f"work on corpora needs Dask ({error.name} is missing): {installing('corpus')}"
+        ) from None
 
     task, machines, folder = TASKS[name], Group(Machines).made(values), Path(out)
     kind = "conllu" if task.conllu else values["input"]

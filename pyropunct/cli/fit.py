@@ -178,6 +178,13 @@ def _check(options: FitOptions, recipe: Recipe) -> None:
     )
 
 
+fit.sections = {
+    "Files": "dev out resume json",
+    "Model": "recipe set attach channel direction guide symmetry_weight economy_weight families epochs",
+    "Reading of raw text": "parser folds encoder fine_tune tagger mark_parser",
+}
+
+
 # What it begins with
 
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 # Modules that need torch are imported inside the functions, so that --help answers at once.
 
-Force = Annotated[bool, Help("Also change text in another language than the one of MODEL.")]
-
 
 @text_command
 def restore(
@@ -31,7 +29,6 @@ def restore(
     settings: RestoreSettings,
     format: Literal["text", "conllu", "json"] = "text",
     score: bool = False,
-    force: Force = False,
     use: ModelUse,
 ) -> "Work":
     """Punctuate FILE: raw text, one sentence a line with spaces between words, or CoNLL-U.
@@ -75,9 +72,16 @@ def restore(
         tools,
         quiet=bool(settings.keep is not None or score or settings.hidden),
         few_draws=min(FEW_DRAWS, settings.samples / 2) if settings.keep or settings.hidden else 0,
-        force=force,
+        force=settings.force,
         running=settings.running,
     )
+
+
+restore.sections = {
+    "Input and output": "input field format json score language force",
+    "Marks": "marks keep hidden style threshold decoder",
+    "Sentences and capital letters": "running ends ahead pauses case capital",
+}
 
 
 @text_command
@@ -125,14 +129,15 @@ def correct(
     format: Literal["text", "edits", "conllu", "json"] = "text",
     rate: Annotated[float | None, Range(0, 4)] = None,
     find_rate: bool = False,
-    force: Force = False,
+    force: Annotated[bool, Help("Also change text in another language than the one of MODEL.")] = False,
     use: ModelUse,
 ) -> "Work":
     """Correct the punctuation of FILE: raw text, one sentence a line, or CoNLL-U.
 
     MODEL is a file written by `pyropunct fit-correction`.  The default is the English en-encoder where its
     encoder is installed, else the English en.  FILE may be - for standard input.  CoNLL-U has trees; raw text
-    needs a MODEL with a parser.  Lines that need no correction are unchanged.
+    needs a MODEL with a parser.  Lines that need no correction are unchanged, and so are those in another
+    language than English if MODEL is of several.
 
     :param format: print corrected sentences, or only the edits: each with its probability, and the
         constituent that sprouts the new mark.
@@ -142,8 +147,9 @@ def correct(
     from pyropunct.cli.loading import of_language
     from pyropunct.cli.sources import Tools, text_work
     from pyropunct.cli.text_reports import CorrectionReport
-    from pyropunct.tasks.correct.correcting import NoisyChannel, load_corrector
+    from pyropunct.tasks.correct.correcting import NoisyChannel, load_corrector, unlearned
     from pyropunct.tasks.correct.hearing import FITTED_RATE, WritersRate
+    from pyropunct.tasks.correct.learner_errors import LEARNERS_LANGUAGE
 
     use.start()
     corrector = load_corrector(model, variants=use.trust_variants, encoder=use.encoder)
@@ -152,6 +158,8 @@ def correct(
         raise UserError(f"{option}: {model} is the corrector of the paper, which has none")
     if find_rate and rate is not None:
         raise UserError("--rate tells what --find-rate is to find: give one of the two")
+    if corrector.model.languages and use.language not in (None, LEARNERS_LANGUAGE):
+        raise UserError(f"--language {use.language}: {unlearned([use.language])}")
     how = replace(settings, best_tree=format == "conllu")
     whole = corrector.model if use.language is None else of_language(corrector.model, use.language)
 
@@ -168,4 +176,4 @@ def correct(
 
         return Tools(begin, report)
 
-    return text_work(whole, tools, force=force)
+    return text_work(whole, tools, force=force, languages=(LEARNERS_LANGUAGE,))

@@ -1,6 +1,7 @@
 """How commands go through the sentences of a text."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any, NamedTuple, Protocol, TextIO, TypeVar
@@ -15,6 +16,7 @@ from pyropunct.restore.parses import LONGEST_WHOLE
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.restoring import Restored, Source, has_marks
 from pyropunct.restore.sentence_stream import AtHand, BadLine, Item, chunks, read_items
+from pyropunct.tasks.correct.correcting import unlearned
 from pyropunct.text.conventions import UNSPACED_WORD
 from pyropunct.text.lines import ByteLines, TextPart, TreebankError
 from pyropunct.text.marks import space_between_words
@@ -24,10 +26,6 @@ from pyropunct.treebank.sentence import Sentence
 
 Restore = Callable[[Sequence[Source]], Iterator[Restored]]
 Found = TypeVar("Found")
-LETTERS_TO_JUDGE, MANY_WORDS = 100, 5000
-"""Nothing is said of the language of fewer letters, by a model that knows fewer words, or by one of several
-languages, which knows few words of each."""
-
 LONGEST_UNSPACED, SHOWN = 10, 12
 """The most characters of a word in a script without spaces, and those that are shown of a longer one."""
 
@@ -75,6 +73,7 @@ def text_work(
     few_draws: float = 0.0,
     force: bool = True,
     running: bool = False,
+    languages: Collection[str] | None = None,
 ) -> Work:
     """Work that reads a text, finds a result for each of its sentences, and shows them in order.
 
@@ -83,6 +82,7 @@ def text_work(
     :param few_draws: a `Restored` with fewer effective draws is doubtful.
     :param force: work on lines in another language than the model's too.
     :param running: the text is running text.
+    :param languages: of those of the model, the ones that the tools know, too; by default all.
     """
 
     @cache
@@ -108,7 +108,8 @@ def text_work(
             find[code] = find.get(code) or begin()
             items = Items(stretch, chosen, reject, restorer, quiet, after=items)
             shown = report(out, part.name).after(shown)
-            for item, result in items.results(find[code], advance, force=force):
+            unknown = code if code is not None and languages is not None and code not in languages else None
+            for item, result in items.results(find[code], advance, force=force, unknown=unknown):
                 if result is None:
                     shown.leave(item)
                 else:
@@ -147,11 +148,12 @@ class Items:
         self._quiet, self._cut = quiet, False
         self.omitted: list[Omission] = []
         self._told_unspaced = (UNSPACED_WORD, UNSPACED_WORD) not in model.conventions.spacing.counts
-        self.failed = self._letters = self._strange = self._unforced = self._code = 0
+        self.failed = self._unforced = self._code = 0
+        self._unlearned = Counter[str]()
         if after is not None:
             self.omitted, self.failed, self._code = after.omitted, after.failed, after._code
-        self._known = model.known_words
-        self._is_judged = len(model.vocabulary.treebanks) == 1 and len(self._known) >= MANY_WORDS
+            self._unlearned = after._unlearned
+        self._strangeness = model.strangeness()
         self._common, tolerant = model.meant, reject is not None
         self._items: Iterable[Item]
         self._lines: AtHand
@@ -188,15 +190,22 @@ class Items:
         advance: Callable[[], None],
         *,
         force: bool,
+        unknown: str | None = None,
     ) -> Iterator[tuple[Item, Found | None]]:
         """All items, with the result of each sentence; None for items that cannot be used.
 
         :param force: lines in another language can be used.
+        :param unknown: the language of the sentences, if they cannot be used for it.
         """
         for chunk in chunks(self, self._lines):
-            is_foreign = 2 * self._strange > self._letters >= LETTERS_TO_JUDGE
-            if not force and is_foreign and self._is_judged:
+            if not force and self._strangeness.is_foreign:
                 self._unforced += sum(isinstance(item, RawSentence) for item in chunk)
+                yield from ((item, None) for item in chunk)
+                continue
+            if unknown is not None:
+                for item in chunk:
+                    if isinstance(item, Sentence) or (isinstance(item, RawSentence) and item.words):
+                        self._leave(item, unknown)
                 yield from ((item, None) for item in chunk)
                 continue
             usable = [item for item in chunk if not isinstance(item, Omission | BadLine)]
@@ -234,9 +243,7 @@ class Items:
             self._quiet = True
         if isinstance(item, RawSentence):
             self._code += item.settled
-            words = [word.lower() for word in item.words if word.isalpha()]
-            self._letters += sum(map(len, words))
-            self._strange += sum(len(word) for word in words if word not in self._known)
+            self._strangeness.add(item.words)
             long = next((word for word in item.words if len(word) > LONGEST_UNSPACED), None)
             if not self._told_unspaced and long is not None and not space_between_words(long, long):
                 self._tell(item, f"{long[:SHOWN]}… is read as one word: put spaces between the words")
@@ -259,6 +266,12 @@ class Items:
             self._reject(problem)
         self.failed += 1
 
+    def _leave(self, source: Source, code: str) -> None:
+        """Leave a sentence as it was, since the tool does not know its language."""
+        if self._reject is not None:
+            self._reject(self._problem(source, unlearned([code])))
+        self._unlearned[code] += 1
+
     def conclude(self, doubtful: int, first: Restored | None, *, kept: bool) -> None:
         """Report at the end, unless errors are taken elsewhere. Raises UserError if something is unchanged.
 
@@ -271,9 +284,11 @@ class Items:
             few = f"{first.effective_draws:.1f} effective draws, which are few: more --samples would help"
             self._tell(first.source, few + f" (and {doubtful - 1} more)" * (doubtful > 1))
         if self._unforced:
-            known = f"the model knows words of {self._letters - self._strange:,} of {self._letters:,} letters"
             left = f"{self._unforced:,} lines are left as they were (--force restores them)"
-            raise UserError(f"{self._name}: {known}, so its language seems to be another one: {left}")
+            raise UserError(f"{self._name}: {self._strangeness}: {left}")
+        if self._unlearned:
+            left = f"{self._unlearned.total():,} lines are left as they were"
+            raise UserError(f"{self._name}: {left}: {unlearned(self._unlearned)}")
         if self._code:
             console.tell(f"pyropunct: {self._name}: lines of code or markup, left unchanged: {self._code:,}")
         console.tell_omitted(self._name, self.omitted, kept=kept)

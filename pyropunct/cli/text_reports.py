@@ -7,6 +7,7 @@ from pyropunct.cli.report import SentenceReport
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.restoring import Restored, Source, details, length, raw_text, words_of
 from pyropunct.restore.sentence_stream import BadLine, Item
+from pyropunct.tasks.correct.correcting import corrected_text
 from pyropunct.tasks.correct.error_trees import Explainer, SlotChange, Sprout, changes
 from pyropunct.tasks.explain.punctuated_trees import least_risk_trees
 from pyropunct.tasks.explain.reattaching import by_guidelines
@@ -190,9 +191,9 @@ class CorrectionReport(RestorationReport):
 
     def text(self, source: Source, restored: Restored) -> str:
         """A sentence as text."""
-        if not isinstance(source, Sentence) and not changes(source.surface, restored.surface):
-            return source.text
-        return super().text(source, restored)
+        if isinstance(source, Sentence):
+            return super().text(source, restored)
+        return corrected_text(restored, self.conventions)
 
     def _changes(
         self, source: Source, restored: Restored

@@ -217,7 +217,7 @@ class NetworkTraining(Trainer, Generic[Model]):
         """The number of words."""
         return int(self.lengths[batch].sum())
 
-    def measured(self) -> DevScores | None:
+    def score_on_dev(self) -> DevScores | None:
         """The scores of the averaged weights."""
         if self.dev is None:
             return None

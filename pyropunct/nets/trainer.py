@@ -206,7 +206,7 @@ class Trainer(ABC):
         """
 
     @abstractmethod
-    def measured(self) -> DevScores | None:
+    def score_on_dev(self) -> DevScores | None:
         """The scores of the current weights on dev, if any; raises `UserError` if one is not finite."""
 
     @abstractmethod
@@ -238,7 +238,7 @@ class Trainer(ABC):
             done += size
             if watch is not None:
                 watch(self._progress(len(self.epochs) + 1, done))
-        loss, scores = total / self.size, self.measured()
+        loss, scores = total / self.size, self.score_on_dev()
         seconds = time.monotonic() - began + (self.epochs[-1].seconds if self.epochs else 0.0)
         of_dev = None if scores is None else scores._asdict()
         self.epochs.append(Epoch(len(self.epochs) + 1, loss, of_dev, seconds))

@@ -1,5 +1,6 @@
 """Restoration of text: from text to sentences to trees to decisions to text."""
 
+import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -39,6 +40,7 @@ from pyropunct.restore.sentence_stream import (
     words_of_pieces,
 )
 from pyropunct.restore.settings import RestoreSettings
+from pyropunct.text.languages import Strangeness
 from pyropunct.text.lines import LONGEST_LINE, ByteLines, TextPart
 from pyropunct.text.marks import ABBREVIATION_DOT, STRAIGHT
 from pyropunct.text.prose import is_restorable
@@ -60,6 +62,7 @@ class Restorer:
         restorer = Restorer(pyropunct.load("en"), RestoreSettings(case="keep"))
         print(restorer.text("Ann , a doctor sings"))
 
+    :param strangeness: makes the judges of `texts`: those in another language stay as they are.
     :raises MissingPartError: if running text or case needs a reader and the model has none.
     :raises SettingError: if ``marks`` or ``hidden`` contains an unknown mark, if ``hidden`` is empty, or if
         both are given.
@@ -70,6 +73,7 @@ class Restorer:
         model: FittedModel,
         settings: RestoreSettings | None = None,
         raw_reader: RawReader | None = None,
+        strangeness: Callable[[], Strangeness] | None = None,
     ) -> None:
         self.model = model
         conventions = model.conventions
@@ -86,6 +90,7 @@ class Restorer:
         self._inverts = marks is None and hidden is None and writes_inverted_marks(model.vocabulary)
         require_reader(model.reader, self.settings)
         self.raw_reader = raw_reader or RawReader(model.vocabulary, conventions)
+        self._strangeness, self._has_warned = strangeness, False
 
     def text(self, text: str) -> str:
         """Restore a text, with the same lines unless it is running text."""
@@ -127,14 +132,30 @@ class Restorer:
     def _together(self, texts: Sequence[Sequence[RawSentence]]) -> list[list[Restored]]:
         """The restored sentences of the lines of each text of a batch."""
         with WHOLE:
-            found = self._sentences_of_each(texts)
+            found = self._sentences_of_each([*map(self._unless_foreign, texts)])
             restored = self.restore([*chain.from_iterable(found)])
             return [list(islice(restored, len(sentences))) for sentences in found]
+
+    def _unless_foreign(self, lines: Sequence[RawSentence]) -> Sequence[RawSentence]:
+        """The lines of a text, which stay if it is in another language; warns of the first such text."""
+        if self._strangeness is None or self.settings.force:
+            return lines
+        found = self._strangeness()
+        for line in lines:
+            found.add(line.words)
+        if not found.is_foreign:
+            return lines
+        if not self._has_warned:
+            warnings.warn(f"{found}: it is left as it was (force=True restores it)", stacklevel=7)
+            self._has_warned = True
+        return [line.as_it_is() for line in lines]
 
     def _sentences_of_each(self, texts: Sequence[Sequence[RawSentence]]) -> list[list[RawSentence]]:
         """The sentences of the lines of each text; the reader looks at lines of several texts together."""
         if self.settings.running:
-            return [list(self.sentences(lines)) for lines in texts]
+            stay = [all(line.settled for line in lines) for lines in texts]
+            pairs = zip(texts, stay, strict=True)
+            return [list(lines if stays else self.sentences(lines)) for lines, stays in pairs]
         lines = list(chain.from_iterable(texts))
         owner = [text for text, of_text in enumerate(texts) for _ in of_text]
         found: list[list[RawSentence]] = [[] for _ in texts]

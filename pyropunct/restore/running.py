@@ -5,7 +5,7 @@ of a paragraph, so results do not depend on how the input is chunked, and memory
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -41,7 +41,7 @@ INNER = frozenset(",;:،؛，；：、")
 
 
 class _PlacedWord(NamedTuple):
-    """A word of a paragraph, with the slot behind it."""
+    """A word of a paragraph, with the slot behind it, and whether a sentence ends there, if decided."""
 
     form: str
     line: int
@@ -49,6 +49,7 @@ class _PlacedWord(NamedTuple):
     closed: bool
     fixed: bool
     written: str | None
+    ends: bool | None
 
 
 class _Judged(NamedTuple):
@@ -102,15 +103,18 @@ class SentenceFinder:
         self._before, self._end = "", ""
         self._opening = Slot()
 
-    def add(self, line: RawSentence) -> Iterator[RawSentence]:
-        """The sentences that are certain with a further line."""
+    def add(self, line: RawSentence, ends: Mapping[int, bool] | None = None) -> Iterator[RawSentence]:
+        """The sentences that are certain with a further line.
+
+        :param ends: whether sentences end behind words of the line, from 1, if that is decided.
+        """
         if not line.words:
             yield from self.finish()
             yield line
             return
         if line.before.rstrip().endswith((":", "]")):  # a speaker or a time
             yield from self.finish()
-        self._append(line)
+        self._append(line, ends or {})
         whole = max(0, len(self._words) - self._ahead - len(self._judged)) // self._core
         yield from self._read(len(self._judged) + whole * self._core)
         self._forget()
@@ -124,7 +128,7 @@ class SentenceFinder:
                 yield self._cut(len(self._words) - 1)
         self._clear()
 
-    def _append(self, line: RawSentence) -> None:
+    def _append(self, line: RawSentence, ends: Mapping[int, bool]) -> None:
         if self._words:
             last = self._words[-1]
             self._words[-1] = last._replace(slot=last.slot.joined(self._end + line.before, line.slots[0]))
@@ -134,7 +138,13 @@ class SentenceFinder:
         written = {multiword.first: multiword.text for multiword in line.multiwords}
         self._words += [
             _PlacedWord(
-                form, line.line, line.slots[slot], slot in closed, slot in line.fixed, written.get(slot)
+                form,
+                line.line,
+                line.slots[slot],
+                slot in closed,
+                slot in line.fixed,
+                written.get(slot),
+                ends.get(slot),
             )
             for slot, form in enumerate(line.words, start=1)
         ]
@@ -190,6 +200,8 @@ class SentenceFinder:
         if self._is_marked(number):
             self._told = number
             return not self._is_closed(number)
+        if word.ends is not None:
+            return word.ends
         tokens = word.slot.tokens
         if ABBREVIATION_DOT in tokens and self._goes_on_small(number):
             return False
@@ -204,8 +216,7 @@ class SentenceFinder:
     def _is_closed(self, number: int) -> bool:
         """Whether no sentence ends behind a word, because it touches the next one."""
         word, behind = self._words[number], self._words[number + 1 : number + 2]
-        touches = not word.slot.gap and bool(behind) and space_between_words(word.form, behind[0].form)
-        return word.closed or touches
+        return word.closed or (bool(behind) and touch(word.slot, word.form, behind[0].form))
 
     def _goes_on_small(self, number: int) -> bool:
         """Whether the next word is in lower case, in text that has capitals."""
@@ -257,6 +268,11 @@ class SentenceFinder:
         del self._words[:gone], self._judged[:gone]
         self._begun -= gone
         self._told -= gone
+
+
+def touch(slot: Slot, left: str, right: str) -> bool:
+    """Whether neighbouring words touch although a space stands between words of their scripts."""
+    return not slot.gap and space_between_words(left, right)
 
 
 def ends_sentence(slot: Sequence[str], behind: str) -> bool:

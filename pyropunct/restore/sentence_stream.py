@@ -3,14 +3,15 @@
 import re
 import reprlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import chain, compress, pairwise
+from dataclasses import dataclass
+from itertools import chain, pairwise
 from typing import BinaryIO, Protocol
 
 from pyropunct.errors import MissingPartError
 from pyropunct.nets.reader import RunningReader
 from pyropunct.restore.casing import loses_case, lowered, recased
-from pyropunct.restore.running import LONGEST_SENTENCE, SentenceFinder, ends_sentence
+from pyropunct.restore.line_ends import ends_shown, hidden_ends
+from pyropunct.restore.running import LONGEST_SENTENCE, SentenceFinder
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.text.lines import (
     BEGINNING,
@@ -47,14 +48,6 @@ Item = RawSentence | Sentence | Omission | BadLine
 
 CHUNK = 100
 """Sentences that are worked on together."""
-
-SURE, SURE_OF_LOWER = 0.85, 0.72
-"""The probability above which a sentence ends inside of a line that is not running text, with capital letters
-and without.
-
-On GUM dev, 1.7 % of single sentences are split so, and the border of two in one line is found in 76 %; in
-lower case 2.0 % and 20 %.
-"""
 
 LINES_AT_ONCE = 32
 """The most lines that the reader looks at together."""
@@ -229,7 +222,7 @@ class SentenceStream(Iterator[Item]):
     """The sentences of lines of raw text, as soon as they are certain; without a reader, one for each line.
 
     A line that is not running text is a sentence, unless it is too long (`tell_long`), marks inside it end
-    sentences, or the reader is sure that one ends inside.
+    sentences, or the reader finds that it probably has several: see `hidden_ends`.
 
     :param lines: the source of the items, for `at_hand`; by default all are available.
     """
@@ -259,54 +252,66 @@ class SentenceStream(Iterator[Item]):
         finder = SentenceFinder(self._reader, settings)
         waiting: list[RawSentence] = []
         for item in self._items:
-            if not settings.running and isinstance(item, RawSentence) and _is_usual(item):
+            if not settings.running and isinstance(item, RawSentence) and item.words and not item.settled:
                 waiting.append(item)
+                is_long = len(item.words) > LONGEST_SENTENCE
+                if is_long and self._tell_long is not None:
+                    self._tell_long(item)
                 at_hand = self._lines is None or self._lines.at_hand()
-                if not at_hand or len(waiting) == LINES_AT_ONCE:
-                    yield self._split(waiting, self._reader)
+                if is_long or not at_hand or len(waiting) == LINES_AT_ONCE:
+                    yield self._split(waiting, self._reader, finder)
                     waiting = []
                 continue
             if waiting:
-                yield self._split(waiting, self._reader)
+                yield self._split(waiting, self._reader, finder)
                 waiting = []
             if not isinstance(item, RawSentence):
                 yield finder.finish()
                 yield iter((item,))
             elif settings.running:
                 yield finder.add(item)
-            elif item.settled or not item.words:
-                yield iter((item,))
             else:
-                if len(item.words) > LONGEST_SENTENCE and self._tell_long is not None:
-                    self._tell_long(item)
-                yield finder.add(item)
-                yield finder.finish()
-        yield self._split(waiting, self._reader)
+                yield iter((item,))
+        yield self._split(waiting, self._reader, finder)
         yield finder.finish(self._last_end)
 
-    def _split(self, lines: Sequence[RawSentence], reader: RunningReader) -> Iterator[RawSentence]:
-        """Lines, in sentences where the reader is sure that they have several.
-
-        Text with capital letters hardly ever has two sentences in a line without one inside: such lines are
-        not read.
-        """
+    def _split(
+        self, lines: Sequence[RawSentence], reader: RunningReader, finder: SentenceFinder
+    ) -> Iterator[RawSentence]:
+        """Lines, in sentences where marks or `hidden_ends` show that they have several."""
         settings = self._settings
         lower = [loses_case(line.words, settings.case) for line in lines]
-        maybe = [lost or _has_capital_inside(line.words) for lost, line in zip(lower, lines, strict=True)]
-        seen = [lowered(line.words) if lost else line.words for lost, line in zip(lower, lines, strict=True)]
-        readings = iter(reader.read_all([*compress(seen, maybe)]))
-        for line, is_read, lost in zip(lines, maybe, lower, strict=True):
-            likely = (SURE_OF_LOWER if lost else SURE) if settings.ends is None else settings.ends
-            reading = next(readings) if is_read else None
-            if reading is not None and bool((reading.ends[:-1] > likely).any()):
-                usual = replace(settings, ends=likely, ahead=None, pauses=RestoreSettings.pauses)
-                finder = SentenceFinder(reader, usual)
-                yield from finder.add(line)
+        seen = [self._seen(line, lost) for line, lost in zip(lines, lower, strict=True)]
+        readings = iter(reader.read_all([words for words in seen if words is not None]))
+        for line, words, lost in zip(lines, seen, lower, strict=True):
+            reading = None if words is None else next(readings)
+            ends, splits = dict[int, bool](), not _is_usual(line)
+            if reading is not None and settings.ends is not None:
+                splits = splits or bool((reading.ends[:-1] > settings.ends).any())
+            elif reading is not None:
+                ends = hidden_ends(line, reading.ends.tolist(), lost)
+                splits = splits or any(ends.values())
+            if splits:
+                yield from finder.add(line, ends)
                 yield from finder.finish()
             elif reading is not None and lost:  # so that nobody needs to read it again
                 yield recased(line, reader, reading.cases, settings.capital)
             else:
                 yield line
+
+    def _seen(self, line: RawSentence, lost: bool) -> Sequence[str] | None:
+        """The words of a line as the reader sees them to find hidden ends, or None where it need not.
+
+        Where marks are missing, so are the capital letters behind them.  Text with capital letters hardly
+        ever has two sentences in a line without a capital inside, or with a mark at its end alone.
+        """
+        settings, shown = self._settings, ends_shown(line)
+        if not _is_usual(line):
+            asked = settings.ends is None and settings.hidden is None and bool(shown)
+            return lowered(line.words) if asked else None
+        if lost:
+            return lowered(line.words)
+        return line.words if not shown and _has_capital_inside(line.words) else None
 
     def __next__(self) -> Item:
         item, self._next = self._next, None
@@ -330,6 +335,4 @@ def _has_capital_inside(words: Sequence[str]) -> bool:
 
 def _is_usual(line: RawSentence) -> bool:
     """Whether a line seems to be one sentence: no marks inside it end sentences, and it is not long."""
-    if line.settled or not 0 < len(line.words) <= LONGEST_SENTENCE:
-        return False
-    return not any(map(ends_sentence, line.surface[1:-1], line.words[1:]))
+    return len(line.words) <= LONGEST_SENTENCE and not set(ends_shown(line)) - {len(line.words)}

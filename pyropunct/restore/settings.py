@@ -103,8 +103,8 @@ class RestoreSettings(DecisionSettings):
     :ivar running: the text is running text, with sentences that end anywhere in lines: find them.  Blank
         lines part paragraphs.
     :ivar ends: the least probability of the end of a sentence where no mark shows it: with a greater one,
-        fewer are found.  [default: 0.3 in running text; within other lines 0.85,
-        and 0.72 in lower case]
+        fewer are found.  [default: 0.3 in running text; other lines are probably one
+        sentence each]
     :ivar ahead: how many words behind a sentence of running text must be known before it is printed; for live
         text, 12 are enough.  [default: 61]
     :ivar pauses: by how much half a second more of silence multiplies the odds that a sentence of running
@@ -112,6 +112,7 @@ class RestoreSettings(DecisionSettings):
         it tells nothing.
     :ivar case: restore capital letters, of names too: in raw text that has none, or nothing else; in all raw
         text; or nowhere.
+    :ivar force: also change text in another language than the one of the model.
     """
 
     decoder: Decoder | None = None  # type: ignore[assignment]  # a command has its own default
@@ -127,6 +128,7 @@ class RestoreSettings(DecisionSettings):
     ahead: Count | None = None
     pauses: Annotated[float, Range(least=1)] = 6.0
     case: CaseMode = "auto"
+    force: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()

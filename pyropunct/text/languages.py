@@ -26,6 +26,9 @@ language of the line before, if it has the same alphabet."""
 HEAD = 400
 """The bytes of a line or paragraph by which its language is found; those who deliver it wait for no more."""
 
+LETTERS_TO_JUDGE, MANY_WORDS = 100, 5000
+"""Nothing is said of the language of fewer letters, nor by a model that knows fewer words."""
+
 NORWEGIAN = {"nb": "no", "nn": "no"}
 """Written forms, which are not told apart."""
 
@@ -112,6 +115,36 @@ class LanguagesOfLines:
         if self._of_text is None and len(letters) >= LETTERS_OF_TEXT:
             self._of_text = self._last
         return self._last
+
+
+class Strangeness:
+    """Whether a text is in another language than a model: most of its letters are in words that it lacks.
+
+    :param known: the lower-cased words of the model; None for one of several languages, which has few words
+        of each, so that nothing is foreign to it.
+    :ivar letters: how many letters of words have been seen.
+    :ivar strange: how many of them are in unknown words.
+    """
+
+    def __init__(self, known: Collection[str] | None) -> None:
+        self.letters = self.strange = 0
+        self._known, self._judges = known or (), known is not None
+
+    def add(self, words: Iterable[str]) -> None:
+        """Look at further words of the text."""
+        of_letters = [word.lower() for word in words if word.isalpha()]
+        self.letters += sum(map(len, of_letters))
+        self.strange += sum(len(word) for word in of_letters if word not in self._known)
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether the text, so far, is in another language."""
+        enough = self.letters >= LETTERS_TO_JUDGE and len(self._known) >= MANY_WORDS
+        return self._judges and enough and 2 * self.strange > self.letters
+
+    def __str__(self) -> str:
+        known = f"{self.letters - self.strange:,} of {self.letters:,} letters"
+        return f"the model knows words of {known}, so its language seems to be another one"
 
 
 def in_languages(text: str, known: Collection[str], running: bool = False) -> list[tuple[str, str]]:

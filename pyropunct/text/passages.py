@@ -50,6 +50,9 @@ MOST_DIGITS = 9
 _SPEAKER = re.compile(r"^\s*(?:[-–—]+\s*|>>+\s*|[\[(♪♫#])")
 """How a line of a cue begins that is of another speaker, a sound or a song."""
 
+_VOICE = re.compile(r"^\s*<v(?:\.[^\s<>]*)?\s+([^<>]*)>")
+"""How a line of a cue names who speaks."""
+
 _CUE_TAGS = re.compile(r"<[^<>\n]*>|\{\\[^{}\n]*\}|^[^\S\n]*(?:[-–—]+|>>+)[^\S\n]*", re.MULTILINE)
 _MARKDOWN_TAGS = re.compile(
     r"^[ \t>]*(?:[-*+]|\d{1,9}[.)]|#{1,6})?[ \t]+(?:\[[ xX]\][ \t]+)?"  # the beginning of an item
@@ -219,7 +222,7 @@ def rewrite_subtitles(text: str, rewrite: Rewrite, reject: Reject, *fields: str)
 
 def _scenes(lines: Sequence[str], reject: Reject) -> Iterator[list[int]]:
     """The numbers of the lines of each passage."""
-    scene, in_cue, ended = list[int](), False, 0.0
+    scene, in_cue, ended, speaker = list[int](), False, 0.0, ""
     for number, line in enumerate(lines):
         if times := _CUE.match(line):
             hours = max(len(times.group(part) or "") for part in (1, 5))
@@ -235,7 +238,9 @@ def _scenes(lines: Sequence[str], reject: Reject) -> Iterator[list[int]]:
         elif not line.strip():
             in_cue = False
         elif in_cue:
-            if _SPEAKER.match(line) and scene:
+            before, voice = speaker, _VOICE.match(line)
+            speaker = voice[1].strip() if voice else before
+            if (speaker != before or _SPEAKER.match(line)) and scene:
                 yield scene
                 scene = []
             scene.append(number)

@@ -89,12 +89,17 @@ CODE_LINE = Kind(
     least=2,
 )
 
+_LABELS = "Caution|Example|Hint|Important|Ingredients|Notes?|Reason|Remember|Result|Summary|Tip|Warning"
+"""Words that begin a line with a colon behind them, as names of speakers do, but begin its sentence."""
+
 MARKER = Kind(
-    "line with list markers, signs of headings and of quoted lines, times, or names of speakers in front",
+    "line with list markers, signs of headings and of quoted lines, times, sounds, or names in front",
     _signs(
         r"\A\s*(?:(?:[-‐‑–—―+*#>•‣⁃·◦▪●○■□–]+|\d{1,4}[.)]|\(?(?:\d{1,4}|[^\W\d_]|[ivxIVX]+)\)"
         r"|\[\d[\d:.,]*\]"  # a time
-        r"|(?:[A-Z][A-Z\d_.'-]{0,20}(?: [A-Z\d_.'-]{1,20}){0,2}|[Ss]peaker[ _]?\w{1,3}):"  # a speaker
+        r"|[\[(][A-Z][A-Z ,'-]{1,30}[\])]"  # a sound
+        rf"|(?!(?:{_LABELS}):)"
+        r"(?:[A-Z][\w.'-]{0,20}(?: [A-Z\d][\w.'-]{0,20}){0,2}|[Ss]peaker[ _]?\w{1,3}):"  # a speaker
         r")[\s\u200b\ufeff]+)+"
     ),
 )

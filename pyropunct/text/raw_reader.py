@@ -166,10 +166,9 @@ class RawReader:
                     found.add_word(piece, space, is_fixed=called or self._is_fixed(piece, found.words))
                 space = ""
         slots = tuple(map(Slot, self._directed(found.marks), found.spaces))
-        words, together, settled = tuple(found.words), tuple(found.together), is_code_line(text)
-        fixed = frozenset(range(1, len(words) + 1) if settled else found.fixed)
-        of_line = before, behind, end
-        return RawSentence(line, text, words, slots, together, fixed, *of_line, settled=settled)
+        of_words = tuple(found.words), slots, tuple(found.together), frozenset(found.fixed)
+        sentence = RawSentence(line, text, *of_words, before, behind, end)
+        return sentence.as_it_is() if is_code_line(text) else sentence
 
     def _is_fixed(self, word: _WordPiece, before: Sequence[str]) -> bool:
         """Whether the case of a word stays, given the words before it."""

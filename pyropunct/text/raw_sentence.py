@@ -1,7 +1,7 @@
 """A line or a sentence of raw text: its words, the marks and spaces between, and how they are printed."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -82,7 +82,7 @@ class RawSentence:
     :ivar behind: the white space at its end.
     :ivar end: the line end, or what separates it from the next sentence in running text.
     :ivar found: whether it is a sentence of running text, whose case is decided.
-    :ivar settled: whether it stays as it is, because it is code or markup.
+    :ivar settled: whether it stays as it is, because it is code or markup, or in another language.
     :ivar goes_on: whether it is followed by another sentence of its paragraph.
     :ivar number: its number among the sentences that begin in its line, counted from 1.
     :ivar marks: (n, labels) the reader's probabilities of the strings behind its words.
@@ -113,6 +113,10 @@ class RawSentence:
     def identifier(self) -> str:
         """Its unique line and, if it is not the first there, its number."""
         return str(self.line) if self.number == 1 else f"{self.line}-{self.number}"
+
+    def as_it_is(self) -> "RawSentence":
+        """The sentence, which stays as it is."""
+        return replace(self, fixed=frozenset(range(1, len(self.words) + 1)), settled=True)
 
     def part(self, first: int, last: int) -> "RawSentence":
         """The words between two slots, as a line of its own, without the marks of the first slot."""

@@ -23,7 +23,7 @@ from pyropunct.text.passages import PARTED, UNALIGNED, Found, Passage, Reject, R
 
 SHAPES = {
     "Whisper": ("segments.text", "segments.words.word", "words.word", "word_segments.word", "text"),
-    "whisper.cpp": ("transcription.text",),
+    "whisper.cpp": ("transcription.text", "transcription.tokens.text"),
     "Vosk": ("result.word", "alternatives.text", "alternatives.result.word", "text"),
     "Kaldi": ("words.w",),
     "AssemblyAI": ("text", "words.text", "utterances.text", "utterances.words.text"),
@@ -33,6 +33,9 @@ SHAPES = {
         "recognizedPhrases.nBest.display",
         "recognizedPhrases.nBest.words.word",
         "recognizedPhrases.nBest.displayWords.displayText",
+        "DisplayText",
+        "NBest.Display",
+        "NBest.Words.Word",
     ),
     "Deepgram": (
         "results.channels.alternatives.transcript",
@@ -45,22 +48,31 @@ SHAPES = {
 """Where recognisers have text: names on the way to it, with dots between them; lists need no name."""
 
 _STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*"')
-_SEPARATOR = re.compile(rf"{PARTED}\s*")
+_JOINED = "\x1d"
+"""Separates the strings of a passage that are pieces of one word, and reads as nothing."""
 
-_APART = frozenset({"alternatives", "nBest", "channels"})
+_SEPARATOR = re.compile(rf"{PARTED}\s*|{_JOINED}")
+_SIGNAL = re.compile(r"\s*(?:\[_[^\]]*\]|<\|.*\|>)?\s*")
+"""What has no text: white space, or a token by which a recogniser tells itself where something begins."""
+
+
+_APART = frozenset({"alternatives", "nBest", "NBest", "channels"})
 """Names of lists whose items are restored by themselves: alternatives, the likeliest first, and channels."""
 
-_SPEAKERS = ("speaker", "speaker_label", "speakerTag")
-"""Names of speakers, who are strings or numbers."""
+_SPEAKERS = ("speaker", "speaker_label", "speakerLabel", "speakerTag")
+"""Names of speakers, who are strings or numbers; Google's number 0 is nobody."""
 
 _TIMES = (
     ("start", "end"),
     ("start_time", "end_time"),
     ("startTime", "endTime"),
+    ("startOffset", "endOffset"),
+    ("from", "to"),
     ("start", "duration"),
     ("s", "e"),
     ("offset", "duration"),
     ("offsetInTicks", "durationInTicks"),
+    ("Offset", "Duration"),
 )
 """Names of the time at which a string begins, and of its end or length."""
 
@@ -79,12 +91,14 @@ class _Text(NamedTuple):
     """A string, by its number in the file, with its speaker and its beginning and end, if known.
 
     :ivar alternative: which of several alternatives holds it; 0 for the first.
+    :ivar joined: it is a further piece of the word before it.
     """
 
     number: int = 0
     speaker: str | None = None
     times: tuple[float, float] | None = None
     alternative: int = 0
+    joined: bool = False
 
 
 def rewrite_json(text: str, rewrite: Rewrite, reject: Reject, *fields: str) -> str:
@@ -102,23 +116,27 @@ def rewrite_json(text: str, rewrite: Rewrite, reject: Reject, *fields: str) -> s
     found = dict[str, Found]()  # copies of a text are read once, with all pauses that one of them has
     for path in dict.fromkeys(fields or chain(*SHAPES.values())):
         texts = [text for value in values for text in _at(value, path.split("."), strings, _Text())]
-        plains = list[str]()
+        plains = list[tuple[bool, str]]()  # whether a speaker is known, and what is said
         for part in _parts(_in_seconds(texts, strings, path), strings):
             numbers = [text.number for text in part]
-            flaws = ((number, flaw(strings[number], PARTED + PAUSE)) for number in numbers)
+            flaws = ((number, flaw(strings[number], PARTED + _JOINED + PAUSE)) for number in numbers)
             number, problem = next(filter(itemgetter(1), flaws), (0, None))
             if problem is not None:
                 reject(bisect(breaks, places[number][0]) + 1, problem)
                 continue
-            passage = Passage(PARTED.join(strings[number] for number in numbers), _SEPARATOR)
+            between = (_JOINED if text.joined else PARTED for text in part)
+            pieces = (before + strings[number] for before, number in zip(between, numbers, strict=True))
+            passage = Passage("".join(pieces)[1:], _SEPARATOR)
             if any(map(str.isalnum, passage.plain)):
                 passages.append((numbers, passage))
                 heard = Found(_heard(part, strings, passage.plain), bisect(breaks, places[numbers[0]][0]) + 1)
-                plains.append(passage.plain)
+                plains.append((part[0].speaker is not None, passage.plain))
                 known = found.get(passage.plain, heard)
                 found[passage.plain] = max(known, heard, key=lambda one: one.text.count(PAUSE))
-        if len(plains) > 1:
-            wholes[" ".join(plains)] = plains
+        # Google repeats all words with their speakers.
+        for said in ([plain for _, plain in plains], [plain for is_known, plain in plains if is_known]):
+            if len(said) > 1:
+                wholes[" ".join(said)] = said
     if not passages:
         place = f"text at {', '.join(fields)}" if fields else "known place of text"
         raise InputError(f"there is no {place}: {_seen(values)}")
@@ -132,7 +150,7 @@ def rewrite_json(text: str, rewrite: Rewrite, reject: Reject, *fields: str) -> s
         if new is None:
             reject(found[passage.plain].line, UNALIGNED)
         else:
-            anew |= zip(numbers, new.split(PARTED), strict=True)
+            anew |= zip(numbers, re.split(f"[{PARTED}{_JOINED}]", new), strict=True)
     out, at = list[str](), 0
     for number, new in sorted(anew.items()):
         if new != strings[number]:
@@ -157,19 +175,24 @@ def _seen(values: list[Any]) -> str:
 
 
 def _parts(texts: Sequence[_Text], strings: Sequence[str]) -> Iterator[list[_Text]]:
-    """The texts of one speaker and one alternative, as they follow each other, without blank ones.
+    """The texts of one speaker and one alternative, as they follow each other, without those of no text.
 
-    A lone mark belongs to the word before it.
+    A lone mark belongs to the word before it.  Where strings begin with spaces, one without goes on a word.
     """
     alternatives = dict[int, list[_Text]]()
     for text in texts:
-        if string := strings[text.number].strip():
+        if not _SIGNAL.fullmatch(string := strings[text.number]):
             before = alternatives.setdefault(text.alternative, [])
             is_word = not before or any(map(str.isalnum, string))
             before.append(text if is_word else text._replace(speaker=before[-1].speaker))
     for alternative in alternatives.values():
         for _, part in groupby(alternative, key=lambda text: text.speaker):
-            yield list(part)
+            first, *others = part
+            spaced = strings[first.number][:1] == " "
+            yield [
+                first,
+                *(text._replace(joined=spaced and " " not in strings[text.number]) for text in others),
+            ]
 
 
 def _in_seconds(texts: Sequence[_Text], strings: Sequence[str], path: str) -> list[_Text]:
@@ -196,7 +219,7 @@ def _heard(texts: Sequence[_Text], strings: Sequence[str], plain: str) -> str:
     for text in texts:
         silences.append(None)
         if any(map(str.isalnum, strings[text.number])):
-            if text.times is not None and ended is not None:
+            if text.times is not None and ended is not None and not text.joined:
                 silences[-1] = max(0.0, text.times[0] - ended)
             ended = text.times and text.times[1]
     if not any(silences):
@@ -251,13 +274,14 @@ def _at(value: Any, path: list[str], strings: list[str], text: _Text) -> Iterato
                 yield from _at(item, path, strings, text)
     elif isinstance(value, dict) and path:
         for speaker in map(value.get, _SPEAKERS):
-            if isinstance(speaker, str | float):
+            if isinstance(speaker, str | float) and (speaker or speaker is not value.get("speakerTag")):
                 name = strings[int(speaker)] if isinstance(speaker, str) else str(speaker)
                 text = text._replace(speaker=name)
         text = text._replace(times=_times(value, strings) or text.times)
         below = value.get(path[0])
         if path[0] in _APART and isinstance(below, list):
-            for other in below[1:] if text.times is None else ():
+            is_word = path[0] == "alternatives" and text.times is not None
+            for other in () if is_word else below[1:]:
                 yield from _at(other, path[1:], strings, text._replace(alternative=id(other)))
             below = below[:1]
         yield from _at(below, path[1:], strings, text)
@@ -267,6 +291,7 @@ def _at(value: Any, path: list[str], strings: list[str], text: _Text) -> Iterato
 
 def _times(value: dict[str, Any], strings: Sequence[str]) -> tuple[float, float] | None:
     """When an object begins and ends, if it says so by numbers, or by strings such as "1.5" and "1.5s"."""
+    value = value["offsets"] if isinstance(value.get("offsets"), dict) else value  # as whisper.cpp does
     for names in _TIMES:
         times = (value.get(name) for name in names)
         told = [strings[int(time)].removesuffix("s") if isinstance(time, str) else time for time in times]

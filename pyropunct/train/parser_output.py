@@ -31,7 +31,7 @@ from itertools import product
 import numpy as np
 import pyro
 import torch
-from pyro.infer import Trace_ELBO
+from pyro.infer import SVI, Trace_ELBO
 from pyro.infer.autoguide import AutoDelta
 from pyro.infer.autoguide.initialization import init_to_mean
 
@@ -247,21 +247,19 @@ def fit_reading(
     ]
     trees = found.encode_trees([tree for tree, _ in pairs])
     surfaces = [found.vocabulary.encode_surface(surface, tree) for tree, surface in pairs]
+    model = collapse_trees(story)
     with torch.random.fork_rng(devices=[]), pyro.settings.context(module_local_params=True):
         torch.manual_seed(seed)
-        guide = AutoDelta(collapse_trees(story), init_loc_fn=init_to_mean)
-        guide(trees.pick([0]), join_surfaces(surfaces[:1]))
-        optimiser = torch.optim.Adam(guide.parameters(), TRUST_RATE)
         orders = [torch.randperm(len(pairs)) for _ in range(TRUST_EPOCHS)]
         batches = [numbers for order in orders for numbers in order.split(TRUST_BATCH)]
-        decay = torch.optim.lr_scheduler.LinearLR(optimiser, 1.0, 0.0, len(batches))
+        falls = {"start_factor": 1.0, "end_factor": 0.0, "total_iters": len(batches)}
+        adam = {"optimizer": torch.optim.Adam, "optim_args": {"lr": TRUST_RATE}, **falls}
+        rate = pyro.optim.PyroLRScheduler(torch.optim.lr_scheduler.LinearLR, adam)
+        guide = AutoDelta(model, init_loc_fn=init_to_mean)
         for numbers in (batch.tolist() for batch in batches):
-            model = collapse_trees(scale_likelihood(story, len(sentences) / len(numbers)))
-            some = trees.pick(numbers), join_surfaces([surfaces[number] for number in numbers])
-            optimiser.zero_grad()
-            Trace_ELBO().differentiable_loss(model, guide, *some).backward()
-            optimiser.step()
-            decay.step()
+            svi = SVI(scale_likelihood(model, len(sentences) / len(numbers)), guide, rate, Trace_ELBO())
+            svi.step(trees.pick(numbers), join_surfaces([surfaces[number] for number in numbers]))
+            rate.step()
         values = {name.removeprefix("reading."): value.detach() for name, value in guide.median().items()}
     settle(story.reading, values)
     story.eval()

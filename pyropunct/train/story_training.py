@@ -200,7 +200,7 @@ class Training(Trainer):
         """Keep a copy of the current values as the best."""
         self._best = self._weights()
 
-    def measured(self) -> Perplexity:
+    def score_on_dev(self) -> Perplexity:
         """The perplexity of dev; raises `UserError` if it or a weight is not finite or very large."""
         self._settle(self._current)
         weights = {**learned_values(self._current), **dict(self._current.named_parameters())}

@@ -1,5 +1,6 @@
 """How signatures, settings and docstrings become options."""
 
+import re
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
@@ -7,6 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 from pyropunct.cli.command import Command, command
+from pyropunct.cli.fit import fit
+from pyropunct.cli.restore import restore
 from pyropunct.errors import FailureError, UserError
 from pyropunct.limits import Count, Help, Internal, NamesIn, Placeholder, Range, Seed, limits, meanings
 
@@ -145,3 +148,14 @@ def test_annotations_are_taken_apart() -> None:
         "trees": "how many trees.",
         "share": "a part.",
     }
+
+
+@pytest.mark.parametrize("one", [restore, fit])
+def test_options_under_headings(one: Command) -> None:
+    """Each option is in the help once, and those of no heading come last."""
+    shown = CliRunner().invoke(one, ["--help"]).stdout
+    options = re.findall(r"^  (?:-h, )?(--[a-z-]+)", shown, re.MULTILINE)
+    names = [str(it.name).replace("_", "-") for it in one.params if it.param_type_name == "option"]
+    assert sorted(options) == sorted(f"--{name}" for name in [*names, "help"])
+    headings = re.findall(r"^(\w.*):$", shown, re.MULTILINE)
+    assert headings == [*one.sections, "Other options"]

@@ -72,6 +72,33 @@ def test_raw_text(corrector: Path, file: Path) -> None:
     assert value["omitted"] == 0
 
 
+def test_of_several_languages_the_errors_of_english_are_known(file: Path) -> None:
+    """Other lines are left, in Python as by the command, which says so in one line."""
+    english, german = "I think that, he comes tomorrow.\n", "Ich weiß nicht ob er kommt.\n"
+    file.write_text("\n" + german + english, encoding="utf-8")
+    found = f"\n{german}I think that he comes tomorrow.\n"
+    result = invoke("correct", "multi", file)
+    unlearned = "the model has not learned errors in de (`pyropunct restore --anew` punctuates anew, "
+    assert (result.exit_code, result.stdout) == (BAD_INPUT, found)
+    assert result.stderr.startswith(f"pyropunct: {file}: 1 lines are left as they were: {unlearned}")
+    assert result.stderr.count("\n") == 1
+    with pytest.warns(match="has not learned errors in de"):
+        assert load_corrector("multi")(file.read_text(encoding="utf-8")) == found
+    named = invoke("correct", "multi", file, "--language", "de")
+    assert (named.exit_code, named.stdout) == (BAD_INPUT, "")
+    assert unlearned in named.stderr
+
+
+def test_python_corrects_as_the_command_does(file: Path) -> None:
+    """A right line and white space stay."""
+    text = "However the  meeting ended ,too.\n\nWe  went home.\nHowever we went home."
+    file.write_text(text, encoding="utf-8")
+    correct = load_corrector("en")
+    assert correct(text) == printed("correct", "en", file).removesuffix("\n")
+    assert correct(text).split("\n")[2] == "We  went home."
+    assert correct("However we went home.") != correct("However we went home.", threshold=1.0)
+
+
 def test_edits_lead_from_the_wrong_to_the_right_marks(corrector: Path, small: Path) -> None:
     treebank = read_treebank(small / "dev.conllu")
     value = answer("correct", corrector, small / "dev.conllu", *QUICK)

@@ -297,8 +297,8 @@ def test_unknown_words_are_of_the_language(
     place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A model of several languages knows few words of each: it does not take them for another language."""
-    monkeypatch.setattr("pyropunct.cli.sources.MANY_WORDS", 0)
-    monkeypatch.setattr("pyropunct.cli.sources.LETTERS_TO_JUDGE", 1)
+    monkeypatch.setattr("pyropunct.text.languages.MANY_WORDS", 0)
+    monkeypatch.setattr("pyropunct.text.languages.LETTERS_TO_JUDGE", 1)
     text = tmp_path / "text.txt"
     text.write_text("ihmiset laulavat\n", encoding="utf-8")
     assert printed("restore", place, text, "--language", "en") != text.read_text("utf-8")

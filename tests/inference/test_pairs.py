@@ -4,7 +4,6 @@ import math
 import pytest
 import torch
 
-from pyropunct.inference import pairs
 from pyropunct.inference.pairs import log_probabilities, of_choices
 
 SIZES = [3, 1, 4]
@@ -38,15 +37,6 @@ def test_great_and_impossible_logits() -> None:
     assert gradient.tolist() == pytest.approx(
         [-0.5, 0.5, 0, 0, -1 / total, -1 / total, 1 - 1 / total, -math.exp(-1) / total], abs=1e-12
     )
-
-
-def test_tensor_operations_normalise_alike() -> None:
-    """Those of other devices, here on this one."""
-    logits, flows = 5 * torch.randn(2, 8, requires_grad=True), torch.randn(2, 8)
-    ours, theirs = log_probabilities(logits, START), pairs._by_tensors(logits, START)
-    torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-13)
-    gradients = [torch.autograd.grad(found, logits, flows)[0] for found in (ours, theirs)]
-    torch.testing.assert_close(*gradients, rtol=0, atol=1e-13)
 
 
 def test_values_broadcast() -> None:

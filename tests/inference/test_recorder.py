@@ -228,6 +228,14 @@ def test_steps_that_do_not_fit_are_refused(message: str) -> None:
         WRONG[message](recorder, recorder.given(0, 3))
 
 
+@pytest.mark.parametrize(
+    ("sizes", "what"), [({"given": -3}, "-3 given numbers"), ({"given": 2, "weights": -1}, "-1 weights")]
+)
+def test_negative_sizes_are_refused(sizes: dict[str, int], what: str) -> None:
+    with pytest.raises(ValueError, match=f"^a Recorder of {what}: there may be none, but not fewer$"):
+        Recorder(**sizes)
+
+
 @pytest.mark.parametrize("step", FOREIGN)
 def test_vectors_of_another_recorder_are_refused(step: Callable[[Recorder, Vector], object]) -> None:
     with pytest.raises(

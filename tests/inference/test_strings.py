@@ -7,7 +7,9 @@ import torch
 from brute_force import projective_trees, sliding_window, underlying_strings
 from problems import PAIRS, edits_of, inventory, padded, tree_batch, walls, window
 
+from pyropunct.inference.given import Given
 from pyropunct.inference.strings import SurfaceStrings, Underlying
+from pyropunct.inference.walk import walk
 
 DIRECTIONS = pytest.mark.parametrize("direction", ["left", "right"])
 WALLS = pytest.mark.parametrize("ends", [(0, None), (None, None), (1, 2), (None, 1)])
@@ -80,8 +82,9 @@ def test_probabilities_of_surfaces(direction: str, ends: tuple[int | None, int |
 def test_draws_are_possible_and_padded(direction: str) -> None:
     channel = window(direction)
     underlying, strings = random_underlying(projective_trees(4), (0, None))
-    surface = SurfaceStrings(underlying, channel.transducer, channel.probabilities())
-    drawn = torch.stack([surface.sample() for _ in range(3)])
+    scores = torch.zeros(int(underlying.inventory.choice_start(underlying.relation)[-1]))
+    given = Given(underlying, underlying.inventory, scores, channel.transducer, channel.probabilities())
+    _, drawn = walk(given, torch.Size((3,)), underlying.choices)
     assert drawn.shape == (3, len(strings), underlying.tokens.shape[-1])
     rewritings = sliding_window(edits_of(channel), direction)
     for rows in drawn.tolist():
@@ -111,8 +114,6 @@ def test_weights_of_several_joint_values() -> None:
     value = padded(strings)
     found = SurfaceStrings(underlying, channels[0].transducer, weights).log_prob(value)
     assert found.shape == (2, 4)
-    with pytest.raises(NotImplementedError, match=r"one value of the channel's weights, not with \(2,\)"):
-        SurfaceStrings(underlying, channels[0].transducer, weights).sample()
     choices = torch.stack([underlying.choices, torch.zeros_like(underlying.choices)])[:, None]
     mixed = SurfaceStrings(replace(underlying, choices=choices), channels[0].transducer, weights)
     joint = mixed.log_prob(value)  # several underlying strings on the left, several weights beside them

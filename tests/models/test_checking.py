@@ -138,15 +138,6 @@ def test_an_attach_model_that_is_wrong(kind: type[Attach], what: str) -> None:
     assert "\n" not in str(error.value)
 
 
-class DrawsOthers(Stutter):
-    """It draws from a string to which more has been written."""
-
-    def surface(self, underlying, weights):  # type: ignore[no-untyped-def]
-        right = super().surface(underlying, weights)
-        right.sample = lambda: torch.zeros(len(underlying.slots), 9, dtype=torch.long)
-        return right
-
-
 class NamedInPart(Stutter):
     """Its weights have a dimension more than moves name."""
 
@@ -164,7 +155,6 @@ class NamedInPart(Stutter):
         ),
         (Endless, "the probabilities p(x | T) of all surface strings x of a tree add up to 0.316406, not 1"),
         (OneAtATime, "for two joint values of its sites at once weights() are not those of each"),
-        (DrawsOthers, "it draws a surface string that has probability 0"),
     ],
 )
 def test_a_channel_that_is_wrong(kind: type[Channel], what: str) -> None:

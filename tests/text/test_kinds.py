@@ -48,7 +48,17 @@ EXAMPLES = {
         "return table[key] == 3",
         "x = np.zeros(3);",
     ),
-    MARKER: ("- a", "1. a", "(iv) a", "> > a", "[00:10.5] a", "ANN B.: a", "speaker 1: a"),
+    MARKER: (
+        "- a",
+        "1. a",
+        "(iv) a",
+        "> > a",
+        "[0:10] a",
+        "ANN B.: a",
+        "Ann: a",
+        "(SIGHS) a",
+        "speaker 1: a",
+    ),
 }
 
 NEAR_MISSES = {
@@ -71,7 +81,7 @@ NEAR_MISSES = {
         "a = b + c",
         "let us go; it is",
     ),
-    MARKER: ("-5 a", "1.5 a", "a b", "Ann: a", "[a] b"),
+    MARKER: ("-5 a", "1.5 a", "a b", "Note: a", "ann: a", "[a] b"),
 }
 
 

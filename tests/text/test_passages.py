@@ -35,6 +35,13 @@ NOTE nobody reads this
 
 00:01.000 --> 00:03.000 align:start
 <v Ann>we are <00:02.000>late
+
+00:03.000 --> 00:04.000
+<v.loud Ann>again
+
+00:04.000 --> 00:05.000
+<v Ben>no
+we are not
 """
 
 MARKDOWN = """\
@@ -102,7 +109,13 @@ def test_cues_of_a_scene_are_one_passage() -> None:
 
 
 def test_notes_settings_and_tags_of_web_subtitles_stay() -> None:
-    assert changed("vtt", VTT) == ["<v Ann>(WE, ARE, <00:02.000>LATE)!"]
+    """Another voice begins a new passage."""
+    assert changed("vtt", VTT) == [
+        "<v Ann>(WE, ARE, <00:02.000>LATE,",
+        "<v.loud Ann>AGAIN)!",
+        "<v Ben>(NO,",
+        "WE, ARE, NOT)!",
+    ]
 
 
 def test_paragraphs_and_items_of_markdown() -> None:

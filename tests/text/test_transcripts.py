@@ -109,13 +109,49 @@ def test_units_of_time(unit: float, known: bool, times: str, told: str) -> None:
 
 @pytest.mark.parametrize("name", ["alternatives", "nBest"])
 def test_alternatives_are_restored_by_themselves(name: str) -> None:
-    """The first ones are running text; of a word with times, others stay."""
+    """The first ones are running text; of a word with times, others stay, but not those of a phrase."""
     texts = [{name: [{"said": text} for text in texts]} for texts in (["a b", "c"], ["d", "e f"])]
     new = rewritten(json.dumps(texts), {"a b d": "A b. D.", "c": "C.", "e f": "E, f!"}, f"{name}.said")
     said = [[one["said"] for one in part[name]] for part in json.loads(new)]
     assert said == [["A b.", "C."], ["D.", "E, f!"]]
     words = [{"start": 0, "end": 1, **part} for part in texts]
-    assert '"c"' in rewritten(json.dumps(words), {"a b d": "A b. D."}, f"{name}.said")
+    others = {} if name == "alternatives" else {"c": "C.", "e f": "E, f!"}
+    timed = rewritten(json.dumps(words), {"a b d": "A b. D.", **others}, f"{name}.said")
+    assert ('"c"' in timed) == (not others)
+
+
+def test_pieces_of_words() -> None:
+    """Where strings begin with spaces, one without goes on; signals of the recogniser are no text."""
+    times = {
+        " im": (0, 200),
+        "portant": (200, 400),
+        " so": (900, 1000),
+        ".": (1000, 1000),
+        "[_TT_50]": (0, 0),
+    }
+    tokens = [{"text": text, "offsets": {"from": a, "to": b}} for text, (a, b) in times.items()]
+    text = json.dumps({"transcription": [{"text": " important so.", "tokens": tokens}]})
+    new = json.loads(rewritten(text, {f"important{6 * PAUSE} so.": f"Important.{6 * PAUSE} (So)."}))
+    [part] = new["transcription"]
+    assert part["text"] == " Important. (So)."
+    assert [one["text"] for one in part["tokens"]] == [" Im", "portant.", " (So)", ".", "[_TT_50]"]
+
+
+@pytest.mark.parametrize("nobody", [{}, {"speakerTag": 0}])
+def test_google_repeats_all_words_with_their_speakers(nobody: dict[str, int]) -> None:
+    """The transcript and the words without speakers agree with them."""
+    plain = [{"word": word, **nobody} for word in ("so", "we", "went")]
+    tagged = [{"word": word, "speakerTag": who} for word, who in (("so", 1), ("we", 2), ("went", 2))]
+    results = [
+        {"alternatives": [{"transcript": "so we", "words": plain[:2]}]},
+        {"alternatives": [{"transcript": " went", "words": plain[2:]}]},
+        {"alternatives": [{"words": tagged}]},
+    ]
+    new = json.loads(rewritten(json.dumps({"results": results}), {"so": "So?", "we went": "We went."}))
+    first, second, last = (result["alternatives"][0] for result in new["results"])
+    assert (first["transcript"], second["transcript"]) == ("So? We", " went.")
+    for words in (first["words"] + second["words"], last["words"]):
+        assert [one["word"] for one in words] == ["So?", "We", "went."]
 
 
 def test_vosk() -> None:

@@ -246,7 +246,7 @@ def test_dev_chooses_no_epoch_before_half_of_the_least_steps(
 ) -> None:
     """An epoch is one step here."""
     scores = [1.5, 2.0, 1.8, 1.9]
-    monkeypatch.setattr(Training, "measured", lambda training: Perplexity(scores[len(training.epochs)]))
+    monkeypatch.setattr(Training, "score_on_dev", lambda training: Perplexity(scores[len(training.epochs)]))
     vocabulary = build_vocabulary([(sentence.tree, sentence.surface) for sentence in train])
     recipe = Recipe(epochs=4, families=("symmetry",), batch_size=len(train), least_steps=least_steps)
     training = Training(vocabulary, train, dev, recipe, 0, "cpu")
@@ -260,7 +260,7 @@ def test_dev_chooses_the_epoch(
 ) -> None:
     """Of two that are as good, the later one.  Interrupted behind it, a resumed fit gives this one too."""
     scores = [2.0, 2.001, 4.0]
-    monkeypatch.setattr(Training, "measured", lambda training: Perplexity(scores[len(training.epochs)]))
+    monkeypatch.setattr(Training, "score_on_dev", lambda training: Perplexity(scores[len(training.epochs)]))
     recipe = Recipe(epochs=3, families=("symmetry",), clauses=False)
     vocabulary = build_vocabulary([(sentence.tree, sentence.surface) for sentence in train])
     training = Training(vocabulary, train, dev, recipe, 0, "cpu")

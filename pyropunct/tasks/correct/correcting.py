@@ -10,11 +10,12 @@ Each constituent draws new punctemes, given those that it sprouted in the wrong 
 which constituent sprouts an inserted mark (`Explainer`).
 """
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -29,7 +30,7 @@ from pyropunct.nets.parser import WeightedTree
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.deciding import decide
 from pyropunct.restore.decoders import DECODERS, Decision
-from pyropunct.restore.restoring import Restored, Source, punctuated
+from pyropunct.restore.restoring import Restored, Source, punctuated, raw_text
 from pyropunct.restore.rewriting import (
     Rewriting,
     with_abbreviation_dots,
@@ -43,8 +44,11 @@ from pyropunct.restore.rewriting import (
 )
 from pyropunct.tasks import USUAL, CorrectingSettings
 from pyropunct.tasks.correct.channel import MOST_MARKS, ErrorChannel
-from pyropunct.tasks.correct.error_trees import read_parses
+from pyropunct.tasks.correct.error_trees import changes, read_parses
 from pyropunct.tasks.correct.hearing import FITTED_RATE, Floats, Heard, WritersRate, WrongSentence, hear
+from pyropunct.tasks.correct.learner_errors import LEARNERS_LANGUAGE
+from pyropunct.text.conventions import Conventions
+from pyropunct.text.languages import in_languages
 from pyropunct.text.marks import CLOSERS, PAIRED, Surface, parted
 from pyropunct.text.raw_sentence import RawSentence
 from pyropunct.text.typography import mended
@@ -61,6 +65,41 @@ class Correcting(ABC):
     @abstractmethod
     def from_parts(cls, parts: SavedParts) -> Self:
         """The corrector of a file; raises `ModelFileError` for damage or another kind."""
+
+    def __call__(self, text: str, **settings: Any) -> str:
+        """Correct a text, one sentence a line, as the command ``pyropunct correct`` does.
+
+        Of several languages, lines in others than `LEARNERS_LANGUAGE` stay, with a warning.  Example::
+
+            import pyropunct
+
+            correct = pyropunct.load_corrector("en")
+            print(correct("However the meeting ended without a vote."))
+
+        :param settings: fields of `CorrectingSettings`; unknown ones raise `TypeError`.
+        :raises SettingError: if a setting is out of its bounds, or none of its choices.
+        :raises MissingPartError: if the model has no parser.
+        """
+        chosen = replace(USUAL, **settings)
+        if not self.model.languages:
+            return self._corrected(text, chosen)
+        texts, unknown = list[str](), set[str]()
+        for code, part in in_languages(text, self.model.languages):
+            if code == LEARNERS_LANGUAGE:
+                texts.append(replace(self, model=self.model.of(code))._corrected(part, chosen))
+                continue
+            texts.append(part)
+            if any(map(str.isalpha, part)):
+                unknown.add(code)
+        if unknown:
+            warnings.warn(unlearned(unknown), stacklevel=2)
+        return "".join(texts)
+
+    def _corrected(self, text: str, settings: CorrectingSettings) -> str:
+        """A text in the language of the model, corrected."""
+        lines = [self.model.raw_reader.read(line, number) for number, line in enumerate(text.split("\n"), 1)]
+        conventions = self.model.conventions
+        return "\n".join(corrected_text(one, conventions) for one in self.correct(lines, settings))
 
     @abstractmethod
     def decide(
@@ -110,6 +149,22 @@ class Correcting(ABC):
         rules = settings.typing.split()
         sources = [_mended(source, self.model, rules) for source in sources]
         return punctuated(self.model, sources, settings, decide)
+
+
+def corrected_text(restored: Restored, conventions: Conventions) -> str:
+    """A corrected line of raw text; one without changes is as it was, but for slips of typing."""
+    source = restored.source
+    if isinstance(source, RawSentence) and not changes(source.surface, restored.surface):
+        return source.text
+    return raw_text(restored, conventions, capital=False)
+
+
+def unlearned(codes: Iterable[str]) -> str:
+    """What is said of the languages whose errors a corrector has not learned."""
+    remedies = (
+        "`pyropunct restore --anew` punctuates anew, `pyropunct fit-correction --language` learns errors"
+    )
+    return f"the model has not learned errors in {' '.join(sorted(codes))} ({remedies})"
 
 
 def _mended(source: Source, model: Punctuator, rules: Collection[str]) -> Source:

@@ -14,6 +14,9 @@ from pyropunct.treebank.tree import Tree, base
 
 String = tuple[str, ...]
 
+LEARNERS_LANGUAGE = "en"
+"""The language of the learners whose error rates are published."""
+
 COMMA = ","
 SEPARATORS = frozenset({";", ":", "-", "–", "—", "--"})
 """Marks between clauses that learners replace by a comma (comma splice) or omit (fused sentence)."""

@@ -1,9 +1,10 @@
 """Parts that do not fit together raise an error of one line; weights for each tree give exact results."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import pyro
 import pyro.distributions as dist
@@ -18,6 +19,7 @@ from pyropunct.inference.given import Given
 from pyropunct.inference.inside import log_evidence
 from pyropunct.inference.machines.moves import MachineError
 from pyropunct.inference.pyro.collapse import collapse_trees, expected_uses, tree_problem
+from pyropunct.inference.pyro.decode import infer_trees
 from pyropunct.inference.pyro.posterior import ImpossibleSurfaceError
 from pyropunct.inference.pyro.sites import PunctuatedTrees
 from pyropunct.inference.pyro.svi import scale_likelihood
@@ -269,6 +271,36 @@ def test_a_channel_that_looks_at_trees(slips: bool) -> None:
         torch.testing.assert_close(
             collapse_trees(some)(alone, surface).posterior.log_evidence[0], together[number]
         )
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # of torch about Pyro
+@pytest.mark.parametrize("told_as", ["collapsed", "decoded", "plain", "distribution"])
+def test_a_compiled_model_has_the_numbers_of_the_model(told_as: str) -> None:
+    """Also its gradients."""
+    some = story(SlidingWindow(3), torch.randn(3, 3, 4))
+    pairs = infer_trees(some, temperature=0)(TREES, SURFACE).choices
+
+    models: dict[str, Callable[..., Any]] = {
+        "collapsed": collapse_trees(some),
+        "decoded": infer_trees(some, temperature=0),
+        "plain": poutine.condition(some, {"pairs": pairs}),
+    }
+
+    def model(table: Tensor) -> tuple[Tensor, Tensor]:
+        some.attach.table = table
+        if told_as == "distribution":
+            posterior = PunctuatedTrees(some.given(TREES)).posterior(SURFACE)
+            return posterior.log_evidence.sum(), posterior.best()
+        trace = poutine.trace(models[told_as]).get_trace(TREES, SURFACE)
+        return trace.log_prob_sum(), expected_uses(some, TREES, SURFACE)
+
+    table = torch.linspace(-1, 1, len(some.inventory.rows), requires_grad=True)
+    (ours, used), (theirs, expected) = torch.compile(model, backend="eager")(table), model(table)
+    torch.testing.assert_close((ours, used), (theirs, expected), rtol=0, atol=0)
+    if told_as != "decoded":
+        slopes = [torch.autograd.grad(total, table)[0] for total in (ours, theirs)]
+        torch.testing.assert_close(*slopes, rtol=0, atol=0)
+        assert slopes[0].any()
 
 
 def test_what_torch_does_to_functions() -> None:

@@ -10,12 +10,14 @@ from pyro import poutine
 
 from pyropunct import read_treebank
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.inference.pyro import collapse, decode, one_by_one, sites, svi
+from pyropunct.inference.pyro import collapse, decode, one_by_one, sites, svi, told
 from pyropunct.pyro import PairFrequencies, SlidingWindow, Story, build_vocabulary
 
 
 @pytest.mark.usefixtures("single_precision", "fresh_pyro")
-@pytest.mark.parametrize("module", [collapse, decode, one_by_one, sites, svi], ids=lambda one: one.__name__)
+@pytest.mark.parametrize(
+    "module", [collapse, decode, one_by_one, sites, svi, told], ids=lambda one: one.__name__
+)
 def test_examples_of_docstrings(module: ModuleType) -> None:
     sentences = read_treebank(embedded_treebank_path("train")).sentences[:20]
     vocabulary = build_vocabulary([(sentence.tree, sentence.surface) for sentence in sentences])

@@ -26,7 +26,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from pyropunct.inference import inside
 from pyropunct.inference.circuit import levels
-from pyropunct.inference.circuit.levels import greatest
+from pyropunct.inference.circuit.sums import MAX
 from pyropunct.inference.problem import Problem
 from pyropunct.inference.solvers import TensorSolver
 
@@ -130,7 +130,7 @@ def test_one_of_several_best_derivations(direction: str) -> None:
 def _greatest_totals(problem: Problem) -> Tensor:
     tensors = TensorSolver(problem)
     _, (weights,) = inside._joint_weights(tensors)
-    numbers, scale = tensors._values(weights, greatest)
+    numbers, scale = tensors._values(weights, MAX)
     return numbers[tensors.circuit.results].log() + problem.forest.per_tree(scale.log())
 
 
