@@ -1,32 +1,20 @@
-"""The English reader of running text: the first layers of a pretrained encoder, tuned as a whole with it.
+"""Readers of running text that are tuned as a whole with the first layers of a pretrained encoder."""
 
-    python benchmarks/tuned_reader.py en_ewt-ud-train.conllu en_ewt-ud-dev.conllu --encoder FOLDER
-                                      --talk podcasts-train.txt --talk-dev podcasts-dev.txt [--more FILE ...]
-                                      [--every 3] [--out FILE] [--work tuned.unfinished]
-
-The encoder is a folder with a BERT without capital letters, such as MiniLM-L6-H384-uncased.
-"""
-
-import argparse
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import torch
 from safetensors.torch import load_file
-from shipped import DEV_WORDS, DOCUMENT_WORDS, alone, running
 from torch import Tensor
 
-import pyropunct
-from pyropunct import read_treebank
-from pyropunct.fitted.model_file import write_model_file
+from pyropunct import Sentence
 from pyropunct.nets.own_encoder import SPECIAL, OwnEncoder, Sizes, Transformer, WordPieces, plain_letters
+from pyropunct.nets.reader import RunningReader
 from pyropunct.nets.reader_training import train_reader
 from pyropunct.nets.running_text import Document, ReaderRecipe, documents
-from pyropunct.nets.trainer import Progress
-from pyropunct.train.checkpoints import Checkpoint
+from pyropunct.nets.trainer import AnyCheckpoint
 
 READER = ReaderRecipe(
     epochs=10,
@@ -126,63 +114,27 @@ def words_of(texts: Iterable[Document]) -> Counter[str]:
     return found
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("train")
-    parser.add_argument("dev")
-    parser.add_argument("--encoder", type=Path, required=True)
-    parser.add_argument("--more", action="append", type=Path, default=[])
-    parser.add_argument("--talk", action="append", type=Path, default=[])
-    parser.add_argument("--talk-dev", type=Path)
-    parser.add_argument("--every", type=int, default=3)
-    parser.add_argument("--out", type=Path, default=Path("tuned"))
-    parser.add_argument("--work", type=Path, default=Path("tuned.unfinished"))
-    parser.add_argument("--epochs", type=int, default=READER.epochs)
-    parser.add_argument("--epoch-words", type=int, default=READER.epoch_words)
-    parser.add_argument("--device", default="cpu")
-    parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
-    torch.set_num_threads(1)
-    options.work.mkdir(parents=True, exist_ok=True)
-    train, dev = list(read_treebank(options.train)), list(read_treebank(options.dev))
-    model = pyropunct.load("en")
-    written = [document for file in options.more for document in running(model, file)]
-    single = [part for document in written for part in alone(document)][::3]
-    talk = [document for file in options.talk for document in running(model, file, options.every)]
-    texts = [*written, *single, *talk]
-    print(len(texts), sum(len(one.words) for one in texts), flush=True)
-    talk_dev = running(model, options.talk_dev) if options.talk_dev else ()
-    source = first_layers(options.encoder, words_of([*documents(train), *texts]), LAYERS, PIECES)
-    print(len(source.pieces.pieces), "pieces", flush=True)
-
-    def watch(progress: Progress) -> None:
-        if progress.finished:
-            print(progress.last, flush=True)
-
-    reader = train_reader(
+def tuned_reader(
+    folder: Path,
+    train: Sequence[Sentence],
+    dev: Sequence[Sentence],
+    texts: Sequence[Document],
+    dev_texts: Sequence[Document],
+    seed: int,
+    device: str,
+    checkpoint: AnyCheckpoint,
+) -> RunningReader:
+    """A reader that is trained together with the first layers of an encoder, on a treebank and texts."""
+    source = first_layers(folder, words_of([*documents(train), *texts]), LAYERS, PIECES)
+    return train_reader(
         train,
         dev,
-        replace(READER, epochs=options.epochs, epoch_words=options.epoch_words),
+        READER,
         texts=texts,
-        dev_texts=talk_dev[: DEV_WORDS // DOCUMENT_WORDS // 2],
+        dev_texts=dev_texts,
         pretrained=source,
         encoder_rate=RATE,
-        seed=options.seed,
-        device=options.device,
-        checkpoint=Checkpoint(options.work / "reader"),
-        watch=watch,
+        seed=seed,
+        device=device,
+        checkpoint=checkpoint,
     )
-    plain, tensors = reader.to_parts()
-    of_encoder = reader.pretrained.to_parts()
-    write_model_file(
-        options.out,
-        {"reader": plain, "reader_pretrained": of_encoder[0]},
-        {
-            **{f"reader/{name}": one for name, one in tensors.items()},
-            **{f"reader_pretrained/{name}": one for name, one in of_encoder[1].items()},
-        },
-    )
-
-
-if __name__ == "__main__":
-    main()
