@@ -79,7 +79,7 @@ def restore(
 restore.sections = {
     "Input and output": "input field format json score language force",
     "Marks": "marks keep hidden style threshold decoder",
-    "Sentences and capital letters": "running ends ahead pauses case capital",
+    "Sentences and capital letters": "running ends ahead case capital",
 }
 
 

@@ -14,7 +14,7 @@ from torch import Tensor, stack, tensor
 from pyropunct.nets.reader import CORE, LIKELY, MARGIN, WINDOWS_AT_ONCE, RunningReader, TextWindow, windows_of
 from pyropunct.restore.casing import loses_case, lowered, recased
 from pyropunct.restore.settings import RestoreSettings
-from pyropunct.text.marks import ABBREVIATION_DOT, LONGEST_PAUSE, PAUSE, parted, space_between_words
+from pyropunct.text.marks import ABBREVIATION_DOT, PAUSE, parted, space_between_words
 from pyropunct.text.raw_sentence import Multiword, RawSentence, Slot
 
 LONGEST_SENTENCE, LEAST_CUT = 200, 50
@@ -30,8 +30,13 @@ AHEAD = max(MARGIN, LONGEST_MARKED) + 1
 CORE_OF_STREAM = 4
 """The words of a core where less is known ahead."""
 
-USUAL_PAUSE = 0.2
-"""Seconds of silence that tell nothing about marks."""
+ENDS_IN_SILENCE = (-1.1, -1.6, -1.0, -0.2, 0.4, 0.9, 1.3, 1.7, 2.0, 2.0, 1.9)
+MARKS_IN_SILENCE = (-0.5, -0.5, 0.1, 0.7, 1.0, 1.1, 1.2, 1.1, 1.2, 1.0, 0.9)
+"""What silence of 0, 1, 2 ... tenths of a second adds to the log-odds of an end, or of another mark.
+
+The logarithms of p(silence | end) / p(silence | no mark), and the same of commas, in 65,000 words of Polish
+news that were read aloud (PolEval 2021), times 0.6, since silence tells in part what words have told.
+"""
 
 ENDING = frozenset(".?!。！？؟।॥۔")
 """The characters of marks that end sentences; several dots do not end a sentence."""
@@ -60,6 +65,13 @@ class _Judged(NamedTuple):
     marks: Tensor
 
 
+def _in_silence(string: Sequence[str]) -> Sequence[float]:
+    """What silence adds to the log-odds of a string of marks."""
+    if not string:
+        return [0.0] * len(ENDS_IN_SILENCE)
+    return ENDS_IN_SILENCE if ends_sentence(string, "") else MARKS_IN_SILENCE
+
+
 class SentenceFinder:
     """Takes the lines of a text one by one, and yields its sentences as soon as they are certain.
 
@@ -85,11 +97,8 @@ class SentenceFinder:
         self._ahead = AHEAD if settings.ahead is None else settings.ahead
         self._core = CORE if self._ahead >= AHEAD else CORE_OF_STREAM
         self._likely = LIKELY if settings.ends is None else settings.ends
-        # Log-odds added per second of silence.
-        self._log_odds_of_end = 2 * math.log(settings.pauses)
-        strings = reader.vocabulary.slots.labels.strings
-        shares = [*(bool(string) / (1 if ends_sentence(string, "") else 2) for string in strings), 0.5]
-        self._log_odds = self._log_odds_of_end * tensor(shares)
+        strings = [*reader.vocabulary.slots.labels.strings, (",",)]  # the last label stands for all others
+        self._in_silence = tensor([_in_silence(string) for string in strings]).T
         self._words: list[_PlacedWord] = []
         self._judged: list[_Judged] = []
         self._line, self._number = 0, 0  # those of the last sentence: see `RawSentence.number`
@@ -176,10 +185,10 @@ class SentenceFinder:
         for number, end in enumerate(ends.tolist()):
             word, of_marks = self._words[len(self._judged)], marks[number]
             if pauses := word.slot.text.count(PAUSE):
-                longer = min((pauses - 1) / 10, LONGEST_PAUSE) - USUAL_PAUSE
-                odds = math.exp(self._log_odds_of_end * longer)
+                tenths = min(pauses, len(ENDS_IN_SILENCE)) - 1
+                odds = math.exp(ENDS_IN_SILENCE[tenths])
                 end = odds * end / (1 + (odds - 1) * end)
-                of_marks = of_marks + longer * self._log_odds
+                of_marks = of_marks + self._in_silence[tenths]
             case = cases[number] if lower[number] else None
             self._judged.append(_Judged(0.0 if word.closed else end, case, of_marks))
 

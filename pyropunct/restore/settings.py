@@ -107,9 +107,6 @@ class RestoreSettings(DecisionSettings):
         sentence each]
     :ivar ahead: how many words behind a sentence of running text must be known before it is printed; for live
         text, 12 are enough.  [default: 61]
-    :ivar pauses: by how much half a second more of silence multiplies the odds that a sentence of running
-        text ends; its square root multiplies those of other marks.  Transcripts with times show it; with 1,
-        it tells nothing.
     :ivar case: restore capital letters, of names too: in raw text that has none, or nothing else; in all raw
         text; or nowhere.
     :ivar force: also change text in another language than the one of the model.
@@ -126,7 +123,6 @@ class RestoreSettings(DecisionSettings):
     running: bool = False
     ends: Annotated[float, Range(0, 1)] | None = None
     ahead: Count | None = None
-    pauses: Annotated[float, Range(least=1)] = 6.0
     case: CaseMode = "auto"
     force: bool = False
 

@@ -1,6 +1,7 @@
 """Running text: its sentences are found, whatever comes at a time, and its words come out as they went in."""
 
 import io
+import math
 from collections.abc import Iterable, Sequence
 from itertools import accumulate, pairwise
 from typing import Any
@@ -17,10 +18,11 @@ from pyropunct.nets.running_text import CAPITAL, ReaderRecipe, ReaderVocabulary,
 from pyropunct.restore.casing import in_their_cases, loses_case
 from pyropunct.restore.running import (
     AHEAD,
+    ENDS_IN_SILENCE,
     LEAST_CUT,
     LONGEST_MARKED,
     LONGEST_SENTENCE,
-    USUAL_PAUSE,
+    MARKS_IN_SILENCE,
     SentenceFinder,
     ends_sentence,
 )
@@ -182,27 +184,26 @@ def test_a_threshold_of_ends(random_reader: RunningReader) -> None:
         assert set(accumulate(sizes)) == expected
 
 
-@pytest.mark.parametrize(("pauses", "seconds"), [(1, 0.0), (3, 0.2), (8, 0.7), (31, 1.0)])
-def test_silence_multiplies_odds(random_reader: RunningReader, pauses: int, seconds: float) -> None:
-    """Of ends by their factor in half a second, of other marks by its root; what is usual tells nothing."""
+@pytest.mark.parametrize(("pauses", "tenths"), [(1, 0), (3, 2), (8, 7), (31, 10)])
+def test_silence_multiplies_odds(random_reader: RunningReader, pauses: int, tenths: int) -> None:
+    """Of ends, and of other marks; more than a second tells no more."""
     line = LINES.read(f"it no Ann{PAUSE * pauses} stop x it")
     read = random_reader.read(line.words)
-    more = seconds - USUAL_PAUSE
-    odds = float(read.ends[2] / (1 - read.ends[2])) * 5 ** (more / 0.5)
+    odds = float(read.ends[2] / (1 - read.ends[2])) * math.exp(ENDS_IN_SILENCE[tenths])
     ends = odds / (1 + odds)
     for threshold, found in ((ends - 1e-4, True), (ends + 1e-4, False)):
-        finder = SentenceFinder(random_reader, RestoreSettings(case="keep", ends=threshold, pauses=5))
+        finder = SentenceFinder(random_reader, RestoreSettings(case="keep", ends=threshold))
         sizes = [len(one.words) for one in (*finder.add(line), *finder.finish())]
         assert (3 in accumulate(sizes)) == found
-    finder = SentenceFinder(random_reader, RestoreSettings(case="keep", ends=1, pauses=5))
+    finder = SentenceFinder(random_reader, RestoreSettings(case="keep", ends=1))
     [whole] = [*finder.add(line), *finder.finish()]
     assert whole.marks is not None
     of_marks = random_reader.mark_probabilities(read.marks, [*[False] * 5, True])[2]
-    strings = random_reader.vocabulary.slots.labels.strings
     ratio = whole.marks[2] / of_marks
-    for number, string in enumerate(strings):
-        power = 0 if not string else 2 if ends_sentence(string, "") else 1
-        assert ratio[number] / ratio[0] == pytest.approx(5 ** (more * power), rel=1e-4)
+    for number, string in enumerate(random_reader.vocabulary.slots.labels.strings):
+        table = ENDS_IN_SILENCE if ends_sentence(string, "") else MARKS_IN_SILENCE
+        expected = math.exp(table[tenths]) if string else 1.0
+        assert ratio[number] / ratio[0] == pytest.approx(expected, rel=1e-4)
 
 
 FORMS = ("it", "du", "Ann", "x", "犬", "stop", "ok.", "J.", "“no", "yes”", "(a", "b),", "...", "?")
