@@ -34,9 +34,10 @@ def restore(
     """Punctuate FILE: raw text, one sentence a line with spaces between words, or CoNLL-U.
 
     A line that is too long for a sentence, or contains marks that end sentences, is running text, as with
-    --running, if MODEL supports it.  FILE may be - for standard input.  The default MODEL is the English en.
-    CoNLL-U has trees; raw words need a MODEL fitted with --parser.  Existing punctuation of raw text stays,
-    unless --anew is given.  Empty lines are kept.
+    --running, if MODEL supports it.  FILE may be - for standard input.  The default MODEL is the English
+    en-encoder where its encoder is installed, else the English en.  CoNLL-U has trees; raw words need a MODEL
+    fitted with --parser.  Existing punctuation of raw text stays, unless --anew is given.  Empty lines are
+    kept.
 
     :param score: compare with the punctuation of FILE, and print only the scores.
     """
@@ -96,8 +97,8 @@ def parse(
     """Find the trees of FILE from its words and punctuation, and the head of each mark.
 
     FILE is raw text, one sentence a line with spaces between words, or CoNLL-U, whose trees are ignored; - is
-    standard input.  The default MODEL is the English en; others must be fitted with --parser, and find
-    better trees if fitted with --mark-parser too.
+    standard input.  The default MODEL is the English en-encoder where its encoder is installed, else the
+    English en; others must be fitted with --parser, and find better trees if fitted with --mark-parser too.
 
     :param draws: trees that the parser draws for each sentence, to be weighted by their marks.
     :param strength: weight of the probability of the marks given a tree: 1 as in Bayes' rule, 0 to ignore it.
@@ -133,8 +134,8 @@ def correct(
 ) -> "Work":
     """Correct the punctuation of FILE: raw text, one sentence a line, or CoNLL-U.
 
-    MODEL is a file written by `pyropunct fit-correction`.  The default is the English en.
-    FILE may be - for standard input.  CoNLL-U has trees; raw text
+    MODEL is a file written by `pyropunct fit-correction`.  The default is the English en-encoder where its
+    encoder is installed, else the English en.  FILE may be - for standard input.  CoNLL-U has trees; raw text
     needs a MODEL with a parser.  Lines that need no correction are unchanged, and so are those in another
     language than English if MODEL is of several.
 

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple, TypeVar
 from torch import Tensor
 
 from pyropunct.errors import ModelFileError
-from pyropunct.files import untrusted
+from pyropunct.files import digest_of, untrusted
 from pyropunct.fitted.evaluation import SlotStrings
 from pyropunct.fitted.fitted_story import FittedStory
 from pyropunct.fitted.model_file import read_model_file
 from pyropunct.fitted.recipes import OF_PARSED
 from pyropunct.fitted.small_tensors import rounded_rows
-from pyropunct.fitted.stories import saved_story, story_tensors
+from pyropunct.fitted.stories import OF_READING, saved_story, story_tensors
 from pyropunct.fitted.variants import Trusted, require_trusted
 from pyropunct.models.story import Story
 from pyropunct.nets.adapters import pretrained_from
@@ -26,7 +26,7 @@ from pyropunct.nets.parser import BiaffineParser
 from pyropunct.nets.reader import RunningReader
 from pyropunct.nets.tagger import SlotTagger
 from pyropunct.nets.word_embedding import Pretrained
-from pyropunct.shipped import lacking, place_of
+from pyropunct.shipped import lacking, place_of, shipped_models
 from pyropunct.text.conventions import Conventions
 from pyropunct.text.marks import CLAUSE
 from pyropunct.vocabulary import SHOWS_CLAUSES, Vocabulary
@@ -120,7 +120,32 @@ def read_parts(path: str | Path, variants: Trusted = (), encoder: str | Path | N
     if not file.exists():
         raise ModelFileError(f"{file}: no such model{lacking(path)}")
     plain, tensors = read_model_file(file, few=(OF_ATTACH,))
+    if "base" in plain:
+        plain, tensors = _with_base(path, plain, tensors)
     return SavedParts(path, plain, tensors, variants, encoder)
+
+
+def _with_base(
+    path: str | Path, plain: Mapping[str, Any], tensors: Mapping[str, Tensor]
+) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    """Add the parts of the packaged model that a file extends; raises `ModelFileError` if it has changed."""
+    base = plain["base"]
+    if base not in shipped_models() or digest_of(place_of(base)) != plain["base_checksum"]:
+        raise ModelFileError(f"{path}: belongs to the model {base!r} of another version of the package")
+    of_base, shared = read_model_file(place_of(base), few=(OF_ATTACH,))
+    kept = {name: tensor for name, tensor in shared.items() if name.partition("/")[0] not in plain}
+    return {**of_base, **plain}, {**kept, **tensors}
+
+
+def further_parts(parts: SavedParts, base: str) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    """The parts that a file needs beyond those of the packaged model named ``base``."""
+    plain = {name: parts.plain[name] for name in NETWORKS if name in parts.plain}
+    own = {
+        name: tensor
+        for name, tensor in parts.tensors.items()
+        if name.partition("/")[0] in NETWORKS or name.startswith(f"parsed/story/{OF_READING}")
+    }
+    return {**plain, "base": base, "base_checksum": digest_of(place_of(base))}, own
 
 
 def model_fields(parts: SavedParts) -> dict[str, Any]:

