@@ -22,7 +22,7 @@ from pathlib import Path
 
 import torch
 from caution import with_caution
-from shipped import with_story
+from shipped import READER_WITH_ENCODER, with_story
 from texts import running
 from torch import Tensor
 
@@ -52,21 +52,7 @@ from pyropunct.train.fitting import fit_story
 from pyropunct.train.parser_output import fit_parsed, fit_tagger
 from pyropunct.treebank.conllu_block import FEATS, XPOS
 
-ADAPTING = ReaderRecipe(
-    epochs=10,
-    epoch_words=80_000,
-    least_steps=0,
-    batch_words=600,
-    learning_rate=0.002,
-    form_count=20,
-    form_size=16,
-    character_size=16,
-    spelling_size=32,
-    layers=1,
-    lower_cased=0.4,
-    window=90,
-)
-"""How adapters learn.  What the encoder knows of words, the reader need not learn."""
+ADAPTING = replace(READER_WITH_ENCODER, epochs=10, epoch_words=80_000, lower_cased=0.4)
 
 READER = ReaderRecipe(
     epochs=6,

