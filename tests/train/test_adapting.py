@@ -250,7 +250,8 @@ def test_text_without_capital_letters(model: Punctuator, text: str, monkeypatch:
     first = [one.tree.forms[0] for one in lines.once if one.tree.forms[0].isalpha()]
     assert [form[:1] for form in first] == [form[:1].upper() for form in first]
     with_capitals = LearnedText(model, [text])
-    assert len(with_capitals.cased) > 0.9 * len(with_capitals.once)
+    whole = [one for one in with_capitals.once if len(one.tree.forms) > 3]  # the small reader cuts off words
+    assert len(with_capitals.cased) > 0.9 * len(whole)
     assert lines.with_capitals(model).conventions == model.conventions
 
 
