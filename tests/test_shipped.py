@@ -102,7 +102,7 @@ def test_it_says_what_it_said(punctuator: pyropunct.Punctuator) -> None:
 def test_two_sentences_in_a_line_of_small_letters(punctuator: pyropunct.Punctuator) -> None:
     """Where the reader is sure, and `ends` is not greater."""
     line = "hello how are you i am fine"
-    assert punctuator(line) == "Hello, how are you? I am fine."
+    assert punctuator(line) == "Hello. How are you? I am fine."
     assert punctuator(line, ends=0.99).count(".") == 1
     assert punctuator("i think that he is right") == "I think that he is right."
 
