@@ -153,7 +153,7 @@ class NetworkTraining(Trainer, Generic[Model]):
     ) -> None:
         self.train, self.dev, self.recipe, self.seed = train, dev, recipe, seed
         self.source, self.device = source, torch.device(device)
-        many = recipe.batch_words >= LEAST_IN_BFLOAT16
+        many = getattr(recipe, "batch_words", 0) >= LEAST_IN_BFLOAT16  # others count sentences
         self.in_bfloat16 = many and self.device.type == "cpu" and multiplies_bfloat16()
         self.model = self.kind.untrained(self.vocabulary(), recipe, source)
         self.lengths = torch.tensor([self.length(sentence) for sentence in train])
