@@ -146,6 +146,9 @@ class AdaptersInTraining:
 class AdaptedNetwork(nn.Module):
     """A network, and the adapters or all weights of the encoder that it reads, trained together."""
 
+    reading: Any
+    adapters: Any
+
     def __init__(self, reading: nn.Module, adapters: nn.Module) -> None:
         super().__init__()
         self.reading, self.adapters = reading, adapters

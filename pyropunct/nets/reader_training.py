@@ -176,7 +176,7 @@ class AdaptingReaderTraining(ReaderTraining):
 
     network: AdaptedNetwork
     best: AdaptedNetwork
-    source: Encoder | AdaptedEncoder
+    source: Any
 
     def __init__(self, *arguments: Any, encoder_rate: float) -> None:
         self.encoder_rate = encoder_rate
@@ -200,8 +200,7 @@ class AdaptingReaderTraining(ReaderTraining):
     def with_weights(self, network: AdaptedNetwork) -> RunningReader:
         """The reader of a network, with the adapters as they are now."""
         source: Any = AdaptersInTraining(self.opened, network.adapters)
-        reading: Any = network.reading
-        return replace(self.model, network=reading, pretrained=source)
+        return replace(self.model, network=network.reading, pretrained=source)
 
     def features_of(self, windows: Sequence[Cut], sentences: Sequence[Sequence[str]]) -> Tensor:
         """See `ReaderTraining.features_of`; gradients flow into the adapters."""
@@ -224,22 +223,18 @@ class AdaptingReaderTraining(ReaderTraining):
 class TuningReaderTraining(AdaptingReaderTraining):
     """The training of a reader with all weights of its encoder."""
 
-    source: OwnEncoder
-
     def untrained(self) -> AdaptedNetwork:
         """The network with initial weights, and the encoder as it is."""
         return AdaptedNetwork(ReaderTraining.untrained(self), deepcopy(self.source.network))
 
     def with_weights(self, network: AdaptedNetwork) -> RunningReader:
         """The reader of a network, with the encoder as it is now."""
-        reading: Any = network.reading
-        encoder: Any = network.adapters
-        return replace(self.model, network=reading, pretrained=OwnEncoder(self.source.pieces, encoder))
+        source = OwnEncoder(self.source.pieces, network.adapters)
+        return replace(self.model, network=network.reading, pretrained=source)
 
     def features_of(self, windows: Sequence[Cut], sentences: Sequence[Sequence[str]]) -> Tensor:
         """See `ReaderTraining.features_of`; gradients flow into the encoder."""
-        encoder: Any = self.network.adapters
-        return OwnEncoder(self.source.pieces, encoder).opened.features(sentences)
+        return OwnEncoder(self.source.pieces, self.network.adapters).opened.features(sentences)
 
     def result(self) -> RunningReader:
         """The reader and the encoder of the best epoch."""
