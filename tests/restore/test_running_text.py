@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from pyropunct.errors import MissingPartError
 from pyropunct.nets.labels import Labels, SlotVocabulary
 from pyropunct.nets.reader import CORE, Reading, RunningReader, TextWindow
-from pyropunct.nets.running_text import CAPITAL, ReaderRecipe, ReaderVocabulary, RunningNetwork
-from pyropunct.restore.casing import in_their_cases, loses_case
+from pyropunct.nets.running_text import CAPITAL, UPPER, ReaderRecipe, ReaderVocabulary, RunningNetwork
+from pyropunct.restore.casing import in_their_cases, loses_case, recased
 from pyropunct.restore.running import (
     AHEAD,
     LEAST_CUT,
@@ -200,8 +200,8 @@ def test_silence_multiplies_odds(random_reader: RunningReader, pauses: int, seco
     of_marks = random_reader.mark_probabilities(read.marks, [*[False] * 5, True])[2]
     strings = random_reader.vocabulary.slots.labels.strings
     ratio = whole.marks[2] / of_marks
-    for number, string in enumerate(strings):
-        power = 0 if not string else 2 if ends_sentence(string, "") else 1
+    powers = [*(0 if not string else 2 if ends_sentence(string, "") else 1 for string in strings), 1]
+    for number, power in enumerate(powers):
         assert ratio[number] / ratio[0] == pytest.approx(5 ** (more * power), rel=1e-4)
 
 
@@ -358,6 +358,11 @@ def test_no_case_changes_letters(word: str) -> None:
     for text in (word, f"it {word}"):
         [found] = in_their_cases([LINES.read(text)], TOLD, "restore", True)
         assert found.words[-1] == word
+
+
+def test_abbreviations_of_small_letters_stay_small() -> None:
+    upper = torch.eye(4)[[UPPER] * 2]
+    assert recased(LINES.read("a.m u.s"), TOLD, upper, False).words == ("a.m", "U.S")
 
 
 def test_cases_of_running_text() -> None:
