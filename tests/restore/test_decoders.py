@@ -104,6 +104,7 @@ def test_threshold_of_each_mark() -> None:
     for text, surface in (
         ("0.3", ((",",), ())),
         ("0.2", ((",",), (".",))),
+        ("0.35", ((), ())),  # of equals the most frequent
         (",=0.36 .=0.24 0.9", ((), (".",))),
         (".=0.24", ((",",), (".",))),
     ):
@@ -117,7 +118,11 @@ def test_strings_half_as_probable_as_a_faint_best_are_left_out() -> None:
     rare = [(mark, "!") for mark in "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMN"]
     strings, shares = (*common, *rare), np.array([[2 / 128] * 20 + [1 / 128] * 40])
     draws = Draws(strings, np.zeros((1, 1), np.int32), np.ones(1), shares=shares)
-    assert decoder_with("f1", 0.01)(draws).surface == (("a", "b", "c"),)
+    decision = decoder_with("f1", 0.01)(draws)
+    assert decision.surface == (("a", "b", "c"),)
+    pairs = zip(strings, shares[0], strict=True)
+    risks = (share * surface_distance(decision.surface, [one]) for one, share in pairs)
+    assert decision.risk == pytest.approx(sum(risks))
 
 
 @pytest.mark.parametrize("text", ["", " ", "x", "1.1", ",=-0.1", ",=", "nan"])
@@ -138,6 +143,8 @@ def test_probable_marks_keep_pairs_whole() -> None:
     assert decided(around, 0.3) == (("(",), (")",), ())
     assert decided(around, 0.4) == ((), (), ())
     assert decoder_with("f1", 0.3)(around).surface == ((), (), ())  # brackets that are not named need 0.5
+    both = draws_of([[["("], [")"]], [[], []]], [0.45, 0.55])
+    assert decoder_with("f1", 0.3)(both).surface == ((), ())  # nor if both are as probable
     given = draws_of([[["("], []]], [1.0])
     assert decided(given, 0.3) == (("(",), ())  # there is no other way
 

@@ -29,7 +29,9 @@ def found(text: str, ends: list[float], lost: bool = False) -> list[int]:
     return [place for place, end in decided.items() if end]
 
 
-@pytest.mark.parametrize("one", [[0.3], [0.05, 0.9, 0.2], [0.01] * 4, [0.6, 0.97, 0.99, 0.02]])
+@pytest.mark.parametrize(
+    "one", [[0.3], [0.05, 0.9, 0.2], [0.01] * 4, [0.6, 0.97, 0.99, 0.02], [1e-9] + [0.99] * 9]
+)
 def test_several_by_enumeration(one: list[float]) -> None:
     """Over whether the line leaves out ends, and whether each stretch is several."""
     joint = {}
@@ -45,7 +47,7 @@ def test_several_by_enumeration(one: list[float]) -> None:
 
 
 def test_a_line_of_one_stretch_has_the_prior_of_one_sentence() -> None:
-    least = OMITTING * OMITTED
+    least = 1 - 0.9
     assert are_several([least + 1e-6]) == [False]
     assert are_several([least - 1e-6]) == [True]
 

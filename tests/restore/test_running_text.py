@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from pyropunct.errors import MissingPartError
 from pyropunct.nets.labels import Labels, SlotVocabulary
 from pyropunct.nets.reader import CORE, Reading, RunningReader, TextWindow
-from pyropunct.nets.running_text import CAPITAL, ReaderRecipe, ReaderVocabulary, RunningNetwork
-from pyropunct.restore.casing import in_their_cases, loses_case
+from pyropunct.nets.running_text import CAPITAL, UPPER, ReaderRecipe, ReaderVocabulary, RunningNetwork
+from pyropunct.restore.casing import in_their_cases, loses_case, recased
 from pyropunct.restore.running import (
     AHEAD,
     ENDS_IN_SILENCE,
@@ -200,7 +200,8 @@ def test_silence_multiplies_odds(random_reader: RunningReader, pauses: int, tent
     assert whole.marks is not None
     of_marks = random_reader.mark_probabilities(read.marks, [*[False] * 5, True])[2]
     ratio = whole.marks[2] / of_marks
-    for number, string in enumerate(random_reader.vocabulary.slots.labels.strings):
+    strings = [*random_reader.vocabulary.slots.labels.strings, (",",)]  # the last label is of all others
+    for number, string in enumerate(strings):
         table = ENDS_IN_SILENCE if ends_sentence(string, "") else MARKS_IN_SILENCE
         expected = math.exp(table[tenths]) if string else 1.0
         assert ratio[number] / ratio[0] == pytest.approx(expected, rel=1e-4)
@@ -359,6 +360,11 @@ def test_no_case_changes_letters(word: str) -> None:
     for text in (word, f"it {word}"):
         [found] = in_their_cases([LINES.read(text)], TOLD, "restore", True)
         assert found.words[-1] == word
+
+
+def test_abbreviations_of_small_letters_stay_small() -> None:
+    upper = torch.eye(4)[[UPPER] * 2]
+    assert recased(LINES.read("a.m u.s"), TOLD, upper, False).words == ("a.m", "U.S")
 
 
 def test_cases_of_running_text() -> None:

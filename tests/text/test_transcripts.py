@@ -10,7 +10,7 @@ import pytest
 
 from pyropunct.errors import InputError
 from pyropunct.text.marks import PAUSE
-from pyropunct.text.passages import Found
+from pyropunct.text.passages import UNALIGNED, Found
 from pyropunct.text.transcripts import SHAPES, rewrite_json
 
 WHISPER = """{"text": " so i said\\tno he went home",
@@ -83,7 +83,9 @@ def test_marks_of_their_own_beside_silence(
     assert json.loads(rewritten(text, {heard: new})) == {"words": entries}
 
 
-@pytest.mark.parametrize(("unit", "known"), [(1, True), (1e3, True), (1e7, True), (16e3, False), (0, False)])
+@pytest.mark.parametrize(
+    ("unit", "known"), [(1, True), (1e3, True), (1e7, True), (16e3, False), (0.03, False), (0, False)]
+)
 @pytest.mark.parametrize(
     ("times", "told"),
     [
@@ -181,8 +183,10 @@ TALKS = {
     "Azure": """{"combinedRecognizedPhrases": [{"display": "so, we went"}], "recognizedPhrases": [
         {"nBest": [{"lexical": "x y", "display": "so, we", "words": [
           {"word": "so,", "offsetInTicks": 0, "durationInTicks": 4e6},
-          {"word": "we", "offsetInTicks": 4e6, "durationInTicks": 3e6}]}]},
-        {"nBest": [{"display": "went", "displayWords": [], "words": [{"word": "went"}]}]}]}""",
+          {"word": "we", "offsetInTicks": 4e6, "durationInTicks": 3e6}],
+          "displayWords": [{"displayText": "so,"}, {"displayText": "we"}]}]},
+        {"nBest": [{"display": "went", "displayWords": [{"displayText": "went"}], "words": [
+          {"word": "went"}]}]}]}""",
     "Deepgram": """{"results": {"channels": [{"alternatives": [{"transcript": "so, we went", "words": [
         {"word": "so,", "punctuated_word": "so,", "start": 0, "end": 0.4, "speaker": 0},
         {"word": "we", "punctuated_word": "we", "start": 0.4, "end": 0.7, "speaker": 1},
@@ -219,6 +223,7 @@ def test_transcript_and_words_agree(shape: str) -> None:
     texts = {re.sub(r"\s+(,)?", lambda gap: gap[1] or " ", one.strip()) for one in found if one}
     assert texts <= {"SO, WE WENT!", "SO,! WE WENT!", "SO, WE! WENT!"}
     assert len(texts) == 1
+    assert "went" not in new
     for stays in re.findall('"(?:sew|x y|en)"', TALKS[shape]):
         assert stays in new
 
@@ -236,6 +241,7 @@ def test_a_path_names_other_places() -> None:
         (r'{"text": "\q"}', "is no JSON: Invalid"),
         ('{"text": 5}', "there is no known place of text: it has no named strings"),
         ('{"a": {"b": ["x", "y"]}, "c": "z"}', "no known place of text: choose by --field from a.b, c"),
+        (json.dumps(dict.fromkeys("abcdefghijk", "x")), "from a, b, c, d, e, f, g, h, i, j$"),
         ("[" * 100_000, "is JSON that is nested too deeply"),
         ('{"a": "b"} trailing', "is no JSON: Expecting value"),
     ],
@@ -260,3 +266,11 @@ def test_a_text_with_what_cannot_be_rewritten_stays(escaped: str, problem: str) 
         text.replace('"a"', '"A."')
     )
     assert problems == [(2, problem)]
+
+
+def test_a_text_whose_words_change_stays() -> None:
+    """The line where it begins is told."""
+    problems = list[tuple[int, str]]()
+    text = '{"segments": [\n{"text": "a"}, {"text": "b"}],\n"text": "c"}'
+    new = rewrite_json(text, lambda texts: ["x"] * len(texts), lambda *one: problems.append(one))
+    assert (new, problems) == (text, [(2, UNALIGNED), (3, UNALIGNED)])

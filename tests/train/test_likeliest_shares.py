@@ -32,9 +32,17 @@ def test_the_likeliest_shares(monkeypatch: pytest.MonkeyPatch, reader: bool) -> 
 
     monkeypatch.setattr(parser_output, "pooled", pooled)
     monkeypatch.setattr(parser_output, "voices_of", voices_of)
-    monkeypatch.setattr(parser_output, "draws_of", lambda model, trees, *_: trees)
+
+    def draws_of(model: Model, trees: list[None], *_: object) -> list[None]:
+        used.append(len(trees))
+        return trees
+
+    used = list[int]()
+    monkeypatch.setattr(parser_output, "draws_of", draws_of)
+    monkeypatch.setattr(parser_output, "MOST_SHARED", 3)
     sentences = [SimpleNamespace(surface=[("x",)])] * 3
     best = parser_output.with_likeliest_shares(Model(reader), sentences, [None] * 3)  # type: ignore[arg-type]
     nearest = min(parser_output.READER_SHARES, key=lambda share: abs(share - 0.5))
     assert best.share == pytest.approx(0.35)
+    assert used == [3]
     assert best.reader_share == (nearest if reader else parser_output.READER_SHARES[0])

@@ -158,3 +158,8 @@ def test_rhythm_counts_words_up_to_the_marks_inside() -> None:
     assert one_mark.single("since_mark").tolist() == [3, 0, 0, 0, 0, 0, 0]
     no_mark = attributes_of(root_first, padded([(1,), (), (), (), (), (), (), (2,)]))
     assert no_mark.single("until_mark")[0] == no_mark.single("since_mark")[0] == no_mark.single("length")[0]
+
+
+def test_the_nearest_word_of_a_constituent_tells_its_distance() -> None:
+    column = Attributes(tree_batch([[2, 4, 2, 0, 4, 5]], [0] * 6)).single("distance")
+    assert column.tolist() == [0, 0, 0, X, 0, 0]
