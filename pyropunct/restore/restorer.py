@@ -34,10 +34,10 @@ from pyropunct.restore.sentence_stream import (
     LONGEST_PIECE,
     Item,
     SentenceStream,
+    WordsOfPieces,
     read_items,
     require_reader,
     require_string,
-    words_of_pieces,
 )
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.text.languages import Strangeness
@@ -169,9 +169,11 @@ class Restorer:
         The same text gives the same sentences, whatever its pieces; they may break words.  See
         `RestoreSettings.ahead`.
         """
-        for sentence in self.sentences(words_of_pieces(pieces, self.raw_reader)):
-            [restored] = self.restore([sentence])
-            yield raw_text(restored, self.model.conventions, capital=self.settings.capital) + sentence.end
+        words = WordsOfPieces(pieces, self.raw_reader)
+        for group in SentenceStream(words, self.model.reader, self.settings, lines=words).groups():
+            sentences = [item for item in group if isinstance(item, RawSentence)]
+            for sentence, restored in zip(sentences, self.restore(sentences), strict=True):
+                yield raw_text(restored, self.model.conventions, capital=self.settings.capital) + sentence.end
 
     def sentences(self, lines: Iterable[RawSentence]) -> Iterator[RawSentence]:
         """The sentences of lines: each line is one, unless it is running text."""

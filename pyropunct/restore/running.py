@@ -112,10 +112,13 @@ class SentenceFinder:
         self._before, self._end = "", ""
         self._opening = Slot()
 
-    def add(self, line: RawSentence, ends: Mapping[int, bool] | None = None) -> Iterator[RawSentence]:
+    def add(
+        self, line: RawSentence, ends: Mapping[int, bool] | None = None, more: bool = False
+    ) -> Iterator[RawSentence]:
         """The sentences that are certain with a further line.
 
         :param ends: whether sentences end behind words of the line, from 1, if that is decided.
+        :param more: another line is at hand: words may wait to be read together with it, which is faster.
         """
         if not line.words:
             yield from self.finish()
@@ -125,8 +128,9 @@ class SentenceFinder:
             yield from self.finish()
         self._append(line, ends or {})
         whole = max(0, len(self._words) - self._ahead - len(self._judged)) // self._core
-        yield from self._read(len(self._judged) + whole * self._core)
-        self._forget()
+        if not more or whole >= WINDOWS_AT_ONCE:
+            yield from self._read(len(self._judged) + whole * self._core)
+            self._forget()
 
     def finish(self, end: str = "") -> Iterator[RawSentence]:
         """The remaining sentences; ``end`` ends the last line if nothing else does."""

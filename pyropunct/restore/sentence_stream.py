@@ -142,39 +142,48 @@ def _raw_lines(
             yield BadLine(_kept(line), error)
 
 
-def words_of_pieces(pieces: Iterable[str], reader: RawReader) -> Iterator[RawSentence]:
+class WordsOfPieces(Iterable[RawSentence]):
     """Running text that comes in pieces, which may break words: each word as a line, once the next begins.
 
     White space behind a word ends its line; a blank line ends a paragraph.  Words of over `LONGEST_PIECE`
     characters are cut.
     """
-    for text in _words_with_space(pieces):
-        word = text.rstrip()
-        yield reader.read(word, 1, text[len(word) :])
-        if text.count("\n") > 1:
-            yield reader.read("", 1, "")
 
+    def __init__(self, pieces: Iterable[str], reader: RawReader) -> None:
+        self._pieces, self._reader, self._left = pieces, reader, 0
 
-def _words_with_space(pieces: Iterable[str]) -> Iterator[str]:
-    """Each word of a text in pieces, with the white space behind it, in linear time."""
-    word, length = list[str](), 0
-    for part in chain.from_iterable(map(_parts, pieces)):
-        begins = bool(word) and word[-1][-1].isspace() and not part[0].isspace()
-        if begins or length + len(part) > LONGEST_PIECE:
-            room = 0 if begins else LONGEST_PIECE - length
-            yield "".join([*word, part[:room]])
-            word, length, part = [], 0, part[room:]
-        word.append(part)
-        length += len(part)
-    if word:
-        yield "".join(word)
+    def __iter__(self) -> Iterator[RawSentence]:
+        for text in self._words_with_space():
+            word = text.rstrip()
+            yield self._reader.read(word, 1, text[len(word) :])
+            if text.count("\n") > 1:
+                yield self._reader.read("", 1, "")
 
+    def at_hand(self) -> bool:
+        """Whether another word of the piece ends."""
+        return self._left > 0
 
-def _parts(piece: str) -> Iterator[str]:
-    """A piece, cut in front of its words and after `LONGEST_PIECE` characters."""
-    require_string(piece)
-    for start in range(0, len(piece), LONGEST_PIECE):
-        yield from re.findall(r"\S+\s*|\s+", piece[start : start + LONGEST_PIECE])
+    def _words_with_space(self) -> Iterator[str]:
+        """Each word with the white space behind it, in linear time."""
+        word, length = list[str](), 0
+        for part in chain.from_iterable(map(self._parts, self._pieces)):
+            begins = bool(word) and word[-1][-1].isspace() and not part[0].isspace()
+            if begins or length + len(part) > LONGEST_PIECE:
+                room = 0 if begins else LONGEST_PIECE - length
+                yield "".join([*word, part[:room]])
+                word, length, part = [], 0, part[room:]
+            word.append(part)
+            length += len(part)
+        if word:
+            yield "".join(word)
+
+    def _parts(self, piece: str) -> Iterator[str]:
+        """A piece, cut in front of its words and after `LONGEST_PIECE` characters."""
+        require_string(piece)
+        for start in range(0, len(piece), LONGEST_PIECE):
+            parts = re.findall(r"\S+\s*|\s+", piece[start : start + LONGEST_PIECE])
+            for self._left in range(len(parts) - 1, -1, -1):  # each part behind the first begins a word
+                yield parts[-1 - self._left]
 
 
 def require_string(text: object) -> None:
@@ -269,7 +278,7 @@ class SentenceStream(Iterator[Item]):
                 yield finder.finish()
                 yield iter((item,))
             elif settings.running:
-                yield finder.add(item)
+                yield finder.add(item, more=self._lines is not None and self._lines.at_hand())
             else:
                 yield iter((item,))
         yield self._split(waiting, self._reader, finder)
@@ -312,6 +321,10 @@ class SentenceStream(Iterator[Item]):
         if lost:
             return lowered(line.words)
         return line.words if not shown and _has_capital_inside(line.words) else None
+
+    def groups(self) -> Iterator[list[Item]]:
+        """The sentences, those together that become certain without waiting for input between them."""
+        yield from filter(None, map(list, self._groups))
 
     def __next__(self) -> Item:
         item, self._next = self._next, None

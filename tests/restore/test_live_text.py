@@ -8,7 +8,7 @@ import pytest
 
 import pyropunct
 from pyropunct.errors import MissingPartError
-from pyropunct.restore.sentence_stream import LONGEST_PIECE, words_of_pieces
+from pyropunct.restore.sentence_stream import LONGEST_PIECE, WordsOfPieces
 from pyropunct.restore.settings import AHEAD_OF_STREAM
 
 TALK = (
@@ -56,6 +56,19 @@ def test_sentences_come_early(punctuator: pyropunct.Punctuator) -> None:
     assert read <= len(first.split()) + AHEAD_OF_STREAM + 5 < len(TALK.split())
 
 
+def test_sentences_do_not_wait_for_the_next_piece(punctuator: pyropunct.Punctuator) -> None:
+    """What is certain after a long piece comes before another piece is asked for."""
+    asked: list[str] = []
+
+    def two() -> Iterator[str]:
+        for piece in (TALK + " ", "and so on"):
+            asked.append(piece)
+            yield piece
+
+    stream = punctuator.stream(two())
+    assert [len(asked) for _, _ in zip(range(3), stream, strict=False)] == [1, 1, 1]
+
+
 @pytest.mark.parametrize(
     ("piece", "problem"),
     [
@@ -74,7 +87,7 @@ def test_text_without_words_takes_linear_time(punctuator: pyropunct.Punctuator, 
     text = letter * (2 * LONGEST_PIECE) + "so"
 
     def lengths(pieces: Iterable[str]) -> list[int]:
-        return [len(word.text + word.end) for word in words_of_pieces(pieces, punctuator.raw_reader)]
+        return [len(word.text + word.end) for word in WordsOfPieces(pieces, punctuator.raw_reader)]
 
     start = time.process_time()
     assert lengths(text) == lengths([text[:7], text[7:]]) == [LONGEST_PIECE, LONGEST_PIECE, 2]
