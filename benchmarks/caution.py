@@ -22,7 +22,7 @@ from pyropunct.treebank.sentence import Sentence
 FACTORS = (0.5, 0.7, 1.0, 1.4, 2.0, 2.8)
 """The values of caution that are tried."""
 
-ENDS = (0.1, 0.15, 0.2, 0.25, 0.3, 0.35, LIKELY, 0.5, 0.6, 0.7)
+ENDS = (0.1, 0.15, 0.2, 0.25, LIKELY, 0.35, 0.4, 0.5, 0.6, 0.7)
 """The probabilities of ends that are tried."""
 
 Likings = NDArray[np.float64]

@@ -32,7 +32,7 @@ from pyropunct.nets.running_text import (
 CORE, MARGIN = 128, 32
 """The words in the core of a window, whose reading it gives, and the words that it sees on either side."""
 
-LIKELY = 0.4
+LIKELY = 0.3
 """The probability above which a sentence ends; it is below 1/2, as missed ends cost more."""
 
 WINDOWS_AT_ONCE = 32
