@@ -240,7 +240,7 @@ class NetworkTraining(Trainer, Generic[Model]):
             group["lr"] = greatest * self.rate(done)
         self.network.train()
         self.optimiser.zero_grad()
-        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.in_bfloat16):
+        with torch.autocast("cpu", torch.bfloat16, enabled=self.in_bfloat16):
             loss = self.loss(batch)
         value = float(loss.detach())
         self._require_finite("loss", value)

@@ -112,7 +112,7 @@ class Layer(nn.Module):
         parts = self.asked(states).unflatten(-1, (3, self.heads, -1)).movedim(2, 0).transpose(2, 3)
         query, key, value = parts
         weights = (query @ key.mT * query.shape[-1] ** -0.5).masked_fill(padding, -torch.inf)
-        with torch.autocast(states.device.type, enabled=False):  # else the softmax is in single precision
+        with torch.autocast("cpu", enabled=False):  # else the softmax is in single precision
             shares = weights.softmax(-1)
         seen = (shares @ value).transpose(1, 2).flatten(2)
         states = self.after_attention(states + self.given(seen))
