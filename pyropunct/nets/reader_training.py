@@ -171,8 +171,8 @@ class ReaderTraining(NetworkTraining[RunningReader]):
             yield from (weight.numpy().tobytes() for weight in self.first.network.state_dict().values())
 
 
-class AdaptingReaderTraining(ReaderTraining):
-    """The training of a reader with adapters of its encoder, at most at the rate ``encoder_rate``."""
+class JointReaderTraining(ReaderTraining):
+    """The training of a reader and its encoder, whose greatest learning rate is ``encoder_rate``."""
 
     network: AdaptedNetwork
     best: AdaptedNetwork
@@ -181,6 +181,19 @@ class AdaptingReaderTraining(ReaderTraining):
     def __init__(self, *arguments: Any, encoder_rate: float) -> None:
         self.encoder_rate = encoder_rate
         super().__init__(*arguments)
+
+    def groups(self) -> list[tuple[list[nn.Parameter], float]]:
+        """The encoder has its own learning rate."""
+        parts = (self.network.reading, self.recipe.learning_rate), (self.network.adapters, self.encoder_rate)
+        return [(list(part.parameters()), rate) for part, rate in parts]
+
+    def data(self) -> Iterable[object]:
+        """The learning rate of the encoder, and the data."""
+        return [self.encoder_rate, *super().data()]
+
+
+class AdaptingReaderTraining(JointReaderTraining):
+    """The training of a reader with adapters of its encoder."""
 
     def untrained(self) -> AdaptedNetwork:
         """The network with initial weights, with the encoder's adapters or new ones without effect."""
@@ -191,11 +204,6 @@ class AdaptingReaderTraining(ReaderTraining):
             adapters = Adapters(self.opened.model)
         self.opened.model.requires_grad_(False).to(self.device)
         return AdaptedNetwork(super().untrained(), adapters)
-
-    def groups(self) -> list[tuple[list[nn.Parameter], float]]:
-        """The adapters have their own learning rate."""
-        parts = (self.network.reading, self.recipe.learning_rate), (self.network.adapters, self.encoder_rate)
-        return [(list(part.parameters()), rate) for part, rate in parts]
 
     def with_weights(self, network: AdaptedNetwork) -> RunningReader:
         """The reader of a network, with the adapters as they are now."""
@@ -215,17 +223,13 @@ class AdaptingReaderTraining(ReaderTraining):
         source = AdaptedEncoder(Encoder.from_parts(encoder.to_parts()[0]), adapters)
         return replace(super().result(), pretrained=source)
 
-    def data(self) -> Iterable[object]:
-        """The encoder, the learning rate of the adapters and the data."""
-        return [self.encoder_rate, *super().data()]
 
-
-class TuningReaderTraining(AdaptingReaderTraining):
+class TuningReaderTraining(JointReaderTraining):
     """The training of a reader with all weights of its encoder."""
 
     def untrained(self) -> AdaptedNetwork:
         """The network with initial weights, and the encoder as it is."""
-        return AdaptedNetwork(ReaderTraining.untrained(self), deepcopy(self.source.network))
+        return AdaptedNetwork(super().untrained(), deepcopy(self.source.network))
 
     def with_weights(self, network: AdaptedNetwork) -> RunningReader:
         """The reader of a network, with the encoder as it is now."""
@@ -235,10 +239,6 @@ class TuningReaderTraining(AdaptingReaderTraining):
     def features_of(self, windows: Sequence[Cut], sentences: Sequence[Sequence[str]]) -> Tensor:
         """See `ReaderTraining.features_of`; gradients flow into the encoder."""
         return OwnEncoder(self.source.pieces, self.network.adapters).opened.features(sentences)
-
-    def result(self) -> RunningReader:
-        """The reader and the encoder of the best epoch."""
-        return ReaderTraining.result(self)
 
 
 def _answers(document: Document, labels: Labels, lower: bool) -> ReaderAnswers:
