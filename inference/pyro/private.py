@@ -33,8 +33,9 @@ PYRO_VERSION = "1.9.2"
 
 
 def untraced(function: Callable[P, T]) -> Callable[P, T]:
-    """The function, which `torch.compile` runs as it is: numba has compiled its sums, and tracing what is
-    around them takes a minute and changes numbers.
+    """Keep `torch.compile` from tracing a function.
+
+    numba has compiled its sums already.  To trace what is around them takes a minute and changes numbers.
     """
     disabled: list[Callable[P, T]] = []
 

@@ -53,7 +53,7 @@ _JOINED = "\x1d"
 
 _SEPARATOR = re.compile(rf"{PARTED}\s*|{_JOINED}")
 _SIGNAL = re.compile(r"\s*(?:\[_[^\]]*\]|<\|.*\|>)?\s*")
-"""What has no text: white space, or a token by which a recogniser tells itself where something begins."""
+"""A string without words: white space, or a recogniser's own token, such as the beginning of a text."""
 
 
 _APART = frozenset({"alternatives", "nBest", "NBest", "channels"})
@@ -116,7 +116,7 @@ def rewrite_json(text: str, rewrite: Rewrite, reject: Reject, *fields: str) -> s
     found = dict[str, Found]()  # copies of a text are read once, with all pauses that one of them has
     for path in dict.fromkeys(fields or chain(*SHAPES.values())):
         texts = [text for value in values for text in _at(value, path.split("."), strings, _Text())]
-        plains = list[tuple[bool, str]]()  # whether a speaker is known, and what is said
+        plains = list[tuple[bool, str]]()  # whether the speaker is known, and the text
         for part in _parts(_in_seconds(texts, strings, path), strings):
             numbers = [text.number for text in part]
             flaws = ((number, flaw(strings[number], PARTED + _JOINED + PAUSE)) for number in numbers)

@@ -80,7 +80,7 @@ def test_no_end_is_hidden_where_none_can_be() -> None:
 
 
 def test_what_stays_undecided_among_marks() -> None:
-    """What is behind the dot of an abbreviation, and a long stretch; marks decide the rest."""
+    """Places behind the dots of abbreviations, and all places of a long stretch."""
     line = LINES.read("a J. B c. D")
     assert ends_shown(line) == [4]
     assert set(hidden_ends(line, [0.9] * 5, False)) == {1, 3}

@@ -57,7 +57,7 @@ def test_sentences_come_early(punctuator: pyropunct.Punctuator) -> None:
 
 
 def test_sentences_do_not_wait_for_the_next_piece(punctuator: pyropunct.Punctuator) -> None:
-    """What is certain after a long piece comes before another piece is asked for."""
+    """A long piece yields its finished sentences before the next piece is read."""
     asked: list[str] = []
 
     def two() -> Iterator[str]:

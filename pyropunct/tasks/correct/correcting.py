@@ -77,7 +77,7 @@ class Correcting(ABC):
             print(correct("However the meeting ended without a vote."))
 
         :param settings: fields of `CorrectingSettings`; unknown ones raise `TypeError`.
-        :raises SettingError: if a setting is out of its bounds, or none of its choices.
+        :raises SettingError: if a setting has a value that is not allowed.
         :raises MissingPartError: if the model has no parser.
         """
         chosen = replace(USUAL, **settings)
@@ -160,7 +160,7 @@ def corrected_text(restored: Restored, conventions: Conventions) -> str:
 
 
 def unlearned(codes: Iterable[str]) -> str:
-    """What is said of the languages whose errors a corrector has not learned."""
+    """The message about languages whose errors a corrector has not learned."""
     remedies = (
         "`pyropunct restore --anew` punctuates anew, `pyropunct fit-correction --language` learns errors"
     )
