@@ -96,6 +96,8 @@ def test_python_corrects_as_the_command_does(file: Path) -> None:
     assert correct(text) == printed("correct", "en", file).removesuffix("\n")
     assert correct(text).split("\n")[2] == "We  went home."
     assert correct("However we went home.") != correct("However we went home.", threshold=1.0)
+    with pytest.raises(TypeError, match="a text is a string, not bytes: decode it"):
+        correct(text.encode())  # type: ignore[arg-type]
 
 
 def test_edits_lead_from_the_wrong_to_the_right_marks(corrector: Path, small: Path) -> None:

@@ -42,6 +42,7 @@ from pyropunct.restore.rewriting import (
     without_marks_in,
     without_unknown,
 )
+from pyropunct.restore.sentence_stream import require_string
 from pyropunct.tasks import USUAL, CorrectingSettings
 from pyropunct.tasks.correct.channel import MOST_MARKS, ErrorChannel
 from pyropunct.tasks.correct.error_trees import changes, read_parses
@@ -79,7 +80,9 @@ class Correcting(ABC):
         :param settings: fields of `CorrectingSettings`; unknown ones raise `TypeError`.
         :raises SettingError: if a setting has a value that is not allowed.
         :raises MissingPartError: if the model has no parser.
+        :raises TypeError: if the text is not a string.
         """
+        require_string(text)
         chosen = replace(USUAL, **settings)
         if not self.model.languages:
             return self._corrected(text, chosen)
