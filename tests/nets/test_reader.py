@@ -180,6 +180,23 @@ def test_a_treebank_of_one_word() -> None:
     assert reader.report["epochs"][0]["scores"]["f1"] == 100
 
 
+@pytest.mark.parametrize("layers", [0, 1])
+def test_bfloat16_takes_nearly_the_same_steps(train: list[Sentence], layers: int) -> None:
+    """The loss of an epoch.  Where the CPU has no such products, torch computes them all the same."""
+    recipe = ReaderRecipe(
+        epochs=1, least_steps=0, batch_words=300, dropout=0.0, word_dropout=0.0, layers=layers
+    )
+    losses = []
+    for half in (False, True):
+        torch.manual_seed(0)
+        training = ReaderTraining(None, documents(train[:40]), None, recipe, 0)
+        training.in_bfloat16 = half
+        training.run_epoch()
+        losses.append(training.epochs[0].loss)
+    assert losses[1] == pytest.approx(losses[0], rel=0.01)
+    assert losses[1] != losses[0]
+
+
 def test_scores_of_a_worked_example() -> None:
     counts = count_ends([[True, True, False, True], [True]], [[True, False, True, True], [True]])
     assert counts == (2, 2, 1)
