@@ -13,7 +13,8 @@ from treebanks import HARD, PIECES, mutated
 from models import PARSER, RECIPES
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.nets.parser import train_parser
-from pyropunct.tasks.correct.corrector_training import fit_correction
+from pyropunct.tasks.correct.channel_fitting import fit_channel, simulated_pairs
+from pyropunct.tasks.correct.correcting import NoisyChannel
 from pyropunct.train.fitting import fit
 from pyropunct.treebank.reading import read_treebank
 
@@ -38,8 +39,8 @@ TREEBANK_COMMANDS = [
     "restore MODEL FILE --samples 5 --format conllu",
     "restore MODEL FILE --samples 5 --score",
     "restore MODEL FILE --samples 5 --parse --trees 2",
-    "correct CORRECTOR FILE --samples 5",
-    "correct CORRECTOR FILE --samples 5 --format edits",
+    "correct CORRECTOR FILE",
+    "correct CORRECTOR FILE --format edits",
     "rules MODEL FILE --examples 1",
     "relations MODEL FILE --format tsv",
     "rephrase MODEL FILE --delete advmod,appos",
@@ -50,8 +51,8 @@ TEXT_COMMANDS = [
     "restore MODEL FILE --samples 5",
     "restore MODEL FILE --samples 5 --keep",
     "restore MODEL FILE --samples 5 --json",
-    "correct CORRECTOR FILE --samples 5",
-    "correct CORRECTOR FILE --samples 5 --json",
+    "correct CORRECTOR FILE",
+    "correct CORRECTOR FILE --json",
 ]
 BRACKET_COMMANDS = ["convert FILE --out OUT.conllu", "convert FILE"]
 
@@ -75,7 +76,8 @@ def _models(folder: Path) -> None:
     sentences = read_treebank(embedded_treebank_path("train"))[:150]
     model = fit(sentences, sentences[:20], RECIPES["plain"], direction="left")
     object.__setattr__(model, "parser", train_parser(sentences, sentences[:20], PARSER))
-    fit_correction(sentences, sentences[:20], model).save(folder / "corrector")
+    errors = fit_channel(simulated_pairs(sentences), model.vocabulary.tokens)
+    NoisyChannel(model, errors).save(folder / "corrector")
     model.save(folder / "model")
 
 

@@ -47,11 +47,14 @@ def attack(tries: int, seed: int) -> Row:
     chance, outcomes, failures = random.Random(seed), Counter[str](), []
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "killed"
-        models = Fits(Path(place) / "models", ["fit", "TREEBANK", "--parser", "--families", "symmetry,head"])
+        models = Fits(
+            Path(place) / "models",
+            ["fit", "TREEBANK", "--parser", "--families", "symmetry,head", "--epochs", "2"],
+        )
         fitted = str(models.place / "whole" / "m")
         correctors = Fits(
             Path(place) / "correctors",
-            ["fit-correction", "TREEBANK", "--model", fitted, "--copies", "1", "--paper"],
+            ["fit-correction", "TREEBANK", "--model", fitted, "--copies", "1"],
         )
         for number in range(tries):
             fits = correctors if number % 4 == 3 else models
@@ -82,7 +85,7 @@ class Fits:
         text = embedded_treebank_path("train").read_text(encoding="utf-8")
         treebank.write_text("\n\n".join(text.split("\n\n")[:30]) + "\n\n", encoding="utf-8")
         self._arguments = [str(treebank) if part == "TREEBANK" else part for part in arguments]
-        self._arguments += ["--epochs", "2", "--threads", "1"]
+        self._arguments += ["--threads", "1"]
         self._name = "correctors" if arguments[0] == "fit-correction" else "models"
         whole = place / "whole"
         whole.mkdir()

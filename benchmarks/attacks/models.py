@@ -28,7 +28,8 @@ from pyropunct.nets.running_text import ReaderRecipe
 from pyropunct.papers.experiment import loader
 from pyropunct.papers.li_2019.recurrent import RivalRecipe
 from pyropunct.papers.li_2019.rival import BiGRUAttention, BiLSTMCRF, Rival, train_rival
-from pyropunct.tasks.correct.corrector_training import fit_correction
+from pyropunct.tasks.correct.channel_fitting import fit_channel, simulated_pairs
+from pyropunct.tasks.correct.correcting import NoisyChannel
 from pyropunct.train.fitting import fit
 from pyropunct.treebank.reading import read_treebank
 
@@ -98,7 +99,8 @@ class Material:
                 parser = train_parser(sentences, sentences[:5], PARSER)
                 reader = train_reader(sentences, sentences[:5], READER)
                 model = replace(model, parser=parser, reader=reader)
-                fit_correction(sentences, sentences[:5], model).save(self.folder / "corrector")
+                errors = fit_channel(simulated_pairs(sentences), model.vocabulary.tokens)
+                NoisyChannel(model, errors).save(self.folder / "corrector")
             model.save(self.folder / name)
             self.uses[name] = self._use_model
         self.uses["corrector"] = self._use_corrector
@@ -123,7 +125,7 @@ class Material:
         self._call(chance.choice(commands))
 
     def _use_corrector(self, path: Path, chance: random.Random) -> None:
-        self._call(["correct", str(path), str(chance.choice([self.words, self.treebank])), "--samples", "3"])
+        self._call(["correct", str(path), str(chance.choice([self.words, self.treebank]))])
 
     def _use_tagger(self, rival: type[Rival], path: Path, chance: random.Random) -> None:
         sentences = read_treebank(self.treebank)[:5]

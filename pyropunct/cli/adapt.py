@@ -10,7 +10,7 @@ import click
 from pyropunct.cli import console
 from pyropunct.cli.command import command
 from pyropunct.cli.loading import Json, TrainingUse, check_device, is_in, read_file
-from pyropunct.cli.progress import Checkpoints, fit_watches, training_watch
+from pyropunct.cli.progress import Checkpoints, fit_watches
 from pyropunct.cli.report import Report
 from pyropunct.errors import UserError
 from pyropunct.files import model_path
@@ -129,8 +129,6 @@ def fit_correction(
     model: str,
     dev: str | None = None,
     out: str = "pyropunct-corrector.safetensors",
-    paper: bool = False,
-    device: str = "cpu",
     settings: SimulationSettings,
     use: TrainingUse,
     json: Json = False,
@@ -143,8 +141,6 @@ def fit_correction(
     :param model: the model that `pyropunct fit TRAIN` wrote, or en.
     :param dev: treebank to report on; by default a tenth of TRAIN is held out.
     :param out: file for the corrector; the ending .safetensors is added if it is missing.
-    :param paper: train the corrector of Li, Wang & Eisner (2019, section 6.2) instead of an error channel.
-    :param device: device of the weights, as torch names it, with --paper.
     """
     from pyropunct.fitted.model_file import check_writable
     from pyropunct.tasks.correct.channel_fitting import (
@@ -154,16 +150,14 @@ def fit_correction(
         simulated_pairs,
     )
     from pyropunct.tasks.correct.correcting import NoisyChannel
-    from pyropunct.tasks.correct.corrector_training import correction_recipe
-    from pyropunct.tasks.correct.corrector_training import fit_correction as train_corrector
     from pyropunct.tasks.correct.gold_corrections import read_learners
     from pyropunct.tasks.correct.learner_errors import ErrorRates
     from pyropunct.train.story_training import held_out
     from pyropunct.treebank.reading import require_punctuation
 
     of_learners = train.endswith(".jsonl")
-    if of_learners and (paper or dev is not None):
-        raise click.UsageError("--paper and --dev need a treebank, and TRAIN is a file of corrections")
+    if of_learners and dev is not None:
+        raise click.UsageError("--dev needs a treebank, and TRAIN is a file of corrections")
     check_writable(out)
     if is_in(model_path(out), Path(model)):
         raise UserError(f"--out {out}: is the model that is given; choose another name")
@@ -171,7 +165,6 @@ def fit_correction(
         rates = ErrorRates().times(settings.errors)
     except ValueError as error:
         raise UserError(f"--errors {settings.errors:g}: {error}") from error
-    check_device(device)
     clean = use.load_one(model)
     report: dict[str, Any]
     if of_learners:
@@ -188,24 +181,13 @@ def fit_correction(
     if clean.parser is None and not json:
         console.say(f"{model} has no parser: the corrector will read CoNLL-U, but no raw text")
     learned, measured = held_out(treebanks[0]) if dev is None else treebanks
-    if paper:
-        recipe = correction_recipe(clean.recipe, epochs=settings.epochs)
-        drawn: dict[str, Any] = {"rates": rates, "copies": settings.copies, "seed": settings.seed}
-        with training_watch() as watch:
-            corrector = train_corrector(
-                learned, measured, clean, recipe=recipe, device=device, watch=watch, **drawn
-            )
-        corrector.save(out)
-        report = dict(corrector.writer.report)
-        result = f"dev perplexity {report['epochs'][report['chosen'] - 1]['perplexity']:.4f}"
-    else:
-        pairs = simulated_pairs(learned, rates, settings.copies, settings.seed, clean.parser)
-        channel = fit_channel(pairs, clean.vocabulary.tokens)
-        NoisyChannel(clean, channel).save(out)
-        unseen = perplexity(channel, simulated_pairs(measured, rates, 1, settings.seed + 1))
-        errors = len(channel.errors)
-        report = {"errors": errors, "weights": len(channel.weights), "perplexity": unseen}
-        result = f"{errors} errors, dev perplexity of wrong marks {unseen:.4f}"
+    pairs = simulated_pairs(learned, rates, settings.copies, settings.seed, clean.parser)
+    channel = fit_channel(pairs, clean.vocabulary.tokens)
+    NoisyChannel(clean, channel).save(out)
+    unseen = perplexity(channel, simulated_pairs(measured, rates, 1, settings.seed + 1))
+    errors = len(channel.errors)
+    report = {"errors": errors, "weights": len(channel.weights), "perplexity": unseen}
+    result = f"{errors} errors, dev perplexity of wrong marks {unseen:.4f}"
     report["treebanks"] = [{"path": one.path, **console.plain_omissions(one.omitted)} for one in treebanks]
     _tell(out, report, f"{len(learned):,} sentences, {settings.copies} times; {result}", json)
 

@@ -147,15 +147,12 @@ def correct(
     from pyropunct.cli.loading import of_language
     from pyropunct.cli.sources import Tools, text_work
     from pyropunct.cli.text_reports import CorrectionReport
-    from pyropunct.tasks.correct.correcting import NoisyChannel, load_corrector, unlearned
+    from pyropunct.tasks.correct.correcting import load_corrector, unlearned
     from pyropunct.tasks.correct.hearing import FITTED_RATE, WritersRate
     from pyropunct.tasks.correct.learner_errors import LEARNERS_LANGUAGE
 
     use.start()
     corrector = load_corrector(model, variants=use.trust_variants, encoder=use.encoder)
-    if (find_rate or rate is not None) and not isinstance(corrector, NoisyChannel):
-        option = "--find-rate" if find_rate else "--rate"
-        raise UserError(f"{option}: {model} is the corrector of the paper, which has none")
     if find_rate and rate is not None:
         raise UserError("--rate tells what --find-rate is to find: give one of the two")
     if corrector.model.languages and use.language not in (None, LEARNERS_LANGUAGE):

@@ -8,7 +8,7 @@ from pyropunct.punctuator import Punctuator
 from pyropunct.restore.restoring import Restored, Source, details, length, raw_text, words_of
 from pyropunct.restore.sentence_stream import BadLine, Item
 from pyropunct.tasks.correct.correcting import corrected_text
-from pyropunct.tasks.correct.error_trees import Explainer, SlotChange, Sprout, changes
+from pyropunct.tasks.correct.explaining import Explainer, SlotChange, Sprout, changes
 from pyropunct.tasks.explain.punctuated_trees import least_risk_trees
 from pyropunct.tasks.explain.reattaching import by_guidelines
 from pyropunct.text.conventions import at_the_beginning

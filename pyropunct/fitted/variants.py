@@ -59,9 +59,7 @@ STORY_PARTS = {
 
 
 MOVED = {
-    "pyropunct.models.attach.correcting": "pyropunct.models.attach.correcting_attach",
     "pyropunct.models.attach.frequencies": "pyropunct.models.attach.attach_model",
-    "pyropunct.models.channel.centred": "pyropunct.models.channel.window",
 }
 """Modules of variants that models of earlier versions name, and where these variants are now."""
 

@@ -147,7 +147,7 @@ class RestorationSettings(ExperimentSettings):
     permutations: Annotated[int, Range(ExperimentSettings.permutations)] = ExperimentSettings.permutations
     systems: Annotated[tuple[str, ...], names_of(f"{__name__}:RESTORERS", "system")] = RESTORERS
     shares: Annotated[tuple[int, ...], numbers_to(100, "percents")] = (100,)
-    samples: Count = DecisionSettings.samples
+    samples: Count = RestoreSettings.samples
     decoder: Decoder = DecisionSettings.decoder
     trees: Count = DecisionSettings.trees
     seeds: Count = 1
@@ -254,5 +254,5 @@ class CorrectionSettings(ExperimentSettings):
     curve: bool = False
     copies: Count = 2
     epochs: Count = 3
-    samples: Count = DecisionSettings.samples
+    samples: Count = RestoreSettings.samples
     trees: Count = DecisionSettings.trees

@@ -45,7 +45,7 @@ def decide(
     *,
     decoder: str = DecisionSettings.decoder,
     threshold: Thresholds = THRESHOLD,
-    samples: int = DecisionSettings.samples,
+    samples: int = RestoreSettings.samples,
     seed: int | None = None,
     rewritings: Sequence[Rewriting] | None = None,
     readings: Sequence[Probabilities | None] | None = None,

@@ -57,22 +57,18 @@ def _probability(text: str) -> float:
 class DecisionSettings:
     """How punctuation is decided on, whether it is restored or corrected.
 
-    :ivar samples: the most draws for each sentence; fewer where the decision is clear.  The paper has 1000.
-    :ivar decoder: take the draw of least expected edit distance ("mbr"), or all marks that are probable
-        enough for the greatest F1 ("f1").
+    :ivar decoder: take the punctuation of least expected edit distance ("mbr"), or all marks that are
+        probable enough for the greatest F1 ("f1").
     :ivar trees: average over at most this many trees of the parser (footnote 20 of the paper).
     :ivar parse: parse the words of CoNLL-U input anew.
     :ivar best_tree: parse words once more for their best tree, which is part of the result.
-    :ivar seed: equal seeds give equal results, whatever the other sentences are.
     :raises SettingError: if a value is out of its bounds, or none of its choices.
     """
 
-    samples: Count = 1000
     decoder: Decoder = "mbr"
     trees: Count = 10
     parse: bool = False
     best_tree: Annotated[bool, Internal] = False
-    seed: Seed = 0
 
     def __post_init__(self) -> None:
         if problem := forbidden(self):
@@ -85,6 +81,8 @@ class RestoreSettings(DecisionSettings):
 
     Marks that are kept are evidence about the others.
 
+    :ivar samples: the most draws for each sentence; fewer where the decision is clear.  The paper has 1000.
+    :ivar seed: equal seeds give equal results, whatever the other sentences are.
     :ivar decoder: take all marks that are probable enough for the greatest F1 ("f1", see ``threshold``), or
         the draw of least expected edit distance ("mbr").  [default: f1; mbr with --score]
     :ivar threshold: with the decoder f1, the least probability of a mark; or of each, as ",=0.3 ?=0.2 0.4".
@@ -112,6 +110,8 @@ class RestoreSettings(DecisionSettings):
     :ivar force: also change text in another language than the one of the model.
     """
 
+    samples: Count = 1000
+    seed: Seed = 0
     decoder: Decoder | None = None  # type: ignore[assignment]  # a command has its own default
     threshold: Annotated[Thresholds, thresholds] = THRESHOLD
     style: Style = "usual"

@@ -44,12 +44,10 @@ class SimulationSettings:
 
     :ivar errors: multiply the published error rates by this factor.
     :ivar copies: copies of each sentence, each with other errors.
-    :ivar epochs: passes over the data, with --paper.
     """
 
     errors: Annotated[float, Range(above=0)] = 1.0
     copies: Count = 2
-    epochs: Count = 3
     seed: Seed = 0
 
 

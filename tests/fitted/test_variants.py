@@ -19,11 +19,10 @@ from pyropunct.fitted.recipes import (
 )
 from pyropunct.fitted.stories import build_story
 from pyropunct.fitted.variants import ATTACH, CHANNEL, find, made, option_kinds, with_options
-from pyropunct.models.attach.correcting_attach import CorrectingAttach
 from pyropunct.models.attach.features import FAMILIES
 from pyropunct.models.attach.log_linear import LogLinearAttach
 from pyropunct.models.channel.noisy_channel import Identity
-from pyropunct.models.channel.window import CentredWindow, SlidingWindow
+from pyropunct.models.channel.window import SlidingWindow
 from pyropunct.punctuator import Punctuator
 from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN
 from pyropunct.vocabulary import Vocabulary
@@ -201,8 +200,6 @@ def test_known_names_and_classes() -> None:
     assert [find("channel", name) for name in ("sliding-window", "identity")] == [SlidingWindow, Identity]
     assert find("attach", "variants:PairFrequencies") is PairFrequencies
     assert find("attach", "pyropunct.models.attach.frequencies:PairFrequencies") is PairFrequencies
-    assert find("attach", "pyropunct.models.attach.correcting:CorrectingAttach") is CorrectingAttach
-    assert find("channel", "pyropunct.models.channel.centred:CentredWindow") is CentredWindow
 
 
 @pytest.mark.parametrize(
@@ -331,7 +328,7 @@ def test_options_of_no_variant() -> None:
 
 
 def test_a_corrector_has_no_options_of_the_other_channel() -> None:
-    from pyropunct.tasks.correct.corrector_training import correction_recipe
+    from pyropunct.papers.li_2019.tree_corrector import correction_recipe
 
     clean = Recipe(channel="inserting", channel_options={"prior_insertion": -5.0})
     assert correction_recipe(clean).channel_options == ()

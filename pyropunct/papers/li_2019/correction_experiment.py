@@ -17,24 +17,20 @@ from pyropunct.papers.li_2019.recurrent import RivalRecipe
 from pyropunct.papers.li_2019.restorers import Parses
 from pyropunct.papers.li_2019.results import GOLD, PREDICTED
 from pyropunct.papers.li_2019.rival import train_correcting_crf
+from pyropunct.papers.li_2019.tree_corrector import corrected, correction_recipe, train_writer
 from pyropunct.papers.options import CHANNEL, CORRECTORS, CRF, PAPER, RESTORATION, CorrectionSettings
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.deciding import decide
 from pyropunct.restore.parses import weighted_trees
 from pyropunct.tables import Baseline, Column, Table, cells_table
-from pyropunct.tasks import USUAL, Advance, CorrectingSettings
+from pyropunct.tasks import USUAL, Advance
 from pyropunct.tasks.correct.channel_fitting import RightAndWrong, fit_channel, simulated_pairs
 from pyropunct.tasks.correct.correcting import NoisyChannel, decisions
-from pyropunct.tasks.correct.corrector_training import (
-    correction_recipe,
-    fit_correction,
-    wrong_copies,
-    wrong_surfaces,
-)
 from pyropunct.tasks.correct.edit_scores import EditScores, edit_scores
 from pyropunct.tasks.correct.gold_corrections import Corrected
 from pyropunct.tasks.correct.hearing import FITTED_RATE, WritersRate, hear, wrong_sentences
 from pyropunct.tasks.correct.learner_errors import ErrorRates
+from pyropunct.tasks.correct.simulation import wrong_copies, wrong_surfaces
 from pyropunct.text.marks import Surface
 from pyropunct.treebank.sentence import Sentence
 
@@ -65,14 +61,10 @@ def fitted(
         }
     if name == PAPER:
         recipe = correction_recipe(model.recipe, epochs=settings.epochs)
-        corrector = fit_correction(train, dev, model, rates=rates, copies=copies, recipe=recipe, seed=seed)
-        options = CorrectingSettings(samples=settings.samples, seed=seed)
-
-        def decisions_of_paper(parses: Parses, wrong: Sequence[Surface]) -> dict[str, list[Surface]]:
-            decided = corrector.decide(wrong_sentences(parses, wrong), options)
-            return {"": [one.surface for one in decided]}
-
-        return decisions_of_paper
+        writer = train_writer(train, dev, model, recipe, copies, seed)
+        return lambda parses, wrong: {
+            "": [one.surface for one in corrected(model, writer, parses, wrong, settings.samples, seed)]
+        }
     if name == CRF:
         # As many passes over the sentences as without copies.
         quick = RivalRecipe(epochs=max(1, RivalRecipe().epochs // copies))

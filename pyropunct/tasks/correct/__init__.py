@@ -1,1 +1,1 @@
-"""Correcting wrong punctuation (Li, Wang & Eisner 2019, section 6.2)."""
+"""Correcting wrong punctuation by a model of right text and a channel of errors."""

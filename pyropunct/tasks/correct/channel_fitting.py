@@ -13,9 +13,9 @@ from pyropunct.nets.parser import Parser
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.parses import weighted_trees
 from pyropunct.tasks.correct.channel import Context, Error, ErrorChannel, contexts, features
-from pyropunct.tasks.correct.corrector_training import wrong_copies
 from pyropunct.tasks.correct.gold_corrections import Corrected
 from pyropunct.tasks.correct.learner_errors import ErrorRates, String
+from pyropunct.tasks.correct.simulation import wrong_copies
 from pyropunct.text.marks import NO_MARKS, Surface
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree

@@ -15,7 +15,7 @@ from pyropunct.papers.li_2019.rival import (
     PunctuatedWords,
     train_correcting_crf,
 )
-from pyropunct.tasks.correct.corrector_training import wrong_surfaces
+from pyropunct.tasks.correct.simulation import wrong_surfaces
 from pyropunct.text.marks import ABBREVIATION_DOT, START, Surface
 from pyropunct.treebank.reading import read_treebank
 from pyropunct.treebank.sentence import Sentence

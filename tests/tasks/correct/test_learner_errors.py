@@ -1,6 +1,7 @@
 """The simulated errors of learners: each kind does what it says, as often as it says."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict, fields, replace
 
 import numpy as np
@@ -9,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.tasks.correct.corrector_training import make_errors, wrong_copies, wrong_surfaces
+from pyropunct.nets.parser import WeightedTree
 from pyropunct.tasks.correct.learner_errors import ErrorRates, Occasion, occasions
+from pyropunct.tasks.correct.simulation import make_errors, wrong_copies, wrong_surfaces
 from pyropunct.text.marks import ABBREVIATION_DOT, START
 from pyropunct.treebank.reading import read_treebank
 from pyropunct.treebank.sentence import Sentence
@@ -197,3 +199,31 @@ def test_capped_rates_are_rates(factor: float) -> None:
         assert rates == ErrorRates().times(factor)
     else:
         assert rates.introductory > ErrorRates().introductory
+
+
+class TwoTrees:
+    """A parser that hangs all words on the first one, or each on the one before it."""
+
+    def parse(self, sentences: Sequence[Sequence[str]], trees: int = 1) -> list[list[WeightedTree]]:
+        assert trees == 2
+        return [
+            [
+                WeightedTree(Tree(heads, ("root", *["dep"] * (n - 1)), ("X",) * n, tuple(words)), 0.5)
+                for heads in ((0, *[1] * (n - 1)), tuple(range(n)))
+            ]
+            for words in sentences
+            for n in [len(words)]
+        ]
+
+
+def test_every_second_copy_has_drawn_trees(sentences: list[Sentence]) -> None:
+    some = sentences[:4]
+    pairs = wrong_copies(some, copies=3)
+    with_trees = wrong_copies(some, copies=3, parser=TwoTrees())
+    assert [wrong for _, wrong in with_trees] == [wrong for _, wrong in pairs]
+    assert [one.surface for one, _ in with_trees] == [one.surface for one, _ in pairs]
+    assert with_trees[:4] == pairs[:4]
+    assert with_trees[8:] == pairs[8:]
+    for (one, _), sentence in zip(with_trees[4:8], some, strict=True):
+        assert one.tree.heads == tuple(range(len(sentence.tree)))
+        assert one.tree.forms == sentence.tree.forms

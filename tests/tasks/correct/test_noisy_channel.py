@@ -11,7 +11,7 @@ import pytest
 import torch
 from model_files import changed
 
-from pyropunct.errors import ModelFileError
+from pyropunct.errors import MissingPartError, ModelFileError
 from pyropunct.fitted.evaluation import average_edit_distance
 from pyropunct.nets.labels import Labels, SlotVocabulary
 from pyropunct.nets.parser import WeightedTree
@@ -22,8 +22,7 @@ from pyropunct.tasks.correct import hearing
 from pyropunct.tasks.correct.channel import ErrorChannel, contexts
 from pyropunct.tasks.correct.channel_fitting import fit_channel, simulated_pairs
 from pyropunct.tasks.correct.correcting import NoisyChannel, decisions, load_corrector
-from pyropunct.tasks.correct.corrector_training import wrong_surfaces
-from pyropunct.tasks.correct.error_trees import Explainer, changes
+from pyropunct.tasks.correct.explaining import Explainer, SlotChange, changes
 from pyropunct.tasks.correct.hearing import (
     RATES,
     Heard,
@@ -33,7 +32,9 @@ from pyropunct.tasks.correct.hearing import (
     log_probs,
     wrong_sentences,
 )
+from pyropunct.tasks.correct.simulation import wrong_surfaces
 from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface, unpaired
+from pyropunct.text.raw_sentence import RawSentence, Slot, WrittenMark
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
 
@@ -277,6 +278,30 @@ def test_what_is_taken_out_has_no_explanation(model: Punctuator) -> None:
     right = ((START,), (), (), (".",))
     made = changes(WRONG, right)
     assert Explainer(model).explain(TREES[0], right, made) == [[]]
+
+
+def test_changes() -> None:
+    wrong = [(START,), (",", "“"), (), (".",)]
+    right = [("“",), ("“",), (), (START, ".")]
+    assert changes(wrong, right) == [SlotChange(0, (), ("“",)), SlotChange(1, (",", "“"), ("“",))]
+    assert changes(wrong, wrong) == []
+    with pytest.raises(ValueError, match="zip"):
+        changes(wrong, right[:2])
+
+
+def test_lines_without_words_stay_and_raw_text_needs_a_parser(
+    corrector: NoisyChannel, dev: list[Sentence]
+) -> None:
+    [wrong] = wrong_surfaces(dev[:1], seed=1)
+    sentence = replace(dev[0], surface=wrong.surface)
+    empty = RawSentence(1, " ?!", (), (Slot((WrittenMark("?", "?"), WrittenMark("!", "!"))),))
+    first, second = corrector.correct([sentence, empty])
+    assert (first.source, first.tree is None) == (sentence, False)
+    assert (second.surface, second.risk, second.tree) == (empty.surface, 0.0, None)
+    with pytest.raises(MissingPartError, match="has no parser"):
+        list(corrector.correct([RawSentence(1, "go", ("go",), (Slot(), Slot()))]))
+    with pytest.raises(MissingPartError, match="has no parser"):
+        list(corrector.correct([sentence], CorrectingSettings(parse=True)))
 
 
 # Folders

@@ -10,15 +10,9 @@ from torch import Tensor
 
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.views import views_of
-from pyropunct.models.attach.correcting_attach import (
-    CORRECTION,
-    ERROR_COLUMNS,
-    STAYING,
-    CorrectingAttach,
-)
 from pyropunct.models.attach.features import Attributes
-from pyropunct.models.channel.window import CentredWindow
 from pyropunct.models.trees import TreeBatch, string_number
+from pyropunct.papers.li_2019.tree_corrector import CORRECTION, ERROR_COLUMNS, STAYING, CorrectingAttach
 
 MARKS = ("^", ",", "(", ")")
 PAIRS = [
@@ -158,19 +152,3 @@ def test_every_template_has_a_context(attach: CorrectingAttach) -> None:
     assert attach.templates[-len(CORRECTION) :] == CORRECTION
     found = list(attach._all_contexts(attributes_of(trees(), surface(0)), range(len(attach.templates))))
     assert all(len(contexts.key) == WORDS for contexts in found if contexts.template >= 10)
-
-
-def test_centred_window() -> None:
-    """Before and after: a normal prior around zeros but for keep, and around the logits given."""
-    channel = CentredWindow(3, "left", prior_scale=0.5, prior_keep=1.0)
-    logits = torch.randn(3, 3, 4)
-    assert CentredWindow(3).edit_logits.shape == (3, 3, 4)
-    channel.centre(logits)
-    given = logits.clone()
-    logits += 1
-    torch.testing.assert_close(channel._prior_mean, given)
-    draws = torch.stack([channel.edit_logits for _ in range(4000)])
-    torch.testing.assert_close(draws.mean(0), given, atol=0.04, rtol=0)
-    torch.testing.assert_close(draws.std(0), torch.full((3, 3, 4), 0.5), atol=0.03, rtol=0)
-    with pytest.raises(ValueError, match=r"shape \(3, 3, 4\), not \(4, 4, 4\)"):
-        channel.centre(torch.zeros(4, 4, 4))
