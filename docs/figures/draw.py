@@ -1,12 +1,15 @@
 """Draw the pictures of README.md and of the guide.
 
 python docs/figures/draw.py                 story.svg: one sentence, its tree and its punctuation;
-                                            languages.svg: some of what the model multi knows
+                                            languages.svg: some of what the model multi knows;
+                                            openers.svg: the table of docs/data/openers.json
 python docs/figures/draw.py MODEL FILE      page.png too: the page of FILE, in a search; needs Chromium
 
 MODEL is of `pyropunct fit --parser`, FILE is pyropunct/embedded/test.conllu.
 """
 
+import json
+import re
 import shutil
 import subprocess
 import sys
@@ -16,9 +19,12 @@ from tempfile import TemporaryDirectory
 
 from pyropunct.figures.drawing import PunctuatedTree
 from pyropunct.figures.page import drawn_svg
-from pyropunct.figures.typology_plots import typology_svg
+from pyropunct.figures.typology_plots import panels_svg, typology_svg
 from pyropunct.punctuator import Punctuator
 from pyropunct.tasks.explain.derivations import SlotDerivation, SlotEdit, underlying_strings
+from pyropunct.tasks.explain.sprouted import PAGE
+from pyropunct.tasks.explain.tallies import share_of
+from pyropunct.tasks.explain.typology import Comparison
 from pyropunct.tasks.explain.typology_of_model import ALL, of_model
 from pyropunct.treebank.reading import read_text
 
@@ -67,6 +73,18 @@ def languages() -> bytes:
     return typology_svg([ALL, *model.languages], [found[row] for row in COMPARED])
 
 
+def openers() -> str:
+    """The picture of commas behind openers, as SVG: a panel for each column of the table."""
+    table = json.loads((HERE.parent / "data" / "openers.json").read_text(encoding="utf-8"))["table"]
+    head, _, *rows = ([cell.strip() for cell in row.split("|")[1:-1]] for row in table)
+    panels = []
+    for column in range(1, len(head) - 1):
+        counts = [re.match(r"(\d+) of (\d+)", row[column]) for row in rows]
+        shares = tuple(share_of(int(one[1]), int(one[2]), 0.95) if one else None for one in counts)
+        panels.append(Comparison(PAGE, "in front", head[column], shares))
+    return panels_svg([row[0] for row in rows], panels).decode()
+
+
 def draw_page(model: str, file: str) -> None:
     """A screenshot of the page of a file, with few colours, so that it is small."""
     from PIL import Image
@@ -88,6 +106,7 @@ def main(arguments: Sequence[str]) -> None:
     """Draw what the arguments ask for."""
     (HERE / "story.svg").write_text(story(), encoding="utf-8")
     (HERE / "languages.svg").write_bytes(languages())
+    (HERE / "openers.svg").write_text(openers(), encoding="utf-8")
     if arguments:
         draw_page(*arguments)
 

@@ -8,7 +8,7 @@ import pytest
 FOLDER = Path(__file__).parents[2] / "docs" / "figures"
 
 
-@pytest.mark.parametrize(("program", "picture"), [("draw", "story"), ("house", "house")])
+@pytest.mark.parametrize(("program", "picture"), [("draw", "story"), ("draw", "openers"), ("house", "house")])
 def test_a_drawing_is_up_to_date(program: str, picture: str) -> None:
     drawn = runpy.run_path(str(FOLDER / f"{program}.py"))[picture]()
     assert (FOLDER / f"{picture}.svg").read_text(encoding="utf-8") == drawn
