@@ -35,12 +35,16 @@ def test_pages_have_the_kept_tables() -> None:
         assert re.search(rf"<!-- table ([\w-]+ )*{name} ([\w-]+ )*-->", text)
 
 
-def test_the_result_of_the_section_has_the_numbers_of_its_table() -> None:
-    text = (ROOT / "docs" / "guide" / "section.md").read_text(encoding="utf-8")
-    table = "\n".join(REPRODUCE.kept("section")["table"])
-    shares = re.findall(r"(\d+) %\s(\(\d+–\d+\))", text)
-    assert len(shares) == 9
-    assert all(f"| {share} {interval} |" in table for share, interval in shares)
+@pytest.mark.parametrize(
+    ("page", "tables", "number"), [("section", ["section"], 9), ("openers", ["openers", "openers-kinds"], 5)]
+)
+def test_the_result_has_the_numbers_of_its_tables(page: str, tables: list[str], number: int) -> None:
+    text = (ROOT / "docs" / "guide" / f"{page}.md").read_text(encoding="utf-8")
+    rows = "\n".join(row for name in tables for row in REPRODUCE.kept(name)["table"])
+    told = re.sub("<!-- table .*?<!-- end -->", "", text, flags=re.DOTALL)
+    shares = re.findall(r"(\d+) %\s(\(\d+–\d+\))", told)
+    assert len(shares) == number
+    assert all(re.search(rf"\b{share} (% )?{re.escape(interval)}", rows) for share, interval in shares)
 
 
 def test_the_rules_of_the_readme_are_those_of_its_command() -> None:
