@@ -1,7 +1,7 @@
 """SYNTAX: p_syn(T), the source of unpunctuated trees (Li, Wang & Eisner 2019, section 2).
 
 Trees grow head-outward, as in Model C of Eisner, "Three new probabilistic models for dependency parsing"
-(COLING 1996), with part-of-speech tags for words; `pyropunct.models.written_words` can then write the words.
+(COLING 1996), with part-of-speech tags for words.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,7 +18,8 @@ from pyropunct.errors import FailureError
 from pyropunct.inference.forest import forest_of
 from pyropunct.models.learned import require_rows
 from pyropunct.models.trees import TreeBatch
-from pyropunct.models.written_words import Shape, Words
+
+Shape = torch.Size | list[int] | tuple[int, ...]
 
 LEFT, RIGHT = range(2)
 
@@ -68,7 +69,8 @@ class HeadOutward(PyroModule):
     every word generates its next dependent on both sides. A decision is relation * ``num_tags`` + tag; the
     last is STOP.
 
-    :param words: writes the words of a tree; without it, drawn trees have form and shape 0, "unknown".
+    Drawn trees have form and shape 0, "unknown".
+
     :param max_words: a larger drawn tree is an error. It is not drawn again, since this would change the
         probabilities of all other trees.
 
@@ -76,12 +78,9 @@ class HeadOutward(PyroModule):
         `BASE_STOP`, and all dependents have the same probability.
     """
 
-    def __init__(
-        self, num_relations: int, num_tags: int, words: Words | None = None, max_words: int = 10_000
-    ) -> None:
+    def __init__(self, num_relations: int, num_tags: int, max_words: int = 10_000) -> None:
         super().__init__()
         self.num_relations, self.num_tags, self.max_words = num_relations, num_tags, max_words
-        self.words = words
         self.stop = num_relations * num_tags
         self.root_context = num_tags * 2 * (num_tags + 1)
         counts = torch.zeros(self.table_shape(num_relations, num_tags), dtype=torch.double)
@@ -98,10 +97,10 @@ class HeadOutward(PyroModule):
         :raises FailureError: if a drawn tree has more than ``max_words`` words.
         :raises ValueError: if a given tree has an unknown relation or tag.
         """
-        if trees is not None:
-            self._decide("", *self.decisions(trees))
-        told = self._grow(num_trees) if trees is None else trees
-        return told if self.words is None else self.words(told, are_written=trees is not None)
+        if trees is None:
+            return self._grow(num_trees)
+        self._decide("", *self.decisions(trees))
+        return trees
 
     @torch.no_grad()
     def log_prob(self, trees: TreeBatch) -> Tensor:
@@ -130,7 +129,7 @@ class HeadOutward(PyroModule):
 
     @torch.no_grad()
     def fit_counts(self, batches: Iterable[TreeBatch], smoothing: float = 1.0) -> None:
-        """Set the probabilities from the counts c of decisions in a treebank, in closed form; count words.
+        """Set the probabilities from the counts c of decisions in a treebank, in closed form.
 
         Contexts back off: (h, s, previous tag) to (h, s), then to s alone, then to the base distribution, in
         which STOP has probability `BASE_STOP` and all dependents are equally probable. ROOT backs off to the
@@ -148,7 +147,6 @@ class HeadOutward(PyroModule):
         """
         if smoothing < 0:
             raise ValueError(f"smoothing must not be negative, but it is {smoothing}")
-        batches = list(batches)
         counts = torch.zeros_like(self.probabilities)
         for trees in batches:
             contexts, decisions = self.decisions(trees)
@@ -157,8 +155,6 @@ class HeadOutward(PyroModule):
         if not counts.any():
             raise ValueError("there is no tree to count decisions in")
         self.probabilities.copy_(self._smooth(counts, smoothing))
-        if self.words is not None:
-            self.words.fit_counts(batches)
 
     def check_buffers(self) -> None:
         """Check that the probabilities are distributions. Raises ValueError if a row is not."""

@@ -240,11 +240,6 @@ def word_shape(form: str) -> int:
     return 3 if all(letter.isupper() for letter in letters) else 2
 
 
-def in_shape(form: str, shape: int) -> str:
-    """A lower-cased form with the capitals of a shape."""
-    return {2: form[:1].upper() + form[1:], 3: form.upper(), 5: form.upper()}.get(shape, form)
-
-
 def build_vocabulary(
     examples: Sequence[tuple[Tree, Surface]], *, flanking: bool = False, clauses: bool = False
 ) -> Vocabulary:

@@ -118,7 +118,6 @@ class Material:
             ["restore", str(path), file, *some],
             ["rules", str(path), file],
             ["relations", str(path), file],
-            ["sample", str(path), *some],
             ["rephrase", str(path), file, "--delete", "advmod"],
         ]
         self._call(["evaluate", str(path), file])

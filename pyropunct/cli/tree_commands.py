@@ -166,45 +166,23 @@ def underlying_work(
 @command
 def sample(
     model: str,
-    file: str | None = None,
+    file: str,
     *,
-    samples: Count | None = None,
-    format: Literal["text", "conllu", "brackets", "json"] = "text",
+    samples: Count = 1,
+    format: Literal["text", "conllu", "json"] = "text",
     balanced: bool = False,
     use: SeededUse,
 ) -> None:
     """Draw surface punctuation for the trees of FILE, whose own punctuation is ignored.
 
-    Without FILE, draw whole sentences: trees, words, underlying punctuation and surface punctuation.  A word
-    outside the vocabulary of MODEL is printed as its tag.
-
-    :param samples: draws for each tree, by default 1; without FILE sentences to draw, by default 10.
-    :param format: sentences with surface marks as text or, with FILE, as CoNLL-U; or, without FILE, the
-        underlying trees in brackets.
+    :param samples: draws for each tree.
+    :param format: sentences with their drawn marks as text or CoNLL-U.
     :param balanced: draw only punctuation whose brackets and quotation marks are paired.
     """
     from pyropunct.cli.tree_reports import SampleReport
-    from pyropunct.tasks.explain.tree_text import surface_texts, underlying_brackets
 
-    wrong = "brackets" if file is not None else "conllu"
-    if format == wrong:
-        raise click.UsageError(f"--format {wrong} is for calls {'without' if file else 'with'} FILE")
-    for name, given in (("--balanced", balanced), ("--skip-bad", use.skip_bad)):
-        if file is None and given:
-            raise click.UsageError(f"{name} is for the trees of FILE")
-    if file is None:
-        punctuator, sentences = use.load(model), []
-        for drawn in punctuator.dream(samples or 10):
-            (text,) = surface_texts(drawn, punctuator.vocabulary)
-            (underlying,) = underlying_brackets(drawn, punctuator.vocabulary)
-            sentences.append({"text": text, "underlying": underlying})
-            if format != "json":
-                console.say(text if format == "text" else underlying)
-        if format == "json":
-            console.print_json({"sentences": sentences})
-        return
     punctuator, treebank = use.load_for(model, file, need_sentences=format != "conllu")
-    draws = punctuator.sample(list(treebank), samples or 1, balanced=balanced)
+    draws = punctuator.sample(list(treebank), samples, balanced=balanced)
     show_each(
         "sampling",
         SampleReport(format, punctuator.conventions),

@@ -27,8 +27,6 @@ from pyropunct.inference.parts import Shapes
 from pyropunct.inference.problem import Problem
 from pyropunct.inference.pyro.collapse import expected_uses, tree_problem
 from pyropunct.inference.pyro.posterior import ImpossibleSurfaceError
-from pyropunct.inference.pyro.told import Told
-from pyropunct.inference.threads import alone
 from pyropunct.models.learned import learned_scales, learned_values
 from pyropunct.models.story import Story
 from pyropunct.models.symmetry import PAIRED, unmatched_rows
@@ -268,11 +266,6 @@ class FittedStory:
         raise _error(
             sentence, "too few draws have brackets and quotation marks in pairs (draw unbalanced ones)"
         )
-
-    def dream(self, sentences: int = 1) -> Iterator[Told]:
-        """Whole punctuated sentences (T, T', x), trees too: see `pyropunct.tasks.explain.tree_text`."""
-        for _ in range(sentences):
-            yield alone(self.story)()
 
     def balance(self, sentences: Sequence[Sentence]) -> Balance:
         """Count constituents that sprout a bracket or quotation mark, in sentences that show one."""

@@ -28,13 +28,15 @@ from pyropunct.models.learned import (
 )
 from pyropunct.models.story import Story
 from pyropunct.models.syntax import HeadOutward
-from pyropunct.models.written_words import Words
 from pyropunct.text.marks import BOUNDARIES, NO_MARKS, START
 from pyropunct.treebank.tree import base
 from pyropunct.vocabulary import Vocabulary
 
 SYNTAX_TABLE = "syntax.probabilities"
 """The name of the syntax model's table."""
+
+OF_WORDS = "syntax.words."
+"""How the names of two tensors begin in models of earlier versions, which wrote words for drawn trees."""
 
 SEPARATED = frozenset({"conj", "list"})
 """The relations of conjuncts and items of lists, whose commas separate: each has one of its own."""
@@ -65,7 +67,6 @@ def build_story(vocabulary: Vocabulary, recipe: Recipe, surfaces: Sequence[Tenso
     walls = inventory.start_token, inventory.clause_token
     bigrams = TokenBigrams([s for s in strings if s], len(tokens), *walls)
     with pyro.settings.context(module_local_params=True):
-        of_trees = len(vocabulary.relations), len(vocabulary.tags)
         enclosing = part_marks(inventory, tokens)
         parts = PartMarks(len(vocabulary.relations), enclosing) if recipe.parts and len(enclosing) else None
         return Story(
@@ -77,7 +78,7 @@ def build_story(vocabulary: Vocabulary, recipe: Recipe, surfaces: Sequence[Tenso
                 recipe.slip_mean,
                 recipe.slip_scale,
             ),
-            syntax=HeadOutward(*of_trees, Words(*of_trees, len(vocabulary.forms))),
+            syntax=HeadOutward(len(vocabulary.relations), len(vocabulary.tags)),
             marks=tokens,
             symmetry_weight=recipe.symmetry_weight,
             empty_score=recipe.empty_score,
@@ -165,6 +166,7 @@ def saved_story(
     shape = HeadOutward.table_shape(len(vocabulary.relations), len(vocabulary.tags))
     require_like(SYNTAX_TABLE, tensors[SYNTAX_TABLE], torch.empty(shape, dtype=torch.double, device="meta"))
     story = blank_story(vocabulary, recipe)
+    tensors = {name: tensor for name, tensor in tensors.items() if not name.startswith(OF_WORDS)}
     if any(name.startswith(OF_READING) for name in tensors):
         story.reading = Trust(vocabulary.inventory)
     fixed = {name: tensors[name] for name in fixed_names(story) & tensors.keys()}

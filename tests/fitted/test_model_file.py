@@ -376,7 +376,6 @@ def test_foreign_types_of_numbers(model: Path, dtype: torch.dtype) -> None:
 WEIGHTS, EDITS = "story/attach.weights", "story/channel.channel.edit_logits"
 PRIOR, BIGRAMS = "story/channel.channel._prior_mean", "story/channel.bigrams.probabilities"
 SYNTAX = "story/syntax.probabilities"
-WORDS, COUNTS = "story/syntax.words.seen", "story/syntax.words.counts"
 STARTS = "story/attach.starts"
 
 
@@ -424,9 +423,6 @@ def test_forms_that_do_not_fit(model: Path, change: Callable[[dict[str, Any]], o
         (put(BIGRAMS, torch.neg), "the bigram model has a row that is no distribution"),
         (put(BIGRAMS, half), "channel.bigrams.probabilities is of the shape"),
         (put(SYNTAX, lambda one: 2 * one), "the syntax model has a row that is no distribution"),
-        (put(WORDS, half), "words of the syntax model are not counted once each"),
-        (put(COUNTS, torch.neg), "words of the syntax model are not counted"),
-        (put(WORDS, lambda one: one + 10**12), "the syntax model has words that its vocabulary does not"),
     ],
 )
 def test_tensors_that_do_not_fit(

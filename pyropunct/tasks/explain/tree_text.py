@@ -2,13 +2,10 @@
 
 from collections.abc import Sequence
 
-from pyropunct.inference.parts import Shapes
-from pyropunct.inference.pyro.told import Told
 from pyropunct.tasks.explain.derivations import underlying_strings
 from pyropunct.text.marks import display, displayed
 from pyropunct.treebank.sentence import Puncteme, Sentence, part_of
 from pyropunct.treebank.tree import Tree
-from pyropunct.vocabulary import Vocabulary, in_shape
 
 
 def bracketed(sentence: Tree | Sentence, punctemes: Sequence[tuple[Puncteme, Puncteme]]) -> str:
@@ -71,46 +68,3 @@ def puncteme_entries(punctemes: Sequence[tuple[Puncteme, Puncteme]]) -> list[dic
         if part:
             entries[-1]["PunctPart"] = f"{part.left_out}+{part.right_out}"
     return entries
-
-
-def surface_texts(drawn: Told, vocabulary: Vocabulary) -> list[str]:
-    """Each drawn sentence, such as ``The NOUN , who came , left .``; unknown words are tags."""
-    words = _words(drawn, vocabulary)
-    slots = [displayed(vocabulary.decode_string(row)) for row in drawn.surface.tolist()]
-    forest = drawn.trees.forest
-    texts = []
-    for tree in range(forest.num_trees):
-        first, *behind = forest.slots(tree)
-        pieces = slots[first][:]
-        for word, slot in zip(forest.nodes(tree), behind, strict=True):
-            pieces += [words[word], *slots[slot]]
-        texts.append(" ".join(pieces))
-    return texts
-
-
-def underlying_brackets(drawn: Told, vocabulary: Vocabulary) -> list[str]:
-    """T' of each drawn sentence, such as ``[root [advmod ADV ,] VERB [obj DET NOUN] .]``."""
-    forest, words, relations = drawn.trees.forest, _words(drawn, vocabulary), drawn.trees.relation.tolist()
-    rows, parts = vocabulary.inventory.sprouted(drawn.trees.relation, drawn.choices)
-    shapes = Shapes(forest)
-    brackets = [""] * len(words)
-    for node in forest.bottom_up.tolist():
-        pair, part = vocabulary.inventory.rows[int(rows[node])], shapes.part(node, int(parts[node]))
-        opening, closing = (displayed(vocabulary.decode_string(side)) for side in pair)
-        children = [*forest.left_children(node), node, *forest.right_children(node)]
-        members = [words[node] if child == node else brackets[child] for child in children]
-        if part is not None and drawn.given.parts is not None:
-            opener, closer = displayed(vocabulary.decode_string(drawn.given.parts.marks[part.kind].tolist()))
-            members.insert(len(members) - part.right_out, closer)
-            members.insert(part.left_out, opener)
-        pieces = [vocabulary.relations[relations[node]] or "_", *opening, *members, *closing]
-        brackets[node] = f"[{' '.join(pieces)}]"
-    return [brackets[root] for root in forest.root.tolist()]
-
-
-def _words(drawn: Told, vocabulary: Vocabulary) -> list[str]:
-    trees = drawn.trees
-    columns = zip(trees.form.tolist(), trees.shape.tolist(), trees.tag.tolist(), strict=True)
-    return [
-        in_shape(vocabulary.forms[form], shape) or vocabulary.tags[tag] or "_" for form, shape, tag in columns
-    ]
