@@ -10,7 +10,7 @@ from pyropunct.restore.posterior import LONGEST_OPEN, evidence_of_marks
 from pyropunct.restore.restoring import Source, has_marks
 from pyropunct.restore.running import ends_sentence
 from pyropunct.restore.settings import RestoreSettings
-from pyropunct.text.marks import ABBREVIATION_DOT
+from pyropunct.text.marks import ABBREVIATION_DOT, CLOSING, PAIRED, paired
 from pyropunct.text.raw_sentence import RawSentence
 from pyropunct.treebank.preparing import MOST_MARKS
 from pyropunct.vocabulary import Vocabulary
@@ -27,7 +27,7 @@ class MarksThere:
     | other raw text | yes, unless ``keep`` is false | yes, if there are some | inside words |
     | a treebank sentence | only with ``keep`` | then, if there are some | none |
 
-    In a closed slot, no mark is put.
+    In a closed slot, no mark is put.  A line that `lacks_end` gets one beside its last marks.
 
     :ivar hidden: the hidden marks, as tokens of the model.
     """
@@ -71,6 +71,22 @@ class MarksThere:
         longest = MOST_MARKS if self.settings.keep else LONGEST_OPEN
         return self.stay and has_marks(self.source) and not self.is_complete and most <= longest
 
+    @cached_property
+    def lacks_end(self) -> bool:
+        """Whether a line ends with what closes pairs of marks, and not a sentence: ``"who is there"``."""
+        *before, last = self.source.surface
+        if not isinstance(self.source, RawSentence) or self.hidden or not self.tell:
+            return False
+        marks = [mark for slot in before for mark in slot if mark in PAIRED]
+        closing = {place for _, place in paired([*marks, *(mark for mark in last if mark in PAIRED)])}
+        places = range(len(marks), len(marks) + len(last))
+        return (
+            bool(last)
+            and len(before) not in self.closed
+            and CLOSING.issuperset(last)
+            and closing.issuperset(places)
+        )
+
     @property
     def closed(self) -> Sequence[int]:
         """The slots where no mark is put."""
@@ -83,5 +99,10 @@ class MarksThere:
     def evidence(self, vocabulary: Vocabulary) -> list[Evidence]:
         """The evidence about each slot."""
         return evidence_of_marks(
-            vocabulary, self.source.surface, hidden=self.hidden, keep=self.stay, closed=self.closed
+            vocabulary,
+            self.source.surface,
+            hidden=self.hidden,
+            keep=self.stay,
+            closed=self.closed,
+            ends=self.lacks_end,
         )

@@ -15,6 +15,7 @@ from pyropunct.models.conditioning import Conditioned, WeightedDraws
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.restore.decoders import DECODERS
 from pyropunct.restore.rewriting import without_unknown
+from pyropunct.restore.running import ends_sentence
 from pyropunct.text.marks import ABBREVIATION_DOT, CLAUSE, START, UNKNOWN, Surface, marks_of
 from pyropunct.vocabulary import Vocabulary
 
@@ -73,6 +74,7 @@ def evidence_of_marks(
     hidden: Collection[str] = (),
     keep: bool = False,
     closed: Collection[int] = (),
+    ends: bool = False,
 ) -> list[Evidence]:
     """The evidence of the marks of a sentence about its slots.
 
@@ -81,11 +83,15 @@ def evidence_of_marks(
 
     :param keep: whether slots with hidden marks are complete.
     :param closed: slots inside written words, where no mark can stand.
+    :param ends: whether the last slot may have marks that end the sentence, besides those that it has.
     """
     unseen, evidence = set(hidden), list[Evidence]()
     for slot, marks in enumerate(surface):
         sprouted = set(marks) - OF_WORDS
-        if slot in closed or (sprouted if not hidden else keep and sprouted & unseen):
+        if ends and slot == len(surface) - 1:
+            final = {mark for mark in vocabulary.tokens if ends_sentence([mark], "")}
+            evidence.append(_evidence(vocabulary, slot, marks, _numbers(vocabulary, final)))
+        elif slot in closed or (sprouted if not hidden else keep and sprouted & unseen):
             evidence += [exactly(vocabulary.encode_string(marks))]
         elif hidden:
             evidence.append(_evidence(vocabulary, slot, marks, _numbers(vocabulary, unseen)))

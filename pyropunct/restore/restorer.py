@@ -19,6 +19,7 @@ from pyropunct.restore.parses import FittedModel
 from pyropunct.restore.restoring import Restored, Source, Word, details_of_text, punctuated, raw_text
 from pyropunct.restore.rewriting import (
     with_abbreviation_dots,
+    with_end_beside,
     with_given,
     with_inverted_marks,
     with_marks_only,
@@ -262,7 +263,9 @@ class Restorer:
             draws = without_abbreviation_dots(draws)
         draws = without_marks_in(draws, there.closed)
         if there.stay:
-            draws = with_given(draws, surface)
+            draws = with_given(draws, (*surface[:-1], ()) if there.lacks_end else surface)
+        if there.lacks_end:
+            draws = with_end_beside(draws, surface)
         return with_abbreviation_dots(draws, surface) if as_written else draws
 
 

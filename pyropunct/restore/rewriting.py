@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pyropunct.draws import Draws
 from pyropunct.restore.decoders import Decision
 from pyropunct.restore.running import ends_sentence
-from pyropunct.text.marks import ABBREVIATION_DOT, PAIRED, START, UNKNOWN, Surface, unpaired
+from pyropunct.text.marks import ABBREVIATION_DOT, PAIRED, START, UNKNOWN, Surface, marks_of, unpaired
 from pyropunct.vocabulary import Vocabulary
 
 String = tuple[str, ...]
@@ -153,6 +153,23 @@ def with_sentence_end(draws: Draws) -> Draws:
     new = dict(zip(draws.strings, ending.tolist(), strict=True))
     last = draws.numbers.shape[1] - 1
     return rewritten(draws, lambda string: string if new[string] else likeliest, [last])
+
+
+BRACKETS = frozenset(")]}）］】〕〉》")
+"""Closing marks in front of which a sentence ends only if all of it is inside."""
+
+
+def with_end_beside(draws: Draws, given: Surface) -> Draws:
+    """The draws with the given closing marks in the last slot, beside the end of the sentence."""
+    closing = tuple(given[-1])
+    inside = bool(marks_of(given[0])) or BRACKETS.isdisjoint(closing)
+
+    def complete(string: String) -> String:
+        ends = tuple(mark for mark in string if ends_sentence([mark], ""))
+        others = tuple(mark for mark in string if mark not in ends)
+        return string if others == closing else (*ends, *closing) if inside else (*closing, *ends)
+
+    return rewritten(draws, complete, [len(given) - 1])
 
 
 def without_abbreviation_dots(draws: Draws) -> Draws:

@@ -69,7 +69,10 @@ CLOSERS = {
 }
 """The marks that open a pair, each with those that may close it: German writes „so“ and »so«, Polish „so”."""
 
-PAIRED = frozenset(CLOSERS).union(*CLOSERS.values())
+CLOSING = frozenset().union(*CLOSERS.values())
+"""The marks that close a pair."""
+
+PAIRED = CLOSING.union(CLOSERS)
 """The marks that come in pairs."""
 
 
