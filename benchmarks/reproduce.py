@@ -3,15 +3,18 @@
     python benchmarks/reproduce.py FOLDER [NAME...] [--again] [--pages] [--test FOLDER]
 
 FOLDER holds treebanks of Universal Dependencies.  Each experiment takes at most 25 minutes of processor
-time; where the whole would take longer, a part is cut, and named.  The tables that it prints are kept in
-``docs/data``, with its commands, the commit, the date, and checksums of the settings, models and data that it
-depends on.  An experiment is skipped if all these are the same, and no file that it imports has changed since
-the commit; ``--again`` runs it all the same.  ``--pages`` only writes the kept tables into the pages, between
-``<!-- table NAME -->`` and ``<!-- end -->``; between several names, it writes the rows of all.  It prints how
-old each table is: the number of commits that have changed files that its experiment imports.
+time; where the whole would take longer, a part is cut, and named.  The tables that it prints are kept as
+records in ``docs/data``, with its commands, the commit, the date, the versions, and checksums of the
+settings, models and data that it depends on.  A record is written by a run alone, which needs committed
+programs, and has a checksum of its own, so that it cannot be edited unnoticed.  An experiment is skipped if
+all that it depends on is the same, and no file that it imports has changed since the commit; ``--again`` runs
+it all the same.  ``--pages`` only writes the kept tables into the pages, between ``<!-- table NAME -->`` and
+``<!-- end -->``; between several names, it writes the rows of all.  It prints how old each table is: the
+number of commits that have changed files that its experiment imports.
 
 ``--test`` measures on held-out files, such as ``de-test.conllu`` where an experiment has ``de-dev``.  Dev
-parts then choose epochs only.  Its tables are kept in ``docs/data/test``, and stand below those of dev.
+parts then choose epochs only.  Its tables are kept in ``docs/data/test``, and stand before those of dev.
+It needs the package as README.md installs it, with the extra ``test``.
 """
 
 import argparse
@@ -25,6 +28,7 @@ import sys
 import tempfile
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +45,9 @@ DATA = ROOT / "docs" / "data"
 PLACE = re.compile(r"\{(.*?)\}")
 TIMES = ("sentences/s", "training s", "training seconds", "words/s")
 """The columns that differ from run to run."""
+
+VERSIONS = ("pyropunct", "torch", "pyro-ppl", "numpy")
+"""The packages whose versions a record names."""
 
 LONGEST = 25
 """The most minutes of processor time that an experiment takes."""
@@ -66,24 +73,32 @@ SUFFIXES = ("", "_small")
 
 
 def test_of(place: str, tests: Path) -> str | None:
-    """The test file for the name of a dev file, if there is one in the folder or below it."""
+    """The name of the test file for that of a dev file, if there is one in the folder or below it."""
     name = place.rpartition("/")[2].removesuffix("_small").replace("-dev", "-test")
     found = (one for suffix in SUFFIXES for one in sorted(tests.rglob(f"{name}{suffix}.conllu")))
-    return next(map(str, found), None)
+    return next((one.stem for one in found), None)
 
 
 def on_test(command: str, tests: Path) -> str | None:
-    """A command that measures on held-out files; None if it has none, or cannot."""
+    """A command that measures on held-out files, by their names; None if it has none, or cannot."""
     program, *words = shlex.split(command)
     if program.endswith(TESTING) and "--counts" not in words:
-        return f"{command} --test {shlex.quote(str(tests))}"
+        return f"{command} --test {{test}}"
     found = dict[str, str | None]()
     for place in PLACE.findall(command):
-        found[place] = test_of(place, tests) if "-dev" in place else f"{{{place}}}"
+        found[place] = test_of(place, tests) if "-dev" in place else place
     if not program.endswith(SCORING) or not any(found[place] for place in found if "-dev" in place):
         return None
     kept = [word for word in words if all(found[place] for place in PLACE.findall(word))]
-    return shlex.join([program, *(PLACE.sub(lambda place: str(found[place[1]]), word) for word in kept)])
+    return " ".join([program, *(PLACE.sub(lambda place: f"{{{found[place[1]]}}}", word) for word in kept)])
+
+
+def refuse_known(tests: Path, folder: Path) -> None:
+    """Refuse test files that are copies of dev or training files under another name."""
+    known = {digest_of(Path(file)): name for name, file in files_of(folder).items()}
+    for file in map(Path, files_of(tests).values()):
+        if digest_of(file) in known:
+            sys.exit(f"{file.name}: is the file {known[digest_of(file)]}, so that it is no test file")
 
 
 def fingerprint(experiment: Experiment) -> str:
@@ -99,6 +114,17 @@ def kept(name: str, on: str = "") -> dict[str, Any]:
     """What an experiment has printed, and when, on "test" or on dev parts; empty if it was never run."""
     place = DATA / on / f"{name}.json"
     return json.loads(place.read_text(encoding="utf-8")) if place.exists() else {}
+
+
+def digest_of_record(record: Mapping[str, Any]) -> str:
+    """A checksum of a record, without that which it has."""
+    rest = {name: value for name, value in record.items() if name != "digest"}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def uncommitted() -> str:
+    """Files that differ from the last commit, but for pages and records, which runs write."""
+    return git("status", "--porcelain", "--", ".", ":!docs/*.md", ":!docs/data", ":!README.md") or ""
 
 
 def has_present_settings(name: str) -> bool:
@@ -133,10 +159,12 @@ def files_of(folder: Path) -> dict[str, str]:
 
 
 def checksums(experiment: Experiment, files: Mapping[str, str]) -> dict[str, str]:
-    """The checksums of the treebanks that the commands name."""
+    """The checksums of the treebanks that the commands name, those of all languages for a whole folder."""
     names = {name for command in experiment.commands for name in PLACE.findall(command)}
     if "" in names:
         names |= {name.replace("PART", part) for name in TREEBANKS for part in ("train", "dev")}
+    if "test" in names:
+        names |= {name for name in files if name.partition("-test")[1]}
     there = sorted(name for name in names if name in files and Path(files[name]).is_file())
     return {name: digest_of(Path(files[name]))[:16] for name in there}
 
@@ -159,7 +187,13 @@ def with_tables(text: str) -> str:
         rows = [row for place, table in enumerate(tables) for row in (table[2:] if place else table)]
         for name in found[1].split():
             if test := kept(name, "test"):
-                rows += ["", f"On test parts, which chose nothing ({test['date']}):", "", *test["table"]]
+                rows = [
+                    f"On test parts, which chose nothing ({test['date']}):",
+                    "",
+                    *test["table"],
+                    "",
+                    *rows,
+                ]
         return "\n".join([f"<!-- table {found[1]} -->", *rows, "<!-- end -->"]) if all(tables) else found[0]
 
     return re.sub(r"<!-- table ([\w -]+) -->\n.*?<!-- end -->", table, text, flags=re.DOTALL)
@@ -173,6 +207,10 @@ def main() -> None:
     made.add_argument("--pages", action="store_true", help="run nothing")
     made.add_argument("--test", metavar="FOLDER", type=Path, help="measure on the test parts there")
     options = made.parse_args()
+    if not options.pages and (changed := uncommitted()):
+        made.error(f"commit these first, so that records name what was run:\n{changed}")
+    if options.test is not None:
+        refuse_known(options.test, options.folder)
     if unknown := set(options.names) - set(EXPERIMENTS):
         made.error(
             f"no experiment is called {', '.join(sorted(unknown))}; there are {', '.join(EXPERIMENTS)}"
@@ -185,7 +223,7 @@ def main() -> None:
             commands = [on_test(command, options.test) for command in experiment.commands]
             experiment = experiment._replace(commands=tuple(filter(None, commands)))
             if experiment.commands:
-                run(name, experiment, options.folder, "test")
+                run(name, experiment, options.folder, options.test)
             else:
                 print(f"{name}: measures nothing on these test files", file=sys.stderr)
         elif options.again or not is_present(name, options.folder):
@@ -194,11 +232,12 @@ def main() -> None:
         page.write_text(with_tables(page.read_text(encoding="utf-8")), encoding="utf-8")
 
 
-def run(name: str, experiment: Experiment, folder: Path, on: str = "") -> None:
-    """Run an experiment and keep its table, ``on`` "test" or dev parts."""
+def run(name: str, experiment: Experiment, folder: Path, tests: Path | None = None) -> None:
+    """Run an experiment and keep its table, on the files of ``tests`` or on dev parts."""
     began, table = _processor_minutes(), list[str]()
     with tempfile.TemporaryDirectory() as scratch:
         files = files_of(folder) | {"": str(folder), "scratch": scratch}
+        files |= {} if tests is None else files_of(tests) | {"test": str(tests)}
         for command in experiment.commands:
             print(f"{name}: python {command}", file=sys.stderr)
             words = [PLACE.sub(lambda found: files[found[1]], word) for word in shlex.split(command)]
@@ -211,19 +250,22 @@ def run(name: str, experiment: Experiment, folder: Path, on: str = "") -> None:
         print(f"{name}: measures nothing on these files", file=sys.stderr)
         return
     found = {
-        "commands": commands_of(EXPERIMENTS[name]),
+        "commands": commands_of(experiment),
         "cut": experiment.cut,
         "depends": experiment.depends,
         "fingerprint": fingerprint(experiment),
         "data": checksums(experiment, files),
         "commit": git("rev-parse", "--short", "HEAD"),
+        "versions": {name: metadata.version(name) for name in VERSIONS},
         "date": datetime.now(UTC).date().isoformat(),
         "minutes": round(_processor_minutes() - began, 1),
         "table": without_times(table),
     }
-    (DATA / on).mkdir(parents=True, exist_ok=True)
-    with written_whole(DATA / on / f"{name}.json") as stream:
-        stream.write((json.dumps(found, indent=1, ensure_ascii=False) + "\n").encode())
+    place = DATA / ("" if tests is None else "test")
+    place.mkdir(parents=True, exist_ok=True)
+    with written_whole(place / f"{name}.json") as stream:
+        record = found | {"digest": digest_of_record(found)}
+        stream.write((json.dumps(record, indent=1, ensure_ascii=False) + "\n").encode())
     print(f"{name}: {found['minutes']} minutes", file=sys.stderr)
 
 
