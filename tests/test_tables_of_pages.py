@@ -93,14 +93,15 @@ def test_a_dev_file_under_another_name_is_refused(tmp_path: Path) -> None:
     for folder, name in ("trees", "de-dev"), ("tests", "de-test"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / f"{name}.conllu").write_text("a tree")
-    with pytest.raises(SystemExit, match="de-test.conllu: is the file de-dev"):
+    with pytest.raises(SystemExit, match=r"de-test\.conllu: is the file de-dev"):
         REPRODUCE.refuse_known(tmp_path / "tests", tmp_path / "trees")
 
 
 BEFORE = frozenset(
-    "channel counts distances genres heads joint-ewt joint-gum languages openers openers-examples "
-    "openers-kinds paper parsers-ewt parsers-gum parsers-journal permutation restoring-ar restoring-en "
-    "restoring-es restoring-hi restoring-zh rules section underlying worth".split()
+    ["channel", "counts", "distances", "genres", "heads", "joint-ewt", "joint-gum", "languages"]
+    + ["openers", "openers-examples", "openers-kinds", "paper", "parsers-ewt", "parsers-gum"]
+    + ["parsers-journal", "permutation", "restoring-ar", "restoring-en", "restoring-es", "restoring-hi"]
+    + ["restoring-zh", "rules", "section", "underlying", "worth"]
 )
 """The records that were made before records had checksums; a new run of one takes it from this list."""
 
