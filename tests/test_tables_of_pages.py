@@ -98,10 +98,33 @@ def test_a_dev_file_under_another_name_is_refused(tmp_path: Path) -> None:
 
 
 BEFORE = frozenset(
-    ["channel", "counts", "distances", "genres", "heads", "joint-ewt", "joint-gum", "languages"]
-    + ["openers", "openers-examples", "openers-kinds", "paper", "parsers-ewt", "parsers-gum"]
-    + ["parsers-journal", "permutation", "restoring-ar", "restoring-en", "restoring-es", "restoring-hi"]
-    + ["restoring-zh", "rules", "section", "underlying", "worth"]
+    [
+        "channel",
+        "counts",
+        "distances",
+        "genres",
+        "heads",
+        "joint-ewt",
+        "joint-gum",
+        "languages",
+        "openers",
+        "openers-examples",
+        "openers-kinds",
+        "paper",
+        "parsers-ewt",
+        "parsers-gum",
+        "parsers-journal",
+        "permutation",
+        "restoring-ar",
+        "restoring-en",
+        "restoring-es",
+        "restoring-hi",
+        "restoring-zh",
+        "rules",
+        "section",
+        "underlying",
+        "worth",
+    ]
 )
 """The records that were made before records had checksums; a new run of one takes it from this list."""
 
