@@ -246,7 +246,8 @@ class Items:
             self._strangeness.add(item.words)
             long = next((word for word in item.words if len(word) > LONGEST_UNSPACED), None)
             if not self._told_unspaced and long is not None and not space_between_words(long, long):
-                self._tell(item, f"{long[:SHOWN]}… is read as one word: put spaces between the words")
+                remedy = "put spaces between the words, or install the extra unspaced"
+                self._tell(item, f"{long[:SHOWN]}… is read as one word: {remedy}")
                 self._told_unspaced = True
         if not self._cut and isinstance(item, RawSentence) and len(item.words) > LONGEST_WHOLE:
             parts = f"{len(item.words)} words; lines of more than {LONGEST_WHOLE} are parsed in parts"

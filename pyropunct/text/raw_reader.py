@@ -28,6 +28,7 @@ from pyropunct.text.prose import (
 from pyropunct.text.raw_sentence import Multiword, RawSentence, Slot, WrittenMark
 from pyropunct.text.split_words import split_word
 from pyropunct.text.typed_marks import TypedMarks
+from pyropunct.text.unspaced import words_without_spaces
 
 _TOKEN = re.compile(r"[^\s\u200b\ufeff]+")
 """Text without white space, non-breaking included, and without the two characters for a space of no width."""
@@ -134,6 +135,7 @@ class RawReader:
       at either end.  Brackets that close or open within the word stay, as in "f(x)" and "f(x, y)".
     - Known dashes, other than the hyphen, and marks of scripts without spaces split a token that they are in,
       but not between two digits, and not in an address.
+    - Chinese and Japanese without spaces are cut into words, if the extra ``unspaced`` is installed.
     - A straight quotation mark behind a digit is a sign of inches or seconds, unless a quotation is open.
     - A mark that the model does not know, such as one of full width, is read as the one that does the same.
     - A dot after an abbreviation belongs to it: after letters with dots between them, after a single capital
@@ -255,7 +257,9 @@ class RawReader:
         yield from (_MarkPiece(form, _OPEN) for form in front)
         if core:
             dot = back[:1] == ["."] and (self._abbreviations.has(core) or bool(_BEHIND_DOTS & set(back[1:2])))
-            yield _WordPiece(core, self._words_of(core), dot)
+            *others, last = words_without_spaces(core)
+            yield from (_WordPiece(word, [word]) for word in others)
+            yield _WordPiece(last, self._words_of(last), dot)
             back = back[dot:]
         yield from (_MarkPiece(form, _CLOSED) for form in back)
 

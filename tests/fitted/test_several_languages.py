@@ -313,7 +313,9 @@ def test_words_without_spaces_are_told_of(
     command = ("restore", place, text, "--language", "ja", "--force")
     assert invoke(*command).stderr == ""
     monkeypatch.setattr("pyropunct.cli.sources.UNSPACED_WORD", WORD)
-    problem = "ゲーム入力のレスポンスを… is read as one word: put spaces between the words"
+    monkeypatch.setattr("pyropunct.text.unspaced._cutter", lambda language: None)  # not installed
+    problem = "is read as one word: put spaces between the words, or install the extra unspaced"
+    problem = f"ゲーム入力のレスポンスを… {problem}"
     assert invoke(*command).stderr == f"pyropunct: {text}:2: {problem}\n"
 
 

@@ -71,6 +71,8 @@ def read(text: str) -> tuple[tuple[str, ...], Mapping[int, Sequence[str]]]:
         ('"2" "x 2"', ("2", "x", "2"), {0: ["“"], 1: ["”", "“"], 3: ["”"]}),
         # scripts without spaces
         ("你好，我 在。 3，0", ("你好", "我", "在", "3，0"), {1: ["，"], 3: ["。"]}),
+        ("我昨天去了北京，看到他", ("我", "昨天", "去", "了", "北京", "看到他"), {5: ["，"]}),
+        ("東京に行きました。", ("東京", "に", "行き", "まし", "た"), {5: ["。"]}),
     ],
 )  # fmt: skip
 def test_marks(text: str, words: tuple[str, ...], marks: Mapping[int, Sequence[str]]) -> None:
