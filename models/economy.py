@@ -11,6 +11,7 @@ from pyropunct.inference.forest import Forest
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.packed import PackedForest
 from pyropunct.models.symmetry import PAIRED, PARTNERS, as_marks, unmatched_sides
+from pyropunct.text.marks import paired
 from pyropunct.treebank.functions import DELIMITING, FINAL, SEPARATING
 
 
@@ -107,9 +108,9 @@ class Economy:
         rows, starts = [], inventory.pair_start
         separating = {row for d in separated for row in range(starts[d], starts[d + 1])}
         for row, (left, right) in enumerate(as_marks(inventory, marks)):
-            paired, *alone = facing(left, right)
+            opposite, *alone = facing(left, right)
             costs = of_marks[row in separating]
-            cost = sum(costs[mark][0] for mark in paired) + sum(costs[mark][1] for mark in chain(*alone))
+            cost = sum(costs[mark][0] for mark in opposite) + sum(costs[mark][1] for mark in chain(*alone))
             cost += INSIDE * (_inside(left, function) + _inside(right[::-1], function))
             deeper = (sum(costs[mark][2] for mark in side) for side in alone)
             rows.append((cost, *deeper, *unmatched_sides(left, right)))
@@ -147,17 +148,9 @@ class Economy:
         is_paired = torch.isin(surface, torch.tensor([*self._closers], dtype=torch.long))
         marks = zip(is_paired.nonzero()[:, 0].tolist(), surface[is_paired].tolist(), strict=True)
         for _, of_tree in groupby(marks, key=lambda found: slot_tree[found[0]]):
-            waiting: list[tuple[int, int]] = []
-            for slot, mark in of_tree:
-                opened = [rank for rank, (_, opener) in enumerate(waiting) if mark in self._closers[opener]]
-                if opened:
-                    lone[[other for other, _ in waiting[opened[-1] + 1 :]]] = 1
-                    del waiting[opened[-1] :]
-                elif self._closers[mark]:
-                    waiting.append((slot, mark))
-                else:
-                    lone[slot] = 1
-            lone[[slot for slot, _ in waiting]] = 1
+            slots, numbers = zip(*of_tree, strict=True)
+            whole = set(chain(*paired(numbers, self._closers)))
+            lone[[slot for place, slot in enumerate(slots) if place not in whole]] = 1
         return lone
 
 

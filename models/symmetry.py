@@ -7,11 +7,10 @@ import torch
 from torch import Tensor
 
 from pyropunct.inference.inventory import Inventory
-from pyropunct.text.marks import CLOSERS
+from pyropunct.text.marks import CLOSERS, EITHER_WAY
 
-PARTNERS = {opener: tuple(closers) for opener, closers in CLOSERS.items()}
+PARTNERS = {opener: tuple(closers) for opener, closers in (CLOSERS | EITHER_WAY).items()}
 PARTNERS |= {"¿": ("?",), "¡": ("!",), "<": (">",), "<<": (">>",)}
-PARTNERS |= {"”": ("”",), "»": ("«", "»"), "›": ("‹", "›")}
 """Each opening token, and the tokens that close it (Li, Wang & Eisner 2019, section 2.3).
 
 German writes „so“ and »so«, Polish „so”, Finnish ”so” and »so».

@@ -1,7 +1,8 @@
 """Punctuation marks: special tokens, pairs, quotation marks, and spaces beside marks."""
 
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
 
 Surface = Sequence[Sequence[str]]
 """The punctuation tokens of each of the n + 1 slots of a sentence of n words."""
@@ -81,23 +82,27 @@ QUESTION_MARKS, EXCLAMATION_MARKS = frozenset("?？؟\u037e"), frozenset("!！")
 """The characters of marks: ``--`` and ``?!`` have several.  U+037E is Greek."""
 
 
-def paired(marks: Sequence[str], *, nested: bool = False) -> list[tuple[int, int]]:
+def paired(
+    marks: Sequence[Any], closers: Mapping[Any, Collection[Any]] = CLOSERS, *, nested: bool = False
+) -> list[tuple[int, int]]:
     """The places of opening and closing marks that belong together, the inner pairs first.
 
     A mark that can do both closes if it can.
 
+    :param marks: marks, or their numbers.
+    :param closers: those that may close each of them.
     :param nested: a mark closes only the last one that waits, so ``( “ )`` has no pair.  This holds for the
         punctuation that a model chooses.  In what people write, marks without a partner do not hinder others.
     """
     pairs, waiting = list[tuple[int, int]](), list[int]()
     for place, mark in enumerate(marks):
         last = len(waiting) - 1
-        fitting = (n for n in range(last, -1, -1) if mark in CLOSERS[marks[waiting[n]]])
+        fitting = (n for n in range(last, -1, -1) if mark in closers[marks[waiting[n]]])
         number = next(fitting, None)
         if number is not None and (number == last or not nested):
             pairs.append((waiting[number], place))
             del waiting[number:]
-        elif mark in CLOSERS:
+        elif closers.get(mark):
             waiting.append(place)
     return pairs
 
