@@ -99,7 +99,8 @@ def joined(reports: Sequence[Report]) -> Report:
 # Languages
 
 LANGUAGE_LEGEND = """\
-Each cell has a share in percent, and an interval in parentheses.
+Each cell has a share in percent, an interval in parentheses, and how many
+constituents or pairs it is of. A cell is empty if these are fewer than --least.
 *  the intervals of two languages do not overlap: languages differ in this
 opening, closing   marks of pairs, by the side on which constituents sprout
                    them; a quote or bracket without this is on both or none
@@ -190,6 +191,8 @@ def _row(one: Comparison) -> list[str]:
 
 
 def _cell(share: Share | None) -> str:
-    if share is None:
-        return ""
-    return f"{100 * share.value:.0f} ({100 * share.low:.0f}–{100 * share.high:.0f})"
+    """Nothing also where the interval has all shares."""
+    value, low, high = (
+        (0, 0, 100) if share is None else (round(100 * one) for one in (share.value, *share[2:]))
+    )
+    return "" if share is None or high - low == 100 else f"{value} ({low}–{high}) of {share.total:,.0f}"

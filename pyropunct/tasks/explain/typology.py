@@ -20,6 +20,7 @@ from torch import Tensor
 from pyropunct.fitted.fitted_story import FittedStory, merged_edits
 from pyropunct.inference.machines.products import TokenEdit
 from pyropunct.tasks import Advance, TypologySettings
+from pyropunct.tasks.explain.kinds import NO_SUBTYPE
 from pyropunct.tasks.explain.learned_rules import part_by_part, require_edits
 from pyropunct.tasks.explain.mark_functions import FUNCTIONS
 from pyropunct.tasks.explain.sprouted import CLAUSES, PAGE, RELATIONS, marks_beside, sprouted_in
@@ -140,6 +141,14 @@ def side_by_side(
 def rows_of_languages(languages: Sequence[LanguageCounts], least: float, of_one: float) -> list[Comparison]:
     """`side_by_side`, given the level of one interval."""
     found = []
+    used = [
+        {
+            _relation(of)
+            for (table, of), one in language.tallies.items()
+            if table in (RELATIONS, PAGE) and one.total
+        }
+        for language in languages
+    ]
     for table, of in dict.fromkeys(key for language in languages for key in language.tallies):
         tallies = [language.tallies.get((table, of), Tally(0.0, {})) for language in languages]
         for outcome in dict.fromkeys(outcome for tally in tallies for outcome in tally.outcomes):
@@ -147,9 +156,8 @@ def rows_of_languages(languages: Sequence[LanguageCounts], least: float, of_one:
                 share_of(tally.outcomes[outcome], tally.total, of_one) if tally.total >= least else None
                 for tally in tallies
             )
-            unused = (
-                place for place, tally in enumerate(tallies) if table in (RELATIONS, PAGE) and not tally.total
-            )
+            of_relation = table in (RELATIONS, PAGE)
+            unused = (place for place, there in enumerate(used) if of_relation and _relation(of) not in there)
             found.append(Comparison(table, of, outcome, tuple(shares), unused=frozenset(unused)))
 
     def order(one: Comparison) -> tuple[float, float]:
@@ -157,6 +165,11 @@ def rows_of_languages(languages: Sequence[LanguageCounts], least: float, of_one:
 
     some = [one for one in found if one.known]
     return sorted(some, key=lambda one: (0, 0) if one.table == CLAUSES else order(one))
+
+
+def _relation(of: str) -> str:
+    """The relation of a row such as "on both sides of acl (no subtype), finite"."""
+    return of.partition(", ")[0].removesuffix(NO_SUBTYPE).rpartition(" ")[2]
 
 
 def chosen(compared: Sequence[Comparison], places: Sequence[int], match: str | None) -> list[Comparison]:

@@ -1,15 +1,17 @@
 """Marks beside constituents on the page, counted by hand."""
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
 from command_line import answer, complaint, printed
 
+from pyropunct.embedded import embedded_treebank_path
 from pyropunct.tasks.explain.examples import example_of
 from pyropunct.tasks.explain.kinds import FINITE, LENGTH, PLACE, likenesses
 from pyropunct.tasks.explain.sprouted import PAGE, examples_beside, marks_beside, pairs_beside
 from pyropunct.tasks.explain.tallies import share_of
-from pyropunct.treebank.reading import read_text
+from pyropunct.treebank.reading import read_text, read_treebank
 
 TEXT = """\
 # sent_id = behind
@@ -45,6 +47,7 @@ def in_columns(text: str) -> str:
 
 
 LINES = in_columns(TEXT)
+BOTH = [PLACE, FINITE]
 
 
 def test_marks_beside_by_hand() -> None:
@@ -57,6 +60,33 @@ def test_marks_beside_by_hand() -> None:
     assert counted["before acl"] == counted["before acl:relcl"]  # nothing stands before the other one
     assert "before acl (no subtype)" not in counted
     assert not any("nsubj (no subtype)" in of or "root" in of for of in counted)
+    split = {of: tally.total for (_, of), tally in marks_beside(read_text(LINES).sentences, BOTH).items()}
+    assert split["before acl:relcl, behind its head, finite"] == 2
+    assert split["behind acl, before its head, not finite"] == 1
+
+
+def test_own_counts_from_the_columns_are_the_same() -> None:
+    """Commas before constituents with words on their left, by place, without any tree or slots."""
+    own = Counter[tuple[str, bool]]()
+    for block in embedded_treebank_path("test").read_text(encoding="utf-8").strip().split("\n\n"):
+        rows = [line.split("\t") for line in block.split("\n") if line[0].isdigit()]
+        heads = {int(row[0]): int(row[6]) for row in rows}
+        words = [int(row[0]) for row in rows if row[3] != "PUNCT"]
+        for word in filter(heads.get, words):
+            inside, size = {word}, 0
+            while size < len(inside):
+                size = len(inside)
+                inside |= {one for one in words if heads[one] in inside}
+            if first := [one for one in words if one < min(inside)][-1:]:
+                before = {row[1] for row in rows[first[0] : min(inside) - 1]}
+                side = "before" if word < heads[word] else "behind"
+                relation = rows[word - 1][7].partition(":")[0]
+                own[f"before {relation}, {side} its head", "," in before] += 1
+    found = marks_beside(list(read_treebank(embedded_treebank_path("test"))), [PLACE])
+    assert len({of for of, _ in own}) > 10
+    for of in {of for of, _ in own}:
+        total, outcomes = found[PAGE, of]
+        assert (total, outcomes["a comma"]) == (own[of, True] + own[of, False], own[of, True])
 
 
 def test_examples_have_the_marks_of_their_row() -> None:

@@ -230,6 +230,8 @@ def test_a_relation_that_a_treebank_never_uses_is_not_annotated() -> None:
     assert ([share and share.value for share in kept.shares], kept.unused) == ([0.9, None], {1})
     assert not kept.is_sparse
     assert not chosen([row], [0, 2], "^commas")
+    [split, _] = side_by_side([language("appos, finite", 9, 5), language("appos, not finite", 9, 5)])
+    assert not split.unused
 
 
 # On the command line
@@ -260,7 +262,7 @@ def test_the_tables_have_the_numbers_of_the_json(pair: tuple[Path, ...]) -> None
                 assert cell == "–"
             elif one is not None:
                 ends = f"({100 * one['low']:.0f}–{100 * one['high']:.0f})"
-                assert cell == f"{100 * one['share']:.0f} {ends}"
+                assert cell == f"{100 * one['share']:.0f} {ends} of {one['total']:,.0f}"
                 assert differs == ("*" if one["differs"] else "")
                 compared += 1
     assert compared > 10
