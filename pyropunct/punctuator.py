@@ -315,6 +315,9 @@ class Punctuator(FittedStory):
         if not self.languages:
             raise MissingPartError(f"the model is of one language, so that it has none called {language!r}")
         report = {name: value for name, value in self.report.items() if name != "languages"}
+        counts = self.report.get("languages")
+        if isinstance(counts, dict) and isinstance(own := counts.get(language), dict):
+            report["trained_pairs"] = own.get("pairs")
         parsed = None if self.parsed is None else in_language(self.parsed, language)
         conventions = self.languages.get(language)
         if conventions is None:

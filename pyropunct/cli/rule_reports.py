@@ -16,7 +16,7 @@ LEGEND = """\
 underlying   two neighbouring underlying marks, a and b; ^ is the beginning of
              the sentence, ⟨ the beginning of a clause behind "and" or "because",
              abbr. the dot of an abbreviation, UNK a rare mark
-count        how often the pair is expected in FILE
+count        how often the pair is expected in FILE, or in training
 a b          the probability that both are kept
 b            that a is absorbed;  a  that b is absorbed;  b a  that they change
              places; of two equal marks the first two columns are all
@@ -39,6 +39,9 @@ HARDLY_SHOWN = """\
 NOT_COUNTED = """\
 Without FILE it is not known which pairs occur.  A pair that never does has the
 probabilities of its prior: give the training treebank to tell them apart."""
+
+COUNTED_IN_TRAINING = """\
+Counts are of training, in at most 1,000 sentences of the language."""
 
 NEAR_PRIOR = """\
 If FILE is the training treebank, the channel is still near its prior there: use
@@ -83,7 +86,8 @@ def _outcomes(pair: LearnedPair, plain: Sequence[dict[str, Any]]) -> list[Row]:
 
 def _pairs(learned: LearnedRules, shown: Sequence[LearnedPair]) -> Table[Any]:
     """The outcomes of pairs, for people."""
-    counted = [NOT_COUNTED] if learned.sentences is None else [_occurring(learned, shown)]
+    without = COUNTED_IN_TRAINING if any(pair.trained for pair in shown) else NOT_COUNTED
+    counted = [without] if learned.sentences is None else [_occurring(learned, shown)]
     if learned.disagreeing:
         counted.append(f"! {disagreement(learned.disagreeing)}.\n{NEAR_PRIOR}")
     erased = [ERASED] if any(not learned.erased.isdisjoint(pair.before) for pair in shown) else []
@@ -99,7 +103,7 @@ def _pairs(learned: LearnedRules, shown: Sequence[LearnedPair]) -> Table[Any]:
         none = [None] * (len(OUTCOMES) - len(outcomes))
         note = "" if learned.erased.isdisjoint(pair.before) else " †"
         note += " ‡" if pair.before in learned.hardly_shown else ""
-        rows.append((f"{displayed_string(pair.before)}{note}", pair.count, *compared, *outcomes, *none))
+        rows.append((f"{displayed_string(pair.before)}{note}", pair.frequency, *compared, *outcomes, *none))
     return cells_table("Learned edits of a b", columns, rows, notes)
 
 

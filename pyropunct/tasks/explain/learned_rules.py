@@ -13,7 +13,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from pyropunct.errors import MissingPartError
+from pyropunct.errors import MissingPartError, ModelFileError
+from pyropunct.files import untrusted
 from pyropunct.fitted.fitted_story import FittedStory, merged_edits
 from pyropunct.inference.machines.products import EDITS, TokenEdit
 from pyropunct.models.learned import learned_scales, learned_values, other_values
@@ -59,6 +60,7 @@ def learned_rules(
     rules, unlearned, listed = _nunberg_in_tokens(model) if nunberg else ({}, (), set[str]())
     # Sums of rounded probabilities may exceed 1.
     probabilities, tokens = merged_edits(table.double()).clamp(max=1), model.vocabulary.tokens
+    trained = _trained_pairs(model) if sentences is None else {}
     pairs = []
     for (a, left), (b, right) in product(enumerate(tokens), repeat=2):
         if right in BOUNDARIES:  # which are always on the left
@@ -72,8 +74,11 @@ def learned_rules(
             interval = None if intervals is None else (float(intervals[0][cell]), float(intervals[1][cell]))
             count = None if counts is None else float(counts[cell])
             outcomes.append(PairOutcome(after, float(probabilities[cell]), interval, count))
-        pairs.append(LearnedPair(before, tuple(outcomes), listed.issuperset(before), rules.get(before)))
-    pairs.sort(key=lambda pair: -(pair.count or 0))
+        often = trained.get(f"{display(left)} {display(right)}", 0.0) if trained else None
+        pairs.append(
+            LearnedPair(before, tuple(outcomes), listed.issuperset(before), rules.get(before), often)
+        )
+    pairs.sort(key=lambda pair: -(pair.frequency or 0))
     surfaces = (model.vocabulary.known_surface(sentence.surface) for sentence in sentences or ())
     shown = Counter(mark for surface in surfaces for slot in surface for mark in slot)
     return LearnedRules(
@@ -87,6 +92,13 @@ def learned_rules(
         shown,
         hardly_shown(sentences or (), model.vocabulary),
     )
+
+
+def _trained_pairs(model: FittedStory) -> dict[str, float]:
+    """How often pairs were expected in training, out of a model of several languages; else empty."""
+    counts = model.report.get("trained_pairs")
+    with untrusted("the counts of pairs in the model are damaged", ModelFileError):
+        return {str(pair): float(often) for pair, often in dict[str, float](counts or {}).items()}
 
 
 def require_edits(model: FittedStory) -> Tensor:
@@ -248,6 +260,6 @@ def several_outcomes(several: Sequence[LearnedRules]) -> list[SeveralOutcomes]:
 def _rank(pairs: Sequence[LearnedPair | None]) -> float:
     """What pairs are sorted by: counts, or the greatest probability of an edit."""
     there = [pair for pair in pairs if pair is not None]
-    if any(pair.count is not None for pair in there):
-        return math.fsum(pair.count or 0.0 for pair in there)
+    if any(pair.frequency is not None for pair in there):
+        return math.fsum(pair.frequency or 0.0 for pair in there)
     return max(edit.probability for pair in there for edit in pair.edits)

@@ -44,12 +44,19 @@ class LearnedPair:
     :ivar outcomes: a b, b, a, b a; for equal tokens a a and a.
     :ivar listed: whether Nunberg considers both marks.
     :ivar rule: his rule, in the model's tokens; a listed pair without a rule is unchanged.
+    :ivar trained: how often it was expected in training, without sentences; None if the model does not know.
     """
 
     before: tuple[str, str]
     outcomes: tuple[PairOutcome, ...]
     listed: bool = False
     rule: NunbergRule | None = None
+    trained: float | None = None
+
+    @property
+    def frequency(self) -> float | None:
+        """Its count in the sentences, or in training."""
+        return self.trained if self.count is None else self.count
 
     @property
     def count(self) -> float | None:
@@ -160,7 +167,7 @@ class LearnedRules:
 
     def prominent(self, most: int) -> tuple[LearnedPair, ...]:
         """The most frequent pairs, or without counts the most probably edited; with rules, only his marks."""
-        if self.sentences is not None:
+        if self.sentences is not None or any(pair.trained for pair in self.pairs):
             return self.pairs[:most]
         listed = [pair for pair in self.pairs if pair.listed or not self.nunberg]
         return tuple(sorted(listed, key=lambda pair: -max(edit.probability for edit in pair.edits))[:most])
@@ -228,7 +235,7 @@ class LearnedRules:
                     "before": list(map(display, pair.before)),
                     "listed": pair.listed if self.nunberg else None,
                     "rule": None if pair.rule is None else _plain(pair.rule),
-                    **{name: getattr(pair, name) for name in ("rank", "count", "occurs")},
+                    **{name: getattr(pair, name) for name in ("rank", "count", "trained", "occurs")},
                     "hardly_shown": pair.before in self.hardly_shown,
                     "outcomes": [
                         {**_plain(outcome), "share": pair.share(outcome)} for outcome in pair.outcomes

@@ -12,7 +12,7 @@ from made_up_rules import TOKENS, made_up
 from true_rules import TRUE_EDITS
 
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.errors import MissingPartError
+from pyropunct.errors import MissingPartError, ModelFileError
 from pyropunct.fitted.recipes import Recipe
 from pyropunct.fitted.stories import build_story
 from pyropunct.inference.machines.products import EDITS
@@ -212,6 +212,18 @@ def test_prominent_pairs(model: Punctuator, dev: list[Sentence], counted: bool) 
 
 
 # Counts
+
+
+def test_without_sentences_the_pairs_of_training_lead() -> None:
+    model = made_up()
+    known = replace(model, report={**model.report, "trained_pairs": {", .": 3.0, "” ,": 9.0}})
+    first, second, *_ = learned_rules(known).prominent(4)
+    assert [(pair.before, pair.count, pair.frequency) for pair in (first, second)] == [
+        (("”", ","), None, 9.0),
+        ((",", "."), None, 3.0),
+    ]
+    with pytest.raises(ModelFileError, match="counts of pairs in the model are damaged"):
+        learned_rules(replace(model, report={**model.report, "trained_pairs": [1]}))
 
 
 def test_counts_are_those_of_the_edits(model: Punctuator, dev: list[Sentence]) -> None:
