@@ -126,7 +126,7 @@ def correct(
     model: str = DEFAULT,
     *,
     settings: CorrectingSettings,
-    format: Literal["text", "edits", "conllu", "json"] = "text",
+    format: Literal["text", "edits", "conllu", "misc", "json"] = "text",
     rate: Annotated[float | None, Range(0, 4)] = None,
     find_rate: bool = False,
     force: Annotated[bool, Help("Also change text in another language than the one of MODEL.")] = False,
@@ -140,7 +140,7 @@ def correct(
     language than English if MODEL is of several.
 
     :param format: print corrected sentences, or only the edits: each with its probability, and the
-        constituent that sprouts the new mark.
+        constituent that sprouts the new mark; misc leaves a treebank as it is, and writes them into MISC.
     :param rate: error rate of FILE, relative to the text that MODEL was fitted to.  [default: 1]
     :param find_rate: learn the rate from the part of FILE read so far.
     """
@@ -157,7 +157,7 @@ def correct(
         raise UserError("--rate tells what --find-rate is to find: give one of the two")
     if corrector.model.languages and use.language not in (None, LEARNERS_LANGUAGE):
         raise UserError(f"--language {use.language}: {unlearned([use.language])}")
-    how = replace(settings, best_tree=format == "conllu")
+    how = replace(settings, best_tree=format in ("conllu", "misc"))
     whole = corrector.model if use.language is None else of_language(corrector.model, use.language)
 
     def tools(punctuator: "Punctuator") -> Tools:

@@ -1,16 +1,20 @@
 """How restored, parsed and corrected sentences are shown."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any, TextIO
 
+from rapidfuzz.distance import Levenshtein
+
 from pyropunct.cli.report import SentenceReport
+from pyropunct.errors import UserError
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.restoring import Restored, Source, details, length, raw_text, words_of
 from pyropunct.restore.sentence_stream import BadLine, Item
 from pyropunct.tasks.correct.correcting import corrected_text
 from pyropunct.tasks.correct.explaining import Explainer, SlotChange, Sprout, changes
 from pyropunct.tasks.explain.punctuated_trees import least_risk_trees
-from pyropunct.tasks.explain.reattaching import by_guidelines
+from pyropunct.tasks.explain.reattaching import PROBABILITY, by_guidelines, with_entries
 from pyropunct.text.conventions import at_the_beginning
 from pyropunct.text.marks import display, displayed
 from pyropunct.text.raw_sentence import RawSentence
@@ -163,6 +167,9 @@ class TreeReport(RestorationReport):
         return {"heads": tree.heads, "relations": tree.relations, "tags": tree.tags}
 
 
+MISSING, SUPERFLUOUS = "PunctMissing", "PunctSuperfluous"
+"""Entries in MISC: which marks a constituent lacks, on which side; and that a mark is one too many."""
+
 NOTHING = "∅"
 """Stands for a slot without marks."""
 
@@ -172,6 +179,9 @@ WORDS_SHOWN = 6
 
 class CorrectionReport(RestorationReport):
     """Corrected sentences, where right lines of raw text are unchanged; or only their edits.
+
+    "misc" is the treebank as it was, with the edits as entries in MISC: ``PunctMissing=Left:,`` at the head
+    of a constituent that lacks a comma on its left, ``PunctSuperfluous=Yes`` at a mark, and ``PunctProb``.
 
     "edits" has a line for each changed slot, with tabs between columns: the line number in raw text, or the
     identifier in a treebank; the words beside the slot; the change; its probability; and the constituents
@@ -214,6 +224,9 @@ class CorrectionReport(RestorationReport):
         if isinstance(source, RawSentence) and isinstance(restored.source, RawSentence):
             self._slips = typing_errors(source.text, restored.source.text)
             source = restored.source
+        if self.form == "misc":
+            self.write(self._annotated(source, *results).conllu())
+            return
         if self.form != "edits":
             super().add(source, *results)
             return
@@ -228,9 +241,28 @@ class CorrectionReport(RestorationReport):
             reasons = "; ".join(map(_reason, sprouts))
             self.write(f"{place}\t{before} [{old} → {new}] {after}\t{probability:.2f}\t{reasons}\n")
 
+    def _annotated(self, source: Source, restored: Restored) -> Sentence:
+        """A sentence of a treebank, with entries in MISC about marks that are missing or superfluous."""
+        if not isinstance(source, Sentence):
+            raise UserError("--format misc is for CoNLL-U: raw text has no MISC")
+        entries = defaultdict[int, dict[str, str | None]](dict)
+        for change, probability, sprouts in self._changes(source, restored):
+            share = {PROBABILITY: f"{probability:.2f}"}
+            for sprout in sprouts:
+                of_word = entries[source.layout.words[sprout.head - 1]]
+                place = f"{sprout.side}:{display(sprout.mark)}"
+                of_word |= share | {MISSING: "+".join(filter(None, [of_word.get(MISSING), place]))}
+            marks = source.layout.marks[change.slot]
+            for step in Levenshtein.opcodes(change.before, change.after):
+                for mark in () if step.tag == "equal" else marks[step.src_start : step.src_end]:
+                    entries[mark] |= share | {SUPERFLUOUS: "Yes"}
+        return with_entries(source, entries)
+
     def leave(self, item: Item) -> None:
         """Print what cannot be used unchanged; it has no edits."""
-        if self.form != "edits":
+        if self.form == "misc" and isinstance(item, Sentence):
+            self.write(item.conllu())
+        elif self.form != "edits":
             super().leave(item)
 
     def more(self, source: Source, restored: Restored) -> dict[str, Any]:
@@ -243,7 +275,7 @@ class CorrectionReport(RestorationReport):
                 "probability": probability,
                 "sprouted": [
                     {"mark": display(mark), "relation": relation, "words": list(words)}
-                    for mark, relation, words in sprouts
+                    for mark, relation, words, *_ in sprouts
                 ],
             }
             for change, probability, sprouts in self._changes(source, restored)

@@ -1,6 +1,7 @@
 """The commands ``pyropunct correct`` and ``pyropunct fit-correction``."""
 
 import json
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 from command_line import answer, complaint, invoke, printed
 from model_files import copied
+from rapidfuzz.distance import Levenshtein
 
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.sentence_stream import CHUNK
@@ -122,6 +124,42 @@ def test_lines_of_edits(corrector: Path, small: Path) -> None:
             if "…" not in line:  # where a long constituent is shortened
                 assert line == f"{sentence['id']}\t{place}\t{edit['probability']:.2f}\t{reasons}"
     assert next(lines, None) is None
+
+
+def test_edits_as_entries_of_a_treebank(corrector: Path, small: Path, file: Path) -> None:
+    """All else stays; each inserted mark that is sprouted, and each that goes, has an entry."""
+    value = answer("correct", corrector, small / "dev.conllu")
+    annotated = printed("correct", corrector, small / "dev.conllu", "--format", "misc")
+    for before, after in zip(
+        (small / "dev.conllu").read_text("utf-8").split("\n"), annotated.split("\n"), strict=True
+    ):
+        assert before.split("\t")[:-1] == after.split("\t")[:-1]
+    found = Counter[str]()
+    for sentence, given in zip(read_text(annotated), value["sentences"], strict=True):
+        for number, token in enumerate(sentence.layout.block.tokens, 1):
+            misc = dict(entry.partition("=")[::2] for entry in token.columns[-1].split("|"))
+            found["superfluous"] += misc.get("PunctSuperfluous") == "Yes"
+            for side, _, mark in (
+                one.partition(":") for one in misc.get("PunctMissing", "").split("+") if one
+            ):
+                found[mark] += 1
+                word = sentence.layout.words.index(number) + 1
+                first, last = sentence.tree.spans[word - 1]
+                assert any(
+                    edit["slot"] == (first - 1 if side == "Left" else last) and mark in edit["after"]
+                    for edit in given["edits"]
+                )
+    edits = [edit for sentence in value["sentences"] for edit in sentence["edits"]]
+    sprouted = Counter(one["mark"] for edit in edits for one in edit["sprouted"])
+    assert sprouted
+    assert all(found[mark] == sprouted[mark] for mark in sprouted)
+    steps = [step for edit in edits for step in Levenshtein.opcodes(edit["before"], edit["after"])]
+    gone = sum(step.src_end - step.src_start for step in steps if step.tag != "equal")
+    assert found["superfluous"] == gone > 0
+    file.write_text("Ann sings\n", encoding="utf-8")
+    assert "--format misc is for CoNLL-U" in complaint(
+        BAD_INPUT, "correct", corrector, file, "--format", "misc"
+    )
 
 
 def test_thresholds_and_rates_of_errors(corrector: Path, small: Path, tmp_path: Path) -> None:

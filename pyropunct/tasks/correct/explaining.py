@@ -42,11 +42,16 @@ def changes(wrong: Surface, right: Surface) -> list[SlotChange]:
 
 
 class Sprout(NamedTuple):
-    """An inserted mark, with the relation and the words of the constituent that sprouts it."""
+    """An inserted mark, with the relation, words and head word (from 1) of the constituent that sprouts it.
+
+    :ivar side: the side of the constituent, "Left" or "Right".
+    """
 
     mark: str
     relation: str
     words: tuple[str, ...]
+    head: int
+    side: str
 
 
 class Explainer:
@@ -74,5 +79,6 @@ def _sprouts(tree: Tree, change: SlotChange, derivation: SlotDerivation) -> list
             if word:
                 first, last = tree.spans[word - 1]
                 words = tree.forms[first - 1 : last]
-                sprouts.append(Sprout(change.after[place], tree.relations[word - 1], words))
+                side = "Left" if change.slot < first else "Right"
+                sprouts.append(Sprout(change.after[place], tree.relations[word - 1], words, word, side))
     return sprouts

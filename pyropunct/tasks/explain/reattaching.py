@@ -63,11 +63,18 @@ def with_proposals(sentence: Sentence, proposals: Mapping[int, tuple[int, float]
                 f"an annotator has set {ACCEPTED} (apply these proposals first)", row
             )
     changed = _without_proposals(sentence)
-    for mark, (head, probability) in proposals.items():
-        new = {PROPOSED: str(head), PROBABILITY: f"{probability:.2f}"}
-        misc = with_misc(_misc(sentence, mark), _NO_PROPOSAL | new)
-        changed[mark] = {MISC: "|".join(sorted(misc_entries(misc)))}
-    return _rewritten(sentence, changed)
+    of_marks = {
+        mark: _NO_PROPOSAL | {PROPOSED: str(head), PROBABILITY: f"{probability:.2f}"}
+        for mark, (head, probability) in proposals.items()
+    }
+    return with_entries(_rewritten(sentence, changed), of_marks)
+
+
+def with_entries(sentence: Sentence, entries: Mapping[int, Mapping[str, str | None]]) -> Sentence:
+    """The sentence with new entries, None for no entry, in the MISC of some tokens, in alphabetical order."""
+    columns = {token: with_misc(_misc(sentence, token), new) for token, new in entries.items()}
+    ordered = {token: {MISC: "|".join(sorted(misc_entries(misc)))} for token, misc in columns.items()}
+    return _rewritten(sentence, ordered)
 
 
 def with_accepted(sentence: Sentence) -> Sentence:
