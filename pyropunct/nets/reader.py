@@ -11,6 +11,7 @@ Example::
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import torch
@@ -61,7 +62,12 @@ class TextWindow(NamedTuple):
 
 @dataclass(frozen=True)
 class RunningReader(TrainedWordNetwork[ReaderVocabulary, ReaderRecipe, RunningNetwork]):
-    """Finds sentences, marks and cases in running text; trained by `pyropunct.nets.reader.train_reader`."""
+    """Finds sentences, marks and cases in running text; trained by `pyropunct.nets.reader.train_reader`.
+
+    :ivar beside: another reader, without pretrained features, which counts as much: all logits are means.
+    """
+
+    beside: "RunningReader | None" = None
 
     what = "a reader of running text"
     kinds = (ReaderVocabulary, ReaderRecipe, RunningNetwork)
@@ -87,10 +93,35 @@ class RunningReader(TrainedWordNetwork[ReaderVocabulary, ReaderRecipe, RunningNe
     @torch.inference_mode()
     def read_windows(self, windows: Sequence[TextWindow]) -> Reading:
         """Read the words in the cores of one or more windows together."""
-        columns = self.network(self.encode([window.words for window in windows]))
+        columns = self._logits([window.words for window in windows])
         rows = [(row, window.core) for row, window in enumerate(windows)]
         ends, cases, marks = (torch.cat([column[place] for place in rows]).cpu() for column in columns)
         return Reading(ends.sigmoid(), cases, marks)
+
+    def _logits(self, texts: Sequence[Sequence[str]]) -> tuple[Tensor, Tensor, Tensor]:
+        """See `RunningNetwork.forward`."""
+        ends, cases, marks = self.network(self.encode(texts))
+        if self.beside is None:
+            return ends, cases, marks
+        other_ends, other_cases, other_marks = self.beside._logits(texts)
+        same = other_marks[..., self._labels_beside]
+        return (ends + other_ends) / 2, (cases + other_cases) / 2, (marks + same) / 2
+
+    @cached_property
+    def _labels_beside(self) -> list[int]:
+        """For each label of strings of marks, that of the reader beside this one."""
+        assert self.beside is not None
+        labels = self.beside.vocabulary.slots.labels
+        return [*labels.encode(self.vocabulary.slots.labels.strings), labels.unknown]
+
+    @cached_property
+    def _inside_to_edges(self) -> tuple[Tensor, Tensor]:
+        """What is added to logits (labels) of marks at ends, and (4,) of cases at starts, of sentences."""
+        at_end, at_start = self.network.at_end.detach().cpu(), self.network.at_start.detach().cpu()
+        if self.beside is None:
+            return at_end, at_start
+        other_end, other_start = self.beside._inside_to_edges
+        return (at_end + other_end[self._labels_beside]) / 2, (at_start + other_start) / 2
 
     def sentences(self, words: Sequence[str]) -> list[list[str]]:
         """The sentences of running text."""
@@ -104,14 +135,13 @@ class RunningReader(TrainedWordNetwork[ReaderVocabulary, ReaderRecipe, RunningNe
     @torch.inference_mode()
     def mark_probabilities(self, marks: Tensor, ends: Sequence[bool]) -> Probabilities:
         """(n, labels) probabilities of the strings behind n words, given `Reading.marks` and the ends."""
-        logits = marks + torch.tensor(ends, dtype=marks.dtype)[:, None] * self.network.at_end.cpu()
+        logits = marks + torch.tensor(ends, dtype=marks.dtype)[:, None] * self._inside_to_edges[0]
         return logits.double().softmax(-1).numpy()
 
     def in_cases(self, words: Sequence[str], cases: Tensor, starts: Sequence[bool]) -> list[str]:
         """Lower-cased words in their most probable cases, from `Reading.cases` and sentence starts."""
         with torch.inference_mode():
-            at_start = torch.tensor(starts, dtype=cases.dtype)[:, None] * self.network.at_start.cpu()
-            logits = cases + at_start
+            logits = cases + torch.tensor(starts, dtype=cases.dtype)[:, None] * self._inside_to_edges[1]
             best, second = logits.argmax(-1).tolist(), logits[:, :OTHER].argmax(-1).tolist()
         others = self.vocabulary.other_by_lower
         return [

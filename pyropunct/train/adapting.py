@@ -200,6 +200,7 @@ def adapt(
     with parts.part("reader") as watched:
         held_out_texts = text.held_out_documents
         reader = train_reader(treebank, texts=text.documents, dev_texts=held_out_texts, **reading, **watched)
+    reader = replace(reader, beside=model.reader_beside)
     result = held_out.better_reader(replace(result, reader=reader), result)
     if result.tagger is not None:
         result = with_likeliest_shares(result, text.dev, held_out.parses, seed=seed)

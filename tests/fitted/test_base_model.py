@@ -27,13 +27,21 @@ def test_it_has_the_story_of_the_other_and_its_own_networks() -> None:
     assert isinstance(large.pretrained, AdaptedEncoder)
     assert small.pretrained is None
     assert large.parsed.tagger is large.tagger is not small.tagger
+    assert isinstance(large.reader_pretrained, AdaptedEncoder)
+    assert large.reader is not None
+    assert large.reader.beside is not None
+    assert small.reader is not None
+    for name, weight in small.reader.network.state_dict().items():
+        assert torch.equal(weight, large.reader.beside.network.state_dict()[name])
 
 
 def test_what_its_file_holds() -> None:
     plain, tensors = Punctuator.load("en-encoder").to_parts(small=True)
     own, kept = further_parts(SavedParts("here", plain, tensors), "en")
-    assert set(own) == {"parser", "reader", "tagger", "pretrained", "base", "base_checksum"}
-    assert {name.partition("/")[0] for name in kept} == {"parser", "reader", "tagger", "pretrained", "parsed"}
+    """The reader beside its own is that of the other."""
+    networks = {"parser", "reader", "tagger", "pretrained", "reader_pretrained"}
+    assert set(own) == {*networks, "reader_beside", "base", "base_checksum"}
+    assert {name.partition("/")[0] for name in kept} == {*networks, "parsed"}
     assert all("/reading." in name for name in kept if name.startswith("parsed/"))
 
 

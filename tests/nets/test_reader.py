@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given
@@ -178,6 +179,33 @@ def test_a_treebank_of_one_word() -> None:
     reader = train_reader([single], [single], smaller(epochs=2))
     assert reader.sentences(["No"]) == [["No"]]
     assert reader.report["epochs"][0]["scores"]["f1"] == 100
+
+
+def test_a_reader_beside_counts_as_much(train: list[Sentence], reader: RunningReader) -> None:
+    """Logits are means, those of marks by their strings; strings that one lacks are among its others."""
+    torch.manual_seed(0)
+    other = train_reader(train[:30], None, smaller(epochs=1))
+    both, words = replace(reader, beside=other), running(train[40:44])
+    (ends, cases, marks), (other_ends, other_cases, other_marks) = (
+        one.read(words) for one in (reader, other)
+    )
+    found = both.read(words)
+    torch.testing.assert_close(found.ends.logit(), (ends.logit() + other_ends.logit()) / 2)
+    torch.testing.assert_close(found.cases, (cases + other_cases) / 2)
+    known, labels = other.vocabulary.slots.labels, reader.vocabulary.slots.labels
+    for number, string in enumerate(labels.strings):
+        same = known.strings.index(string) if string in known.strings else known.unknown
+        torch.testing.assert_close(found.marks[:, number], (marks[:, number] + other_marks[:, same]) / 2)
+    at_ends = [True] * len(words)
+    log_odds = np.log(both.mark_probabilities(found.marks, at_ends)[:, :2])
+    each = [
+        np.log(one.mark_probabilities(of_marks, at_ends)[:, column])
+        for one, of_marks, column in (
+            (reader, marks, [0, 1]),
+            (other, other_marks, known.encode(labels.strings[:2])),
+        )
+    ]
+    np.testing.assert_allclose(np.diff(log_odds), np.diff((each[0] + each[1]) / 2), rtol=1e-3, atol=1e-4)
 
 
 @pytest.mark.parametrize("layers", [0, 1])
