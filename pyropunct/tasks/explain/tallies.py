@@ -37,14 +37,15 @@ class Tallies:
             self.outcomes[key][outcome] += times * happens
 
     def found(self, digits: int | None = None) -> dict[Key, Tally]:
-        """All tallies, rounded; constituents without a subtype apart only where others have one."""
+        """All tallies, rounded; constituents without a subtype apart only if others of it have one."""
+        divided = {(table, of.partition(":")[0]) for table, of in self.totals if ":" in of}
         return {
             key: Tally(
                 round(total, digits),
                 {name: round(times, digits) for name, times in self.outcomes[key].items()},
             )
             for key, total in self.totals.items()
-            if NO_SUBTYPE not in key[1] or total != self.totals[key[0], key[1].replace(NO_SUBTYPE, "")]
+            if NO_SUBTYPE not in key[1] or (key[0], key[1].partition(NO_SUBTYPE)[0]) in divided
         }
 
 

@@ -63,6 +63,7 @@ def test_marks_beside_by_hand() -> None:
     split = {of: tally.total for (_, of), tally in marks_beside(read_text(LINES).sentences, BOTH).items()}
     assert split["before acl:relcl, behind its head, finite"] == 2
     assert split["behind acl, before its head, not finite"] == 1
+    assert split["behind acl (no subtype), before its head, not finite"] == 1
 
 
 def test_own_counts_from_the_columns_are_the_same() -> None:
