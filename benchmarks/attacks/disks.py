@@ -19,7 +19,6 @@ COMMANDS = {
     "adapt en TEXT --out PLACE --epochs 1 --threads 1": 20_000_000,
     "fit TREEBANK --out PLACE --epochs 1 --direction left --threads 1": 200_000,
     "typology en TREEBANK OTHER --plot PLACE.svg": 20_000,
-    "relations en TREEBANK --plot PLACE.svg": 20_000,
     "corpus restore en TEXT PLACE --samples 20 --processes 1": 1_000,
     "restore en TEXT": 1_000,
     "underlying en TREEBANK --format conllu": 4_000,

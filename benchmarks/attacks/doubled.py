@@ -23,7 +23,6 @@ COMMANDS = {
     "evaluate en TREEBANK": 400,
     "underlying en TREEBANK --format conllu": 400,
     "typology en TREEBANK": 400,
-    "relations en TREEBANK": 400,
     "rules en TREEBANK": 400,
     "rephrase en TREEBANK --delete advmod": 400,
     "sample en TREEBANK --samples 20": 400,

@@ -117,7 +117,7 @@ class Material:
             ["restore", str(path), str(self.words), *some],
             ["restore", str(path), file, *some],
             ["rules", str(path), file],
-            ["relations", str(path), file],
+            ["typology", str(path), file],
             ["rephrase", str(path), file, "--delete", "advmod"],
         ]
         self._call(["evaluate", str(path), file])

@@ -1,24 +1,23 @@
-"""The commands ``pyropunct rules`` and ``relations``, which show what was learned."""
+"""The command ``pyropunct rules``, which shows what was learned."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import click
 
 from pyropunct.cli import console
 from pyropunct.cli.command import command
-from pyropunct.cli.loading import SVG, TreebankUse, check_output, for_treebank, write_output
+from pyropunct.cli.loading import SVG, TreebankUse, check_output, write_output
 from pyropunct.cli.progress import sentence_bar
 from pyropunct.cli.report import Examples, TableFormat
 from pyropunct.errors import UserError
 from pyropunct.files import MODEL_SUFFIX
-from pyropunct.limits import Count, Placeholder, Range
+from pyropunct.limits import Count, Placeholder
 from pyropunct.tasks import RuleSettings
 
 if TYPE_CHECKING:
     from pyropunct.punctuator import Punctuator
-    from pyropunct.tasks.explain.examples import Example
     from pyropunct.tasks.explain.rule_pairs import LearnedRules
     from pyropunct.treebank.sentence import Sentence
 
@@ -83,7 +82,8 @@ def rules(
     shown = learned.prominent(pairs)
     report = rule_report(learned, shown, about)
     if examples:
-        report.give(_examples(rule_examples, one, sentences or (), examples))
+        with sentence_bar("examples", len(sentences or ())) as advance:
+            report.give(rule_examples(one, sentences or (), examples, advance))
     if plot is not None:
         from pyropunct.figures.rules_plot import rules_svg
 
@@ -141,78 +141,3 @@ def _check(models: Sequence[str], file: str | None, examples: int, plot: str | N
         raise click.UsageError("--examples and --plot are for one MODEL")
     if len(set(models)) < len(models):
         raise click.UsageError("a MODEL is named twice")
-
-
-@command
-def relations(
-    models: Annotated[tuple[str, ...], Placeholder("MODEL FILE...")],
-    *,
-    least: Count = 10,
-    level: Annotated[float, Range(above=0, below=1)] = 0.95,
-    pairs: Count = 5,
-    page: bool = False,
-    examples: Examples = 0,
-    plot: str | None = None,
-    format: TableFormat = "table",
-    use: TreebankUse,
-) -> None:
-    """List the punctemes that each relation sprouts in each FILE, a CoNLL-U file, according to MODEL.
-
-    Relations are sorted by the share of symmetric punctemes: the same on both sides, or matching brackets or
-    quotation marks.  Shares are expectations under q(T').  Below examples stands a query for Grew: it finds
-    such places in what ``underlying MODEL FILE --format conllu`` writes.
-
-    :param least: leave out relations with fewer constituents.
-    :param level: the probability that an interval covers its share.
-    :param pairs: puncteme pairs to list for each relation.
-    :param page: list instead the marks that stand on both sides of constituents on the page, without any
-        model: all arguments are FILEs.
-    :param plot: SVG file for a plot with a bar for each relation.
-    """
-    from pyropunct.cli.learned_reports import joined, relation_report
-    from pyropunct.tasks.explain.examples import sprouting_examples
-    from pyropunct.tasks.explain.relations import relation_names, relation_punctemes
-    from pyropunct.tasks.explain.sprouted import pairs_beside
-
-    model, files = (None, models) if page else (models[0], models[1:])
-    if not files:
-        raise click.UsageError("MODEL needs a FILE behind it")
-    if page and examples:
-        raise click.UsageError("--page has no --examples here; typology --page has some of the page")
-    if plot is not None and len(files) > 1:
-        raise click.UsageError("--plot is for one FILE")
-    check_output(plot, SVG, models)
-    loaded, reports = None if model is None else use.load(model), []
-    for file in files:
-        treebank, punctuator, names = use.read(file, tell=True), None, None
-        if loaded is not None:
-            punctuator, treebank = for_treebank(loaded, treebank)
-        sentences = list(treebank)
-        if punctuator is None:
-            learned = pairs_beside(sentences, least=least)
-        else:
-            console.tell_language(models[0], punctuator, file, sentences)
-            names = relation_names(punctuator, sentences)
-            with sentence_bar("relations", len(sentences)) as advance:
-                learned = relation_punctemes(punctuator, sentences, least=least, advance=advance)
-        if plot is not None:
-            from pyropunct.figures.relations_plot import relations_svg
-
-            write_output(plot, relations_svg(learned))
-        about = {"model": model, "file": file, "sentences": len(sentences)}
-        about |= console.plain_omissions(treebank.omitted)
-        reports.append(relation_report(learned, pairs, about, names, level))
-        if punctuator is not None and examples:
-            reports[-1].give(_examples(sprouting_examples, punctuator, sentences, examples))
-    joined(reports).show(format)
-
-
-def _examples(
-    find: "Callable[..., Mapping[Any, Sequence[Example]]]",
-    model: "Punctuator",
-    sentences: "Sequence[Sentence]",
-    most: int,
-) -> "Mapping[Any, Sequence[Example]]":
-    """At most so many examples for each key; see `pyropunct.tasks.explain.derivations`."""
-    with sentence_bar("examples", len(sentences)) as advance:
-        return find(model, sentences, most, advance)

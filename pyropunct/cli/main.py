@@ -23,7 +23,6 @@ COMMANDS = {
     "fit": "fit",
     "fit-correction": "adapt",
     "parse": "restore",
-    "relations": "explain",
     "rephrase": "rephrase",
     "restore": "restore",
     "rules": "explain",

@@ -1,4 +1,4 @@
-"""The command ``pyropunct typology``, which compares languages."""
+"""The command ``pyropunct typology``, which shows what constituents sprout, and compares languages."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -54,7 +54,7 @@ def typology(
     format: TableFormat = "table",
     use: TreebankUse,
 ) -> None:
-    """Compare the punctuation of languages: those of one MODEL of several, or those of FILEs.
+    """Show what constituents sprout in FILEs, or in the languages of one MODEL of several, side by side.
 
     A MODEL of several languages shows its posterior: what all languages have in common (all), and each of
     them.  Else each FILE is a treebank of a language in CoNLL-U, explained by the MODEL before it: then marks
@@ -65,7 +65,9 @@ def typology(
     Shows how often each relation sprouts commas, brackets or quotation marks, where clauses and adverbials
     stand and whether commas set them off, final marks, dashes for a copula, and outcomes of neighbouring
     underlying marks, with intervals.  Of FILEs, relations with subtypes have rows for these, too, and further
-    rows tell what stands beside constituents on the page.
+    rows tell which pairs of punctemes each relation sprouts, and what stands beside constituents on the page.
+    Below examples of such a pair stands a query for Grew: it finds such places in what ``underlying MODEL
+    FILE --format conllu`` writes.
 
     :param rows: rows of each table and of the plot; tables for programs have all.
     :param match: only rows whose name, such as "advcl: commas on both sides", has a match of this regular
@@ -79,7 +81,7 @@ def typology(
         than half of the languages have are left out, unless --match asks for them.
     :param panels: draw a small panel for each row instead, its languages sorted by share.
     """
-    from pyropunct.cli.learned_reports import shown_rows, typology_report
+    from pyropunct.cli.typology_report import shown_rows, typology_report
     from pyropunct.tasks.explain.typology import chosen, side_by_side
     from pyropunct.tasks.explain.typology_of_model import ALL
 
@@ -189,7 +191,8 @@ def _counted(
         return page_counts(sentences, by), examples_beside(sentences, most, by)
     own, treebank = for_treebank(model, treebank)
     sentences = list(treebank)
-    with named(name), sentence_bar(column, (3 if most else 2) * len(sentences)) as advance:
+    console.tell_language(name, own, treebank.path, sentences)
+    with sentence_bar(column, (3 if most else 2) * len(sentences)) as advance:
         counts = language_counts(own, sentences, advance, by)
         if not most:
             return counts, {}

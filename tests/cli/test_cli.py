@@ -46,10 +46,10 @@ def test_garbage_is_looked_for_rarely_until_a_model_is_read(monkeypatch: pytest.
         ModelUse().load("en")
         seen.append(gc.get_threshold()[0])
 
-    monkeypatch.setattr("pyropunct.cli.explain.relations", click.Command("relations", callback=call))
+    monkeypatch.setattr("pyropunct.cli.explain.rules", click.Command("rules", callback=call))
     monkeypatch.setattr(Punctuator, "load", lambda *_, **__: seen.append(gc.get_threshold()[0]))
     before = gc.get_threshold()
-    printed("relations")
+    printed("rules")
     assert seen == [WHILE_READING, WHILE_READING, AFTERWARDS]
     assert gc.get_threshold() == before
     assert gc.get_freeze_count() == 0

@@ -61,7 +61,6 @@ def test_bad_treebank(tmp_path: Path, text: str, number: int | None, problem: st
         ("restore", "MODEL", "FILE", "--json"),
         ("restore", "MODEL", "FILE", "--score"),
         ("rules", "MODEL", "FILE"),
-        ("relations", "MODEL", "FILE"),
         ("typology", "MODEL", "FILE"),
         ("rephrase", "MODEL", "FILE", "--delete", "nmod"),
         ("fit-correction", "FILE", "--model", "MODEL"),

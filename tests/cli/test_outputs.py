@@ -24,7 +24,7 @@ def treebank(small: Path, tmp_path: Path) -> Path:
     return Path(shutil.copy(small / "dev.conllu", tmp_path / "dev.conllu"))
 
 
-@pytest.mark.parametrize("plotting", ["rules", "relations", "typology"])
+@pytest.mark.parametrize("plotting", ["rules", "typology"])
 def test_a_plot_over_something_else(small: Path, treebank: Path, plotting: str) -> None:
     """The treebank under three names, the model, and what has nothing to do with it."""
     folder = treebank.parent
@@ -59,7 +59,7 @@ def test_a_plot_over_a_disk(small: Path, treebank: Path, monkeypatch: pytest.Mon
 def test_a_plot_over_an_older_one(small: Path, treebank: Path) -> None:
     plot = treebank.parent / "plot.svg"
     for _ in range(2):
-        printed("relations", small / "model", treebank, "--plot", plot)
+        printed("rules", small / "model", treebank, "--plot", plot)
         ElementTree.fromstring(plot.read_text(encoding="utf-8"))
     assert sorted(path.name for path in treebank.parent.iterdir()) == ["dev.conllu", "plot.svg"]
 

@@ -1,4 +1,4 @@
-"""DrawTables for people and for programs, and examples, of the commands ``rules`` and ``relations``."""
+"""DrawTables for people and for programs, and examples, of the commands ``rules`` and ``typology``."""
 
 import csv
 import io
@@ -17,7 +17,6 @@ from pyropunct.punctuator import Punctuator
 from pyropunct.tables import Column, Table
 from pyropunct.tasks.explain.derivations import Derivations
 from pyropunct.tasks.explain.examples import Example, rule_examples, sprouting_examples
-from pyropunct.tasks.explain.tallies import share_of
 from pyropunct.treebank.reading import read_text, read_treebank
 
 pytestmark = pytest.mark.usefixtures("single_precision")
@@ -26,45 +25,6 @@ pytestmark = pytest.mark.usefixtures("single_precision")
 def separated(*arguments: object) -> list[list[str]]:
     text = printed(*arguments, "--format", "tsv")
     return list(csv.reader(io.StringIO(text), delimiter="\t"))
-
-
-def test_relations_for_programs_have_the_numbers_of_the_json(small: Path) -> None:
-    arguments = ("relations", small / "model", small / "dev.conllu", "--least", 5, "--pairs", 2)
-    value = answer(*arguments)
-    header, *rows = separated(*arguments)
-    assert rows == [
-        [
-            one["relation"],
-            str(one["count"]),
-            *(str(one[name]) for name in ("entropy", "nonempty", "symmetric")),
-            "" if one["symmetric_of_nonempty"] is None else str(one["symmetric_of_nonempty"]),
-            str(rank),
-            " ".join(pair["left"]),
-            " ".join(pair["right"]),
-            str(pair["share"]),
-            "yes" if pair["symmetric"] else "no",
-            *(str(end) for end in (pair["low"], pair["high"])),
-            value["file"],
-        ]
-        for one in value["relations"]
-        for rank, pair in enumerate(one["pairs"], 1)
-    ]
-    assert len(header) == len(rows[0])
-    assert printed(*arguments, "--format", "json") == printed(*arguments, "--json")
-
-
-def test_relations_of_several_treebanks(small: Path) -> None:
-    """They have the numbers that each has alone, and Wilson's intervals."""
-    files = [small / "train.conllu", small / "dev.conllu"]
-    asked = ("relations", small / "model")
-    alone = [answer(*asked, file) for file in files]
-    assert answer(*asked, *files)["files"] == alone
-    for one in alone[0]["relations"]:
-        for pair in one["pairs"]:
-            interval = share_of(pair["share"] * one["count"], one["count"], 0.95)[2:]
-            assert (pair["low"], pair["high"]) == pytest.approx(interval)
-    header, *rows = separated(*asked, *files)
-    assert {row[header.index("file")] for row in rows} == set(map(str, files))
 
 
 def test_rules_for_programs_have_the_numbers_of_the_json(small: Path) -> None:
@@ -156,20 +116,22 @@ def in_all_formats(arguments: tuple[object, ...]) -> tuple[list[Any], list[Any],
     """The examples in JSON and in rows, and what is printed."""
     header, *rows = separated(*arguments)
     own = [row[header.index("sentence") :] for row in rows]
-    return answer(*arguments)["relations"], own, printed(*arguments)
+    return answer(*arguments)["shares"], own, printed(*arguments)
 
 
 def test_examples_are_the_same_in_all_formats(small: Path) -> None:
-    arguments = ("relations", small / "model", small / "dev.conllu", "--examples", 2, "--pairs", 2)
-    relations, rows, text = in_all_formats(arguments)
-    shown = [one["examples"] for relation in relations for one in relation["pairs"]]
-    flat = [list(one.values()) for some in shown for one in some]
+    match = r"^(acl:relcl|appos|root): .* \| "
+    arguments = ("typology", small / "model", small / "dev.conllu", "--examples", 2, "--match", match)
+    shares, rows, text = in_all_formats(arguments)
+    flat = [list(one.values()) for share in shares for one in share["examples"]]
+    assert len(flat) > 5
     assert [row for row in rows if row[0]] == flat
-    assert all(len(some) <= 2 for some in shown)
+    assert all(len(share["examples"]) <= 2 for share in shares)
     for number, (identifier, before, place, after) in enumerate(flat, 1):
         assert f"\n  ({number}) {identifier}: {before}⟦{place}⟧{after}\n" in text
     lines = [line for line in text.splitlines() if line.startswith("  ") and "⟦" in line]
     assert len(lines) == len(flat)
+    assert printed(*arguments, "--format", "json") == printed(*arguments, "--json")
 
 
 def test_which_titles_of_examples_are_printed(capsys: pytest.CaptureFixture[str]) -> None:

@@ -337,11 +337,11 @@ def test_restored_treebanks_keep_what_they_had(place: Path, files: dict[str, Pat
 
 def test_a_saved_language_reads_its_marks(place: Path, files: dict[str, Path], tmp_path: Path) -> None:
     """The commands say the same with the model of a language and with its file."""
-    Punctuator.load(place).of("ja").save(tmp_path / "ja")
-    for command in ("underlying", "relations", "evaluate"):
+    Punctuator.load(place).of("ja").save(tmp_path / place.name)
+    for command in ("underlying", "typology", "evaluate"):
         several = invoke(command, place, files["ja dev"], "--language", "ja").stdout
         assert "UNK" not in several
-        assert invoke(command, tmp_path / "ja", files["ja dev"]).stdout == several
+        assert invoke(command, tmp_path / place.name, files["ja dev"]).stdout == several
 
 
 @pytest.mark.parametrize("options", [("--recipe", "default"), ("--channel", "identity")], ids=" ".join)

@@ -3,12 +3,13 @@
 Queries in the language of Grew (https://grew.fr) find them in what ``underlying --format conllu`` writes.
 """
 
+import json
 import math
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any, NamedTuple
+from itertools import chain, islice
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +18,19 @@ from pyropunct.fitted.fitted_story import FittedStory
 from pyropunct.inference.inside import posterior_pairs
 from pyropunct.models.symmetry import symmetry_class
 from pyropunct.tasks import Advance
+from pyropunct.tasks.explain.kinds import NO_SUBTYPE
 from pyropunct.tasks.explain.mark_functions import OF_PAIRS
-from pyropunct.tasks.explain.tree_text import puncteme_entries
-from pyropunct.text.marks import display, displayed_string
+from pyropunct.text.marks import displayed_string
 from pyropunct.treebank.sentence import Puncteme, Sentence
+from pyropunct.treebank.tree import base
 
 SYMMETRIC = {"the same on both sides", "matched", "matched and more"}
 """The classes of `pyropunct.models.symmetry.CLASSES` whose pairs are symmetric: ``, ,`` and ``“ ”``."""
+
+K = TypeVar("K", bound=Hashable)
+
+NONE = "ε"
+"""The empty puncteme, for a person to read."""
 
 
 class PairShare(NamedTuple):
@@ -35,8 +42,8 @@ class PairShare(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Both punctemes for a person to read, on either side of a bar; ε is the empty one."""
-        left, right = (displayed_string(side) or "ε" for side in (self.left, self.right))
+        """Both punctemes for a person to read, on either side of a bar."""
+        left, right = (displayed_string(side) or NONE for side in (self.left, self.right))
         return f"{left} | {right}"
 
     @property
@@ -77,27 +84,6 @@ class RelationPunctemes:
         """The expected share of its constituents that sprout symmetric punctemes."""
         return math.fsum(pair.share for pair in self.pairs if pair.is_symmetric)
 
-    @property
-    def symmetric_of_nonempty(self) -> float | None:
-        """The share of symmetric pairs among those that are not empty; None if all are empty."""
-        return self.symmetric / self.nonempty if self.nonempty > 0 else None
-
-    def to_json(self, pairs: int) -> dict[str, Any]:
-        """A dictionary of plain JSON types, with at most so many puncteme pairs."""
-        columns = ("relation", "count", "entropy", "nonempty", "symmetric", "symmetric_of_nonempty")
-        return {
-            **{name: getattr(self, name) for name in columns},
-            "pairs": [
-                {
-                    "left": list(map(display, pair.left)),
-                    "right": list(map(display, pair.right)),
-                    "share": pair.share,
-                    "symmetric": pair.is_symmetric,
-                }
-                for pair in self.pairs[:pairs]
-            ],
-        }
-
 
 def relation_punctemes(
     model: FittedStory, sentences: Sequence[Sentence], *, least: int = 1, advance: Advance = lambda done: None
@@ -110,78 +96,55 @@ def relation_punctemes(
     The paper's Table 4 has the five most symmetric relations.  It does not say whether its shares are
     expectations or counts in the best T'.
     """
-    inventory, decode = model.vocabulary.inventory, model.vocabulary.decode_string
-    [expected], [counts] = pairs_by_class(
-        model, sentences, lambda sentence: [0] * len(sentence.tree), 1, advance
-    )
+    known, decode = model.vocabulary, model.vocabulary.decode_string
+    kinds = [list(map(known.relation_number, sentence.tree.relations)) for sentence in sentences]
+    counts = Counter(chain.from_iterable(kinds))
     punctemes = []
-    for name, count, (first, last) in zip(
-        model.vocabulary.relations, counts, pairwise(inventory.pair_start), strict=True
-    ):
-        if count >= max(1, least):
+    for number, expected in pairs_by_kind(model, sentences, kinds, advance).items():
+        if (count := counts[number]) >= least:
+            first, last = known.inventory.pair_start[number : number + 2]
             shares = expected[first:last] / expected[first:last].sum()
             order = np.argsort(-shares, kind="stable").tolist()
-            own = [(inventory.rows[first + place], float(shares[place])) for place in order]
-            pairs = tuple(PairShare(decode(row[0]), decode(row[1]), share) for row, share in own)
-            punctemes.append(RelationPunctemes(name, int(count), pairs))
-    return by_symmetry(punctemes)
-
-
-def by_symmetry(punctemes: Iterable[RelationPunctemes]) -> list[RelationPunctemes]:
-    """Relations with the most symmetric pairs first."""
+            own = [(known.inventory.rows[first + place], float(shares[place])) for place in order]
+            pairs = tuple(PairShare(decode(left), decode(right), share) for (left, right), share in own)
+            punctemes.append(RelationPunctemes(known.relations[number], count, pairs))
     return sorted(punctemes, key=lambda row: (-row.symmetric, row.relation))
 
 
-def pairs_by_class(
+def pairs_by_kind(
     model: FittedStory,
     sentences: Sequence[Sentence],
-    class_of: Callable[[Sentence], Sequence[int]],
-    classes: int,
+    kinds: Sequence[Sequence[K]],
     advance: Advance = lambda done: None,
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """(classes, rows) expected counts of puncteme pairs under q(T'), and (classes, relations) constituents.
+) -> dict[K, NDArray[np.float64]]:
+    """(rows,) expected counts of puncteme pairs under q(T') in constituents of each kind.
 
-    :param class_of: gives the number of the class of each constituent of a sentence.
+    :param kinds: those of the constituents of each sentence.
     """
-    inventory = model.vocabulary.inventory
-    expected = np.zeros((classes, len(inventory.rows)))
-    counts = np.zeros((classes, inventory.num_relations), dtype=np.int64)
+    number = {kind: place for place, kind in enumerate(dict.fromkeys(chain.from_iterable(kinds)))}
+    expected, rest = np.zeros((len(number), len(model.vocabulary.inventory.rows))), iter(kinds)
     for part, problem in model.problems(sentences):
-        of_node = np.concatenate([class_of(sentence) for sentence in part])
+        of_node = [number[kind] for kind in chain.from_iterable(islice(rest, len(part)))]
         of_choice = np.repeat(of_node, np.diff(problem.choice_start))
         np.add.at(expected, (of_choice, problem.rows.numpy()), posterior_pairs(problem).double().numpy())
-        np.add.at(counts, (of_node, problem.relation.numpy()), 1)
         advance(len(part))
-    return expected, counts
+    return dict(zip(number, expected, strict=True))
 
 
-def relation_names(model: FittedStory, sentences: Iterable[Sentence]) -> Mapping[str, list[str]]:
-    """The names that treebank sentences have for each relation that a model knows."""
-    known = model.vocabulary
-    found: defaultdict[str, list[str]] = defaultdict(list)
-    for name in sorted({name for sentence in sentences for name in sentence.tree.relations}):
-        found[known.relations[known.relation_number(name)]].append(name)
-    return found
+def grew_query(of: str, pair: str) -> str | None:
+    """The query for constituents with a pair of punctemes, given a row of relations and `PairShare.text`.
 
-
-def grew_query(relations: Iterable[str], left: Puncteme, right: Puncteme) -> str | None:
-    """The query for constituents with one of some relations and a pair of punctemes.
-
-    It does not find those with marks around a part, whose entries have these marks too.  None for marks that
-    CoNLL-U escapes.
+    It does not find those with marks around a part, whose entries have these marks too.  None for what no
+    query can tell: rows of the page or of some constituents of a relation, and marks that CoNLL-U escapes.
     """
-    if any(character in mark for mark in (*left, *right) for character in "|\\"):
+    relation, sides = of.removesuffix(NO_SUBTYPE), pair.split(" | ")
+    if " " in relation or len(sides) != 2 or not {"|", "\\"}.isdisjoint("".join(sides)):
         return None
-    [entries] = puncteme_entries([(left, right)])
-    features = [f"{name}={_quoted(entries[name])}" if name in entries else f"!{name}" for name in SIDES]
-    if not OF_PAIRS.isdisjoint((*left, *right)):
+    edge = f"1={relation}" if relation == of == base(of) else relation  # also subtypes
+    features = [
+        f"!{name}" if marks == NONE else f"{name}={json.dumps(marks.replace(' ', '+'), ensure_ascii=False)}"
+        for name, marks in zip(("PunctLeft", "PunctRight"), sides, strict=True)
+    ]
+    if not OF_PAIRS.isdisjoint(pair.split(" ")):
         features.append("!PunctPart")
-    return f"pattern {{ X [{', '.join(features)}]; * -[{'|'.join(relations)}]-> X }}"
-
-
-SIDES = ("PunctLeft", "PunctRight")
-
-
-def _quoted(text: str) -> str:
-    escaped = text.replace('"', '\\"')
-    return f'"{escaped}"'
+    return f"pattern {{ X [{', '.join(features)}]; * -[{edge}]-> X }}"

@@ -3,10 +3,12 @@
 It is counted by relation, by the place of constituents in the clause, and at the ends of sentences.
 """
 
-from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from itertools import product
 from typing import NamedTuple
+
+import numpy as np
 
 from pyropunct.fitted.fitted_story import FittedStory
 from pyropunct.tasks import Advance
@@ -33,7 +35,7 @@ from pyropunct.tasks.explain.mark_functions import (
     asks,
     functions_of,
 )
-from pyropunct.tasks.explain.relations import PairShare, RelationPunctemes, by_symmetry, pairs_by_class
+from pyropunct.tasks.explain.relations import PairShare, pairs_by_kind
 from pyropunct.tasks.explain.tallies import Key, Tallies, Tally
 from pyropunct.text.marks import ABBREVIATION_DOT, EXCLAMATION_MARKS, START
 from pyropunct.treebank.sentence import Puncteme, Sentence
@@ -42,11 +44,17 @@ from pyropunct.treebank.tree import base
 RELATIONS, CLAUSES, ENDS, DASHES = "relations", "places", "final marks", "dashes"
 """What is compared: what relations sprout, places in the clause, final marks, and dashes for a copula."""
 
-PAGE = "page"
-"""What is compared too: marks beside constituents on the page."""
+PAGE, PUNCTEMES = "page", "punctemes"
+"""What is compared too: marks beside constituents on the page, and pairs of punctemes as they are."""
 
 SPROUTED = ("commas on both sides", "a comma on one side", "brackets or quotation marks")
 """What constituents of a relation may sprout."""
+
+ANY, SYMMETRIC = "any marks", "symmetric marks"
+"""What a pair of punctemes may have besides its marks."""
+
+ON_PAGE = "beside "
+"""Before rows of `PUNCTEMES` that are of the page."""
 
 PLACED = ("advcl", "advmod", "ccomp", "csubj", "obl")
 """The relations whose place in the clause is told."""
@@ -72,6 +80,13 @@ class Sides(NamedTuple):
         return cls(*([(mark, functions[mark]) for mark in side] for side in (left, right)))
 
 
+@cache
+def on_both_sides(left: Puncteme, right: Puncteme) -> dict[str, bool]:
+    """The pair of punctemes of a constituent, and what it has."""
+    pair = PairShare(left, right, 1.0)
+    return {ANY: bool(left or right), SYMMETRIC: pair.is_symmetric, pair.text: True}
+
+
 def events(name: str, place: str, sides: Sides, like: str = "") -> Iterator[tuple[Key, dict[str, bool]]]:
     """What is compared of a constituent, and the outcomes that it has, given its place and what it sprouts.
 
@@ -86,7 +101,10 @@ def events(name: str, place: str, sides: Sides, like: str = "") -> Iterator[tupl
     opens, closes = not (OPENING | EITHER).isdisjoint(left), not (CLOSING | EITHER).isdisjoint(right)
     one_side = before != behind and DASH not in (right if before else left)
     has = dict(zip(SPROUTED, (before and behind, one_side, opens and closes), strict=True))
-    yield from (((RELATIONS, row), has) for row in rows_of(name, like))
+    pair = on_both_sides(*(tuple(mark for mark, _ in side) for side in sides))
+    for row in rows_of(name, like):
+        yield (RELATIONS, row), has
+        yield (PUNCTEMES, row), pair
     if relation in PLACED:
         is_set_off = {INITIAL: behind, MEDIAL: before and behind, LAST: before}
         yield (CLAUSES, relation), {f"is {one}": one == place for one in POSITIONS}
@@ -102,24 +120,11 @@ def events(name: str, place: str, sides: Sides, like: str = "") -> Iterator[tupl
         yield (ENDS, "final mark"), {"root": relation == "root"}
 
 
-class _Kind(NamedTuple):
-    """What the events of a constituent depend on, besides what it sprouts."""
-
-    relation: str
-    place: str
-    like: str
-
-
-def _kinds(sentences: Sequence[Sentence], by: Sequence[str]) -> list[list[_Kind]]:
-    """For each sentence the kind of each constituent."""
+def _kinds(sentences: Sequence[Sentence], by: Sequence[str]) -> list[list[tuple[str, str, str]]]:
+    """What the events of each constituent depend on besides what it sprouts: relation, place and likeness."""
     return [
-        [
-            _Kind(relation, POSITIONS[place], own)
-            for relation, place, own in zip(
-                sentence.tree.relations, positions(sentence.tree), like, strict=True
-            )
-        ]
-        for sentence, like in zip(sentences, likenesses(sentences, by), strict=True)
+        list(zip(one.tree.relations, map(POSITIONS.__getitem__, positions(one.tree)), like, strict=True))
+        for one, like in zip(sentences, likenesses(sentences, by), strict=True)
     ]
 
 
@@ -134,23 +139,16 @@ def sprouted_in(
     :param by: what else than relations are split by; see `pyropunct.tasks.explain.kinds`.
     """
     inventory, decode = model.vocabulary.inventory, model.vocabulary.decode_string
-    kinds = _kinds(sentences, by)
-    number = {
-        kind: place for place, kind in enumerate(dict.fromkeys(kind for some in kinds for kind in some))
-    }
-    own = {
-        id(sentence): [number[kind] for kind in some] for sentence, some in zip(sentences, kinds, strict=True)
-    }
-    expected, _ = pairs_by_class(model, sentences, lambda one: own[id(one)], len(number), advance)
-    functions = functions_of(model, sentences, expected.sum(0))
+    expected = pairs_by_kind(model, sentences, _kinds(sentences, by), advance)
+    functions = functions_of(model, sentences, np.sum([*expected.values()], 0))
     tallies = Tallies()
     for relation, place in product(PLACED, POSITIONS):  # those that do not occur are compared too
         for key, has in events(relation, place, Sides((), ())):
             tallies.add(key, has, 0)
     sides = [Sides.of(decode(left), decode(right), functions) for left, right in inventory.rows]
-    for kind, times in zip(number, expected, strict=True):
+    for (relation, place, like), times in expected.items():
         for row in times.nonzero()[0].tolist():
-            for key, has in events(kind.relation, kind.place, sides[row], kind.like):
+            for key, has in events(relation, place, sides[row], like):
                 tallies.add(key, has, float(times[row]))
     bare = [dash for sentence in sentences for dash in bare_clauses(sentence).values()]
     return functions, tallies.found(DIGITS) | {(DASHES, BARE): Tally(len(bare), {BESIDE: sum(bare)})}
@@ -177,7 +175,8 @@ def sprouted_examples(
         sentence: Sentence, punctemes: Sequence[tuple[Puncteme, Puncteme]]
     ) -> Iterator[tuple[Cell, int]]:
         for word, (kind, pair) in enumerate(zip(kinds[id(sentence)], punctemes, strict=True), 1):
-            for key, has in events(kind.relation, kind.place, Sides.of(*pair, functions), kind.like):
+            relation, place, like = kind
+            for key, has in events(relation, place, Sides.of(*pair, functions), like):
                 yield from (((*key, outcome), word) for outcome, happens in has.items() if happens)
         yield from (((DASHES, BARE, BESIDE), word) for word, dash in bare_clauses(sentence).items() if dash)
 
@@ -211,32 +210,19 @@ def _marks(sentence: Sentence, slot: int) -> tuple[str, ...]:
     return tuple(mark for mark in sentence.surface[slot] if mark not in (START, ABBREVIATION_DOT))
 
 
-def pairs_beside(sentences: Sequence[Sentence], *, least: int = 1) -> list[RelationPunctemes]:
-    """The marks on the left and right of the constituents of each relation; see `relation_punctemes`.
-
-    A mark between two constituents stands beside both.
-    """
-    pairs: defaultdict[str, Counter[tuple[Puncteme, Puncteme]]] = defaultdict(Counter)
-    for sentence in sentences:
-        for relation, (first, last) in zip(sentence.tree.relations, sentence.tree.spans, strict=True):
-            pairs[relation][_marks(sentence, first - 1), _marks(sentence, last)] += 1
-    found = []
-    for relation, counts in pairs.items():
-        if (total := counts.total()) >= least:
-            shares = (PairShare(*pair, times / total) for pair, times in counts.most_common())
-            found.append(RelationPunctemes(relation, total, tuple(shares)))
-    return by_symmetry(found)
-
-
 def _events(sentence: Sentence, like: Sequence[str]) -> Iterator[tuple[int, Key, dict[str, bool]]]:
-    for word, (relation, own) in enumerate(zip(sentence.tree.relations, like, strict=True), 1):
-        if sentence.tree.heads[word - 1]:
-            for side, has in beside(sentence, word):
-                yield from ((word, (PAGE, f"{side} {row}"), has) for row in rows_of(relation, own))
+    tree = sentence.tree
+    for word, (relation, own) in enumerate(zip(tree.relations, like, strict=True), 1):
+        first, last = tree.spans[word - 1]
+        pair = on_both_sides(_marks(sentence, first - 1), _marks(sentence, last))
+        sides = list(beside(sentence, word)) if tree.heads[word - 1] else []
+        for row in rows_of(relation, own):
+            yield word, (PUNCTEMES, f"{ON_PAGE}{row}"), pair
+            yield from ((word, (PAGE, f"{side} {row}"), has) for side, has in sides)
 
 
 def marks_beside(sentences: Sequence[Sentence], by: Sequence[str] = ()) -> dict[Key, Tally]:
-    """How often commas and other marks stand beside the constituents of each relation.
+    """How often commas, other marks and pairs of marks stand beside the constituents of each relation.
 
     :param by: see `pyropunct.tasks.explain.kinds`.
     """
@@ -266,6 +252,6 @@ def _shown(sentence: Sentence, word: int, outcome: str) -> Example:
         mark
         for slot in {first - 1, last}
         for mark in sentence.layout.marks[slot]
-        if outcome == ANOTHER or CHARACTERS[COMMA].issuperset(sentence.layout.form(mark))
+        if outcome not in (A_COMMA, COMMAS) or CHARACTERS[COMMA].issuperset(sentence.layout.form(mark))
     ]
     return example_of(sentence, [*sentence.layout.words[first - 1 : last], *marks], first)

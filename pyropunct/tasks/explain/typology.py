@@ -11,8 +11,8 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
-from typing import NamedTuple
+from itertools import chain, product
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -21,14 +21,27 @@ from pyropunct.fitted.fitted_story import FittedStory, merged_edits
 from pyropunct.inference.machines.products import TokenEdit
 from pyropunct.tasks import Advance, TypologySettings
 from pyropunct.tasks.explain.kinds import NO_SUBTYPE
-from pyropunct.tasks.explain.learned_rules import part_by_part, require_edits
+from pyropunct.tasks.explain.learned_rules import part_by_part
 from pyropunct.tasks.explain.mark_functions import FUNCTIONS
-from pyropunct.tasks.explain.sprouted import CLAUSES, PAGE, RELATIONS, marks_beside, sprouted_in
+from pyropunct.tasks.explain.rule_pairs import OCCURRING
+from pyropunct.tasks.explain.sprouted import (
+    CLAUSES,
+    ON_PAGE,
+    PAGE,
+    PUNCTEMES,
+    RELATIONS,
+    SYMMETRIC,
+    marks_beside,
+    sprouted_in,
+)
 from pyropunct.tasks.explain.tallies import Key, Share, Tally, share_of
 from pyropunct.treebank.sentence import Sentence
 
 PAIRS = "pairs"
 """What else is compared: outcomes of neighbours."""
+
+OF_RELATIONS = (RELATIONS, PUNCTEMES, PAGE)
+"""What is compared by relation."""
 
 
 class LanguageCounts(NamedTuple):
@@ -48,14 +61,15 @@ def language_counts(
 
     :param advance: gets each sentence twice.
     :param by: what relations are split by; see `pyropunct.tasks.explain.kinds`.
-    :raises MissingPartError: if the model's channel has no edits.
+    A channel without edits has no neighbouring marks to count.
     """
-    require_edits(model)
     known, sprouted = sprouted_in(model, sentences, advance, by)
-    edits = part_by_part(model.edit_counts, sentences, advance)
-    assert edits is not None  # for there are sentences
-    page = marks_beside(sentences, by)
-    return LanguageCounts(known, sprouted | page | _of_neighbours([*known.values()], edits))
+    tallies = sprouted | marks_beside(sentences, by)
+    if model.edit_probabilities() is not None:
+        edits = part_by_part(model.edit_counts, sentences, advance)
+        assert edits is not None  # for there are sentences
+        tallies |= _of_neighbours([*known.values()], edits)
+    return LanguageCounts(known, tallies)
 
 
 def page_counts(sentences: Sequence[Sentence], by: Sequence[str] = ()) -> LanguageCounts:
@@ -131,6 +145,8 @@ def side_by_side(
 ) -> list[Comparison]:
     """The outcomes in several languages: pairs and relations known in most languages come first.
 
+    Of pairs of punctemes, those of the relations with the most symmetric ones.
+
     :param least: leave out pairs, and relations, that are expected less often in a language.
     :param level: the probability that all intervals of a row cover their shares, so that languages with the
         same share have disjoint intervals with a probability of at most 1 - level.
@@ -145,26 +161,37 @@ def rows_of_languages(languages: Sequence[LanguageCounts], least: float, of_one:
         {
             _relation(of)
             for (table, of), one in language.tallies.items()
-            if table in (RELATIONS, PAGE) and one.total
+            if table in OF_RELATIONS and one.total
         }
         for language in languages
     ]
     for table, of in dict.fromkeys(key for language in languages for key in language.tallies):
         tallies = [language.tallies.get((table, of), Tally(0.0, {})) for language in languages]
-        for outcome in dict.fromkeys(outcome for tally in tallies for outcome in tally.outcomes):
+        outcomes = chain.from_iterable(tally.outcomes.items() for tally in tallies)
+        often = (outcome for outcome, times in outcomes if table != PUNCTEMES or times >= OCCURRING)
+        for outcome in dict.fromkeys(often):
             shares = (
-                share_of(tally.outcomes[outcome], tally.total, of_one) if tally.total >= least else None
+                share_of(tally.outcomes.get(outcome, 0.0), tally.total, of_one)
+                if tally.total >= least
+                else None
                 for tally in tallies
             )
-            of_relation = table in (RELATIONS, PAGE)
-            unused = (place for place, there in enumerate(used) if of_relation and _relation(of) not in there)
+            is_known = table not in OF_RELATIONS
+            unused = (place for place, there in enumerate(used) if not (is_known or _relation(of) in there))
             found.append(Comparison(table, of, outcome, tuple(shares), unused=frozenset(unused)))
 
-    def order(one: Comparison) -> tuple[float, float]:
-        return (-len(one.known), -math.fsum(share.total for share in one.known))
-
     some = [one for one in found if one.known]
-    return sorted(some, key=lambda one: (0, 0) if one.table == CLAUSES else order(one))
+    symmetric = {one.of: max(share.value for share in one.known) for one in some if one.outcome == SYMMETRIC}
+
+    def order(one: Comparison) -> tuple[Any, ...]:
+        if one.table == PUNCTEMES:  # behind all others; T' before the page
+            row = one.of.removeprefix(ON_PAGE)
+            often = -math.fsum(share.expected for share in one.known)
+            return 1, -symmetric.get(row, symmetric.get(one.of, 0.0)), row, one.of != row, often
+        often = -math.fsum(share.total for share in one.known)
+        return (0, 0, 0) if one.table == CLAUSES else (0, -len(one.known), often)
+
+    return sorted(some, key=order)
 
 
 def _relation(of: str) -> str:

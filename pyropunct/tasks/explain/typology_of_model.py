@@ -22,7 +22,7 @@ from pyropunct.models.channel.languages import COMMON, Languages
 from pyropunct.punctuator import Punctuator
 from pyropunct.tasks import Advance, TypologySettings
 from pyropunct.tasks.explain.learned_rules import part_by_part
-from pyropunct.tasks.explain.sprouted import sprouted_in
+from pyropunct.tasks.explain.sprouted import PUNCTEMES, sprouted_in
 from pyropunct.tasks.explain.tallies import Share, Tally, central_interval
 from pyropunct.tasks.explain.typology import PAIRS, Comparison, LanguageCounts, rows_of_languages
 from pyropunct.text.marks import display
@@ -64,6 +64,7 @@ def with_counts(
             "tallies": [
                 [*key, round(one.total, 2), {name: round(times, 2) for name, times in one.outcomes.items()}]
                 for key, one in sprouted.items()
+                if key[0] != PUNCTEMES
             ],
         }
     return replace(model, report={**model.report, IN_REPORT: counts})

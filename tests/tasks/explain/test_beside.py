@@ -9,7 +9,7 @@ from command_line import answer, complaint, printed
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.tasks.explain.examples import example_of
 from pyropunct.tasks.explain.kinds import FINITE, LENGTH, PLACE, likenesses
-from pyropunct.tasks.explain.sprouted import PAGE, examples_beside, marks_beside, pairs_beside
+from pyropunct.tasks.explain.sprouted import ANY, PAGE, PUNCTEMES, SYMMETRIC, examples_beside, marks_beside
 from pyropunct.tasks.explain.tallies import share_of
 from pyropunct.treebank.reading import read_text, read_treebank
 
@@ -146,22 +146,23 @@ def test_a_place_cuts_no_quotation() -> None:
     assert (quoted.place, inside.place) == ('que é " sistema de mérito "', "de mérito")
 
 
-def test_pairs_of_marks_on_the_page() -> None:
-    found = {one.relation: one for one in pairs_beside(read_text(LINES).sentences)}
-    assert found["root"].count == 3
-    assert {(one.text, one.share) for one in found["acl:relcl"].pairs} == {(", | ,", 0.5), ("— | .", 0.5)}
-
-
-def test_relations_of_several_treebanks(tmp_path: Path) -> None:
-    """They have the numbers that each has alone, and Wilson's intervals."""
+def test_pairs_of_marks_on_the_page(tmp_path: Path) -> None:
+    """Several treebanks have the numbers that each has alone, and Wilson's intervals of both."""
+    found = marks_beside(read_text(LINES).sentences)
+    assert found[PUNCTEMES, "beside root"].total == 3
+    pairs = {ANY: 2, SYMMETRIC: 1, ", | ,": 1, "— | .": 1}
+    assert found[PUNCTEMES, "beside acl:relcl"] == (2, pairs)
     files = [tmp_path / "one.conllu", tmp_path / "two.conllu"]
     for file in files:
         file.write_text(LINES, encoding="utf-8")
-    asked = ("relations", "--page", "--least", 1)
-    alone = [answer(*asked, file) for file in files]
-    assert answer(*asked, *files)["files"] == alone
-    [relative] = [one for one in alone[0]["relations"] if one["relation"] == "acl:relcl"]
-    low, high = share_of(1, 2, 0.95)[2:]
-    assert [(pair["low"], pair["high"]) for pair in relative["pairs"]] == [(low, high)] * 2
-    header, *rows = (row.split("\t") for row in printed(*asked, *files, "--format", "tsv").splitlines())
-    assert {row[header.index("file")] for row in rows} == {str(file) for file in files}
+    asked = ("typology", "--page", *files, "--least", 1, "--match", "beside acl:relcl", "--examples", 1)
+    rows = answer(*asked)["shares"]
+    assert [(row["outcome"], row["language"]) for row in rows] == [
+        (outcome, language) for outcome in pairs for language in ("one", "two")
+    ]
+    for row in rows:
+        assert (row["expected"], row["total"]) == (pairs[row["outcome"]], 2)
+        assert (row["low"], row["high"]) == share_of(row["expected"], 2, 0.975)[2:]
+    assert [row["examples"][0]["place"] for row in rows[-2:]] == ["— who saw ."] * 2
+    header, *table = (row.split("\t") for row in printed(*asked, "--format", "tsv").splitlines())
+    assert {row[header.index("file")] for row in table} == {str(file) for file in files}

@@ -1,4 +1,4 @@
-"""The punctemes of each relation, from Python and on the command line."""
+"""The punctemes of each relation, from Python and in the rows of typology."""
 
 import math
 import re
@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import matplotlib
 import pytest
 import torch
-from command_line import answer, complaint, printed
+from command_line import answer, printed
 
 from pyropunct.figures.relations_plot import relations_svg
 from pyropunct.punctuator import Punctuator
@@ -19,6 +19,7 @@ from pyropunct.tasks.explain.relations import (
     grew_query,
     relation_punctemes,
 )
+from pyropunct.tasks.explain.sprouted import ANY, PUNCTEMES, SYMMETRIC, sprouted_in
 from pyropunct.treebank.reading import read_text, read_treebank
 from pyropunct.treebank.sentence import Sentence
 
@@ -59,9 +60,8 @@ def test_numbers_by_hand() -> None:
     assert MADE_UP.entropy == pytest.approx(0.5 * 1 + 0.25 * 2 + 2 * 0.125 * 3)
     assert MADE_UP.nonempty == pytest.approx(0.5)
     assert MADE_UP.symmetric == pytest.approx(0.375)
-    assert MADE_UP.symmetric_of_nonempty == pytest.approx(0.75)
     silent = RelationPunctemes("", 1, (PairShare((), (), 1.0), PairShare((",",), (), 0.0)))
-    assert (silent.entropy, silent.nonempty, silent.symmetric_of_nonempty) == (0, 0, None)
+    assert (silent.entropy, silent.nonempty) == (0, 0)
     assert (silent.name, MADE_UP.name) == ("(other)", "appos")
 
 
@@ -141,51 +141,6 @@ def test_equal_batches_add_up(model: Punctuator, dev: list[Sentence]) -> None:
         )
 
 
-# On the command line
-
-
-def test_the_table_has_the_numbers_of_the_json(small: Path) -> None:
-    arguments = ("relations", small / "model", small / "dev.conllu", "--least", 5, "--pairs", 3)
-    value = answer(*arguments)
-    assert value["sentences"] == 30
-    lines = [line for line in printed(*arguments).splitlines() if re.match(r"│ [a-z(]", line)]
-    rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in lines]
-    number = len(value["relations"])
-    assert number > 5
-    for row, one in zip(rows[:number], value["relations"], strict=True):
-        assert row[:5] == [
-            one["relation"],
-            f"{one['count']:,}",
-            f"{one['entropy']:.2f}",
-            f"{100 * one['nonempty']:.1f}",
-            f"{100 * one['symmetric']:.1f}",
-        ]
-        assert one["count"] >= 5
-        assert len(one["pairs"]) == 3
-    assert rows[number:] == [
-        [
-            one["relation"],
-            " ".join(pair["left"]) or "ε",
-            " ".join(pair["right"]) or "ε",
-            f"{100 * pair['share']:.1f}",
-            "yes" if pair["symmetric"] else "",
-            f"{100 * pair['low']:.1f}–{100 * pair['high']:.1f}",
-        ]
-        for one in value["relations"]
-        for pair in one["pairs"]
-        if pair["share"] * one["count"] >= 0.5
-    ]
-
-
-def test_bad_input(small: Path, tmp_path: Path) -> None:
-    model, dev = small / "model", small / "dev.conllu"
-    assert complaint(2, "relations", tmp_path / "none", dev) == f"{tmp_path / 'none'}: no such model"
-    assert "none.conllu" in complaint(2, "relations", model, tmp_path / "none.conllu")
-    plot = tmp_path / "none" / "plot.svg"
-    missing = f"{plot}: the folder {plot.parent} does not exist"
-    assert complaint(2, "relations", model, dev, "--plot", plot) == missing
-
-
 # Plot
 
 
@@ -216,15 +171,13 @@ def test_every_bar_is_in_the_plot() -> None:
     )
 
 
-def test_names_and_entropies_are_written(small: Path, tmp_path: Path) -> None:
-    arguments = ("relations", small / "model", small / "dev.conllu")
-    value = answer(*arguments, "--plot", tmp_path / "plot.svg")
-    svg = (tmp_path / "plot.svg").read_bytes()
+def test_names_and_entropies_are_written(model: Punctuator, dev: list[Sentence]) -> None:
+    relations = relation_punctemes(model, dev)
+    svg = relations_svg(relations)
     texts = [text.text for text in ElementTree.fromstring(svg).iter(f"{SVG}text")]
-    for one in value["relations"]:
-        assert f"{one['relation']} ({one['count']:,})" in texts
-        assert f"{one['entropy']:.2f} bits" in texts
-    assert len(widths(svg)) == 2 * len(value["relations"])
+    for one in relations:
+        assert {f"{one.name} ({one.count:,})", f"{one.entropy:.2f} bits"} <= {*texts}
+    assert len(widths(svg)) == 2 * len(relations)
     assert "relation (constituents)" in texts
 
 
@@ -240,15 +193,24 @@ def test_nothing_to_draw() -> None:
     assert widths(relations_svg([])) == {}
 
 
-# Queries
+# Rows of typology
 
 
-def test_a_query_finds_the_constituents(small: Path, model: Punctuator, tmp_path: Path) -> None:
+def own_row(relation: str, of: str) -> bool:
+    """Whether a constituent counts in a row of `typology`."""
+    general = relation.partition(":")[0]
+    return of in (general, relation if ":" in relation else f"{relation} (no subtype)")
+
+
+def test_typology_has_all_pairs_and_queries_that_find_them(
+    small: Path, model: Punctuator, tmp_path: Path
+) -> None:
     """Every query, read here as Grew reads it, on the file that ``underlying`` writes."""
     model_file, file = small / "model", tmp_path / "plain.conllu"
     dev = (small / "dev.conllu").read_text(encoding="utf-8")  # which has such entries itself
     file.write_text(re.sub(r"Punct\w+=[^|\n]*", "Own=", dev), encoding="utf-8")
-    value = answer("relations", model_file, file, "--examples", 1, "--pairs", 99)
+    value = answer("typology", model_file, file, "--examples", 1, "--least", 1)
+    rows = [row for row in value["shares"] if row["table"] == PUNCTEMES and "beside" not in row["of"]]
     written = printed("underlying", model_file, file, "--format", "conllu")
     words = [line.split("\t") for line in written.splitlines() if re.match(r"\d+\t", line)]
     entries = [
@@ -258,40 +220,61 @@ def test_a_query_finds_the_constituents(small: Path, model: Punctuator, tmp_path
     ]
     told = answer("underlying", model_file, file)["sentences"]
     sprouted = Counter(
-        (known, tuple(left), tuple(right))
+        (relation, " | ".join(" ".join(side) or "ε" for side in pair))
         for sentence, one in zip(read_treebank(file), told, strict=True)
-        for known, (left, right) in zip(known_relations(model, sentence), one["trees"][0], strict=True)
+        for relation, pair in zip(sentence.tree.relations, one["trees"][0], strict=True)
     )
     assert not any(part for one in told for part in one["parts"])
     compared = 0
-    for one in value["relations"]:
-        for pair in one["pairs"]:
-            features, names = re.fullmatch(r"pattern { X \[(.*)\]; \* -\[(.*)\]-> X }", pair["grew"]).groups()  # type: ignore[union-attr]
-            wanted = re.findall(r'(?:^|, )(!?)(\w+)(?:="((?:[^"\\]|\\")*)")?', features)
-            found = sum(
-                relation in names.split("|")
-                and all(
-                    (name not in misc) if absent else misc.get(name) == text.replace('\\"', '"')
-                    for absent, name, text in wanted
-                )
-                for relation, misc in entries
+    for row in rows:
+        if "grew" not in row:
+            assert row["outcome"] in (ANY, SYMMETRIC)
+            continue
+        features, general, edge = re.fullmatch(
+            r"pattern { X \[(.*)\]; \* -\[(1=)?(.*)\]-> X }", row["grew"]
+        ).groups()  # type: ignore[union-attr]
+        wanted = re.findall(r'(?:^|, )(!?)(\w+)(?:="((?:[^"\\]|\\")*)")?', features)
+        found = sum(
+            edge == (relation.partition(":")[0] if general else relation)
+            and all(
+                (name not in misc) if absent else misc.get(name) == text.replace('\\"', '"')
+                for absent, name, text in wanted
             )
-            assert found == sprouted[one["relation"], tuple(pair["left"]), tuple(pair["right"])]
-            compared += found
+            for relation, misc in entries
+        )
+        pairs = (
+            times
+            for (relation, pair), times in sprouted.items()
+            if pair == row["outcome"] and own_row(relation, row["of"])
+        )
+        assert found == sum(pairs)
+        compared += found
     assert compared > 100
 
 
+def test_typology_counts_the_same_pairs(model: Punctuator, dev: list[Sentence]) -> None:
+    """In sentences without subtypes that the model lacks."""
+    known = set(model.vocabulary.relations)
+    sentences = [one for one in dev if known.issuperset(one.tree.relations)]
+    _, tallies = sprouted_in(model, sentences)
+    assert len(sentences) > 10
+    for one in relation_punctemes(model, sentences):
+        total, outcomes = tallies.get((PUNCTEMES, f"{one.name} (no subtype)")) or tallies[PUNCTEMES, one.name]
+        shares = {pair.text: pair.share for pair in one.pairs} | {ANY: one.nonempty, SYMMETRIC: one.symmetric}
+        assert total == one.count
+        assert {name: outcomes.get(name, 0) / total for name in shares} == pytest.approx(shares, abs=1e-4)
+
+
 @pytest.mark.parametrize(
-    ("left", "right", "features"),
+    ("pair", "features"),
     [
-        ((",",), (), 'PunctLeft=",", !PunctRight'),
-        ((",", "“"), ("”",), 'PunctLeft=",+“", PunctRight="”", !PunctPart'),
-        (('"',), ('"',), 'PunctLeft="\\"", PunctRight="\\"", !PunctPart'),
+        (", | ε", 'PunctLeft=",", !PunctRight'),
+        (", “ | ”", 'PunctLeft=",+“", PunctRight="”", !PunctPart'),
+        ('" | "', 'PunctLeft="\\"", PunctRight="\\"", !PunctPart'),
     ],
 )
-def test_marks_in_a_query(left: tuple[str, ...], right: tuple[str, ...], features: str) -> None:
-    assert (
-        grew_query(["acl", "acl:cleft"], left, right)
-        == f"pattern {{ X [{features}]; * -[acl|acl:cleft]-> X }}"
-    )
-    assert grew_query(["acl"], ("|",), right) is None
+def test_marks_in_a_query(pair: str, features: str) -> None:
+    for of, edge in (("acl", "1=acl"), ("acl (no subtype)", "acl"), ("acl:cleft", "acl:cleft")):
+        assert grew_query(of, pair) == f"pattern {{ X [{features}]; * -[{edge}]-> X }}"
+    assert {grew_query(of, pair) for of in ("beside acl", "acl, finite")} == {None}
+    assert {grew_query("acl", other) for other in ("| | ,", "\\^ | ε", ANY)} == {None}

@@ -1,4 +1,4 @@
-"""What commands show of punctemes of relations, and of languages side by side."""
+"""What `typology` shows of languages side by side."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
@@ -6,97 +6,11 @@ from typing import Any
 
 from pyropunct.cli.report import Report, Row
 from pyropunct.tables import NO_VALUE, Table, cells_table
-from pyropunct.tasks.explain.relations import RelationPunctemes, grew_query
-from pyropunct.tasks.explain.rule_pairs import OCCURRING
-from pyropunct.tasks.explain.sprouted import CLAUSES, DASHES, ENDS, PAGE, RELATIONS
-from pyropunct.tasks.explain.tallies import Share, share_of
+from pyropunct.tasks.explain.relations import grew_query
+from pyropunct.tasks.explain.sprouted import CLAUSES, DASHES, ENDS, PAGE, PUNCTEMES, RELATIONS
+from pyropunct.tasks.explain.tallies import Share
 from pyropunct.tasks.explain.typology import PAIRS, Comparison
-from pyropunct.text.marks import display, displayed_string
-
-# Relations
-
-EMPTY = "ε"
-
-RELATION_LEGEND = """\
-constituents   how many have the relation
-bits           entropy of the pair of punctemes
-nonempty       share that sprouts anything, in percent
-symmetric      share that sprouts the same on both sides, or facing marks
-of nonempty    share of symmetric pairs among those that are not empty
-left, right    what a constituent sprouts on either side; ε is nothing
-share          of the constituents of the relation, in percent; interval
-               (Wilson's), as if constituents were independent
-All shares are expectations, given the text.  Rare relations are left out
-(--least), and pairs that are not expected once (--pairs lists more of others)."""
-
-SHARES = ("entropy", "nonempty", "symmetric", "symmetric_of_nonempty")
-_PAIR = ("rank", "left", "right", "share", "pair_is_symmetric")
-RELATION_COLUMNS = ("relation", "constituents", *SHARES, *_PAIR, "low", "high", "file")
-"""Of the table for programs, which has a row for each pair; shares are from 0 to 1."""
-
-
-def relation_report(
-    learned: Sequence[RelationPunctemes],
-    most: int,
-    about: dict[str, Any],
-    names: Mapping[str, Sequence[str]] | None,
-    level: float,
-) -> Report:
-    """The punctemes that relations sprout: the ``most`` pairs of each; ``about`` comes first in JSON.
-
-    :param names: of each relation in the treebank; None for pairs on the page.
-    :param level: of Wilson's intervals.
-    """
-    relations, pairs, frequent = list[tuple[Any, ...]](), list[Row](), list[tuple[Any, ...]]()
-    plain = [one.to_json(most) for one in learned]
-    for one, of_one in zip(learned, plain, strict=True):
-        shares = [getattr(one, share) for share in SHARES]
-        percent = [None if share is None else 100 * share for share in shares[1:]]
-        relations.append((one.name, one.count, one.entropy, *percent))
-        for rank, (pair, of_pair) in enumerate(zip(one.pairs, of_one["pairs"], strict=False), 1):
-            left, right = map(displayed_string, (pair.left, pair.right))
-            expected = pair.share * one.count
-            low, high = share_of(expected, one.count, level)[2:]
-            of_pair |= {"low": low, "high": high}
-            of_all = rank, left, right, pair.share, pair.is_symmetric, low, high, about["file"]
-            title = f"{one.name}  {pair.text}  {pair.share:.1%} of {one.count:,}"
-            query = None if names is None else grew_query(names[one.relation], pair.left, pair.right)
-            key = one.relation, pair.left, pair.right
-            pairs.append(Row((one.name, one.count, *shares, *of_all), of_pair, key, title, expected, query))
-            if expected >= OCCURRING:
-                symmetric, interval = "yes" if pair.is_symmetric else "", f"{100 * low:.1f}–{100 * high:.1f}"
-                shown = one.name, left or EMPTY, right or EMPTY, 100 * pair.share, symmetric, interval
-                frequent.append(shown)
-    percentages = dict.fromkeys(("nonempty", "symmetric", "of nonempty"), 1)
-    of_relations = {"relation": None, "constituents": None, "bits": 2, **percentages}
-    of_pairs = {
-        "relation": None,
-        "left": None,
-        "right": None,
-        "share": 1,
-        "symmetric": None,
-        "interval": None,
-    }
-    title = TITLES[PAGE if names is None else RELATIONS]
-    tables = [
-        cells_table(f"{about['file']}: {title}", of_relations, relations),
-        cells_table("Their most frequent pairs of punctemes", of_pairs, frequent, [RELATION_LEGEND]),
-    ]
-    return Report({**about, "relations": plain}, tables, RELATION_COLUMNS, pairs, pairs)
-
-
-def joined(reports: Sequence[Report]) -> Report:
-    """One report of several treebanks, each with tables of its own."""
-    first, *others = reports
-    if not others:
-        return first
-    rows = [row for one in reports for row in one.rows]
-    tables = [table for one in reports for table in one.told]
-    plain = {"files": [one.plain for one in reports]}
-    return Report(plain, tables, first.columns, rows, rows, first.has_examples)
-
-
-# Languages
+from pyropunct.text.marks import display
 
 LANGUAGE_LEGEND = """\
 Each cell has a share in percent, an interval in parentheses, and how many
@@ -110,6 +24,11 @@ abbr., ^           the dot of an abbreviation; the beginning of the sentence
 initial, final     nothing of its head's clause stands before it, or behind
                    it, but conjunctions and conjuncts; medial: between"""
 
+PUNCTEME_LEGEND = """\
+a | b              a constituent sprouts a on its left, b on its right; "beside"
+                   is what it has there on the page; ε is nothing
+symmetric          the same on both sides, or marks that face each other"""
+
 LEAST_SHOWN = 0.1
 """People see the outcomes that have this share or more in some language; of `SHORT` tables, all."""
 
@@ -117,6 +36,7 @@ SHORT = (CLAUSES, ENDS, DASHES)
 
 TITLES = {
     RELATIONS: "What constituents of each relation sprout",
+    PUNCTEMES: "Pairs of punctemes, the most symmetric relations first",
     PAGE: "What stands beside constituents on the page",
     CLAUSES: "Where constituents stand in the clause, and commas that set them off",
     ENDS: "Final marks",
@@ -154,7 +74,8 @@ def typology_report(
             cells = (*key, *numbers, one.differs, one.seed, note, files.get(language))
             plain = dict(zip(LANGUAGE_COLUMNS, cells, strict=True))
             title = f"{language}  {one.name}  {_cell(share)}"
-            rows.append(Row(cells, plain, key, title, share.expected if share else 0.0))
+            query = grew_query(one.of, one.outcome) if one.table == PUNCTEMES else None
+            rows.append(Row(cells, plain, key, title, share.expected if share else 0.0, query))
             prominent += rows[-1:] if one in shown and one.table != PAIRS else []
     functions = {
         name: {display(mark): function for mark, function in of_marks.items()}
@@ -171,7 +92,8 @@ def _languages(languages: Sequence[str], shown: Sequence[Comparison]) -> Iterato
     for table, title in TITLES.items():
         if rows := [one for one in shown if one.table == table]:
             written = [(one.of, one.outcome, "*" if one.differs else "", *_row(one)) for one in rows]
-            yield cells_table(title, columns, written, [LANGUAGE_LEGEND] if rows[-1] is shown[-1] else [])
+            notes = [LANGUAGE_LEGEND] if rows[-1] is shown[-1] else []
+            yield cells_table(title, columns, written, [PUNCTEME_LEGEND] * (table == PUNCTEMES) + notes)
 
 
 def shown_rows(compared: Sequence[Comparison], most: int, *, rare: bool = False) -> list[Comparison]:
