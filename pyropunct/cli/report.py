@@ -174,7 +174,7 @@ class SentenceReport:
         else:
             for text in (self.text(source, one) for one in results):
                 if text is not None and self._streamed:
-                    self.write(text + getattr(source, "end", "\n"))
+                    self.write(text + source.end)
                 elif text is not None:
                     console.say(text)
 

@@ -114,7 +114,7 @@ class RestorationReport(SentenceReport):
         elif isinstance(item, RawSentence):
             self.write(item.before * item.found + item.text + item.end)
         elif isinstance(item, Sentence):
-            self.write(item.text() + "\n")
+            self.write(item.text() + item.end)
 
 
 # Trees and corrections, with the constituents that sprout the marks

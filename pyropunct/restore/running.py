@@ -102,6 +102,7 @@ class SentenceFinder:
         self._words: list[_PlacedWord] = []
         self._judged: list[_Judged] = []
         self._line, self._number = 0, 0  # those of the last sentence: see `RawSentence.number`
+        self._return = ""  # at the end of the last line that has one
         self._clear()
 
     def _clear(self) -> None:
@@ -120,6 +121,8 @@ class SentenceFinder:
         :param ends: whether sentences end behind words of the line, from 1, if that is decided.
         :param more: another line is at hand: words may wait to be read together with it, which is faster.
         """
+        if "\n" in line.end:
+            self._return = "\r" * line.end.endswith("\r\n")
         if not line.words:
             yield from self.finish()
             yield line
@@ -133,9 +136,10 @@ class SentenceFinder:
             self._forget()
 
     def finish(self, end: str = "") -> Iterator[RawSentence]:
-        """The remaining sentences; ``end`` ends the last line if nothing else does."""
+        """The remaining sentences; ``end`` ends the last line, like the one before, if nothing else does."""
         if self._words:
-            self._end += end if "\n" not in self._end else ""
+            if end and "\n" not in self._end:
+                self._end = self._end.removesuffix(self._return) + self._return + end
             yield from self._read(len(self._words))
             if self._begun < len(self._words):
                 yield self._cut(len(self._words) - 1)

@@ -129,8 +129,13 @@ def cut_between_words(lines: Iterable[bytes]) -> Iterator[bytes]:
 def _raw_lines(
     lines: Iterable[bytes], name: str, reader: RawReader, running: bool, start: Start
 ) -> Iterator[RawSentence | BadLine]:
+    usual = "\n"  # of a last line without an end
     for line, number, offset, begins in numbered(lines, start):
-        end = "\r\n" if line.endswith(b"\r\n") else "" if running and not line.endswith(b"\n") else "\n"
+        if line.endswith(b"\n"):
+            usual = "\r\n" if line.endswith(b"\r\n") else "\n"
+        end = "\n" if line.endswith(b"\r") else usual
+        if running and not line.endswith(b"\n"):
+            end = ""
         try:
             text = decoded(line, name, number, offset) if begins or running else None
             yield (

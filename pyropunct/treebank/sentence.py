@@ -37,6 +37,11 @@ class Sentence:
     lifted: int
     layout: Layout = field(repr=False)
 
+    @property
+    def end(self) -> str:
+        """How its lines end in the file."""
+        return self.layout.block.end
+
     def with_marks(self, common: Mapping[str, str]) -> "Sentence":
         """The sentence with the common tokens for some marks; its own text and lines stay.
 

@@ -61,6 +61,34 @@ def test_raw_text(corrector: Path, file: Path) -> None:
     assert value["omitted"] == 0
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ("correct",),
+        ("correct", "--format", "conllu"),
+        ("restore", "--keep"),
+        ("restore", "--running"),
+        ("restore", "--format", "conllu"),
+        ("rephrase", "--permute", "base", "--samples", 2, "--format", "conllu"),
+        ("underlying", "--format", "conllu", "--attach-punctuation"),
+    ],
+    ids=lambda asked: " ".join(map(str, asked[:3])),
+)
+def test_ends_of_lines_stay(corrector: Path, small: Path, file: Path, asked: tuple[object, ...]) -> None:
+    """Those of raw text and of treebanks; a last line without an end gets that of the line before."""
+    name, *options = asked
+    treebank = b"\n\n".join((small / "dev.conllu").read_bytes().split(b"\n\n")[:3]) + b"\n\n"
+    texts = [treebank] * (asked != ("restore", "--running"))
+    texts += [b"Ann sings .\n\nMy sister  sings go\non\n?!\nGo"] * ("conllu" not in asked)
+    for text in texts:
+        usual, found = (
+            file.write_bytes(given) and invoke(name, corrector, file, *options).stdout_bytes
+            for given in (text, text.replace(b"\n", b"\r\n"))
+        )
+        assert found == usual.replace(b"\n", b"\r\n") != b""
+        assert usual.endswith(b"\n")
+
+
 def test_of_several_languages_the_errors_of_english_are_known(file: Path) -> None:
     """Other lines are left, in Python as by the command, which says so in one line."""
     found = "\nIch weiß nicht ob er kommt.\n"

@@ -51,15 +51,6 @@ def test_deletion_is_that_of_the_library(files: tuple[Path, Path]) -> None:
     assert not any(one.partition(":")[0] == "appos" for sentence in read for one in sentence.tree.relations)
 
 
-def test_line_ends_stay(files: tuple[Path, Path], tmp_path: Path) -> None:
-    model, file = files
-    other = tmp_path / "crlf.conllu"
-    other.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
-    asked = ("--permute", "base", "--samples", 2, "--format", "conllu")
-    usual, found = (invoke("rephrase", model, one, *asked).stdout_bytes for one in (file, other))
-    assert found == usual.replace(b"\n", b"\r\n") != b""
-
-
 def test_sentences_with_halves_of_pairs_are_named(
     files: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
