@@ -21,7 +21,7 @@ class Rule(StrEnum):
 
     ENCLOSED = "brackets and quotation marks hang on what they enclose"
     ALONE = "a bracket or quotation mark that encloses no word hangs on the side that it faces"
-    EMPTY = "brackets that enclose no word hang on the word that they touch"
+    EMPTY = "brackets that enclose no word hang on the word or the constituent beside them"
     FINAL = "a final mark hangs on the sentence that it ends"
     CONJUNCT = "a mark before a conjunct hangs on it"
     DEPENDENT = "a mark beside a dependent hangs on it"

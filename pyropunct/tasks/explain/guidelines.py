@@ -86,6 +86,7 @@ class _Place(NamedTuple):
 
 
 OPENERS = frozenset(CLOSERS).union("¿¡")
+DOTS = frozenset(".…")
 HYPHENS = frozenset("-‐‑")
 _FREE = frozenset([Rule.JOINED, Rule.CONJUNCT, Rule.DEPENDENT])
 """Rules before which T' is asked."""
@@ -119,16 +120,19 @@ class Guide:
         self._space = original_spaces(sentence.layout.block)
         self._root = self._tree.heads.index(0) + 1
         self._places = [_Place(*placed, 1, len(self._tree)) for placed in sentence.layout.placed()]
-        self._enclosed, self._empty = dict[int, int](), dict[int, int]()
+        self._enclosed, self._empty, self._elided = dict[int, int](), dict[int, int](), set[int]()
         for opener, closer in reversed(paired([place.token for place in self._places])):  # outer ones first
             first, last = self._places[opener].slot + 1, self._places[closer].slot
-            for inside in range(opener + 1, closer):
+            inner = range(opener + 1, closer)
+            for inside in inner if first <= last else ():
                 self._places[inside] = self._places[inside]._replace(first=first, last=last)
             if tops := heads_outside(self._tree, first, last):
                 self._enclosed[self._places[opener].mark] = tops[0]
                 self._enclosed[self._places[closer].mark] = tops[-1]
             elif last and not self._space[self._places[opener].mark - 1]:
                 self._empty |= {self._places[end].mark: last for end in (opener, closer)}
+            elif inner and all(DOTS.issuperset(self._places[inside].token) for inside in inner):
+                self._elided |= {self._places[one].mark for one in (opener, *inner, closer)}
         self._shown = {place[1:] for place in self._places}
         self.choices = {place.mark: self._choice(place) for place in self._places}
 
@@ -178,6 +182,8 @@ class Guide:
             return enclosed, Rule.ENCLOSED
         if empty := self._empty.get(place.mark):
             return empty, Rule.EMPTY
+        if place.mark in self._elided:
+            return self._usual(place, beside), Rule.EMPTY
         tree, token, (ending, left_head, beginning, right_head) = self._tree, place.token, beside
         left, right = (chain[-1] if chain else 0 for chain in (ending, beginning))
         some = left or right or self._root

@@ -134,6 +134,25 @@ COMMAS = (",", ",")
             {},
             [("(", "kam"), ("!", "kam"), (")", "kam")],
         ),
+        # Brackets around dots hang with them on a constituent beside them, not on the verb.
+        (
+            "They/2/nsubj say/0/root (/2/punct~ .../2/punct~ )/2/punct that/8/mark we/8/nsubj "
+            "go/2/ccomp ./2/punct",
+            {},
+            [("(", "go"), ("...", "go"), (")", "go"), (".", "say")],
+        ),
+        (
+            "The/2/det text/8/nsubj (/8/punct~ ./8/punct ./8/punct ./8/punct~ )/8/punct says/0/root "
+            "so/8/advmod",
+            {},
+            [(mark, "text") for mark in "(...)"],
+        ),
+        (
+            "They/2/nsubj say/0/root “/9/punct the/5/det text/9/nsubj [/9/punct …/9/punct ]/9/punct "
+            "is/2/ccomp ”/9/punct",
+            {},
+            [("“", "is"), ("[", "text"), ("…", "text"), ("]", "text"), ("”", "is")],
+        ),
         # Brackets that touch a name; a note behind the sentence is no continuation.
         (
             "function/5/nsubj f/1/appos~ (/2/punct~ )/2/punct returns/0/root",
