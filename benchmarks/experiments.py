@@ -59,6 +59,15 @@ RELATIVE = " ".join(f"{{{code}-train}}" for code in ["fi", "ru", "pt", "fr", "es
 """Treebanks of languages that `multi` knows, with relative clauses annotated."""
 
 
+BY = "--by place,finite --format markdown"
+PAGE_ROWS = (
+    "^before (acl:relcl, behind its head, finite|acl .no subtype., behind its head, not finite"
+    "|advcl, behind its head, .*finite): a comma|^behind advcl, before its head, .*finite: a comma"
+    "|^on both sides of acl:relcl, behind its head, finite"
+)
+"""Commas of relative and other clauses of nouns, and of adverbial clauses by place and finiteness."""
+
+
 OPENERS = {
     "en-EWT": "en_ewt-ud216",
     "en-GUM": "en_gum-v11",
@@ -88,9 +97,9 @@ EXPERIMENTS = {
     "section": Experiment(
         "guide/section.md",
         (
-            f"-m pyropunct typology --page {RELATIVE} --format markdown --match "
-            "'^(before|on both sides of) acl(:relcl| .no subtype.): (a comma|commas)'",
-            f"-m pyropunct typology multi {RELATIVE} --format markdown --match '^acl:relcl: .*comma'",
+            f"-m pyropunct typology --page {RELATIVE} {BY} --match '{PAGE_ROWS}'",
+            f"-m pyropunct typology multi {RELATIVE} {BY} --match "
+            "'^(acl:relcl, behind its head, finite|advcl, behind its head, .*finite): commas'",
         ),
         ("multi",),
     ),
