@@ -36,7 +36,7 @@ def test_pages_have_the_kept_tables() -> None:
 
 
 @pytest.mark.parametrize(
-    ("page", "tables", "number"), [("section", ["section"], 9), ("openers", ["openers", "openers-kinds"], 5)]
+    ("page", "tables", "number"), [("section", ["section"], 21), ("openers", ["openers", "openers-kinds"], 5)]
 )
 def test_the_result_has_the_numbers_of_its_tables(page: str, tables: list[str], number: int) -> None:
     text = (ROOT / "docs" / "guide" / f"{page}.md").read_text(encoding="utf-8")
@@ -121,7 +121,6 @@ BEFORE = frozenset(
         "restoring-hi",
         "restoring-zh",
         "rules",
-        "section",
         "underlying",
         "worth",
     ]
