@@ -35,7 +35,7 @@ def running(model: Punctuator, file: Path, every: int = 1) -> list[Document]:
         line = read(text, number)
         following = [*line.words[1:], ""][: len(line.words)]  # a line may have marks alone
         for word, slot, behind in zip(line.words, line.surface[1:], following, strict=True):
-            capital = not behind or behind[0].isupper()
+            capital = not behind or (behind[0].isalpha() and not behind[0].islower())  # or of no case
             string = tuple(("." if capital else ",") if set(mark) <= {".", "…"} else mark for mark in slot)
             end = not behind or (
                 ends_sentence(string, behind) and not (ABBREVIATION_DOT in string and behind[0].islower())
