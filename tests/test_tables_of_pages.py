@@ -103,10 +103,8 @@ BEFORE = frozenset(
         "counts",
         "distances",
         "genres",
-        "heads",
         "joint-ewt",
         "joint-gum",
-        "languages",
         "paper",
         "parsers-ewt",
         "parsers-gum",
@@ -118,7 +116,6 @@ BEFORE = frozenset(
         "restoring-hi",
         "restoring-zh",
         "rules",
-        "underlying",
         "worth",
     ]
 )
