@@ -171,7 +171,7 @@ def test_correct(corrector: Path, texts: Path, tmp_path: Path) -> None:
         (wrong / name).write_text("".join(lines).replace(" ", ", ", 30))
     edits = ""
     for number, more in enumerate([("--find-rate",), ("--rate", 0.1)]):
-        out, options = tmp_path / f"out{number}", ("--format", "edits", *QUICK, *more)
+        out, options = tmp_path / f"out{number}", ("--format", "edits", *more)
         done("correct", corrector, wrong, out, *options)
         found = joined(out, ".edits.tsv")
         assert found == plain(wrong, tmp_path, "correct", corrector, *options)
