@@ -1,5 +1,6 @@
 """Marks beside constituents on the page, counted by hand."""
 
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from pyropunct.tasks.explain.examples import example_of
 from pyropunct.tasks.explain.kinds import FINITE, LENGTH, PLACE, likenesses
 from pyropunct.tasks.explain.sprouted import ANY, PAGE, PUNCTEMES, SYMMETRIC, examples_beside, marks_beside
 from pyropunct.tasks.explain.tallies import share_of
-from pyropunct.treebank.reading import read_text, read_treebank
+from pyropunct.treebank.reading import read_text
 
 TEXT = """\
 # sent_id = behind
@@ -67,9 +68,11 @@ def test_marks_beside_by_hand() -> None:
 
 
 def test_own_counts_from_the_columns_are_the_same() -> None:
-    """Commas before constituents with words on their left, by place, without any tree or slots."""
+    """Commas before constituents with words on their left, by place and finiteness, without tree or slots."""
     own = Counter[tuple[str, bool]]()
-    for block in embedded_treebank_path("test").read_text(encoding="utf-8").strip().split("\n\n"):
+    text = embedded_treebank_path("test").read_text(encoding="utf-8")
+    text = re.sub(r"(?m)^(\d*[02468]\t.*\t(?:VERB|AUX)\t.*?\t)_(?=\t)", r"\1VerbForm=Fin", text)  # a part
+    for block in text.strip().split("\n\n"):
         rows = [line.split("\t") for line in block.split("\n") if line[0].isdigit()]
         heads = {int(row[0]): int(row[6]) for row in rows}
         words = [int(row[0]) for row in rows if row[3] != "PUNCT"]
@@ -82,8 +85,14 @@ def test_own_counts_from_the_columns_are_the_same() -> None:
                 before = {row[1] for row in rows[first[0] : min(inside) - 1]}
                 side = "before" if word < heads[word] else "behind"
                 relation = rows[word - 1][7].partition(":")[0]
-                own[f"before {relation}, {side} its head", "," in before] += 1
-    found = marks_beside(list(read_treebank(embedded_treebank_path("test"))), [PLACE])
+                verbs = [
+                    one for one in words if heads[one] == word and rows[one - 1][7][:3] in ("cop", "aux")
+                ]
+                is_finite = any("VerbForm=Fin" in rows[one - 1][5] for one in (word, *verbs))
+                kind = "finite" if is_finite else "not finite"
+                own[f"before {relation}, {side} its head, {kind}", "," in before] += 1
+    found = marks_beside(read_text(text).sentences, BOTH)
+    assert {"finite", "not finite"} == {of.rpartition(", ")[2] for of, _ in own}
     assert len({of for of, _ in own}) > 10
     for of in {of for of, _ in own}:
         total, outcomes = found[PAGE, of]
