@@ -216,8 +216,8 @@ Array = NDArray[np.float64]
 def design(found: Sequence[Place]) -> tuple[Array, Array]:
     """(places, effects) what the model knows of each constituent, and (effects,) the precisions of priors.
 
-    The first effect is that of an opener. Others are an intercept, the base-2 logarithm of the length,
-    finiteness, the relation, and the treebank.
+    The effects are, in this order: an opener, the base-2 logarithm of the length, an intercept, finiteness,
+    relations, treebanks.
     """
     names = sorted({one.treebank for one in found})
     columns = [[one.kind != MIDDLE for one in found], [True] * len(found)]

@@ -23,7 +23,7 @@ from pathlib import Path
 
 import torch
 from caution import with_caution
-from shipped import READER_WITH_ENCODER, with_story
+from shipped import READER_WITH_ENCODER, TUNED_READER, tuned, with_story
 from texts import running
 
 from pyropunct import Punctuator, Sentence, read_treebank
@@ -38,7 +38,7 @@ from pyropunct.nets.jackknife import fold_recipe, jackknifed
 from pyropunct.nets.parser import train_parser
 from pyropunct.nets.reader import RunningReader
 from pyropunct.nets.reader_training import ADAPTING_RATE, train_reader
-from pyropunct.nets.running_text import Document, ReaderRecipe, documents
+from pyropunct.nets.running_text import Document, documents
 from pyropunct.nets.tagger import SlotTaggerRecipe
 from pyropunct.nets.word_embedding import CachedFeatures
 from pyropunct.shipped import FOLDER
@@ -52,27 +52,7 @@ from pyropunct.treebank.conllu_block import FEATS, XPOS
 
 ADAPTING = replace(READER_WITH_ENCODER, epochs=10, epoch_words=80_000, lower_cased=0.4, batch_words=1000)
 
-READER = ReaderRecipe(
-    epochs=8,
-    least_steps=0,
-    epoch_words=600_000,
-    batch_words=1900,
-    learning_rate=0.002,
-    second_moment=0.98,
-    averaging=0.997,
-    dropout=0.05,
-    form_count=50,
-    form_size=8,
-    character_size=16,
-    spelling_size=32,
-    lstm_size=128,
-    layers=0,
-    window=150,
-    lower_cased=0.65,
-)
-
-LAYERS, LAYERS_RATE = 3, 4e-4
-"""The first layers of the encoder that are tuned with the reader, and their greatest learning rate."""
+READER = replace(TUNED_READER, epoch_words=600_000, form_count=50, form_size=8, lower_cased=0.65)
 
 TEXT_WORDS, LEAST_WORDS, MOST_TIMES = 250_000, 100_000, 8
 """The words of a text that are read; small treebanks are read more often, but at most so often."""
@@ -168,18 +148,8 @@ def reader_of_text(
         texts += running(of_language, Path(file), max(1, round(words / TEXT_WORDS)))
     for code, file in map(named, options.dev):
         dev.append(_beginning(documents(list(read_treebank(file).of_language(code)))[0]))
-    return train_reader(
-        train[0][:1],  # which is among the texts
-        None,
-        READER,
-        texts=texts,
-        dev_texts=dev,
-        pretrained=Encoder(options.encoder),
-        encoder_rate=LAYERS_RATE,
-        layers=LAYERS,
-        seed=options.seed,
-        checkpoint=Checkpoint(options.work / "reader-of-text"),
-    )
+    first = train[0][:1]  # which is among the texts
+    return tuned(options, first, READER, texts, "reader-of-text", dev)
 
 
 def fitted_story(

@@ -73,7 +73,7 @@ SUFFIXES = ("", "_small")
 
 
 def test_of(place: str, tests: Path) -> str | None:
-    """The name of the test file for that of a dev file, if there is one in the folder or below it."""
+    """The name of the test file that belongs to a dev file, if the folder or one below it has such a file."""
     name = place.rpartition("/")[2].removesuffix("_small").replace("-dev", "-test")
     found = (one for suffix in SUFFIXES for one in sorted(tests.rglob(f"{name}{suffix}.conllu")))
     return next((one.stem for one in found), None)
@@ -208,7 +208,7 @@ def main() -> None:
     made.add_argument("--test", metavar="FOLDER", type=Path, help="measure on the test parts there")
     options = made.parse_args()
     if not options.pages and (changed := uncommitted()):
-        made.error(f"commit these first, so that records name what was run:\n{changed}")
+        made.error(f"commit these changes first, since a record names the commit that was run:\n{changed}")
     if options.test is not None:
         refuse_known(options.test, options.folder)
     if unknown := set(options.names) - set(EXPERIMENTS):

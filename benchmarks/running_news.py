@@ -27,7 +27,7 @@ THRESHOLDS = np.arange(0.1, 0.8, 0.05).tolist()
 
 
 def best_f1(shares: Tensor, gold: Tensor) -> tuple[float, Tensor]:
-    """The greatest F1, in percent, of any threshold of probabilities (n,), and what it finds (n,)."""
+    """F1 in percent with the best threshold of (n,) probabilities, and (n,) where they are above it."""
 
     def f1(found: Tensor) -> float:
         return 200 * int((found & gold).sum()) / max(1, int(found.sum() + gold.sum()))

@@ -14,13 +14,13 @@ learns from ``--talk``: a speaker's turn or a paragraph a line (https://github.c
 With a GPU it takes ten minutes for 18 million words, without one an hour for each of four epochs.
 
 With ``--encoder`` a second model gets the story of the first, and a parser and a tagger that read this
-encoder through adapters.  Its reader has its own first layers of the encoder, tuned with it on a part of the
-same texts and of ``--further-talk``, and stands beside that of the first model.
+encoder through adapters.  Its reader reads the first layers of the encoder, which are tuned with it on a part
+of the same texts and of ``--further-talk``.  The reader of the first model counts as much.
 
-The folder ``--work`` keeps what is trained: after an interruption, the same command continues.  Delete it at
-the end.  ``--measure`` trains nothing and measures the model that is there.  ``--story`` trains the story for
-given trees alone, and keeps all other parts of both models; ``--reader`` the reader of the second model.
-``--folds 0`` trains on the trees of the treebank alone.
+The folder ``--work`` keeps what is trained, so that the same command goes on after an interruption.  Delete
+it at the end.  ``--measure`` trains nothing and measures the model that is there.  ``--story`` trains the
+story for given trees alone, and keeps all other parts of both models; ``--reader`` the reader of the second
+model.  ``--folds 0`` trains on the trees of the treebank alone.
 """
 
 import argparse
@@ -43,7 +43,7 @@ from pyropunct.nets.jackknife import fold_recipe, jackknifed
 from pyropunct.nets.parser import BiaffineParser, WeightedTree, attachment_scores, train_parser
 from pyropunct.nets.reader import RunningReader, reader_scores
 from pyropunct.nets.reader_training import ADAPTING_RATE, train_reader
-from pyropunct.nets.running_text import ReaderRecipe, documents, joined
+from pyropunct.nets.running_text import Document, ReaderRecipe, documents, joined
 from pyropunct.nets.tagger import SlotTaggerRecipe
 from pyropunct.restore.deciding import decide
 from pyropunct.restore.parses import weighted_trees
@@ -302,18 +302,31 @@ def with_tuned_reader(
     texts = [document for file in files for document in running(model, Path(file))]
     for every, talk in ((OF_TALK, options.talk), (OF_FURTHER_TALK, options.further_talk)):
         texts += [document for file in talk for document in running(model, Path(file), every)]
-    reader = train_reader(
+    reader = tuned(options, train, TUNED_READER, texts, "tuned-reader")
+    return replace(model, reader=replace(reader, beside=model.reader_beside or model.reader))
+
+
+def tuned(
+    options: argparse.Namespace,
+    train: Sequence[Sentence],
+    recipe: ReaderRecipe,
+    texts: Sequence[Document],
+    checkpoint: str,
+    dev_texts: Sequence[Document] = (),
+) -> RunningReader:
+    """A reader that is tuned with the first layers of the encoder."""
+    return train_reader(
         train,
         None,
-        TUNED_READER,
+        recipe,
         texts=texts,
+        dev_texts=dev_texts,
         pretrained=Encoder(options.encoder),
         encoder_rate=LAYERS_RATE,
         layers=LAYERS,
         seed=options.seed,
-        checkpoint=Checkpoint(options.work / "tuned-reader"),
+        checkpoint=Checkpoint(options.work / checkpoint),
     )
-    return replace(model, reader=replace(reader, beside=model.reader_beside or model.reader))
 
 
 def _parser(train: Iterable[Sentence], dev: Iterable[Sentence], work: Path, seed: int) -> BiaffineParser:

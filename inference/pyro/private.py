@@ -35,7 +35,7 @@ PYRO_VERSION = "1.9.2"
 def untraced(function: Callable[P, T]) -> Callable[P, T]:
     """Keep `torch.compile` from tracing a function.
 
-    numba has compiled its sums already.  To trace what is around them takes a minute and changes numbers.
+    numba has compiled its sums already.  Tracing the code around them takes a minute and changes numbers.
     """
     disabled: list[Callable[P, T]] = []
 

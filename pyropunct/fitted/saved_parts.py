@@ -139,8 +139,8 @@ def _with_base(
     of_base, shared = read_model_file(place_of(base), few=(OF_ATTACH,))
     if plain.get("reader_beside") == OF_BASE:
         plain = {**plain, "reader_beside": of_base["reader"]}
-        reader = {name: one for name, one in shared.items() if name.startswith("reader/")}
-        tensors = {**tensors, **{name.replace("reader/", "reader_beside/"): reader[name] for name in reader}}
+        reader = SavedParts(path, of_base, shared).inside("reader")
+        tensors = {**tensors, **within("reader_beside", reader)}
     kept = {name: tensor for name, tensor in shared.items() if name.partition("/")[0] not in plain}
     return {**of_base, **plain}, {**kept, **tensors}
 
@@ -149,8 +149,9 @@ def further_parts(parts: SavedParts, base: str) -> tuple[dict[str, Any], dict[st
     """The parts that a file needs beyond those of the packaged model named ``base``."""
     plain = {name: parts.plain[name] for name in NETWORKS if name in parts.plain}
     of_base, _ = read_model_file(place_of(base), few=(OF_ATTACH,))
-    of_both = (json.dumps(one, sort_keys=True) for one in (plain.get("reader_beside"), of_base["reader"]))
-    shared = ["reader_beside"] if len({*of_both}) == 1 else []
+    both = plain.get("reader_beside"), of_base["reader"]
+    beside, known = (json.dumps(one, sort_keys=True) for one in both)  # tuples and lists are the same
+    shared = ["reader_beside"] if beside == known else []
     plain |= dict.fromkeys(shared, OF_BASE)
     own = {
         name: tensor

@@ -109,14 +109,14 @@ class RunningReader(TrainedWordNetwork[ReaderVocabulary, ReaderRecipe, RunningNe
 
     @cached_property
     def _labels_beside(self) -> list[int]:
-        """For each label of strings of marks, that of the reader beside this one."""
+        """For each label of this reader, the label of the same string in the reader beside it."""
         assert self.beside is not None
         labels = self.beside.vocabulary.slots.labels
         return [*labels.encode(self.vocabulary.slots.labels.strings), labels.unknown]
 
     @cached_property
     def _inside_to_edges(self) -> tuple[Tensor, Tensor]:
-        """What is added to logits (labels) of marks at ends, and (4,) of cases at starts, of sentences."""
+        """What is added to logits (labels,) of marks at an end, and to logits (4,) of cases at a start."""
         at_end, at_start = self.network.at_end.detach().cpu(), self.network.at_start.detach().cpu()
         if self.beside is None:
             return at_end, at_start
