@@ -11,7 +11,7 @@ KANA = re.compile(r"[\u3040-\u30ff]")
 """Japanese has such letters, Chinese does not."""
 
 SHORTEST, LONGEST = 5, 2000
-"""The fewest characters in which words are looked for, since most words are shorter; the most."""
+"""The fewest characters in which words are looked for, since most words are shorter; the most at once."""
 
 
 def words_without_spaces(text: str) -> list[str]:
@@ -19,10 +19,12 @@ def words_without_spaces(text: str) -> list[str]:
 
     Other text is one word, and so is this if the packages are not installed.
     """
-    if not SHORTEST <= len(text) <= LONGEST or not is_without_spaces(text):
+    if len(text) < SHORTEST or not is_without_spaces(text):
         return [text]
     cut = _cutter("Japanese" if KANA.search(text) else "Chinese")
-    return [text] if cut is None else [*cut(text)]
+    if cut is None:
+        return [text]
+    return [word for start in range(0, len(text), LONGEST) for word in cut(text[start : start + LONGEST])]
 
 
 def is_without_spaces(text: str) -> bool:

@@ -79,6 +79,13 @@ def test_marks(text: str, words: tuple[str, ...], marks: Mapping[int, Sequence[s
     assert read(text) == (words, marks)
 
 
+def test_a_long_text_without_spaces_is_cut_too() -> None:
+    text = "我昨天去了北京" * 1000
+    words, _ = read(text)
+    assert "".join(words) == text
+    assert len(words) > 4000
+
+
 @pytest.mark.parametrize(
     ("text", "words", "marks"),
     [
