@@ -160,7 +160,7 @@ EXPERIMENTS = {
         "every second sentence",
     ),
     "permutation": Experiment(
-        "reference/permutation.md",
+        "guide/rephrasing.md",
         tuple(command for name in TREEBANKS for command in _permutation(name)),
         ("plain",),
         "Chinese and English sentences behind the first 1,400",

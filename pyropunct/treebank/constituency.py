@@ -3,7 +3,7 @@
 Li, Wang & Eisner (2019, footnote 2) note that their model could be adapted to constituency trees; here the
 trees are adapted to the model.  Head rules, from published tables, choose the head of each phrase among its
 daughters.  A word depends on the head of the phrase that directly contains its maximal projection, the
-largest phrase that it heads. ``docs/reference/constituency.md`` has the rules.
+largest phrase that it heads. ``docs/guide/constituency.md`` has the rules.
 """
 
 import re

@@ -84,7 +84,7 @@ def load_head_rules(name: str) -> HeadRules:
 
 
 def parse_head_rules(lines: Iterable[str], name: str) -> HeadRules:
-    """Parse a table (format: ``docs/reference/constituency.md``); raises `InputError`."""
+    """Parse a table (format: ``docs/guide/constituency.md``); raises `InputError`."""
     rules: dict[str, tuple[Rule, ...]] = {}
     conjunctions: frozenset[str] = frozenset()
     for number, line in enumerate(lines, start=1):

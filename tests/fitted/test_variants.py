@@ -153,8 +153,8 @@ def test_the_recipe_of_the_paper() -> None:
 
 
 def test_the_recipe_for_reading() -> None:
-    """What docs/guide/rules.md says that it stands for."""
-    page = (Path(__file__).parents[2] / "docs" / "guide" / "rules.md").read_text(encoding="utf-8")
+    """What docs/guide/reading.md says that it stands for."""
+    page = (Path(__file__).parents[2] / "docs" / "guide" / "reading.md").read_text(encoding="utf-8")
     rules = RECIPES["rules"]
     names = ("edit_prior_scale", "prior_keep", "edit_learning_rate", "least_steps")
     settings = {name: getattr(rules, name) for name in names}

@@ -232,24 +232,21 @@ def test_printed_words(word: str, tag: str, printed: str) -> None:
 
 # The pages in docs/
 
-DOCS = Path(__file__).parents[2] / "docs"
-GUIDE, REFERENCE = (
-    (DOCS / part / "constituency.md").read_text(encoding="utf-8") for part in ("guide", "reference")
-)
+PAGE = (Path(__file__).parents[2] / "docs" / "guide" / "constituency.md").read_text(encoding="utf-8")
 
 
 def test_example_of_the_page() -> None:
-    """The tree of the guide becomes the table below it, which leaves some columns and SpaceAfter out."""
-    lines = [line.split() for line in GUIDE.splitlines() if line.startswith("    ")]
+    """The tree of the page becomes the table below it, which leaves some columns and SpaceAfter out."""
+    lines = [line.split() for line in PAGE.splitlines() if line.startswith("    ")]
     table = [line for line in lines if len(line) == 7 and line[0].isdecimal()]
-    tree = GUIDE[GUIDE.index("    ( (S") : GUIDE.index("    1  ")]
+    tree = PAGE[PAGE.index("    ( (S") : PAGE.index("    1  ")]
     found = [token.columns for token in block(tree).tokens]
     shown = [[one[0], one[1], one[3], one[4], one[6], one[7], one[9]] for one in found]
     assert [[*one[:6], one[6].removesuffix("|SpaceAfter=No")] for one in shown] == table
 
 
 def test_tags_of_the_page() -> None:
-    rows = [line.strip("|").split("|") for line in REFERENCE.splitlines() if line.startswith("| ")]
+    rows = [line.strip("|").split("|") for line in PAGE.splitlines() if line.startswith("| ")]
     rows = [row for row in rows if universal_tag(row[0].strip()) == row[0].strip()]
     listed = {
         tag: row[0].strip() for row in rows if "without" not in row[1] for tag in " ".join(row[1:]).split()
