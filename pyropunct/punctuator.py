@@ -36,9 +36,10 @@ from pyropunct.restore.posterior import Known, Posterior, evidence_about
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.restoring import Word
 from pyropunct.restore.settings import AHEAD_OF_STREAM, RestoreSettings
+from pyropunct.restore.stretches import text_in_languages
 from pyropunct.shipped import DEFAULT
 from pyropunct.text.conventions import MARKS_OF_SCRIPTS, Conventions
-from pyropunct.text.languages import Strangeness, in_languages, not_learned
+from pyropunct.text.languages import Strangeness, not_learned
 from pyropunct.text.marks import Surface
 from pyropunct.text.raw_reader import RawReader
 from pyropunct.treebank.sentence import Sentence
@@ -196,7 +197,7 @@ class Punctuator(FittedStory):
     ) -> Any:
         """The results of texts: the model of its language works on each line."""
         if isinstance(text, str):
-            parts = in_languages(text, self.languages, running)
+            parts = text_in_languages(text, self.languages, running)
             return join([(len(part), do(self._of_language(code), part)) for code, part in parts])
         if isinstance(text, Mapping | bytes) or not isinstance(text, Iterable):
             return self.of("")(text)  # type: ignore[arg-type]  # raises an error that says what is wrong

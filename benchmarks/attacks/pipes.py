@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from row import DONE, Row, row_of
 
-from pyropunct.cli.languages import in_languages
-from pyropunct.text import languages
+from pyropunct.restore.stretches import in_languages, text_in_languages
 from pyropunct.text.lines import ByteLines, TextPart
 
 KNOWN = ("de", "en", "fr", "ru", "zh")
@@ -44,6 +43,6 @@ def _tries(tries: int, chance: random.Random) -> Iterator[tuple[str, str]]:
         text = "".join(chance.choice(PIECES) for _ in range(chance.randint(0, 40)))
         part = TextPart(Pipe(text.encode(), chance), "text.txt", "text")
         found = [(code, b"".join(ByteLines(one.stream))) for code, one in in_languages(part, KNOWN, running)]
-        whole = languages.in_languages(text, KNOWN, running)
+        whole = text_in_languages(text, KNOWN, running)
         same = found == [(code, lines.encode()) for code, lines in whole]
         yield f"{text!r}", DONE if same else f"running={running}: {found} for {whole}"

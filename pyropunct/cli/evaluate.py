@@ -85,13 +85,13 @@ def measured(
     model: "Punctuator", part: TextPart, advance: Callable[[], None], reject: "Reject | None" = None
 ) -> "tuple[EvaluationSums, Items, list[ImpossibleSentenceError]]":
     """The sums over a text, what was left out, and errors of impossible sentences, for ``reject`` to take."""
-    from pyropunct.cli.languages import language_of_treebank
     from pyropunct.cli.sources import Items
+    from pyropunct.restore.stretches import language_of_treebank
 
     if model.languages:
-        code, part = language_of_treebank(part, tuple(model.languages))
+        code, part = language_of_treebank(part, model.languages)
         model = of_language(model, code)
-    items = Items(part, model, reject)
+    items = Items(part, reject).read(part, model)
     impossible: list[ImpossibleSentenceError] = []
 
     def usable() -> Iterator[Sentence]:

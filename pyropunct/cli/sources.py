@@ -4,10 +4,9 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import Any, NamedTuple, Protocol, TextIO, TypeVar
+from typing import Any, NamedTuple, Protocol, Self, TextIO, TypeVar
 
 from pyropunct.cli import console
-from pyropunct.cli.languages import in_languages
 from pyropunct.cli.loading import of_language
 from pyropunct.cli.report import SentenceReport
 from pyropunct.errors import MissingPartError, UserError
@@ -16,6 +15,7 @@ from pyropunct.restore.parses import LONGEST_WHOLE
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.restoring import Restored, Source, has_marks
 from pyropunct.restore.sentence_stream import AtHand, BadLine, Item, chunks, read_items
+from pyropunct.restore.stretches import in_languages
 from pyropunct.tasks.correct.correcting import unlearned
 from pyropunct.text.conventions import UNSPACED_WORD
 from pyropunct.text.lines import ByteLines, TextPart, TreebankError
@@ -98,15 +98,15 @@ def text_work(
     ) -> None:
         stretches: Iterable[tuple[str | None, TextPart]] = [(None, part)]
         if model.languages:
-            stretches = in_languages(part, tuple(model.languages), running)
+            stretches = in_languages(part, model.languages, running)
         find: dict[str | None, Callable[[Sequence[Any]], Iterator[Any]]] = {}
-        items: Items | None = None
+        items = Items(part, reject, quiet)
         shown: SentenceReport | None = None
         doubtful, first = 0, None
         for code, stretch in stretches:
             chosen, (begin, report, restorer) = of(code)
             find[code] = find.get(code) or begin()
-            items = Items(stretch, chosen, reject, restorer, quiet, after=items)
+            items.read(stretch, chosen, restorer)
             shown = report(out, part.name).after(shown)
             unknown = code if code is not None and languages is not None and code not in languages else None
             for item, result in items.results(find[code], advance, force=force, unknown=unknown):
@@ -117,8 +117,7 @@ def text_work(
                     if draws is not None and draws < few_draws:
                         doubtful, first = doubtful + 1, first or result
                     shown.add(item, result)
-        assert items is not None  # as there is a stretch, if only an empty one
-        assert shown is not None
+        assert shown is not None  # as there is a stretch, if only an empty one
         shown.finish(items.omitted)
         items.conclude(doubtful, first, kept=shown.keeps_omitted)
 
@@ -129,32 +128,25 @@ class Items:
     """The sentences of a text, each reported on at most once for each problem.
 
     :param reject: takes errors of lines and sentences, omitted ones too; by default they are reported.
-    :param restorer: reads the text, which may be running text; by default each line is a sentence.
     :param quiet: do not report that punctuation is removed.
-    :param after: the sentences before, of the same text, to which these are added.
     :ivar omitted: sentences that cannot be used, without their lines; ``failed`` counts unchanged ones.
     """
 
-    def __init__(
-        self,
-        part: TextPart,
-        model: Punctuator,
-        reject: Reject | None = None,
-        restorer: Restorer | None = None,
-        quiet: bool = True,
-        after: "Items | None" = None,
-    ) -> None:
+    def __init__(self, part: TextPart, reject: Reject | None = None, quiet: bool = True) -> None:
         self._name, self._reject, self._places = part.name, reject, part.lines
         self._quiet, self._cut = quiet, False
         self.omitted: list[Omission] = []
-        self._told_unspaced = (UNSPACED_WORD, UNSPACED_WORD) not in model.conventions.spacing.counts
         self.failed = self._unforced = self._code = 0
         self._unlearned = Counter[str]()
-        if after is not None:
-            self.omitted, self.failed, self._code = after.omitted, after.failed, after._code
-            self._unlearned = after._unlearned
+
+    def read(self, part: TextPart, model: Punctuator, restorer: Restorer | None = None) -> Self:
+        """Go on with a stretch of the text, in the language of the model.
+
+        :param restorer: reads it, as running text if need be; by default each line is a sentence.
+        """
+        self._told_unspaced = (UNSPACED_WORD, UNSPACED_WORD) not in model.conventions.spacing.counts
         self._strangeness = model.strangeness()
-        self._common, tolerant = model.meant, reject is not None
+        self._common, tolerant = model.meant, self._reject is not None
         self._items: Iterable[Item]
         self._lines: AtHand
         if restorer is not None:
@@ -164,6 +156,7 @@ class Items:
             self._items = read_items(
                 lines, part.name, part.kind, model.raw_reader, start=part.start, tolerant=tolerant
             )
+        return self
 
     def __iter__(self) -> Iterator[Item]:
         """The items, each of which is reported on if need be."""

@@ -1,9 +1,8 @@
 """The language of a text, by the library py3langid."""
 
 import math
-import re
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import cache
 from threading import Lock
 from typing import Any
@@ -145,33 +144,6 @@ class Strangeness:
     def __str__(self) -> str:
         known = f"{self.letters - self.strange:,} of {self.letters:,} letters"
         return f"the model knows words of {known}, so its language seems to be another one"
-
-
-def in_languages(text: str, known: Collection[str], running: bool = False) -> list[tuple[str, str]]:
-    """The lines of a text, in stretches of one language each; these add up to the text.
-
-    :param running: it is running text, whose paragraphs have languages.
-    :returns: the language of each stretch, and its lines.
-    """
-    of_lines, found = LanguagesOfLines(known), list[tuple[str, list[str]]]()
-    for unit in _units(text, running):
-        code = of_lines.of(head_of(unit.encode(errors="surrogatepass")))
-        if not found or found[-1][0] != code:
-            found.append((code, []))
-        found[-1][1].append(unit)
-    return [(code, "".join(units)) for code, units in found]
-
-
-def _units(text: str, running: bool) -> Iterator[str]:
-    """The lines of a text, or its paragraphs, each with the blank line behind it; an empty text is one."""
-    paragraph = list[str]()
-    for line in re.findall(r"[^\n]*\n|[^\n]+$", text) or [text]:
-        paragraph.append(line)
-        if not (running and line.strip()):
-            yield "".join(paragraph)
-            paragraph.clear()
-    if paragraph:
-        yield "".join(paragraph)
 
 
 def head_of(lines: bytes) -> str:

@@ -8,7 +8,6 @@ from pyropunct.text import languages as module
 from pyropunct.text.languages import (
     MOST_LETTERS,
     LanguagesOfLines,
-    in_languages,
     likely_language,
 )
 
@@ -58,38 +57,6 @@ def test_a_text_may_be_in_a_language_that_is_not_known() -> None:
     assert likely_language(SENTENCES["nb"], ["no", "da"]) == "no"
     mixed = f"{SENTENCES['en']} " * (MOST_LETTERS // 60) + "und so weiter " * 5000
     assert likely_language(mixed, ["de", "en"]) == "en"
-
-
-LINES = [
-    "OK",
-    SENTENCES["de"],
-    "",
-    "Ja.",
-    "Oui.",
-    SENTENCES["fr"],
-    "Hm.",
-    SENTENCES["ru"],
-    "12",
-    "Да.",
-    SENTENCES["ja"],
-]
-"""A line without letters, or a very short one, is in the language of the line before."""
-
-
-def test_each_line_has_a_language() -> None:
-    text = "\n".join(LINES)
-    stretches = in_languages(text, ["de", "fr", "ru"])
-    assert "".join(lines for _, lines in stretches) == text
-    assert [(code, lines.count("\n") or 1) for code, lines in stretches][-3:] == [
-        ("fr", 2),
-        ("ru", 3),
-        ("ja", 1),
-    ]
-    assert stretches[-4][0] == "de"
-    running = "\n".join([SENTENCES["de"], "Oui.", " ", SENTENCES["fr"]])
-    paragraphs = in_languages(running, ["de", "fr"], True)
-    assert [code for code, _ in paragraphs] == ["de", "fr"]
-    assert in_languages("", ["de"]) == [("de", "")]
 
 
 def test_the_beginning_of_a_text_says_more_than_a_short_line() -> None:

@@ -19,13 +19,13 @@ from pyropunct.restore.decoders import DECODERS, Decision
 from pyropunct.restore.restoring import Restored, Source, punctuated, raw_text
 from pyropunct.restore.rewriting import with_probable_changes, with_whole_pairs
 from pyropunct.restore.sentence_stream import require_string
+from pyropunct.restore.stretches import text_in_languages
 from pyropunct.tasks import USUAL, CorrectingSettings
 from pyropunct.tasks.correct.channel import MOST_MARKS, ErrorChannel
 from pyropunct.tasks.correct.explaining import changes
 from pyropunct.tasks.correct.hearing import FITTED_RATE, Floats, Heard, WritersRate, WrongSentence, hear
 from pyropunct.tasks.correct.learner_errors import LEARNERS_LANGUAGE
 from pyropunct.text.conventions import Conventions
-from pyropunct.text.languages import in_languages
 from pyropunct.text.marks import CLOSERS, PAIRED, parted
 from pyropunct.text.raw_sentence import RawSentence
 from pyropunct.text.typography import mended
@@ -61,7 +61,7 @@ class NoisyChannel:
         if not self.model.languages:
             return self._corrected(text, chosen)
         texts, unknown = list[str](), set[str]()
-        for code, part in in_languages(text, self.model.languages):
+        for code, part in text_in_languages(text, self.model.languages):
             if code == LEARNERS_LANGUAGE:
                 texts.append(replace(self, model=self.model.of(code))._corrected(part, chosen))
                 continue

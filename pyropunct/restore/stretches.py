@@ -4,8 +4,10 @@ A line of raw text has one language.  So has a paragraph of running text, and a 
 the same results as a file, however many bytes it delivers at a time.
 """
 
-from collections.abc import Callable, Iterator
-from itertools import chain, islice
+import io
+from collections.abc import Callable, Collection, Iterable, Iterator
+from itertools import chain, groupby
+from operator import itemgetter
 from typing import Any, BinaryIO, cast
 
 from pyropunct.text.inputs import contents
@@ -32,7 +34,14 @@ class _Lines:
         return getattr(self._stream, name)
 
 
-def in_languages(part: TextPart, known: tuple[str, ...], running: bool) -> Iterator[tuple[str, TextPart]]:
+def text_in_languages(text: str, known: Collection[str], running: bool = False) -> list[tuple[str, str]]:
+    """The stretches of a string: the language of each, and its text; see `in_languages`."""
+    part = TextPart(io.BytesIO(text.encode(errors="surrogatepass")), "text", "text")
+    found = [(code, b"".join(ByteLines(one.stream))) for code, one in in_languages(part, known, running)]
+    return [(code, stretch.decode(errors="surrogatepass")) for code, stretch in found]
+
+
+def in_languages(part: TextPart, known: Collection[str], running: bool) -> Iterator[tuple[str, TextPart]]:
     """The stretches of a text in one language, one after the other, each with the code of its language.
 
     Each must be read to its end before the next one is taken.
@@ -51,15 +60,15 @@ def in_languages(part: TextPart, known: tuple[str, ...], running: bool) -> Itera
     if part.start != BEGINNING:
         with contents(part.name) as beginning:
             of_lines.begin(line.decode(errors="ignore") for line in ByteLines(beginning))
-    yield from _Stretches(lines, part._replace(kind=kind), of_lines.of, running)
+    yield from _stretches(_with_languages(lines, of_lines.of, running), part._replace(kind=kind))
 
 
-def language_of_treebank(part: TextPart, known: tuple[str, ...]) -> tuple[str, TextPart]:
+def language_of_treebank(part: TextPart, known: Collection[str]) -> tuple[str, TextPart]:
     """The language of a text of one language, such as a treebank, and the text."""
     return _as_treebank(ByteLines(part.stream), part, known)
 
 
-def _as_treebank(lines: Iterator[bytes], part: TextPart, known: tuple[str, ...]) -> tuple[str, TextPart]:
+def _as_treebank(lines: Iterator[bytes], part: TextPart, known: Collection[str]) -> tuple[str, TextPart]:
     """The language of a treebank, and its text.  A part of a file has the language of the file."""
     head, words = _words_of(lines)
     if part.start != BEGINNING:
@@ -82,48 +91,42 @@ def _words_of(lines: Iterator[bytes]) -> tuple[list[bytes], list[str]]:
     return head, words
 
 
-class _Stretches(Iterator[tuple[str, TextPart]]):
-    """The stretches of raw text."""
+def _stretches(pieces: Iterable[tuple[str, bytes]], part: TextPart) -> Iterator[tuple[str, TextPart]]:
+    """The stretches of raw text, each with its place in the text."""
+    place = part.start
 
-    def __init__(
-        self, lines: Iterator[bytes], part: TextPart, language: Callable[[str], str], running: bool
-    ) -> None:
-        self._lines, self._part, self._language, self._running = lines, part, language, running
-        self._place, self._begins, self._blank = part.start, True, True  # the line so far is blank
-        self._next, self._code = list[bytes](), ""
-
-    def __next__(self) -> tuple[str, TextPart]:
-        if not self._next and not self._read_on():
-            if self._code:
-                raise StopIteration
-            self._code = self._language("")  # an empty text is one stretch
-        stream = cast(BinaryIO, _Lines(self._stretch(), self._part.stream))
-        return self._code, self._part._replace(stream=stream, start=self._place)
-
-    def _stretch(self) -> Iterator[bytes]:
-        code = self._code
-        while (self._next or self._read_on()) and self._code == code:
-            taken, self._next = b"".join(self._next), []
-            line, offset, sentence = self._place
-            self._place = Start(line + taken.count(b"\n"), offset + len(taken), sentence)
-            yield taken
-
-    def _read_on(self) -> bool:
-        """Read a line, or more of it, and the language of what begins with it; whether there was any."""
-        begins, self._next = self._begins, [*self._piece()]
-        if self._next and begins:
-            while self._running and not self._begins and sum(map(len, self._next)) < HEAD:
-                if not (more := [*self._piece()]):
-                    break
-                self._next += more
-            self._code = self._language(head_of(b"".join(self._next)))
-        return bool(self._next)
-
-    def _piece(self) -> Iterator[bytes]:
-        """The next line, or piece of one; notes whether a line or paragraph begins behind it."""
-        for piece in islice(self._lines, 1):
-            self._blank = self._blank and not piece.strip()
-            is_whole = piece.endswith(b"\n")
-            self._begins = is_whole and (self._blank or not self._running)
-            self._blank = self._blank or is_whole
+    def counted(stretch: Iterable[tuple[str, bytes]]) -> Iterator[bytes]:
+        nonlocal place
+        for _, piece in stretch:
+            line, offset, sentence = place
+            place = Start(line + piece.count(b"\n"), offset + len(piece), sentence)
             yield piece
+
+    for code, stretch in groupby(pieces, itemgetter(0)):
+        stream = cast(BinaryIO, _Lines(counted(stretch), part.stream))
+        yield code, part._replace(stream=stream, start=place)
+
+
+def _with_languages(
+    lines: Iterable[bytes], language: Callable[[str], str], running: bool
+) -> Iterator[tuple[str, bytes]]:
+    """The lines, or pieces of long ones, with the language of their line or paragraph.
+
+    An empty text is one empty line.
+    """
+    code, waiting, is_blank, is_empty = "", b"", True, True
+    for piece in lines:
+        is_blank = is_blank and not piece.strip()
+        is_whole = piece.endswith(b"\n")
+        is_last = is_whole and (is_blank or not running)
+        is_blank, is_empty = is_blank or is_whole, False
+        waiting += piece
+        if not code and (is_last or not running or len(waiting) >= HEAD):
+            code = language(head_of(waiting))
+        if code:
+            yield code, waiting
+            waiting = b""
+        if is_last:
+            code = ""
+    if waiting or is_empty:
+        yield language(head_of(waiting)), waiting

@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from pyropunct.cli.languages import in_languages
+from pyropunct.restore.stretches import in_languages, text_in_languages
 from pyropunct.text import languages
 from pyropunct.text.lines import ByteLines, Start, TextPart
 
@@ -12,6 +12,7 @@ KNOWN = ("de", "fr", "ru")
 GERMAN = "Wir mussten eine Stunde warten, bevor der Zug endlich abfuhr."
 FRENCH = "nous avons dû attendre une heure avant le départ du train"
 RUSSIAN = "нам пришлось ждать целый час, пока поезд наконец не ушёл"
+JAPANESE = "電車がやっと出るまで一時間も待たなければならなかった。"
 TEXT = f"{GERMAN}\n\nHm.\n{FRENCH}\r\n{FRENCH}\n  \n{RUSSIAN}  \n\t\n{' '.join([GERMAN] * 40)}"
 """The last line has no end, and is longer than what is looked at."""
 
@@ -38,7 +39,7 @@ def test_it_does_not_matter_how_a_pipe_delivers(running: bool) -> None:
     assert len(TEXT) > languages.HEAD
     whole = stretches(TEXT, 1 << 16, running)
     assert "".join(text for *_, text in whole) == TEXT
-    assert [(code, text) for code, _, text in whole] == languages.in_languages(TEXT, KNOWN, running)
+    assert [(code, text) for code, _, text in whole] == text_in_languages(TEXT, KNOWN, running)
     assert [code for code, *_ in whole] == ["de", "fr", "ru", "de"]
     for size in (1, 7, 100):
         assert stretches(TEXT, size, running) == whole
@@ -52,3 +53,35 @@ def test_a_treebank_has_one_language_and_an_empty_text_too() -> None:
     treebank = "".join(rows) + "\n"
     assert stretches(treebank, 9, False) == [("fr", Start(), treebank)]
     assert [(start, text) for _, start, text in stretches("", 9, False)] == [(Start(), "")]
+
+
+LINES = [
+    "OK",
+    GERMAN,
+    "",
+    "Ja.",
+    "Oui.",
+    FRENCH,
+    "Hm.",
+    RUSSIAN,
+    "12",
+    "Да.",
+    JAPANESE,
+]
+"""A line without letters, or a very short one, is in the language of the line before."""
+
+
+def test_each_line_has_a_language() -> None:
+    text = "\n".join(LINES)
+    found = text_in_languages(text, ["de", "fr", "ru"])
+    assert "".join(lines for _, lines in found) == text
+    assert [(code, lines.count("\n") or 1) for code, lines in found][-3:] == [
+        ("fr", 2),
+        ("ru", 3),
+        ("ja", 1),
+    ]
+    assert found[-4][0] == "de"
+    running = "\n".join([GERMAN, "Oui.", " ", FRENCH])
+    paragraphs = text_in_languages(running, ["de", "fr"], True)
+    assert [code for code, _ in paragraphs] == ["de", "fr"]
+    assert text_in_languages("", ["de"]) == [("de", "")]
