@@ -195,33 +195,10 @@ def of_chain(words: int, labels: int) -> list[Derivation]:
     ]
 
 
-def of_segments(words: int, labels: int, longest: int) -> list[Derivation]:
-    """All ways to cut a text into segments, each with all labels."""
-    ends = range(1, words + 1)
-    spans = [(start, end) for end in ends for start in range(max(0, end - longest), end)]
-
-    def of_prefix(end: int) -> list[tuple[list[int], list[int], int]]:
-        """With the label of the last segment."""
-        if end == 0:
-            return [([], [], -1)]
-        return [
-            (
-                [*given, own if last < 0 else labels + last * labels + own],
-                [*weights, spans.index((start, end)) * labels + own],
-                own,
-            )
-            for start in range(max(0, end - longest), end)
-            for given, weights, last in of_prefix(start)
-            for own in range(labels)
-        ]
-
-    return [(given, weights) for given, weights, _ in of_prefix(words)]
-
-
 @pytest.mark.parametrize("far", [0.0, -150.0, 200.0, -1000.0])
 @pytest.mark.parametrize(
     ("name", "sizes", "derivations"),
-    [("chain", (4, 3), of_chain), ("segments", (5, 2, 3), of_segments), ("grammar", (4, 2), of_grammar)],
+    [("chain", (4, 3), of_chain), ("grammar", (4, 2), of_grammar)],
 )
 def test_recorded_programs_are_those_of_enumeration(
     programs: dict[str, Any],
