@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pyropunct.papers.experiment import PARTS, loader
-from pyropunct.papers.ma_2014.arc_standard_parser import ArcStandardParser
-from pyropunct.papers.ma_2014.parser_experiment import HEADS, WORDS, word_counts
-from pyropunct.papers.ma_2014.treatments import MarkedSentence, have_language_tags, marked_sentences
+from pyropunct.papers.transitions.arc_standard_parser import ArcStandardParser
+from pyropunct.papers.transitions.marked_sentences import MarkedSentence, have_language_tags, marked_sentences
+from pyropunct.papers.transitions.parser_experiment import HEADS, WORDS, word_counts
 from pyropunct.tables import cells_table
 from pyropunct.treebank.reading import read_treebank
 

@@ -128,7 +128,7 @@ def test_no_record_was_edited(file: Path) -> None:
 def test_a_table_is_old_if_a_file_that_its_experiment_imports_has_changed() -> None:
     """Parsers draw no pictures; a program is one of its own files."""
     of_parsers = REPRODUCE.sources("-m pyropunct compare parsers A B")
-    assert Path("pyropunct/papers/ma_2014/parser_experiment.py") in of_parsers
+    assert Path("pyropunct/papers/transitions/parser_experiment.py") in of_parsers
     assert not any("figures" in str(file) for file in of_parsers)
     of_program = REPRODUCE.sources("benchmarks/channel_worth.py A B")
     assert {Path("benchmarks/channel_worth.py"), Path("benchmarks/trials.py")} <= of_program

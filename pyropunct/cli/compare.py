@@ -146,9 +146,9 @@ def joint(
 
     :param model: the model that restores running text.
     """
-    from pyropunct.papers.ma_2014.treatments import have_language_tags
-    from pyropunct.papers.zhang_2013.arc_eager_parser import SENTENCES, streams
-    from pyropunct.papers.zhang_2013.joint_experiment import JointExperiment
+    from pyropunct.papers.transitions.joint_experiment import JointExperiment
+    from pyropunct.papers.transitions.marked_sentences import have_language_tags
+    from pyropunct.papers.transitions.streams import SENTENCES, streams
     from pyropunct.text.lines import TreebankError
 
     use.start()
@@ -172,8 +172,8 @@ def parsers(
     Compares four treatments of marks and several beam widths.  Prints how many words get the right head, and
     which differences from marks as tokens are significant.
     """
-    from pyropunct.papers.ma_2014.parser_experiment import ParserExperiment
-    from pyropunct.papers.ma_2014.treatments import have_language_tags, marked_sentences
+    from pyropunct.papers.transitions.marked_sentences import have_language_tags, marked_sentences
+    from pyropunct.papers.transitions.parser_experiment import ParserExperiment
     from pyropunct.text.lines import TreebankError
 
     treebanks = read_file(train), read_file(dev)

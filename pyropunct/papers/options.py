@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
-from enum import StrEnum
 from inspect import isfunction
 from typing import Annotated, Any, ClassVar, Self, get_type_hints
 
@@ -37,20 +36,9 @@ CORRECTORS: Mapping[str, str] = {
 """The systems that correct punctuation, with their names in tables."""
 
 
-class Treatment(StrEnum):
-    """Treatments of the marks of a sentence to parse."""
-
-    TOKENS = "tokens"
-    """Marks are parsed like words."""
-    AWAY = "away"
-    """Marks are taken away."""
-    PAIRED = "paired"
-    """Paired marks are properties; others are parsed like words."""
-    ALL = "all"
-    """All marks are properties."""
-
-
-TREATMENTS = tuple(map(str, Treatment))
+TOKENS, AWAY, PAIRED, ALL = TREATMENTS = "tokens", "away", "paired", "all"
+"""Treatments of the marks of a sentence to parse: marks are parsed like words; are taken away; are properties
+if they are paired, else parsed like words; or are all properties."""
 
 WIDEST_BEAM = 1024
 """The widest beam of a parser; beyond this, the states of a beam need too much memory."""

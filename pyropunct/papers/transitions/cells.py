@@ -9,7 +9,7 @@ right, and a mark.  The head of an arc inherits those of a child on that side.  
 if both are then empty, the mark becomes `PAIRED`.  An open or a closed pair excludes the mark.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -74,11 +74,17 @@ class ParserWorkspace(NamedTuple):
     scores: Array
 
 
-def matrix_of(forms: Sequence[str], tags: Sequence[str], rows: Mapping[int, Sequence[int]]) -> Array:
-    """(5, n + 1) a sentence of n words, with some of the rows behind those of words and tags, see `WORD`."""
-    matrix = np.zeros((5, len(forms) + 1), np.int64)
-    words = {WORD: list(map(number_of, forms)), TAG: list(map(number_of, tags))}
-    for row, values in {**words, **rows}.items():
+def matrix_of(
+    forms: Iterable[str],
+    tags: Sequence[str],
+    marks: Sequence[int] | int = 0,
+    opened: Sequence[int] | int = 0,
+    closed: Sequence[int] | int = 0,
+) -> Array:
+    """(5, n + 1) a sentence of n words with their properties, see `WORD`."""
+    matrix = np.zeros((5, len(tags) + 1), np.int64)
+    words = list(map(number_of, forms)), list(map(number_of, tags))
+    for row, values in enumerate((*words, opened, closed, marks)):
         matrix[row, 1:] = values
     return matrix
 
@@ -122,12 +128,6 @@ def _set_property(tree):
 
 
 @inner
-def head_of(work, cell):
-    """The word that is the head of the tree in a cell, 0 below the bottom."""
-    return work.trees[work.cells[cell, TREE], HEAD]
-
-
-@inner
 def attach(work, head, child, relation, left, new):
     """Write the tree of a head with a new outermost child in a new state; return the tree's number."""
     trees = work.trees
@@ -151,26 +151,6 @@ def attach(work, head, child, relation, left, new):
             tree[_MARK] = other[_MARK]
     _set_property(tree)
     return number
-
-
-def atoms_of(items: Iterable[str], others: Iterable[str]) -> tuple[str, ...]:
-    """The names of the atoms of a state: those of some trees, in the order of `copy_tree`, and others."""
-    return (*(f"{item}.{atom}" for item in items for atom in TREE_ATOMS), *others)
-
-
-@inner
-def copy_tree(work, item, tree):
-    """Copy the atoms of a tree to those of an item of the state."""
-    for column in range(_ATOMS):
-        work.atoms[item * _ATOMS + column] = work.trees[tree, column]
-
-
-@inner
-def copy_words(work, item, first, words):
-    """Copy the atoms of words that wait, from ``first`` on, to those of items from ``item`` on."""
-    behind = 1 + len(work.trees) - len(work.cells)
-    for place in range(words):
-        copy_tree(work, item + place, first + place if first + place < behind else 0)
 
 
 @inner

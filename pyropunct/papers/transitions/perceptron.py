@@ -8,7 +8,6 @@ A change by d at example t of T, counted from 0, counts in T - t terms of the av
     T avg(w) = T w - sum of t d        the sum is the moment of w
 """
 
-from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, NamedTuple
@@ -53,14 +52,12 @@ class PerceptronWeights(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """The weights of F features as they are saved, feature by feature, keys ascending.
+    """Weights as they are saved: the keys of their features, ascending; their actions; and their values.
 
-    :ivar counts: (F,) the number of weights of each feature.
-    :ivar actions: (E,) the actions of the weights ``values``, (E,), which are not zero.
+    Each is (E,), and no value is zero.
     """
 
     keys: Array
-    counts: Array
     actions: Array
     values: Array
 
@@ -73,36 +70,24 @@ def no_weights() -> PerceptronWeights:
 
 def averaged(weights: PerceptronWeights, examples: int) -> Rows:
     """The averages of all weights, times the number of examples; averages of zero are left out."""
-    full = weights.slots[weights.slots[:, KEY] != 0]
-    full = full[np.argsort(full[:, KEY])]
-    firsts, counts = full[:, BLOCK] >> _BITS, full[:, BLOCK] & _LOW
+    firsts, counts = weights.slots[:, BLOCK] >> _BITS, weights.slots[:, BLOCK] & _LOW
     places = np.arange(counts.sum()) + np.repeat(firsts - counts.cumsum() + counts, counts)
-    actions = weights.entries[places] & _LOW
-    values = examples * (weights.entries[places] >> _BITS) - weights.moments[places]
-    owners = np.repeat(np.arange(len(full)), counts)
-    order = np.lexsort((actions, owners))
+    keys, entries = np.repeat(weights.slots[:, KEY], counts), weights.entries[places]
+    actions, values = entries & _LOW, examples * (entries >> _BITS) - weights.moments[places]
+    order = np.lexsort((actions, keys))
     order = order[values[order] != 0]
-    counts = np.bincount(owners[order], minlength=len(full))
-    return Rows(full[counts > 0, KEY], counts[counts > 0], actions[order], values[order])
+    return Rows(keys[order], actions[order], values[order])
 
 
 def weights_of(rows: Rows, most: int) -> PerceptronWeights:
-    """Weights to use, not learn, for ``most`` actions at most. Raises ValueError for rows of others."""
-    for name, array in rows._asdict().items():
-        if array.dtype != np.int64 or array.ndim != 1:
-            raise ValueError(f"{name} is no vector of whole numbers")
-    keys, counts, actions, values = rows
-    if len(keys) != len(counts) or not len(actions) == len(values) == counts.sum():
-        raise ValueError("the numbers of features, actions and weights do not agree")
-    if len(keys) and (not 0 < counts.min() <= counts.max() < MOST_ACTIONS or (np.diff(keys) <= 0).any()):
-        raise ValueError("the features are not in order, or have more actions than there are")
-    if not keys.all() or (len(actions) and not 0 <= actions.min() <= actions.max() < most):
-        raise ValueError("there are weights of unknown features or actions")
-    if len(values) and np.abs(values).max() >= 1 << (62 - _BITS):
-        raise ValueError("there is a weight that is too large")
+    """Weights to use, not learn, for ``most`` actions. Raises ValueError for rows of other actions."""
+    keys, actions, values = np.stack(rows)
+    if keys.dtype != np.int64 or ((actions < 0) | (actions >= most)).any():
+        raise ValueError("there are weights of unknown actions")
+    features, counts = np.unique(keys, return_counts=True)
     blocks = (counts.cumsum() - counts) << _BITS | counts
-    size = max(_LEAST, 1 << (2 * len(keys) - 1).bit_length())  # at most half of the slots are full
-    slots, used = _table(size, np.stack([keys, blocks], 1)), np.array([len(actions), len(keys)])
+    size = max(_LEAST, 1 << (2 * len(features) - 1).bit_length())  # at most half of the slots are full
+    slots, used = _table(size, np.stack([features, blocks], 1)), np.array([len(keys), len(features)])
     return PerceptronWeights(slots, values << _BITS | actions, np.zeros(0, np.int64), used)
 
 
@@ -209,22 +194,6 @@ def _new_entry(slots, entries, moments, used, slot):
         first = new
     slots[slot, BLOCK] = first << _BITS | (count + 1)
     return first + count
-
-
-def templates_in(text: str) -> list[tuple[str, ...]]:
-    """The templates of a text, each with its atoms."""
-    return [tuple(one.split()) for line in text.splitlines() if line for one in line.split("|")]
-
-
-def compiled_templates(templates: Iterable[Sequence[str]], atoms: Sequence[str]) -> NDArray[Any]:
-    """Templates for `features_of`, given the names of all atoms."""
-    templates = list(templates)
-    longest = max(map(len, templates))
-    table = np.zeros((len(templates), 2 + longest), np.int64)
-    for row, names in zip(table, templates, strict=True):
-        row[:2] = number_of(" ".join(names)), len(names)
-        row[2 : 2 + len(names)] = [atoms.index(name) for name in names]
-    return table
 
 
 @lru_cache(1 << 20)

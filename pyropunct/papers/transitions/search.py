@@ -1,4 +1,4 @@
-"""Beam search with either system of transitions, and learning from its errors, compiled.
+"""Beam search, and learning from its errors, compiled.
 
 The next beam is the best k states that follow the states of a beam by one transition; the answer is the best
 state of the last beam (Zhang & Clark 2008, "A tale of two parsers").  In training the search stops as soon as
@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pyropunct.inference.compiling import compiled, inner
-from pyropunct.papers.transitions import arc_eager, arc_standard
 from pyropunct.papers.transitions.cells import ACTION, GOLD, PREVIOUS, SCORE, workspace_of
+from pyropunct.papers.transitions.machine import ATOMS, SHIFT, advance, kinds_allowed, write_atoms
 from pyropunct.papers.transitions.perceptron import (
     PerceptronWeights,
     add_scores,
@@ -25,53 +25,18 @@ from pyropunct.papers.transitions.perceptron import (
 Array = NDArray[Any]
 
 
-ARC_STANDARD, ARC_EAGER = range(2)
-"""The numbers of the systems."""
-
-_ATOMS = max(len(arc_standard.ATOMS), len(arc_eager.ATOMS))
-
-
 class TransitionSystem(NamedTuple):
     """What a parser can do, and what it sees.
 
-    :ivar kind: the number of a system of transitions.
     :ivar moves: (actions, 4) the kind of transition of each action, its relation from 1, and one or two
         numbers of weights, whose scores are added; -1 if there is no second number.
     :ivar templates: see `pyropunct.papers.transitions.perceptron.features_of`.
     :ivar weighted: the number of actions and parts of actions that have weights.
     """
 
-    kind: int
     moves: Array
     templates: Array
     weighted: int
-
-
-@inner
-def kinds_allowed(system, work, state, words):
-    """The possible kinds of transitions in a state, as bits."""
-    if system.kind == ARC_STANDARD:
-        return arc_standard.kinds_allowed(work, state, words)
-    return arc_eager.kinds_allowed(work, state, words)
-
-
-@inner
-def advance(system, work, state, kind, relation, new):
-    """Write the state that follows a state by a transition, with its cell and its tree."""
-    if system.kind == ARC_STANDARD:
-        arc_standard.advance(work, state, kind, relation, new)
-    else:
-        arc_eager.advance(work, state, kind, relation, new)
-
-
-@inner
-def features_in(system, work, state):
-    """Write the keys of the features of a state, and return their number."""
-    if system.kind == ARC_STANDARD:
-        arc_standard.write_atoms(work, state)
-    else:
-        arc_eager.write_atoms(work, state)
-    return features_of(work.atoms, system.templates, work.keys)
 
 
 @compiled
@@ -87,23 +52,24 @@ def search(
     :returns: the actions until the search stopped.
     """
     words, moves = sentence.shape[1] - 1, system.moves
-    steps = len(gold) if len(gold) else 2 * words - (1 if system.kind == ARC_STANDARD else 0)
-    work = workspace_of(sentence, beam * steps, _ATOMS, len(system.templates), system.weighted)
+    steps = len(gold) if len(gold) else 2 * words - (1 if moves[0, 0] < SHIFT else 0)
+    work = workspace_of(sentence, beam * steps, len(ATOMS), len(system.templates), system.weighted)
     best_scores, best_orders = np.zeros(beam, np.int64), np.zeros(beam, np.int64)
     start, end = 0, 1
     for step in range(steps):
         kept = 0
         for state in range(start, end):
-            number = features_in(system, work, state)
+            write_atoms(work, state)
+            number = features_of(work.atoms, system.templates, work.keys)
             work.scores[:] = 0
             add_scores(weights, work.keys, number, work.scores)
-            allowed = kinds_allowed(system, work, state, words)
+            allowed = kinds_allowed(work, state, words)
             kept = _offer_actions(work, moves, allowed, state, state - start, best_scores, best_orders, kept)
         right = False
         for place in range(kept):
             state, action = start + best_orders[place] // len(moves), best_orders[place] % len(moves)
             new = end + place
-            advance(system, work, state, moves[action, 0], moves[action, 1], new)
+            advance(work, state, moves[action, 0], moves[action, 1], new)
             work.states[new, PREVIOUS], work.states[new, ACTION] = state, action
             work.states[new, SCORE] = best_scores[place]
             if len(gold):
@@ -148,25 +114,27 @@ def _actions_to(states, state, steps):
 @compiled
 def learn(
     system: TransitionSystem,
-    sentence: Array,
     weights: PerceptronWeights,
-    actions: Array,
+    sentence: Array,
+    right: Array,
+    found: Array,
     first: int,
-    by: int,
     example: int,
 ) -> PerceptronWeights:
-    """The weights after those of actions changed by ``by`` from state ``first`` on; use the old ones no more.
+    """The weights after those of right actions grew and those of found ones shrank; use the old ones no more.
 
-    ``actions`` start with the sentence.
+    Both start with the sentence, and are equal before step ``first``.
     """
     moves, most = system.moves, len(system.templates)
-    work = workspace_of(sentence, len(actions), _ATOMS, most, system.weighted)
-    for step in range(len(actions)):
-        if step >= first:
-            weights = with_room(weights, 2 * most, system.weighted)
-            number = features_in(system, work, step)
-            for column in (2, 3):
-                if moves[actions[step], column] >= 0:
-                    change(weights, work.keys, number, moves[actions[step], column], by, example)
-        advance(system, work, step, moves[actions[step], 0], moves[actions[step], 1], step + 1)
+    for actions, by in ((right, 1), (found, -1)):
+        work = workspace_of(sentence, len(actions), len(ATOMS), most, system.weighted)
+        for step in range(len(actions)):
+            if step >= first:
+                weights = with_room(weights, 2 * most, system.weighted)
+                write_atoms(work, step)
+                number = features_of(work.atoms, system.templates, work.keys)
+                for column in (2, 3):
+                    if moves[actions[step], column] >= 0:
+                        change(weights, work.keys, number, moves[actions[step], column], by, example)
+            advance(work, step, moves[actions[step], 0], moves[actions[step], 1], step + 1)
     return weights

@@ -5,9 +5,10 @@ from pathlib import Path
 from command_line import answer, complaint, printed
 
 from pyropunct.fitted.model_file import read_model_file
-from pyropunct.papers.ma_2014.treatments import have_language_tags
-from pyropunct.papers.zhang_2013.arc_eager_parser import ArcEagerParser, streams
-from pyropunct.papers.zhang_2013.mark_crf import MarkCRF
+from pyropunct.papers.transitions.arc_eager_parser import ArcEagerParser
+from pyropunct.papers.transitions.mark_crf import MarkCRF
+from pyropunct.papers.transitions.marked_sentences import have_language_tags
+from pyropunct.papers.transitions.streams import streams
 from pyropunct.treebank.reading import read_treebank
 
 BAD_INPUT = 2
@@ -32,7 +33,6 @@ def test_a_table_and_systems_that_are_saved(
     measured = streams(treebank, 2, universal=not have_language_tags(treebank))
     crf = MarkCRF.from_parts(*read_model_file(out / "parts" / "crf"))
     parser = ArcEagerParser.from_parts(*read_model_file(out / "parts" / "cascaded"))
-    assert not ArcEagerParser.from_parts(*read_model_file(out / "parts" / "unified")).recipe.reads_marks
     assert len(parser.parse(measured, crf.predict(measured))) == len(measured)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import compress, groupby
 from typing import Any, NamedTuple
 
-from pyropunct.papers.options import Treatment
+from pyropunct.papers.options import ALL, PAIRED, TOKENS
 from pyropunct.text.marks import CLOSERS, direct_quotes
 from pyropunct.treebank.conllu_block import DEPREL, FORM, UPOS, XPOS
 from pyropunct.treebank.projective import projectivise
@@ -72,18 +72,18 @@ def _marked(sentence: Sentence, column: int) -> MarkedSentence:
     )
 
 
-def treated(sentence: MarkedSentence, treatment: Treatment) -> TreatedSentence:
-    """The tokens of a sentence to parse, with their properties."""
+def treated(sentence: MarkedSentence, treatment: str) -> TreatedSentence:
+    """The tokens of a sentence to parse, with their properties; ``treatment`` is one of `TREATMENTS`."""
     size = len(sentence.forms)
     opened, closed, beside = [0] * size, [0] * size, [""] * size
-    kept = [treatment is Treatment.TOKENS or not mark for mark in sentence.marks]
-    if treatment in (Treatment.PAIRED, Treatment.ALL):
+    kept = [treatment == TOKENS or not mark for mark in sentence.marks]
+    if treatment in (PAIRED, ALL):
         sides = pair_sides(sentence)
         for first, last in _runs(sentence.marks):
             _set_pairs(sides, first, last, opened, closed)
             if any(sides[first:last]):
                 continue
-            if treatment is Treatment.PAIRED:
+            if treatment == PAIRED:
                 kept[first:last] = [True] * (last - first)
             elif first and min(last, size - 1) > first:
                 beside[first - 1] = sentence.tags[min(last, size - 1) - 1]

@@ -8,9 +8,9 @@ import pytest
 import torch
 
 from pyropunct.fitted.model_file import read_model_file, write_model_file
-from pyropunct.papers.transitions.arc_eager import FULL, MIDDLE, NONE
-from pyropunct.papers.zhang_2013.arc_eager_parser import Stream
-from pyropunct.papers.zhang_2013.mark_crf import MarkCRF, train_mark_crf
+from pyropunct.papers.transitions.machine import FULL, MIDDLE, NONE
+from pyropunct.papers.transitions.mark_crf import MarkCRF, train_mark_crf
+from pyropunct.papers.transitions.streams import Stream
 
 
 def stream(text: str) -> Stream:

@@ -3,8 +3,8 @@
 import pytest
 from sentences import sentence
 
-from pyropunct.papers.transitions.arc_eager import FULL, MIDDLE, NONE
-from pyropunct.papers.zhang_2013.arc_eager_parser import marks_in, streams
+from pyropunct.papers.transitions.machine import FULL, MIDDLE, NONE
+from pyropunct.papers.transitions.streams import marks_in, streams
 from pyropunct.treebank.reading import read_text
 
 TEXT = """# newdoc

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
-from pyropunct.papers.ma_2014.arc_standard_parser import ParsedSentence
-from pyropunct.papers.ma_2014.parser_experiment import (
+from pyropunct.papers.options import ALL, AWAY, TOKENS, ParserSettings
+from pyropunct.papers.transitions.arc_standard_parser import ParsedSentence
+from pyropunct.papers.transitions.marked_sentences import MarkedSentence
+from pyropunct.papers.transitions.parser_experiment import (
     COLUMNS,
     MARK_HEADS,
     MARKS,
@@ -14,8 +16,6 @@ from pyropunct.papers.ma_2014.parser_experiment import (
     ParsingResult,
     word_counts,
 )
-from pyropunct.papers.ma_2014.treatments import MarkedSentence
-from pyropunct.papers.options import ParserSettings, Treatment
 from pyropunct.significance import permutation_test
 
 GOLD = MarkedSentence(
@@ -43,13 +43,13 @@ def test_marks_count_apart() -> None:
         *([3, 3, 3, 1, 1], [3, 3, 2, 1, 1]),
         *([3, 0, 0, 0, 0], [3, 2, 2, 0, 1]),
     ]
-    result = ParsingResult(Treatment.ALL, 1, counts, 1.0, 2.0, {})
+    result = ParsingResult(ALL, 1, counts, 1.0, 2.0, {})
     values = {column.key: column.value(result) for column in COLUMNS}
     assert (values["uas"], values["las"]) == pytest.approx((100 * 8 / 12, 100 * 7 / 12))
     assert (values["complete"], values["root"]) == (50, 75)
     assert counts[:, (MARKS, MARK_HEADS)].tolist() == [[2, 0], [0, 0], [2, 2], [2, 2]]
     assert values["marks_uas"] == pytest.approx(100 * 4 / 6)
-    away = ParsingResult(Treatment.AWAY, 1, counts[1:2], 1.0, 2.0, {})
+    away = ParsingResult(AWAY, 1, counts[1:2], 1.0, 2.0, {})
     assert [column.cell(away) for column in COLUMNS if column.key == "marks_uas"] == ["–"]
 
 
@@ -65,10 +65,10 @@ def test_differences_are_from_marks_as_tokens_with_the_same_beam() -> None:
             {"lifted_sentences": 2},
         )
         for beam, treatment in [
-            (1, Treatment.ALL),
-            (4, Treatment.ALL),
-            (4, Treatment.TOKENS),
-            (1, Treatment.TOKENS),
+            (1, ALL),
+            (4, ALL),
+            (4, TOKENS),
+            (1, TOKENS),
         ]
     )
     experiment = ParserExperiment([GOLD] * 10, [GOLD] * 40, ParserSettings(permutations=200))

@@ -2,8 +2,8 @@
 
 import pytest
 
-from pyropunct.papers.ma_2014.treatments import MarkedSentence, pair_sides, treated, tree_of
-from pyropunct.papers.options import Treatment
+from pyropunct.papers.options import ALL, AWAY, PAIRED, TOKENS
+from pyropunct.papers.transitions.marked_sentences import MarkedSentence, pair_sides, treated, tree_of
 
 TAGS = {
     "“": "``",
@@ -30,7 +30,7 @@ def sentence(text: str) -> MarkedSentence:
     return MarkedSentence(forms, tags, marks, heads, ("d",) * len(forms))
 
 
-def shown(text: str, treatment: Treatment = Treatment.ALL) -> str:
+def shown(text: str, treatment: str = ALL) -> str:
     """The tokens that are parsed, each with its property."""
     found = treated(sentence(text), treatment)
     columns = zip(found.forms, found.opened, found.closed, found.beside, strict=True)
@@ -41,7 +41,7 @@ def shown(text: str, treatment: Treatment = Treatment.ALL) -> str:
 
 
 def test_the_example_of_the_paper() -> None:
-    found = treated(sentence("( “ Congress 's Environmental Buccaneers , ” Sept. 18 ) ."), Treatment.ALL)
+    found = treated(sentence("( “ Congress 's Environmental Buccaneers , ” Sept. 18 ) ."), ALL)
     assert found.forms == ("Congress", "'s", "Environmental", "Buccaneers", "Sept.", "18")
     bracket, quotes = found.closed[-1], found.closed[3]
     assert bracket.bit_count() == quotes.bit_count() == 1 != bracket ^ quotes
@@ -77,13 +77,13 @@ def test_properties(text: str, properties: str) -> None:
 @pytest.mark.parametrize(
     ("treatment", "tokens"),
     [
-        (Treatment.TOKENS, "a , b ( c ; ) , d ! ."),
-        (Treatment.AWAY, "a b c d"),
-        (Treatment.PAIRED, "a , b <c> d ! ."),
-        (Treatment.ALL, "a, b <c> d."),
+        (TOKENS, "a , b ( c ; ) , d ! ."),
+        (AWAY, "a b c d"),
+        (PAIRED, "a , b <c> d ! ."),
+        (ALL, "a, b <c> d."),
     ],
 )
-def test_treatments(treatment: Treatment, tokens: str) -> None:
+def test_treatments(treatment: str, tokens: str) -> None:
     assert shown("a , b ( c ; ) , d ! .", treatment) == tokens
 
 
@@ -123,5 +123,5 @@ def test_the_tree_of_the_tokens_that_are_kept() -> None:
         (4, 4, 1, 0),
         ("x", "p", "y", "r"),
     )
-    tree = tree_of(marked, treated(marked, Treatment.AWAY).tokens)
+    tree = tree_of(marked, treated(marked, AWAY).tokens)
     assert (tree.heads, tree.relations, tree.lifted) == ((3, 1, 0), ("x", "y", "r"), 0)

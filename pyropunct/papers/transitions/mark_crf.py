@@ -12,9 +12,10 @@ from torch.nn.functional import embedding
 from torch.nn.utils.rnn import pad_sequence
 
 from pyropunct.papers.chain import LinearChain
-from pyropunct.papers.transitions.arc_eager import FULL
-from pyropunct.papers.transitions.perceptron import mixed, number_of, templates_in
-from pyropunct.papers.zhang_2013.arc_eager_parser import WORDS, Stream
+from pyropunct.papers.transitions.machine import FULL
+from pyropunct.papers.transitions.perceptron import mixed, number_of
+from pyropunct.papers.transitions.streams import Stream
+from pyropunct.papers.transitions.templates import WORDS, templates_in
 
 Keys = NDArray[np.int64]
 

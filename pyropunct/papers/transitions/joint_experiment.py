@@ -14,16 +14,11 @@ from pyropunct.nets.jackknife import folds_of, in_order, others_of
 from pyropunct.nets.reader import Counts
 from pyropunct.papers.experiment import Experiment, Results, Trained, loader, timed
 from pyropunct.papers.options import CASCADED, CRF, RESTORATION, UNIFIED, JointSettings
-from pyropunct.papers.transitions.arc_eager import FULL, MIDDLE, NONE
-from pyropunct.papers.zhang_2013.arc_eager_parser import (
-    SENTENCES,
-    ArcEagerParser,
-    ArcEagerRecipe,
-    Stream,
-    marks_in,
-    train_arc_eager,
-)
-from pyropunct.papers.zhang_2013.mark_crf import MarkCRF, train_mark_crf
+from pyropunct.papers.transitions.arc_eager_parser import ArcEagerParser, train_arc_eager
+from pyropunct.papers.transitions.machine import FULL, MIDDLE, NONE
+from pyropunct.papers.transitions.mark_crf import MarkCRF, train_mark_crf
+from pyropunct.papers.transitions.parser import Recipe
+from pyropunct.papers.transitions.streams import SENTENCES, Reading, Stream, joined
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.sentence_stream import CHUNK
@@ -33,21 +28,7 @@ from pyropunct.tables import Baseline, Column, Table
 from pyropunct.tasks import Advance
 from pyropunct.text.raw_sentence import line_of
 
-
-class SlotReading(NamedTuple):
-    """The marks and ends that a system predicts behind the n words of a stream, and the tree.
-
-    :ivar heads: the head of each word from 1, 0 for roots; None without trees.
-    :ivar ends: whether a sentence ends behind each word; None if sentences end behind full stops.
-    """
-
-    marks: Sequence[int]
-    heads: Sequence[int] | None = None
-    relations: Sequence[str] | None = None
-    ends: Sequence[bool] | None = None
-
-
-Reader = Callable[[Sequence[Stream]], list[SlotReading]]
+Reader = Callable[[Sequence[Stream]], list[Reading]]
 """Reads marks, ends and trees into streams, of which it reads words and tags alone."""
 
 
@@ -62,12 +43,12 @@ TREE_SCORES = {"uas": "UAS", "las": "LAS"}
 """The scores of trees, and the heads of their columns."""
 
 
-def mark_counts(readings: Sequence[SlotReading], gold: Sequence[Stream]) -> Numbers:
+def mark_counts(readings: Sequence[Reading], gold: Sequence[Stream]) -> Numbers:
     """(streams, 4, 3) gold, predicted and right places of each of `MARKS`, but for the stream's end."""
     return np.array([_mark_counts(*pair) for pair in zip(readings, gold, strict=True)], np.int64)
 
 
-def _mark_counts(reading: SlotReading, gold: Stream) -> list[list[int]]:
+def _mark_counts(reading: Reading, gold: Stream) -> list[list[int]]:
     found, true = np.array(reading.marks, int), np.array(gold.marks, int)
     ends = found == FULL if reading.ends is None else np.array(reading.ends, bool)
     pairs = [
@@ -79,7 +60,7 @@ def _mark_counts(reading: SlotReading, gold: Stream) -> list[list[int]]:
     return [[int(there.sum()), int(here.sum()), int((there & here).sum())] for there, here in pairs]
 
 
-def tree_counts(readings: Sequence[SlotReading], gold: Sequence[Stream]) -> Numbers | None:
+def tree_counts(readings: Sequence[Reading], gold: Sequence[Stream]) -> Numbers | None:
     """(streams, 3) words, words with the right head, and with the right relation too; None without trees."""
     table = []
     for reading, true in zip(readings, gold, strict=True):
@@ -167,28 +148,14 @@ def restoration_system(model: Punctuator, settings: JointSettings) -> Reader:
     )
     restorer = Restorer(model, options)
 
-    def read(streams: Sequence[Stream]) -> list[SlotReading]:
+    def read(streams: Sequence[Stream]) -> list[Reading]:
         cut = [list(restorer.sentences([line_of(one.forms)])) if one.forms else [] for one in streams]
         lines = [line for sentences in cut for line in sentences]
         batches = (lines[first : first + CHUNK] for first in range(0, len(lines), CHUNK))
         restored = (sentence for batch in batches for sentence in restorer.restore(batch))
-        return [_joined(list(islice(restored, len(sentences)))) for sentences in cut]
+        return [Reading(*joined(list(islice(restored, len(sentences))))) for sentences in cut]
 
     return read
-
-
-def _joined(sentences: Sequence[Any]) -> SlotReading:
-    marks: list[int] = []
-    ends: list[bool] = []
-    heads: list[int] = []
-    relations: list[str] = []
-    for sentence in sentences:
-        first = len(heads)
-        heads += [head and first + head for head in sentence.tree.heads]
-        relations += sentence.tree.relations
-        marks += marks_in(sentence.surface)
-        ends += [*[False] * (len(sentence.tree) - 1), True]
-    return SlotReading(marks, heads, relations, ends)
 
 
 @dataclass(kw_only=True)
@@ -261,20 +228,17 @@ class JointExperiment(Experiment):
             return self.restoration, None
         if name == UNIFIED:
             parser, seconds = self._parser(name)
-            return lambda streams: [SlotReading(*one) for one in parser.parse(streams)], seconds
+            return parser.parse, seconds
         crf, before = self._part(CRF, 1, lambda advance: train_mark_crf(self.train), MarkCRF)
         if name == CRF:
-            return lambda streams: list(map(SlotReading, crf.predict(streams))), before
+            return lambda streams: list(map(Reading, crf.predict(streams))), before
         parser, seconds = self._parser(name)
-        return (
-            lambda streams: [SlotReading(*one) for one in parser.parse(streams, crf.predict(streams))],
-            before + seconds,
-        )
+        return lambda streams: parser.parse(streams, crf.predict(streams)), before + seconds
 
     def _parser(self, name: str) -> Trained[ArcEagerParser]:
         """The parser of a system; one that reads marks is trained on those of CRFs of other streams."""
         settings, cascaded = self.settings, name == CASCADED
-        recipe = ArcEagerRecipe(cascaded, settings.beam, settings.iterations, settings.seed)
+        recipe = Recipe(name, settings.beam, settings.iterations, settings.seed)
 
         def train(advance: Advance) -> ArcEagerParser:
             marks = None

@@ -5,8 +5,8 @@ from pathlib import Path
 from command_line import complaint, printed
 
 from pyropunct.fitted.model_file import read_model_file
-from pyropunct.papers.ma_2014.arc_standard_parser import ArcStandardParser
-from pyropunct.papers.ma_2014.treatments import have_language_tags, marked_sentences
+from pyropunct.papers.transitions.arc_standard_parser import ArcStandardParser
+from pyropunct.papers.transitions.marked_sentences import have_language_tags, marked_sentences
 from pyropunct.treebank.reading import read_treebank
 
 BAD_INPUT = 2

@@ -5,8 +5,11 @@ from dataclasses import dataclass, field
 
 from slow_features import distance, features_of
 
-from pyropunct.papers.transitions.perceptron import number_of, templates_in
-from pyropunct.papers.zhang_2013.arc_eager_parser import MARKS, TREES, WORDS, Stream
+from pyropunct.papers.options import CASCADED, UNIFIED
+from pyropunct.papers.transitions.machine import SHIFT
+from pyropunct.papers.transitions.perceptron import number_of
+from pyropunct.papers.transitions.streams import Stream
+from pyropunct.papers.transitions.templates import TEMPLATES, templates_in
 
 NONE, MIDDLE, FULL = range(3)
 Weights = Mapping[tuple[int, int], int]
@@ -39,17 +42,19 @@ def parsed(
     stream: Stream, moves: Sequence[tuple[int, int, int, int]], weights: Weights, found: Sequence[int] = ()
 ) -> list[Word]:
     """The words of a stream after the best transition each time."""
-    templates = templates_in(WORDS + TREES + (MARKS if found else ""))
+    templates = templates_in(TEMPLATES[CASCADED if found else UNIFIED])
     words = words_of(stream, found)
     waiting, stack, closing = list(words), list[Word](), False
     while waiting or stack:
         features = features_of(atoms_of(stack, waiting), templates)
-        allowed = [place for place, (kind, *_) in enumerate(moves) if may(kind, stack, waiting, closing)]
+        kinds = [kind - SHIFT for kind, *_ in moves]
+        allowed = [place for place, kind in enumerate(kinds) if may(kind, stack, waiting, closing)]
         scores = {
             place: sum(weights.get((one, number), 0) for one in features for number in moves[place][2:])
             for place in allowed
         }
-        kind, relation, *_ = moves[max(allowed, key=lambda place: scores[place])]
+        best = max(allowed, key=lambda place: scores[place])
+        kind, relation = kinds[best], moves[best][1]
         if kind == 7:
             stack.pop()
         elif kind == 6:

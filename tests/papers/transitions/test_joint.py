@@ -4,17 +4,16 @@ import numpy as np
 import pytest
 
 from pyropunct.papers.options import CASCADED, CRF, UNIFIED, JointSettings
-from pyropunct.papers.transitions.arc_eager import FULL, MIDDLE, NONE
-from pyropunct.papers.zhang_2013.arc_eager_parser import Stream
-from pyropunct.papers.zhang_2013.joint_experiment import (
+from pyropunct.papers.transitions.joint_experiment import (
     COLUMNS,
     MARKS,
     JointExperiment,
     JointResult,
-    SlotReading,
     mark_counts,
     tree_counts,
 )
+from pyropunct.papers.transitions.machine import FULL, MIDDLE, NONE
+from pyropunct.papers.transitions.streams import Reading, Stream
 from pyropunct.significance import f1, permutation_test
 
 GOLD = Stream(
@@ -28,14 +27,14 @@ GOLD = Stream(
 
 
 def test_marks_ends_and_trees_are_counted() -> None:
-    found = SlotReading(
+    found = Reading(
         marks=(MIDDLE, NONE, FULL, FULL, FULL),
         ends=(False, False, True, True, True),
         heads=(2, 0, 2, 0, 0),
         relations=("s", "root", "x", "root", "root"),
     )
 
-    def measured(*readings: SlotReading) -> JointResult:
+    def measured(*readings: Reading) -> JointResult:
         gold = [GOLD] * len(readings)
         return JointResult("a", 3, mark_counts(readings, gold), tree_counts(readings, gold), None, 10.0)
 

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from slow_features import distance, features_of
 
-from pyropunct.papers.ma_2014.arc_standard_parser import TEMPLATES, ArcStandardRecipe, transitions_to
-from pyropunct.papers.ma_2014.treatments import MarkedSentence, TreatedSentence, treated, tree_of
-from pyropunct.papers.transitions.arc_standard import LEFT, SHIFT
-from pyropunct.papers.transitions.perceptron import number_of, templates_in
-from pyropunct.papers.transitions.transition_parser import Action
+from pyropunct.papers.transitions.arc_standard_parser import transitions_to
+from pyropunct.papers.transitions.machine import JOIN_LEFT, PUSH
+from pyropunct.papers.transitions.marked_sentences import MarkedSentence, TreatedSentence, treated, tree_of
+from pyropunct.papers.transitions.parser import Action, Recipe
+from pyropunct.papers.transitions.perceptron import number_of
+from pyropunct.papers.transitions.templates import TEMPLATES, templates_in
 
 PAIRED = "paired"
 Weights = Mapping[tuple[int, int], int]
@@ -76,14 +77,14 @@ def start(tokens: TreatedSentence) -> State:
 
 
 def possible(state: State, kind: int) -> bool:
-    return bool(state.buffer) if kind == SHIFT else len(state.stack) > 1
+    return bool(state.buffer) if kind == PUSH else len(state.stack) > 1
 
 
 def after(state: State, kind: int, relation: int) -> State:
-    if kind == SHIFT:
+    if kind == PUSH:
         return replace(state, stack=(*state.stack, state.buffer[0]), buffer=state.buffer[1:])
     *rest, second, first = state.stack
-    joined = first.with_left(second, relation) if kind == LEFT else second.with_right(first, relation)
+    joined = first.with_left(second, relation) if kind == JOIN_LEFT else second.with_right(first, relation)
     return replace(state, stack=(*rest, joined))
 
 
@@ -132,18 +133,18 @@ def last_word(state: State) -> int:
 class SlowParser:
     """A parser that can be trained; ``total`` sums the weights after each example."""
 
-    recipe: ArcStandardRecipe
+    recipe: Recipe
     actions: Sequence[Action]
     weights: defaultdict[tuple[int, int], int] = field(default_factory=lambda: defaultdict(int))
     total: Counter[tuple[int, int]] = field(default_factory=Counter)
     updates: int = 0
 
     def __post_init__(self) -> None:
-        relations = sorted({relation for kind, relation in self.actions if kind != SHIFT})
+        relations = sorted({relation for kind, relation in self.actions if kind != PUSH})
         self.moves = [
-            (kind, 0 if kind == SHIFT else 1 + relations.index(relation)) for kind, relation in self.actions
+            (kind, 0 if kind == PUSH else 1 + relations.index(relation)) for kind, relation in self.actions
         ]
-        self.templates = templates_in(TEMPLATES[self.recipe.treatment])
+        self.templates = templates_in(TEMPLATES[self.recipe.features])
 
     def beams(self, tokens: TreatedSentence, weights: Weights) -> Iterator[list[State]]:
         """The beam after each transition, the best state first."""
@@ -172,7 +173,7 @@ class SlowParser:
                 self.total.update(self.weights)
 
     def learn(self, sentence: MarkedSentence) -> None:
-        tokens = treated(sentence, self.recipe.treatment)
+        tokens = treated(sentence, self.recipe.features)
         tree = tree_of(sentence, tokens.tokens)
         steps = transitions_to(tree.heads, tree.relations)
         gold = tuple(self.actions.index(step) for step in steps)

@@ -1,9 +1,6 @@
 """Parsers that predict punctuation: transitions, constraints on full stops, features, and bad input."""
 
-from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,19 +9,18 @@ from hypothesis import strategies as st
 from slow_eager import parsed
 from treebank_strategies import head_lists
 
-from pyropunct.fitted.model_file import read_model_file, write_model_file
-from pyropunct.papers.transitions.arc_eager import FULL, LEFT, MIDDLE, NONE, REDUCE, RIGHT, SHIFT
-from pyropunct.papers.transitions.perceptron import no_weights
-from pyropunct.papers.transitions.search import search
-from pyropunct.papers.zhang_2013.arc_eager_parser import (
+from pyropunct.papers.options import CASCADED, UNIFIED
+from pyropunct.papers.transitions.arc_eager_parser import (
     ArcEagerParser,
-    ArcEagerRecipe,
-    Stream,
-    encoded,
-    stream_after,
     train_arc_eager,
     transitions_to,
 )
+from pyropunct.papers.transitions.cells import matrix_of
+from pyropunct.papers.transitions.machine import FULL, LEFT, MIDDLE, NONE, REDUCE, RIGHT, SHIFT
+from pyropunct.papers.transitions.parser import Recipe, reading_after
+from pyropunct.papers.transitions.perceptron import no_weights
+from pyropunct.papers.transitions.search import search
+from pyropunct.papers.transitions.streams import Stream
 from pyropunct.treebank.projective import projectivise
 from pyropunct.treebank.tree import is_projective
 
@@ -67,7 +63,7 @@ def test_transitions_lead_to_every_projective_tree_and_its_marks(
     marks = (*data.draw(inner), FULL)
     steps = transitions_to(projective, relations, marks)
     assert len(steps) == 2 * size
-    assert stream_after(steps, "root") == (marks, projective, relations)
+    assert reading_after(steps, "root") == (marks, projective, relations)
 
 
 @settings(max_examples=200)
@@ -79,10 +75,10 @@ def test_a_full_stop_stands_behind_one_tree_and_behind_the_last_word(
     kinds = [*range(SHIFT, SHIFT + 3), *range(RIGHT, RIGHT + 3), LEFT, REDUCE]
     actions = tuple((kinds[place], "d" if kinds[place] in range(RIGHT, REDUCE) else "") for place in order)
     words = Stream(("w",) * size, ("X",) * size, (), (), (), ())
-    system = ArcEagerParser.system(ArcEagerRecipe(), actions)
-    found = search(system, encoded(words), no_weights(), beam, np.zeros(0, np.int64))
+    system = ArcEagerParser.system(Recipe(UNIFIED, beam, 1), actions)
+    found = search(system, matrix_of(words.forms, words.tags), no_weights(), beam, np.zeros(0, np.int64))
     assert len(found) == 2 * size
-    marks, heads, _ = stream_after([actions[action] for action in found], "root")
+    marks, heads, _ = reading_after([actions[action] for action in found], "root")
     assert marks[-1:] == (FULL,) * bool(size)
     first = 0
     for last in [place for place, mark in enumerate(marks, start=1) if mark == FULL]:
@@ -95,15 +91,13 @@ def test_a_full_stop_stands_behind_one_tree_and_behind_the_last_word(
 
 @pytest.mark.parametrize("found", [None, [(NONE, MIDDLE, FULL, FULL) * 5, (MIDDLE, FULL) * 9 + (NONE,)]])
 def test_a_beam_of_one_takes_the_best_transition_each_time(found: list[tuple[int, ...]] | None) -> None:
-    recipe = ArcEagerRecipe(found is not None, beam=1, iterations=3)
+    recipe = Recipe(UNIFIED if found is None else CASCADED, beam=1, iterations=3)
     parser = train_arc_eager(STREAMS, recipe, found=found)
-    rows = parser.rows
-    keys = np.repeat(rows.keys, rows.counts).tolist()
-    weights = dict(zip(zip(keys, rows.actions.tolist(), strict=True), rows.values.tolist(), strict=True))
+    weights = {(key, action): value for key, action, value in np.stack(parser.rows).T.tolist()}
     moves = [tuple(move) for move in parser.system(recipe, parser.actions).moves.tolist()]
     given = [()] * 2 if found is None else found
     pairs = zip(STREAMS, parser.parse(STREAMS, found), given, strict=True)
-    for some, (marks, heads, _), read in pairs:
+    for some, (marks, heads, *_), read in pairs:
         slow = parsed(some, moves, weights, read)
         assert [word.predicted for word in slow] == list(marks)
         assert [word.head.place if word.head else 0 for word in slow] == list(heads)
@@ -114,10 +108,10 @@ def test_trees_marks_and_ends_are_learned(beam: int) -> None:
     known = [
         replace(one, forms=tuple(f"{one.sizes}{place}" for place in range(sum(one.sizes)))) for one in STREAMS
     ]
-    parser = train_arc_eager(known, ArcEagerRecipe(beam=beam, iterations=200))
+    parser = train_arc_eager(known, Recipe(UNIFIED, beam, iterations=200))
     assert parser.report["updates"][0] > 0 == parser.report["updates"][-1]
     for some, found in zip(known, parser.parse(known), strict=True):
-        assert found == (some.targets, some.heads, some.relations)
+        assert found == (some.targets, some.heads, some.relations, None)
 
 
 def test_marks_that_were_found_before_are_read() -> None:
@@ -125,9 +119,9 @@ def test_marks_that_were_found_before_are_read() -> None:
     chains = [stream((0, 1, 2), (0, 1), (0, 1, 2, 3, 4)), stream((0, 1), (0,), (0, 1, 2))]
     same = [replace(one, forms=("w",) * len(one.forms), tags=("X",) * len(one.forms)) for one in chains]
     found = [one.targets for one in same]
-    parser = train_arc_eager(same, ArcEagerRecipe(True, iterations=200), found=found)
+    parser = train_arc_eager(same, Recipe(CASCADED, beam=5, iterations=200), found=found)
     assert [one.marks for one in parser.parse(same, found)] == found
-    unread = train_arc_eager(same, ArcEagerRecipe(iterations=20))
+    unread = train_arc_eager(same, Recipe(UNIFIED, beam=5, iterations=20))
     assert [one.marks for one in unread.parse(same)] != found
     for marks, other in ((None, parser), (found, unread)):
         with pytest.raises(ValueError, match="for a parser that was trained to read them"):
@@ -136,49 +130,22 @@ def test_marks_that_were_found_before_are_read() -> None:
 
 def test_any_words_can_be_parsed() -> None:
     """A parser that has seen one sentence of one word reads no word, one, and 5,000 without an end."""
-    parser = train_arc_eager([stream((0,))], ArcEagerRecipe(iterations=2))
+    parser = train_arc_eager([stream((0,))], Recipe(UNIFIED, beam=5, iterations=2))
     long = Stream(("v",) * 5000, ("X",) * 5000, (), (), (), ())
     found = parser.parse([stream(), stream((0,)), long])
-    assert found[0] == ((), (), ())
-    assert found[1] == ((FULL,), (0,), ("root",))
+    assert found[0].marks == ()
+    assert found[1] == ((FULL,), (0,), ("root",), None)
     assert len(found[2].heads) == 5000
 
 
 def test_there_must_be_a_sentence_to_learn_from() -> None:
     for some in ([], [stream()]):
-        with pytest.raises(ValueError, match="no sentence to learn from"):
-            train_arc_eager(some)
+        with pytest.raises(ValueError, match="nothing to learn for an arc-eager parser"):
+            train_arc_eager(some, Recipe(UNIFIED, beam=1, iterations=1))
 
 
 def test_there_may_not_be_thousands_of_relations() -> None:
     chain = stream(tuple(range(2100)))
     many = replace(chain, relations=tuple(map(str, range(2100))))
-    with pytest.raises(ValueError, match="not those of an arc-eager parser"):
-        train_arc_eager([many], ArcEagerRecipe(beam=1, iterations=1))
-
-
-def test_a_saved_parser_is_the_same(tmp_path: Path) -> None:
-    parser = train_arc_eager(STREAMS, ArcEagerRecipe(beam=2, iterations=2))
-    write_model_file(tmp_path / "parser", *parser.to_parts())
-    loaded = ArcEagerParser.from_parts(*read_model_file(tmp_path / "parser"))
-    assert (loaded.recipe, loaded.actions, loaded.root) == (parser.recipe, parser.actions, parser.root)
-    assert all(map(np.array_equal, loaded.rows, parser.rows))
-    assert loaded.parse(STREAMS) == parser.parse(STREAMS)
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        lambda plain, tensors: plain["vocabulary"].update(actions=plain["vocabulary"]["actions"][1:]),
-        lambda plain, tensors: plain["vocabulary"]["actions"].append([8, "x"]),
-        lambda plain, tensors: plain["vocabulary"].update(root=3),
-        lambda plain, tensors: plain["recipe"].update(beam=0),
-        lambda plain, tensors: plain["recipe"].update(reads_marks=1),
-        lambda plain, tensors: tensors.update(values=tensors["values"].double()),
-    ],
-)
-def test_damaged_parts_are_refused(damage: Callable[[Any, Any], object]) -> None:
-    plain, tensors = train_arc_eager(STREAMS, ArcEagerRecipe(beam=1, iterations=1)).to_parts()
-    damage(plain, tensors)
-    with pytest.raises(ValueError, match="not the parts of an arc-eager parser"):
-        ArcEagerParser.from_parts(plain, tensors)
+    with pytest.raises(ValueError, match="too many relations for an arc-eager parser"):
+        train_arc_eager([many], Recipe(UNIFIED, beam=1, iterations=1))

@@ -1,6 +1,6 @@
 """Sentences with marks for the tests of this folder."""
 
-from pyropunct.papers.ma_2014.treatments import MarkedSentence
+from pyropunct.papers.transitions.marked_sentences import MarkedSentence
 
 SENTENCES = [
     MarkedSentence(

@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pyropunct.papers.experiment import Experiment, Results, loader, timed
-from pyropunct.papers.ma_2014.arc_standard_parser import (
+from pyropunct.papers.options import ALL, TOKENS, ParserSettings
+from pyropunct.papers.transitions.arc_standard_parser import (
     ArcStandardParser,
-    ArcStandardRecipe,
     ParsedSentence,
     train_arc_standard,
 )
-from pyropunct.papers.ma_2014.treatments import MarkedSentence
-from pyropunct.papers.options import ParserSettings, Treatment
+from pyropunct.papers.transitions.marked_sentences import MarkedSentence
+from pyropunct.papers.transitions.parser import Recipe
 from pyropunct.tables import Baseline, Column
 from pyropunct.tasks import Advance
 
@@ -48,7 +48,7 @@ class ParsingResult(NamedTuple):
     :ivar speed: sentences of dev a second of processor time.
     """
 
-    treatment: Treatment
+    treatment: str
     beam: int
     counts: NDArray[np.int64]
     training_seconds: float
@@ -71,7 +71,7 @@ def _percentage(
 
 COLUMNS: tuple[Column[ParsingResult], ...] = (
     Column("beam", "beam", attrgetter("beam")),
-    Column("marks", "marks", attrgetter("treatment.value")),
+    Column("marks", "marks", attrgetter("treatment")),
     _percentage("uas", "UAS", HEADS, WORDS, tested=True),
     _percentage("las", "LAS", LABELLED, WORDS, tested=True),
     _percentage("complete", "complete", COMPLETE, SENTENCES),
@@ -84,9 +84,9 @@ COLUMNS: tuple[Column[ParsingResult], ...] = (
 
 def _marks_as_tokens(results: Sequence[ParsingResult], row: int) -> int | None:
     """The row of marks as tokens with the same beam; None for this row, or without such a row."""
-    if results[row].treatment is Treatment.TOKENS:
+    if results[row].treatment == TOKENS:
         return None
-    tokens = {result.beam: i for i, result in enumerate(results) if result.treatment is Treatment.TOKENS}
+    tokens = {result.beam: i for i, result in enumerate(results) if result.treatment == TOKENS}
     return tokens.get(results[row].beam)
 
 
@@ -107,7 +107,7 @@ class ParserExperiment(Experiment):
         self._compile()
         settings = self.settings
         recipes = [
-            ArcStandardRecipe(Treatment(marks), beam, settings.iterations, settings.seed)
+            Recipe(marks, beam, settings.iterations, settings.seed)
             for beam in settings.beams
             for marks in settings.marks
         ]
@@ -131,15 +131,15 @@ class ParserExperiment(Experiment):
     def _compile(self) -> None:
         """Parse one sentence, so that compilation is not measured."""
         sentences = [sentence for sentence in self.train if sentence.marks.count(False) > 1][:1]
-        train_arc_standard(sentences, ArcStandardRecipe(beam=1, iterations=2)).parse(sentences)
+        train_arc_standard(sentences, Recipe(ALL, beam=1, iterations=2)).parse(sentences)
 
-    def _result(self, recipe: ArcStandardRecipe, advance: Advance) -> ParsingResult:
+    def _result(self, recipe: Recipe, advance: Advance) -> ParsingResult:
         """A parser, trained now or loaded, and measured."""
         parser, seconds = self.trained(
-            f"{recipe.treatment.value}-{recipe.beam}",
+            f"{recipe.features}-{recipe.beam}",
             lambda: train_arc_standard(self.train, recipe, advance=advance),
             loader(ArcStandardParser.from_parts),
         )
         parsed, spent = timed(parser.parse, self.dev)
         counts, speed = word_counts(parsed, self.dev), len(self.dev) / spent
-        return ParsingResult(recipe.treatment, recipe.beam, counts, seconds, speed, parser.report)
+        return ParsingResult(recipe.features, recipe.beam, counts, seconds, speed, parser.report)
