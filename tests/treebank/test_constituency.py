@@ -27,7 +27,7 @@ from pyropunct.treebank.constituency import (
     without_empty_elements,
 )
 from pyropunct.treebank.head_rules import HeadRules, load_head_rules
-from pyropunct.treebank.phrase_trees import UNIVERSAL, PhraseTree, as_printed, universal_tag
+from pyropunct.treebank.phrase_trees import PhraseTree, as_printed, universal_tag
 from pyropunct.treebank.preparing import NO_WORD
 from pyropunct.treebank.reading import read_text
 
@@ -243,18 +243,6 @@ def test_example_of_the_page() -> None:
     found = [token.columns for token in block(tree).tokens]
     shown = [[one[0], one[1], one[3], one[4], one[6], one[7], one[9]] for one in found]
     assert [[*one[:6], one[6].removesuffix("|SpaceAfter=No")] for one in shown] == table
-
-
-def test_tags_of_the_page() -> None:
-    rows = [line.strip("|").split("|") for line in PAGE.splitlines() if line.startswith("| ")]
-    rows = [row for row in rows if universal_tag(row[0].strip()) == row[0].strip()]
-    listed = {
-        tag: row[0].strip() for row in rows if "without" not in row[1] for tag in " ".join(row[1:]).split()
-    }
-    listed |= dict.fromkeys(
-        ["HYPH", "NFP", "PU", "-LRB-", "-RRB-", "-LCB-", "-RCB-", "-LSB-", "-RSB-"], "PUNCT"
-    )
-    assert listed | {upos: upos for upos in UNIVERSAL.values()} == UNIVERSAL
 
 
 # What holds of every tree
