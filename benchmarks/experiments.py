@@ -187,6 +187,56 @@ EXPERIMENTS = {
     ),
     "joint-ewt": Experiment("rivals/zhang-2013.md", (_joint("en_ewt-ud216"),), ("en",)),
     "joint-gum": Experiment("rivals/zhang-2013.md", (_joint("en_gum-v11"),), ("en",)),
+    "comma-claims": Experiment(
+        "reference/results.md", ("benchmarks/commas.py claims {wsj-sample-train} {wsj-sample-dev}",), ()
+    ),
+    "comma-models": Experiment(
+        "rivals/shieber-tao-2003.md",
+        (
+            "-m pyropunct convert {wsj-sample-train} --out {scratch}/train.conllu",
+            "-m pyropunct convert {wsj-sample-dev} --out {scratch}/dev.conllu",
+            "-m pyropunct fit {scratch}/train.conllu --dev {scratch}/dev.conllu --out {scratch}/m",
+            "benchmarks/commas.py models {wsj-sample-train} {wsj-sample-dev} --story {scratch}/m",
+        ),
+        ("default",),
+    ),
+    "comma-constituents": Experiment(
+        "rivals/shieber-tao-2003.md",
+        ("benchmarks/commas.py constituents {wsj-sample-train} {wsj-sample-dev}",),
+        (),
+    ),
+    "en": Experiment(
+        "reference/models.md",
+        ("benchmarks/shipped.py {en_ewt-ud216-train} {en_ewt-ud216-dev} --measure",),
+        ("en",),
+    ),
+    "pairs": Experiment(
+        "reference/models.md",
+        tuple(
+            f"benchmarks/pairs.py {model} {{en_gum-v11-dev}} {{en_ewt-ud216-dev}}"
+            for model in ("en", "en-encoder")
+        ),
+        ("en", "en-encoder"),
+        "dev sentences behind the first 700",
+    ),
+    **{
+        f"running-{name}": Experiment(
+            "reference/models.md",
+            (f"benchmarks/running.py {name} {{en_gum-v11-dev}} {{en_ewt-ud216-dev}}",),
+            (name,),
+        )
+        for name in ("en", "en-encoder")
+    },
+    "speech": Experiment(
+        "reference/models.md",
+        tuple(f"benchmarks/speech.py {model} {{ted-dev}}" for model in ("en", "en-encoder")),
+        ("en", "en-encoder"),
+    ),
+    "learners": Experiment(
+        "guide/correcting.md",
+        ("benchmarks/correcting.py {jfleg-dev} en en-encoder",),
+        ("en", "en-encoder"),
+    ),
     "languages": Experiment(
         "guide/typology.md",
         (

@@ -2,15 +2,15 @@
 
     python benchmarks/reproduce.py FOLDER [NAME...] [--again] [--pages] [--test FOLDER]
 
-FOLDER holds treebanks of Universal Dependencies.  Each experiment takes at most 25 minutes of processor
-time; where the whole would take longer, a part is cut, and named.  The tables that it prints are kept as
-records in ``docs/data``, with its commands, the commit, the date, the versions, and checksums of the
-settings, models and data that it depends on.  A record is written by a run alone, which needs committed
-programs, and has a checksum of its own, so that it cannot be edited unnoticed.  An experiment is skipped if
-all that it depends on is the same, and no file that it imports has changed since the commit; ``--again`` runs
-it all the same.  ``--pages`` only writes the kept tables into the pages, between ``<!-- table NAME -->`` and
-``<!-- end -->``; between several names, it writes the rows of all.  It prints how old each table is: the
-number of commits that have changed files that its experiment imports.
+FOLDER holds treebanks, and for some tables learners' corrections or words with marks.  Each experiment takes
+at most 25 minutes of processor time; where the whole would take longer, a part is cut, and named.  The tables
+that it prints are kept as records in ``docs/data``, with its commands, the commit, the date, the versions,
+and checksums of the settings, models and data that it depends on.  A record is written by a run alone, which
+needs committed programs, and has a checksum of its own, so that it cannot be edited unnoticed.  An experiment
+is skipped if all that it depends on is the same, and no file that it imports has changed since the commit;
+``--again`` runs it all the same.  ``--pages`` only writes the kept tables into the pages, between ``<!--
+table NAME -->`` and ``<!-- end -->``; between several names, it writes the rows of all.  Below a table stand
+the date and the commit.  It prints how old each table is: the number of commits that have changed files that its experiment imports.
 
 ``--test`` measures on held-out files, such as ``de-test.conllu`` where an experiment has ``de-dev``.  Dev
 parts then choose epochs only.  Its tables are kept in ``docs/data/test``, and stand before those of dev.
@@ -67,6 +67,9 @@ SCORING = ("reattachment.py", "underlying.py", "languages.py")
 
 TESTING = ("treebanks.py", "restoration.py")
 """The programs that have the option ``--test``."""
+
+KINDS = ("tsv", "jsonl", "mrg", "conllu")
+"""How the names of data end: words with marks, corrected sentences, and treebanks."""
 
 SUFFIXES = ("", "_small")
 """How the names of test files may end."""
@@ -152,10 +155,10 @@ def age(name: str) -> int | None:
 
 
 def files_of(folder: Path) -> dict[str, str]:
-    """The treebanks of the folder, by their names and by those of their folders too."""
-    trees = [file for kind in ("*.mrg", "*.conllu") for file in sorted(folder.rglob(kind))]
-    files = {f"{file.parent.name}/{file.stem}": str(file) for file in trees}
-    return files | {file.stem: str(file) for file in trees}
+    """The data of the folder, by their names and by those of their folders too."""
+    found = [file for kind in KINDS for file in sorted(folder.rglob(f"*.{kind}"))]
+    files = {f"{file.parent.name}/{file.stem}": str(file) for file in found}
+    return files | {file.stem: str(file) for file in found}
 
 
 def checksums(experiment: Experiment, files: Mapping[str, str]) -> dict[str, str]:
@@ -194,9 +197,22 @@ def with_tables(text: str) -> str:
                     "",
                     *rows,
                 ]
-        return "\n".join([f"<!-- table {found[1]} -->", *rows, "<!-- end -->"]) if all(tables) else found[0]
+        told = [*rows, "", origin(found[1].split())]
+        return "\n".join([f"<!-- table {found[1]} -->", *told, "<!-- end -->"]) if all(tables) else found[0]
 
     return re.sub(r"<!-- table ([\w -]+) -->\n.*?<!-- end -->", table, text, flags=re.DOTALL)
+
+
+def origin(names: list[str]) -> str:
+    """The line below a table: when, where and how long its experiments were run, and what they leave out."""
+    runs = list(map(kept, names))
+    dates, commits = (sorted({run[key] for run in runs}) for key in ("date", "commit"))
+    days = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
+    minutes = max(1, round(sum(run["minutes"] for run in runs)))
+    spent = f"{minutes} minutes" if minutes > 1 else "a minute"
+    cut = {run["cut"] for run in runs if run["cut"]}
+    left_out = f" Left out: {'; '.join(sorted(cut))}." if cut else ""
+    return f"*Run on {days}, commit {', '.join(commits)}; {spent} of a core.{left_out}*"
 
 
 def main() -> None:
@@ -215,7 +231,7 @@ def main() -> None:
         made.error(
             f"no experiment is called {', '.join(sorted(unknown))}; there are {', '.join(EXPERIMENTS)}"
         )
-    for name in EXPERIMENTS if options.pages else ():
+    for name in filter(kept, EXPERIMENTS) if options.pages else ():
         print(f"{name}: of {kept(name)['date']}; its code has changed in {age(name)} commits since")
     for name in () if options.pages else options.names or EXPERIMENTS:
         experiment = EXPERIMENTS[name]

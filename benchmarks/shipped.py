@@ -176,6 +176,7 @@ def main() -> None:
         NoisyChannel(model, channel).save(options.out, small=True)
         if options.encoder:
             write_with_encoder(options, model, train, dev, texts)
+    print("| | |\n|---|---|")
     for name, number in numbers(options.out, dev).items():
         print(f"| {name} | {number} |")
 

@@ -5,10 +5,9 @@
 
 A line of the file has a word, a tab, and O, COMMA, PERIOD or QUESTION for what stands behind the word: the
 format of Che et al. (2016) and Tilk & Alumae (2016).  ``--text`` prints sentences, a line each, from which
-`pyropunct adapt` learns.  Otherwise the words are punctuated as running text, and precision, recall and F1
-are printed of commas, periods, question marks and all three; exclamation marks and semicolons count as
-periods, colons and dashes as commas, as they do in these papers.
-"""
+`pyropunct adapt` learns.  Otherwise the words are punctuated as running text; a Markdown table has F1 of
+commas, periods, question marks and all three; exclamation marks and semicolons count as periods, colons and
+dashes as commas, as they do in these papers."""
 
 import argparse
 from collections.abc import Iterator, Sequence
@@ -20,6 +19,7 @@ import pyropunct
 from pyropunct.fitted.evaluation import RestorationScores
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.settings import RestoreSettings
+from pyropunct.shipped import DEFAULT
 from pyropunct.text.marks import START
 from pyropunct.text.raw_sentence import line_of
 
@@ -44,16 +44,23 @@ def main() -> None:
     settings = RestoreSettings(
         running=True, case="keep", samples=200, threshold=options.threshold, as_written=False
     )
-    restorer = Restorer(pyropunct.load(*model), settings)
+    name = model[0] if model else DEFAULT
+    restorer = Restorer(pyropunct.load(name), settings)
     scores = RestorationScores()
     for first in range(0, len(rows), AT_ONCE):
         part = rows[first : first + AT_ONCE]
         gold = [(mark,) if mark else () for _, mark in part]
         scores.add(restored(restorer, [word for word, _ in part]), gold)
-    print("| mark | precision | recall | F1 |\n|---|---|---|---|")
-    for mark, score in [*scores.of_marks().items(), ("all", scores.overall())]:
-        numbers = (score.precision, score.recall, score.f1)
-        print(f"| {mark} | " + " | ".join(f"{100 * (number or 0):.1f}" for number in numbers) + " |")
+    print(
+        "| model | words of | number | F1 of `,` | `.` | `?` | all | precision | recall |\n"
+        + "|---" * 9
+        + "|"
+    )
+    of_marks, overall = scores.of_marks(), scores.overall()
+    numbers = [of_marks[mark].f1 if mark in of_marks else None for mark in ",.?"]
+    numbers += [overall.f1, overall.precision, overall.recall]
+    cells = " | ".join(f"{number or 0:.3f}" for number in numbers)
+    print(f"| {name} | {Path(file).stem} | {len(rows):,} | {cells} |")
 
 
 def read(file: Path) -> Iterator[tuple[str, str]]:
