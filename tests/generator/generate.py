@@ -2,11 +2,10 @@
 
 Run ``PYTHONPATH=tests:tutorials python -m generator.generate`` at the root of the repository.
 
-The same seed gives the same files.  Words keep the punctemes of their constituents in MISC: ``PunctLeft=``
+Words keep the punctemes of their constituents in MISC: ``PunctLeft=``
 and ``PunctRight=``, joined by ``+``.
 """
 
-import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -210,26 +209,13 @@ def sentences(seed: int) -> Iterator[PunctuatedSentence]:
             yield punctuate(tree, random)
 
 
-def files(seed: int) -> dict[str, str]:
-    """The content of each file, by the name of the split."""
-    source = sentences(seed)
-    return {
-        split: "".join(conllu(f"{split}-{number:04}", next(source)) for number in range(1, size + 1))
-        for split, size in SIZES.items()
-    }
-
-
-def main() -> None:
-    """The command line."""
-    parser = argparse.ArgumentParser(description="Write the embedded treebank.")
-    parser.add_argument("--seed", type=int, default=SEED, help="the seed (default: %(default)s)")
-    package = embedded_treebank_path("train").parent
-    parser.add_argument("--out", type=Path, default=package, help="the folder (default: the package's)")
-    arguments = parser.parse_args()
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    for split, content in files(arguments.seed).items():
-        (arguments.out / f"{split}.conllu").write_text(content, encoding="utf-8", newline="\n")
+def write(folder: Path) -> None:
+    """Write the three files."""
+    source = sentences(SEED)
+    for split, size in SIZES.items():
+        content = "".join(conllu(f"{split}-{number:04}", next(source)) for number in range(1, size + 1))
+        (folder / f"{split}.conllu").write_text(content, encoding="utf-8", newline="\n")
 
 
 if __name__ == "__main__":
-    main()
+    write(embedded_treebank_path("train").parent)
