@@ -5,10 +5,7 @@ from pathlib import Path
 
 import pytest
 from command_line import answer, command, complaint, environment, invoke, printed
-from penn_style import penn_style
-from phrase_structures import written
 
-from pyropunct.embedded import embedded_treebank_path
 from pyropunct.treebank.constituency import read_brackets
 from pyropunct.treebank.reading import read_text, read_treebank
 
@@ -116,13 +113,9 @@ def test_what_is_unknown(file: Path) -> None:
     ]
 
 
-def test_bad_input(file: Path, tmp_path: Path) -> None:
-    missing = tmp_path / "missing.mrg"
-    assert complaint(BAD_INPUT, "convert", missing) == f"{missing}: there is no such file"
+def test_bad_input(file: Path) -> None:
     file.write_bytes(b"(NN caf\xe9)")
-    assert complaint(BAD_INPUT, "convert", file).startswith(f"{file}:1: byte 7 is 0xe9, which is not UTF-8")
-    file.write_text("\n", encoding="utf-8")
-    assert complaint(BAD_INPUT, "convert", file) == f"{file}: there is no sentence in the file"
+    assert complaint(BAD_INPUT, "convert", file).startswith(f"{file}:1: byte 7 is 0xe9")
     assert invoke("convert").exit_code == BAD_INPUT
 
 
@@ -139,18 +132,15 @@ def test_nothing_is_written_for_bad_trees(file: Path, tmp_path: Path) -> None:
     assert complaint(BAD_INPUT, "convert", file, "--out", elsewhere).endswith("no-folder does not exist")
 
 
-def test_other_commands_take_the_result(tmp_path: Path) -> None:
+def test_other_commands_take_the_result(file: Path, tmp_path: Path) -> None:
     """Fit, score, explain and restore sentences that were phrase-structure trees."""
-    for split, size in (("train", 100), ("dev", 10)):
-        sentences = read_treebank(embedded_treebank_path(split)).sentences[:size]
-        lines = [written(penn_style(sentence)) for sentence in sentences]
-        (tmp_path / f"{split}.mrg").write_text("\n".join(lines), encoding="utf-8")
-        printed("convert", tmp_path / f"{split}.mrg", "--out", tmp_path / f"{split}.conllu")
-    train, dev, model = tmp_path / "train.conllu", tmp_path / "dev.conllu", tmp_path / "model"
+    file.write_text(TREES * 20, encoding="utf-8")
+    trees, model = tmp_path / "trees.conllu", tmp_path / "model"
+    printed("convert", file, "--out", trees)
     options = ("--direction", "right", "--epochs", 2, "--threads", 1)
-    printed("fit", train, "--dev", dev, "--out", model, *options)
-    assert 1 < answer("evaluate", model, dev)["perplexity"] < 2
-    assert printed("underlying", model, dev).count("root[") > 5
-    restored = invoke("restore", model, dev, "--samples", 5, "--format", "conllu")
+    printed("fit", trees, "--dev", trees, "--out", model, *options)
+    assert 1 < answer("evaluate", model, trees)["perplexity"] < 2
+    assert printed("underlying", model, trees).count("root[") > 5
+    restored = invoke("restore", model, trees, "--samples", 5, "--format", "conllu")
     words = [sentence.tree.forms for sentence in read_text(restored.stdout)]
-    assert words == [sentence.tree.forms for sentence in read_treebank(dev)]
+    assert words == [sentence.tree.forms for sentence in read_treebank(trees)]

@@ -53,6 +53,14 @@ def model(small: Path, tmp_path: Path) -> Path:
     return copied(small / "model", tmp_path / "model")
 
 
+def refused(model: Path, problem: str) -> None:
+    """Loading raises an error of one line, which names the file and the fault."""
+    with pytest.raises(ModelFileError, match=problem) as caught:
+        Punctuator.load(model)
+    assert str(caught.value).startswith(f"{model}: ")
+    assert "\n" not in str(caught.value)
+
+
 def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
@@ -253,63 +261,36 @@ def described(text: str, file_format: str = MODEL) -> bytes:
 
 TENSOR = b'{"a": {"dtype": "F32", "shape": [%b], "data_offsets": [0, %b]}}'
 
+NO_TENSORS_OF = {
+    "empty": b"",
+    "short": b"\x10\0\0",
+    "pickle": b"\x80\x04cos\nsystem\n(S'true'\ntR.",
+    "zip": b"PK\x03\x04" + bytes(100),
+    "header longer than the file": header(b"{}", 1000),
+    "header of 2^63 bytes": header(b"{}", 2**63),
+    "header of many bytes": header(b"{}", 200_000_000) + bytes(99),
+    "no JSON": header(b"what"),
+    "deep header": header(b"[" * 200_000),
+    "larger than the file": header(TENSOR % (b"9", b"36")),
+    "2^45 numbers": header(TENSOR % (b"35184372088832", b"4")) + bytes(4),
+    "2^64 numbers": header(TENSOR % (b"4294967296, 4294967296", b"4")) + bytes(4),
+    "bytes too many": header(TENSOR % (b"1", b"4")) + bytes(5),
+}
 CRAFTED = {
-    "empty": (b"", "is damaged, or not the file of a pyropunct model: (?!this looks like text)"),
-    "a word": (b"word", "pyropunct model: this looks like text: MODEL comes before FILE$"),
-    "a comment of a treebank": (
-        ("#" + "é" * 9999).encode(),
-        "pyropunct model: this looks like text: MODEL comes before FILE$",
-    ),
-    "short": (b"\x10\0\0", "is damaged, or not the file"),
-    "pickle": (
-        b"\x80\x04cos\nsystem\n(S'true'\ntR.",
-        "is damaged, or not the file of a pyropunct model: (?!this looks like text)",
-    ),
-    "zip": (
-        b"PK\x03\x04" + bytes(100),
-        "is damaged, or not the file of a pyropunct model: (?!this looks like text)",
-    ),
-    "header longer than the file": (header(b"{}", 1000), "is damaged, or not the file"),
-    "header of 2^63 bytes": (header(b"{}", 2**63), "is damaged, or not the file"),
-    "header of many bytes": (
-        header(b"{}", 200_000_000) + bytes(99),
-        "is damaged, or not the file",
-    ),
-    "no JSON": (header(b"what"), "is damaged, or not the file"),
-    "deep header": (header(b"[" * 200_000), "is damaged, or not the file"),
-    "larger than the file": (
-        header(TENSOR % (b"9", b"36")),
-        "is damaged, or not the file",
-    ),
-    "2^45 numbers": (
-        header(TENSOR % (b"35184372088832", b"4")) + bytes(4),
-        "is damaged, or not",
-    ),
-    "2^64 numbers": (header(TENSOR % (b"4294967296, 4294967296", b"4")) + bytes(4), "is damaged, or not"),
-    "bytes too many": (
-        header(TENSOR % (b"1", b"4")) + bytes(5),
-        "is damaged, or not the file",
-    ),
-    "nothing": (header(b"{}"), "is not the file of a pyropunct model"),
-    "another program": (described("{}", "format"), "is not the file of a pyropunct model"),
-    "no description": (described('{"version": 2}'), "is damaged: its header lacks a description"),
-    "description": (
-        described('{"version": 2, "description": [], "sha256": ""}'),
-        "is damaged: its header lacks a description",
-    ),
-    "no object": (described("[1, 2]"), "has version None"),
-    "version": (described('{"version": 7}'), "has version 7, this program reads version 2"),
-    "deep JSON": (described("[" * 200_000), "its header cannot be read as JSON"),
-    "no number": (described('{"a": NaN}'), "cannot be read as JSON: it has NaN, which is no number"),
-    "too great a number": (
-        described('{"a": 1e999}'),
-        "cannot be read as JSON: it has 1e999, which is no number",
-    ),
-    "short JSON": (described("{"), "its header cannot be read as JSON"),
-    "checksum": (
-        described('{"version": 2, "description": {}, "sha256": "0"}'),
-        "is damaged: its checksum is not the one in it",
-    ),
+    **{name: (content, r"is damaged(?!.*text)") for name, content in NO_TENSORS_OF.items()},
+    "a word": (b"word", "looks like text: MODEL comes before FILE"),
+    "a comment of a treebank": (("#" + "é" * 9999).encode(), "looks like text: MODEL comes before FILE"),
+    "nothing": (header(b"{}"), "is not the file"),
+    "another program": (described("{}", "format"), "is not the file"),
+    "no description": (described('{"version": 2}'), "lacks a description"),
+    "description": (described('{"version": 2, "description": [], "sha256": ""}'), "lacks a description"),
+    "no object": (described("[1, 2]"), "version None"),
+    "version": (described('{"version": 7}'), "version 7, .* version 2"),
+    "deep JSON": (described("[" * 200_000), "JSON"),
+    "no number": (described('{"a": NaN}'), "NaN"),
+    "too great a number": (described('{"a": 1e999}'), "1e999"),
+    "short JSON": (described("{"), "JSON"),
+    "checksum": (described('{"version": 2, "description": {}, "sha256": "0"}'), "checksum"),
 }
 
 
@@ -317,16 +298,12 @@ CRAFTED = {
 def test_crafted_files(tmp_path: Path, content: bytes, problem: str) -> None:
     path = tmp_path / "m.safetensors"
     path.write_bytes(content)
-    with pytest.raises(ModelFileError, match=problem) as caught:
-        Punctuator.load(path)
-    assert str(caught.value).startswith(f"{path}: ")
-    assert "\n" not in str(caught.value)
+    refused(path, problem)
 
 
 def test_an_empty_description(tmp_path: Path) -> None:
     write_model_file(tmp_path / "m", {}, {})
-    with pytest.raises(ModelFileError, match="its parts do not make a model: KeyError: 'recipe'"):
-        Punctuator.load(tmp_path / "m")
+    refused(tmp_path / "m", "'recipe'")
 
 
 def test_any_bit_of_a_model_is_noticed(tmp_path: Path) -> None:
@@ -362,21 +339,13 @@ def test_a_file_larger_than_any_model(tmp_path: Path) -> None:
         read_model_file(path)
 
 
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.complex64, torch.uint16])
-def test_foreign_types_of_numbers(model: Path, dtype: torch.dtype) -> None:
-    with changed_as_stored(model) as (_, tensors):
-        tensors["story/attach.kinds"] = tensors["story/attach.kinds"].to(dtype)
-    with pytest.raises(ModelFileError, match=r"story/attach\.kinds has numbers of the foreign type"):
-        Punctuator.load(model)
-
-
 # Hostile models, with the right checksum
 
 
 WEIGHTS, EDITS = "story/attach.weights", "story/channel.channel.edit_logits"
 PRIOR, BIGRAMS = "story/channel.channel._prior_mean", "story/channel.bigrams.probabilities"
 SYNTAX = "story/syntax.probabilities"
-STARTS = "story/attach.starts"
+STARTS, KINDS = "story/attach.starts", "story/attach.kinds"
 
 
 def put(name: str, change: Callable[[torch.Tensor], torch.Tensor]) -> Callable[[dict[str, Any]], None]:
@@ -391,38 +360,39 @@ def half(tensor: torch.Tensor) -> torch.Tensor:
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        (put(f"{WEIGHTS}:gaps", torch.Tensor.float), "gaps has numbers of the type torch.float32"),
-        (put(f"{WEIGHTS}:gaps", half), f"{WEIGHTS} does not have a gap before each number"),
-        (lambda tensors: tensors.pop(f"{WEIGHTS}:gaps"), "is stored in a form that is not known"),
-        (lambda tensors: tensors.update({WEIGHTS: torch.zeros(3)}), "is stored in a form that is not known"),
-        (put(f"{WEIGHTS}:halves", lambda one: one * torch.nan), f"{WEIGHTS}' has a number that is not"),
-        (put(f"{STARTS}:steps", torch.neg), "the value of the site attach.weights"),
-        (put(EDITS + ":singles", lambda one: one + 1e30), f"{EDITS}' has a number as large as"),
-        (put("story/attach.kinds", torch.Tensor.half), "kinds has numbers of the type torch.float16"),
+        (put(f"{WEIGHTS}:gaps", torch.Tensor.float), "gaps .*float32"),
+        (put(f"{WEIGHTS}:gaps", half), f"{WEIGHTS} .* gap"),
+        (lambda tensors: tensors.pop(f"{WEIGHTS}:gaps"), "form"),
+        (lambda tensors: tensors.update({WEIGHTS: torch.zeros(3)}), "form"),
+        (put(f"{WEIGHTS}:halves", lambda one: one * torch.nan), f"{WEIGHTS}' .* finite"),
+        (put(f"{STARTS}:steps", torch.neg), "attach.weights"),
+        (put(EDITS + ":singles", lambda one: one + 1e30), f"{EDITS}' .* large"),
+        (put(KINDS, torch.Tensor.half), f"{KINDS} .*float16"),
+        (put(KINDS, torch.Tensor.bfloat16), f"{KINDS} .* foreign"),
+        (put(KINDS, lambda one: one.to(torch.complex64)), f"{KINDS} .* foreign"),
+        (put(KINDS, lambda one: one.to(torch.uint16)), f"{KINDS} .* foreign"),
     ],
 )
 def test_forms_that_do_not_fit(model: Path, change: Callable[[dict[str, Any]], object], problem: str) -> None:
     with changed_as_stored(model) as (_, tensors):
         change(tensors)
-    with pytest.raises(ModelFileError, match=re.escape(problem)) as caught:
-        Punctuator.load(model)
-    assert "\n" not in str(caught.value)
+    refused(model, problem)
 
 
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        (lambda tensors: tensors.update({WEIGHTS: torch.zeros(3)}), "the value of the site attach.weights"),
-        (put("story/attach.keys", torch.zeros_like), "the keys of the contexts are not in order"),
-        (put("story/attach.kinds", lambda one: one + 100), "contexts of an unknown kind"),
-        (lambda tensors: tensors.pop(WEIGHTS), "the site attach.weights has no value"),
-        (lambda tensors: tensors.update({"story/more": torch.ones(1)}), "more cannot be kept"),
-        (lambda tensors: tensors.update({"pets/cat": torch.ones(1)}), "there are tensors of 'pets'"),
-        (put(PRIOR, half), "channel.channel._prior_mean is of the shape"),
-        (put(PRIOR, torch.Tensor.long), "_prior_mean has numbers of the type"),
-        (put(BIGRAMS, torch.neg), "the bigram model has a row that is no distribution"),
-        (put(BIGRAMS, half), "channel.bigrams.probabilities is of the shape"),
-        (put(SYNTAX, lambda one: 2 * one), "the syntax model has a row that is no distribution"),
+        (lambda tensors: tensors.update({WEIGHTS: torch.zeros(3)}), "attach.weights"),
+        (put("story/attach.keys", torch.zeros_like), "keys"),
+        (put(KINDS, lambda one: one + 100), "kind"),
+        (lambda tensors: tensors.pop(WEIGHTS), "attach.weights"),
+        (lambda tensors: tensors.update({"story/more": torch.ones(1)}), "more"),
+        (lambda tensors: tensors.update({"pets/cat": torch.ones(1)}), "'pets'"),
+        (put(PRIOR, half), "_prior_mean .* shape"),
+        (put(PRIOR, torch.Tensor.long), "_prior_mean .* type"),
+        (put(BIGRAMS, torch.neg), "bigram .* distribution"),
+        (put(BIGRAMS, half), "bigrams.probabilities .* shape"),
+        (put(SYNTAX, lambda one: 2 * one), "syntax .* distribution"),
     ],
 )
 def test_tensors_that_do_not_fit(
@@ -430,9 +400,7 @@ def test_tensors_that_do_not_fit(
 ) -> None:
     with changed(model) as (_, tensors):
         change(tensors)
-    with pytest.raises(ModelFileError, match=re.escape(problem)) as caught:
-        Punctuator.load(model)
-    assert "\n" not in str(caught.value)
+    refused(model, problem)
 
 
 def test_a_small_model(model_with_parser: Path, small: Path, tmp_path: Path) -> None:
@@ -462,7 +430,7 @@ def test_a_small_model(model_with_parser: Path, small: Path, tmp_path: Path) -> 
 def test_no_function_is_called_because_a_model_names_it(model: Path, place: str, name: str) -> None:
     """Not even of a module that is trusted."""
     change(model, "recipe", **{place: name})
-    with pytest.raises(VariantError, match=r"is no variant: it is not a subclass of (torch|pyropunct)"):
+    with pytest.raises(VariantError, match=f"'{name}' is no variant"):
         Punctuator.load(model, variants=[name])
 
 
@@ -484,7 +452,7 @@ def test_no_module_is_imported_because_a_model_names_it(
     (tmp_path / "payload.py").write_text(PAYLOAD)
     monkeypatch.syspath_prepend(tmp_path)
     change(model, "recipe", channel="payload:Own", channel_options={})
-    with pytest.raises(VariantError, match=r"its channel is 'payload:Own', no part of pyropunct") as told:
+    with pytest.raises(VariantError, match="'payload:Own'") as told:
         Punctuator.load(model, variants=variants)
     assert str(told.value).startswith(f"{model}: ")
     assert not (tmp_path / "exploded").exists()
@@ -494,6 +462,9 @@ def test_no_module_is_imported_because_a_model_names_it(
             Punctuator.load(model, variants=trusting)
         assert (tmp_path / "exploded").exists()
     del sys.modules["payload"]
+
+
+NO_MODEL = "its parts do not make a model"
 
 
 @pytest.mark.parametrize(
@@ -521,8 +492,7 @@ def test_no_module_is_imported_because_a_model_names_it(
 )
 def test_parts_of_another_kind(model: Path, part: str, changes: dict[str, object]) -> None:
     change(model, part, **changes)
-    with pytest.raises(ModelFileError, match="its parts do not make a model"):
-        Punctuator.load(model)
+    refused(model, NO_MODEL)
 
 
 @pytest.mark.parametrize(
@@ -533,31 +503,28 @@ def test_the_model_for_parsed_trees_is_looked_at_too(
 ) -> None:
     path = copied(model_with_parser, tmp_path / "model")
     change(path, "parsed", **changes)
-    with pytest.raises(ModelFileError, match="its parts do not make a model"):
-        Punctuator.load(path)
+    refused(path, NO_MODEL)
 
 
-def test_tensors_without_their_part(model_with_parser: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("lost", "problem"),
+    [
+        (("parsed",), "'parsed'"),
+        (("recipe", "channel"), "'channel'"),
+        (("vocabulary", SHOWS_CLAUSES), "version 1.2 or earlier: fit the model again"),
+    ],
+)
+def test_missing_descriptions(
+    model_with_parser: Path, tmp_path: Path, lost: tuple[str, ...], problem: str
+) -> None:
+    """Of a part, of a setting, and of what all earlier versions did without."""
     path = copied(model_with_parser, tmp_path / "model")
     with changed(path) as (description, _):
-        del description["parsed"]
-    with pytest.raises(ModelFileError, match="there are tensors of 'parsed', but no description of it"):
-        Punctuator.load(path)
-
-
-def test_missing_settings(model: Path) -> None:
-    with changed(model) as (description, _):
-        del description["recipe"]["channel"]
-    with pytest.raises(ModelFileError, match="its parts do not make a model: KeyError: 'channel'"):
-        Punctuator.load(model)
-
-
-def test_a_model_that_hides_where_clauses_begin(model: Path) -> None:
-    """As all models of earlier versions did."""
-    with changed(model) as (description, _):
-        del description["vocabulary"][SHOWS_CLAUSES]
-    with pytest.raises(ModelFileError, match=r"was fitted by version 1.2 or earlier: fit the model again$"):
-        Punctuator.load(model)
+        *above, last = lost
+        for name in above:
+            description = description[name]
+        del description[last]
+    refused(path, problem)
 
 
 def test_a_setting_that_is_newer_than_a_model_has_its_default(model: Path) -> None:
@@ -570,12 +537,11 @@ def test_sizes_are_compared_before_memory_is_given(model: Path) -> None:
     """Lists of 50,000 short names ask for tables of terabytes, and so do marks for an automaton."""
     vocabulary = read_model_file(model)[0]["vocabulary"]
     for name, problem in (
-        ("tags", "ValueError: syntax.probabilities is of the shape"),
-        ("tokens", "kinds of marks, more than 200"),
+        ("tags", "syntax.probabilities .* shape"),
+        ("tokens", "more than 200"),
     ):
         change(model, "vocabulary", **{name: [*vocabulary[name], *map(str, range(50_000))]})
-        with pytest.raises(ModelFileError, match=problem):
-            Punctuator.load(model)
+        refused(model, problem)
         change(model, "vocabulary", **{name: vocabulary[name]})
 
 
@@ -585,8 +551,7 @@ def test_tokens_that_there_are_none_of(model: Path, number: object) -> None:
     pairs = read_model_file(model)[0]["vocabulary"]["pairs"]
     pairs[1][-1][0] = [number]
     change(model, "vocabulary", pairs=pairs)
-    with pytest.raises(ModelFileError, match="a puncteme is no list of whole numbers from 0 to"):
-        Punctuator.load(model)
+    refused(model, "puncteme")
 
 
 def test_a_context_with_the_weights_of_another_relation(model: Path, small: Path) -> None:
@@ -641,7 +606,7 @@ def test_a_model_keeps_its_reader(small: Path, tmp_path: Path, parts: dict[str, 
     words = ["so", "it", "is"]
     assert torch.equal(loaded.read(words).cases, reader.read(words).cases)
     change(tmp_path / "m", "reader", recipe={})
-    with pytest.raises(ModelFileError, match="not the parts of a reader of running text"):
+    with pytest.raises(ModelFileError, match="reader"):
         Punctuator.load(tmp_path / "m")
 
 

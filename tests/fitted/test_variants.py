@@ -90,35 +90,6 @@ def test_no_setting(text: str, problem: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(("text", "problem"), PROBLEMS.items(), ids=PROBLEMS)
-def test_no_setting_on_the_command_line(small: Path, tmp_path: Path, text: str, problem: str) -> None:
-    found = complaint(BAD_INPUT, "fit", small / "train.conllu", "--out", tmp_path / "m", "--set", text)
-    if text == "families=head":
-        problem = "families has an option of its own"
-    assert found.startswith(f"--set: {problem}")
-    assert not (tmp_path / "m").exists()
-
-
-@pytest.mark.parametrize(
-    ("options", "problem"),
-    [
-        (
-            ("--channel", "identity", "--set", "prior_keep=2"),
-            "--set: prior_keep is of no use: the channel 'identity'",
-        ),
-        (
-            ("--attach", "variants:PairFrequencies", "--set", "least=3"),
-            "--set: least is of no use: the attach model 'variants:PairFrequencies'",
-        ),
-        (("--attach", "variants:PairFrequencies", "--families", "head"), "families is of no use: the attach"),
-    ],
-)
-def test_a_setting_of_no_use(small: Path, tmp_path: Path, options: tuple[str, ...], problem: str) -> None:
-    found = complaint(BAD_INPUT, "fit", small / "train.conllu", "--out", tmp_path / "m", *options)
-    assert found.startswith(problem)
-    assert not (tmp_path / "m").exists()
-
-
 @pytest.mark.usefixtures("single_precision")
 def test_settings_are_kept_with_the_model(small: Path, tmp_path: Path) -> None:
     """They change the recipe that is named, and the last of two values counts."""
@@ -228,7 +199,7 @@ def test_no_such_variant(name: str, problem: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-CHOOSY = "variants:Choosy"
+CHOOSY, FREQUENCIES = "variants:Choosy", "variants:PairFrequencies"
 NOTHING = (((((), ())),), ((((), ())),))
 VOCABULARY = Vocabulary((START, ABBREVIATION_DOT, UNKNOWN, ","), ("", "root"), ("",), ("",), NOTHING)
 
@@ -360,13 +331,22 @@ def test_options_are_kept_with_the_model(small: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        (("--set", "channel.depth=3"), "--set: sliding-window has no option 'depth'; it has: prior_keep, "),
+        (("--set", "scale=1"), "--set: no setting is called 'scale'"),
+        (("--set", "batch_size=0"), "--set: batch_size is 1 or more"),
+        (("--set", "families=head"), "--set: families has an option of its own"),
+        (("--set", "epochs=3"), "--set: epochs has an option of its own"),
+        (("--set", "direction=left"), "--set: direction has an option of its own"),
+        (("--channel", "identity", "--set", "prior_keep=2"), "--set: prior_keep is of no use"),
+        (("--attach", FREQUENCIES, "--set", "least=3"), "--set: least is of no use"),
+        (("--attach", FREQUENCIES, "--families", "head"), "families is of no use"),
+        (("--set", "channel.depth=3"), "--set: sliding-window has no option 'depth'"),
         (("--set", "attach.families=tails"), "--families takes some of "),
-        (("--channel", CHOOSY), "variants:Choosy needs a value: --set channel.size=VALUE"),
+        (("--channel", CHOOSY), f"{CHOOSY} needs a value: --set channel.size=VALUE"),
     ],
 )
-def test_no_option_on_the_command_line(
+def test_no_setting_and_no_option_on_the_command_line(
     small: Path, tmp_path: Path, options: tuple[str, ...], problem: str
 ) -> None:
     found = complaint(BAD_INPUT, "fit", small / "train.conllu", "--out", tmp_path / "m", *options)
     assert found.startswith(problem)
+    assert not (tmp_path / "m").exists()

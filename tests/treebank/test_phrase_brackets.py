@@ -1,19 +1,14 @@
-"""Bracketed files: trees as they are written, a clear line for what is no tree, and the embedded treebank."""
+"""Bracketed files: trees as they are written, and a clear line for what is no tree."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from penn_style import penn_style
-from phrase_structures import EMPTY, MARKS, WORDS, leaf, phrase, phrase_structure, phrases, written
+from phrase_structures import EMPTY, MARKS, WORDS, leaf, phrase, phrases, written
 
-from pyropunct.embedded import embedded_treebank_path
-from pyropunct.fitted.recipes import Recipe
 from pyropunct.text.lines import TreebankError
-from pyropunct.train.fitting import fit
 from pyropunct.treebank.constituency import Conversion
 from pyropunct.treebank.head_rules import load_head_rules
 from pyropunct.treebank.phrase_trees import PhraseTree, category_of, function_tags, read_phrase_trees
-from pyropunct.treebank.reading import Treebank, read_text, read_treebank
 
 
 @given(st.lists(phrases(WORDS + MARKS + EMPTY), max_size=3), st.sampled_from([" ", "\n", "\n\n\t", ""]))
@@ -101,53 +96,3 @@ def test_no_tree() -> None:
     with pytest.raises(TreebankError) as caught:
         list(Conversion(load_head_rules("english")).blocks(["", "<DOC>"], "some.mrg"))
     assert str(caught.value) == "some.mrg: there is no sentence in the file"
-
-
-pytestmark = pytest.mark.usefixtures("single_precision")
-
-
-def converted(treebank: Treebank) -> Treebank:
-    """The sentences of a treebank, written in brackets and read again."""
-    lines = [written(penn_style(sentence)) for sentence in treebank]
-    return read_text("".join(Conversion(load_head_rules("english")).blocks(lines, "embedded")))
-
-
-@pytest.fixture(scope="module")
-def dev() -> Treebank:
-    return read_treebank(embedded_treebank_path("dev"))
-
-
-@pytest.fixture(scope="module")
-def converted_dev(dev: Treebank) -> Treebank:
-    return converted(dev)
-
-
-def test_words_and_marks_are_the_same(dev: Treebank, converted_dev: Treebank) -> None:
-    for sentence, again in zip(dev, converted_dev, strict=True):
-        assert again.surface == sentence.surface
-        assert again.tree.forms == sentence.tree.forms
-        assert again.lifted == 0
-
-
-def test_trees_come_back(dev: Treebank, converted_dev: Treebank) -> None:
-    for sentence, again in zip(dev, converted_dev, strict=True):
-        assert written(phrase_structure(again.layout.block)) == written(penn_style(sentence).daughters[0])
-
-
-def test_analyses_differ(dev: Treebank, converted_dev: Treebank) -> None:
-    """So that what follows shows something: most trees are not those of Universal Dependencies."""
-    same = [one.tree.heads == other.tree.heads for one, other in zip(dev, converted_dev, strict=True)]
-    assert sum(same) < len(same) / 4
-
-
-def test_perplexity(dev: Treebank, converted_dev: Treebank) -> None:
-    """After an epoch on 300 sentences, in small batches."""
-    train = read_treebank(embedded_treebank_path("train"))
-    part = Treebank(train.path, train.sentences[:300], ())
-    recipe = Recipe(epochs=1, batch_size=5)
-    perplexities = [
-        fit(some, test, recipe, direction="right").report["epochs"][-1]["perplexity"]
-        for some, test in [(part, dev), (converted(part), converted_dev)]
-    ]
-    assert perplexities[1] == pytest.approx(perplexities[0], abs=0.02)
-    assert perplexities[1] < 1.25

@@ -88,15 +88,13 @@ def test_the_impossible_tree_is_told_where_weights_have_a_plate_of_their_own() -
     some.attach.table = torch.randn(2, 1, len(some.inventory.rows))
     surface = torch.nn.functional.pad(SURFACE, (0, 20), value=-1)
     surface[-2] = 1
-    with pytest.raises(ImpossibleSurfaceError, match=r"tree 1 of the batch, slot 3"):
+    with pytest.raises(ImpossibleSurfaceError, match=r"tree 1 .*slot 3"):
         collapse_trees(some)(TREES, surface)
 
 
 def test_another_number_of_tokens() -> None:
     some = inventory()
-    with pytest.raises(
-        ValueError, match=r"^the channel has 4 tokens, the inventory 3: make both for the same"
-    ):
+    with pytest.raises(ValueError, match=r"channel .*4.* inventory .*3"):
         Story(some, Table(some), SlidingWindow(4))(TREES, SURFACE)
 
 
@@ -105,15 +103,12 @@ def test_weights_of_another_shape_than_at_first() -> None:
     some(TREES)
     for shape in ((3, 4, 4), (4, 4)):
         some.channel.edit_logits = torch.randn(shape)
-        with pytest.raises(
-            MachineError, match=r"the weights 'edit' had the shape \(3, 3, 4\), now they have"
-        ):
+        with pytest.raises(MachineError, match=r"'edit' .*\(3, 3, 4\)"):
             some(TREES)
 
 
 def test_more_weights_than_moves_name() -> None:
-    problem = r"the weights 'edit' have the shape \(4, 4, 4\), but moves name \(3, 3, 4\)$"
-    with pytest.raises(MachineError, match=problem):
+    with pytest.raises(MachineError, match=r"'edit' .*\(4, 4, 4\).*\(3, 3, 4\)$"):
         story(SlidingWindow(3), torch.zeros(4, 4, 4))(TREES, SURFACE)
 
 
@@ -122,15 +117,14 @@ def test_a_table_of_another_size(size: int) -> None:
     some = inventory()
     told = Story(some, PairFrequencies(some), SlidingWindow(3))
     told.attach.table = torch.zeros(size)
-    problem = rf"^the table has the shape \({size},\): it needs one number for each of the 9 pairs"
-    with pytest.raises(VariantError, match=problem):
+    with pytest.raises(VariantError, match=rf"table .*\({size},\).* 9 pairs"):
         collapse_trees(told)(TREES, SURFACE)
 
 
 def test_scores_of_another_size() -> None:
     given = told(torch.full((36,), 0.25)).given
     for size in (14, 16):
-        with pytest.raises(ValueError, match=rf"the shape \(\.\.\., 15\), not \({size},\)$"):
+        with pytest.raises(ValueError, match=rf"15\), not \({size},\)$"):
             PunctuatedTrees(replace(given, scores=torch.zeros(size))).log_prob(SURFACE)
 
 
@@ -144,29 +138,27 @@ def test_tokens_out_of_range(token: float) -> None:
         partial(collapse_trees(some), TREES, wrong),
         *(partial(site.log_prob, x) for x in (wrong, both)),
     ):
-        with pytest.raises(
-            ValueError, match=rf"^site 'surface' is given the token {token}: tokens are 0 to 2"
-        ):
+        with pytest.raises(ValueError, match=rf"'surface' .* {token}: .*0 to 2"):
             tell()
 
 
 def test_choices_that_are_no_whole_numbers() -> None:
     some = poutine.condition(story(SlidingWindow(3), torch.zeros(3, 3, 4)), {"pairs": torch.zeros(7)})
-    with pytest.raises(ValueError, match=r"^site 'pairs' has values of the type torch\.float64: choices are"):
+    with pytest.raises(ValueError, match=r"'pairs' .* torch\.float64"):
         some(TREES, SURFACE)
 
 
 def test_no_draws() -> None:
-    with pytest.raises(ValueError, match=r"^a sample shape of \(0,\) has no elements: draw at least once$"):
+    with pytest.raises(ValueError, match=r"\(0,\)"):
         PunctuatedTrees(told(torch.full((36,), 0.25)).given).sample((0,))
 
 
 @pytest.mark.parametrize(
     ("weights", "problem"),
     [
-        (torch.full((37,), 0.25), r"^the channel has 36 weights, not the shape \(37,\)"),
-        (torch.full((35,), 0.25), r"^the channel has 36 weights, not the shape \(35,\)"),
-        (torch.full((36,), -0.25), r"^the channel's weight .*edit.* is -0\.25"),
+        (torch.full((37,), 0.25), r"36 weights, .*\(37,\)"),
+        (torch.full((35,), 0.25), r"36 weights, .*\(35,\)"),
+        (torch.full((36,), -0.25), r"edit.* is -0\.25"),
         (torch.full((36,), 0.35), r"add up to 1\.4"),
     ],
 )
@@ -177,7 +169,7 @@ def test_weights_that_are_no_probabilities(weights: Tensor, problem: str) -> Non
 
 
 def test_another_number_of_relations() -> None:
-    with pytest.raises(ValueError, match=r"^there are 6 relations for 7 nodes$"):
+    with pytest.raises(ValueError, match=r"6 relations .* 7 nodes"):
         told(torch.full((36,), 0.25), TREES.relation[:-1])
 
 
@@ -192,17 +184,8 @@ def test_a_scale_for_sites_that_are_latent_for_each_tree() -> None:
         some(TREES, SURFACE, plate=plate)
 
     scale_likelihood(collapse_trees(model), 1.0)()
-    with pytest.raises(
-        NotImplementedError, match=r"^site 'style' is latent for each tree, and scale_likelihood"
-    ):
+    with pytest.raises(NotImplementedError, match=r"'style' .*scale_likelihood"):
         scale_likelihood(collapse_trees(model), 2.0)()
-
-
-def test_a_factor_outside_of_the_plate_of_trees_is_scaled() -> None:
-    def model() -> None:
-        pyro.factor("outside", torch.tensor(0.5))
-
-    assert poutine.trace(scale_likelihood(model, 3.0)).get_trace().log_prob_sum().item() == 1.5
 
 
 def test_weights_in_half_precision_have_sums_in_single_precision() -> None:
