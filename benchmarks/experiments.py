@@ -188,7 +188,7 @@ EXPERIMENTS = {
     "joint-ewt": Experiment("rivals/zhang-2013.md", (_joint("en_ewt-ud216"),), ("en",)),
     "joint-gum": Experiment("rivals/zhang-2013.md", (_joint("en_gum-v11"),), ("en",)),
     "comma-claims": Experiment(
-        "reference/results.md", ("benchmarks/commas.py claims {wsj-sample-train} {wsj-sample-dev}",), ()
+        "rivals/shieber-tao-2003.md", ("benchmarks/commas.py claims {wsj-sample-train} {wsj-sample-dev}",), ()
     ),
     "comma-models": Experiment(
         "rivals/shieber-tao-2003.md",

@@ -8,9 +8,10 @@ that it prints are kept as records in ``docs/data``, with its commands, the comm
 and checksums of the settings, models and data that it depends on.  A record is written by a run alone, which
 needs committed programs, and has a checksum of its own, so that it cannot be edited unnoticed.  An experiment
 is skipped if all that it depends on is the same, and no file that it imports has changed since the commit;
-``--again`` runs it all the same.  ``--pages`` only writes the kept tables into the pages, between ``<!--
-table NAME -->`` and ``<!-- end -->``; between several names, it writes the rows of all.  Below a table stand
-the date and the commit.  It prints how old each table is: the number of commits that have changed files that its experiment imports.
+``--again`` runs it all the same.  ``--pages`` only writes the kept tables into the pages, between
+``<!-- table NAME -->`` and ``<!-- end -->``; between several names, it writes the rows of all.  Below a table
+stand the date and the commit.  It prints how old each table is: the number of commits that have changed files
+that its experiment imports.
 
 ``--test`` measures on held-out files, such as ``de-test.conllu`` where an experiment has ``de-dev``.  Dev
 parts then choose epochs only.  Its tables are kept in ``docs/data/test``, and stand before those of dev.
