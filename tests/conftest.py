@@ -169,3 +169,14 @@ def fitted_with_parser(*arguments: object) -> dict[str, Any]:
 def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of an encoder that has learned nothing.  Use it as it is; copy what a test changes."""
     return made_encoder(tmp_path_factory.mktemp("encoder") / "model")
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    """A scheduler of Dask with two workers in this process."""
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(n_workers=2, processes=False, dashboard_address=None) as local,
+        distributed.Client(local, set_as_default=False) as found,
+    ):
+        yield found

@@ -2,13 +2,14 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from itertools import chain, count
+from itertools import count
 
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.tasks.explain.hanging import hung
 from pyropunct.text.marks import START
 from pyropunct.treebank.reading import read_text, read_treebank
 from pyropunct.treebank.sentence import Sentence
+from pyropunct.treebank.tree import Tree
 
 
 def sentence(words: str, *slots: str) -> Sentence:
@@ -65,6 +66,12 @@ def hung_by_slot(
     """The heads that `hung` finds for the marks of each slot, given the wanted ones."""
     number = count(1)
     marks = [[next(number) for _ in slot] for slot in wanted]
-    numbered = dict(enumerate(chain.from_iterable(wanted), 1))
+    numbered = dict(enumerate((head for slot in wanted for head in slot), 1))
     found = hung(heads, marks, numbered, barred)
     return [[found[mark] for mark in slot] for slot in marks]
+
+
+def chain(words: Sequence[str]) -> Tree:
+    """Each word depends on the one before."""
+    size = len(words)
+    return Tree(tuple(range(size)), ("root", *["dep"] * (size - 1)), ("X",) * size, tuple(words))

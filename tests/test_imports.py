@@ -28,32 +28,30 @@ def test_a_treebank_is_read_without_torch(reader: str, tmp_path: Path) -> None:
     assert done.stdout == "[]\n"
 
 
-def test_a_parser_is_loaded_without_the_compiler_of_torch() -> None:
-    script = (
-        "import sys\n"
-        "from pyropunct.models.learned import filled\n"
-        "from pyropunct.nets.biaffine import BiaffineNetwork, ParserRecipe, ParserVocabulary\n"
-        "words = ParserVocabulary(*[('a', 'b')] * 5)\n"
-        "make = lambda: BiaffineNetwork(words, ParserRecipe(lstm_size=2))\n"
-        "filled(make, make().state_dict())\n"
-        "print('torch._dynamo' in sys.modules)\n"
-    )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout == "False\n"
+A_PARSER = """
+from pyropunct.models.learned import filled
+from pyropunct.nets.biaffine import BiaffineNetwork, ParserRecipe, ParserVocabulary
+words = ParserVocabulary(*[("a", "b")] * 5)
+make = lambda: BiaffineNetwork(words, ParserRecipe(lstm_size=2))
+filled(make, make().state_dict())
+print("torch._dynamo" in sys.modules)
+"""
+INFERENCE = """
+import pkgutil, importlib
+from pyropunct import inference
+for module in pkgutil.walk_packages(inference.__path__, "pyropunct.inference."):
+    importlib.import_module(module.name)
+print(sorted({name.split(".")[1] for name in sys.modules if name.startswith("pyropunct.")}))
+"""
 
 
-def test_inference_is_imported_alone() -> None:
-    """With errors, but without models, treebanks and tasks."""
-    script = (
-        "import sys, pkgutil, importlib\n"
-        "from pyropunct import inference\n"
-        "for module in pkgutil.walk_packages(inference.__path__, 'pyropunct.inference.'):\n"
-        "    importlib.import_module(module.name)\n"
-        "ours = {name.split('.')[1] for name in sys.modules if name.startswith('pyropunct.')}\n"
-        "print(sorted(ours))\n"
-    )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout == "['errors', 'inference']\n"
+@pytest.mark.parametrize(
+    ("script", "expected"), [(A_PARSER, "False\n"), (INFERENCE, "['errors', 'inference']\n")]
+)
+def test_a_part_is_imported_without_others(script: str, expected: str) -> None:
+    """A parser without the compiler of torch; inference without models, treebanks and tasks."""
+    command = [sys.executable, "-c", "import sys" + script]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == expected
 
 
 def test_a_model_is_used_without_what_takes_long_to_import(small: Path) -> None:

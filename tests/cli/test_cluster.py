@@ -2,27 +2,17 @@
 
 import logging
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from pyropunct.errors import InputError
 
-distributed = pytest.importorskip("distributed", reason="pyropunct[corpus] is not installed")
-from pyropunct.cli import cluster  # noqa: E402
-from pyropunct.cli.cluster import CorpusFile, Job, connected, make_all  # noqa: E402
+pytest.importorskip("distributed", reason="pyropunct[corpus] is not installed")
+from pyropunct.cli import cluster
+from pyropunct.cli.cluster import CorpusFile, Job, connected, make_all
 
 JOB = Job("", "", "", (), 1)
-
-
-@pytest.fixture(scope="module")
-def client() -> Iterator[Any]:
-    with (
-        distributed.LocalCluster(n_workers=2, processes=False, dashboard_address=None) as local,
-        distributed.Client(local, set_as_default=False) as found,
-    ):
-        yield found
 
 
 def unlucky(file: CorpusFile, job: Job) -> str | None:

@@ -24,22 +24,12 @@ from pyropunct.tasks.correct.channel_fitting import fit_channel, simulated_pairs
 from pyropunct.tasks.correct.correcting import NoisyChannel
 from pyropunct.treebank.sentence import Sentence
 
-distributed = pytest.importorskip("distributed", reason="pyropunct[corpus] is not installed")
+pytest.importorskip("distributed", reason="pyropunct[corpus] is not installed")
 pytestmark = pytest.mark.usefixtures("single_precision")
 
 BAD_INPUT, FAILURE, INTERRUPTED = 2, 1, 130
 SENTENCES = 12
 QUICK = ("--samples", 20, "--trees", 2)
-
-
-@pytest.fixture(scope="module")
-def client() -> Iterator[Any]:
-    """A scheduler with two workers in this process."""
-    with (
-        distributed.LocalCluster(n_workers=2, processes=False, dashboard_address=None) as local,
-        distributed.Client(local, set_as_default=False) as found,
-    ):
-        yield found
 
 
 @pytest.fixture(autouse=True)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from sentences import chain
 
 from pyropunct.draws import Draws
 from pyropunct.errors import MissingPartError, ModelFileError, SettingError
@@ -58,12 +59,6 @@ class KnownTrees:
         if trees == 1:
             return [[WeightedTree(tree, 1.0)] for tree in found]
         return [[WeightedTree(tree, 0.75), WeightedTree(chain(tree.forms), 0.25)] for tree in found]
-
-
-def chain(words: Sequence[str]) -> Tree:
-    """Each word depends on the one before."""
-    size = len(words)
-    return Tree(tuple(range(size)), ("root", *["dep"] * (size - 1)), ("X",) * size, tuple(words))
 
 
 @pytest.fixture(scope="module")

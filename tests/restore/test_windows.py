@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from hypothesis import given
 from hypothesis import strategies as st
+from sentences import chain
 
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.restore.parses import CORE, LONGEST_WHOLE, MARGIN, joined, weighted_trees, windows
@@ -33,11 +34,6 @@ def test_windows(size: int, closed: set[int]) -> None:
         assert window.first == 0 or window.first <= window.core.start - 1 - MARGIN
         assert window.last == size or window.last >= window.core.stop - 1 + MARGIN
         assert window.last - window.first <= max(LONGEST_WHOLE, CORE + 2 * MARGIN + 12)
-
-
-def chain(words: Sequence[str]) -> Tree:
-    size = len(words)
-    return Tree(tuple(range(size)), ("root", *["dep"] * (size - 1)), ("X",) * size, tuple(words))
 
 
 def test_a_long_line_is_put_together_from_its_windows() -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sentences import chain
 
 from pyropunct.cli.text_reports import RestorationReport
 from pyropunct.draws import Draws
@@ -18,7 +19,6 @@ from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN
 from pyropunct.text.raw_reader import RawReader
 from pyropunct.treebank.orthography import learn_conventions
 from pyropunct.treebank.reading import Treebank, read_text
-from pyropunct.treebank.tree import Tree
 from pyropunct.vocabulary import Vocabulary
 
 WRITTEN = {
@@ -89,11 +89,6 @@ def test_words(language: str, text: str, words: list[str]) -> None:
     assert list(source.words) == words
     nothing = Restored(source, [()] * len(source.surface), 0.0, chain(source.words))
     assert raw_text(nothing, Conventions(), capital=False) == text.replace(",", "")
-
-
-def chain(words: tuple[str, ...]) -> Tree:
-    size = len(words)
-    return Tree(tuple(range(size)), ("root", *["dep"] * (size - 1)), ("X",) * size, words)
 
 
 @pytest.mark.parametrize("language", WRITTEN)

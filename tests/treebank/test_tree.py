@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
+from brute_force import descendants
 from hypothesis import given
 from limits import within
 from sentences import annotated
@@ -42,15 +43,6 @@ def test_what_is_worked_out_does_not_make_a_tree_another() -> None:
     assert tree.children == ((2,), (), (1,))
     assert (tree, hash(tree)) == (bare([2, 0]), hash(bare([2, 0])))
     assert replace(tree, heads=(0, 1)).children == ((1,), (2,), ())
-
-
-def descendants(heads: Sequence[int], word: int) -> set[int]:
-    below = {word}
-    while True:
-        more = below | {child for child, head in enumerate(heads, 1) if head in below}
-        if more == below:
-            return below
-        below = more
 
 
 @pytest.mark.parametrize(
