@@ -7,7 +7,7 @@ from typing import ClassVar
 from pyropunct.papers.options import CASCADED
 from pyropunct.papers.transitions.cells import FIRST_MARK, matrix_of
 from pyropunct.papers.transitions.machine import FULL, LEFT, NONE, REDUCE, RIGHT, SHIFT
-from pyropunct.papers.transitions.parser import Action, Example, Recipe, TransitionParser, relation_numbers
+from pyropunct.papers.transitions.parser import Action, Example, Recipe, TransitionParser
 from pyropunct.papers.transitions.perceptron import Array
 from pyropunct.papers.transitions.streams import Reading, Stream
 from pyropunct.tasks import Advance
@@ -23,15 +23,10 @@ class ArcEagerParser(TransitionParser):
     needed: ClassVar = {SHIFT + NONE: "", SHIFT + FULL: "", LEFT: "dep", REDUCE: ""}
 
     @classmethod
-    def moves(cls, actions: Sequence[Action]) -> list[tuple[int, int, int, int]]:
+    def weight_numbers(cls, place: int, kind: int, relation: int, relations: int) -> tuple[int, int]:
         """The score of an arc is that of its mark plus that of its relation, so marks share weights."""
-        numbers, kinds = relation_numbers(actions), REDUCE + 1 - SHIFT
-        moves = []
-        for kind, relation in actions:
-            number = numbers[relation]
-            first = kinds - 1 + (0 if kind == LEFT else len(numbers) - 1)
-            moves.append((kind, number, kind - SHIFT, first + number if relation else -1))
-        return moves
+        side = 0 if kind == LEFT else relations
+        return kind - SHIFT, REDUCE - SHIFT + side + relation if relation else -1
 
     def parse(self, streams: Sequence[Stream], found: Sequence[Marks] | None = None) -> list[Reading]:
         """The marks and trees of streams, whose own marks and trees are ignored.
@@ -73,9 +68,8 @@ def transitions_to(heads: Sequence[int], relations: Sequence[str], marks: Sequen
 def train_arc_eager(
     some: Sequence[Stream],
     recipe: Recipe,
-    *,
-    found: Sequence[Marks] | None = None,
     advance: Advance = lambda done: None,
+    found: Sequence[Marks] | None = None,
 ) -> ArcEagerParser:
     """Train a parser on streams.
 

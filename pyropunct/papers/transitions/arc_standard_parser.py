@@ -6,7 +6,7 @@ from typing import ClassVar, NamedTuple
 from pyropunct.papers.transitions.cells import FIRST_MARK, matrix_of
 from pyropunct.papers.transitions.machine import JOIN_LEFT, JOIN_RIGHT, PUSH
 from pyropunct.papers.transitions.marked_sentences import MarkedSentence, TreatedSentence, treated, tree_of
-from pyropunct.papers.transitions.parser import Action, Example, Recipe, TransitionParser, relation_numbers
+from pyropunct.papers.transitions.parser import Action, Example, Recipe, TransitionParser
 from pyropunct.papers.transitions.perceptron import Array, number_of
 from pyropunct.tasks import Advance
 
@@ -28,10 +28,9 @@ class ArcStandardParser(TransitionParser):
     needed: ClassVar = {PUSH: ""}
 
     @classmethod
-    def moves(cls, actions: Sequence[Action]) -> list[tuple[int, int, int, int]]:
+    def weight_numbers(cls, place: int, kind: int, relation: int, relations: int) -> tuple[int, int]:
         """Each action has weights of its own."""
-        numbers = relation_numbers(actions)
-        return [(kind, numbers[relation], place, -1) for place, (kind, relation) in enumerate(actions)]
+        return place, -1
 
     def parse(self, sentences: Iterable[MarkedSentence]) -> list[ParsedSentence]:
         """The projective tree of each sentence with one root. Raises ValueError if there is no token to
@@ -91,17 +90,17 @@ def train_arc_standard(
 
     :raises ValueError: if there is no sentence of two words or more, or there are thousands of relations.
     """
-    kept = [(one, treated(one, recipe.features)) for one in sentences]
-    kept = [(one, tokens) for one, tokens in kept if tokens.tokens]
-    trees = [tree_of(one, tokens.tokens) for one, tokens in kept]
-    examples = [
-        Example(encoded(tokens), transitions_to(tree.heads, tree.relations), [len(tree.heads)])
-        for (_, tokens), tree in zip(kept, trees, strict=True)
-    ]
-    roots = (tree.relations[tree.heads.index(0)] for tree in trees)
+    examples, roots, lifted = list[Example](), list[str](), list[int]()
+    for sentence in sentences:
+        kept = treated(sentence, recipe.features)
+        if kept.tokens:
+            heads, relations, changed = tree_of(sentence, kept.tokens)
+            examples.append(Example(encoded(kept), transitions_to(heads, relations), [len(heads)]))
+            roots.append(relations[heads.index(0)])
+            lifted.append(changed)
     report = {
-        "sentences": len(trees),
-        "lifted_arcs": sum(tree.lifted for tree in trees),
-        "lifted_sentences": sum(tree.lifted > 0 for tree in trees),
+        "sentences": len(examples),
+        "lifted_arcs": sum(lifted),
+        "lifted_sentences": sum(map(bool, lifted)),
     }
     return ArcStandardParser.learned(recipe, examples, roots, report, advance)

@@ -10,15 +10,12 @@ if both are then empty, the mark becomes `PAIRED`.  An open or a closed pair exc
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pyropunct.inference.compiling import inner
-from pyropunct.papers.transitions.perceptron import number_of
-
-Array = NDArray[Any]
+from pyropunct.papers.transitions.perceptron import Array, number_of
 
 WORD, TAG, OPENED, CLOSED, MARK = range(5)
 """The rows of a sentence, whose columns are the words from 1; column 0 is zero."""
@@ -45,23 +42,24 @@ HEAD, _OPENED, _CLOSED, _MARK = range(_ATOMS, _ATOMS + 4)
 _TREE = _ATOMS + 4
 _RELATION_BITS = 63
 
-TREE, BELOW, UNDER, RELATION, HEADLESS = range(5)
-"""The columns of a cell: its tree, and the cell below.  Only arc-eager transitions use the others: the tree
-that the cell below has by now; the relation of its word to the word below, 0 if it has no head yet; and
-the number of words without head from here down."""
+CELL = np.dtype([(name, np.int64) for name in ("tree", "below", "under", "relation", "headless")])
+"""A cell: its tree, and the cell below.  Only arc-eager transitions use the others: the tree that the cell
+below has by now; the relation of its word to the word below, 0 if it has no head yet; and the number of words
+without head from here down."""
 
-CELL, NEXT, PREVIOUS, ACTION, SCORE, GOLD, FRONT, CLOSING = range(8)
-"""The columns of a state: its stack, its next word, the state before, the action from there, the score of all
-actions, and whether all actions are right.  Only arc-eager transitions use the others: the tree of the next
-word, and whether the words of a finished sentence are still on the stack."""
+_COLUMNS = ("cell", "next", "previous", "action", "score", "gold", "front", "closing")
+STATE = np.dtype([(name, np.int64) for name in _COLUMNS])
+"""A state: its stack, its next word, the state before, the action from there, the score of all actions, and
+whether all actions are right; the tree of the next word, and whether the words of a finished sentence are
+still on the stack."""
 
 
 class ParserWorkspace(NamedTuple):
     """Room for the states of a sentence.
 
     :ivar trees: (T, 25) tree 0 is absent, the trees of the words follow.
-    :ivar cells: (C, 5) cell 0 is the bottom of all stacks.
-    :ivar states: (C, 8) the cell with the number of a state is new in it.
+    :ivar cells: (C,) cell 0 is the bottom of all stacks.
+    :ivar states: (C,) the cell with the number of a state is new in it.
     :ivar atoms: of one state; ``keys`` are those of its features, ``scores`` those of its actions or their
         parts.
     """
@@ -95,8 +93,8 @@ def workspace_of(sentence, states, atoms, templates, numbers):
     words = sentence.shape[1]
     work = ParserWorkspace(
         np.zeros((words + states, _TREE), np.int64),
-        np.zeros((1 + states, 5), np.int64),
-        np.zeros((1 + states, 8), np.int64),
+        np.zeros(1 + states, CELL),
+        np.zeros(1 + states, STATE),
         np.zeros(atoms, np.int64),
         np.zeros(templates, np.int64),
         np.zeros(numbers, np.int64),
@@ -108,7 +106,8 @@ def workspace_of(sentence, states, atoms, templates, numbers):
         tree[_OPENED], tree[_CLOSED] = sentence[OPENED, word], sentence[CLOSED, word]
         tree[_MARK] = sentence[MARK, word]
         _set_property(tree)
-    work.states[0, NEXT], work.states[0, GOLD], work.states[0, FRONT] = 1, 1, 1
+    first = work.states[0]
+    first["next"], first["gold"], first["front"] = 1, 1, 1
     return work
 
 

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -11,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pyropunct.nets.jackknife import folds_of, in_order, others_of
-from pyropunct.nets.reader import Counts
+from pyropunct.nets.reader import Counts, count_labels
 from pyropunct.papers.experiment import Experiment, Results, Trained, loader, timed
-from pyropunct.papers.options import CASCADED, CRF, RESTORATION, UNIFIED, JointSettings
+from pyropunct.papers.options import CRF, RESTORATION, UNIFIED, JointSettings
 from pyropunct.papers.transitions.arc_eager_parser import ArcEagerParser, train_arc_eager
 from pyropunct.papers.transitions.machine import FULL, MIDDLE, NONE
 from pyropunct.papers.transitions.mark_crf import MarkCRF, train_mark_crf
@@ -48,16 +49,16 @@ def mark_counts(readings: Sequence[Reading], gold: Sequence[Stream]) -> Numbers:
     return np.array([_mark_counts(*pair) for pair in zip(readings, gold, strict=True)], np.int64)
 
 
-def _mark_counts(reading: Reading, gold: Stream) -> list[list[int]]:
+def _mark_counts(reading: Reading, gold: Stream) -> list[Counts]:
     found, true = np.array(reading.marks, int), np.array(gold.marks, int)
     ends = found == FULL if reading.ends is None else np.array(reading.ends, bool)
     pairs = [
-        (true == MIDDLE, found == MIDDLE),
-        (true == FULL, found == FULL),
-        (true != NONE, found != NONE),
-        (np.array(gold.ends[:-1], bool), ends[:-1]),
+        (found == MIDDLE, true == MIDDLE),
+        (found == FULL, true == FULL),
+        (found != NONE, true != NONE),
+        (ends[:-1], np.array(gold.ends[:-1], bool)),
     ]
-    return [[int(there.sum()), int(here.sum()), int((there & here).sum())] for there, here in pairs]
+    return [count_labels(*pair) for pair in pairs]
 
 
 def tree_counts(readings: Sequence[Reading], gold: Sequence[Stream]) -> Numbers | None:
@@ -210,8 +211,7 @@ class JointExperiment(Experiment):
         return Results(tables, sizes)
 
     def _rows(self) -> Iterator[JointResult]:
-        names = [one for one in self.settings.systems if one != RESTORATION or self.restoration is not None]
-        systems = {name: self._system(name) for name in names}
+        systems = {name: self._system(name) for name in self.settings.systems}
         with self.watch("measuring", len(systems) * len(self.dev)) as advance:
             for size, streams in self.dev.items():
                 words = sum(len(stream.forms) for stream in streams)
@@ -223,34 +223,29 @@ class JointExperiment(Experiment):
 
     def _system(self, name: str) -> tuple[Reader, float | None]:
         """A system, and the seconds of its training, with those of the systems that it reads."""
+        settings = self.settings
         if name == RESTORATION:
             assert self.restoration is not None
             return self.restoration, None
+        recipe = Recipe(name, settings.beam, settings.iterations, settings.seed)
         if name == UNIFIED:
-            parser, seconds = self._parser(name)
+            train = partial(train_arc_eager, self.train, recipe)
+            parser, seconds = self._part(name, settings.iterations, train, ArcEagerParser)
             return parser.parse, seconds
         crf, before = self._part(CRF, 1, lambda advance: train_mark_crf(self.train), MarkCRF)
         if name == CRF:
             return lambda streams: list(map(Reading, crf.predict(streams))), before
-        parser, seconds = self._parser(name)
+        train = partial(self._train_cascaded, recipe)
+        parser, seconds = self._part(name, settings.iterations + settings.folds, train, ArcEagerParser)
         return lambda streams: parser.parse(streams, crf.predict(streams)), before + seconds
 
-    def _parser(self, name: str) -> Trained[ArcEagerParser]:
-        """The parser of a system; one that reads marks is trained on those of CRFs of other streams."""
-        settings, cascaded = self.settings, name == CASCADED
-        recipe = Recipe(name, settings.beam, settings.iterations, settings.seed)
-
-        def train(advance: Advance) -> ArcEagerParser:
-            marks = None
-            if cascaded:
-                parts, predicted = folds_of(self.train, settings.folds), []
-                for fold, part in enumerate(parts):
-                    predicted.append(train_mark_crf(others_of(parts, fold)).predict(part))
-                    advance(1)
-                marks = in_order(predicted)
-            return train_arc_eager(self.train, recipe, found=marks, advance=advance)
-
-        return self._part(name, settings.iterations + cascaded * settings.folds, train, ArcEagerParser)
+    def _train_cascaded(self, recipe: Recipe, advance: Advance) -> ArcEagerParser:
+        """A parser that reads marks, trained on those of CRFs of other streams."""
+        parts, predicted = folds_of(self.train, self.settings.folds), []
+        for fold, part in enumerate(parts):
+            predicted.append(train_mark_crf(others_of(parts, fold)).predict(part))
+            advance(1)
+        return train_arc_eager(self.train, recipe, advance, in_order(predicted))
 
     def _part(self, name: str, size: int, train: Callable[[Advance], Any], kind: Any) -> Trained[Any]:
         """A part, trained now in so many steps, or loaded."""

@@ -23,21 +23,7 @@ they are divided into sentences.
 """
 
 from pyropunct.inference.compiling import inner
-from pyropunct.papers.transitions.cells import (
-    BELOW,
-    CELL,
-    CLOSING,
-    FRONT,
-    HEAD,
-    HEADLESS,
-    NEXT,
-    RELATION,
-    TREE,
-    TREE_ATOMS,
-    UNDER,
-    attach,
-    distance,
-)
+from pyropunct.papers.transitions.cells import HEAD, TREE_ATOMS, attach, distance
 
 NONE, MIDDLE, FULL = range(3)
 """The marks that can be predicted."""
@@ -62,18 +48,19 @@ _ANY, _INNER, _FULL = 0b111, 0b011, 0b100
 @inner
 def kinds_allowed(work, state, words):
     """The kinds of transitions that are possible in a state, as bits."""
-    top, following = work.states[state, CELL], work.states[state, NEXT]
-    if work.states[state, CLOSING]:
+    here = work.states[state]
+    top, more = work.cells[here["cell"]], here["next"] < words
+    if here["closing"]:
         return 1 << REDUCE
-    kinds = 1 << PUSH if following <= words else 0
-    if top == 0:
-        return kinds | (_ANY if following < words else _FULL) << SHIFT
-    if work.cells[top, BELOW] != 0:
+    kinds = 1 << PUSH if here["next"] <= words else 0
+    if here["cell"] == 0:
+        return kinds | (_ANY if more else _FULL) << SHIFT
+    if top["below"] != 0:
         kinds |= 1 << JOIN_LEFT | 1 << JOIN_RIGHT
-    kinds |= 1 << (REDUCE if work.cells[top, RELATION] else LEFT)
-    if following < words:
+    kinds |= 1 << (REDUCE if top["relation"] else LEFT)
+    if more:
         kinds |= _INNER << SHIFT | _INNER << RIGHT
-    if work.cells[top, HEADLESS] == 1:
+    if top["headless"] == 1:
         kinds |= _FULL << RIGHT
     return kinds
 
@@ -82,56 +69,53 @@ def kinds_allowed(work, state, words):
 def advance(work, state, kind, relation, new):
     """Write the state that follows a state by a transition, with its cell and its tree."""
     cells, states = work.cells, work.states
-    top, front = states[state, CELL], states[state, FRONT]
-    for column in (NEXT, FRONT, CLOSING):
-        states[new, column] = states[state, column]
-    states[new, CELL] = new
+    states[new] = states[state]
+    after, front, number = states[new], states[state]["front"], states[state]["cell"]
+    top, below, cell = cells[number], cells[number]["below"], cells[new]
+    after["cell"] = new
     if kind in (JOIN_LEFT, JOIN_RIGHT):
-        second, left = cells[top, BELOW], kind == JOIN_LEFT
-        head, child = (top, second) if left else (second, top)
-        cells[new, TREE] = attach(work, cells[head, TREE], cells[child, TREE], relation, left, new)
-        cells[new, BELOW] = cells[second, BELOW]
+        left, second = kind == JOIN_LEFT, cells[below]["tree"]
+        head, child = (top["tree"], second) if left else (second, top["tree"])
+        cell["tree"] = attach(work, head, child, relation, left, new)
+        cell["below"] = cells[below]["below"]
     elif kind >= LEFT:
         if kind == LEFT:
-            states[new, FRONT] = attach(work, front, cells[top, TREE], relation, True, new)
-        below = cells[top, BELOW]
-        cells[new, TREE] = cells[top, UNDER]
-        for column in (BELOW, UNDER, RELATION, HEADLESS):
-            cells[new, column] = cells[below, column]
+            after["front"] = attach(work, front, top["tree"], relation, True, new)
+        cells[new] = cells[below]
+        cell["tree"] = top["under"]
         if below == 0:
-            states[new, CELL] = states[new, CLOSING] = 0
+            after["cell"] = after["closing"] = 0
     else:
         arc = kind >= RIGHT
-        cells[new, UNDER] = cells[top, TREE]
-        if arc:
-            cells[new, UNDER] = attach(work, cells[top, TREE], front, relation, False, new)
-        cells[new, TREE], cells[new, BELOW], cells[new, RELATION] = front, top, relation
-        cells[new, HEADLESS] = cells[top, HEADLESS] + (0 if arc else 1)
-        states[new, NEXT] += 1
-        states[new, FRONT] = states[new, NEXT] if states[new, NEXT] <= len(work.trees) - len(cells) else 0
-        states[new, CLOSING] = 1 if kind in (SHIFT + FULL, RIGHT + FULL) else 0
+        cell["under"] = attach(work, top["tree"], front, relation, False, new) if arc else top["tree"]
+        cell["tree"], cell["below"], cell["relation"] = front, number, relation
+        cell["headless"] = top["headless"] + (0 if arc else 1)
+        after["next"] += 1
+        after["front"] = after["next"] if after["next"] <= len(work.trees) - len(cells) else 0
+        after["closing"] = 1 if kind in (SHIFT + FULL, RIGHT + FULL) else 0
 
 
 @inner
 def write_atoms(work, state):
     """Write the atoms of a state, in the order of `ATOMS`."""
     cells, trees, atoms, words = work.cells, work.trees, work.atoms, len(work.trees) - len(work.cells)
-    first, front, following = work.states[state, CELL], work.states[state, FRONT], work.states[state, NEXT]
-    second = cells[first, BELOW]
-    third = cells[second, BELOW]
-    head = second if cells[first, RELATION] else 0
-    other = cells[head, BELOW] if cells[head, RELATION] else 0
+    here = work.states[state]
+    first, front, following = here["cell"], here["front"], here["next"]
+    second = cells[first]["below"]
+    third = cells[second]["below"]
+    head = second if cells[first]["relation"] else 0
+    other = cells[head]["below"] if cells[head]["relation"] else 0
     for item, cell in enumerate((first, second, third, head, other)):
-        _copy_tree(work, item, cells[cell, TREE])
+        _copy_tree(work, item, cells[cell]["tree"])
     _copy_tree(work, len(STACK), front)
     for place in range(1, len(BUFFER)):
         _copy_tree(work, len(STACK) + place, following + place if following + place <= words else 0)
-    word, others = trees[cells[first, TREE], HEAD], len(ATOMS) - len(OTHERS)
-    atoms[others] = distance(trees[cells[second, TREE], HEAD], word)
-    atoms[others + 1] = distance(trees[cells[third, TREE], HEAD], word)
+    word, others = trees[cells[first]["tree"], HEAD], len(ATOMS) - len(OTHERS)
+    atoms[others] = distance(trees[cells[second]["tree"], HEAD], word)
+    atoms[others + 1] = distance(trees[cells[third]["tree"], HEAD], word)
     atoms[others + 2] = distance(word, following)
     atoms[others + 3] = distance(word, trees[front, HEAD]) if front else 0
-    atoms[others + 4], atoms[others + 5] = cells[first, RELATION], cells[head, RELATION]
+    atoms[others + 4], atoms[others + 5] = cells[first]["relation"], cells[head]["relation"]
 
 
 @inner

@@ -1,7 +1,7 @@
 """A linear-chain CRF over words and tags: the baseline of Zhang, Wu, Yang & Li (2013)."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -11,6 +11,7 @@ from torch import Tensor
 from torch.nn.functional import embedding
 from torch.nn.utils.rnn import pad_sequence
 
+from pyropunct.files import untrusted
 from pyropunct.papers.chain import LinearChain
 from pyropunct.papers.transitions.machine import FULL
 from pyropunct.papers.transitions.perceptron import mixed, number_of
@@ -45,40 +46,29 @@ class MarkCRF:
     :ivar keys: (features,) the keys of the features, in ascending order.
     :ivar weights: (1 + features, 3) their weights; the first row is that of unknown features.
     :ivar transitions: (3, 3) the weights of neighbouring marks.
-    :ivar report: what happened in training, in plain JSON types.
     """
 
     keys: Tensor
     weights: Tensor
     transitions: Tensor
-    report: Mapping[str, Any] = field(default_factory=dict)
 
     def predict(self, some: Iterable[Stream]) -> list[tuple[int, ...]]:
         """The most probable marks of each stream, the last of which is always a full stop."""
-        found: list[tuple[int, ...]] = []
-        for one in some:
-            if one.forms:
-                chain = _chain([_features(one, self.keys.numpy())], self.weights, self.transitions)
-                found.append((*chain.best()[0, :-1].tolist(), FULL))
-            else:
-                found.append(())
-        return found
+        return [self._marks(one) if one.forms else () for one in some]
+
+    def _marks(self, stream: Stream) -> tuple[int, ...]:
+        chain = _chain([_features(stream, self.keys.numpy())], self.weights, self.transitions)
+        return (*chain.best()[0, :-1].tolist(), FULL)
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
         """The CRF as plain JSON types and tensors, as `pyropunct.fitted.model_file` writes them."""
-        tensors = {"keys": self.keys, "weights": self.weights, "transitions": self.transitions}
-        return {"vocabulary": {}, "recipe": {"marks": MARKS}, "report": dict(self.report)}, tensors
+        return {}, vars(self)
 
     @classmethod
     def from_parts(cls, plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Self:
         """The CRF that `to_parts` took apart. Raises ValueError if these are not the parts of such a CRF."""
-        shapes = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
-        size = len(tensors.get("keys", ()))
-        if shapes != {"keys": (size,), "weights": (1 + size, MARKS), "transitions": (MARKS, MARKS)}:
-            raise ValueError("not the parts of a CRF over marks")
-        if tensors["keys"].dtype != torch.long or bool((tensors["keys"].diff() <= 0).any()):
-            raise ValueError("not the parts of a CRF over marks: the features are not in order")
-        return cls(report=plain["report"], **tensors)
+        with untrusted("not the parts of a CRF over marks"):
+            return cls(**tensors)
 
 
 def train_mark_crf(
@@ -111,8 +101,7 @@ def train_mark_crf(
         return value.item()
 
     optimiser.step(loss)
-    report = {"words": words, "features": len(keys), "loss": loss()}
-    return MarkCRF(torch.from_numpy(keys), weights.detach(), transitions.detach(), report)
+    return MarkCRF(torch.from_numpy(keys), weights.detach(), transitions.detach())
 
 
 def _chain(features: Sequence[Tensor], weights: Tensor, transitions: Tensor) -> LinearChain:

@@ -9,7 +9,7 @@ no property.
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import compress, groupby
-from typing import Any, NamedTuple
+from typing import Any
 
 from pyropunct.papers.options import ALL, PAIRED, TOKENS
 from pyropunct.text.marks import CLOSERS, direct_quotes
@@ -80,7 +80,11 @@ def treated(sentence: MarkedSentence, treatment: str) -> TreatedSentence:
     if treatment in (PAIRED, ALL):
         sides = pair_sides(sentence)
         for first, last in _runs(sentence.marks):
-            _set_pairs(sides, first, last, opened, closed)
+            for side in sides[first:last]:
+                if side > 0 and last < size:
+                    opened[last] |= 1 << side
+                elif side < 0 and first:
+                    closed[first - 1] |= 1 << -side
             if any(sides[first:last]):
                 continue
             if treatment == PAIRED:
@@ -98,15 +102,6 @@ def _runs(marks: Sequence[bool]) -> Iterator[tuple[int, int]]:
         places = list(group)
         if is_mark:
             yield places[0], places[-1] + 1
-
-
-def _set_pairs(sides: Sequence[int], first: int, last: int, opened: list[int], closed: list[int]) -> None:
-    """Make the marks of pairs in a run properties of the words before and behind it, if any."""
-    for side in sides[first:last]:
-        if side > 0 and last < len(opened):
-            opened[last] |= 1 << side
-        elif side < 0 and first:
-            closed[first - 1] |= 1 << -side
 
 
 def pair_sides(sentence: MarkedSentence) -> list[int]:
@@ -134,20 +129,10 @@ def pair_sides(sentence: MarkedSentence) -> list[int]:
     return sides
 
 
-class ProjectiveTree(NamedTuple):
-    """A tree over some tokens of a sentence, heads from 1; ``lifted`` counts heads changed by
-    projectivisation.
-    """
-
-    heads: tuple[int, ...]
-    relations: tuple[str, ...]
-    lifted: int
-
-
-def tree_of(sentence: MarkedSentence, tokens: Sequence[int]) -> ProjectiveTree:
-    """The tree over the parsed tokens of a sentence."""
+def tree_of(sentence: MarkedSentence, tokens: Sequence[int]) -> tuple[tuple[int, ...], tuple[str, ...], int]:
+    """The heads from 1 and relations of the parsed tokens, made projective, and how many heads changed."""
     place = {0: 0} | {token: number for number, token in enumerate(tokens, start=1)}
     heads = [place[sentence.heads[token - 1]] for token in tokens]
     projective = projectivise(heads)
     lifted = sum(old != new for old, new in zip(heads, projective, strict=True))
-    return ProjectiveTree(projective, tuple(sentence.relations[token - 1] for token in tokens), lifted)
+    return projective, tuple(sentence.relations[token - 1] for token in tokens), lifted

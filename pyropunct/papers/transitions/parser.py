@@ -62,11 +62,6 @@ class Example(NamedTuple):
     sizes: Sequence[int]
 
 
-def relation_numbers(actions: Iterable[Action]) -> dict[str, int]:
-    """The relations of actions, numbered from 1; 0 for none."""
-    return {name: number for number, name in enumerate(sorted({"", *(name for _, name in actions)}))}
-
-
 @dataclass(frozen=True)
 class TransitionParser(ABC):
     """A trained parser with transitions and averaged perceptron weights, ``rows``.
@@ -88,13 +83,21 @@ class TransitionParser(ABC):
 
     @classmethod
     @abstractmethod
-    def moves(cls, actions: Sequence[Action]) -> list[tuple[int, int, int, int]]:
-        """The actions in the format of compiled code, see `TransitionSystem`."""
+    def weight_numbers(cls, place: int, kind: int, relation: int, relations: int) -> tuple[int, int]:
+        """The one or two numbers of the weights of an action, see `TransitionSystem`.
+
+        :param place: of the action among all.
+        :param relation: its number from 1, 0 for none.
+        """
 
     @classmethod
     def system(cls, recipe: Recipe, actions: Sequence[Action]) -> TransitionSystem:
         """Actions and templates in the format of compiled code; ValueError for thousands of relations."""
-        moves = np.array(cls.moves(actions))
+        names = sorted({"", *(name for _, name in actions)})
+        numbered = [(kind, names.index(name)) for kind, name in actions]
+        moves = np.array(
+            [(*one, *cls.weight_numbers(place, *one, len(names) - 1)) for place, one in enumerate(numbered)]
+        )
         weighted = int(moves[:, 2:].max()) + 1
         if weighted >= MOST_ACTIONS:
             raise ValueError(f"there are too many relations for {cls.what}")

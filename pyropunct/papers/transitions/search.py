@@ -6,23 +6,21 @@ the right state leaves the beam, and learns from the transitions so far: *early 
 2004).  Ties go to the better previous state, then to the lesser number of the action.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pyropunct.inference.compiling import compiled, inner
-from pyropunct.papers.transitions.cells import ACTION, GOLD, PREVIOUS, SCORE, workspace_of
+from pyropunct.papers.transitions.cells import workspace_of
 from pyropunct.papers.transitions.machine import ATOMS, SHIFT, advance, kinds_allowed, write_atoms
 from pyropunct.papers.transitions.perceptron import (
+    Array,
     PerceptronWeights,
     add_scores,
     change,
     features_of,
     with_room,
 )
-
-Array = NDArray[Any]
 
 
 class TransitionSystem(NamedTuple):
@@ -70,11 +68,11 @@ def search(
             state, action = start + best_orders[place] // len(moves), best_orders[place] % len(moves)
             new = end + place
             advance(work, state, moves[action, 0], moves[action, 1], new)
-            work.states[new, PREVIOUS], work.states[new, ACTION] = state, action
-            work.states[new, SCORE] = best_scores[place]
+            after = work.states[new]
+            after["previous"], after["action"], after["score"] = state, action, best_scores[place]
             if len(gold):
-                work.states[new, GOLD] = 1 if work.states[state, GOLD] and action == gold[step] else 0
-                right |= work.states[new, GOLD] == 1
+                after["gold"] = 1 if after["gold"] and action == gold[step] else 0
+                right |= after["gold"] == 1
         start, end = end, end + kept
         if len(gold) and not right:
             return _actions_to(work.states, start, step + 1)
@@ -84,7 +82,7 @@ def search(
 @inner
 def _offer_actions(work, moves, allowed, state, place, best_scores, best_orders, kept):
     """Let the actions of a state compete for a place in the next beam; return the number of taken places."""
-    before = work.states[state, SCORE]
+    before = work.states[state]["score"]
     for action in range(len(moves)):
         if allowed >> moves[action, 0] & 1:
             score = before + work.scores[moves[action, 2]]
@@ -106,8 +104,8 @@ def _offer_actions(work, moves, allowed, state, place, best_scores, best_orders,
 def _actions_to(states, state, steps):
     actions = np.empty(steps, np.int64)
     for step in range(steps - 1, -1, -1):
-        actions[step] = states[state, ACTION]
-        state = states[state, PREVIOUS]
+        actions[step] = states[state]["action"]
+        state = states[state]["previous"]
     return actions
 
 

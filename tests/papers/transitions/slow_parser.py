@@ -174,8 +174,8 @@ class SlowParser:
 
     def learn(self, sentence: MarkedSentence) -> None:
         tokens = treated(sentence, self.recipe.features)
-        tree = tree_of(sentence, tokens.tokens)
-        steps = transitions_to(tree.heads, tree.relations)
+        heads, relations, _ = tree_of(sentence, tokens.tokens)
+        steps = transitions_to(heads, relations)
         gold = tuple(self.actions.index(step) for step in steps)
         for length, beam in enumerate(self.beams(tokens, self.weights), start=1):
             right = gold[:length]
