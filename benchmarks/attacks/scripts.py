@@ -12,7 +12,7 @@ from row import DONE, Row, row_of
 from unchanged import SPACES, problem
 
 import pyropunct
-from pyropunct.text.languages import in_languages
+from pyropunct.restore.stretches import text_in_languages
 
 WORDS = """
     we went home because naïve cafe\u0301 o\u0308ffnen Zürich мы ждали целый час поезд ё и\u0306
@@ -38,7 +38,7 @@ def _tries(tries: int, chance: random.Random) -> Iterator[tuple[str, str]]:
         with warnings.catch_warnings(record=True) as caught:
             restored = model(text)
         told.update(str(warning.message) for warning in caught)
-        unknown = {code for code, _ in in_languages(text, model.languages, False)} - {*model.languages}
+        unknown = {code for code, _ in text_in_languages(text, model.languages, False)} - {*model.languages}
         untold = [code for code in unknown if not any(f"language {code}:" in one for one in told)]
         wrong = problem(text, restored, kept=True) or (f"nothing tells of {untold}" if untold else DONE)
         yield f"{text!r} is {restored!r}", wrong
