@@ -29,7 +29,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import torch
-from texts import alone, running
+from texts import running, single_sentences
 
 from pyropunct import Punctuator, Sentence, fit, read_treebank
 from pyropunct.files import digest_of, model_path, model_there
@@ -345,7 +345,7 @@ def _reader(
     if not model_path(path).exists():
         files = [file for file in [options.text, *options.more] if file]
         written = [document for file in files for document in running(model, Path(file))]
-        single = [part for document in written for part in alone(document)][:: WRITTEN_TIMES + 1]
+        single = [part for document in written for part in single_sentences(document)][:: WRITTEN_TIMES + 1]
         talk = [document for file in options.talk for document in running(model, Path(file))]
         talk_dev = running(model, Path(options.talk_dev)) if options.talk_dev else ()
         texts = [*documents(train), *written * WRITTEN_TIMES, *single, *talk]

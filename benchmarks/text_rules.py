@@ -27,7 +27,7 @@ from pyropunct.train.texts import TextSentence, with_parses
 TREES, LEAST = 2, 5
 
 
-class Found(NamedTuple):
+class FitResults(NamedTuple):
     """What a fit has found; relations are those of `LEAST` constituents or more."""
 
     rules: LearnedRules
@@ -49,7 +49,7 @@ def chances(pair: LearnedPair) -> dict[object, float]:
     return {outcome.after: outcome.probability for outcome in pair.outcomes}
 
 
-def compare(name: str, gold: Found, other: Found, scale: float) -> None:
+def compare(name: str, gold: FitResults, other: FitResults, scale: float) -> None:
     """Print how far a fit is from that of the gold trees; its counts are to be multiplied by ``scale``."""
     pairs = {pair.before: pair for pair in other.rules.pairs}
     both = [(pair, pairs[pair.before]) for pair in gold.rules.pairs if pair.before in pairs]
@@ -88,14 +88,14 @@ def main() -> None:
     parsed = [sentence for trees in parses for sentence in trees]
     recipe = RECIPES["rules"].changed(epochs=options.epochs)
 
-    def found(name: str, sentences: list[Sentence], seed: int) -> Found:
+    def found(name: str, sentences: list[Sentence], seed: int) -> FitResults:
         model = fit(sentences, dev, recipe, direction=options.direction, seed=seed)
         rules = learned_rules(model, sentences, least=LEAST)
         of_relations = relation_punctemes(model, sentences, least=20)
         perplexity = model.evaluate(dev).perplexity
         frequent, all_rules = rules.precision["frequent"], rules.recall["all"].mean_reciprocal_rank
         print(f"{name}: perplexity {perplexity:.4f}, confident {frequent}, rank {all_rules:.3f}", flush=True)
-        return Found(rules, {one.name: one for one in of_relations}, perplexity)
+        return FitResults(rules, {one.name: one for one in of_relations}, perplexity)
 
     of_gold = found("gold trees", gold, options.seed)
     again = found("gold trees, another seed", gold, options.seed + 1)

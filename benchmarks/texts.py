@@ -49,7 +49,7 @@ def running(model: Punctuator, file: Path, every: int = 1) -> list[Document]:
     return [one._replace(marks=tuple(frequent[mark] for mark in one.marks)) for one in found]
 
 
-def alone(document: Document) -> Iterator[Document]:
+def single_sentences(document: Document) -> Iterator[Document]:
     """The sentences of a document, each as a document."""
     first = 0
     for place, end in enumerate(document.ends, 1):

@@ -13,7 +13,7 @@
 - `solvers`: compiled loops or tensor operations;
 - `inside`: sums, expectations, best derivations and posterior draws;
 - `strings`: underlying strings, and the distribution of what they are rewritten to;
-- `given`: what a story is made of;
+- `story_inputs`: what a story is made of;
 - `forward`, `walk`: draws of T' and x;
 - `pyro`: all this as distributions, effect handlers, ELBOs and guides of Pyro.
 """

@@ -117,13 +117,13 @@ def shown_parts(forest: Forest, surface: Tensor, marks: Tensor) -> Parts:
 class PartScores:
     """Log-probabilities of the parts of N nodes.
 
-    :ivar some: (N,) the logit of having a part; ``kind``, (kinds,), the scores of their kinds.
+    :ivar has_part: (N,) the logit of having a part; ``kind``, (kinds,), the scores of their kinds.
     :ivar left: the logits of staying outside, of the left children of the forest; ``right``, of the right.
     """
 
     marks: Tensor
     forest: Forest
-    some: Tensor
+    has_part: Tensor
     kind: Tensor
     left: Tensor
     right: Tensor
@@ -131,13 +131,13 @@ class PartScores:
     def log_none(self) -> Tensor:
         """(N,) the log-probability of having no part: a node without dependents has none."""
         shapes = Shapes(self.forest)
-        may = ((shapes.left + shapes.right) > 0).to(self.some.device)
-        return logsigmoid(-self.some).where(may, 0.0)
+        may = ((shapes.left + shapes.right) > 0).to(self.has_part.device)
+        return logsigmoid(-self.has_part).where(may, 0.0)
 
     def log_prob(self, node: Tensor, kind: Tensor, left_out: Tensor, right_out: Tensor) -> Tensor:
         """(K,) log-probabilities of parts of nodes."""
-        device = self.some.device
-        of_kind = logsigmoid(self.some[node.to(device)]) + self.kind.log_softmax(-1)[kind.to(device)]
+        device = self.has_part.device
+        of_kind = logsigmoid(self.has_part[node.to(device)]) + self.kind.log_softmax(-1)[kind.to(device)]
         whole = self._log_outs(node, torch.zeros_like(left_out), torch.zeros_like(right_out))
         return of_kind + self._log_outs(node, left_out, right_out) - torch.log1p(-whole.exp())
 

@@ -31,18 +31,18 @@ def in_threads(work: Callable[[int, int], T], borders: Sequence[int]) -> list[T]
     return [work(*own), *(result.result() for result in waiting)]
 
 
-_STORY = RLock()
+_STORY_LOCK = RLock()
 
 
-def alone(tell: Callable[P, T]) -> Callable[P, T]:
+def synchronized(function: Callable[P, T]) -> Callable[P, T]:
     """The function, for one thread at a time: Pyro has one list of handlers, which all threads share."""
 
-    @wraps(tell)
-    def told(*args: P.args, **kwargs: P.kwargs) -> T:
-        with _STORY:
-            return tell(*args, **kwargs)
+    @wraps(function)
+    def locked(*args: P.args, **kwargs: P.kwargs) -> T:
+        with _STORY_LOCK:
+            return function(*args, **kwargs)
 
-    return told
+    return locked
 
 
 @lru_cache(maxsize=1)
@@ -51,10 +51,11 @@ def _helpers(number: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(number, thread_name_prefix="pyropunct")
 
 
-class Whole:
+class ForkGuard:
     """Work that a fork of the process waits for; otherwise the child could inherit locked locks.
 
-    Use ``with WHOLE:`` around work that waits for nothing else. A fork within the same thread does not wait.
+    Use ``with FORK_GUARD:`` around work that waits for nothing else. A fork within the same thread does not
+    wait.
     """
 
     def __init__(self) -> None:
@@ -81,24 +82,24 @@ class Whole:
         self._entrance.acquire()
         self._changed.acquire()
         self._changed.wait_for(lambda: not self._inside.keys() - {get_ident()})
-        _STORY.acquire()
+        _STORY_LOCK.acquire()
 
     def go_on(self) -> None:
         """Let others in again."""
-        _STORY.release()
+        _STORY_LOCK.release()
         self._changed.release()
         self._entrance.release()
 
 
-WHOLE = Whole()
+FORK_GUARD = ForkGuard()
 
 
 def _begin_child() -> None:
     """A child has none of its parent's threads: neither ours nor those of torch, which it would wait for."""
     _helpers.cache_clear()
     torch.set_num_threads(1)
-    WHOLE.go_on()
+    FORK_GUARD.go_on()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=WHOLE.wait, after_in_parent=WHOLE.go_on, after_in_child=_begin_child)
+    os.register_at_fork(before=FORK_GUARD.wait, after_in_parent=FORK_GUARD.go_on, after_in_child=_begin_child)

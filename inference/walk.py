@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pyropunct.inference import forward
-from pyropunct.inference.given import Given, row_at
 from pyropunct.inference.machines.evidence import EMPTY, as_wide, padded
 from pyropunct.inference.machines.sampling import Sampler, sampler
 from pyropunct.inference.machines.transducers import Transducer
 from pyropunct.inference.parts import PartDraws, Shapes
 from pyropunct.inference.ragged import Ints, starts_of
+from pyropunct.inference.story_inputs import StoryInputs, row_at
 from pyropunct.inference.strings import arrays_of, sprouted
 from pyropunct.inference.threads import in_threads, parts_of
 from pyropunct.inference.views import Views, views_of
@@ -39,25 +39,25 @@ class Walk:
     @torch.no_grad()
     def __init__(
         self,
-        given: Given,
+        inputs: StoryInputs,
         generators: Sequence[np.random.Generator],
         batch: torch.Size = torch.Size(),  # noqa: B008
         index: tuple[int, ...] = (),
     ) -> None:
-        self._given, self._generators, self._at = given, generators, (batch, index)
-        self.strings = forward.Strings(given.inventory.clause_token)
-        marks = None if given.parts is None else given.parts.marks
-        self._shape, self._punctemes = arrays_of(given.forest, given.inventory, marks, given.clause)
-        self._parts = None if given.parts is None else PartDraws(given.parts)
-        self._machines = machines(given, batch, index)
-        pair_start, relation = given.inventory.pair_start, given.trees.relation.cpu().numpy()
+        self._inputs, self._generators, self._at = inputs, generators, (batch, index)
+        self.strings = forward.Strings(inputs.inventory.clause_token)
+        marks = None if inputs.parts is None else inputs.parts.marks
+        self._shape, self._punctemes = arrays_of(inputs.forest, inputs.inventory, marks, inputs.clause)
+        self._parts = None if inputs.parts is None else PartDraws(inputs.parts)
+        self._machines = machines(inputs, batch, index)
+        pair_start, relation = inputs.inventory.pair_start, inputs.trees.relation.cpu().numpy()
         self._first_row, self._num_pairs = pair_start[relation], np.diff(pair_start)[relation]
 
     @torch.no_grad()
     def draw(self, draws: Ints) -> forward.DrawTables:
         """So many draws of each tree, each a column of the tables; unused columns are the last."""
         tables = self._tables(draws)
-        for nodes, slots in self._given.forest.heights():
+        for nodes, slots in self._inputs.forest.heights():
             self._sprout(tables, nodes.numpy())
             self._rewrite(tables, slots.numpy())
         return tables
@@ -66,10 +66,10 @@ class Walk:
     def rewrite(self, choices: Tensor) -> forward.DrawTables:
         """(draws, N) T' is given, and x is drawn."""
         tables = self._tables(np.full(len(self._generators), len(choices)))
-        given, has_parts = self._given, self._parts is not None
-        rows, parts = sprouted(given.forest, given.inventory, given.trees.relation, choices, has_parts)
+        inputs, has_parts = self._inputs, self._parts is not None
+        rows, parts = sprouted(inputs.forest, inputs.inventory, inputs.trees.relation, choices, has_parts)
         tables = tables._replace(rows=rows, parts=parts)
-        self._rewrite(tables, np.arange(given.forest.num_slots))
+        self._rewrite(tables, np.arange(inputs.forest.num_slots))
         return tables
 
     def choices(self, tables: forward.DrawTables) -> Tensor:
@@ -77,7 +77,7 @@ class Walk:
         chosen = torch.from_numpy(tables.rows - self._first_row[:, None]).long().T
         if self._parts is not None:
             kind, *outside = torch.from_numpy(tables.parts).long().transpose(1, 2)
-            number = Shapes(self._given.forest).number(torch.arange(chosen.shape[-1]), kind, *outside)
+            number = Shapes(self._inputs.forest).number(torch.arange(chosen.shape[-1]), kind, *outside)
             chosen = chosen + number.where(kind >= 0, 0) * torch.from_numpy(self._num_pairs)
         return chosen
 
@@ -89,7 +89,7 @@ class Walk:
         return table[torch.from_numpy(place.reshape(tables.numbers.T.shape))]
 
     def _tables(self, draws: Ints) -> forward.DrawTables:
-        forest, columns = self._given.forest, int(draws.max())
+        forest, columns = self._inputs.forest, int(draws.max())
         nodes, slots, start = forest.num_nodes, forest.num_slots, forest.node_start.numpy()
         uniform, bits = np.empty((nodes, columns)), np.empty((slots, columns), np.uint64)
         for tree, (generator, count) in enumerate(zip(self._generators, draws.tolist(), strict=True)):
@@ -113,13 +113,13 @@ class Walk:
         def group(first: int, last: int) -> None:
             forward.group_draws(self._shape, tables, nodes[first:last])
 
-        if self._given.looks_inside:
+        if self._inputs.looks_inside:
             in_threads(group, borders)
         # One view for each group: that of its first draw.
         node, draw = np.repeat(nodes, sizes[nodes]), forward.first_draws(tables, nodes)
         start, token, slot = self.strings.marks(self._shape, tables.numbers, node, draw)
         views = Views(*map(torch.from_numpy, (node, start, token, slot)))
-        scores = row_at(self._given.pair_scores(views), *self._at).cpu().numpy()
+        scores = row_at(self._inputs.pair_scores(views), *self._at).cpu().numpy()
         scores = np.array(scores, np.float64)  # a copy, which `forward.choose` overwrites
         score_start, view_start = starts_of(self._num_pairs[node]), starts_of(sizes[nodes])
 
@@ -152,23 +152,23 @@ def _borders(places: Ints, table: Numbers) -> list[int]:
 
 
 def machines(
-    given: Given,
+    inputs: StoryInputs,
     batch: torch.Size = torch.Size(),  # noqa: B008
     index: tuple[int, ...] = (),
 ) -> list[tuple[Sampler, Ints]]:
     """The channel, ready for draws: a machine for each distinct row of weights, with its slots."""
-    weights = given.weights.detach().cpu().double()
-    tree = np.zeros(given.forest.num_slots, np.int64)
-    if given.is_by_tree:
+    weights = inputs.weights.detach().cpu().double()
+    tree = np.zeros(inputs.forest.num_slots, np.int64)
+    if inputs.is_by_tree:
         by_tree = weights.transpose(0, -2) if weights.dim() == 2 else weights.movedim(-2, 0)
         rows, number = torch.unique(
             torch.stack([row_at(own, batch, index) for own in by_tree]), dim=0, return_inverse=True
         )
-        tree = number[given.forest.slot_tree].numpy()
+        tree = number[inputs.forest.slot_tree].numpy()
     else:
         rows = row_at(weights.squeeze(-2) if weights.dim() > 1 else weights, batch, index)[None]
     return [
-        (_machine(given.transducer, row.numpy().tobytes()), np.flatnonzero(tree == place))
+        (_machine(inputs.transducer, row.numpy().tobytes()), np.flatnonzero(tree == place))
         for place, row in enumerate(rows)
     ]
 
@@ -179,20 +179,20 @@ def _machine(transducer: Transducer, weights: bytes) -> Sampler:
 
 
 @torch.no_grad()
-def walk(given: Given, batch: torch.Size, choices: Tensor | None = None) -> tuple[Tensor, Tensor]:
+def walk(inputs: StoryInputs, batch: torch.Size, choices: Tensor | None = None) -> tuple[Tensor, Tensor]:
     """(*batch, N) T' and (*batch, S, L) x, for each element of plates; or x alone, given (..., N) T'.
 
     Random numbers are those of torch.
     """
     generator = np.random.default_rng(int(torch.randint(2**63 - 1, ())))
-    generators, nodes = [generator] * given.forest.num_trees, given.forest.num_nodes
+    generators, nodes = [generator] * inputs.forest.num_trees, inputs.forest.num_nodes
     if choices is not None:
         choices = choices.expand(*batch, nodes).reshape(-1, nodes).cpu()
     drawn = []
-    for index in np.ndindex(*batch) if _vary(given, batch) else [()]:
+    for index in np.ndindex(*batch) if _vary(inputs, batch) else [()]:
         row = int(np.ravel_multi_index(index, batch)) if index else 0
         own = slice(row, row + 1) if index else slice(None)
-        way = Walk(given, generators, batch if index else torch.Size(), index)
+        way = Walk(inputs, generators, batch if index else torch.Size(), index)
         if choices is None:
             tables = way.draw(np.full(len(generators), 1 if index else batch.numel()))
             drawn.append((way.choices(tables), way.surfaces(tables)))
@@ -203,11 +203,11 @@ def walk(given: Given, batch: torch.Size, choices: Tensor | None = None) -> tupl
     return torch.cat(pairs).reshape(*batch, -1), surface.reshape(*batch, *surface.shape[1:])
 
 
-def _vary(given: Given, batch: torch.Size) -> bool:
+def _vary(inputs: StoryInputs, batch: torch.Size) -> bool:
     """Whether elements of plates have scores or weights of their own."""
     if not batch:
         return False
-    leaves, _ = next(given.forest.heights())
-    nothing = torch.full((given.forest.num_slots, 1), EMPTY)
-    scores = given.pair_scores(views_of(given.forest, nothing, leaves))
-    return scores.dim() > 1 or given.weights.dim() > 1 + given.is_by_tree
+    leaves, _ = next(inputs.forest.heights())
+    nothing = torch.full((inputs.forest.num_slots, 1), EMPTY)
+    scores = inputs.pair_scores(views_of(inputs.forest, nothing, leaves))
+    return scores.dim() > 1 or inputs.weights.dim() > 1 + inputs.is_by_tree

@@ -23,7 +23,7 @@ from pyropunct.inference.machines.sampling import Sampler, rewrite_all
 from pyropunct.inference.pairs import log_probabilities
 from pyropunct.inference.problem import Problem
 from pyropunct.inference.pyro.posterior import ImpossibleSurfaceError, problem_of
-from pyropunct.inference.pyro.told import surface_strings
+from pyropunct.inference.pyro.story_state import surface_strings
 from pyropunct.inference.ragged import Floats, Ints, starts_of
 from pyropunct.inference.strings import ways_of
 from pyropunct.inference.views import Views, views_of
@@ -75,10 +75,10 @@ class Conditioned:
         generator: np.random.Generator,
     ) -> None:
         self._story, self._trees, self._generator = story, trees, generator
-        self._given, token = story.given(trees), story.inventory.clause_token
+        self._inputs, token = story.inputs(trees), story.inventory.clause_token
         self._clause_token = token
         self._log_prior = np.log(np.array(weights))
-        known = zip([*evidence] * len(trees), self._given.clause.tolist(), strict=True)
+        known = zip([*evidence] * len(trees), self._inputs.clause.tolist(), strict=True)
         self._evidence = SlotEvidence(
             with_first(token, slot) if begins and token is not None else slot for slot, begins in known
         )
@@ -96,13 +96,13 @@ class Conditioned:
 
     def _log_pairs(self, views: Views) -> Floats:
         """log p(l, r | w) of the pairs of views, in double precision."""
-        scores, sizes = self._given.pair_scores(views).cpu().double(), self._given.start.diff()[views.node]
+        scores, sizes = self._inputs.pair_scores(views).cpu().double(), self._inputs.start.diff()[views.node]
         return log_probabilities(scores, torch.from_numpy(starts_of(sizes.numpy()))).numpy()
 
     @torch.no_grad()
     def draw(self, number: int) -> WeightedDraws:
         """A round of draws; the next one has a better proposal."""
-        problem = problem_of(self._given, self._evidence, torch.from_numpy(self._blind))
+        problem = problem_of(self._inputs, self._evidence, torch.from_numpy(self._blind))
         log_joint = self._log_prior + log_evidence(problem).numpy()
         best = log_joint.max()
         if best == -np.inf:
@@ -134,18 +134,18 @@ class Conditioned:
 
         :param problem: of all trees.
         """
-        given, slots = self._given, self._trees.forest.slots(which)
+        inputs, slots = self._inputs, self._trees.forest.slots(which)
         if len(self._trees) > 1:
-            given, nodes = self._story.given(self._trees.pick([which])), self._trees.forest.nodes(which)
+            inputs, nodes = self._story.inputs(self._trees.pick([which])), self._trees.forest.nodes(which)
             first, last = self._choice_start[[nodes.start, nodes.stop]]
             evidence = self._evidence.of(torch.arange(slots.start, slots.stop))
-            problem = problem_of(given, evidence, torch.from_numpy(self._blind[first:last]))
+            problem = problem_of(inputs, evidence, torch.from_numpy(self._blind[first:last]))
         random = torch.Generator().manual_seed(int(self._generator.integers(1 << 62)))
         choices = posterior_draws(problem, draws, random)
-        [(weights, own)] = given.channels(torch.arange(given.forest.num_slots))  # there is one tree
-        underlying = surface_strings(given, choices, weights, own).underlying.tokens.numpy()
-        [(machine, _)] = machines(given)
-        return self._rewritten(slots, underlying, machine, ways_of(given.transducer, weights))
+        [(weights, own)] = inputs.channels(torch.arange(inputs.forest.num_slots))  # there is one tree
+        underlying = surface_strings(inputs, choices, weights, own).underlying.tokens.numpy()
+        [(machine, _)] = machines(inputs)
+        return self._rewritten(slots, underlying, machine, ways_of(inputs.transducer, weights))
 
     def _rewritten(self, of_tree: range, underlying: Ints, machine: Sampler, ways: Ways) -> Numbers:
         """(draws, S) the numbers of strings drawn from p(x | u, evidence), given (draws, S, U) tokens."""
@@ -208,7 +208,7 @@ class Conditioned:
         first, last = (self._choice_start[forest.node_start.numpy()[tree + after]] for after in (0, 1))
         blind = np.concatenate([self._blind[a:b] for a, b in zip(first, last, strict=True)])
         both = torch.from_numpy(np.stack([log_pairs, blind]))
-        problem = problem_of(self._story.given(trees), evidence_of(surface), both)
+        problem = problem_of(self._story.inputs(trees), evidence_of(surface), both)
         looking, blindly = log_evidence(problem).numpy()
         return log_pairs, looking - blindly
 

@@ -124,7 +124,7 @@ class Economy:
         *,
         balanced: bool = True,
     ) -> Callable[[Tensor, Tensor], Tensor]:
-        """kappa n(T') as a cost of pairs, for `pyropunct.inference.given.Given`.
+        """kappa n(T') as a cost of pairs, for `pyropunct.inference.story_inputs.StoryInputs`.
 
         For latent trees, above_left and above_right are unknown and taken as 0.
 

@@ -18,13 +18,13 @@ from pyro.nn import PyroModule
 from pyro.nn.module import pyro_method
 from torch import Tensor
 
-from pyropunct.inference.given import Given, Surface
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.pyro.collapse import tree_expectation
 from pyropunct.inference.pyro.private import belongs_to, sites_of, untraced
 from pyropunct.inference.pyro.sites import BY_TREES, Sprouted, TreeOfWords, rewritten
-from pyropunct.inference.pyro.told import Told, is_open, plate_of
-from pyropunct.inference.threads import alone
+from pyropunct.inference.pyro.story_state import StoryState, is_open, plate_of
+from pyropunct.inference.story_inputs import StoryInputs, Surface
+from pyropunct.inference.threads import synchronized
 from pyropunct.inference.views import Scorer, Views
 from pyropunct.models.attach.attach_model import Attach
 from pyropunct.models.channel.noisy_channel import Channel
@@ -99,7 +99,7 @@ class Story(PyroModule):
         views: Views | None = None,
         plate: Any = "trees",
         regularised: bool | None = None,
-    ) -> Told:
+    ) -> StoryState:
         """Tell the story: p(T, T', x), or p(T', x | T) if trees are given.
 
         Symmetry multiplies by exp(-xi E[c(T')]^2) (section 2.3); economy, if regularised, by
@@ -120,33 +120,33 @@ class Story(PyroModule):
         if trees is None:
             trees = self._syntax("give it trees")()  # p_syn(T)
         with FullShapeMessenger():
-            given = self.given(trees, surface, views, regularised)
+            inputs = self.inputs(trees, surface, views, regularised)
         plate = plate_of(plate, len(trees))
         if isinstance(trees, LatentTrees):
             with plate:
                 tree = pyro.sample("tree", TreeOfWords(trees), infer=BY_TREES)  # p(T | words)
-            given = given if is_open(tree) else given.with_trees(trees.trees(tree))
-        told = Told(given, plate, surface)
-        with told.plate:
-            pairs = pyro.sample("pairs", Sprouted(told), infer=BY_TREES)  # p_theta(T' | T)
-            x = pyro.sample("surface", rewritten(told, pairs), obs=surface)  # type: ignore[arg-type]
-            told.show(x)  # p_phi(x | u(T')), or p(x | T) where a handler leaves T' open
-            if given.costs is not None and told.left is None:
-                pyro.factor("cost", -told.cost(given.costs))
+            inputs = inputs if is_open(tree) else inputs.with_trees(trees.trees(tree))
+        state = StoryState(inputs, plate, surface)
+        with state.plate:
+            pairs = pyro.sample("pairs", Sprouted(state), infer=BY_TREES)  # p_theta(T' | T)
+            x = pyro.sample("surface", rewritten(state, pairs), obs=surface)  # type: ignore[arg-type]
+            state.show(x)  # p_phi(x | u(T')), or p(x | T) where a handler leaves T' open
+            if inputs.costs is not None and state.left is None:
+                pyro.factor("cost", -state.cost(inputs.costs))
             if self._unmatched is not None:
-                expected = tree_expectation(told, self._unmatched)
+                expected = tree_expectation(state, self._unmatched)
                 pyro.factor("symmetry", -self.symmetry_weight * expected.square())
-        return told
+        return state
 
     @untraced
-    @alone
-    def given(
+    @synchronized
+    def inputs(
         self,
         trees: AnyTrees,
         surface: Surface | None = None,
         views: Views | None = None,
         regularised: bool | None = None,
-    ) -> Given:
+    ) -> StoryInputs:
         """What the story is made of: scores, the channel with its weights, costs and parts.
 
         Sites of weights are made here, outside of the plate of trees.  Takes the same parameters and raises
@@ -175,7 +175,7 @@ class Story(PyroModule):
         if self.economy_weight and (self.training if regularised is None else regularised):
             balanced = self.is_settled or not self.training
             cost = self._economy.cost(trees.forest, surface, self.economy_weight, balanced=balanced)
-        return Given(
+        return StoryInputs(
             trees,
             self.inventory,
             self.scorer(trees),
@@ -189,12 +189,12 @@ class Story(PyroModule):
             of_tree=partial(self._of_tree, surface, regularised) if isinstance(trees, LatentTrees) else None,
         )
 
-    def _of_tree(self, surface: Surface | None, regularised: bool | None, trees: TreeBatch) -> Given:
+    def _of_tree(self, surface: Surface | None, regularised: bool | None, trees: TreeBatch) -> StoryInputs:
         """What the story of latent trees is made of, once they are known: they have no parts."""
-        return replace(self.given(trees, surface, None, regularised), parts=None)
+        return replace(self.inputs(trees, surface, None, regularised), parts=None)
 
     @pyro_method
-    def joint(self, trees: TreeBatch, surface: Surface | None = None) -> Told:
+    def joint(self, trees: TreeBatch, surface: Surface | None = None) -> StoryState:
         """p(T, T', x) of given trees, rather than p(T', x | T). Raises ValueError without a syntax model."""
         return self(self._syntax("it cannot score trees jointly")(trees), surface)
 

@@ -12,7 +12,7 @@ from pyropunct.inference.inside import log_evidence
 from pyropunct.inference.machines.evidence import as_wide
 from pyropunct.inference.packed import PackedForest, without_marks
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 COLUMNS = ("relation", "tag", "form", "shape")
 """The columns that every batch has for its words."""
@@ -72,7 +72,7 @@ class TreeBatch:
         """The same trees, for which `once` remembers what it has computed."""
         return replace(self, memo={})
 
-    def once(self, function: Callable[["TreeBatch"], Found]) -> Found:
+    def once(self, function: Callable[["TreeBatch"], Result]) -> Result:
         """What a function says of these trees; computed only once if they are `remembering`."""
         if self.memo is None:
             return function(self)

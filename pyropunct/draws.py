@@ -71,7 +71,7 @@ def draw_surfaces(
     random = generators(trees, seed, alike)
     for some in _parts([len(tree) for tree in trees], min(DRAWS_AT_ONCE, max(samples, default=1))):
         batch = encode(some)
-        walk = Walk(story.given(batch), list(islice(random, len(batch))))
+        walk = Walk(story.inputs(batch), list(islice(random, len(batch))))
         wanted = np.array(samples[some])
         blocks = [
             (walk.draw(size).numbers, size)

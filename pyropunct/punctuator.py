@@ -24,7 +24,7 @@ from pyropunct.fitted.saved_parts import (
 )
 from pyropunct.fitted.stories import in_language, story_tensors
 from pyropunct.fitted.variants import Trusted
-from pyropunct.inference.threads import WHOLE
+from pyropunct.inference.threads import FORK_GUARD
 from pyropunct.nets.networks import TrainedWordNetwork
 from pyropunct.nets.parser import BiaffineParser, Parser, WeightedTree
 from pyropunct.nets.reader import RunningReader
@@ -267,7 +267,7 @@ class Punctuator(FittedStory):
         :raises MissingPartError: if there are raw words and the model has no parser.
         :raises TypeError: if a sentence is a string instead of a list of words.
         """
-        with WHOLE:
+        with FORK_GUARD:
             parses = weighted_trees(self, sentences, trees)
             decisions = decide(self, parses, decoder=decoder, samples=samples, seed=seed)
             return [decision.surface for decision in decisions]

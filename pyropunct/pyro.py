@@ -1,6 +1,5 @@
 """Everything that a Pyro model of latent punctuation needs, in one import: see the page on the Pyro layer."""
 
-from pyropunct.inference.given import Given
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.machines.evidence import (
     Evidence,
@@ -23,8 +22,9 @@ from pyropunct.inference.pyro.decode import infer_trees
 from pyropunct.inference.pyro.one_by_one import one_by_one
 from pyropunct.inference.pyro.posterior import ImpossibleSurfaceError
 from pyropunct.inference.pyro.sites import BY_TREES, PunctuatedTrees, Sprouted, rewritten
+from pyropunct.inference.pyro.story_state import StoryState, UndecidedError
 from pyropunct.inference.pyro.svi import scale_likelihood
-from pyropunct.inference.pyro.told import Told, UndecidedError
+from pyropunct.inference.story_inputs import StoryInputs
 from pyropunct.models.attach.attach_model import Attach, PairFrequencies
 from pyropunct.models.attach.local import LocalAttach
 from pyropunct.models.attach.log_linear import LogLinearAttach
@@ -44,7 +44,6 @@ __all__ = [
     "Branch",
     "Channel",
     "Evidence",
-    "Given",
     "ImpossibleSurfaceError",
     "Inventory",
     "LatentTrees",
@@ -61,8 +60,9 @@ __all__ = [
     "SlotEvidence",
     "Sprouted",
     "Story",
+    "StoryInputs",
+    "StoryState",
     "TokenBigrams",
-    "Told",
     "TreeBatch",
     "UndecidedError",
     "Vocabulary",

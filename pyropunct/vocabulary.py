@@ -13,9 +13,9 @@ from torch import Tensor
 from pyropunct.errors import InputError
 from pyropunct.files import texts, types, whole_numbers
 from pyropunct.inference.forest import forest_of
-from pyropunct.inference.given import OPENS
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.machines.evidence import EMPTY, padded
+from pyropunct.inference.story_inputs import OPENS
 from pyropunct.models.symmetry import PARTNERS
 from pyropunct.models.trees import READING, TREEBANK, TreeBatch, string_number
 from pyropunct.text.marks import ABBREVIATION_DOT, BOUNDARIES, CLAUSE, SPECIAL, START, UNKNOWN, Surface

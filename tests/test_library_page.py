@@ -16,7 +16,6 @@ from problems import padded
 from pyro import poutine
 from torch import Tensor
 
-from pyropunct.inference.given import Given
 from pyropunct.inference.inside import log_evidence
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.machines.moves import END, Branch, Move, Pass
@@ -24,7 +23,8 @@ from pyropunct.inference.machines.transducers import Transducer
 from pyropunct.inference.pyro.collapse import collapse_trees, tree_problem
 from pyropunct.inference.pyro.decode import infer_trees
 from pyropunct.inference.pyro.one_by_one import one_by_one
-from pyropunct.inference.pyro.told import Told
+from pyropunct.inference.pyro.story_state import StoryState
+from pyropunct.inference.story_inputs import StoryInputs
 
 PAGE = Path(__file__).parents[1] / "docs" / "guide" / "library.md"
 NUMBER = re.compile(r"\d+\.\d+")
@@ -296,8 +296,8 @@ def test_a_class_that_passes_from_parent_to_child_can_be_written_with_strings(
     transducer, uniform = comparing(), math.log(2) * (len(heads) - 1)
     assert inventory.pairs == [list(some) for some in sets]
 
-    def model(surface: Tensor) -> Told:
-        return page["tell"](Given(trees, inventory, scores, transducer, torch.ones(0)), surface)
+    def model(surface: Tensor) -> StoryState:
+        return page["tell"](StoryInputs(trees, inventory, scores, transducer, torch.ones(0)), surface)
 
     found = hidden_classes(heads, passed, marked)
     assert sum(found.values()) == pytest.approx(1)

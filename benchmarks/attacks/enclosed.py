@@ -9,7 +9,7 @@ from row import DONE, REFUSED, Row, row_of
 
 from pyropunct.cli.enclosed import KINDS
 from pyropunct.errors import InputError
-from pyropunct.text.passages import Found, Reject
+from pyropunct.text.passages import Reject, TextWithLine
 
 PIECES = [*"*_`~<>[]()!#-+|\\\"'.,:;&", " ", "  ", "\t", "\n", "\n\n", "> ", "- [ ] ", "1. ", "](u)", "<i>"]
 PIECES += ["</i>", "a", "Bc", "d1", "é", "```", "---\n", "\0", "\r", "{\\an8}", "♪", "5 * 3 * 2", "(*mine*)"]
@@ -26,7 +26,7 @@ def _unchanged(kind: str, text: str, reject: Reject, *fields: str) -> str:
 
 
 def _tries(tries: int, chance: random.Random) -> Iterator[tuple[str, str]]:
-    def marked(texts: Sequence[Found]) -> list[str]:
+    def marked(texts: Sequence[TextWithLine]) -> list[str]:
         return [
             re.sub(r"\w+", lambda one: chance.choice(["", "¿"]) + one[0] + "‽", each.text) for each in texts
         ]

@@ -9,7 +9,7 @@ from row import DONE, REFUSED, Row, row_of
 
 from pyropunct.errors import InputError
 from pyropunct.text.fields import rewrite_csv
-from pyropunct.text.passages import Found
+from pyropunct.text.passages import TextWithLine
 
 NAMES = ["id", "text", "a, b", "x;y", "2,5", "", 'q"', "long name"]
 CELLS = ["so we went", "no, we didn't", "1;2", '"yes" he said', "", "3,5", "two\nlines", "a\tb", "sep=;", "é"]
@@ -52,5 +52,5 @@ def _mark(text: str) -> str:
     return f'¿{text}, ;\t"|' if text else ""
 
 
-def _marked(texts: Sequence[Found]) -> list[str]:
+def _marked(texts: Sequence[TextWithLine]) -> list[str]:
     return [_mark(one.text) for one in texts]

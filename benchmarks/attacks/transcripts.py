@@ -14,7 +14,7 @@ from unchanged import problem
 
 import pyropunct
 from pyropunct.errors import InputError
-from pyropunct.text.passages import Found
+from pyropunct.text.passages import TextWithLine
 from pyropunct.text.transcripts import rewrite_json
 
 BY_MODEL = 20
@@ -41,10 +41,10 @@ def attack(tries: int, seed: int) -> Row:
 
 
 def _tries(tries: int, chance: random.Random) -> Iterator[tuple[str, str]]:
-    def by_chance(texts: Sequence[Found]) -> list[str]:
+    def by_chance(texts: Sequence[TextWithLine]) -> list[str]:
         return [re.sub(r"\S+", lambda word: _marked(word[0], chance), each.text) for each in texts]
 
-    def by_model(texts: Sequence[Found]) -> list[str]:
+    def by_model(texts: Sequence[TextWithLine]) -> list[str]:
         return [punctuate(each.text, running=True) for each in texts]
 
     def reject(line: int, problem: str) -> None:

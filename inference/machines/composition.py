@@ -8,7 +8,7 @@ import numpy as np
 from pyropunct.inference.machines.automata import Acceptor, Arcs, Ends, reached, reverse, trimmed
 from pyropunct.inference.machines.evidence import Evidence, String
 from pyropunct.inference.machines.moves import END, START, Machine
-from pyropunct.inference.machines.products import ONE, Products
+from pyropunct.inference.machines.products import EMPTY_PRODUCT, Products
 from pyropunct.inference.ragged import Floats, Ints, runs, starts_of
 
 
@@ -17,11 +17,11 @@ def as_acceptor(evidence: Evidence) -> Acceptor:
 
     def ends(states: Sequence[tuple[int, float]]) -> Ends:
         state, weight = np.array(states, np.float64).reshape(-1, 2).T
-        return Ends(state.astype(np.int64), np.full(len(state), ONE), weight.copy())
+        return Ends(state.astype(np.int64), np.full(len(state), EMPTY_PRODUCT), weight.copy())
 
     columns = np.array(evidence.steps, np.float64).reshape(-1, 4).T
     token, source, target = (column.astype(np.int64) for column in columns[:3])
-    arcs = Arcs(token, source, target, np.full(len(token), ONE), columns[3].copy())
+    arcs = Arcs(token, source, target, np.full(len(token), EMPTY_PRODUCT), columns[3].copy())
     return Acceptor(evidence.num_states, ends(evidence.initial), ends(evidence.final), arcs)
 
 
@@ -135,7 +135,7 @@ def _ways(strings: Sequence[String], after: Acceptor, products: Products) -> _Wa
     states, arcs = np.arange(after.num_states), after.arcs
     by_token = {token: np.flatnonzero(arcs.token == token) for token in np.unique(arcs.token).tolist()}
     ways: dict[String, tuple[Ints, Ints, Ints, Floats]] = {
-        (): (states, states, np.full(len(states), ONE), np.ones(len(states)))
+        (): (states, states, np.full(len(states), EMPTY_PRODUCT), np.ones(len(states)))
     }
     sizes = np.zeros(len(strings), np.int64)
     sizes[0] = len(states)

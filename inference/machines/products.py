@@ -15,7 +15,7 @@ T = TypeVar("T")
 Name = tuple[str | int, ...]
 """One of a channel's weights: the name of a tensor, and a place in it, as ``("insertion", 2)``."""
 
-ONE = 0
+EMPTY_PRODUCT = 0
 """The product of no weights."""
 
 
@@ -84,7 +84,7 @@ class Places:
 
 
 class Products:
-    """Products of weights, numbered from 0; `ONE` is the empty product.
+    """Products of weights, numbered from 0; `EMPTY_PRODUCT` is the empty product.
 
     A product may carry edits, those of its moves; with other edits it has another number.
     """
@@ -93,7 +93,7 @@ class Products:
         self.places = places
         self._columns = np.full((1, 1), places.size)  # filled up with the place of a 1 behind all weights
         self._edits: list[tuple[TokenEdit, ...]] = [()]
-        self._named: dict[tuple[tuple[int, ...], tuple[TokenEdit, ...]], int] = {((), ()): ONE}
+        self._named: dict[tuple[tuple[int, ...], tuple[TokenEdit, ...]], int] = {((), ()): EMPTY_PRODUCT}
         self._keys, self._numbers = np.empty((2, 0), np.int64)  # pairs of products, sorted
         self._on_device: dict[torch.device, Tensor] = {}
 

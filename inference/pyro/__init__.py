@@ -2,7 +2,7 @@
 
 - `private`: every contact with undocumented parts of Pyro and torch;
 - `posterior`: p(T' | T, x) and p(x | T) once x is known;
-- `told`: the state of one run of a story;
+- `story_state`: the state of one run of a story;
 - `sites`: the sites of a story, as distributions;
 - `collapse`: handlers that sum out the punctemes of trees;
 - `decode`: handlers that decode or draw punctemes;

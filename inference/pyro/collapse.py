@@ -15,14 +15,14 @@ from pyro.poutine.messenger import Messenger
 from torch import Tensor
 
 from pyropunct.inference import inside
-from pyropunct.inference.given import Cost
 from pyropunct.inference.machines.automata import Automata
 from pyropunct.inference.machines.evidence import Evidence
 from pyropunct.inference.problem import Problem
 from pyropunct.inference.pyro.private import untraced
 from pyropunct.inference.pyro.sites import OfTrees, PunctuatedTrees, Rewritten
-from pyropunct.inference.pyro.told import SUMMED, Open, Told, is_open
-from pyropunct.inference.threads import alone
+from pyropunct.inference.pyro.story_state import SUMMED, Open, StoryState, is_open
+from pyropunct.inference.story_inputs import Cost
+from pyropunct.inference.threads import synchronized
 
 
 class _WhileOpen:
@@ -73,39 +73,39 @@ def _run(model: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 class CollapseTrees(LeaveOpen):
     """Sums out the open sites, and refuses impossible surfaces when the model has run: see `collapse_trees`.
 
-    :ivar told: the stories, each with the mask of its site, which may leave out trees.
+    :ivar states: the stories, each with the mask of its site, which may leave out trees.
     """
 
     def __init__(self, allow_impossible: bool = False, left: str = SUMMED) -> None:
         super().__init__(left)
         self._allow_impossible = allow_impossible
-        self.told: list[tuple[Told, Any]] = []
+        self.states: list[tuple[StoryState, Any]] = []
 
     def __enter__(self) -> Self:
         if torch.jit.is_tracing():
             raise NotImplementedError(
                 "sums over trees are compiled anyway, and cannot be traced by torch.jit: use no Jit ELBO"
             )
-        self.told = []
+        self.states = []
         return super().__enter__()
 
     def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
         super().__exit__(exc_type, exc_value, traceback)
         if exc_type is not None or self._allow_impossible:
             return
-        for told, counts in self.told:  # an impossible surface is an error of the run
-            if not told.is_decided and not told.is_drawn:
-                told.posterior.refuse_impossible(True if counts is None else counts)
+        for state, counts in self.states:  # an impossible surface is an error of the run
+            if not state.is_decided and not state.is_drawn:
+                state.posterior.refuse_impossible(True if counts is None else counts)
 
     def _pyro_post_sample(self, msg: Any) -> None:
         super()._pyro_post_sample(msg)
         fn = msg["fn"]
         if isinstance(fn, OfTrees):
             refuse_parts_of_trees(msg)
-        if isinstance(fn, (Rewritten, PunctuatedTrees)) and fn.told is not None:
-            fn.told.show(msg["value"])
-            if all(fn.told is not told for told, _ in self.told):
-                self.told.append((fn.told, msg["mask"]))
+        if isinstance(fn, (Rewritten, PunctuatedTrees)) and fn.state is not None:
+            fn.state.show(msg["value"])
+            if all(fn.state is not state for state, _ in self.states):
+                self.states.append((fn.state, msg["mask"]))
 
 
 def refuse_parts_of_trees(msg: Any) -> None:
@@ -139,19 +139,20 @@ def collapse_trees(model: Callable[..., Any], allow_impossible: bool = False) ->
     return CollapseTrees(allow_impossible)(model)
 
 
-@alone
-def told_story(model: Callable[..., Any], *args: Any, **kwargs: Any) -> Told:
+@synchronized
+def run_story(model: Callable[..., Any], *args: Any, **kwargs: Any) -> StoryState:
     """The one story that a call tells as p(x | T).
 
     :raises ValueError: if there is another number, or if T' is given.
     """
     with poutine.block(), CollapseTrees(allow_impossible=True) as collapse:
         model(*args, **kwargs)
-    if len(collapse.told) != 1 or collapse.told[0][0].is_decided:
+    if len(collapse.states) != 1 or collapse.states[0][0].is_decided:
         raise ValueError(
-            f"the model tells {len(collapse.told)} stories: one is needed, with a surface and without choices"
+            f"the model tells {len(collapse.states)} stories: one is needed, with a surface and without "
+            "choices"
         )
-    return collapse.told[0][0]
+    return collapse.states[0][0]
 
 
 @untraced
@@ -166,7 +167,7 @@ def tree_problem(model: Callable[..., Any], *args: Any, **kwargs: Any) -> Proble
 
     :raises ValueError: if the call tells another number of stories than one, or if T' is given.
     """
-    return told_story(model, *args, **kwargs).posterior.problem
+    return run_story(model, *args, **kwargs).posterior.problem
 
 
 @untraced
@@ -184,8 +185,8 @@ def expected_uses(model: Callable[..., Any], *args: Any, **kwargs: Any) -> Tenso
 
     :raises ValueError: if the call tells another number of stories than one, or if T' is given.
     """
-    posterior = told_story(model, *args, **kwargs).posterior
-    transducer, values = posterior.given.transducer, list[Tensor]()
+    posterior = run_story(model, *args, **kwargs).posterior
+    transducer, values = posterior.inputs.transducer, list[Tensor]()
 
     def automata(evidence: Sequence[Evidence], weights: Tensor) -> Automata:
         values.append(transducer.products.values(weights.detach()).requires_grad_())
@@ -200,14 +201,14 @@ def expected_uses(model: Callable[..., Any], *args: Any, **kwargs: Any) -> Tenso
     return torch.stack(list(uses)).sum(0)
 
 
-def tree_expectation(told: Told, cost: Cost) -> Tensor:
+def tree_expectation(state: StoryState, cost: Cost) -> Tensor:
     """E[sum_w cost(w, l_w, r_w)] of each tree, (..., B), differentiable once.
 
     With ``story``, ``trees`` and ``surface`` of the page "A first Pyro program"::
 
         >>> marks = torch.tensor([float(len(left) + len(right)) for left, right in story.inventory.rows])
-        >>> told = collapse_trees(story)(trees, surface)
-        >>> tree_expectation(told, marks).shape == (len(trees),)
+        >>> state = collapse_trees(story)(trees, surface)
+        >>> tree_expectation(state, marks).shape == (len(trees),)
         True
 
     Where T' is summed out, the expectation is over the posterior p(T' | T, x); else it is the cost of T'
@@ -215,5 +216,5 @@ def tree_expectation(told: Told, cost: Cost) -> Tensor:
 
     :raises ValueError: if the cost has another shape than `Cost`.
     """
-    numbers = told.given.of_pairs(cost)
-    return told.posterior.expected(numbers) if told.left else told.cost(numbers)
+    numbers = state.inputs.of_pairs(cost)
+    return state.posterior.expected(numbers) if state.left else state.cost(numbers)

@@ -14,7 +14,7 @@ from pyropunct.inference.problem import Problem
 from pyropunct.inference.pyro.collapse import CollapseTrees
 from pyropunct.inference.pyro.posterior import Posterior
 from pyropunct.inference.pyro.sites import OfTrees, PunctuatedTrees, TreeOfWords
-from pyropunct.inference.pyro.told import BEST, DRAWN, PAIRS, TREE, Told, log_rewritten
+from pyropunct.inference.pyro.story_state import BEST, DRAWN, PAIRS, TREE, StoryState, log_rewritten
 
 
 def _decoded(problem: Problem, is_drawn: bool) -> Tensor:
@@ -25,30 +25,30 @@ def _decoded(problem: Problem, is_drawn: bool) -> Tensor:
 class TreePosterior(OfTrees):
     """T' given x, p(T' | T, x) = p(T', x | T) / p(x | T): drawn, or the best."""
 
-    def __init__(self, told: Told, is_drawn: bool) -> None:
-        super().__init__(told.given.forest)
-        self._told, self._is_drawn = told, is_drawn
+    def __init__(self, state: StoryState, is_drawn: bool) -> None:
+        super().__init__(state.inputs.forest)
+        self._state, self._is_drawn = state, is_drawn
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
         """(..., N) T': each element of the plates around a story has a draw of its own.
 
         :raises ImpossibleSurfaceError: if no T' explains the surface of some tree.
         """
-        posterior = self._told.posterior
+        posterior = self._state.posterior
         batch = torch.broadcast_shapes(self.batch_of(sample_shape), posterior.problem.log_pairs.shape[:-1])
         problem = posterior.problem
         problem = replace(problem, log_pairs=problem.log_pairs.expand(*batch, -1))
         choices = _decoded(problem, self._is_drawn)
         if (choices < 0).any():
             posterior.refuse_impossible()
-        return choices.to(self._told.trees.relation.device)
+        return choices.to(self._state.trees.relation.device)
 
     def log_prob(self, value: Tensor) -> Tensor:
         """(..., B) log p(T' | T, x) without gradient: SVI and HMC would take T' for a draw from its prior."""
-        given, posterior = self._told.given, self._told.posterior
-        log_joint = posterior.log_sprouted(value) + log_rewritten(given, value, posterior.surface)
-        if given.costs is not None:
-            log_joint = log_joint - self._told.cost(given.costs)
+        inputs, posterior = self._state.inputs, self._state.posterior
+        log_joint = posterior.log_sprouted(value) + log_rewritten(inputs, value, posterior.surface)
+        if inputs.costs is not None:
+            log_joint = log_joint - self._state.cost(inputs.costs)
         log_posterior = log_joint - posterior.log_evidence
         what = "derivatives of infer_trees(model), which decodes trees: train collapse_trees(model)"
         (log_posterior,) = inside.last_derivatives([log_posterior.detach()], [log_posterior], what)
@@ -58,26 +58,26 @@ class TreePosterior(OfTrees):
 class Completed(OfTrees):
     """x given T' and evidence: p(x | T', evidence) = p(x | u) weight(x) / p(evidence | u)."""
 
-    def __init__(self, told: Told, is_drawn: bool) -> None:
-        super().__init__(told.given.forest)
-        self._told, self._is_drawn = told, is_drawn
+    def __init__(self, state: StoryState, is_drawn: bool) -> None:
+        super().__init__(state.inputs.forest)
+        self._state, self._is_drawn = state, is_drawn
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
         """Strings that agree with the evidence, (..., S, L)."""
-        return self._told.complete(best=not self._is_drawn)
+        return self._state.complete(best=not self._is_drawn)
 
     def log_prob(self, value: Tensor) -> Tensor:
         """The logarithm of their probability, (..., B)."""
         batch, shape = value.shape[:-2], value.shape[-2:]
-        choices = self._told.choices.expand(*batch, -1).reshape(batch.numel(), -1)
+        choices = self._state.choices.expand(*batch, -1).reshape(batch.numel(), -1)
         rows = map(self._log_prob, value.reshape(batch.numel(), *shape), choices)
         return self.of_trees(
-            torch.stack(list(rows)).reshape(*batch, -1), self._told.posterior.log_pairs.dtype
+            torch.stack(list(rows)).reshape(*batch, -1), self._state.posterior.log_pairs.dtype
         )
 
     def _log_prob(self, value: Tensor, choices: Tensor) -> Tensor:
         """(B,) that of one draw."""
-        given, evidence = self._told.given, self._told.posterior.surface
+        inputs, evidence = self._state.inputs, self._state.posterior.surface
         assert isinstance(evidence, SlotEvidence)
         strings = [[token for token in row if token >= 0] for row in value.tolist()]
         weights = [
@@ -85,19 +85,19 @@ class Completed(OfTrees):
             for place, string in zip(evidence.place.tolist(), strings, strict=True)
         ]
         agreed = (
-            torch.tensor(weights, dtype=torch.double).log().split(given.forest.slot_start.diff().tolist())
+            torch.tensor(weights, dtype=torch.double).log().split(inputs.forest.slot_start.diff().tolist())
         )
         weighed = torch.stack([of_tree.sum() for of_tree in agreed])
-        both = (log_rewritten(given, choices, known) for known in (value, evidence))
+        both = (log_rewritten(inputs, choices, known) for known in (value, evidence))
         return next(both) + weighed - next(both)
 
 
 class TreeOfText(TreeOfWords):
     """T given words and x, p(T | words) p(x | T) / p(x | words): drawn, or the best."""
 
-    def __init__(self, told: Told, is_drawn: bool) -> None:
-        super().__init__(told.trees)
-        self._over_all, self._is_drawn = told.posterior, is_drawn
+    def __init__(self, state: StoryState, is_drawn: bool) -> None:
+        super().__init__(state.trees)
+        self._over_all, self._is_drawn = state.posterior, is_drawn
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
         """T, (I,).
@@ -115,8 +115,8 @@ class TreeOfText(TreeOfWords):
 
     def log_prob(self, value: Tensor) -> Tensor:
         """log p(T | words, x), (B,)."""
-        given, surface = self._over_all.given, self._over_all.surface
-        of_tree = Posterior(given.with_trees(self.latent.trees(value)), surface).log_evidence
+        inputs, surface = self._over_all.inputs, self._over_all.surface
+        of_tree = Posterior(inputs.with_trees(self.latent.trees(value)), surface).log_evidence
         return super().log_prob(value) + of_tree.detach() - self._over_all.log_evidence.detach()
 
 
@@ -126,19 +126,19 @@ class InferTrees(CollapseTrees):
     def _pyro_post_sample(self, msg: Any) -> None:
         super()._pyro_post_sample(msg)
         fn = msg["fn"]
-        told = fn.told if isinstance(fn, PunctuatedTrees) else None
+        state = fn.state if isinstance(fn, PunctuatedTrees) else None
         # If something else is to become of T', a handler around this one decides.
-        if told is not None and told.left == self._left and not told.is_decided:
-            decode(told, self._left == DRAWN)
+        if state is not None and state.left == self._left and not state.is_decided:
+            decode(state, self._left == DRAWN)
 
 
-def decode(told: Told, is_drawn: bool) -> None:
+def decode(state: StoryState, is_drawn: bool) -> None:
     """Latent trees by `TreeOfText`, T' by `TreePosterior`, x that evidence leaves open by `Completed`."""
-    if told.given.is_latent:
-        told.grow(told.trees.trees(pyro.sample(TREE, TreeOfText(told, is_drawn))))
-    told.decide(pyro.sample(PAIRS, TreePosterior(told, is_drawn)))
-    if isinstance(told.posterior.surface, SlotEvidence):
-        pyro.sample("completed", Completed(told, is_drawn))
+    if state.inputs.is_latent:
+        state.grow(state.trees.trees(pyro.sample(TREE, TreeOfText(state, is_drawn))))
+    state.decide(pyro.sample(PAIRS, TreePosterior(state, is_drawn)))
+    if isinstance(state.posterior.surface, SlotEvidence):
+        pyro.sample("completed", Completed(state, is_drawn))
 
 
 def infer_trees(model: Callable[..., Any], temperature: int = 1) -> Callable[..., Any]:
@@ -146,10 +146,10 @@ def infer_trees(model: Callable[..., Any], temperature: int = 1) -> Callable[...
 
     With ``story``, ``trees`` and ``surface`` of the page "A first Pyro program"::
 
-        >>> told = infer_trees(story)(trees, surface)
-        >>> told.choices.shape == (trees.forest.num_nodes,)
+        >>> state = infer_trees(story)(trees, surface)
+        >>> state.choices.shape == (trees.forest.num_nodes,)
         True
-        >>> told.posterior.marginals().probs.sum(-1).allclose(torch.ones(()))
+        >>> state.posterior.marginals().probs.sum(-1).allclose(torch.ones(()))
         True
 
     Its stories are told as p(x | T) p(T' | T, x): the site "surface" comes first, then "pairs".  Surface

@@ -17,30 +17,30 @@ class _OneByOne(LeaveOpen):
     def _pyro_sample(self, msg: Any) -> None:
         super()._pyro_sample(msg)
         fn = msg["fn"]
-        if isinstance(fn, PunctuatedTrees) and fn.told is not None:
+        if isinstance(fn, PunctuatedTrees) and fn.state is not None:
             if msg["value"] is None:
                 raise NotImplementedError(
                     "one_by_one needs a surface: it compares sums over the punctemes behind it"
                 )
-            fn.told.show(msg["value"])
-            msg["fn"] = rewritten(fn.told, _node_by_node(fn.told.posterior)).expand(fn.batch_shape)
+            fn.state.show(msg["value"])
+            msg["fn"] = rewritten(fn.state, _node_by_node(fn.state.posterior)).expand(fn.batch_shape)
         elif msg["infer"].get("one by one"):  # outside of the plate of trees
             msg["cond_indep_stack"] = tuple(frame for frame in msg["cond_indep_stack"] if frame.dim != -1)
 
 
 def _node_by_node(posterior: Posterior) -> Tensor:
-    given, log_pairs = posterior.given, posterior.log_pairs
-    if given.parts is not None:
+    inputs, log_pairs = posterior.inputs, posterior.log_pairs
+    if inputs.parts is not None:
         raise NotImplementedError(
             "one_by_one has no sites for the parts of constituents: use a story without them"
         )
-    if log_pairs.dim() > 1 and given.forest.num_trees > 1:
+    if log_pairs.dim() > 1 and inputs.forest.num_trees > 1:
         raise NotImplementedError(
             "one_by_one makes the sites of constituents outside of the plate of trees: where scores depend "
             "on an enumerated site, compare one tree at a time"
         )
     values = []
-    for node, scores in enumerate(log_pairs.split(given.start.diff().tolist(), -1)):
+    for node, scores in enumerate(log_pairs.split(inputs.start.diff().tolist(), -1)):
         logits = scores.unsqueeze(-2) if scores.dim() > 1 else scores
         infer: Any = {"enumerate": "parallel", "one by one": True}
         values.append(pyro.sample(f"pair {node}", dist.Categorical(logits=logits), infer=infer))

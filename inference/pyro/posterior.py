@@ -13,7 +13,6 @@ from torch import Tensor
 
 from pyropunct.errors import UserError
 from pyropunct.inference import inside
-from pyropunct.inference.given import Given, Surface, row_at
 from pyropunct.inference.inventory import split
 from pyropunct.inference.machines.automata import Automata, joined_groups
 from pyropunct.inference.machines.evidence import Evidence, SlotEvidence, evidence_of
@@ -21,6 +20,7 @@ from pyropunct.inference.pairs import of_choices
 from pyropunct.inference.parts import PartScores, shown_parts
 from pyropunct.inference.problem import Problem
 from pyropunct.inference.pyro.private import untraced
+from pyropunct.inference.story_inputs import StoryInputs, Surface, row_at
 from pyropunct.inference.views import join_views
 
 
@@ -35,16 +35,16 @@ class Posterior:
     """
 
     @untraced
-    def __init__(self, given: Given, surface: Surface) -> None:
-        self.given, self.surface = given, surface
+    def __init__(self, inputs: StoryInputs, surface: Surface) -> None:
+        self.inputs, self.surface = inputs, surface
         if isinstance(surface, Tensor) and surface.dim() > 2:  # of several draws
             self.log_pairs = self._log_pairs_of_draws(surface)
         else:
-            self.log_pairs = given.log_pairs(given.views(surface))
+            self.log_pairs = inputs.log_pairs(inputs.views(surface))
 
     def _log_pairs_of_draws(self, pages: Tensor) -> Tensor:
-        batch, given = pages.shape[:-2], self.given
-        log_pairs = given.log_pairs(join_views([given.views(page) for page in pages.flatten(0, -3)]))
+        batch, inputs = pages.shape[:-2], self.inputs
+        log_pairs = inputs.log_pairs(join_views([inputs.views(page) for page in pages.flatten(0, -3)]))
         rows = log_pairs.unflatten(-1, (batch.numel(), -1))
         if rows.dim() > 2:  # each draw has scores of its own
             each = (
@@ -56,18 +56,18 @@ class Posterior:
     @cached_property
     def problem(self) -> Problem:
         """The sum over all T', as a problem of `pyropunct.inference.inside`."""
-        return self.problem_with(self.given.transducer.automata)
+        return self.problem_with(self.inputs.transducer.automata)
 
     @untraced
     def problem_with(self, automata_of: Callable[[Sequence[Evidence], Tensor], Automata]) -> Problem:
         """The problem, given the automata of pieces of evidence under one joint value of the weights."""
-        given, log_pairs = self.given, detach_provenance(self.log_pairs)
-        if given.costs is not None:
-            log_pairs = log_pairs - detach_provenance(given.costs).to(log_pairs)
-        if given.is_latent:
-            arcs = detach_provenance(given.trees.log_arcs).to(log_pairs.device)
-            log_pairs = log_pairs + arcs.repeat_interleave(given.start.diff().to(arcs.device), -1)
-        return problem_of(given, evidence_of(self.surface), log_pairs, automata_of)
+        inputs, log_pairs = self.inputs, detach_provenance(self.log_pairs)
+        if inputs.costs is not None:
+            log_pairs = log_pairs - detach_provenance(inputs.costs).to(log_pairs)
+        if inputs.is_latent:
+            arcs = detach_provenance(inputs.trees.log_arcs).to(log_pairs.device)
+            log_pairs = log_pairs + arcs.repeat_interleave(inputs.start.diff().to(arcs.device), -1)
+        return problem_of(inputs, evidence_of(self.surface), log_pairs, automata_of)
 
     @cached_property
     @untraced
@@ -75,7 +75,7 @@ class Posterior:
         """(..., B) log p(x | T) of each tree, in double precision."""
         if isinstance(self.surface, Tensor) and self.surface.dim() > 2:
             batch, pages = self.surface.shape[:-2], self.surface.flatten(0, -3)
-            each = [Posterior(self.given, page).log_evidence for page in pages]
+            each = [Posterior(self.inputs, page).log_evidence for page in pages]
             rows = [row_at(each[place], batch, index) for place, index in enumerate(np.ndindex(batch))]
             return torch.stack(rows).reshape(*batch, -1)
         return track_provenance(inside.log_evidence(self.problem), self._sites)
@@ -83,9 +83,9 @@ class Posterior:
     @property
     def _sites(self) -> frozenset[str]:
         """The sites that sums depend on: compiled code does not pass them on by itself."""
-        given = self.given
-        none = None if given.parts is None else given.parts.log_none()
-        return get_provenance([self.log_pairs, given.weights, given.costs, none])
+        inputs = self.inputs
+        none = None if inputs.parts is None else inputs.parts.log_none()
+        return get_provenance([self.log_pairs, inputs.weights, inputs.costs, none])
 
     @untraced
     def expected(self, cost: Tensor) -> Tensor:
@@ -98,14 +98,14 @@ class Posterior:
 
     def log_sprouted(self, choices: Tensor) -> Tensor:
         """(..., B) log p(T' | T): the sum of log p(l, r | w) p(part | w) over the nodes of each tree."""
-        given = self.given
-        pair, part = split(choices, given.start.diff())
-        if given.parts is None:
+        inputs = self.inputs
+        pair, part = split(choices, inputs.start.diff())
+        if inputs.parts is None:
             pair = choices  # the choice of a part, which there is not, is refused
-        chosen = of_choices(self.log_pairs, pair, given.start)
-        if given.parts is not None:
-            chosen = chosen + given.parts.log_prob_of(part).to(chosen)
-        return given.forest.per_tree(chosen)
+        chosen = of_choices(self.log_pairs, pair, inputs.start)
+        if inputs.parts is not None:
+            chosen = chosen + inputs.parts.log_prob_of(part).to(chosen)
+        return inputs.forest.per_tree(chosen)
 
     @untraced
     def best(self) -> Tensor:
@@ -127,7 +127,7 @@ class Posterior:
 
         :raises ImpossibleSurfaceError: if no T' explains the surface of some tree.
         """
-        problem, sizes = self.problem, self.given.start.diff()
+        problem, sizes = self.problem, self.inputs.start.diff()
         posterior = inside.posterior_pairs(problem)
         self.refuse_impossible()
         if problem.parts is not None:  # summed out
@@ -135,8 +135,8 @@ class Posterior:
             posterior = folded.index_add(-1, problem.base, posterior)
         table = posterior.new_zeros(*posterior.shape[:-1], len(sizes), int(sizes.max()))
         node = torch.repeat_interleave(sizes)
-        table[..., node, torch.arange(len(node)) - self.given.start[node]] = posterior
-        if self.given.is_latent:
+        table[..., node, torch.arange(len(node)) - self.inputs.start[node]] = posterior
+        if self.inputs.is_latent:
             absent = (1 - table.sum(-1, keepdim=True)).clamp(min=0)
             table = torch.cat([table, absent], -1)
         return dist.Categorical(probs=table)
@@ -158,28 +158,28 @@ class Posterior:
 
 
 def problem_of(
-    given: Given,
+    inputs: StoryInputs,
     evidence: SlotEvidence,
     log_pairs: Tensor,
     automata_of: Callable[[Sequence[Evidence], Tensor], Automata] | None = None,
 ) -> Problem:
     """The sum over T' with these log p(l, r | w), whatever marks are inside."""
-    automata_of = automata_of or given.transducer.automata
+    automata_of = automata_of or inputs.transducer.automata
     automata, place, count = [], torch.empty_like(evidence.place), 0
-    for weights, slots in given.channels(torch.arange(given.forest.num_slots)):
+    for weights, slots in inputs.channels(torch.arange(inputs.forest.num_slots)):
         known = evidence.of(slots)
         # Evidence that is used both where a clause begins and elsewhere has two automata.
-        pieces, number = torch.unique(2 * known.place + given.clause[slots], return_inverse=True)
+        pieces, number = torch.unique(2 * known.place + inputs.clause[slots], return_inverse=True)
         each = [known.distinct[piece // 2] for piece in pieces.tolist()]
         found = automata_of(each, detach_provenance(weights))
-        token = given.inventory.clause_token
+        token = inputs.inventory.clause_token
         automata.append(found if token is None else found.behind(token, (pieces % 2 == 1).numpy()))
         place[slots] = number + count
         count += len(pieces)
     problem = Problem(
-        given.forest, given.inventory, given.trees.relation, log_pairs, joined_groups(automata), place
+        inputs.forest, inputs.inventory, inputs.trees.relation, log_pairs, joined_groups(automata), place
     )
-    return problem if given.parts is None else _with_parts(problem, given.parts, evidence.settled())
+    return problem if inputs.parts is None else _with_parts(problem, inputs.parts, evidence.settled())
 
 
 def _with_parts(problem: Problem, scores: PartScores, surface: Tensor) -> Problem:

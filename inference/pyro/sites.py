@@ -5,9 +5,9 @@
     surface   x: the strings of all slots, (..., S, L), or evidence about them
 
 A tree is an element of a plate with ``dim=-1``, which holds all of them.  Sites with ``infer=BY_TREES`` may
-be left open by handlers: their value then is `pyropunct.inference.pyro.told.Open`, and no trace sees them.
-An x whose T' is open has p(x | T), or p(x | words) where T is open too.  The site "surface" has a probability
-for any x that fits, whatever x the story was told with.
+be left open by handlers: their value then is `pyropunct.inference.pyro.story_state.Open`, and no trace sees
+them.  An x whose T' is open has p(x | T), or p(x | words) where T is open too.  The site "surface" has a
+probability for any x that fits, whatever x the story was told with.
 """
 
 from copy import copy
@@ -19,11 +19,11 @@ from pyro.distributions import TorchDistribution, constraints
 from torch import Tensor
 
 from pyropunct.inference import inside
-from pyropunct.inference.given import Given, Surface
 from pyropunct.inference.packed import PackedForest, without_marks
 from pyropunct.inference.pyro.posterior import Posterior
 from pyropunct.inference.pyro.private import untraced
-from pyropunct.inference.pyro.told import SURFACE, Told, is_open, log_rewritten, refuse_foreign
+from pyropunct.inference.pyro.story_state import SURFACE, StoryState, is_open, log_rewritten, refuse_foreign
+from pyropunct.inference.story_inputs import StoryInputs, Surface
 from pyropunct.inference.walk import walk
 
 BY_TREES: Any = {"trees": "exact"}
@@ -99,40 +99,40 @@ class Sprouted(OfTrees):
 
     With ``story``, ``trees`` and ``surface`` of the page "A first Pyro program"::
 
-        >>> pairs = Sprouted(Told(story.given(trees))).sample()
+        >>> pairs = Sprouted(StoryState(story.inputs(trees))).sample()
         >>> pairs.shape == (trees.forest.num_nodes,)
         True
     """
 
-    def __init__(self, told: Told) -> None:
-        super().__init__(told.given.forest)
-        self.told = told
+    def __init__(self, state: StoryState) -> None:
+        super().__init__(state.inputs.forest)
+        self.state = state
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
         """T', (..., N), drawn bottom-up with an x."""
-        return self.told.draw_pairs(self.batch_of(sample_shape))
+        return self.state.draw_pairs(self.batch_of(sample_shape))
 
     def log_prob(self, value: Tensor) -> Tensor:
         """The sum of log p(l, r | w) p(part | w) over the constituents of each tree, (..., B)."""
-        sprouted = self.told.posterior.log_sprouted(value)
+        sprouted = self.state.posterior.log_sprouted(value)
         return self.of_trees(sprouted, sprouted.dtype)
 
 
 class Rewritten(OfTrees):
     """x given T': what the channel makes of each slot's underlying string (section 2.2)."""
 
-    def __init__(self, told: Told, pairs: Tensor) -> None:
-        super().__init__(told.given.forest)
-        self.told, self.pairs = told, pairs
+    def __init__(self, state: StoryState, pairs: Tensor) -> None:
+        super().__init__(state.inputs.forest)
+        self.state, self.pairs = state, pairs
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
         """(..., S, L) a draw of x. If T' was drawn, x was drawn with it."""
-        return self.told.draw_surface(self.batch_of(sample_shape))
+        return self.state.draw_surface(self.batch_of(sample_shape))
 
     def log_prob(self, value: Surface) -> Tensor:
         """The sum of log p(x_i | u_i) over the slots of each tree, (..., B)."""
-        posterior = self.told.posterior_of(self.told.given, value)
-        log_prob = log_rewritten(posterior.given, self.pairs, value)
+        posterior = self.state.posterior_of(self.state.inputs, value)
+        log_prob = log_rewritten(posterior.inputs, self.pairs, value)
         return self.of_trees(log_prob, posterior.log_pairs.dtype)
 
 
@@ -141,7 +141,7 @@ class PunctuatedTrees(OfTrees):
 
     With ``story``, ``trees`` and ``surface`` of the page "A first Pyro program"::
 
-        >>> of_trees = PunctuatedTrees(story.given(trees))
+        >>> of_trees = PunctuatedTrees(story.inputs(trees))
         >>> of_trees.log_prob(surface).shape == (len(trees),)
         True
 
@@ -150,19 +150,19 @@ class PunctuatedTrees(OfTrees):
     (*batch, S, L).  The batch shape is that of scores and weights, and then (B,).
     """
 
-    def __init__(self, given: Given, told: Told | None = None) -> None:
-        super().__init__(given.forest)
-        self.given, self.told = given, told
+    def __init__(self, inputs: StoryInputs, state: StoryState | None = None) -> None:
+        super().__init__(inputs.forest)
+        self.inputs, self.state = inputs, state
 
     def posterior(self, value: Surface) -> Posterior:
         """p(T' | T, x): the sum, the best T', draws, and the posterior of each choice.
 
         :raises ValueError: for tokens that are not in the inventory.
         """
-        if self.told is not None:
-            return self.told.posterior_of(self.given, value)
-        refuse_foreign(self.given, value)
-        return Posterior(self.given, value)
+        if self.state is not None:
+            return self.state.posterior_of(self.inputs, value)
+        refuse_foreign(self.inputs, value)
+        return Posterior(self.inputs, value)
 
     def log_prob(self, value: Surface) -> Tensor:
         """(..., B) log p(x | T), differentiable twice in scores and weights.
@@ -181,25 +181,25 @@ class PunctuatedTrees(OfTrees):
 
         :raises NotImplementedError: if the trees are latent.
         """
-        if self.given.is_latent:
+        if self.inputs.is_latent:
             raise NotImplementedError(
                 f"site '{SURFACE}' is to be drawn, but its trees are summed out: use the model without "
                 "collapse_trees"
             )
         batch = self.batch_of(sample_shape)
-        return walk(self.given, batch)[1] if self.told is None else self.told.draw_surface(batch)
+        return walk(self.inputs, batch)[1] if self.state is None else self.state.draw_surface(batch)
 
 
-def rewritten(told: Told, pairs: Tensor) -> Rewritten | PunctuatedTrees:
+def rewritten(state: StoryState, pairs: Tensor) -> Rewritten | PunctuatedTrees:
     """p(x | u(T')); or p(x | T), if T' is left open.
 
     With ``story``, ``trees`` and ``surface`` of the page "A first Pyro program"::
 
-        >>> told = Told(story.given(trees))
-        >>> pairs = Sprouted(told).sample()
-        >>> drawn = rewritten(told, pairs).sample()
-        >>> rewritten(told, pairs).log_prob(drawn).isfinite().all().item()
+        >>> state = StoryState(story.inputs(trees))
+        >>> pairs = Sprouted(state).sample()
+        >>> drawn = rewritten(state, pairs).sample()
+        >>> rewritten(state, pairs).log_prob(drawn).isfinite().all().item()
         True
     """
-    told.sprout(pairs)
-    return PunctuatedTrees(told.given, told) if is_open(pairs) else Rewritten(told, pairs)
+    state.sprout(pairs)
+    return PunctuatedTrees(state.inputs, state) if is_open(pairs) else Rewritten(state, pairs)

@@ -15,9 +15,9 @@ import torch
 
 from pyropunct.inference.compiling import compiled, inner
 from pyropunct.inference.forest import Forest
-from pyropunct.inference.given import OPENS
 from pyropunct.inference.packed import PackedForest
 from pyropunct.inference.ragged import Ints, runs
+from pyropunct.inference.story_inputs import OPENS
 from pyropunct.inference.views import Views
 from pyropunct.models.attach.feature_weights import PairPart
 from pyropunct.models.trees import COLUMNS as OF_TREES

@@ -12,7 +12,7 @@ from pyropunct.cli import console
 from pyropunct.errors import InputError, UserError
 from pyropunct.text.fields import rewrite_csv, rewrite_json_lines, rewrite_tsv
 from pyropunct.text.lines import TextPart, TreebankError
-from pyropunct.text.passages import Found, rewrite_markdown, rewrite_subtitles
+from pyropunct.text.passages import TextWithLine, rewrite_markdown, rewrite_subtitles
 from pyropunct.text.transcripts import rewrite_json
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def rewrite_enclosed(
         rejected += 1
         console.tell(f"pyropunct: {TreebankError(name, problem, line)}; it is left as it was")
 
-    def rewrite(texts: Sequence[Found]) -> list[str]:
+    def rewrite(texts: Sequence[TextWithLine]) -> list[str]:
         """The rewritten texts, each of which may have several lines."""
         lines = [(part, found.line) for found in texts for part in (*found.text.split("\n"), "")]
         given, new = "\n".join(part for part, _ in lines), io.StringIO()

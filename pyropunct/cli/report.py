@@ -58,7 +58,7 @@ class Row:
     query: str | None = None
     examples: "Sequence[Example]" = ()
 
-    def told(self, number: Iterator[int]) -> Iterator[str]:
+    def example_lines(self, number: Iterator[int]) -> Iterator[str]:
         """The title and the numbered examples; nothing of a row with neither examples nor places."""
         from pyropunct.tasks.explain.rule_pairs import OCCURRING
 
@@ -81,7 +81,7 @@ class Report:
     """
 
     plain: dict[str, Any]
-    told: "Iterable[Table[Any] | str]"
+    text_parts: "Iterable[Table[Any] | str]"
     columns: Sequence[str] = ()
     rows: Sequence[Row] = ()
     prominent: Sequence[Row] = ()
@@ -102,12 +102,12 @@ class Report:
         elif form == "tsv":
             print(self._table().tsv(), end="")
         elif form == "markdown":
-            written = (part.markdown() for part in self.told if not isinstance(part, str))
+            written = (part.markdown() for part in self.text_parts if not isinstance(part, str))
             print("\n".join(written), end="")
         else:
             number = count(1)
-            examples = (row.told(number) for row in self.prominent if self.has_examples)
-            for part in chain(self.told, chain.from_iterable(examples)):
+            examples = (row.example_lines(number) for row in self.prominent if self.has_examples)
+            for part in chain(self.text_parts, chain.from_iterable(examples)):
                 console.say(part) if isinstance(part, str) else console.show_table(part)
 
     def _table(self) -> "Table[Any]":

@@ -25,7 +25,7 @@ from pyropunct.treebank.preparing import Omission
 from pyropunct.treebank.sentence import Sentence
 
 Restore = Callable[[Sequence[Source]], Iterator[Restored]]
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 LONGEST_UNSPACED, SHOWN = 10, 12
 """The most characters of a word in a script without spaces, and those that are shown of a longer one."""
 
@@ -179,12 +179,12 @@ class Items:
 
     def results(
         self,
-        find: Callable[[Sequence[Source]], Iterator[Found]],
+        find: Callable[[Sequence[Source]], Iterator[Result]],
         advance: Callable[[], None],
         *,
         force: bool,
         unknown: str | None = None,
-    ) -> Iterator[tuple[Item, Found | None]]:
+    ) -> Iterator[tuple[Item, Result | None]]:
         """All items, with the result of each sentence; None for items that cannot be used.
 
         :param force: lines in another language can be used.
@@ -291,8 +291,8 @@ class Items:
 
 
 def one_after_the_other(
-    sources: Sequence[Source], restore: Callable[[Sequence[Source]], Iterator[Found]]
-) -> Iterator[Found | Exception]:
+    sources: Sequence[Source], restore: Callable[[Sequence[Source]], Iterator[Result]]
+) -> Iterator[Result | Exception]:
     """The result or the error of each sentence; after an error, sentences are restored one by one."""
     done = 0
     try:

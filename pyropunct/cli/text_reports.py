@@ -112,7 +112,7 @@ class RestorationReport(SentenceReport):
         elif isinstance(item, BadLine):
             self.write(item.text)
         elif isinstance(item, RawSentence):
-            self.write(item.before * item.found + item.text + item.end)
+            self.write(item.before * item.from_running_text + item.text + item.end)
         elif isinstance(item, Sentence):
             self.write(item.text() + item.end)
 

@@ -216,12 +216,12 @@ def maintainer_report(
     return Report({}, ["\n\n".join(told)] if told else [], ABOUT, rows)
 
 
-Found = TypeVar("Found", Proposal, Finding)
+Suggestion = TypeVar("Suggestion", Proposal, Finding)
 
 
-def _grouped(found: Iterable[Found], key: Callable[[Found], str]) -> dict[str, list[Found]]:
+def _grouped(found: Iterable[Suggestion], key: Callable[[Suggestion], str]) -> dict[str, list[Suggestion]]:
     """What was found by a key, the most frequent one first."""
-    groups: dict[str, list[Found]] = {}
+    groups: dict[str, list[Suggestion]] = {}
     for one in found:
         groups.setdefault(key(one), []).append(one)
     return dict(sorted(groups.items(), key=lambda group: -len(group[1])))

@@ -184,16 +184,16 @@ class ReaderScores(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """Counts in the treebank (gold), in the answers (found), and in both (right)."""
+    """Counts in the treebank (gold), in the answers (predicted), and in both (right)."""
 
     gold: int
-    found: int
+    predicted: int
     right: int
 
     @property
     def precision(self) -> float:
         """In percent, 100 if nothing was found."""
-        return 100 * self.right / self.found if self.found else 100.0
+        return 100 * self.right / self.predicted if self.predicted else 100.0
 
     @property
     def recall(self) -> float:
@@ -203,7 +203,7 @@ class Counts(NamedTuple):
     @property
     def f1(self) -> float:
         """The harmonic mean of both, 100 if there is nothing and nothing was found."""
-        both = self.gold + self.found
+        both = self.gold + self.predicted
         return 200 * self.right / both if both else 100.0
 
 

@@ -48,7 +48,7 @@ FORMAT = "pyropunct comparison"
 DESCRIPTION, PARTS = "comparison.json", "parts"
 
 Text = TypeVar("Text")
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 
 def checksum(texts: Iterable[str]) -> str:
@@ -93,7 +93,7 @@ def loader(from_parts: Callable[..., Model], *more: Any) -> Callable[[Path], Mod
     return load
 
 
-def timed(read: Callable[[Sequence[Text]], Found], texts: Sequence[Text]) -> tuple[Found, float]:
+def timed(read: Callable[[Sequence[Text]], Result], texts: Sequence[Text]) -> tuple[Result, float]:
     """A system's result and its seconds of processor time; the first text is read before, to warm caches."""
     read(texts[:1])
     began = time.process_time()

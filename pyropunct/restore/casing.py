@@ -67,7 +67,7 @@ def in_their_cases(sources: Sequence[Any], reader: RunningReader, mode: CaseMode
 
     Those of running text have got their case when they were found.
     """
-    raw = [source for source in sources if isinstance(source, RawSentence) and not source.found]
+    raw = [source for source in sources if isinstance(source, RawSentence) and not source.from_running_text]
     lost = [source for source in raw if loses_case(source.words, mode)]
     readings = reader.read_all([lowered(source.words) for source in lost])
     cased = {

@@ -125,7 +125,7 @@ def probable_marks(draws: Draws, threshold: Thresholds = THRESHOLD) -> Decision:
 
     Paired marks, such as brackets or the commas around an apposition, belong to constituents.  With p(pair)
     the probability that a constituent has the mark on one side and its partner on the other, a surface with
-    both gains `WHOLE` p(pair) or more, and a surface with one of them loses as much.  Starting from the
+    both gains `PAIR_GAIN` p(pair) or more, and a surface with one of them loses as much.  Starting from the
     above, the pair of each constituent in turn is put, removed or left, whichever is best.  Brackets and
     quotation marks without their other half are removed.
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from pyropunct.draws import Draws
 from pyropunct.errors import SettingError
-from pyropunct.inference.threads import WHOLE
+from pyropunct.inference.threads import FORK_GUARD
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.restore.casing import in_their_cases
 from pyropunct.restore.deciding import decide, decide_given
@@ -132,7 +132,7 @@ class Restorer:
 
     def _together(self, texts: Sequence[Sequence[RawSentence]]) -> list[list[Restored]]:
         """The restored sentences of the lines of each text of a batch."""
-        with WHOLE:
+        with FORK_GUARD:
             found = self._sentences_of_each([*map(self._unless_foreign, texts)])
             restored = self.restore([*chain.from_iterable(found)])
             return [list(islice(restored, len(sentences))) for sentences in found]

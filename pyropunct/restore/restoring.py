@@ -176,7 +176,7 @@ def length(source: Source) -> int:
     """The length of a sentence of raw text in characters, with its line end."""
     if not isinstance(source, RawSentence):
         return 0
-    return len(source.before) * source.found + len(source.text) + len(source.end)
+    return len(source.before) * source.from_running_text + len(source.text) + len(source.end)
 
 
 def details_of_text(sentences: Iterable[Restored], conventions: Conventions) -> list[Word]:
@@ -193,7 +193,7 @@ def details(restored: Restored, conventions: Conventions, start: int) -> Iterato
     source = restored.source
     if not isinstance(source, RawSentence) or not restored.shares:
         return
-    whole = source.before * source.found + source.text
+    whole = source.before * source.from_running_text + source.text
     forms, surface, slots = source.as_written(restored.surface)
     inside = set(source.inside)
     shares = [share for slot, share in enumerate(restored.shares) if slot not in inside]

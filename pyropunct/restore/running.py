@@ -264,7 +264,7 @@ class SentenceFinder:
             fixed=frozenset(number for number, word in enumerate(words, 1) if word.fixed),
             before=self._before,
             end=self._end if last + 1 == len(self._words) else end,
-            found=True,
+            from_running_text=True,
             goes_on=last + 1 < len(self._words),
             number=self._number,
             marks=self._reader.mark_probabilities(

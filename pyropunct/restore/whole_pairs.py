@@ -17,7 +17,7 @@ from pyropunct.text.marks import CLOSERS, PAIRED, unpaired
 EQUAL = 1e-9
 """Risks and probabilities that differ by less count as equal, since their sums are rounded."""
 
-WHOLE, WHOLE_READ = 0.4, 0.7
+PAIR_GAIN, PAIR_GAIN_READ = 0.4, 0.7
 """How much a pair of marks around a constituent counts as a whole, where a mark counts 1; the second one
 where a trusted reader took part.  In the 19 languages of `multi`, whose reader is not trusted, F1 of commas
 is .548 with the first, .529 with the second."""
@@ -83,7 +83,7 @@ def around_constituents(
     for pair in pairs:
         for slot in pair.slots:
             touching[slot].append(pair)
-    gain = WHOLE_READ if draws.is_read else WHOLE
+    gain = PAIR_GAIN_READ if draws.is_read else PAIR_GAIN
     marked = np.array([bool(string) for string in strings])
     nothing = np.where(marked, np.inf, expected).argmin(1).tolist()
     chosen = chosen.tolist()

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from pyropunct.errors import InputError
-from pyropunct.text.passages import Found, Reject, Rewrite, flaw
+from pyropunct.text.passages import Reject, Rewrite, TextWithLine, flaw
 
 NO_QUOTE = "\n"
 """For tables without quotes: no cell holds a line feed."""
@@ -74,7 +74,7 @@ def _rewritten(
                 reject(cell.line, f"has more cells than there are names of columns, {len(names)}")
             else:
                 chosen.append(cell)
-    old = [Found(value(cell), cell.line) for cell in chosen]
+    old = [TextWithLine(value(cell), cell.line) for cell in chosen]
     parts, at = list[str](), 0
     for cell, found, new in zip(chosen, old, rewrite(old), strict=True):
         if new != found.text:
@@ -129,7 +129,7 @@ def rewrite_json_lines(text: str, rewrite: Rewrite, reject: Reject, *fields: str
 
     :raises InputError: if no line has the text.
     """
-    lines, names, texts = text.split("\n"), dict[str, None](), list[tuple[Found, slice]]()
+    lines, names, texts = text.split("\n"), dict[str, None](), list[tuple[TextWithLine, slice]]()
     for number, line in enumerate(lines, 1):
         if line.strip():
             try:
@@ -145,7 +145,7 @@ def rewrite_json_lines(text: str, rewrite: Rewrite, reject: Reject, *fields: str
                 if problem := flaw(found):
                     reject(number, problem)
                 else:
-                    texts.append((Found(found, number), _place_of_value(line, field)))
+                    texts.append((TextWithLine(found, number), _place_of_value(line, field)))
     if not texts:
         raise _no_field("text", fields, names)
     texts.sort(key=lambda text: (text[0].line, text[1].start))

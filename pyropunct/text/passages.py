@@ -22,14 +22,14 @@ def flaw(text: str, reserved: str = "") -> str | None:
     return "has half of a character in its text"
 
 
-class Found(NamedTuple):
+class TextWithLine(NamedTuple):
     """A text in a file, and the line, from 1, in which it begins."""
 
     text: str
     line: int
 
 
-Rewrite = Callable[[Sequence[Found]], Sequence[str]]
+Rewrite = Callable[[Sequence[TextWithLine]], Sequence[str]]
 """Rewrites texts; letters and digits stay, but for their case."""
 
 Reject = Callable[[int, str], None]
@@ -200,7 +200,7 @@ def _rewritten(
         passage = Passage(text, tags, code(text))
         if any(map(str.isalnum, passage.plain)):
             passages.append((place, passage))
-    news = rewrite([Found(passage.plain, place[0] + 1) for place, passage in passages])
+    news = rewrite([TextWithLine(passage.plain, place[0] + 1) for place, passage in passages])
     for (place, passage), new in zip(passages, news, strict=True):
         rewritten = passage.rewritten(new)
         if rewritten is None:

@@ -81,7 +81,7 @@ class RawSentence:
     :ivar before: the white space at the beginning of the line, with list markers.
     :ivar behind: the white space at its end.
     :ivar end: the line end, or what separates it from the next sentence in running text.
-    :ivar found: whether it is a sentence of running text, whose case is decided.
+    :ivar from_running_text: whether it is a sentence of running text, whose case is decided.
     :ivar settled: whether it stays as it is, because it is code or markup, or in another language.
     :ivar goes_on: whether it is followed by another sentence of its paragraph.
     :ivar number: its number among the sentences that begin in its line, counted from 1.
@@ -97,7 +97,7 @@ class RawSentence:
     before: str = ""
     behind: str = ""
     end: str = "\n"
-    found: bool = False
+    from_running_text: bool = False
     settled: bool = False
     goes_on: bool = False
     number: int = 1

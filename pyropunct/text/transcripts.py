@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from pyropunct.errors import InputError
 from pyropunct.text.marks import LONGEST_PAUSE, PAUSE
-from pyropunct.text.passages import PARTED, UNALIGNED, Found, Passage, Reject, Rewrite, flaw
+from pyropunct.text.passages import PARTED, UNALIGNED, Passage, Reject, Rewrite, TextWithLine, flaw
 
 SHAPES = {
     "Whisper": ("segments.text", "segments.words.word", "words.word", "word_segments.word", "text"),
@@ -113,7 +113,7 @@ def rewrite_json(text: str, rewrite: Rewrite, reject: Reject, *fields: str) -> s
     breaks = [match.start() for match in re.finditer("\n", text)]
     passages = list[tuple[list[int], Passage]]()
     wholes = dict[str, list[str]]()  # a text without speakers, and its parts by speakers
-    found = dict[str, Found]()  # copies of a text are read once, with all pauses that one of them has
+    found = dict[str, TextWithLine]()  # copies of a text are read once, with all pauses that one of them has
     for path in dict.fromkeys(fields or chain(*SHAPES.values())):
         texts = [text for value in values for text in _at(value, path.split("."), strings, _Text())]
         plains = list[tuple[bool, str]]()  # whether the speaker is known, and the text
@@ -129,7 +129,9 @@ def rewrite_json(text: str, rewrite: Rewrite, reject: Reject, *fields: str) -> s
             passage = Passage("".join(pieces)[1:], _SEPARATOR)
             if any(map(str.isalnum, passage.plain)):
                 passages.append((numbers, passage))
-                heard = Found(_heard(part, strings, passage.plain), bisect(breaks, places[numbers[0]][0]) + 1)
+                heard = TextWithLine(
+                    _heard(part, strings, passage.plain), bisect(breaks, places[numbers[0]][0]) + 1
+                )
                 plains.append((part[0].speaker is not None, passage.plain))
                 known = found.get(passage.plain, heard)
                 found[passage.plain] = max(known, heard, key=lambda one: one.text.count(PAUSE))

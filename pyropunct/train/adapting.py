@@ -89,12 +89,12 @@ class LearnedText:
         settings = TextSettings() if settings is None else settings
         with watching("texts") as advance:
             read = _read(model, texts, settings.running)
-            self.found: Texts = collected(read, model.known_words, settings.most, advance)
+            self.texts: Texts = collected(read, model.known_words, settings.most, advance)
         self._trees = settings.trees
         with watching("trees") as advance:
-            parsed = with_parses(self.found.train, model.parser, settings.trees, advance)
+            parsed = with_parses(self.texts.train, model.parser, settings.trees, advance)
         self.examples = [sentence for trees in parsed for sentence in trees]
-        self.dev = [best for [best] in with_parses(self.found.dev, model.parser, 1)]
+        self.dev = [best for [best] in with_parses(self.texts.dev, model.parser, 1)]
 
     @property
     def once(self) -> list[Sentence]:
@@ -104,18 +104,18 @@ class LearnedText:
     @property
     def cased(self) -> list[Sentence]:
         """Training sentences whose capital letters are the text's own."""
-        found = (sentence for block in self.found.train for sentence in block)
+        found = (sentence for block in self.texts.train for sentence in block)
         return [one for one, source in zip(self.once, found, strict=True) if source.cased]
 
     @property
     def documents(self) -> list[Document]:
         """Running text to train on."""
-        return documents_of(self.found.train)
+        return documents_of(self.texts.train)
 
     @property
     def held_out_documents(self) -> list[Document]:
         """Running text that is held out."""
-        return documents_of(self.found.dev)
+        return documents_of(self.texts.dev)
 
     def with_capitals(self, model: Punctuator) -> Punctuator:
         """The model, with the capital letters of the text learned."""
@@ -206,7 +206,7 @@ def adapt(
         result = with_likeliest_shares(result, text.dev, held_out.parses, seed=seed)
     result = text.with_capitals(result)
     report = {
-        **text.found.report(),
+        **text.texts.report(),
         "treebank": len(treebank),
         "before": held_out.scores(model),
         "after": held_out.scores(result),

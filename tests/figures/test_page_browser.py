@@ -42,7 +42,7 @@ SEARCH = f"""(queries) => queries.map((query) => {{
 }})"""
 
 
-class Found(NamedTuple):
+class Match(NamedTuple):
     """Something that a search may look for: the values of the four conditions that it fulfils."""
 
     relation: str | None
@@ -51,7 +51,7 @@ class Found(NamedTuple):
     surface: tuple[str, ...]
 
 
-CONDITIONS = Found._fields
+CONDITIONS = Match._fields
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Written:
     trees: Sequence[PunctuatedTree]
 
     @cached_property
-    def findable(self) -> list[set[Found]]:
+    def findable(self) -> list[set[Match]]:
         """All that can be found in each tree."""
         return list(map(findable, self.trees))
 
@@ -82,20 +82,20 @@ class Written:
         return {**single, "surface": {mark for one in found for mark in one.surface}}
 
 
-def findable(tree: PunctuatedTree) -> set[Found]:
+def findable(tree: PunctuatedTree) -> set[Match]:
     relations = (None, *tree.tree.relations)
     found = set()
     for fate in token_fates(tree.derivations):
         surface = tuple(display(token) for token in tree.derivations[fate.slot].surface if token != START)
         token = NONE if fate.token is None else display(fate.token)
-        found.add(Found(relations[fate.word], token, fate.edit, surface or (NONE,)))
+        found.add(Match(relations[fate.word], token, fate.edit, surface or (NONE,)))
     for relation, (left, right) in zip(tree.tree.relations, tree.punctemes, strict=True):
         if not left and not right:
-            found.add(Found(relation, NONE, None, ()))
+            found.add(Match(relation, NONE, None, ()))
     return found
 
 
-def fulfils(found: Found, query: dict[str, str]) -> bool:
+def fulfils(found: Match, query: dict[str, str]) -> bool:
     return all(
         value in found.surface if name == "surface" else value == getattr(found, name)
         for name, value in query.items()

@@ -7,7 +7,7 @@ from command_line import environment
 
 BEGINNING = """
 import os, signal, sys, threading, torch
-from pyropunct.inference.threads import WHOLE, alone, in_threads
+from pyropunct.inference.threads import FORK_GUARD, synchronized, in_threads
 
 def forked(work):
     child = os.fork()
@@ -30,12 +30,12 @@ AMONG_THREADS = """
 lock, held, done = threading.Lock(), threading.Event(), threading.Event()
 
 def work():
-    with WHOLE, WHOLE, lock:
+    with FORK_GUARD, FORK_GUARD, lock:
         held.set()
         done.wait(0.3)
 
 def free():
-    with WHOLE:
+    with FORK_GUARD:
         return lock.acquire(timeout=5)
 
 for _ in range(3):
@@ -45,16 +45,16 @@ for _ in range(3):
     held.wait()
     forked(free)  # waits for the other thread
     other.join()
-    with WHOLE:
+    with FORK_GUARD:
         forked(free)  # but not for its own
 """
 
 WITHIN_A_STORY = """
 held, go = threading.Event(), threading.Event()
-other = threading.Thread(target=alone(lambda: (held.set(), go.wait(0.3))))
+other = threading.Thread(target=synchronized(lambda: (held.set(), go.wait(0.3))))
 other.start()
 held.wait()
-forked(alone(lambda: True))
+forked(synchronized(lambda: True))
 """
 
 

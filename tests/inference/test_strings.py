@@ -7,7 +7,7 @@ import torch
 from brute_force import projective_trees, sliding_window, underlying_strings
 from problems import PAIRS, edits_of, inventory, padded, tree_batch, walls, window
 
-from pyropunct.inference.given import Given
+from pyropunct.inference.story_inputs import StoryInputs
 from pyropunct.inference.strings import SurfaceStrings, Underlying
 from pyropunct.inference.walk import walk
 
@@ -83,7 +83,7 @@ def test_draws_are_possible_and_padded(direction: str) -> None:
     channel = window(direction)
     underlying, strings = random_underlying(projective_trees(4), (0, None))
     scores = torch.zeros(int(underlying.inventory.choice_start(underlying.relation)[-1]))
-    given = Given(underlying, underlying.inventory, scores, channel.transducer, channel.probabilities())
+    given = StoryInputs(underlying, underlying.inventory, scores, channel.transducer, channel.probabilities())
     _, drawn = walk(given, torch.Size((3,)), underlying.choices)
     assert drawn.shape == (3, len(strings), underlying.tokens.shape[-1])
     rewritings = sliding_window(edits_of(channel), direction)

@@ -28,7 +28,7 @@ LOOKING, BLIND = ("inside", "head", "symmetry"), ("head", "symmetry")
 SHAPES = [[2, 0, 2], [3, 1, 0]]
 WEIGHTS = [0.7, 0.3]
 
-SOME = [one_of([((), 1.0), ((1,), 0.5)]), with_hidden((1,), [0]), any_over([0]), any_over([0, 1])]
+MIXED = [one_of([((), 1.0), ((1,), 0.5)]), with_hidden((1,), [0]), any_over([0]), any_over([0, 1])]
 COMMAS = [any_over([0]), with_hidden((1,), [0]), any_over([0]), any_over([0])]
 DOUBTFUL = [*COMMAS[:3], one_of([((0,), 1.0), ((1,), 0.1)])]
 """Of two strings that the same underlying string may become, one has the weight 1."""
@@ -82,7 +82,9 @@ def by_enumeration(story: Story, evidence: Sequence[Evidence]) -> dict[tuple[int
 
 
 @pytest.mark.parametrize("channel", [SlidingWindow, OfTrees])
-@pytest.mark.parametrize("evidence", [SOME, COMMAS, DOUBTFUL], ids=["all kinds", "hidden commas", "doubtful"])
+@pytest.mark.parametrize(
+    "evidence", [MIXED, COMMAS, DOUBTFUL], ids=["all kinds", "hidden commas", "doubtful"]
+)
 def test_draws_agree_with_conditioning_by_enumeration(
     evidence: list[Evidence], channel: type[SlidingWindow]
 ) -> None:
@@ -140,7 +142,7 @@ def test_the_proposal_is_the_mean_over_draws_and_the_first_guess() -> None:
     assert np.array_equal(found[end:last], first[end:last])
 
 
-@pytest.mark.parametrize("evidence", [SOME, COMMAS])
+@pytest.mark.parametrize("evidence", [MIXED, COMMAS])
 def test_weights_are_equal_where_nothing_looks_inside(evidence: list[Evidence]) -> None:
     """Then the blind story is the story, and each weight is p(evidence)."""
     story = story_of(BLIND)
@@ -171,7 +173,7 @@ def test_a_tree_has_its_share_of_draws_in_expectation() -> None:
 
 def test_equal_seeds_give_equal_draws() -> None:
     story = story_of(LOOKING)
-    one, same, other = (conditioned(story, SOME, seed).draw(40) for seed in (0, 0, 1))
+    one, same, other = (conditioned(story, MIXED, seed).draw(40) for seed in (0, 0, 1))
     assert all((a == b).all() for a, b in zip(one, same, strict=True))
     assert (one.numbers != other.numbers).any()
 

@@ -176,7 +176,7 @@ def test_unmatched_marks_count_outside_of_training() -> None:
 
     def costs(is_training: bool, is_settled: bool) -> Tensor:
         story.train(is_training).is_settled = is_settled
-        given = story.given(trees, surface, regularised=True)
+        given = story.inputs(trees, surface, regularised=True)
         assert given.cost is not None
         return given.of_pairs(given.cost)
 

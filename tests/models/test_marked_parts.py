@@ -116,7 +116,7 @@ def test_draws_of_surfaces(name: str) -> None:
     one_by_one = Counter(
         str([[t for t in slot if t >= 0] for slot in told(trees).surface.tolist()]) for _ in range(500)
     )
-    many = Walk(told.given(trees), [np.random.default_rng(1)])
+    many = Walk(told.inputs(trees), [np.random.default_rng(1)])
     numbers = many.draw(np.array([10_000])).numbers
     strings = [[list(many.strings.tokens(int(n))) for n in column] for column in numbers.T]
     at_once = Counter(map(str, strings))

@@ -207,7 +207,7 @@ def test_the_score_of_empty_pairs() -> None:
     ]
     assert seen[0] == pytest.approx(seen[1], rel=1e-13)
     views = views_of(trees.forest, told[0].surface)
-    scores = [story.given(trees).pair_scores(views) for story in (raised, itself)]
+    scores = [story.inputs(trees).pair_scores(views) for story in (raised, itself)]
     assert scores[0] == pytest.approx(scores[1], rel=1e-13)
 
 

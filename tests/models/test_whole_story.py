@@ -8,8 +8,8 @@ from problems import seen, tiny_story, tree_batch, window
 from pyro import poutine
 
 from pyropunct.inference.pyro.collapse import collapse_trees
+from pyropunct.inference.pyro.story_state import StoryState
 from pyropunct.inference.pyro.svi import scale_likelihood
-from pyropunct.inference.pyro.told import Told
 from pyropunct.models.attach.log_linear import LogLinearAttach
 from pyropunct.models.channel.window import SlidingWindow
 from pyropunct.models.story import Story
@@ -69,7 +69,7 @@ def test_joint_probability(scale: float) -> None:
         story.joint(trees, surface)
     story.syntax = HeadOutward(3, 2)
 
-    def log_prob(model: Callable[..., Told]) -> float:
+    def log_prob(model: Callable[..., StoryState]) -> float:
         scaled = collapse_trees(scale_likelihood(model, scale))
         return float(poutine.trace(scaled).get_trace(trees, surface).log_prob_sum())
 

@@ -30,13 +30,13 @@ pytestmark = pytest.mark.usefixtures("single_precision")
 
 
 @pytest.fixture(scope="module")
-def some() -> list[Sentence]:
+def treebank() -> list[Sentence]:
     return list(read_treebank(embedded_treebank_path("train")))[:12]
 
 
 @pytest.fixture(scope="module")
-def words(some: list[Sentence]) -> list[tuple[str, ...]]:
-    return [sentence.tree.forms for sentence in some]
+def words(treebank: list[Sentence]) -> list[tuple[str, ...]]:
+    return [sentence.tree.forms for sentence in treebank]
 
 
 def test_an_encoder_reads_as_if_its_maps_were_others(encoder: Path, words: list[tuple[str, ...]]) -> None:
@@ -62,10 +62,10 @@ def test_an_encoder_reads_as_if_its_maps_were_others(encoder: Path, words: list[
     assert torch.equal(opened.features(words), before)  # they are detached
 
 
-def test_adapters_alone_are_trained(some: list[Sentence], encoder: Path) -> None:
+def test_adapters_alone_are_trained(treebank: list[Sentence], encoder: Path) -> None:
     """At their own rate; the first step of Adam moves each weight by about the rate."""
     training = AdaptingReaderTraining(
-        None, documents(some), None, CALM, 0, Encoder(encoder), encoder_rate=1e-3, layers=0
+        None, documents(treebank), None, CALM, 0, Encoder(encoder), encoder_rate=1e-3, layers=0
     )
     before = {name: weight.clone() for name, weight in training.opened.model.state_dict().items()}
     adapters = training.network.adapters
@@ -82,12 +82,12 @@ def test_adapters_alone_are_trained(some: list[Sentence], encoder: Path) -> None
 
 @pytest.mark.parametrize("layers", [0, 2])
 def test_going_on_after_an_interruption(
-    some: list[Sentence], encoder: Path, layers: int, tmp_path: Path
+    treebank: list[Sentence], encoder: Path, layers: int, tmp_path: Path
 ) -> None:
     """Those of another reader are trained further, and interrupted after an epoch: the result is the same."""
-    first = train_reader(some, None, TINY, pretrained=Encoder(encoder), encoder_rate=1e-2, layers=layers)
+    first = train_reader(treebank, None, TINY, pretrained=Encoder(encoder), encoder_rate=1e-2, layers=layers)
     options = {"first": first, "pretrained": first.pretrained, "encoder_rate": 1e-2}
-    whole = train_reader(some, some[:4], TINY, **options)
+    whole = train_reader(treebank, treebank[:4], TINY, **options)
 
     def interrupt(told: Progress) -> None:
         if told.epoch == 2:
@@ -95,8 +95,8 @@ def test_going_on_after_an_interruption(
 
     checkpoint = Checkpoint(tmp_path / "reader")
     with pytest.raises(KeyboardInterrupt):
-        train_reader(some, some[:4], TINY, checkpoint=checkpoint, watch=interrupt, **options)
-    again = train_reader(some, some[:4], TINY, checkpoint=checkpoint, **options)
+        train_reader(treebank, treebank[:4], TINY, checkpoint=checkpoint, watch=interrupt, **options)
+    again = train_reader(treebank, treebank[:4], TINY, checkpoint=checkpoint, **options)
     assert again.pretrained.identity() == whole.pretrained.identity() != first.pretrained.identity()
     state = whole.network.state_dict()
     assert all(torch.equal(weight, state[name]) for name, weight in again.network.state_dict().items())
@@ -121,12 +121,12 @@ def test_the_first_layers_are_an_encoder_of_fewer_layers(
 
 @pytest.mark.parametrize("layers", [0, 2])
 def test_they_are_kept_with_the_reader(
-    some: list[Sentence], encoder: Path, words: list[tuple[str, ...]], layers: int, tmp_path: Path
+    treebank: list[Sentence], encoder: Path, words: list[tuple[str, ...]], layers: int, tmp_path: Path
 ) -> None:
     frozen = Encoder(encoder)
     before = frozen.features(words)
     cached = CachedFeatures(frozen)
-    reader = train_reader(some, some[:4], TINY, pretrained=cached, encoder_rate=1e-2, layers=layers)
+    reader = train_reader(treebank, treebank[:4], TINY, pretrained=cached, encoder_rate=1e-2, layers=layers)
     assert isinstance(reader.pretrained, AdaptedEncoder)
     assert torch.equal(frozen.features(words), before)  # the encoder is as it was
     found = reader.pretrained.features(words)
@@ -148,10 +148,10 @@ def test_they_are_kept_with_the_reader(
 
 
 def test_what_is_refused(
-    some: list[Sentence], encoder: Path, words: list[tuple[str, ...]], monkeypatch: pytest.MonkeyPatch
+    treebank: list[Sentence], encoder: Path, words: list[tuple[str, ...]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(ValueError, match="there is no encoder that could be trained further"):
-        train_reader(some, None, TINY, encoder_rate=1e-3)
+        train_reader(treebank, None, TINY, encoder_rate=1e-3)
     adapted = AdaptedEncoder(Encoder(encoder), Adapters(Encoder(encoder).opened_anew().model).state_dict())
     described, tensors = adapted.to_parts()
     plain = json.loads(json.dumps(described))

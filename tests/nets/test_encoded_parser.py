@@ -41,14 +41,14 @@ pytestmark = pytest.mark.usefixtures("single_precision")
 
 
 @pytest.fixture(scope="module")
-def some() -> list[Sentence]:
+def treebank() -> list[Sentence]:
     return list(read_treebank(embedded_treebank_path("train")))[:12]
 
 
-def test_it_is_trained_saved_and_read_again(some: list[Sentence], encoder: Path, tmp_path: Path) -> None:
-    words = [sentence.tree.forms for sentence in some]
+def test_it_is_trained_saved_and_read_again(treebank: list[Sentence], encoder: Path, tmp_path: Path) -> None:
+    words = [sentence.tree.forms for sentence in treebank]
     before = torch.get_rng_state()
-    parser = train_parser(some, some[:4], TINY, pretrained=Encoder(encoder))
+    parser = train_parser(treebank, treebank[:4], TINY, pretrained=Encoder(encoder))
     assert torch.equal(torch.get_rng_state(), before)
     assert isinstance(parser.pretrained, Encoder)  # and nothing is kept in memory
     write_model_file(tmp_path / "parser", *parser.to_parts())
@@ -62,9 +62,9 @@ def test_it_is_trained_saved_and_read_again(some: list[Sentence], encoder: Path,
             BiaffineParser.from_parts(plain, tensors, wrong)
 
 
-def test_what_the_encoder_says_counts(some: list[Sentence], encoder: Path) -> None:
-    parser = train_parser(some, None, TINY, pretrained=Encoder(encoder))
-    batch = parser.encode([some[0].tree.forms])
+def test_what_the_encoder_says_counts(treebank: list[Sentence], encoder: Path) -> None:
+    parser = train_parser(treebank, None, TINY, pretrained=Encoder(encoder))
+    batch = parser.encode([treebank[0].tree.forms])
     assert batch.features is not None
     network = parser.network.eval()
     with torch.no_grad():
@@ -72,8 +72,8 @@ def test_what_the_encoder_says_counts(some: list[Sentence], encoder: Path) -> No
     assert (own.arcs - other.arcs).abs().max() > 1e-6
 
 
-def test_a_tagger_reads_what_the_encoder_says_too(some: list[Sentence], encoder: Path) -> None:
-    parser, words = train_parser(some, None, TINY, pretrained=Encoder(encoder)), [some[0].tree.forms]
+def test_a_tagger_reads_what_the_encoder_says_too(treebank: list[Sentence], encoder: Path) -> None:
+    parser, words = train_parser(treebank, None, TINY, pretrained=Encoder(encoder)), [treebank[0].tree.forms]
     assert parser.pretrained is not None
     features, lstms = parser.pretrained.features(words), 4 * TINY.lstm_size
     states = parser.states(words)
@@ -81,7 +81,7 @@ def test_a_tagger_reads_what_the_encoder_says_too(some: list[Sentence], encoder:
     torch.testing.assert_close(states[..., lstms:], standardised(features))
 
     recipe = SlotTaggerRecipe(epochs=1, least_steps=0, slot_size=4)
-    tagger = train_slot_tagger(parser, some, None, recipe)
+    tagger = train_slot_tagger(parser, treebank, None, recipe)
     plain, tensors = tagger.to_parts()
     again = SlotTagger.from_parts(plain, tensors, parser)
     np.testing.assert_array_equal(again.read(words)[0], tagger.read(words)[0])
@@ -93,19 +93,19 @@ def test_a_tagger_reads_what_the_encoder_says_too(some: list[Sentence], encoder:
 
 
 def test_a_training_goes_on_with_the_same_encoder_only(
-    some: list[Sentence], encoder: Path, tmp_path: Path
+    treebank: list[Sentence], encoder: Path, tmp_path: Path
 ) -> None:
     checkpoint = Checkpoint(tmp_path / "checkpoint")
-    whole = train_parser(some, None, TINY, pretrained=Encoder(encoder), checkpoint=checkpoint)
-    again = train_parser(some, None, TINY, pretrained=Encoder(encoder), checkpoint=checkpoint)
+    whole = train_parser(treebank, None, TINY, pretrained=Encoder(encoder), checkpoint=checkpoint)
+    again = train_parser(treebank, None, TINY, pretrained=Encoder(encoder), checkpoint=checkpoint)
     assert all(map(torch.equal, whole.network.parameters(), again.network.parameters()))
     for other in (None, Encoder(made_encoder(tmp_path / "other", seed=1))):
         with pytest.raises(ModelFileError, match="of other data, settings or another seed"):
-            train_parser(some, None, TINY, pretrained=other, checkpoint=checkpoint)
+            train_parser(treebank, None, TINY, pretrained=other, checkpoint=checkpoint)
 
 
 def test_folds_read_each_sentence_once(
-    some: list[Sentence], encoder: Path, monkeypatch: pytest.MonkeyPatch
+    treebank: list[Sentence], encoder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[tuple[str, ...]] = []
 
@@ -114,19 +114,19 @@ def test_folds_read_each_sentence_once(
             seen.extend(map(tuple, sentences))
             return super().features(sentences)
 
-    jackknifed(some, TINY, folds=2, pretrained=Watched(encoder))
-    words = [sentence.tree.forms for sentence in some]
+    jackknifed(treebank, TINY, folds=2, pretrained=Watched(encoder))
+    words = [sentence.tree.forms for sentence in treebank]
     assert sorted(seen) == sorted(set(words))
 
 
 @pytest.mark.parametrize("name", ["emulated", "cuda"])
 @pytest.mark.parametrize("kind", ["alone", "frozen"])
-def test_training_elsewhere(some: list[Sentence], encoder: Path, name: str, kind: str) -> None:
+def test_training_elsewhere(treebank: list[Sentence], encoder: Path, name: str, kind: str) -> None:
     pretrained = None if kind == "alone" else Encoder(encoder)
-    dev = some[:3] if name == "cuda" else None  # inference mode and emulated tensors exclude each other
-    here = train_parser(some, dev, CALM, pretrained=pretrained)
+    dev = treebank[:3] if name == "cuda" else None  # inference mode and emulated tensors exclude each other
+    here = train_parser(treebank, dev, CALM, pretrained=pretrained)
     with other_device(name) as device:
-        there = train_parser(some, dev, CALM, pretrained=pretrained, device=device)
+        there = train_parser(treebank, dev, CALM, pretrained=pretrained, device=device)
     for one, other in zip(here.network.parameters(), there.network.parameters(), strict=True):
         assert other.device.type == "cpu"
         torch.testing.assert_close(one, other, rtol=0, atol=2e-3)

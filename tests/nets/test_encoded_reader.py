@@ -22,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("single_precision")
 
 
 @pytest.fixture(scope="module")
-def some() -> list[Sentence]:
+def treebank() -> list[Sentence]:
     return list(read_treebank(embedded_treebank_path("train")))[:30]
 
 
@@ -37,9 +37,9 @@ class Watched(Encoder):
         return super().features(sentences)
 
 
-def test_it_is_trained_saved_and_read_again(some: list[Sentence], encoder: Path) -> None:
-    words = [word for sentence in some for word in sentence.tree.forms]
-    reader = train_reader(some, some[:10], TINY, pretrained=CachedFeatures(Encoder(encoder)))
+def test_it_is_trained_saved_and_read_again(treebank: list[Sentence], encoder: Path) -> None:
+    words = [word for sentence in treebank for word in sentence.tree.forms]
+    reader = train_reader(treebank, treebank[:10], TINY, pretrained=CachedFeatures(Encoder(encoder)))
     assert isinstance(reader.pretrained, Encoder)
     again = RunningReader.from_parts(*reader.to_parts(), Encoder(encoder))
     assert torch.equal(reader.read(words).ends, again.read(words).ends)
@@ -47,10 +47,10 @@ def test_it_is_trained_saved_and_read_again(some: list[Sentence], encoder: Path)
         RunningReader.from_parts(*reader.to_parts())
 
 
-def test_each_document_is_encoded_once_in_either_case(some: list[Sentence], encoder: Path) -> None:
+def test_each_document_is_encoded_once_in_either_case(treebank: list[Sentence], encoder: Path) -> None:
     source = Watched(encoder)
-    train_reader(some, None, TINY, pretrained=source)
-    words = [word for sentence in some for word in sentence.tree.forms]
+    train_reader(treebank, None, TINY, pretrained=source)
+    words = [word for sentence in treebank for word in sentence.tree.forms]
     lower = [word.lower() for word in words]
     windows = [tuple(one.words) for text in (words, lower) for one in windows_of(text, 0, len(text))]
     assert sorted(source.seen) == sorted(windows)

@@ -34,7 +34,7 @@ pytestmark = pytest.mark.usefixtures("single_precision")
 
 
 @pytest.fixture(scope="module")
-def some() -> list[Sentence]:
+def treebank() -> list[Sentence]:
     return list(read_treebank(embedded_treebank_path("train")))[:11]
 
 
@@ -53,7 +53,7 @@ class Learner:
 
 @pytest.mark.parametrize("folds", [2, 3, 4, 11, 50])
 def test_no_sentence_is_parsed_by_a_parser_that_has_seen_it(
-    some: list[Sentence], folds: int, monkeypatch: pytest.MonkeyPatch
+    treebank: list[Sentence], folds: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     learners: list[Learner] = []
 
@@ -62,26 +62,26 @@ def test_no_sentence_is_parsed_by_a_parser_that_has_seen_it(
         return learners[-1]
 
     monkeypatch.setattr(jackknife, "train_parser", train)
-    found = jackknifed(some, TINY, folds=folds)
-    assert [trees[0].tree.forms for trees in found] == [sentence.tree.forms for sentence in some]
-    parts = folds_of(some, folds)
+    found = jackknifed(treebank, TINY, folds=folds)
+    assert [trees[0].tree.forms for trees in found] == [sentence.tree.forms for sentence in treebank]
+    parts = folds_of(treebank, folds)
     assert len(learners) == len(parts) == min(folds, 11)
-    assert sorted(some.index(sentence) for part in parts for sentence in part) == list(range(11))
+    assert sorted(treebank.index(sentence) for part in parts for sentence in part) == list(range(11))
     assert max(map(len, parts)) - min(map(len, parts)) <= 1
     for learner, part in zip(learners, parts, strict=True):
         assert len(learner.seen) == 11 - len(part)
 
 
-def test_the_punctuation_stays(some: list[Sentence]) -> None:
-    found = jackknifed(some, TINY, folds=2, trees=3)
+def test_the_punctuation_stays(treebank: list[Sentence]) -> None:
+    found = jackknifed(treebank, TINY, folds=2, trees=3)
     assert all(sum(one.weight for one in trees) == pytest.approx(1) for trees in found)
-    parsed = with_trees(some, found)
-    assert [one.surface for one in parsed] == [one.surface for one in some]
+    parsed = with_trees(treebank, found)
+    assert [one.surface for one in parsed] == [one.surface for one in treebank]
     assert [one.tree for one in parsed] == [trees[0].tree for trees in found]
-    assert [one.tree for one in parsed] != [one.tree for one in some]
+    assert [one.tree for one in parsed] != [one.tree for one in treebank]
 
 
-def test_going_on_in_any_fold(some: list[Sentence], tmp_path: Path) -> None:
+def test_going_on_in_any_fold(treebank: list[Sentence], tmp_path: Path) -> None:
     def kept(fold: int) -> Checkpoint:
         return Checkpoint(tmp_path / f"fold-{fold}")
 
@@ -90,23 +90,23 @@ def test_going_on_in_any_fold(some: list[Sentence], tmp_path: Path) -> None:
         if (fold, progress.epoch) in stops:
             raise KeyboardInterrupt
 
-    whole = jackknifed(some, TINY, folds=3, seed=4)
+    whole = jackknifed(treebank, TINY, folds=3, seed=4)
     stops = {(0, 2), (2, 1)}
     for stopped in sorted(stops):
         steps: list[tuple[int, int]] = []
         with pytest.raises(KeyboardInterrupt):
-            jackknifed(some, TINY, folds=3, seed=4, checkpoints=kept, watch=stop)
+            jackknifed(treebank, TINY, folds=3, seed=4, checkpoints=kept, watch=stop)
         assert steps[-1] == stopped
         stops.remove(stopped)
     steps = []
-    assert jackknifed(some, TINY, folds=3, seed=4, checkpoints=kept, watch=stop) == whole
+    assert jackknifed(treebank, TINY, folds=3, seed=4, checkpoints=kept, watch=stop) == whole
     assert set(steps) == {(2, 1), (2, 2)}
     with pytest.raises(ModelFileError, match="of other data, settings or another seed"):
-        jackknifed(some, TINY, folds=3, seed=5, checkpoints=kept)
+        jackknifed(treebank, TINY, folds=3, seed=5, checkpoints=kept)
 
 
-def test_too_little_to_divide(some: list[Sentence]) -> None:
-    for sentences, folds in ((some[:1], 4), ([], 4), (some, 1), (some, 0)):
+def test_too_little_to_divide(treebank: list[Sentence]) -> None:
+    for sentences, folds in ((treebank[:1], 4), ([], 4), (treebank, 1), (treebank, 0)):
         with pytest.raises(ValueError, match=f"{len(sentences)} sentences in {folds} folds"):
             jackknifed(sentences, TINY, folds=folds)
 

@@ -23,13 +23,13 @@ pytestmark = pytest.mark.usefixtures("single_precision")
 
 
 @pytest.fixture(scope="module")
-def some() -> list[Sentence]:
+def treebank() -> list[Sentence]:
     return list(read_treebank(embedded_treebank_path("train")))[:30]
 
 
 @pytest.fixture(scope="module")
-def parser(some: list[Sentence]) -> BiaffineParser:
-    return train_parser(some, some[:9], TINY, marks=True)
+def parser(treebank: list[Sentence]) -> BiaffineParser:
+    return train_parser(treebank, treebank[:9], TINY, marks=True)
 
 
 def test_marks_stand_where_they_are_on_the_page() -> None:
@@ -40,18 +40,18 @@ def test_marks_stand_where_they_are_on_the_page() -> None:
 
 
 def test_trees_are_of_words_and_do_not_depend_on_other_sentences(
-    parser: BiaffineParser, some: list[Sentence]
+    parser: BiaffineParser, treebank: list[Sentence]
 ) -> None:
-    read = [with_marks(one.tree.forms, one.surface) for one in some]
+    read = [with_marks(one.tree.forms, one.surface) for one in treebank]
     together = parser.parse(read, trees=5)
-    assert [trees[0].tree.forms for trees in together] == [one.tree.forms for one in some]
+    assert [trees[0].tree.forms for trees in together] == [one.tree.forms for one in treebank]
     assert together == [parser.parse([text], trees=5)[0] for text in read]
     with pytest.raises(ValueError, match="sentence 2 of 2 has no word"):
         parser.parse([read[0], ["\t.", "\t."]])
 
 
-def test_pretrained_features_are_of_marks_too(some: list[Sentence], encoder: Path) -> None:
-    parser = train_parser(some[:4], None, TINY, pretrained=Encoder(encoder), marks=True)
+def test_pretrained_features_are_of_marks_too(treebank: list[Sentence], encoder: Path) -> None:
+    parser = train_parser(treebank[:4], None, TINY, pretrained=Encoder(encoder), marks=True)
     texts = ["a", "\t,", "b"], ["a", ",", "b"]
     marked, plain = (parser.encode([text]).features for text in texts)
     assert marked is not None
@@ -60,9 +60,9 @@ def test_pretrained_features_are_of_marks_too(some: list[Sentence], encoder: Pat
 
 
 def test_marks_are_the_context_of_words_and_nothing_else(
-    parser: BiaffineParser, some: list[Sentence]
+    parser: BiaffineParser, treebank: list[Sentence]
 ) -> None:
-    words = some[0].tree.forms
+    words = treebank[0].tree.forms
     bare: list[list[str]] = [[] for _ in range(len(words) + 1)]
     text = with_marks(words, [*bare[:2], [","], *bare[3:]])
     batch, network = parser.encode([text]), parser.network
@@ -75,11 +75,11 @@ def test_marks_are_the_context_of_words_and_nothing_else(
 
 
 def test_a_parser_of_words_beside_it_counts_with_its_power(
-    parser: BiaffineParser, some: list[Sentence]
+    parser: BiaffineParser, treebank: list[Sentence]
 ) -> None:
-    other = train_parser(some, None, TINY, seed=1)
+    other = train_parser(treebank, None, TINY, seed=1)
     changed = 0
-    for tree, surface in ((one.tree, one.surface) for one in some):
+    for tree, surface in ((one.tree, one.surface) for one in treebank):
         read = with_marks(tree.forms, surface)
         with torch.no_grad():
             pairs = ((parser, 1.0, read), (other, BESIDE, tree.forms))

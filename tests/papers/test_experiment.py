@@ -56,12 +56,12 @@ class Training:
 
 
 TABLE: Table[int] = Table("Numbers", [Column("number", "number", lambda row: row)], [1, 2])
-FOUND = Results({"numbers": TABLE}, {"numbers": [1, 2]})
+RESULTS = Results({"numbers": TABLE}, {"numbers": [1, 2]})
 
 
 class Numbers(Experiment):
     def results(self) -> Results:
-        return FOUND
+        return RESULTS
 
 
 def trained(path: Path | None, name: str, text: Training) -> Trained[Text]:
@@ -93,7 +93,7 @@ def test_without_a_folder_a_part_is_saved_and_loaded_too() -> None:
         )
     assert text.trained == 1
     assert not numbers.has("deep/one")
-    numbers.write(FOUND)
+    numbers.write(RESULTS)
 
 
 def test_a_part_that_was_deleted_or_not_finished_is_trained_again(
@@ -193,7 +193,7 @@ def test_a_folder_that_another_process_uses(tmp_path: Path) -> None:
 def test_results(tmp_path: Path) -> None:
     seconds = trained(tmp_path, "one", Training()).seconds
     found = Numbers("aaa", "bbb", Settings(), tmp_path).run()
-    assert found.tables is FOUND.tables
+    assert found.tables is RESULTS.tables
     assert (tmp_path / "comparison.md").read_text(encoding="utf-8") == (
         "## Numbers\n\n| number |\n| --- |\n| 1 |\n| 2 |\n"
     )
@@ -214,4 +214,4 @@ def test_results_that_cannot_be_written(tmp_path: Path) -> None:
     numbers = opened(tmp_path)
     (tmp_path / "comparison.md").mkdir()
     with pytest.raises(SettingError, match=r"comparison\.md: cannot be written: Is a directory"):
-        numbers.write(FOUND)
+        numbers.write(RESULTS)

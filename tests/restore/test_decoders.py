@@ -14,7 +14,7 @@ from pyropunct.draws import Draws
 from pyropunct.fitted.evaluation import surface_distance
 from pyropunct.restore.decoders import DECODERS, decoder_with
 from pyropunct.restore.settings import thresholds
-from pyropunct.restore.whole_pairs import FAINT, WHOLE
+from pyropunct.restore.whole_pairs import FAINT, PAIR_GAIN
 from pyropunct.text.marks import marks_of, unpaired
 
 seeds = given(st.integers(0, 2**32 - 1))
@@ -186,7 +186,7 @@ def test_no_marks_around_a_constituent_would_be_better(seed: int) -> None:
             ]
             there = bool(surface[left]) + bool(surface[right])
             pairs += sum(both) * {0: 0, 1: -1, 2: 1}[there] * (sum(both) > FAINT)
-        return gain(draws, surface, {"": 0.3}) + WHOLE * pairs
+        return gain(draws, surface, {"": 0.3}) + PAIR_GAIN * pairs
 
     found = [tuple(slot) for slot in decoder_with("f1", 0.3)(draws).surface]
     if len(draws.strings) == 1:

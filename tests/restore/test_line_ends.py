@@ -24,7 +24,7 @@ MARKS = (START, ABBREVIATION_DOT, UNKNOWN, ",", ".", "?")
 LINES = RawReader(Vocabulary(MARKS, ("",), ("",), ("",), ((),)), Conventions(splits={"du": ("de", "le")}))
 
 
-def found(text: str, ends: list[float], lost: bool = False) -> list[int]:
+def ends_in(text: str, ends: list[float], lost: bool = False) -> list[int]:
     decided = hidden_ends(LINES.read(text), ends, lost)
     return [place for place, end in decided.items() if end]
 
@@ -60,23 +60,23 @@ def test_other_stretches_tell_about_one() -> None:
 
 
 def test_improbable_ends_tell_together_that_there_are_some() -> None:
-    assert found("a b", [0.5, 0.9]) == []
-    assert found("a b c d e f", [0.5, 0.4, 0.5, 0.4, 0.4, 0.9]) == [1, 2, 3, 4, 5]
-    assert found("a b c d e f", [0.9, UNMARKED, 0.5, 0.2, 0.4, 0.9]) == [1, 3, 5]
+    assert ends_in("a b", [0.5, 0.9]) == []
+    assert ends_in("a b c d e f", [0.5, 0.4, 0.5, 0.4, 0.4, 0.9]) == [1, 2, 3, 4, 5]
+    assert ends_in("a b c d e f", [0.9, UNMARKED, 0.5, 0.2, 0.4, 0.9]) == [1, 3, 5]
 
 
 def test_ends_among_marks_are_more_probable_than_not() -> None:
     above, below = AMONG_MARKS + 0.01, AMONG_MARKS - 0.01
-    assert found("a b c d. E f g h.", [above, below, 0.9, 1, 0.9, below, above, 1]) == [1, 3, 5, 7]
+    assert ends_in("a b c d. E f g h.", [above, below, 0.9, 1, 0.9, below, above, 1]) == [1, 3, 5, 7]
 
 
 def test_no_end_is_hidden_where_none_can_be() -> None:
     """Behind a comma, inside written words, at the dot of an abbreviation."""
     sure = [0.99] * 4
-    assert found("a, b c d", sure) == [2, 3]
-    assert found("a du b", sure) == [1, 3]
-    assert found("a J. b c", sure) == [1, 3]
-    assert found("a J. b c", sure, lost=True) == [1, 2, 3]
+    assert ends_in("a, b c d", sure) == [2, 3]
+    assert ends_in("a du b", sure) == [1, 3]
+    assert ends_in("a J. b c", sure) == [1, 3]
+    assert ends_in("a J. b c", sure, lost=True) == [1, 2, 3]
 
 
 def test_what_stays_undecided_among_marks() -> None:

@@ -51,7 +51,7 @@ VOCABULARY = ReaderVocabulary(UNKNOWN_TYPES, UNKNOWN_TYPES, (), SLOTS)
 RECIPE = ReaderRecipe(form_size=2, character_size=2, spelling_size=2, lstm_size=2, layers=1)
 
 
-class Told(RunningReader):
+class StopReader(RunningReader):
     """A reader that finds ends behind "stop", and that words of five letters are capitalised."""
 
     def read_windows(self, windows: Sequence[TextWindow]) -> Reading:
@@ -64,9 +64,9 @@ class Told(RunningReader):
         return Reading(ends, cases, commas)
 
 
-TOLD = Told(VOCABULARY, RECIPE, RunningNetwork(VOCABULARY, RECIPE), {})
-TOLD.network.at_start.data[CAPITAL] = 2
-TOLD.network.at_end.data[1] = 3
+STOP_READER = StopReader(VOCABULARY, RECIPE, RunningNetwork(VOCABULARY, RECIPE), {})
+STOP_READER.network.at_start.data[CAPITAL] = 2
+STOP_READER.network.at_end.data[1] = 3
 
 
 def stream(lines: Iterable[RawSentence], reader: RunningReader | None, **settings: Any) -> list[RawSentence]:
@@ -75,7 +75,9 @@ def stream(lines: Iterable[RawSentence], reader: RunningReader | None, **setting
     return items  # type: ignore[return-value]
 
 
-def found(text: str, mode: CaseMode = "keep", reader: RunningReader = TOLD) -> list[RawSentence]:
+def sentences_in(
+    text: str, mode: CaseMode = "keep", reader: RunningReader = STOP_READER
+) -> list[RawSentence]:
     lines = (
         LINES.read(line.removesuffix("\n"), number, "\n" * line.endswith("\n"))
         for number, line in enumerate(text.splitlines(keepends=True), 1)
@@ -92,7 +94,7 @@ def as_they_were(some: Iterable[RawSentence]) -> str:
 
 
 def test_sentences_cross_lines_and_end_with_paragraphs() -> None:
-    some = found("  a b\nc stop d\n\n ... \ne f")
+    some = sentences_in("  a b\nc stop d\n\n ... \ne f")
     assert texts(some) == ["a b\nc stop", "d", "", " ... ", "e f"]
     assert [sentence.line for sentence in some] == [1, 2, 3, 4, 5]
     assert [sentence.identifier for sentence in some] == ["1", "2", "3", "4", "5"]
@@ -101,45 +103,45 @@ def test_sentences_cross_lines_and_end_with_paragraphs() -> None:
 
 def test_sentences_are_parted_where_white_space_is() -> None:
     """Also with a mark that sticks to the next word; where there is no white space, no sentence ends."""
-    some = found("a stop. —b c stop (d stop!—e f")
+    some = sentences_in("a stop. —b c stop (d stop!—e f")
     assert [(one.text, one.end) for one in some] == [
         ("a stop.", " "),
         ("—b c stop", " "),
         ("(d stop!—e f", ""),
     ]
     assert as_they_were(some) == "a stop. —b c stop (d stop!—e f"
-    assert texts(found("a b ...")) == ["a b ..."]
+    assert texts(sentences_in("a b ...")) == ["a b ..."]
 
 
 def test_marks_tell_sentence_ends() -> None:
-    assert texts(found("a stop b. c stop d? e stop f")) == ["a stop b.", "c stop d?", "e stop", "f"]
-    assert texts(found("a stop, b stop (c) d ... e")) == ["a stop, b stop", "(c) d ... e"]
-    assert texts(found("a J. Doe stop a")) == ["a J. Doe stop", "a"]
-    assert texts(found("a J. Doe. J. stop a b.")) == ["a J. Doe.", "J. stop a b."]
-    assert [one.identifier for one in found("a. b. c\nd. e")] == ["1", "1-2", "1-3", "2"]
+    assert texts(sentences_in("a stop b. c stop d? e stop f")) == ["a stop b.", "c stop d?", "e stop", "f"]
+    assert texts(sentences_in("a stop, b stop (c) d ... e")) == ["a stop, b stop", "(c) d ... e"]
+    assert texts(sentences_in("a J. Doe stop a")) == ["a J. Doe stop", "a"]
+    assert texts(sentences_in("a J. Doe. J. stop a b.")) == ["a J. Doe.", "J. stop a b."]
+    assert [one.identifier for one in sentences_in("a. b. c\nd. e")] == ["1", "1-2", "1-3", "2"]
     quoted = ["“Ah?” b.", "“Ah?”", "Bo.", "“Ah?”", "“b.”", "“Ah.”", "b"]
-    assert texts(found(" ".join(quoted))) == quoted
+    assert texts(sentences_in(" ".join(quoted))) == quoted
     far = "w " * (LONGEST_MARKED - 2)
-    assert len(found(f"a. stop {far}b.")) == 2
-    assert len(found(f"a. stop {far}b c.")) == 3
+    assert len(sentences_in(f"a. stop {far}b.")) == 2
+    assert len(sentences_in(f"a. stop {far}b c.")) == 3
 
 
 def test_what_the_reader_says_of_marks_depends_on_the_ends_of_sentences() -> None:
-    for sentence, logits in zip(found("ah b stop ah"), ([1, 0, 3], [1 + 3]), strict=True):
+    for sentence, logits in zip(sentences_in("ah b stop ah"), ([1, 0, 3], [1 + 3]), strict=True):
         rows = torch.tensor([[0.0, comma, -9.0] for comma in logits], dtype=torch.double)
         assert sentence.marks is not None
         torch.testing.assert_close(torch.from_numpy(sentence.marks), rows.softmax(-1))
 
 
 def test_no_sentence_ends_inside_a_written_word() -> None:
-    [first, second] = found("a du stop b")
+    [first, second] = sentences_in("a du stop b")
     assert first.words == ("a", "de", "le", "stop")
     assert first.inside == [2]
     assert second.words == ("b",)
 
 
 def test_a_text_without_ends_is_cut() -> None:
-    some = found("w " * 10_000)
+    some = sentences_in("w " * 10_000)
     sizes = [len(sentence.words) for sentence in some]
     assert sum(sizes) == 10_000
     assert all(LEAST_CUT <= size <= LONGEST_SENTENCE for size in sizes[:-1])
@@ -148,14 +150,14 @@ def test_a_text_without_ends_is_cut() -> None:
 def test_a_text_whose_words_all_touch_is_cut() -> None:
     """The work for a word would else grow with the words before it."""
     text = "we," * 1000
-    sentences = found(text)
+    sentences = sentences_in(text)
     sizes = [len(sentence.words) for sentence in sentences]
     assert all(LEAST_CUT <= size <= LONGEST_SENTENCE for size in sizes[:-1])
     assert "".join(texts(sentences)) == text
 
 
 def test_words_are_let_go_of() -> None:
-    finder = SentenceFinder(TOLD, RestoreSettings())
+    finder = SentenceFinder(STOP_READER, RestoreSettings())
     for number in range(300):
         list(finder.add(LINES.read("a b c d e " * 3, number)))
         assert len(finder._words) <= AHEAD + 2 * CORE + LONGEST_SENTENCE + 15
@@ -220,13 +222,13 @@ def test_words_come_out_as_they_went_in(
     """Also in their lines and paragraphs, and whatever line breaks there are."""
     text = "".join(word + gap for word, gap in words * times)
     lines = [LINES.read(line, 1) for line in text.split("\n")]
-    some = found(text, "keep", random_reader)
+    some = sentences_in(text, "keep", random_reader)
     assert [w for one in some for w in one.words] == [w for line in lines for w in line.words]
     assert [m for one in some for m in marks(one)] == [m for line in lines for m in marks(line)]
     assert all(len(one.surface) == len(one.slots) == len(one.words) + 1 for one in some)
     again = as_they_were(some)
     assert ("".join(again.split()), again.count("\n")) == ("".join(text.split()), text.count("\n"))
-    recased = found(text, "restore", random_reader)
+    recased = sentences_in(text, "restore", random_reader)
     assert [w.lower() for one in recased for w in one.words] == [w.lower() for one in some for w in one.words]
 
 
@@ -245,7 +247,7 @@ class Waiting(io.BytesIO):
 
 def test_a_stream_gives_what_the_whole_gives(random_reader: RunningReader) -> None:
     text = ("Ann said it and x du stop ok. (a b), it is\n" * 60 + "\n") * 3 + "it is"
-    expected = found(text + "\n", "auto", random_reader)
+    expected = sentences_in(text + "\n", "auto", random_reader)
     for stream in (io.BytesIO(text.encode()), Waiting(text.encode())):
         lines = ByteLines(stream, 100)
         read = read_items(lines, "x", "text", LINES, running=True)
@@ -262,7 +264,7 @@ def test_sentences_are_there_before_the_input_ends() -> None:
             seen.append(number)
             yield LINES.read("a b stop", number)
 
-    first = next(SentenceStream(endless(), TOLD, RestoreSettings(running=True)))
+    first = next(SentenceStream(endless(), STOP_READER, RestoreSettings(running=True)))
     assert isinstance(first, RawSentence)
     assert first.words == ("A", "b", "stop")
     assert 3 * len(seen) < CORE + AHEAD + 6
@@ -272,7 +274,7 @@ def test_lines_that_cannot_be_read_stay_in_their_places() -> None:
     data = b"a b\n\xff c\nd stop e\n"
     lines = ByteLines(io.BytesIO(data))
     read = read_items(lines, "x", "text", LINES, running=True)
-    items = list(SentenceStream(read, TOLD, RestoreSettings(running=True, case="keep"), lines=lines))
+    items = list(SentenceStream(read, STOP_READER, RestoreSettings(running=True, case="keep"), lines=lines))
     told = [item.text if isinstance(item, BadLine | RawSentence) else "" for item in items]
     assert told == ["a b", "\udcff c\n", "d stop", "e"]
 
@@ -304,7 +306,7 @@ def test_which_lines_are_running_text_by_default() -> None:
     texts = ("a stop b", "a stop " * 101, "c stop d.", "e. f", "“G?” h J. Doe", "I. J")
     lines = [LINES.read(text, number) for number, text in enumerate(texts, start=1)]
     some = SentenceStream(
-        lines, TOLD, RestoreSettings(case="keep"), tell_long=lambda line: told.append(line.line)
+        lines, STOP_READER, RestoreSettings(case="keep"), tell_long=lambda line: told.append(line.line)
     )
     places = [item.line for item in some if isinstance(item, RawSentence)]
     assert told == [2]
@@ -345,12 +347,12 @@ def test_case_is_restored_where_there_is_none(words: str, loses: bool) -> None:
 def test_cases_of_lines() -> None:
     """Of words that are written together too."""
     lines = [LINES.read(line) for line in ("clara saw du paris", "Clara saw paris", "CLARA DU")]
-    assert [one.words for one in in_their_cases(lines, TOLD, "auto", True)] == [
+    assert [one.words for one in in_their_cases(lines, STOP_READER, "auto", True)] == [
         ("Clara", "saw", "de", "le", "Paris"),
         ("Clara", "saw", "paris"),
         ("Clara", "de", "le"),
     ]
-    [upper] = in_their_cases([LINES.read("A DU")], TOLD, "auto", False)
+    [upper] = in_their_cases([LINES.read("A DU")], STOP_READER, "auto", False)
     assert [one.text for one in upper.multiwords] == ["du"]
 
 
@@ -358,17 +360,17 @@ def test_cases_of_lines() -> None:
 def test_no_case_changes_letters(word: str) -> None:
     """Not at the beginning of a sentence either."""
     for text in (word, f"it {word}"):
-        [found] = in_their_cases([LINES.read(text)], TOLD, "restore", True)
+        [found] = in_their_cases([LINES.read(text)], STOP_READER, "restore", True)
         assert found.words[-1] == word
 
 
 def test_abbreviations_of_small_letters_stay_small() -> None:
     upper = torch.eye(4)[[UPPER] * 2]
-    assert recased(LINES.read("a.m u.s"), TOLD, upper, False).words == ("a.m", "U.S")
+    assert recased(LINES.read("a.m u.s"), STOP_READER, upper, False).words == ("a.m", "U.S")
 
 
 def test_cases_of_running_text() -> None:
-    assert [one.words for one in found("clara stop she saw paris", "auto")] == [
+    assert [one.words for one in sentences_in("clara stop she saw paris", "auto")] == [
         ("Clara", "stop"),
         ("She", "saw", "Paris"),
     ]

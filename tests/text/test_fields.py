@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from pyropunct.cli.enclosed import KINDS
 from pyropunct.errors import InputError
-from pyropunct.text.passages import Found
+from pyropunct.text.passages import TextWithLine
 
 
-def shouted(texts: Sequence[Found]) -> list[str]:
+def shouted(texts: Sequence[TextWithLine]) -> list[str]:
     return [f"({', '.join(one.text.upper().split())})!" if one.text != "same" else one.text for one in texts]
 
 

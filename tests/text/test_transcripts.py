@@ -10,7 +10,7 @@ import pytest
 
 from pyropunct.errors import InputError
 from pyropunct.text.marks import PAUSE
-from pyropunct.text.passages import UNALIGNED, Found
+from pyropunct.text.passages import UNALIGNED, TextWithLine
 from pyropunct.text.transcripts import SHAPES, rewrite_json
 
 WHISPER = """{"text": " so i said\\tno he went home",
@@ -29,7 +29,7 @@ def reject(line: int, problem: str) -> None:
 
 
 def rewritten(text: str, news: dict[str, str], *fields: str) -> str:
-    def rewrite(texts: Sequence[Found]) -> list[str]:
+    def rewrite(texts: Sequence[TextWithLine]) -> list[str]:
         asked.extend(one.text for one in texts)
         return [news[one.text] for one in texts]
 

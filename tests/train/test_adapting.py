@@ -164,9 +164,9 @@ def test_what_is_neither_a_model_nor_a_text_is_told(model: Punctuator, text: str
 def test_a_path_is_read(model: Punctuator, text: str, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text(text, encoding="utf-8")
     (tmp_path / "b.txt.gz").write_bytes(gzip.compress(text.encode()))
-    expected = LearnedText(model, [text] * 2).found
+    expected = LearnedText(model, [text] * 2).texts
     for paths in ([tmp_path], [tmp_path / "a.txt", tmp_path / "b.txt.gz"]):
-        assert LearnedText(model, paths).found == expected
+        assert LearnedText(model, paths).texts == expected
     with pytest.raises(InputError, match="there is no file of this name"):
         LearnedText(model, [tmp_path / "c.txt"])
 
@@ -245,7 +245,7 @@ def test_text_without_capital_letters(model: Punctuator, text: str, monkeypatch:
     monkeypatch.setattr(RunningReader, "in_cases", lambda self, words, *_: [*map(str.title, words)])
     lines = LearnedText(model, [text.lower()])
     line = LearnedText(model, [text.lower().replace("\n", " ")])
-    assert line.found.read > 0.9 * lines.found.read
+    assert line.texts.read > 0.9 * lines.texts.read
     assert not line.cased
     assert not lines.cased
     first = [one.tree.forms[0] for one in lines.once if one.tree.forms[0].isalpha()]

@@ -34,7 +34,7 @@ from pyropunct.tasks.correct.simulation import wrong_copies, wrong_surfaces
 from pyropunct.text.marks import Surface
 from pyropunct.treebank.sentence import Sentence
 
-FOUND = ", rate found"
+RATE_FOUND = ", rate found"
 """A noisy channel that finds the rate of errors; otherwise it takes the rate to which it was fitted."""
 
 READ_TREES = (RESTORATION, PAPER, CHANNEL)
@@ -87,7 +87,7 @@ def fitted_channel(model: Punctuator, pairs: Sequence[RightAndWrong]) -> Correct
         rate.learn(np.stack([one.log_evidence for one in heard]))
         return {
             way: [one.surface for one in decisions(heard, USUAL, rates)]
-            for way, rates in (("", WritersRate(FITTED_RATE).probabilities), (FOUND, rate.probabilities))
+            for way, rates in (("", WritersRate(FITTED_RATE).probabilities), (RATE_FOUND, rate.probabilities))
         }
 
     return correct

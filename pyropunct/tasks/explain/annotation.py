@@ -21,7 +21,7 @@ _NUMBER = re.compile(r"\d{1,3}|[ivx]+|[^\W\d_]")
 _DOTS = re.compile(r"\.{2,}|…")
 _OMITTED = {"(": ")", "[": "]"}
 _SPOKEN = frozenset("“„«「『»”")
-WHOLE = 5
+WHOLE_WORD_LETTERS = 5
 """The least letters of a word that seems to be no abbreviation."""
 SPEECH, FAR = 3, 10
 """The least words of quoted speech; and in how many further sentences a pair of marks may close."""
@@ -92,12 +92,14 @@ def _about_tokens(block: Block) -> Iterator[tuple[str, int]]:
 def is_odd_period(block: Block, token: int) -> bool:
     """Whether a period stands between a word that seems to be no abbreviation and a word in small letters.
 
-    Abbreviations have the feature Abbr, or fewer letters than `WHOLE`.
+    Abbreviations have the feature Abbr, or fewer letters than `WHOLE_WORD_LETTERS`.
     """
     if not 1 < token < len(block.tokens) or block.tokens[token - 1].columns[FORM] != ".":
         return False
     before, after = (block.tokens[other].columns for other in (token - 2, token))
-    whole = before[FORM].isalpha() and len(before[FORM]) >= WHOLE and "Abbr=Yes" not in before[FEATS]
+    whole = (
+        before[FORM].isalpha() and len(before[FORM]) >= WHOLE_WORD_LETTERS and "Abbr=Yes" not in before[FEATS]
+    )
     return whole and after[FORM][:1].islower()
 
 

@@ -151,7 +151,7 @@ def sprouted_in(
             for key, has in events(relation, place, sides[row], like):
                 tallies.add(key, has, float(times[row]))
     bare = [dash for sentence in sentences for dash in bare_clauses(sentence).values()]
-    return functions, tallies.found(DIGITS) | {(DASHES, BARE): Tally(len(bare), {BESIDE: sum(bare)})}
+    return functions, tallies.rounded(DIGITS) | {(DASHES, BARE): Tally(len(bare), {BESIDE: sum(bare)})}
 
 
 DIGITS = 4
@@ -230,7 +230,7 @@ def marks_beside(sentences: Sequence[Sentence], by: Sequence[str] = ()) -> dict[
     for sentence, like in zip(sentences, likenesses(sentences, by), strict=True):
         for _, key, has in _events(sentence, like):
             tallies.add(key, has)
-    return tallies.found()
+    return tallies.rounded()
 
 
 def examples_beside(

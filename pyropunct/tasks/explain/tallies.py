@@ -36,7 +36,7 @@ class Tallies:
         for outcome, happens in has.items():
             self.outcomes[key][outcome] += times * happens
 
-    def found(self, digits: int | None = None) -> dict[Key, Tally]:
+    def rounded(self, digits: int | None = None) -> dict[Key, Tally]:
         """All tallies, rounded; constituents without a subtype apart only if others of it have one."""
         divided = {(table, of.partition(":")[0]) for table, of in self.totals if ":" in of}
         return {

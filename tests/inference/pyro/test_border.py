@@ -15,15 +15,15 @@ from pyro import poutine
 from torch import Tensor
 
 from pyropunct.errors import VariantError
-from pyropunct.inference.given import Given
 from pyropunct.inference.inside import log_evidence
 from pyropunct.inference.machines.moves import MachineError
 from pyropunct.inference.pyro.collapse import collapse_trees, expected_uses, tree_problem
 from pyropunct.inference.pyro.decode import infer_trees
 from pyropunct.inference.pyro.posterior import ImpossibleSurfaceError
 from pyropunct.inference.pyro.sites import PunctuatedTrees
+from pyropunct.inference.pyro.story_state import StoryState
 from pyropunct.inference.pyro.svi import scale_likelihood
-from pyropunct.inference.pyro.told import Told
+from pyropunct.inference.story_inputs import StoryInputs
 from pyropunct.models.attach.attach_model import PairFrequencies
 from pyropunct.models.channel.noisy_channel import Channel
 from pyropunct.models.channel.slip import Slip, TokenBigrams
@@ -45,12 +45,12 @@ def story(channel: Channel, edit_logits: Tensor) -> Story:
     return some
 
 
-def told(weights: Tensor, relation: Tensor | None = None) -> Told:
+def state_of_parts(weights: Tensor, relation: Tensor | None = None) -> StoryState:
     """A story told from its parts."""
     some = tiny_story(SlidingWindow(3))
     trees = TREES if relation is None else replace(TREES, relation=relation)
     size = sum(len(some.inventory.pairs[relation]) for relation in TREES.relation.tolist())
-    return Told(Given(trees, some.inventory, torch.zeros(size), some.channel.transducer, weights))
+    return StoryState(StoryInputs(trees, some.inventory, torch.zeros(size), some.channel.transducer, weights))
 
 
 @PRECISIONS
@@ -71,16 +71,16 @@ def test_uses_of_weights_for_each_tree(precision: torch.dtype) -> None:
 def test_uses_of_weights_are_weights_times_slopes() -> None:
     some = story(SlidingWindow(3), torch.randn(3, 3, 4))
     weights = some.channel.probabilities().requires_grad_()
-    total = PunctuatedTrees(replace(some.given(TREES), weights=weights)).log_prob(SURFACE).sum()
+    total = PunctuatedTrees(replace(some.inputs(TREES), weights=weights)).log_prob(SURFACE).sum()
     (slopes,) = torch.autograd.grad(total, weights)
     found = some.channel.transducer.edit_counts(expected_uses(some, TREES, SURFACE))
     torch.testing.assert_close(found.flatten(), (weights * slopes).detach())
 
 
 def test_a_draw_computes_no_sum() -> None:
-    told = collapse_trees(story(SlidingWindow(3), torch.randn(3, 3, 4)))(TREES)
-    assert told.is_drawn
-    assert "log_evidence" not in vars(told.posterior)
+    state = collapse_trees(story(SlidingWindow(3), torch.randn(3, 3, 4)))(TREES)
+    assert state.is_drawn
+    assert "log_evidence" not in vars(state.posterior)
 
 
 def test_the_impossible_tree_is_told_where_weights_have_a_plate_of_their_own() -> None:
@@ -115,14 +115,14 @@ def test_more_weights_than_moves_name() -> None:
 @pytest.mark.parametrize("size", [8, 10])
 def test_a_table_of_another_size(size: int) -> None:
     some = inventory()
-    told = Story(some, PairFrequencies(some), SlidingWindow(3))
-    told.attach.table = torch.zeros(size)
+    with_table = Story(some, PairFrequencies(some), SlidingWindow(3))
+    with_table.attach.table = torch.zeros(size)
     with pytest.raises(VariantError, match=rf"table .*\({size},\).* 9 pairs"):
-        collapse_trees(told)(TREES, SURFACE)
+        collapse_trees(with_table)(TREES, SURFACE)
 
 
 def test_scores_of_another_size() -> None:
-    given = told(torch.full((36,), 0.25)).given
+    given = state_of_parts(torch.full((36,), 0.25)).inputs
     for size in (14, 16):
         with pytest.raises(ValueError, match=rf"15\), not \({size},\)$"):
             PunctuatedTrees(replace(given, scores=torch.zeros(size))).log_prob(SURFACE)
@@ -132,7 +132,7 @@ def test_scores_of_another_size() -> None:
 def test_tokens_out_of_range(token: float) -> None:
     """Of a story, of a distribution, and of one of several values of a distribution."""
     some = story(SlidingWindow(3), torch.zeros(3, 3, 4))
-    wrong, site = SURFACE.where(SURFACE != 1, token), PunctuatedTrees(some.given(TREES))
+    wrong, site = SURFACE.where(SURFACE != 1, token), PunctuatedTrees(some.inputs(TREES))
     both = torch.stack([SURFACE.to(wrong), wrong])
     for tell in (
         partial(collapse_trees(some), TREES, wrong),
@@ -150,7 +150,7 @@ def test_choices_that_are_no_whole_numbers() -> None:
 
 def test_no_draws() -> None:
     with pytest.raises(ValueError, match=r"\(0,\)"):
-        PunctuatedTrees(told(torch.full((36,), 0.25)).given).sample((0,))
+        PunctuatedTrees(state_of_parts(torch.full((36,), 0.25)).inputs).sample((0,))
 
 
 @pytest.mark.parametrize(
@@ -163,14 +163,14 @@ def test_no_draws() -> None:
     ],
 )
 def test_weights_that_are_no_probabilities(weights: Tensor, problem: str) -> None:
-    told(torch.full((36,), 0.25))
+    state_of_parts(torch.full((36,), 0.25))
     with pytest.raises(MachineError, match=problem):
-        told(weights)
+        state_of_parts(weights)
 
 
 def test_another_number_of_relations() -> None:
     with pytest.raises(ValueError, match=r"6 relations .* 7 nodes"):
-        told(torch.full((36,), 0.25), TREES.relation[:-1])
+        state_of_parts(torch.full((36,), 0.25), TREES.relation[:-1])
 
 
 def test_a_scale_for_sites_that_are_latent_for_each_tree() -> None:
@@ -272,7 +272,7 @@ def test_a_compiled_model_has_the_numbers_of_the_model(told_as: str) -> None:
     def model(table: Tensor) -> tuple[Tensor, Tensor]:
         some.attach.table = table
         if told_as == "distribution":
-            posterior = PunctuatedTrees(some.given(TREES)).posterior(SURFACE)
+            posterior = PunctuatedTrees(some.inputs(TREES)).posterior(SURFACE)
             return posterior.log_evidence.sum(), posterior.best()
         trace = poutine.trace(models[told_as]).get_trace(TREES, SURFACE)
         return trace.log_prob_sum(), expected_uses(some, TREES, SURFACE)

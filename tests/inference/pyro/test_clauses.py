@@ -15,7 +15,6 @@ from problems import PAIRS, edits_of, padded, tree_batch
 from pyro import poutine
 from torch import Tensor
 
-from pyropunct.inference.given import OPENS
 from pyropunct.inference.inside import log_evidence
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.machines.evidence import (
@@ -29,6 +28,7 @@ from pyropunct.inference.machines.evidence import (
 from pyropunct.inference.pyro.collapse import collapse_trees, tree_problem
 from pyropunct.inference.pyro.decode import infer_trees
 from pyropunct.inference.pyro.posterior import problem_of
+from pyropunct.inference.story_inputs import OPENS
 from pyropunct.inference.views import Views
 from pyropunct.inference.walk import Walk
 from pyropunct.models.attach.attach_model import PairFrequencies
@@ -102,12 +102,12 @@ def joint(told: Story, surface: Sequence[String]) -> float:
 
 def log_prob(told: Story, batch: TreeBatch, surface: Tensor) -> Tensor:
     """log p(x | T) of any pages, also of those that no text has, since they lack the token."""
-    given = told.given(batch)
+    given = told.inputs(batch)
     return log_evidence(problem_of(given, evidence_of(surface), given.log_pairs(given.views(surface))))
 
 
 def drawn(told: Story, draws: int) -> list[tuple[String, ...]]:
-    walk = Walk(told.given(trees()), [np.random.default_rng(0)])
+    walk = Walk(told.inputs(trees()), [np.random.default_rng(0)])
     pages = walk.surfaces(walk.draw(np.array([draws])))
     return [tuple(tuple(t for t in row if t >= 0) for row in one) for one in pages.tolist()]
 
@@ -177,7 +177,7 @@ def test_a_batch_equals_its_trees() -> None:
 
 def test_views_leave_the_token_out() -> None:
     page = padded([(START,), (CLAUSE, 2), (1,), ()])
-    views = story("left").given(trees()).views(page)
+    views = story("left").inputs(trees()).views(page)
     assert views.sizes.tolist() == [0, 0, 2]
     assert views.token.tolist() == [2, 1]
     assert views.slot.tolist() == [1, 2]

@@ -59,7 +59,7 @@ def test_a_sum_is_freed_with_its_story() -> None:
     story = tiny_story(SlidingWindow(3))
     trace = poutine.trace(collapse_trees(story)).get_trace(*batch_of([story_case(story, CHILD, 0)]))
     trace.compute_log_prob()
-    told = ref(trace.nodes["surface"]["fn"].told)
+    told = ref(trace.nodes["surface"]["fn"].state)
     gc.disable()
     try:
         del trace

@@ -13,12 +13,12 @@ from pyro.infer import SVI, Trace_ELBO
 from pyro.infer.autoguide import AutoDelta
 from torch import Tensor
 
-from pyropunct.inference.given import Given
 from pyropunct.inference.inside import posterior_pairs
 from pyropunct.inference.pyro.collapse import collapse_trees, tree_problem
 from pyropunct.inference.pyro.decode import infer_trees
 from pyropunct.inference.pyro.sites import BY_TREES, PunctuatedTrees, Sprouted, rewritten
-from pyropunct.inference.pyro.told import Told
+from pyropunct.inference.pyro.story_state import StoryState
+from pyropunct.inference.story_inputs import StoryInputs
 from pyropunct.models.story import Story
 
 STORY = tiny_story(window("left"))
@@ -30,7 +30,9 @@ WEIGHTS = STORY.channel.probabilities().detach()
 
 
 def distribution(table: Tensor, weights: Tensor = WEIGHTS) -> PunctuatedTrees:
-    return PunctuatedTrees(Given(TREES, STORY.inventory, table[..., ROWS], STORY.channel.transducer, weights))
+    return PunctuatedTrees(
+        StoryInputs(TREES, STORY.inventory, table[..., ROWS], STORY.channel.transducer, weights)
+    )
 
 
 def told_alike() -> Story:
@@ -73,7 +75,7 @@ def test_decoding_is_that_of_the_story() -> None:
 def test_draws_have_the_probabilities() -> None:
     pyro.set_rng_seed(0)
     some = PunctuatedTrees(
-        Given(
+        StoryInputs(
             TREES.pick([1]),
             STORY.inventory,
             TABLE[STORY.inventory.choice_rows(TREES.relation[3:])],
@@ -111,10 +113,10 @@ def test_training_in_a_plate() -> None:
 def test_a_decoded_tree_has_the_cost_of_its_punctemes() -> None:
     """p(x | T) p(T' | T, x) is p(T', x | T) exp(-cost(T')), for any T'."""
     cost = torch.linspace(0, 2, len(STORY.inventory.rows))
-    given = Given(TREES, STORY.inventory, TABLE[ROWS], STORY.channel.transducer, WEIGHTS, cost)
+    given = StoryInputs(TREES, STORY.inventory, TABLE[ROWS], STORY.channel.transducer, WEIGHTS, cost)
 
-    def model(given: Given) -> Told:
-        told = Told(given)
+    def model(given: StoryInputs) -> StoryState:
+        told = StoryState(given)
         with told.plate:
             pairs = pyro.sample("pairs", Sprouted(told), infer=BY_TREES)
             told.show(pyro.sample("surface", rewritten(told, pairs), obs=SURFACE))

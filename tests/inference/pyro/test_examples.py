@@ -10,13 +10,13 @@ from pyro import poutine
 
 from pyropunct import read_treebank
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.inference.pyro import collapse, decode, one_by_one, sites, svi, told
+from pyropunct.inference.pyro import collapse, decode, one_by_one, sites, story_state, svi
 from pyropunct.pyro import PairFrequencies, SlidingWindow, Story, build_vocabulary
 
 
 @pytest.mark.usefixtures("single_precision", "fresh_pyro")
 @pytest.mark.parametrize(
-    "module", [collapse, decode, one_by_one, sites, svi, told], ids=lambda one: one.__name__
+    "module", [collapse, decode, one_by_one, sites, svi, story_state], ids=lambda one: one.__name__
 )
 def test_examples_of_docstrings(module: ModuleType) -> None:
     sentences = read_treebank(embedded_treebank_path("train")).sentences[:20]

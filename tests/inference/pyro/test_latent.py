@@ -15,7 +15,7 @@ from torch import Tensor
 
 from pyropunct.inference.forest import forest_of
 from pyropunct.inference.packed import packed_forest
-from pyropunct.inference.pyro.collapse import collapse_trees, told_story
+from pyropunct.inference.pyro.collapse import collapse_trees, run_story
 from pyropunct.inference.pyro.decode import infer_trees
 from pyropunct.inference.pyro.posterior import ImpossibleSurfaceError
 from pyropunct.models.attach.attach_model import Attach
@@ -119,7 +119,7 @@ def test_marginals_of_items(story: Story) -> None:
     trees = latent()
     trees = replace(trees, log_arcs=trees.log_arcs.clone())
     trees.log_arcs[0] = -torch.inf
-    table = told_story(story, trees, SURFACE).posterior.marginals().probs
+    table = run_story(story, trees, SURFACE).posterior.marginals().probs
     possible = [mask for mask in masks(trees) if trees.log_arcs[mask > 0].isfinite().all()]
     by_tree = torch.tensor(
         [
@@ -186,7 +186,7 @@ def test_decoded_trees_are_regularised_as_latent_ones(is_training: bool, regular
     story = tiny_story(window("left"), economy_weight=1.0).train(is_training)
     story.attach = settled(Table(inventory()))
     told = infer_trees(story)(latent(), SURFACE, regularised=regularised)
-    assert (told.given.cost is not None) == (is_training if regularised is None else regularised)
+    assert (told.inputs.cost is not None) == (is_training if regularised is None else regularised)
 
 
 def test_one_impossible_sentence_of_two_is_told(story: Story) -> None:

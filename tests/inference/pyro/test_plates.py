@@ -18,9 +18,9 @@ from pyro.infer import MCMC, NUTS, Predictive, Trace_ELBO, TraceEnum_ELBO, infer
 from pyro.infer.autoguide import AutoNormal
 from torch import Tensor
 
-from pyropunct.inference.pyro.collapse import collapse_trees, told_story
+from pyropunct.inference.pyro.collapse import collapse_trees, run_story
 from pyropunct.inference.pyro.decode import infer_trees
-from pyropunct.inference.pyro.told import Told
+from pyropunct.inference.pyro.story_state import StoryState
 from pyropunct.models.channel.window import SlidingWindow
 from pyropunct.models.story import Story
 
@@ -75,7 +75,7 @@ def exactly(regions: int, languages: int, genres: bool, registers: bool, scale: 
     return log_sum([float(REGISTERS[register].log()) + of_register(register) for register in (0, 1)])
 
 
-def model(regions: int, languages: int, genres: bool, registers: bool, first: str = "genre") -> Told:
+def model(regions: int, languages: int, genres: bool, registers: bool, first: str = "genre") -> StoryState:
     """A story in plates of languages (-2) and regions (-3), with classes; the plate of trees is its own."""
     story = tiny_story(SlidingWindow(3))
     tables, edits = (values.to(torch.get_default_dtype()) for values in numbers())
@@ -234,7 +234,7 @@ def test_marginals_of_two_stories() -> None:
     trace = poutine.trace(collapse_trees(stories)).get_trace()
     for name, some in both.items():
         found = trace.nodes[f"{name}/surface"]["fn"].posterior(SURFACE).marginals()
-        alone = told_story(some, TREES, SURFACE).posterior.marginals()
+        alone = run_story(some, TREES, SURFACE).posterior.marginals()
         torch.testing.assert_close(found.probs, alone.probs)
 
 

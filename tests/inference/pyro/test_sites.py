@@ -26,8 +26,8 @@ from pyropunct.models.trees import TreeBatch
 FIRST = tiny_story(window("left"))
 CASE = story_case(FIRST, [2, 0, 2], 21)
 TREES, SURFACE = batch_of([CASE])
-FOUND, _ = expected(CASE, FIRST.channel, FIRST.inventory)
-POSTERIOR = {one.choices: one.weight / total(FOUND) for one in FOUND}
+EXPLANATIONS, _ = expected(CASE, FIRST.channel, FIRST.inventory)
+POSTERIOR = {one.choices: one.weight / total(EXPLANATIONS) for one in EXPLANATIONS}
 """p(T' | T, x), by brute force."""
 
 
@@ -92,7 +92,7 @@ def test_importance_sampling() -> None:
     weights = posterior.get_normalized_weights()
     evidence = torch.stack(posterior.log_weights).exp().mean()
     deviation = torch.stack(posterior.log_weights).exp().std() / math.sqrt(2000)
-    assert float(evidence) == pytest.approx(total(FOUND), abs=4 * float(deviation))
+    assert float(evidence) == pytest.approx(total(EXPLANATIONS), abs=4 * float(deviation))
     found = Counter[tuple[int, ...]]()
     for trace, weight in zip(posterior.exec_traces, weights.tolist(), strict=True):
         found[tuple(trace.nodes["pairs"]["value"].tolist())] += weight
@@ -103,7 +103,7 @@ def test_importance_sampling() -> None:
 def test_metropolis_hastings_by_replay() -> None:
     """Proposals of T' from its prior, so that only p(x | u(T')) decides."""
     observed = poutine.condition(plain(), {"surface": SURFACE})
-    given = poutine.condition(observed, {"pairs": torch.tensor(FOUND[0].choices)})
+    given = poutine.condition(observed, {"pairs": torch.tensor(EXPLANATIONS[0].choices)})
     here = poutine.trace(given).get_trace(TREES)
     counts = Counter[tuple[int, ...]]()
 
@@ -132,7 +132,7 @@ def test_an_observed_surface_is_refused_where_its_marks_are_read() -> None:
     assert torch.equal(again.choices, told.choices)
 
 
-CHOICES = torch.tensor(FOUND[0].choices)
+CHOICES = torch.tensor(EXPLANATIONS[0].choices)
 
 
 class Unchanged(Reparam):

@@ -12,9 +12,9 @@ from pyro.infer.autoguide import AutoDelta
 from pyro.nn.module import pyro_method
 from torch import Tensor
 
-from pyropunct.inference.given import OPENS
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.pyro.collapse import collapse_trees
+from pyropunct.inference.story_inputs import OPENS
 from pyropunct.inference.views import Views, views_of
 from pyropunct.models.attach.attach_model import join_contexts
 from pyropunct.models.attach.feature_weights import OF_RELATION, PARTS, PairPart, parts_of_pairs

@@ -135,7 +135,7 @@ def test_scores_of_views(families: tuple[str, ...], monkeypatch: pytest.MonkeyPa
     assert differ == attach.reads_surface == bool({"inside", "rhythm", "mixed"}.intersection(families))
 
 
-class Given(Attach):
+class FixedScores(Attach):
     """Scores that somebody else has computed."""
 
     def __init__(self, given: Tensor) -> None:
@@ -160,7 +160,7 @@ def test_a_table_has_the_scores_of_the_flat_form(batch: tuple[int, ...]) -> None
         padded_table[..., view, : last - first] = everything[..., view, first:last]
     flat = torch.cat(expected, -1)
     for given in (everything, padded_table, flat):
-        assert torch.equal(Given(given).scorer(some)(views), flat)
+        assert torch.equal(FixedScores(given).scorer(some)(views), flat)
 
 
 def test_scores_that_are_no_numbers_of_pairs() -> None:
@@ -169,7 +169,7 @@ def test_scores_that_are_no_numbers_of_pairs() -> None:
     with pytest.raises(
         VariantError, match=r"shape \(2, 3\), where \d+ .* 2 views by the 10 pairs .* or by 5"
     ):
-        Given(torch.zeros(2, 3)).scorer(some)(views)
+        FixedScores(torch.zeros(2, 3)).scorer(some)(views)
 
 
 class Neither(Attach):

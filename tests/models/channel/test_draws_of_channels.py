@@ -15,7 +15,7 @@ from torch import Tensor
 from pyropunct.inference.machines.evidence import padded
 from pyropunct.inference.pyro.collapse import collapse_trees
 from pyropunct.inference.pyro.sites import PunctuatedTrees
-from pyropunct.inference.pyro.told import log_rewritten
+from pyropunct.inference.pyro.story_state import log_rewritten
 from pyropunct.inference.views import views_of
 from pyropunct.inference.walk import Walk
 from pyropunct.models.channel.noisy_channel import Channel, Identity
@@ -62,7 +62,7 @@ def from_a_collapsed_site(told: Story) -> Tensor:
 
 def with_generators(told: Story) -> Tensor:
     """As a fitted model draws."""
-    walk = Walk(told.given(TREES), [np.random.default_rng(seed) for seed in range(len(TREES))])
+    walk = Walk(told.inputs(TREES), [np.random.default_rng(seed) for seed in range(len(TREES))])
     return walk.surfaces(walk.draw(np.full(len(TREES), DRAWS)))
 
 
@@ -83,7 +83,7 @@ def test_surfaces_are_drawn_with_their_probabilities(name: str, draw: Any) -> No
         strings = (tuple(tuple(t for t in row if t >= 0) for row in one) for one in drawn[:, slots].tolist())
         counts = Counter(strings)
         common = [surface for surface, count in counts.items() if count > 20]
-        alone = PunctuatedTrees(told.given(TREES.pick([tree])))
+        alone = PunctuatedTrees(told.inputs(TREES.pick([tree])))
         chances = [float(alone.log_prob(padded(surface)).exp()) for surface in common]
         observed = [counts[surface] for surface in common]
         assert sum(observed) > 100
@@ -112,7 +112,9 @@ def test_each_element_of_a_plate_has_the_surface_of_its_choices() -> None:
     assert len(choices.unique(dim=0)) > 1
     for row in range(4):
         told.attach.table = torch.randn(len(told.inventory.rows))
-        assert torch.equal(log_rewritten(told.given(TREES), choices[row], again.surface[row]), torch.zeros(2))
+        assert torch.equal(
+            log_rewritten(told.inputs(TREES), choices[row], again.surface[row]), torch.zeros(2)
+        )
 
 
 def test_scores_of_one_node_in_a_plate_are_not_those_of_trees() -> None:
@@ -120,12 +122,12 @@ def test_scores_of_one_node_in_a_plate_are_not_those_of_trees() -> None:
     told = story(SlidingWindow(3))
     told.attach.table = torch.randn(len(TREES), 1, len(told.inventory.rows))
     views = views_of(TREES.forest, torch.full((TREES.forest.num_slots, 1), -1), torch.tensor([2]))
-    found, start = told.given(TREES).pair_scores(views), told.inventory.pair_start
+    found, start = told.inputs(TREES).pair_scores(views), told.inventory.pair_start
     assert torch.equal(found, told.attach.table[:, 0, start[2] : start[3]])
 
 
 def test_several_values_are_weighed_one_by_one() -> None:
-    trees = PunctuatedTrees(story(SlidingWindow(3)).given(TREES))
+    trees = PunctuatedTrees(story(SlidingWindow(3)).inputs(TREES))
     drawn = trees.sample((2, 3))
     found = trees.log_prob(drawn)
     assert found.shape == (2, 3, 2)

@@ -199,7 +199,7 @@ def test_the_table_of_edits_is_what_the_moves_do(variant: Variant, direction: st
     torch.testing.assert_close(channel.edit_table(), table)
 
 
-class Given(Channel):
+class FixedMoves(Channel):
     """A channel with these moves and weights."""
 
     def __init__(self, moves: Sequence[Move], **weights: torch.Tensor) -> None:
@@ -223,7 +223,7 @@ def test_probabilities_in_half_precision() -> None:
     """They miss a sum of 1 by more than those in single precision."""
     thirds = torch.full((3,), 1 / 3, dtype=torch.half)
     assert abs(float(thirds.double().sum()) - 1) > 1e-4
-    Given([*(ZERO._replace(weight=(("w", place),)) for place in range(3)), ONE, HALT], w=thirds).check()
+    FixedMoves([*(ZERO._replace(weight=(("w", place),)) for place in range(3)), ONE, HALT], w=thirds).check()
 
 
 @pytest.mark.parametrize(
@@ -302,19 +302,19 @@ def test_probabilities_in_half_precision() -> None:
 )
 def test_a_machine_that_is_none(moves: list[Move], weights: dict[str, torch.Tensor], complaint: str) -> None:
     with pytest.raises(MachineError, match=complaint):
-        Given(moves, **weights).probabilities()
+        FixedMoves(moves, **weights).probabilities()
 
 
 def test_what_is_written_at_the_start_before_weighted_evidence() -> None:
     starts = [Move(None, START, (), (0,), "s", factor=0.25), Move(None, START, target="s", factor=0.75)]
-    channel = Given([*starts, ZERO, ONE, HALT])
+    channel = FixedMoves([*starts, ZERO, ONE, HALT])
     assert channel.probabilities().shape == (0,)
     found = chances(channel, [(0, 1), (1,), one_of([((0, 1), 2.0), ((1,), 0.5)])], (1,))
     assert found.tolist() == pytest.approx([0.25, 0.75, 2 * 0.25 + 0.5 * 0.75], rel=1e-12)
 
 
 def test_branches_that_do_not_add_up() -> None:
-    class Half(Given):
+    class Half(FixedMoves):
         def branches(self) -> list[Branch]:
             return [Branch((Pass(self._given),), (("w", 0),))]
 
@@ -326,7 +326,7 @@ def test_a_machine_that_may_never_halt() -> None:
     """Behind the last token it halts with 0.5, writes and goes on with 0.25, or else never halts."""
     endless = [Move("t", token, target="t") for token in (0, 1, END)]
     onward = [Move("s", END, written=(1,), target="s", factor=0.25), Move("s", END, target="t", factor=0.25)]
-    channel = Given([ZERO, ONE, HALT._replace(factor=0.5), *onward, *endless])
+    channel = FixedMoves([ZERO, ONE, HALT._replace(factor=0.5), *onward, *endless])
     found = chances(channel, [(), (1, 1), any_over([1])], ())
     assert found.tolist() == pytest.approx([0.5, 0.5 / 16, 0.5 / 0.75])
 
@@ -334,15 +334,15 @@ def test_a_machine_that_may_never_halt() -> None:
 @pytest.mark.parametrize(
     ("moves", "weights", "complaint"),
     [
-        (None, {}, r"the channel Given: moves\(\) gave None, not moves"),
-        (["s"], {}, r"the channel Given: moves\(\) gave 's', not a Move"),
+        (None, {}, r"the channel FixedMoves: moves\(\) gave None, not moves"),
+        (["s"], {}, r"the channel FixedMoves: moves\(\) gave 's', not a Move"),
         ([ZERO._replace(written=0), ONE, HALT], {}, "for token 0 writes 0, which is no tuple of tokens"),
         ([ZERO, ONE, HALT], {"w": 0.5}, r"weights\(\) gave {'w': 0.5}, not tensors by their names"),
         ([ZERO, ONE, HALT], None, r"weights\(\) gave None, not tensors by their names"),
     ],
 )
 def test_what_a_variant_must_not_give(moves: Any, weights: Any, complaint: str) -> None:
-    channel = Given(moves)
+    channel = FixedMoves(moves)
     channel._weights = weights
     with pytest.raises(MachineError, match=complaint):
         channel.probabilities()

@@ -84,7 +84,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def found(train: Treebank, dev: Treebank, folder: Path) -> Iterator[Results]:
+def experiment_results(train: Treebank, dev: Treebank, folder: Path) -> Iterator[Results]:
     """As a user has it: in single precision."""
     default = torch.get_default_dtype()
     torch.set_default_dtype(torch.float)
@@ -111,8 +111,8 @@ def timeless(comparison: Results) -> Any:
     return without_seconds(json.loads(json.dumps(comparison.to_json())))
 
 
-def test_trivial(found: Results, train: Treebank, dev: Treebank) -> None:
-    system = by_name(found)["trivial"]
+def test_trivial(experiment_results: Results, train: Treebank, dev: Treebank) -> None:
+    system = by_name(experiment_results)["trivial"]
     restored = ended_in(final_mark(train), [sentence.tree.forms for sentence in dev])
     assert system.with_gold_trees.perplexity is None
     assert [one.aed for one in system.outcomes] == [
@@ -121,8 +121,10 @@ def test_trivial(found: Results, train: Treebank, dev: Treebank) -> None:
 
 
 @pytest.mark.parametrize(("kind", "rival"), [("crf", BiLSTMCRF), ("attention", BiGRUAttention)])
-def test_taggers(found: Results, dev: Treebank, folder: Path, kind: str, rival: type[Rival]) -> None:
-    system, tagger = by_name(found)[kind], loader(rival.from_parts)(folder / SEED / kind)
+def test_taggers(
+    experiment_results: Results, dev: Treebank, folder: Path, kind: str, rival: type[Rival]
+) -> None:
+    system, tagger = by_name(experiment_results)[kind], loader(rival.from_parts)(folder / SEED / kind)
     assert tagger.recipe == SMALL.rival_recipe
     assert system.with_gold_trees.perplexity == pytest.approx(tagger.evaluate(list(dev)).perplexity, 1e-12)
     restored = tagger.restore([sentence.tree.forms for sentence in dev])
@@ -132,8 +134,8 @@ def test_taggers(found: Results, dev: Treebank, folder: Path, kind: str, rival: 
 
 
 @pytest.mark.parametrize(("name", "channel"), [("attach", "identity"), ("full", "sliding-window")])
-def test_models(found: Results, dev: Treebank, folder: Path, name: str, channel: str) -> None:
-    system, model = by_name(found)[name], Punctuator.load(folder / SEED / name)
+def test_models(experiment_results: Results, dev: Treebank, folder: Path, name: str, channel: str) -> None:
+    system, model = by_name(experiment_results)[name], Punctuator.load(folder / SEED / name)
     assert model.recipe == SMALL.recipe.changed(channel=channel, direction=model.recipe.direction)
     assert len(model.report["directions"]) == (1 if name == "attach" else 2)
     assert system.with_gold_trees.perplexity == pytest.approx(model.evaluate(list(dev)).perplexity, 1e-12)
@@ -150,7 +152,7 @@ def test_models(found: Results, dev: Treebank, folder: Path, name: str, channel:
 
 @pytest.mark.parametrize("name", ["attach", "full"])
 def test_models_have_learned_from_trees_of_parsers(
-    found: Results, train: Treebank, dev: Treebank, folder: Path, name: str
+    experiment_results: Results, train: Treebank, dev: Treebank, folder: Path, name: str
 ) -> None:
     """Those that the parsers of the folds have found in what they had not seen."""
     model = Punctuator.load(folder / SEED / name)
@@ -169,9 +171,11 @@ def test_models_have_learned_from_trees_of_parsers(
     assert model.parsed.report["train_sentences"] == 2 * 61
 
 
-def test_the_model_with_a_tagger(found: Results, train: Treebank, dev: Treebank, folder: Path) -> None:
+def test_the_model_with_a_tagger(
+    experiment_results: Results, train: Treebank, dev: Treebank, folder: Path
+) -> None:
     """It is the full model where trees are given, and mixed with the tagger where a parser finds them."""
-    system, full = by_name(found)["mixed"], by_name(found)["full"]
+    system, full = by_name(experiment_results)["mixed"], by_name(experiment_results)["full"]
     model = Punctuator.load(folder / SEED / "mixed-100")
     assert model.tagger is not None
     assert model.tagger.recipe == SMALL.slot_tagger_recipe
@@ -188,9 +192,9 @@ def test_the_model_with_a_tagger(found: Results, train: Treebank, dev: Treebank,
     assert system.with_predicted_trees.perplexity != full.with_predicted_trees.perplexity
 
 
-def test_parsers(found: Results, dev: Treebank, folder: Path) -> None:
+def test_parsers(experiment_results: Results, dev: Treebank, folder: Path) -> None:
     trees = [sentence.tree for sentence in dev]
-    results = [one.first for one in found.tables["parsers"].rows[:-1]]
+    results = [one.first for one in experiment_results.tables["parsers"].rows[:-1]]
     assert [(one.share, one.sentences) for one in results] == [(50, 31), (100, 61)]
     for result in results:
         parser = BiaffineParser.from_parts(*read_model_file(folder / SEED / f"parser-{result.share}"))
@@ -199,43 +203,45 @@ def test_parsers(found: Results, dev: Treebank, folder: Path) -> None:
         assert parser.report["train_sentences"] == result.sentences
 
 
-def test_what_is_told_of_the_data(found: Results, train: Treebank, dev: Treebank) -> None:
-    sizes = found.data["treebanks"]
+def test_what_is_told_of_the_data(experiment_results: Results, train: Treebank, dev: Treebank) -> None:
+    sizes = experiment_results.data["treebanks"]
     assert (sizes["train"]["path"], sizes["train"]["sentences"]) == (train.path, 61)
     assert sizes["dev"]["slots"] == sum(len(sentence.surface) for sentence in dev)
-    assert list(by_name(found)) == ["trivial", "crf", "attention", "attach", "full", "mixed"]
-    outcomes = [one for system in by_name(found).values() for one in system.outcomes]
+    assert list(by_name(experiment_results)) == ["trivial", "crf", "attention", "attach", "full", "mixed"]
+    outcomes = [one for system in by_name(experiment_results).values() for one in system.outcomes]
     assert {one.scores.slots for one in outcomes} == {sizes["dev"]["slots"]}
-    assert found.data["environment"]["torch"] == torch.__version__
+    assert experiment_results.data["environment"]["torch"] == torch.__version__
 
 
-def test_the_same_again(found: Results, train: Treebank, dev: Treebank, folder: Path) -> None:
+def test_the_same_again(experiment_results: Results, train: Treebank, dev: Treebank, folder: Path) -> None:
     """Trained anew without a folder, given sentences alone; and measured anew with what was trained."""
     anew = timeless(compared(list(train), list(dev), SMALL))
     assert [anew["treebanks"][name].pop("path") for name in ("train", "dev")] == [None, None]
-    before = timeless(found)
+    before = timeless(experiment_results)
     for name in ("train", "dev"):
         del before["treebanks"][name]["path"]
     assert anew == before
     measured = compared(train, dev, SMALL, folder)
-    assert timeless(measured) == timeless(found)
+    assert timeless(measured) == timeless(experiment_results)
     for one, other in zip(
-        *(comparison.tables["systems"].rows for comparison in (measured, found)), strict=True
+        *(comparison.tables["systems"].rows for comparison in (measured, experiment_results)), strict=True
     ):
         assert one.first.training_seconds == other.first.training_seconds
 
 
-def test_several_seeds(found: Results, train: Treebank, dev: Treebank, folder: Path) -> None:
+def test_several_seeds(experiment_results: Results, train: Treebank, dev: Treebank, folder: Path) -> None:
     """The first seed is there already, the second gives other results: as by itself."""
     settings = replace(SMALL, systems=("crf",))
     results = compared(train, dev, replace(settings, seeds=2), folder).tables["systems"].rows[0].results
-    assert results[0].training_seconds == by_name(found)["crf"].training_seconds
+    assert results[0].training_seconds == by_name(experiment_results)["crf"].training_seconds
     alone = by_name(compared(train, dev, replace(settings, seed=6)))["crf"]
     perplexities = [one.with_gold_trees.perplexity for one in results]
     assert perplexities[1] == alone.with_gold_trees.perplexity != perplexities[0]
 
 
-def test_the_mixture_of_predicted_trees(found: Results, train: Treebank, dev: Treebank, folder: Path) -> None:
+def test_the_mixture_of_predicted_trees(
+    experiment_results: Results, train: Treebank, dev: Treebank, folder: Path
+) -> None:
     """p(x | words) is the sum over the distinct trees that the parser drew, a share of the draws each."""
     settings = replace(SMALL, systems=("full",), shares=(100,), trees=4)
     log_probs = by_name(compared(train, dev, settings, folder))["full"].with_predicted_trees.log_probs
@@ -252,13 +258,13 @@ def test_the_mixture_of_predicted_trees(found: Results, train: Treebank, dev: Tr
         assert found_log_prob == pytest.approx(math.log(total), 1e-9)
 
 
-def test_measured_on_test(found: Results, train: Treebank, dev: Treebank, folder: Path) -> None:
+def test_measured_on_test(experiment_results: Results, train: Treebank, dev: Treebank, folder: Path) -> None:
     """What was trained with dev is measured on other sentences, as on these alone."""
     test = slice_of("test", 9)
     settings = replace(SMALL, systems=("trivial", "crf"))
     results = compared(train, dev, settings, folder, test=test)
     crf = by_name(results)["crf"]
-    assert crf.training_seconds == by_name(found)["crf"].training_seconds
+    assert crf.training_seconds == by_name(experiment_results)["crf"].training_seconds
     tagger = loader(BiLSTMCRF.from_parts)(folder / SEED / "crf")
     assert crf.with_gold_trees.perplexity == pytest.approx(tagger.evaluate(list(test)).perplexity, 1e-12)
     size = results.to_json()["treebanks"]["test"]
@@ -266,20 +272,27 @@ def test_measured_on_test(found: Results, train: Treebank, dev: Treebank, folder
     assert "measured on 9 of test" in results.to_markdown()
 
 
-def test_more_of_the_same_parts(train: Treebank, dev: Treebank, folder: Path, found: Results) -> None:
+def test_more_of_the_same_parts(
+    train: Treebank, dev: Treebank, folder: Path, experiment_results: Results
+) -> None:
     """Other systems, shares, decoders and numbers of trees and draws, from what was trained before."""
     settings = replace(SMALL, systems=("full", "trivial"), shares=(100,), decoder="f1", samples=30, trees=4)
     more = compared(train, dev, settings, folder)
     assert list(by_name(more)) == ["trivial", "full"]
-    assert by_name(more)["full"].training_seconds == by_name(found)["full"].training_seconds
-    gold = [by_name(one)["full"].with_gold_trees.perplexity for one in (more, found)]
+    assert by_name(more)["full"].training_seconds == by_name(experiment_results)["full"].training_seconds
+    gold = [by_name(one)["full"].with_gold_trees.perplexity for one in (more, experiment_results)]
     assert gold[0] == gold[1]
-    assert more.data["parsers"][0][0]["scores"] == found.data["parsers"][1][0]["scores"]
+    assert more.data["parsers"][0][0]["scores"] == experiment_results.data["parsers"][1][0]["scores"]
 
 
-def test_gold_trees_alone(found: Results, train: Treebank, dev: Treebank, tmp_path: Path) -> None:
+def test_gold_trees_alone(
+    experiment_results: Results, train: Treebank, dev: Treebank, tmp_path: Path
+) -> None:
     settings = replace(SMALL, systems=("attach",), shares=(100,), folds=0)
-    attach, before = by_name(compared(train, dev, settings, tmp_path))["attach"], by_name(found)["attach"]
+    attach, before = (
+        by_name(compared(train, dev, settings, tmp_path))["attach"],
+        by_name(experiment_results)["attach"],
+    )
     assert Punctuator.load(tmp_path / SEED / "attach").parsed is None
     assert sorted(path.stem for path in (tmp_path / SEED).iterdir()) == ["attach", "parser-100"]
     assert attach.with_gold_trees.perplexity == before.with_gold_trees.perplexity
@@ -287,8 +300,8 @@ def test_gold_trees_alone(found: Results, train: Treebank, dev: Treebank, tmp_pa
 
 
 def test_without_trees_there_is_no_parser(train: Treebank, dev: Treebank, tmp_path: Path) -> None:
-    found = compared(train, dev, replace(SMALL, systems=("trivial",)), tmp_path)
-    assert found.data["parsers"] == []
+    experiment_results = compared(train, dev, replace(SMALL, systems=("trivial",)), tmp_path)
+    assert experiment_results.data["parsers"] == []
     assert [path.stem for path in (tmp_path / SEED).iterdir()] == ["trivial"]
 
 

@@ -66,14 +66,14 @@ def channel(train: list[Sentence], model: Punctuator) -> ErrorChannel:
 
 
 @pytest.fixture(scope="module")
-def some(train: list[Sentence]) -> list[Sentence]:
+def short_sentences(train: list[Sentence]) -> list[Sentence]:
     """A few training sentences, which the model knows well."""
     return [one for one in train if len(one.tree) <= 12][:16]
 
 
 @pytest.fixture(scope="module")
-def fewer(some: list[Sentence]) -> list[Sentence]:
-    return some[:10]
+def fewer(short_sentences: list[Sentence]) -> list[Sentence]:
+    return short_sentences[:10]
 
 
 @pytest.fixture(scope="module")
@@ -190,10 +190,10 @@ def test_right_text_is_left_alone_and_wrong_text_gets_better(
 
 
 def test_what_is_known_of_a_writer_is_used_in_later_sentences(
-    corrector: NoisyChannel, some: list[Sentence]
+    corrector: NoisyChannel, short_sentences: list[Sentence]
 ) -> None:
-    parses, right = [given(one.tree) for one in some], [one.surface for one in some]
-    wrong = [one.surface for one in wrong_surfaces(some, seed=3)]
+    parses, right = [given(one.tree) for one in short_sentences], [one.surface for one in short_sentences]
+    wrong = [one.surface for one in wrong_surfaces(short_sentences, seed=3)]
 
     def number_of_changes(before: list[Surface]) -> int:
         rate = WritersRate()
@@ -247,9 +247,9 @@ def test_commas_around_a_constituent_stay_or_go_together() -> None:
         assert tuple(decision.surface) == expected
 
 
-def test_closed_slots_stay_as_they_are(corrector: NoisyChannel, some: list[Sentence]) -> None:
-    parses = [given(one.tree) for one in some]
-    wrong = [one.surface for one in wrong_surfaces(some, seed=3)]
+def test_closed_slots_stay_as_they_are(corrector: NoisyChannel, short_sentences: list[Sentence]) -> None:
+    parses = [given(one.tree) for one in short_sentences]
+    wrong = [one.surface for one in wrong_surfaces(short_sentences, seed=3)]
     closed = [
         sentence._replace(closed=range(len(sentence.wrong))) for sentence in wrong_sentences(parses, wrong)
     ]
@@ -257,9 +257,11 @@ def test_closed_slots_stay_as_they_are(corrector: NoisyChannel, some: list[Sente
     assert [tuple(one.surface) for one in found] == wrong
 
 
-def test_new_marks_come_from_constituents_at_their_slot(model: Punctuator, some: list[Sentence]) -> None:
+def test_new_marks_come_from_constituents_at_their_slot(
+    model: Punctuator, short_sentences: list[Sentence]
+) -> None:
     explainer, explained = Explainer(model), 0
-    for one in some:
+    for one in short_sentences:
         tree = one.tree
         wrong = [tuple(mark for mark in slot if mark != ",") for slot in one.surface]
         made = changes(wrong, one.surface)

@@ -7,12 +7,12 @@ from pyro.ops.provenance import detach_provenance
 from pyro.poutine.indep_messenger import IndepMessenger
 from torch import Tensor
 
-from pyropunct.inference.given import Given, Surface
 from pyropunct.inference.inventory import split
 from pyropunct.inference.machines.evidence import EMPTY, SlotEvidence, as_wide, evidence_of
 from pyropunct.inference.pairs import of_choices
 from pyropunct.inference.pyro.posterior import Posterior
 from pyropunct.inference.pyro.private import untraced
+from pyropunct.inference.story_inputs import StoryInputs, Surface
 from pyropunct.inference.strings import SurfaceStrings, Underlying
 from pyropunct.inference.walk import walk
 
@@ -48,26 +48,26 @@ class UndecidedError(NotImplementedError):
     """The choices of constituents are wanted, but they are summed out and have no values."""
 
 
-class Told:
+class StoryState:
     """The state of one run of a story: what is given, T' and x, as far as they are known.
 
     With ``story``, ``trees`` and ``surface`` of the page "A first Pyro program"::
 
-        >>> told = story(trees)
-        >>> told.choices.shape == (trees.forest.num_nodes,), len(told.surface) == trees.forest.num_slots
+        >>> state = story(trees)
+        >>> state.choices.shape == (trees.forest.num_nodes,), len(state.surface) == trees.forest.num_slots
         (True, True)
 
     :param plate: the plate of the trees, ``dim=-1``, or the name of a new one.
     :param surface: x, if it is known before the sites are made: then so are the weights that scores need.
     :raises ValueError: if the plate has another size than the number of trees, or another ``dim``.
 
-    :ivar given: what the story is made of; of the trees that were decoded, where they were latent.
+    :ivar inputs: what the story is made of; of the trees that were decoded, where they were latent.
     :ivar left: what becomes of T' if its site was left open, so that "surface" has p(x | T); also if T' was
         decoded then.
     """
 
-    def __init__(self, given: Given, plate: Any = "trees", surface: Surface | None = None) -> None:
-        self.given, self.plate = given, plate_of(plate, given.forest.num_trees)
+    def __init__(self, inputs: StoryInputs, plate: Any = "trees", surface: Surface | None = None) -> None:
+        self.inputs, self.plate = inputs, plate_of(plate, inputs.forest.num_trees)
         self._pairs: Tensor | None = None
         self.left: str | None = None
         self._posteriors: list[Posterior] = []
@@ -90,7 +90,7 @@ class Told:
     @property
     def trees(self) -> Any:
         """T: the trees that were given or decoded."""
-        return self.given.trees
+        return self.inputs.trees
 
     @property
     def choices(self) -> Tensor:
@@ -124,28 +124,28 @@ class Told:
             raise UndecidedError("the surface of this story is not known yet")
         return self._posteriors[-1]
 
-    def posterior_of(self, given: Given, surface: Surface) -> Posterior:
+    def posterior_of(self, inputs: StoryInputs, surface: Surface) -> Posterior:
         """The posterior for any x: that of this run if the story was told with the same.
 
         :raises ValueError: for an x that does not fit the trees.
         """
         for known in self._posteriors:
-            if known.given is given and is_same(known.surface, surface):
+            if known.inputs is inputs and is_same(known.surface, surface):
                 return known
-        refuse_foreign(given, surface)
-        return Posterior(given, surface)
+        refuse_foreign(inputs, surface)
+        return Posterior(inputs, surface)
 
     def cost(self, numbers: Tensor) -> Tensor:
         """(..., B) the sum of (C,) costs of pairs over T'."""
-        pair, _ = split(self.choices, self.given.start.diff())
-        return self.given.forest.per_tree(of_choices(numbers, pair, self.given.start))
+        pair, _ = split(self.choices, self.inputs.start.diff())
+        return self.inputs.forest.per_tree(of_choices(numbers, pair, self.inputs.start))
 
     # The story as it is told
 
     @untraced
     def draw_pairs(self, batch: torch.Size) -> Tensor:
         """(*batch, N) a draw of T'; an x is drawn on the way."""
-        self._walked = walk(self.given, batch)
+        self._walked = walk(self.inputs, batch)
         return self._walked[0]
 
     @untraced
@@ -153,7 +153,7 @@ class Told:
         """(*batch, S, L) x: first that of the walk that has drawn T', then others given T', or of both."""
         known = None if self._pairs is None else detach_provenance(self._pairs)
         is_first = self._walked is not None and not self.is_drawn
-        _, self._drawn = self._walked if is_first and self._walked else walk(self.given, batch, known)
+        _, self._drawn = self._walked if is_first and self._walked else walk(self.inputs, batch, known)
         return self._drawn
 
     def sprout(self, pairs: Tensor) -> None:
@@ -161,7 +161,7 @@ class Told:
 
         :raises ValueError: if it has another number of nodes than the trees, or another type than integers.
         """
-        nodes, value = self.given.forest.num_nodes, detach_provenance(pairs)
+        nodes, value = self.inputs.forest.num_nodes, detach_provenance(pairs)
         if isinstance(value, Open):
             self.left = value.left
             return
@@ -185,13 +185,13 @@ class Told:
         is_known = bool(self._posteriors) and is_same(self.posterior.surface, surface)
         if self._drawn is None or not is_same(surface, self._drawn):
             if not is_known:
-                refuse_misfit(self.given, surface)
+                refuse_misfit(self.inputs, surface)
             self._refuse_choices_of_another(is_known)
         if not is_known:
-            self._posteriors.append(Posterior(self.given, surface))
+            self._posteriors.append(Posterior(self.inputs, surface))
 
     def _refuse_choices_of_another(self, is_known: bool) -> None:
-        is_walked = self._walked is not None and self.given.looks_inside
+        is_walked = self._walked is not None and self.inputs.looks_inside
         is_decoded = self.left is not None and self.is_decided and not is_known
         if is_decoded or (is_walked and self.is_drawn):
             raise NotImplementedError(
@@ -206,8 +206,8 @@ class Told:
 
     def grow(self, trees: Any) -> None:
         """Let T be given, where it was latent."""
-        self.given = self.given.with_trees(trees)
-        self._posteriors.append(Posterior(self.given, self.posterior.surface))
+        self.inputs = self.inputs.with_trees(trees)
+        self._posteriors.append(Posterior(self.inputs, self.posterior.surface))
 
     def decide(self, pairs: Tensor) -> None:
         """Let T' be decoded, where it was left open."""
@@ -216,8 +216,8 @@ class Told:
     def complete(self, best: bool) -> Tensor:
         """Put strings that agree with T' in the place of evidence: draws of them, or the best ones."""
         evidence, rows = evidence_of(self.posterior.surface), []
-        for weights, some in self.given.channels(torch.arange(self.given.forest.num_slots)):
-            strings = surface_strings(self.given, self.choices, weights, some)
+        for weights, some in self.inputs.channels(torch.arange(self.inputs.forest.num_slots)):
+            strings = surface_strings(self.inputs, self.choices, weights, some)
             rows.append(strings.complete(evidence.of(some), best))
         self._completed = torch.cat(as_wide(rows), -2)
         return self._completed
@@ -230,10 +230,10 @@ def is_same(one: Any, other: Any) -> bool:
     return one is other or (are_tensors and torch.equal(one, other.to(one.device)))
 
 
-def refuse_misfit(given: Given, surface: Any) -> None:
+def refuse_misfit(inputs: StoryInputs, surface: Any) -> None:
     """Raises ValueError unless a surface is evidence, or a tensor of one string for each slot."""
-    refuse_foreign(given, surface)
-    slots, shape = given.forest.num_slots, tuple(surface.shape)
+    refuse_foreign(inputs, surface)
+    slots, shape = inputs.forest.num_slots, tuple(surface.shape)
     if len(shape) != 2 or shape[0] != slots:
         raise ValueError(
             f"site '{SURFACE}' is given strings of shape {shape}, but the trees have {slots} slots: it "
@@ -241,7 +241,7 @@ def refuse_misfit(given: Given, surface: Any) -> None:
         )
 
 
-def refuse_foreign(given: Given, surface: Any) -> None:
+def refuse_foreign(inputs: StoryInputs, surface: Any) -> None:
     """Raises ValueError unless a surface is evidence, or a tensor of tokens, filled up with -1."""
     if not isinstance(surface, (Tensor, SlotEvidence)):
         raise ValueError(
@@ -249,35 +249,35 @@ def refuse_foreign(given: Given, surface: Any) -> None:
             "(slots, longest string), filled up with -1, or a SlotEvidence"
         )
     if isinstance(surface, Tensor):
-        last = given.inventory.num_tokens - 1
+        last = inputs.inventory.num_tokens - 1
         wrong = surface[(surface < EMPTY) | (surface > last) | (surface != surface.long())]
         if len(wrong):
             raise ValueError(f"site '{SURFACE}' is given the token {wrong[0].item()}: tokens are 0 to {last}")
 
 
-def surface_strings(given: Given, choices: Tensor, weights: Tensor, slots: Tensor) -> SurfaceStrings:
-    """p(x_i | u_i) of slots, with one of `Given.channels`."""
-    marks = None if given.parts is None else given.parts.marks.cpu()
+def surface_strings(inputs: StoryInputs, choices: Tensor, weights: Tensor, slots: Tensor) -> SurfaceStrings:
+    """p(x_i | u_i) of slots, with one of `StoryInputs.channels`."""
+    marks = None if inputs.parts is None else inputs.parts.marks.cpu()
     underlying = Underlying(
-        given.forest, given.inventory, given.trees.relation, choices, slots, marks, given.clause
+        inputs.forest, inputs.inventory, inputs.trees.relation, choices, slots, marks, inputs.clause
     )
-    return SurfaceStrings(underlying, given.transducer, weights)
+    return SurfaceStrings(underlying, inputs.transducer, weights)
 
 
 @untraced
-def log_rewritten(given: Given, choices: Tensor, surface: Surface) -> Tensor:
+def log_rewritten(inputs: StoryInputs, choices: Tensor, surface: Surface) -> Tensor:
     """(..., B) log p(x | u(T')) of each tree; T' may be (..., N) and x (..., S, L)."""
     if isinstance(surface, Tensor) and surface.dim() > 2:
         batch = torch.broadcast_shapes(surface.shape[:-2], choices.shape[:-1])
         pages = surface.expand(*batch, *surface.shape[-2:]).flatten(0, -3)
         rows = choices.expand(*batch, -1).reshape(len(pages), -1)
-        parts = [log_rewritten(given, row, page) for row, page in zip(rows, pages, strict=True)]
+        parts = [log_rewritten(inputs, row, page) for row, page in zip(rows, pages, strict=True)]
         return torch.stack(parts).reshape(*batch, -1)
     evidence, total = evidence_of(surface), None
-    for weights, some in given.channels(torch.arange(given.forest.num_slots)):
-        each = surface_strings(given, choices, weights, some).log_prob(evidence.of(some))
-        sums = each.new_zeros((*each.shape[:-1], given.forest.num_trees))
-        sums = sums.index_add(-1, given.forest.slot_tree[some].to(each.device), each)
+    for weights, some in inputs.channels(torch.arange(inputs.forest.num_slots)):
+        each = surface_strings(inputs, choices, weights, some).log_prob(evidence.of(some))
+        sums = each.new_zeros((*each.shape[:-1], inputs.forest.num_trees))
+        sums = sums.index_add(-1, inputs.forest.slot_tree[some].to(each.device), each)
         total = sums if total is None else total + sums
     assert total is not None
     return total

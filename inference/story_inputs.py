@@ -53,7 +53,7 @@ class Trees(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Given:
+class StoryInputs:
     """What p(T', x | T) of some trees is made of.
 
     :ivar scores: (*batch, C) the scores of all pairs of all nodes; or a function from views of nodes, with
@@ -78,7 +78,7 @@ class Given:
     parts: PartScores | None = None
     looks_inside: bool = True
     seen: tuple[Surface, Views] | None = None
-    of_tree: Callable[[Any], "Given"] | None = None
+    of_tree: Callable[[Any], "StoryInputs"] | None = None
 
     def __post_init__(self) -> None:
         nodes, tokens = self.forest.num_nodes, self.inventory.num_tokens
@@ -107,7 +107,7 @@ class Given:
         """Whether T is summed out: nodes then are items of a packed forest."""
         return isinstance(self.forest, PackedForest)
 
-    def with_trees(self, trees: Any) -> "Given":
+    def with_trees(self, trees: Any) -> "StoryInputs":
         """What a story of latent trees is made of, once T is known."""
         if self.of_tree is None:
             raise TypeError("these trees are not latent")
