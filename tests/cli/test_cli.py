@@ -126,7 +126,7 @@ def test_fit_tells_which_of_equal_directions_is_kept(small: Path, tmp_path: Path
         ({"right": 1.1464}, "right 1.1464"),
     ):
         tried = replace(model, report={**model.report, "directions": directions})
-        told = fit_report(tried, [dev], tmp_path / "m", merged=True).told
+        told = fit_report(tried, [dev], tmp_path / "m", merged=True).text_parts
         assert f"dev perplexity per slot by direction: {line}" in told
 
 

@@ -275,7 +275,7 @@ def test_the_command(model_with_parser: Path, text: str, tmp_path: Path) -> None
     assert math.isfinite(report["after"]["perplexity"])
     model = Punctuator.load(tmp_path / "out")
     one = replace(model, report={"text": {**model.report["text"], "new": ["reader"]}})
-    assert list(adaptation_report(one, tmp_path / "out").told)[-3:-1] == [
+    assert list(adaptation_report(one, tmp_path / "out").text_parts)[-3:-1] == [
         "new parts: reader of running text",
         "unchanged, because no better: weights for parsed trees, tagger",
     ]

@@ -570,7 +570,7 @@ def completed_in_a_plate() -> None:
     site = trace.nodes["completed"]
     assert site["log_prob"].shape == (3, 2)
     for draw in range(3):
-        told = site["fn"]._told
+        told = site["fn"]._state
         alone = type(site["fn"])(told, 1)._log_prob(site["value"][draw], told.choices[draw])
         torch.testing.assert_close(site["log_prob"][draw].double(), alone.double(), rtol=1e-5, atol=1e-6)
 
