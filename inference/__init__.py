@@ -1,5 +1,9 @@
 """Exact inference for latent punctuation (Li, Wang & Eisner 2019, section 3).
 
+Trees as integers, scores of puncteme pairs, a channel's weights, and a surface or evidence about it come in;
+log-probabilities, expectations, the best T' and draws go out, differentiable where they are sums.
+`pyropunct.models` and all rooms above may call this one; the package's errors are all that it imports.
+
 - `ragged`, `compiling`, `threads`: arrays of runs of different lengths, compiled loops, and threads;
 - `forest`: the shapes of given trees;
 - `items`, `packed`: all projective trees of a sentence, as a packed forest;

@@ -1,5 +1,9 @@
 """Channels as machines: what they read and write, move by move, and automata of what they may have read.
 
+Moves, (..., P) weights and evidence about slots come in; automata over underlying strings, draws of surface
+strings and the best moves go out.  The rest of `pyropunct.inference`, channels, and all rooms above may call
+this room.
+
 - `evidence`: what is known of the surface string of a slot;
 - `products`: products of a channel's weights, and the four edits;
 - `moves`: the language in which channels are written;

@@ -1,6 +1,9 @@
 """The treebank in the package: English-like sentences of a grammar, punctuated by the generative story with
 known parameters.  In the source repository, `tutorials/true_rules.py` has these parameters, and
 `tests/generator` wrote the files.
+
+The name of a part (train, dev or test) comes in, the path of its CoNLL-U file goes out.  All rooms from
+`pyropunct.inference` up may call this one; of the package, only the command line does.
 """
 
 from pathlib import Path

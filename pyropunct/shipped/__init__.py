@@ -1,6 +1,8 @@
 """The models that come with the package, each in a file of its name.
 
-`benchmarks/shipped.py` trains them; `LICENSE.md` says on what.
+`benchmarks/shipped.py` trains them; `LICENSE.md` says on what.  The name of a model comes in, the path of its
+file goes out.  `pyropunct.fitted`, which reads the file, `pyropunct.punctuator` and the command line call
+this room.
 """
 
 from importlib import util

@@ -1,6 +1,8 @@
 """Work that a fitted model does besides restoration: correct, explain, rephrase.
 
-Its settings are here, because they are imported without torch.
+Each task takes a fitted model and sentences; sentences, findings and scores go out.  The settings of tasks
+are in this file, so that the command line lists options without importing torch.  The command line,
+`pyropunct.figures` and `pyropunct.papers` may call this room.
 """
 
 from collections.abc import Callable

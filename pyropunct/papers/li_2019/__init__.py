@@ -1,6 +1,9 @@
-"""Systems that restore punctuation: Table 3 and Figure 4 of Li, Wang & Eisner (2019), with significance.
+"""Systems that restore or correct punctuation: Table 3 and Figure 4 of Li, Wang & Eisner (2019), with
+significance.
 
-Example::
+Treebanks of training and dev come in; trained systems in a folder, and tables of their perplexity, edit
+distance and F1, go out.  The command line (``compare restoration``, ``compare correction``) calls this room,
+and `pyropunct.papers.shieber_tao_2003` takes its runs and its parses.  Example::
 
     from pyropunct import read_treebank
     from pyropunct.papers.li_2019.restoration_experiment import RestorationExperiment

@@ -1,6 +1,7 @@
 """Comma restoration with hidden Markov models and counts of constituents (Shieber & Tao 2003).
 
-All words, all other marks, and a constituency tree over them are given.  Example::
+Words, all marks but commas, and a constituency tree over them come in; the places of commas, and precision,
+recall and F1 of these, go out.  Only the command line (``compare commas``) calls this room.  Example::
 
     from pyropunct.papers.shieber_tao_2003.models import CommaSystem
     from pyropunct.papers.shieber_tao_2003.sentences import CommaScores, read_comma_sentences
