@@ -9,9 +9,9 @@ import numpy as np
 
 from pyropunct.draws import Draws, decoded, generators
 from pyropunct.fitted.fitted_story import FittedStory
+from pyropunct.inference.conditioning import Conditioned, WeightedDraws
 from pyropunct.inference.machines.evidence import Evidence, exactly, with_hidden
 from pyropunct.inference.pyro.posterior import ImpossibleSurfaceError
-from pyropunct.models.conditioning import Conditioned, WeightedDraws
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.restore.decoders import DECODERS
 from pyropunct.restore.rewriting import without_unknown
@@ -111,7 +111,7 @@ SHOWN = 60
 
 @dataclass(frozen=True)
 class Posterior:
-    """p(x, T | words, evidence) of a sentence, as weighted draws; see `pyropunct.models.conditioning`.
+    """p(x, T | words, evidence) of a sentence, as weighted draws; see `pyropunct.inference.conditioning`.
 
     :ivar log_evidence: an estimate of log p(evidence | words), in natural logarithms.
     """
@@ -156,7 +156,7 @@ class PosteriorDraws:
         self._vocabulary, self._parses = fitted.vocabulary, tuple(parses)
         batch, weights = fitted.encode_trees(trees), [parse.weight for parse in parses]
         [generator] = generators(trees[:1], seed, alike=True)
-        self._given = Conditioned(fitted.story, batch, weights, evidence, generator)
+        self._given = Conditioned(fitted.story.inputs, batch, weights, evidence, generator)
         self._rounds: list[WeightedDraws] = []
 
     @property

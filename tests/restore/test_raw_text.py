@@ -11,7 +11,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 import pyropunct
-from pyropunct.models.conditioning import Conditioned, WeightedDraws
+from pyropunct.inference.conditioning import Conditioned, WeightedDraws
 from pyropunct.restore.deciding import MOST_WEIGHED
 
 pytestmark = pytest.mark.usefixtures("single_precision")

@@ -15,6 +15,7 @@ from problems import PAIRS, edits_of, padded, tree_batch
 from pyro import poutine
 from torch import Tensor
 
+from pyropunct.inference.conditioning import Conditioned
 from pyropunct.inference.inside import log_evidence
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.machines.evidence import (
@@ -34,7 +35,6 @@ from pyropunct.inference.walk import Walk
 from pyropunct.models.attach.attach_model import PairFrequencies
 from pyropunct.models.channel.slip import Slip, TokenBigrams
 from pyropunct.models.channel.window import SlidingWindow
-from pyropunct.models.conditioning import Conditioned
 from pyropunct.models.story import Story
 from pyropunct.models.trees import TreeBatch
 
@@ -247,7 +247,7 @@ def test_given_evidence() -> None:
     both = replace(
         tree_batch([HEADS] * 2, RELATIONS * 2), more={OPENS: torch.tensor([*OPENS_CLAUSE, *others])}
     )
-    posterior = Conditioned(told, both, [0.75, 0.25], known, np.random.default_rng(0))
+    posterior = Conditioned(told.inputs, both, [0.75, 0.25], known, np.random.default_rng(0))
     drawn = posterior.draw(2000)
     chances = np.array([0.75 * total(OPENS_CLAUSE), 0.25 * total(others)])
     assert np.exp(drawn.log_weight).mean() == pytest.approx(chances.sum(), rel=1e-9)

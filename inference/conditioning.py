@@ -8,8 +8,8 @@ The blind probabilities are at first the story's given only known marks, then it
 far, which keeps weights proper (Cappé and others 2004, "Population Monte Carlo").
 """
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import torch
@@ -25,11 +25,10 @@ from pyropunct.inference.problem import Problem
 from pyropunct.inference.pyro.posterior import ImpossibleSurfaceError, problem_of
 from pyropunct.inference.pyro.story_state import surface_strings
 from pyropunct.inference.ragged import Floats, Ints, starts_of
+from pyropunct.inference.story_inputs import StoryInputs, Trees
 from pyropunct.inference.strings import ways_of
 from pyropunct.inference.views import Views, views_of
 from pyropunct.inference.walk import machines
-from pyropunct.models.story import Story
-from pyropunct.models.trees import TreeBatch
 
 TRIES = 3
 """How often the channel is run forward for a string that evidence allows, before the exact posterior of the
@@ -42,6 +41,16 @@ SLOTS = 10
 """So many slots are as much work as a mark."""
 
 Numbers = NDArray[np.int32]
+
+
+class Pickable(Trees, Protocol):
+    """Trees of which some can be picked, as from a `pyropunct.models.trees.TreeBatch`."""
+
+    def __len__(self) -> int:
+        """How many trees there are."""
+
+    def pick(self, trees: Sequence[int], /) -> "Pickable":
+        """The trees with these numbers, in this order."""
 
 
 class WeightedDraws(NamedTuple):
@@ -58,6 +67,7 @@ class WeightedDraws(NamedTuple):
 class Conditioned:
     """p(T, x | evidence) of trees of the same n words and their surface strings, as weighted draws.
 
+    :param inputs_of: what the story of some trees is made of, such as `pyropunct.models.story.Story.inputs`.
     :param weights: p(T) of each tree.
     :param evidence: of each of the slots 0..n, without the token for the beginning of a clause.
     :ivar weighed: the work on all different draws so far: their marks, and a tenth of their slots.  A unit
@@ -68,15 +78,15 @@ class Conditioned:
     @torch.no_grad()
     def __init__(
         self,
-        story: Story,
-        trees: TreeBatch,
+        inputs_of: Callable[[Any], StoryInputs],
+        trees: Pickable,
         weights: Sequence[float],
         evidence: Sequence[Evidence],
         generator: np.random.Generator,
     ) -> None:
-        self._story, self._trees, self._generator = story, trees, generator
-        self._inputs, token = story.inputs(trees), story.inventory.clause_token
-        self._clause_token = token
+        self._inputs_of, self._trees, self._generator = inputs_of, trees, generator
+        self._inputs = inputs_of(trees)
+        self._clause_token = token = self._inputs.inventory.clause_token
         self._log_prior = np.log(np.array(weights))
         known = zip([*evidence] * len(trees), self._inputs.clause.tolist(), strict=True)
         self._evidence = SlotEvidence(
@@ -85,7 +95,7 @@ class Conditioned:
         self._sets = np.array([distinct.is_set for distinct in self._evidence.distinct])
         self.weighed = 0
         self._allowed: dict[tuple[int, int], bool] = {}
-        self._choice_start = story.inventory.choice_start(trees.relation)
+        self._choice_start = self._inputs.inventory.choice_start(trees.relation)
         settled = self._evidence.settled()
         self._first = self._blind = self._log_pairs(
             views_of(trees.forest, settled, skipped=self._clause_token)
@@ -136,7 +146,7 @@ class Conditioned:
         """
         inputs, slots = self._inputs, self._trees.forest.slots(which)
         if len(self._trees) > 1:
-            inputs, nodes = self._story.inputs(self._trees.pick([which])), self._trees.forest.nodes(which)
+            inputs, nodes = self._inputs_of(self._trees.pick([which])), self._trees.forest.nodes(which)
             first, last = self._choice_start[[nodes.start, nodes.stop]]
             evidence = self._evidence.of(torch.arange(slots.start, slots.stop))
             problem = problem_of(inputs, evidence, torch.from_numpy(self._blind[first:last]))
@@ -208,7 +218,7 @@ class Conditioned:
         first, last = (self._choice_start[forest.node_start.numpy()[tree + after]] for after in (0, 1))
         blind = np.concatenate([self._blind[a:b] for a, b in zip(first, last, strict=True)])
         both = torch.from_numpy(np.stack([log_pairs, blind]))
-        problem = problem_of(self._story.inputs(trees), evidence_of(surface), both)
+        problem = problem_of(self._inputs_of(trees), evidence_of(surface), both)
         looking, blindly = log_evidence(problem).numpy()
         return log_pairs, looking - blindly
 

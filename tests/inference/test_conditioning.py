@@ -13,6 +13,7 @@ from brute_force import String
 from problems import NOTHING, seen, strings_up_to, tree_batch
 from torch import Tensor
 
+from pyropunct.inference.conditioning import Conditioned
 from pyropunct.inference.inside import log_evidence
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.machines.evidence import Evidence, any_over, exactly, one_of, with_hidden
@@ -20,7 +21,6 @@ from pyropunct.inference.pyro.collapse import tree_problem
 from pyropunct.inference.pyro.posterior import ImpossibleSurfaceError
 from pyropunct.models.attach.log_linear import LogLinearAttach
 from pyropunct.models.channel.window import SlidingWindow
-from pyropunct.models.conditioning import Conditioned
 from pyropunct.models.story import Story
 from pyropunct.models.trees import TreeBatch, join_surfaces
 
@@ -62,7 +62,7 @@ def story_of(families: tuple[str, ...], channel: type[SlidingWindow] = SlidingWi
 
 
 def conditioned(story: Story, evidence: Sequence[Evidence], seed: int = 0) -> Conditioned:
-    return Conditioned(story, two_trees(), WEIGHTS, evidence, np.random.default_rng(seed))
+    return Conditioned(story.inputs, two_trees(), WEIGHTS, evidence, np.random.default_rng(seed))
 
 
 def by_enumeration(story: Story, evidence: Sequence[Evidence]) -> dict[tuple[int, tuple[String, ...]], float]:
@@ -113,9 +113,9 @@ def test_draws_agree_with_conditioning_by_enumeration(
 def test_pieces_give_the_same_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draws are weighed in pieces, for the sake of memory."""
     whole, parts = conditioned(story_of(LOOKING), COMMAS), conditioned(story_of(LOOKING), COMMAS)
-    monkeypatch.setattr("pyropunct.models.conditioning.WEIGHED_AT_ONCE", 10**9)
+    monkeypatch.setattr("pyropunct.inference.conditioning.WEIGHED_AT_ONCE", 10**9)
     expected = [whole.draw(200) for _ in range(2)]
-    monkeypatch.setattr("pyropunct.models.conditioning.WEIGHED_AT_ONCE", 1)
+    monkeypatch.setattr("pyropunct.inference.conditioning.WEIGHED_AT_ONCE", 1)
     for one in expected:
         found = parts.draw(200)
         assert np.array_equal(found.numbers, one.numbers)
