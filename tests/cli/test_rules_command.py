@@ -71,7 +71,7 @@ def test_probabilities_that_disagree_with_their_shares() -> None:
     assert [pairs[1].share(outcome) for outcome in pairs[1].outcomes] == pytest.approx(
         [10 / 49, 39 / 49, 0, 0]
     )
-    [table] = rule_report(learned, pairs, {}).told
+    [table] = rule_report(learned, pairs, {}).text_parts
     assert isinstance(table, Table)
     assert table.cells(str)[1][0][2:4] == ["0.900 / 0.17 !", "0.100 / 0.83 !"]
     assert table.cells(str)[1][1][2:4] == ["1.000 / 0.20", "0.000 / 0.80"]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyropunct.cli.enclosed import KINDS
-from pyropunct.text.passages import UNALIGNED, Found
+from pyropunct.text.passages import UNALIGNED, TextWithLine
 
 TAGS = re.compile(r"<[^<>\n]*>")
 
@@ -72,16 +72,16 @@ print('hello world')
 """
 
 
-def shouted(texts: Sequence[Found]) -> list[str]:
+def shouted(texts: Sequence[TextWithLine]) -> list[str]:
     """Each text in brackets, in capitals, with commas between its words."""
     return [f"({', '.join(one.text.upper().split())})!" if one.text else "" for one in texts]
 
 
-def same(texts: Sequence[Found]) -> list[str]:
+def same(texts: Sequence[TextWithLine]) -> list[str]:
     return [one.text for one in texts]
 
 
-def dashed(texts: Sequence[Found]) -> list[str]:
+def dashed(texts: Sequence[TextWithLine]) -> list[str]:
     """Marks that the files do not have: around and behind each word, and dashes between words."""
     return [re.sub(r"\s+(?=\S)", r" ‐\g<0>", re.sub(r"\S+", r"«\g<0>…»", one.text)) for one in texts]
 
