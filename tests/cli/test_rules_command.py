@@ -169,7 +169,7 @@ def test_models_side_by_side() -> None:
     assert found[",", ".", "."]["standard_deviation"] == pytest.approx(0)
     alone = found["—", ",", "—", ","]
     assert (alone["probabilities"], alone["mean"], alone["standard_deviation"]) == ([1, None], 1, None)
-    [table] = shown.told
+    [table] = shown.text_parts
     assert isinstance(table, Table)
     header, rows = table.cells(str)
     assert header == ["underlying", "becomes", "count", "first", "second", "mean", "±", " "]

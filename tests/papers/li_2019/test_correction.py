@@ -10,7 +10,7 @@ from command_line import answer, complaint, printed
 from pyropunct.papers.li_2019.correction_experiment import (
     FITTED,
     FOLDS,
-    FOUND,
+    RATE_FOUND,
     folds_by_sentence,
 )
 from pyropunct.papers.li_2019.recurrent import RivalRecipe
@@ -61,12 +61,12 @@ def test_all_tables(
     value = answer("compare", "correction", *files, *options, "--learners", learners, "--curve")
     alone, gold, gold_told, predicted, told = value["simulated"]
     assert [row["trees"] for row in value["simulated"]] == ["", *["gold"] * 2, *["predicted"] * 2]
-    assert gold_told["system"] == told["system"] == CORRECTORS["channel"] + FOUND
+    assert gold_told["system"] == told["system"] == CORRECTORS["channel"] + RATE_FOUND
     assert (alone["proposed"], alone["precision"], alone["recall"]) == (0, 1, 0)
     assert alone["gold"] == gold["gold"] == predicted["gold"] > 0
     assert gold["average_edit_distance"] < alone["average_edit_distance"]
     names = [row["system"] for row in value["learners"]]
-    both = [one + way for one in (CORRECTORS["channel"], FITTED) for way in ("", FOUND)]
+    both = [one + way for one in (CORRECTORS["channel"], FITTED) for way in ("", RATE_FOUND)]
     assert names == [CORRECTORS["alone"], *both]
     written = map(json.loads, learners.read_text(encoding="utf-8").splitlines())
     forgotten = sum("," in slot for one in written for slot in one["right"])
