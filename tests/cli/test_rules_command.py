@@ -130,18 +130,6 @@ def test_intervals_are_shown(small: Path, tmp_path: Path) -> None:
     assert re.search(r" 0\.\d{3} \(0\.\d\d–\d\.\d\d\) ", printed("rules", tmp_path / "model"))
 
 
-def test_a_model_fitted_with_a_normal_guide(small: Path, tmp_path: Path) -> None:
-    """Every bar has an interval around it, or nearly: the bar is at the mean of the logits."""
-    train = small / "train.conllu"
-    printed("fit", train, "--out", tmp_path / "m", "--guide", "normal", "--epochs", 1, "--direction", "left")
-    value = answer("rules", tmp_path / "m")
-    assert value["level"] == 0.9
-    for pair in value["pairs"]:
-        for outcome in pair["outcomes"]:
-            low, high = outcome["interval"]
-            assert low - 0.05 < outcome["probability"] < high + 0.05
-
-
 def test_the_plot_is_written(small: Path, tmp_path: Path) -> None:
     shown = printed("rules", small / "model", "--plot", tmp_path / "plot.svg", "--pairs", 7)
     names = re.findall(r'id="pair-(\d+)-outcome-', (tmp_path / "plot.svg").read_text(encoding="utf-8"))
@@ -234,11 +222,3 @@ def test_a_channel_without_edits(small: Path, tmp_path: Path) -> None:
     assert {one["name"] for one in answer("rules", tmp_path / "m")["weights"]} == {"slip", "no slip"}
     message = complaint(2, "rules", tmp_path / "m", small / "model")
     assert message == f"{tmp_path / 'm'}: the channel identity has no edits, so there are no rules to show"
-
-
-def test_other_bad_input(small: Path, tmp_path: Path) -> None:
-    model = small / "model"
-    assert complaint(2, "rules", tmp_path / "none") == f"{tmp_path / 'none'}: no such model"
-    assert "none.conllu" in complaint(2, "rules", model, tmp_path / "none.conllu")
-    plot = tmp_path / "none" / "plot.svg"
-    assert complaint(2, "rules", model, "--plot", plot) == f"{plot}: the folder {plot.parent} does not exist"

@@ -1,4 +1,3 @@
-import io
 import itertools
 import math
 from collections import Counter
@@ -153,58 +152,6 @@ def test_score_of_a_tree_is_the_product_of_its_decisions() -> None:
     assert score(model, batch_of([tree])) == pytest.approx(total, rel=1e-13)
 
 
-@pytest.mark.parametrize("n", [1, 2, 3])
-def test_scores_of_all_small_trees(n: int) -> None:
-    model, trees = random_model(), trees_of_size(n)
-    sites = poutine.trace(model).get_trace(batch_of(trees)).nodes
-    site = sites["decision"]
-    assert len(site["value"]) == 3 * n * len(trees)
-    scores = site["fn"].log_prob(site["value"])
-    expected = sum(math.log(by_hand(model, tree)) for tree in trees)
-    assert float(scores.sum()) == pytest.approx(expected, rel=1e-13)
-    for tree in trees[:: n**3]:
-        assert score(model, batch_of([tree])) == pytest.approx(math.log(by_hand(model, tree)), rel=1e-13)
-
-
-def size_chances(model: HeadOutward, most: int) -> list[float]:
-    """The probability of each size up to ``most``, without any tree: sums over sizes of constituents."""
-
-    def convolved(some: list[float], other: list[float]) -> list[float]:
-        return [math.fsum(some[k] * other[n - k] for k in range(n + 1)) for n in range(most + 1)]
-
-    def makes(context: Context, tag: int) -> float:
-        return sum(probability(model, context, (relation, tag)) for relation in range(RELATIONS))
-
-    constituent = [[0.0] * (most + 1) for _ in range(TAGS)]
-    for _ in range(most):
-        sides = {}
-        for tag, side in itertools.product(range(TAGS), (LEFT, RIGHT)):
-            rest = {before: [0.0] * (most + 1) for before in (START, *range(TAGS))}
-            for _ in range(most + 1):
-                after = {}
-                for before in rest:
-                    after[before] = [probability(model, (tag, side, before), STOP)] + [0.0] * most
-                    for new in range(TAGS):
-                        more = convolved(constituent[new], rest[new])
-                        chance = makes((tag, side, before), new)
-                        after[before] = [a + chance * b for a, b in zip(after[before], more, strict=True)]
-                rest = after
-            sides[tag, side] = rest[START]
-        both = [convolved(sides[tag, LEFT], sides[tag, RIGHT]) for tag in range(TAGS)]
-        constituent = [[0.0, *some[:-1]] for some in both]
-    return [sum(makes(None, tag) * constituent[tag][n] for tag in range(TAGS)) for n in range(most + 1)]
-
-
-def test_small_trees_have_the_mass_of_their_sizes() -> None:
-    model = random_model()
-    sizes = size_chances(model, 30)
-    for n in (1, 2, 3):
-        assert math.fsum(by_hand(model, tree) for tree in trees_of_size(n)) == pytest.approx(sizes[n])
-    assert 0.999 < sum(sizes) < 1
-    mean = sum(n * p for n, p in enumerate(sizes))
-    assert mean == pytest.approx(model.mean_length(), rel=0.01)
-
-
 def test_draws_have_the_probabilities_of_the_scores() -> None:
     """For each tree of up to three words; all larger ones count as one outcome."""
     model, draws = random_model(), 8000
@@ -261,16 +208,6 @@ def test_unsmoothed_counts_are_relative_frequencies() -> None:
         assert probability(model, context, dependent) == pytest.approx(count / contexts[context], rel=1e-14)
 
 
-def test_unsmoothed_counts_maximise_the_likelihood() -> None:
-    """Any step towards another table makes the treebank less probable."""
-    batch, model = batch_of(TREEBANK), fitted(smoothing=0)
-    best, others = score(model, batch), [random_model(seed).probabilities for seed in range(10)]
-    table = model.probabilities.clone()
-    for other, step in itertools.product(others, (1e-3, 0.1, 1.0)):
-        model.probabilities.copy_((1 - step) * table + step * other)
-        assert score(model, batch) < best
-
-
 def test_unsmoothed_model_has_the_mean_length_of_the_treebank() -> None:
     """A property of relative frequencies in branching processes (Chi & Geman 1998)."""
     lengths = [len(tree.heads) for tree in TREEBANK]
@@ -321,15 +258,6 @@ def test_counts_of_several_batches_add_up() -> None:
     model = HeadOutward(RELATIONS, TAGS)
     model.fit_counts(batch_of([tree]) for tree in TREEBANK)
     assert torch.equal(model.probabilities, fitted().probabilities)
-
-
-def test_state_survives_saving() -> None:
-    file, loaded = io.BytesIO(), HeadOutward(RELATIONS, TAGS)
-    torch.save(fitted().state_dict(), file)
-    file.seek(0)
-    assert not torch.equal(loaded.probabilities, fitted().probabilities)
-    loaded.load_state_dict(torch.load(file, weights_only=True))
-    assert score(loaded, batch_of(TREEBANK)) == score(fitted(), batch_of(TREEBANK))
 
 
 def test_unfitted_trees_are_small() -> None:

@@ -16,9 +16,7 @@ import torch
 from brute_force import chi_square_is_plausible, sliding_window, total
 from problems import (
     PAIRS,
-    Case,
     batch_of,
-    edits_of,
     evidence_of_trees,
     expected,
     explanations_of,
@@ -195,19 +193,6 @@ def test_best_derivation_under_a_guide() -> None:
         torch.testing.assert_close(told.log_prob_sum(), known.log_prob_sum(), rtol=1e-13, atol=0)
 
 
-def test_prior_and_posterior_prediction() -> None:
-    story = tiny_story(SlidingWindow(3))
-    trees, surface = batch_of([story_case(tiny_story(window("left")), heads, 3) for heads in TREES])
-    guide = AutoNormal(collapse_trees(story))
-    guide(trees, surface)
-    forward = Predictive(story, guide=guide, num_samples=20)(trees)
-    assert forward["surface"].shape[:1] == (20,)
-    assert len(forward["surface"].unique(dim=0)) > 10
-    inferred = Predictive(infer_trees(story), guide=guide, num_samples=20)(trees, surface)
-    assert inferred["pairs"].shape == (20, trees.forest.num_nodes)
-    assert len(inferred["pairs"].unique(dim=0)) > 5
-
-
 @pytest.mark.parametrize("elbo", [Trace_ELBO, partial(TraceEnum_ELBO, strict_enumeration_warning=False)])
 def test_scale(elbo: Callable[..., Trace_ELBO]) -> None:
     """Of all terms, as Pyro's own handler does it, or of those of trees: here there are no others."""
@@ -376,33 +361,6 @@ def test_one_step_moves_all_parameters_of_its_own_model_only() -> None:
         assert torch.equal(after[name], kept[name])
 
 
-def test_variational_inference_goes_uphill() -> None:
-    story = tiny_story(SlidingWindow(3))
-    batch = batch_of([story_case(tiny_story(window("left")), heads, 3) for heads in TREES])
-    guide = AutoNormal(collapse_trees(story), init_scale=0.01)
-    svi = SVI(collapse_trees(story), guide, pyro.optim.Adam({"lr": 0.05}), Trace_ELBO())
-    losses = [svi.step(*batch) for _ in range(60)]
-    assert all(math.isfinite(loss) for loss in losses)
-    assert sum(losses[-10:]) < sum(losses[:10]) - 10
-
-
-def test_a_story_in_single_precision() -> None:
-    torch.set_default_dtype(torch.float)
-    batch = batch_of([story_case(tiny_story(window("left")), heads, 3) for heads in TREES])
-    before, after = adam_step(tiny_story(SlidingWindow(3)), batch)
-    for name in before:
-        assert after[name].dtype == torch.float
-        assert (before[name] != after[name]).all()
-
-
-def test_a_mask_of_trees() -> None:
-    story = tiny_story(window("left"))
-    batch = batch_of([story_case(story, heads, 6) for heads in (CHILD, BIG, [2, 0])])
-    mask = torch.tensor([True, False, True])
-    trace = poutine.trace(collapse_trees(poutine.mask(story, mask))).get_trace(*batch)
-    torch.testing.assert_close(trace.log_prob_sum(), evidence_of_trees(story, *batch)[mask].sum())
-
-
 @pytest.mark.parametrize("act", [collapse_trees, lambda story: infer_trees(story, 0), infer_trees])
 def test_impossible_surface_is_named(act) -> None:  # type: ignore[no-untyped-def]
     story = tiny_story(window("left"))
@@ -419,13 +377,3 @@ def test_several_impossible_slots_are_not_named() -> None:
     case = story_case(story, CHILD, 1)
     with pytest.raises(ImpossibleSurfaceError, match="tree 0 of the batch, several slots"):
         collapse_trees(story)(*batch_of([case._replace(surface=[(1,) * 8, (), (), (1,) * 8])]))
-
-
-def test_an_impossible_case_is_impossible_for_brute_force_too() -> None:
-    story = tiny_story(window("left"))
-    case = story_case(story, ROOT, 1)
-    impossible: Case = case._replace(surface=[(), case.surface[1]])
-    rewritings = sliding_window(edits_of(story.channel), "left")
-    assert explanations_of(impossible, rewritings, story.inventory) == []
-    with pytest.raises(ImpossibleSurfaceError, match="tree 0 of the batch, slot 0"):
-        collapse_trees(story)(*batch_of([impossible]))

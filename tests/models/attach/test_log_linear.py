@@ -6,7 +6,7 @@ import pyro
 import pytest
 import torch
 from brute_force import String
-from problems import NOTHING, attributes_of, padded, scores_of, seen, slope, tree_batch
+from problems import NOTHING, attributes_of, padded, scores_of, seen, tree_batch
 from pyro.infer import SVI, Trace_ELBO
 from pyro.infer.autoguide import AutoDelta
 from pyro.nn.module import pyro_method
@@ -234,15 +234,6 @@ def test_contexts_that_tell_where_a_constituent_stands(context: str, is_of_place
     assert template.is_of_place == is_of_place
 
 
-def test_every_family_tells_something() -> None:
-    trees, surface = treebank()
-    ranks = {
-        family: int(torch.linalg.matrix_rank(features(attach_of(family), trees, surface)))
-        for family in FAMILIES
-    }
-    assert all(rank > 4 for rank in ranks.values()), ranks
-
-
 def test_families_add_up() -> None:
     trees, surface = treebank()
     parts = [features(attach_of(family), trees, surface) for family in ("head", "inside", "flanks")]
@@ -288,29 +279,10 @@ def test_weights_of_symmetry() -> None:
     assert told == len(PAIRS) * len(CLASSES)
 
 
-def test_scores_of_a_batch_are_those_of_its_trees() -> None:
-    attach, (trees, surface) = attach_of(*FAMILIES), treebank()
-    attach.weights = torch.randn(int(attach.starts[-1]))
-    whole = scores_of(attach, trees, surface)
-    columns = {name: getattr(trees, name)[12:].tolist() for name in ("tag", "form", "shape")}
-    last = tree_batch([[0, 1, 1]], trees.relation[12:].tolist(), **columns)
-    alone = scores_of(attach, last, surface[14:])
-    torch.testing.assert_close(alone, whole[-len(alone) :], rtol=1e-13, atol=1e-13)
-
-
 def test_learning_from_several_batches_is_learning_from_one() -> None:
-    trees, surface = treebank()
     twice = attach_of(*FAMILIES, least=2)
     halves = LogLinearAttach(Inventory(4, PAIRS, 0), MARKS, tuple(FAMILIES), least=2)
-    columns = {name: getattr(trees, name) for name in ("tag", "form", "shape")}
-    parts = []
-    for nodes, slots, heads in [
-        (slice(0, 6), slice(0, 7), [[2, 0, 5, 5, 2, 5]]),
-        (slice(6, 15), slice(7, 18), [[2, 0, 5, 5, 2, 5], [0, 1, 1]]),
-    ]:
-        some = {name: column[nodes].tolist() for name, column in columns.items()}
-        parts.append((tree_batch(heads, trees.relation[nodes].tolist(), **some), surface[slots]))
-    halves.learn([seen(*part) for part in parts])
+    halves.learn([seen(*part) for part in in_batches()])
     for name in ("keys", "starts", "kinds"):
         assert torch.equal(getattr(twice, name), getattr(halves, name))
 
@@ -505,22 +477,3 @@ def test_one_step_moves_exactly_the_weights_in_use() -> None:
     assert torch.equal(moved, gradient.abs() > 1e-6)
     assert not moved[~in_use].any()
     assert 100 < int(moved.sum()) <= int(in_use.sum()) < size
-
-
-def test_gradient_of_the_evidence_by_the_weights() -> None:
-    attach, (trees, _) = attach_of("head", "inside", "symmetry"), treebank()
-    attach.weights = torch.zeros(int(attach.starts[-1]))
-    channel = SlidingWindow(4, "right")
-    channel.edit_logits = torch.randn(4, 4, 4)
-    story = Story(Inventory(4, PAIRS, 0), attach, channel, marks=MARKS, symmetry_weight=0.8)
-    surface = story(trees).surface
-    here = (0.5 * torch.randn(int(attach.starts[-1]))).requires_grad_()
-
-    def loss(weights: Tensor) -> Tensor:
-        attach.weights = weights
-        return Trace_ELBO().differentiable_loss(collapse_trees(story), lambda *_: None, trees, surface)
-
-    (gradient,) = torch.autograd.grad(loss(here), here)
-    for index in gradient.abs().argsort(descending=True)[:15:2].tolist():
-        assert abs(gradient[index]) > 0.01
-        assert float(gradient[index]) == pytest.approx(slope(loss, here, (index,)), rel=1e-9, abs=1e-9)

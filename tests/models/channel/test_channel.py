@@ -9,7 +9,6 @@ from channels import CHANNELS, NUM_TOKENS, SEEN, Variant, bigram_table
 from problems import (
     batch_of,
     cost_of,
-    edits_of,
     explanations_of,
     inventory,
     problem_of,
@@ -116,20 +115,6 @@ def test_one_step_moves_the_parameters_in_use(name: str) -> None:
     assert [mean.tolist() for mean in means()] == [mean.tolist() for mean in at_first]
 
 
-def test_reading_from_the_right_is_reading_the_mirror_image_from_the_left() -> None:
-    right = window("right", 5)
-    left = SlidingWindow(NUM_TOKENS, "left")
-    swapped = [KEEP, RIGHT_ABSORPTION, LEFT_ABSORPTION, TRANSPOSITION]
-    left.edit_logits = right.edit_logits.transpose(0, 1)[..., swapped]
-    surfaces = strings_up_to(4, range(NUM_TOKENS))
-    for underlying in [(2, 1), (0, 1, 2), (1, 2, 2, 1)]:
-        here = chances(right, surfaces, underlying)
-        there = chances(left, [surface[::-1] for surface in surfaces], underlying[::-1])
-        torch.testing.assert_close(here, there, rtol=1e-13, atol=0)
-        same_way = chances(left, surfaces, underlying)
-        assert (here - same_way).abs().max() > 1e-3
-
-
 @DIRECTIONS
 @pytest.mark.parametrize(
     ("edit", "expected"),
@@ -146,14 +131,6 @@ def test_edits_on_the_page(direction: str, edit: int, expected: dict[str, String
     channel.edit_logits = torch.full((3, 3, 4), -torch.inf).index_fill(-1, torch.tensor(edit), 0.0)
     assert draws(channel, (0, 1, 2), 1) == {expected[direction]: 1}
     assert chances(channel, [expected[direction]], (0, 1, 2)).tolist() == [1.0]
-
-
-@DIRECTIONS
-def test_initial_comma_is_absorbed_by_the_start(direction: str) -> None:
-    """^ , becomes ^ with the probability of right absorption at phi[^, ,]."""
-    channel = window(direction)
-    absorbed = edits_of(channel)[0][1][RIGHT_ABSORPTION]
-    assert chances(channel, [(0,)], (0, 1)).tolist() == pytest.approx([absorbed], rel=1e-14)
 
 
 def test_wrong_direction() -> None:

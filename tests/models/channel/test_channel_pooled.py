@@ -1,6 +1,5 @@
 """The channel that pools: what it says about pairs that are often, seldom or never seen."""
 
-from itertools import product
 from pathlib import Path
 
 import pyro
@@ -16,7 +15,6 @@ from torch import Tensor
 
 from pyropunct.inference.machines.products import KEEP, LEFT_ABSORPTION, RIGHT_ABSORPTION
 from pyropunct.models.channel.window import Pooled
-from pyropunct.models.learned import settle
 from pyropunct.punctuator import Punctuator
 
 WEAK, STRONG, OPENER, OTHER = range(4)
@@ -66,15 +64,6 @@ def counts() -> Tensor:
 @pytest.fixture(scope="module")
 def phi(counts: Tensor) -> Tensor:
     return estimated(counts)
-
-
-def test_levels_by_hand() -> None:
-    channel = Pooled(2)
-    marks = torch.randn(2, 2, 4)
-    settle(channel, {"all_logits": torch.zeros(4), "mark_logits": marks, "pair_logits": torch.zeros(2, 2, 4)})
-    for a, b in product(range(2), repeat=2):
-        expected = (marks[0, a] + marks[1, b]).double().softmax(-1)
-        torch.testing.assert_close(channel.edit_table()[a, b], expected, check_dtype=False)
 
 
 def test_a_pair_never_seen_does_what_its_marks_do_elsewhere(phi: Tensor) -> None:

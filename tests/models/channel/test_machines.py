@@ -4,7 +4,6 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,6 @@ import torch
 from brute_force import String, chi_square_is_plausible
 from by_hand import Way, chances, ways
 from channels import CHANNELS, NUM_TOKENS, Variant
-from command_line import complaint
 from problems import settled
 
 from pyropunct.inference.machines.evidence import Evidence, Step, any_over, exactly, one_of, with_hidden
@@ -346,10 +344,3 @@ def test_what_a_variant_must_not_give(moves: Any, weights: Any, complaint: str) 
     channel._weights = weights
     with pytest.raises(MachineError, match=complaint):
         channel.probabilities()
-
-
-def test_a_wrong_channel_on_the_command_line(small: Path, tmp_path: Path) -> None:
-    told = complaint(2, "fit", small / "train.conllu", "--channel", "variants:Leaky", "--out", tmp_path / "m")
-    what = "the probabilities of the machine's moves in state 'copying' for token 0 add up to 0.5, not 1"
-    assert told == f"the channel Leaky: {what}"
-    assert not (tmp_path / "m").exists()
