@@ -1,9 +1,11 @@
 """How well the correctors of models correct learners' punctuation, as a Markdown table.
 
     python benchmarks/correcting.py LEARNERS.jsonl MODEL [MODEL ...]
+    python benchmarks/correcting.py LEARNERS.jsonl MODEL --train TRAIN.conllu --dev DEV.conllu [--every 4]
 
 Precision, recall and F0.5 of edits; *touched* is the share of right sentences that are changed, of those that
-no annotator changed.  Words are parsed.
+no annotator changed.  Words are parsed.  With ``--train``, the correctors of `pyropunct compare correction`
+learn from simulated errors in every so many sentences, given the model of right text, and correct the same.
 """
 
 import argparse
@@ -12,7 +14,12 @@ from pathlib import Path
 
 import torch
 
+import pyropunct
+from pyropunct import read_treebank
+from pyropunct.cli.progress import step_bar
 from pyropunct.nets.parser import WeightedTree
+from pyropunct.papers.li_2019.correction_experiment import CorrectionExperiment
+from pyropunct.papers.options import CorrectionSettings
 from pyropunct.restore.parses import weighted_trees
 from pyropunct.tasks import CorrectingSettings
 from pyropunct.tasks.correct.correcting import NoisyChannel, load_corrector
@@ -28,9 +35,22 @@ def main() -> None:
     made = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     made.add_argument("learners", type=Path)
     made.add_argument("models", nargs="+")
+    made.add_argument("--train", type=Path)
+    made.add_argument("--dev", type=Path)
+    made.add_argument("--every", type=int, default=4)
     options = made.parse_args()
     torch.set_num_threads(1)
     learners = read_learners(options.learners)
+    if options.train is not None:
+        train, dev = (list(read_treebank(path))[:: options.every] for path in (options.train, options.dev))
+        settings = CorrectionSettings(systems=("alone", "paper", "crf", "channel"))
+        [model] = options.models
+        experiment = CorrectionExperiment(
+            train, dev, settings, watch=step_bar, model=pyropunct.load(model), learners=learners
+        )
+        tables = experiment.run().tables
+        print("\n".join(line for line in tables["learners"].markdown().splitlines() if line[:1] == "|"))
+        return
     print(
         "| model | threshold | sentences | precision | recall | F0.5 | right | touched |\n" + "|---" * 8 + "|"
     )

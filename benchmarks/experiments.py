@@ -237,6 +237,15 @@ EXPERIMENTS = {
         ("benchmarks/correcting.py {jfleg-dev} en en-encoder",),
         ("en", "en-encoder"),
     ),
+    "correctors": Experiment(
+        "reference/correction.md",
+        (
+            "benchmarks/correcting.py {jfleg-dev} en --train {en_ewt-ud216-train} --dev {en_ewt-ud216-dev} "
+            "--every 4",
+        ),
+        ("en",),
+        "three of four training sentences",
+    ),
     "languages": Experiment(
         "guide/typology.md",
         (

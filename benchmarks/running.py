@@ -32,12 +32,9 @@ COLUMNS = (
     "dev",
     "words",
     "ends",
-    "ends P",
-    "R",
-    "F1",
-    *(f"F1 {mark}" for mark in MARKS),
-    "F1 all",
-    "AED",
+    "F1 of ends",
+    *(f"`{mark}`" for mark in MARKS),
+    "all marks",
     "case",
 )
 
@@ -112,9 +109,8 @@ def _row(name: str, lower: bool, ends_are: str, texts: Sequence[Text], found: Se
         name,
         "lower-cased" if lower else "as written",
         ends_are,
-        *(f"{share:.1f}" for share in (ends.precision, ends.recall, ends.f1)),
+        "" if ends_are == "given" else f"{ends.f1:.1f}",
         *("" if share is None else f"{share:.3f}" for share in shares),
-        f"{scores.average_edit_distance:.4f}",
         f"{100 * right / cased:.2f}",
     ]
     return f"| {' | '.join(cells)} |"

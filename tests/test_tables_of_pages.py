@@ -22,7 +22,7 @@ REPRODUCE = SimpleNamespace(**runpy.run_path(str(ROOT / "benchmarks" / "reproduc
 UNRUN = frozenset(
     [
         *("comma-claims", "comma-models", "comma-constituents"),
-        *("en", "pairs", "running-en", "running-en-encoder", "speech", "learners"),
+        *("en", "pairs", "running-en", "running-en-encoder", "speech", "learners", "correctors"),
     ]
 )
 """Experiments whose first record is still to come."""
