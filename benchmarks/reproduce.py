@@ -198,8 +198,9 @@ def with_tables(text: str) -> str:
                     "",
                     *rows,
                 ]
-        told = [*rows, "", origin(found[1].split())]
-        return "\n".join([f"<!-- table {found[1]} -->", *told, "<!-- end -->"]) if all(tables) else found[0]
+        if not all(tables):
+            return found[0]
+        return "\n".join([f"<!-- table {found[1]} -->", *rows, "", origin(found[1].split()), "<!-- end -->"])
 
     return re.sub(r"<!-- table ([\w -]+) -->\n.*?<!-- end -->", table, text, flags=re.DOTALL)
 
