@@ -106,7 +106,7 @@ def _print_models(
     for name, model in MODELS.items():
         found = [_scores(train, dev, name, smoothing) for smoothing in ("katz", "witten-bell")]
         cells = (f"{_number(one.marks.f1)} | {_number(one.sentence_accuracy)}" for one in found)
-        title = model.title.replace("|", "\\|")
+        title = model.title.replace(" | ", " given ")
         print(f"| {name} | {title} | {' | '.join(cells)} |")
     model = None if story is None else pyropunct.load(story)
     for one in () if model is None else story_results(model, path, dev, CommaSettings()):

@@ -14,6 +14,7 @@ from torch import Tensor
 from pyropunct.errors import MissingPartError, ModelFileError
 from pyropunct.fitted.fitted_story import FittedStory
 from pyropunct.fitted.model_file import write_model_file
+from pyropunct.fitted.recipes import OF_PARSED
 from pyropunct.fitted.saved_parts import (
     NETWORKS,
     SavedParts,
@@ -429,6 +430,8 @@ class Punctuator(FittedStory):
         if self.parsed is not None:
             pairs = self.parsed.vocabulary.to_json()["pairs"]
             plain["parsed"] = {"pairs": pairs, "report": dict(self.parsed.report)}
+            if self.parsed.recipe != self.recipe.changed(**OF_PARSED):  # as without trees of a parser
+                plain["parsed"]["recipe"] = self.parsed.recipe.to_json()
             tensors |= parsed_tensors(self.parsed.story, small)
         networks: dict[str, Any] = {name: getattr(self, name) for name in NETWORKS}
         for name, network in networks.items():

@@ -89,14 +89,12 @@ class SavedParts(NamedTuple):
         """The parts of the story for parser output, which shares all but pairs and weights with the other."""
         own = self.plain["parsed"]
         vocabulary = Vocabulary.from_json({**self.plain["vocabulary"], "pairs": own["pairs"]})
-        plain = {
-            **self.plain,
-            "vocabulary": vocabulary.without_clauses().to_json(),
-            "recipe": {**self.plain["recipe"], **OF_PARSED},
-            "report": own["report"],
-        }
+        recipe = own.get("recipe", {**self.plain["recipe"], **OF_PARSED})
+        if not recipe["clauses"]:
+            vocabulary = vocabulary.without_clauses()
+        described = {"vocabulary": vocabulary.to_json(), "recipe": recipe, "report": own["report"]}
         shared = {name: tensor for name, tensor in self.tensors.items() if name.startswith(OF_SYNTAX)}
-        return self._replace(plain=plain, tensors=shared | self.inside("parsed"))
+        return self._replace(plain={**self.plain, **described}, tensors=shared | self.inside("parsed"))
 
     def tagger(
         self, vocabulary: Vocabulary, parser: BiaffineParser | None

@@ -93,6 +93,21 @@ def test_a_folder_keeps_it(model: Punctuator, dev: list[Sentence], tmp_path: Pat
     torch.testing.assert_close(rounded.log_prob(words_of(dev), surfaces), expected, atol=1.0, rtol=0.05)
 
 
+def test_without_trees_of_a_parser_the_story_that_reads_keeps_its_recipe(
+    model: Punctuator, dev: list[Sentence], tmp_path: Path
+) -> None:
+    """As after `pyropunct compare restoration --folds 0`: it may have marked parts and clauses."""
+    assert model.tagger is not None
+    parses = weighted_trees(model, words_of(dev[:8]), 3)
+    reading = fit_reading(replace(model, parsed=None), model.tagger, dev[:8], parses)
+    replace(model, parsed=reading).save(tmp_path / "m")
+    loaded = Punctuator.load(tmp_path / "m").parsed
+    assert loaded is not None
+    assert loaded.recipe == model.recipe
+    assert loaded.recipe.parts
+    torch.testing.assert_close(loaded.log_prob(dev[:4]), reading.log_prob(dev[:4]), rtol=1e-5, atol=1e-5)
+
+
 def test_a_story_that_reads_is_not_saved_without_its_tagger(model: Punctuator, tmp_path: Path) -> None:
     with pytest.raises(ModelFileError, match="reads a tagger, which the model lacks"):
         replace(model, tagger=None).save(tmp_path / "m")
