@@ -140,7 +140,8 @@ class _Bounded(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         """Fill a buffer with what comes next."""
-        some = self._read(len(buffer))
+        with _named(self._file):  # a file that is no gzip raises an OSError, which would pass for a bad line
+            some = self._read(len(buffer))
         buffer[: len(some)] = some
         behind = len(some) - 1 - max(map(some.rfind, (b"\n", b" ", b"\t")))
         self._unbroken = behind + (self._unbroken if behind == len(some) else 0)

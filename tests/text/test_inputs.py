@@ -9,6 +9,7 @@ import pytest
 
 from pyropunct.errors import InputError
 from pyropunct.text.inputs import contents, files_of, kind_of
+from pyropunct.text.lines import ByteLines
 
 TEXT = b"however the meeting ended\n" * 20_000
 
@@ -93,8 +94,11 @@ def test_damaged_files(tmp_path: Path, ending: str, damage: str) -> None:
     path = tmp_path / f"a.txt{ending}"
     stored = gzip.compress(TEXT) if ending == ".gz" else zstandard.compress(TEXT)
     path.write_bytes(stored[:-9] if damage == "cut off" else TEXT)
-    with pytest.raises(InputError, match=rf"a\.txt\{ending}: cannot be decompressed"):
+    problem = rf"a\.txt\{ending}: cannot be decompressed"
+    with pytest.raises(InputError, match=problem):
         read(path)
+    with pytest.raises(InputError, match=problem), contents(str(path)) as stream:  # no bad line of a text
+        list(ByteLines(stream))
 
 
 @pytest.mark.parametrize("ending", [".gz", ".zst"])
