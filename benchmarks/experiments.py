@@ -34,6 +34,10 @@ LANGUAGES = "de fr es pt ro nl sv no da fi ru hr tr he id ja zh ko it pl"
 """Languages with a small treebank, those that `multi` has not learned from last."""
 
 
+NEWS = "da de es fi fr hr hu id it nl no pl pt ro ru sv tr cs lt lv sk sl uk"
+"""Languages of running news, with capital letters; `multi` has learned from no trees of the last six."""
+
+
 def _permutation(name: str) -> tuple[str, str]:
     """Fit a model, and rephrase its treebank."""
     train, dev = (f"{{{name.replace('PART', part)}}}" for part in ("train", "dev"))
@@ -245,6 +249,11 @@ EXPERIMENTS = {
         ),
         ("en",),
         "seven of eight training sentences",
+    ),
+    "news": Experiment(
+        "guide/typology.md",
+        ("benchmarks/running_news.py multi " + " ".join(f"{code}={{news-{code}}}" for code in NEWS.split()),),
+        ("multi",),
     ),
     "languages": Experiment(
         "guide/typology.md",

@@ -2,7 +2,7 @@
 
     python benchmarks/reproduce.py FOLDER [NAME...] [--again] [--pages] [--test FOLDER]
 
-FOLDER holds treebanks, and for some tables learners' corrections or words with marks.  Each experiment takes
+FOLDER holds treebanks, for some tables also texts, learners' corrections or words with marks.  Each takes
 at most 25 minutes of processor time; where the whole would take longer, a part is cut, and named.  The tables
 that it prints are kept as records in ``docs/data``, with its commands, the commit, the date, the versions,
 and checksums of the settings, models and data that it depends on.  A record is written by a run alone, which
@@ -69,8 +69,8 @@ SCORING = ("reattachment.py", "underlying.py", "languages.py")
 TESTING = ("treebanks.py", "restoration.py")
 """The programs that have the option ``--test``."""
 
-KINDS = ("tsv", "jsonl", "mrg", "conllu")
-"""How the names of data end: words with marks, corrected sentences, and treebanks."""
+KINDS = ("txt", "tsv", "jsonl", "mrg", "conllu")
+"""How the names of data end: texts, words with marks, corrected sentences, and treebanks."""
 
 SUFFIXES = ("", "_small")
 """How the names of test files may end."""

@@ -19,7 +19,9 @@ sys.path.append(str(ROOT / "benchmarks"))  # its programs import each other
 REPRODUCE = SimpleNamespace(**runpy.run_path(str(ROOT / "benchmarks" / "reproduce.py")))
 
 
-UNRUN = frozenset(["en", "pairs", "running-en", "running-en-encoder", "speech", "learners", "correctors"])
+UNRUN = frozenset(
+    ["news", "en", "pairs", "running-en", "running-en-encoder", "speech", "learners", "correctors"]
+)
 """Experiments whose first record is still to come."""
 
 
