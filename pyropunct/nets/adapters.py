@@ -1,9 +1,9 @@
 """Encoders that were trained further with a network, and the encoders of saved models.
 
 Low-rank adapters change all layers: a linear map W of a frozen encoder becomes W + B A, where A has few rows
-and B few columns, and only these are trained (Hu et al. 2022, "LoRA: low-rank adaptation of large language
-models") and saved.  Or the first layers are tuned as a whole, and alone are read and saved; the table of word
-pieces stays in the files of the encoder.
+and B few columns (Hu et al. 2022, "LoRA: low-rank adaptation of large language models").  Only A and B are
+trained and saved.  Alternatively, the first layers are tuned as a whole: only these are read and saved, while
+the table of word pieces stays in the files of the encoder.
 """
 
 import hashlib
@@ -37,11 +37,11 @@ OLD_KINDS = {
     "vectors": "reads word vectors, which are read no more: fit it again, with an encoder or without",
     "tuned encoder": "has a whole encoder that was trained further, which is read no more: fit it again",
 }
-"""Sources that models of earlier versions may name."""
+"""Sources of features that only models of earlier versions name, and the error for each."""
 
 
 class Change(nn.Module, ABC):
-    """What changes the states of an encoder, while it is attached to it."""
+    """A change of the states of an encoder, effective while it is attached."""
 
     @abstractmethod
     def attach(self, model: Any) -> Callable[[], None]:
@@ -86,7 +86,7 @@ class Adapters(Change):
 
 
 class FirstLayers(Change):
-    """The first layers of an encoder of the type BERT, which are all that is read."""
+    """The first layers of an encoder of the type BERT; later layers are not read."""
 
     def __init__(self, model: Any, count: int) -> None:
         super().__init__()

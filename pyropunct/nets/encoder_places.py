@@ -49,13 +49,13 @@ TYPES = frozenset(
         "xlm-roberta",
     }
 )
-"""The types of encoders that are loaded, as transformers calls them; others may build large parts unasked."""
+"""The types of encoders that are loaded, by their names in transformers; others may allocate large parts."""
 
 MOST_GROWTH = 1000
 """How many times longer a tokenizer may make a text before it cuts it."""
 
 MOST_FRAME = 100_000
-"""The most characters of what a tokenizer says about special pieces around a text."""
+"""The most characters of the description of the special pieces that a tokenizer puts around a text."""
 
 MOST_TEXT = 2**26
 """The most bytes of a JSON file of an encoder."""
@@ -64,7 +64,7 @@ MOST_LAYERS = 100
 """The most layers of an encoder; its settings can name any number, and each takes time."""
 
 PASSING = frozenset({"_name_or_path", "architectures", "dtype", "torch_dtype", "transformers_version"})
-"""The settings of an encoder that do not change its states."""
+"""The settings of an encoder that have no effect on its states."""
 
 
 def opened_at(place: str) -> Opened:

@@ -34,7 +34,7 @@ LABEL_COUNT = 2
 """A slot string seen less often in training has the label of unknown strings."""
 
 SMOOTHING = 0.05
-"""What is added to the count of each pair of marks."""
+"""Added to the count of each pair of marks."""
 
 
 @dataclass(frozen=True)

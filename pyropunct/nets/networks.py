@@ -188,7 +188,7 @@ class NetworkTraining(Trainer, Generic[Model]):
         return network
 
     def groups(self) -> list[tuple[list[nn.Parameter], float]]:
-        """Groups of weights, each with its greatest learning rate."""
+        """Groups of weights, each with the peak of its learning rate."""
         return [(list(self.network.parameters()), self.recipe.learning_rate)]
 
     def with_weights(self, network: Any) -> Model:

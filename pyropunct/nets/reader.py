@@ -62,9 +62,9 @@ class TextWindow(NamedTuple):
 
 @dataclass(frozen=True)
 class RunningReader(TrainedWordNetwork[ReaderVocabulary, ReaderRecipe, RunningNetwork]):
-    """Finds sentences, marks and cases in running text; trained by `pyropunct.nets.reader.train_reader`.
+    """Finds sentences, marks and cases in running text; see `pyropunct.nets.reader_training.train_reader`.
 
-    :ivar beside: another reader, without pretrained features, which counts as much: all logits are means.
+    :ivar beside: another reader, without pretrained features: all logits are the means of both readers.
     """
 
     beside: "RunningReader | None" = None

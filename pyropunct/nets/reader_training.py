@@ -40,8 +40,8 @@ MOST_KEPT = 1_000_000
 """The most words whose features are computed once in training and kept, at 800 bytes or more each."""
 
 ADAPTING, ADAPTING_RATE = ReaderRecipe(epochs=3, batch_words=500, learning_rate=0.002), 1e-3
-"""The settings of a reader that is trained together with adapters of an encoder, and the learning rate of
-these, as a rule."""
+"""The usual settings of a reader that is trained together with adapters of an encoder, and the usual learning
+rate of the adapters."""
 
 Cut = tuple[int, slice, bool]
 """A window: the number of its document, counted from 0, the place of its words, and whether they lose their
@@ -73,7 +73,7 @@ def train_reader(
         texts.
     :param encoder_rate: the greatest learning rate of adapters of the encoder, see `pyropunct.nets.adapters`,
         which are trained together with the reader; 0 trains none.  Existing adapters are copied first.
-    :param layers: in place of adapters, tune so many first layers of the encoder, and read no others.
+    :param layers: instead of adapters, tune this many first layers of the encoder, and read only these.
     :param device: for training; the result is on the CPU.
     :raises ValueError: if one of the treebanks has no sentence, or adapters are to be trained but
         ``pretrained`` is not an `pyropunct.nets.encoder.Encoder`.
@@ -168,7 +168,7 @@ class ReaderTraining(NetworkTraining[RunningReader]):
         return self._features[document, lower]
 
     def scores(self, model: RunningReader, dev: Sequence[Document]) -> ReaderScores:
-        """See `evaluate`."""
+        """See `reader_scores`."""
         return reader_scores(model, dev)
 
     def data(self) -> Iterable[object]:
@@ -198,11 +198,11 @@ class AdaptingReaderTraining(ReaderTraining):
         return [(list(part.parameters()), rate) for part, rate in parts]
 
     def data(self) -> Iterable[object]:
-        """The settings of the encoder, and the data."""
+        """The learning rate and the layers of the encoder, and the data."""
         return [self.encoder_rate, self.layers, *super().data()]
 
     def untrained(self) -> AdaptedNetwork:
-        """The network with initial weights; the encoder's change is that which it has, or has no effect."""
+        """The network with initial weights, and the encoder's own change, or a new one without effect."""
         if isinstance(self.source, AdaptedEncoder):
             self.opened, change = self.source.parted()
         else:

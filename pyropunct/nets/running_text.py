@@ -28,7 +28,7 @@ from pyropunct.text.marks import Surface
 from pyropunct.treebank.sentence import Sentence, by_document
 
 LOWER, CAPITAL, UPPER, OTHER = range(4)
-"""Capitals: no letter; the first letter alone; all of several letters; other letters, as in "iPhone"."""
+"""The cases of words by their capitals: none; the first letter; all of several letters; others ("iPhone")."""
 
 CASES = 4
 

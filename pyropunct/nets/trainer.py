@@ -17,14 +17,14 @@ from pyropunct.limits import Range, forbidden
 from pyropunct.text.marks import Surface
 
 LARGEST = 1e6
-"""No weight of a model that has learned something comes near this; sums of such weights are still exact."""
+"""Larger weights mean that training diverged; sums of smaller weights are still exact."""
 
 LARGEST_SETTING = 1_000_000
-"""No number of layers, features or epochs comes near this."""
+"""The largest value that a file may give to a setting."""
 
 
 Layers = Annotated[int, Range(0, 100)]
-"""A network is built layer by layer before its tensors are compared with those of a file."""
+"""A number of layers; bounded, as a network is built before its tensors are compared with those of a file."""
 
 
 @dataclass(frozen=True)

@@ -23,17 +23,17 @@ from pyropunct.restore.rewriting import Rewriting, mixture, without_unknown
 from pyropunct.restore.settings import THRESHOLD, DecisionSettings, RestoreSettings, Thresholds
 
 FIRST_ROUND, FIRST_GIVEN, GROWTH = 150, 50, 3
-"""The draws of a sentence in the first round, without evidence and given some, and the factor by which more
-rounds multiply them.  Those given evidence take longer, and more of them hardly help."""
+"""The draws of a sentence in the first round, without and with evidence, and the growth of their number in
+each further round.  Draws with evidence take longer, and more of them hardly help."""
 
 MOST_DRAWN = 50_000
-"""A sentence without evidence gets no further round once its draws have so many slots: a second."""
+"""No further round for a sentence without evidence whose draws have this many slots: a second of work."""
 
 MOST_WEIGHED = 3_000
-"""The most work on the draws of a sentence given evidence, about: see `Conditioned.weighed`."""
+"""About the most work on the draws of a sentence with evidence: see `Conditioned.weighed`."""
 
 REGRET = 0.001
-"""No more draws are made once they are expected to save fewer edits a slot."""
+"""Drawing stops when more draws are expected to save fewer edits in each slot than this."""
 
 DECIDED_AT_ONCE = 100
 """Sentences whose draws are in memory together."""
@@ -114,9 +114,9 @@ def decide_given(
 ) -> Iterator[Decision]:
     """Punctuate sentences given their trees and evidence, from the posterior.
 
-    If the settings neither keep marks nor have hidden ones, impossible evidence is dropped, except for what
-    the rewriting keeps.  Networks know no evidence: they are not pooled if there are hidden marks, since then
-    the rewriting does not put the evidence in again.
+    If the settings neither keep marks nor have hidden ones, impossible evidence is ignored; the rewriting
+    still puts given marks back.  With hidden marks it does not, so networks, which ignore evidence, are not
+    pooled.
 
     :param readings: see `decide`.
     :raises ImpossibleSurfaceError: if the settings keep marks, or have hidden ones, and the evidence of a

@@ -1,8 +1,8 @@
-"""Decides where sentences end inside a line: first whether its words are one sentence, and only then where.
+"""Decides whether a line has several sentences and, if so, where they end.
 
-Many a place with a small probability of an end may together tell that there is one.  Where a
-`pyropunct.nets.reader.RunningReader` finds ends behind the words i of a stretch with probabilities p_i, the
-stretch is one sentence with probability prod (1 - p_i).
+Many small probabilities of an end can together make an end probable.  If a
+`pyropunct.nets.reader.RunningReader` gives an end behind word i of a stretch the probability p_i, the stretch
+is one sentence with probability prod (1 - p_i).
 """
 
 from collections.abc import Sequence
@@ -15,12 +15,12 @@ from pyropunct.text.marks import ABBREVIATION_DOT
 from pyropunct.text.raw_sentence import RawSentence
 
 OMITTING, OMITTED = 0.2, 0.5
-"""The prior probability that a line leaves out ends of sentences, and that a stretch of such a line then has
-some inside.  So a line of one stretch is one sentence with a prior probability of 0.9."""
+"""The prior probability that a line lacks marks at ends of sentences, and that a stretch of such a line has
+ends inside.  So a line of one stretch is one sentence with a prior probability of 0.9."""
 
 UNMARKED, AMONG_MARKS = 0.25, 0.5
-"""The probability above which a sentence ends inside a stretch of several, in a line without ends that marks
-show, and in one with some, where a wrong end costs as much as a missed one."""
+"""The probability above which a sentence ends inside a stretch of several sentences: in a line without marks
+that end sentences, and in a line with such marks, where a wrong end costs as much as a missed one."""
 
 LEAST = 1e-300
 """The least probability that a stretch is one sentence."""
@@ -36,8 +36,8 @@ def ends_shown(line: RawSentence) -> list[int]:
 def hidden_ends(line: RawSentence, ends: Sequence[float], lost: bool) -> dict[int, bool]:
     """Whether a sentence ends behind words of a line, counted from 1, where no mark ends one.
 
-    Among ends that marks show, places at the dots of abbreviations and in stretches of over `LONGEST_MARKED`
-    words are undecided, and missing here.
+    In a line with marks that end sentences, places at dots of abbreviations, and in stretches of more than
+    `LONGEST_MARKED` words, are undecided and missing here.
 
     :param ends: the reader's probability of an end behind each word.
     :param lost: whether the case of the line is lost, so that a small letter tells nothing.

@@ -16,28 +16,28 @@ from pyropunct.restore.settings import FINAL
 from pyropunct.text.marks import START, Surface
 
 FAINT = 0.02
-"""Strings that were not drawn in a slot are left out of its pool if they are read with less probability."""
+"""A string that was not drawn in a slot is left out of its pool if the networks find it less probable."""
 
 LEAST = 1e-6
 """The least probability that a network gives to a string."""
 
 UNSEEN = 0.25
-"""As many draws of each string are added to those of the story, since it may be drawn yet."""
+"""Draws added to the story's draws of each string, since a string without draws is not impossible."""
 
 
 FINAL_STRINGS = tuple((mark,) for mark in FINAL)
 
 READ_SHARE = 0.8
-"""The least share of a reader that is trusted, in the pool for running text, whose trees are worse."""
+"""The least weight of networks in the pool for running text, whose trees are worse."""
 
 
 TRUSTED = 0.5
-"""The least share of a reader (`FittedModel.reader_share`) that is believed about pairs and broken lines."""
+"""From this share on (`FittedModel.reader_share`), a reader decides on pairs and on lines that break off."""
 
 BREAKS_OFF, FEW_WORDS = 0.05, 2
 """A line with more words than the second number breaks off ("turn off the") if a trusted reader gives its end
-less probability than the first.  So do 28 % of the sentences of EWT dev and GUM dev that are cut anywhere,
-and 0.5 % of whole ones."""
+less probability than the first.  It finds that 28 % of the sentences of EWT dev and GUM dev break off if they
+are cut at a random place, and 0.5 % of whole ones."""
 
 
 class Voice(NamedTuple):

@@ -26,7 +26,7 @@ LONGEST_OPEN = 8
 """A slot of more marks than this has no hidden ones: an automaton has states for each place."""
 
 OF_WORDS = frozenset({START, ABBREVIATION_DOT})
-"""Tokens that no constituent sprouts: a slot that has no others counts as empty."""
+"""Tokens that no constituent sprouts: a slot with only these counts as empty."""
 
 
 def evidence_about(
@@ -103,7 +103,7 @@ def evidence_of_marks(
 
 
 FEW_DRAWS = 20
-"""With fewer effective draws than this, a posterior is not to be trusted."""
+"""A posterior with fewer effective draws is not reliable."""
 
 SHOWN = 60
 """The most characters of a sentence that an error shows."""

@@ -18,11 +18,11 @@ from pyropunct.text.marks import ABBREVIATION_DOT, PAUSE, parted, space_between_
 from pyropunct.text.raw_sentence import Multiword, RawSentence, Slot
 
 LONGEST_SENTENCE, LEAST_CUT = 200, 50
-"""The most words of a sentence; where no end is found for so long, it is cut at the likeliest place, which
-leaves at least the second number of words."""
+"""The most words of a sentence.  A longer stretch without an end is cut at the likeliest place, so that the
+sentence has at least the second number of words."""
 
 LONGEST_MARKED = 60
-"""Between two marks that end sentences, no other end is looked for if there are at most this many words."""
+"""Up to this many words between two marks that end sentences are one sentence, without a search for ends."""
 
 AHEAD = max(MARGIN, LONGEST_MARKED) + 1
 """The words behind the core of a window that must be there before it is read."""
@@ -35,7 +35,7 @@ MARKS_IN_SILENCE = (-0.5, -0.5, 0.1, 0.7, 1.0, 1.1, 1.2, 1.1, 1.2, 1.0, 0.9)
 """What silence of 0, 1, 2 ... tenths of a second adds to the log-odds of an end, or of another mark.
 
 The logarithms of p(silence | end) / p(silence | no mark), and the same of commas, in 65,000 words of Polish
-news that were read aloud (PolEval 2021), times 0.6, since silence tells in part what words have told.
+news that were read aloud (PolEval 2021), times 0.6, since words already tell part of what silence tells.
 """
 
 ENDING = frozenset(".?!。！？؟।॥۔")
@@ -201,7 +201,7 @@ class SentenceFinder:
             self._judged.append(_Judged(0.0 if word.closed else end, case, of_marks))
 
     def _end_known_at(self, number: int) -> int | None:
-        """The last word of a sentence whose end is known once the words up to this one are read."""
+        """The last word of the sentence, if its end is known once the words up to this one are read."""
         if self._ends(number):
             return number
         if number - self._begun + 1 < LONGEST_SENTENCE:

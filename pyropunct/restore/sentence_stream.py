@@ -316,8 +316,9 @@ class SentenceStream(Iterator[Item]):
     def _seen(self, line: RawSentence, lost: bool) -> Sequence[str] | None:
         """The words of a line as the reader sees them to find hidden ends, or None where it need not.
 
-        Where marks are missing, so are the capital letters behind them.  Text with capital letters hardly
-        ever has two sentences in a line without a capital inside, or with a mark at its end alone.
+        Where marks are missing, the capital letters behind them are missing too.  In text with capital
+        letters, a line without a capital inside, or with a mark only at its end, nearly always is one
+        sentence.
         """
         settings, shown = self._settings, ends_shown(line)
         if not _is_usual(line):

@@ -21,7 +21,7 @@ WORDS = 60
 
 
 class _Lines:
-    """A stream of lines, or pieces of long ones, with the file descriptor of another stream."""
+    """Lines, or pieces of long ones, as a stream; its other attributes are those of the original stream."""
 
     def __init__(self, lines: Iterator[bytes], stream: BinaryIO) -> None:
         self._lines, self._stream = lines, stream

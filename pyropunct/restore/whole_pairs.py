@@ -18,22 +18,22 @@ EQUAL = 1e-9
 """Risks and probabilities that differ by less count as equal, since their sums are rounded."""
 
 PAIR_GAIN, PAIR_GAIN_READ = 0.4, 0.7
-"""How much a pair of marks around a constituent counts as a whole, where a mark counts 1; the second one
-where a trusted reader took part.  In the 19 languages of `multi`, whose reader is not trusted, F1 of commas
-is .548 with the first, .529 with the second."""
+"""The gain of a pair of marks around a constituent, where a mark counts 1: without a trusted reader, and with
+one.  In the 19 languages of `multi`, whose reader is not trusted, F1 of commas is .548 with the first number,
+.529 with the second."""
 
 PAIR_ODDS, POWER = 0.74, 0.9
-"""A constituent has a pair at odds of the first number times the odds of its less probable mark to the power
-of the second: logistic regression on GUM dev."""
+"""The odds that a constituent has a pair are PAIR_ODDS times the odds of its less probable mark, raised to
+POWER: logistic regression on GUM dev."""
 
 ROUNDS = 4
-"""How often all constituents are gone through at most."""
+"""The most passes over all constituents."""
 
 _LOSSES = (0.0, 1.0, -1.0)
 """What a surface with neither, one or both marks of a pair loses, in terms of p(pair)."""
 
 FAINT = 0.02
-"""Strings and pairs that are less probable are not looked at."""
+"""Less probable strings and pairs are ignored."""
 
 
 class _Pair(NamedTuple):
@@ -47,8 +47,8 @@ class _Pair(NamedTuple):
 def _pairs(draws: Draws, strings: Sequence[Sequence[str]]) -> list[_Pair]:
     """The most probable pair of each constituent, unless it is improbable.
 
-    The draws tell of pairs.  A reader tells of single marks only, but better: if it is trusted, the odds of
-    the less probable mark in `Draws.shares` tell of the pair.
+    Without a trusted reader, its probability is the share of draws with both marks.  A trusted reader knows
+    single marks better: then it follows from the less probable mark in `Draws.shares`, see `PAIR_ODDS`.
     """
     number: dict[tuple[str, ...] | None, int] = {tuple(string): n for n, string in enumerate(strings)}
     partner = np.array([number.get(_partner(string), -1) for string in strings])

@@ -8,13 +8,13 @@ from pkgutil import iter_modules
 from pyropunct.text.conventions import Conventions
 
 LEAST_ORDINARY = 5
-"""How often a treebank must have an abbreviation in small letters without a dot: then it is a word too."""
+"""An abbreviation is an ordinary word too if the treebank has it this often in small letters without dot."""
 
 _NEVER_WORDS = frozenset(["etc"])
 """Abbreviations that are no words in any language, but that treebanks often have without their dot."""
 
 _ENDING = frozenset(".?!…:”’\"'")
-"""What a sentence may begin behind."""
+"""A sentence may begin behind these characters."""
 
 
 class Abbreviations:
@@ -56,7 +56,7 @@ class Abbreviations:
 
 
 LEAST_SHARED = 3
-"""How many abbreviations of a treebank a list must have to be that of its language."""
+"""The list of a treebank's language has at least this many of its abbreviations."""
 
 
 def abbreviations_like(known: Collection[str]) -> frozenset[str]:

@@ -207,9 +207,9 @@ class Conventions:
 
     :ivar quotes: the form of each mark that it writes differently, mostly straight quotation marks.
     :ivar abbreviations: lower-cased words that mostly have an abbreviation dot, without it.
-    :ivar caution: the thresholds of restored marks inside sentences are multiplied by it.
-    :ivar ends: a sentence of running text ends where the probability of an end is above this; None for the
-        reader's own threshold.
+    :ivar caution: a factor for the thresholds of restored marks inside sentences.
+    :ivar ends: the threshold for the probability that a sentence of running text ends; None for the reader's
+        own threshold.
     """
 
     spacing: SpacingStatistics = SpacingStatistics()
@@ -225,7 +225,7 @@ class Conventions:
         return Written(self.quotes.get(mark, mark), mark)
 
     def meant(self, tokens: Collection[str]) -> dict[str, str]:
-        """Which of a model's tokens a mark stands for that this treebank, or another language, writes."""
+        """The model's token for each mark that this treebank, or another language, writes instead of it."""
         wide = {mark.translate(WIDE): mark for mark in tokens if mark not in NO_MARKS}
         others = {form: mark for form, mark in (wide | COMMON).items() if form not in tokens}
         own = {form: mark for mark, form in self.quotes.items() if form not in STRAIGHT}

@@ -18,7 +18,7 @@ TEXT, CONLLU = (".txt", ".text"), (".conllu", ".conllup")
 COMPRESSED = (".gz", ".zst")
 
 AT_ONCE = 512
-"""The bytes of Zstandard that are decompressed together: four of them may stand for 128 kB."""
+"""Bytes of Zstandard that are decompressed at once; few, since four bytes can decompress to 128 kB."""
 
 
 def kind_of(file: str) -> str | None:
@@ -135,7 +135,7 @@ class _Bounded(io.RawIOBase):
         self._read, self._file, self._unbroken = read, file, 0
 
     def readable(self) -> bool:
-        """It is."""
+        """True: it can be read."""
         return True
 
     def readinto(self, buffer: Any) -> int:

@@ -86,7 +86,7 @@ class Start(NamedTuple):
 
 
 BEGINNING = Start()
-"""That of a whole text."""
+"""Where a whole text begins."""
 
 
 class TextPart(NamedTuple):
@@ -140,7 +140,7 @@ def _ending(stream: BinaryIO, name: str) -> BinaryIO:
 
 
 def is_device(stream: BinaryIO) -> bool:
-    """Whether a stream is a disk, or a device without an end, such as /dev/zero."""
+    """Whether a stream is a disk or an endless device such as /dev/zero; terminals and /dev/null are not."""
     with suppress(io.UnsupportedOperation):  # not a stream of the operating system
         found = os.fstat(stream.fileno())
         ends = stream.isatty() or os.path.samestat(found, os.stat(os.devnull))

@@ -30,14 +30,14 @@ BOUNDARIES = (START, CLAUSE)
 """The tokens that a tree gives, at the beginning of sentences and clauses; no constituent sprouts them."""
 
 NO_MARKS = (*SPECIAL, CLAUSE)
-"""All tokens that are no marks of their own on the page."""
+"""All tokens that are not printed as marks."""
 
 
 PAUSE = "\x1f"
-"""White space in running text: n + 1 of them between words stand for n tenths of a second of silence."""
+"""A pause in running text: n + 1 of these characters between words mean n tenths of a second of silence."""
 
 LONGEST_PAUSE = 1.0
-"""Seconds of silence; longer ones tell no more."""
+"""Longer silence, in seconds, counts as this long."""
 
 COMMAS = frozenset(",，、،")
 """The commas of all alphabets."""
@@ -91,8 +91,8 @@ def paired(
 
     :param marks: marks, or their numbers.
     :param closers: those that may close each of them.
-    :param nested: a mark closes only the last one that waits, so ``( “ )`` has no pair.  This holds for the
-        punctuation that a model chooses.  In what people write, marks without a partner do not hinder others.
+    :param nested: a mark closes only the last open one, so ``( “ )`` has no pair: for what a model chooses.
+        By default, for what people write, open marks without a partner are skipped.
     """
     pairs, waiting = list[tuple[int, int]](), list[int]()
     for place, mark in enumerate(marks):
@@ -124,7 +124,7 @@ The Russian treebank of UD has HTML entities.
 """
 
 STRAIGHT_DOUBLE = frozenset('"＂')
-"""Those that look alike on both sides."""
+"""Straight double quotation marks, which look alike on both sides."""
 
 COMMON = {
     **dict.fromkeys("，،﹐", ","),
@@ -137,14 +137,14 @@ COMMON = {
     **dict.fromkeys("『‹‚", "‘"),
     **dict.fromkeys("』›", "’"),
 }
-"""Marks of some languages, each with the common one that does the same.  In a model of several languages,
-all of them have the common ones."""
+"""Marks of some languages, each with the common mark for the same use.  A model of several languages writes
+common marks in all of them."""
 
 WIDE = {narrow: narrow + 0xFEE0 for narrow in range(ord("!"), ord("~") + 1)} | {ord("."): ord("。")}
 """The form of full width of each narrow mark (the block of Unicode has them in the order of ASCII)."""
 
 ENUMERATION_COMMA = "、"
-"""It is the comma of Japanese; Chinese writes it beside a comma, and has it in lists."""
+"""The comma of Japanese.  Chinese has a comma too, and writes this one in lists."""
 
 
 def common_marks(marks: Mapping[str, int]) -> dict[str, str]:
@@ -161,7 +161,7 @@ EITHER_WAY = {"”": "”", "»": "«»", "›": "‹›"}
 
 
 CLOSING_QUOTES = {**dict.fromkeys("“”«»", DOUBLE[1]), **dict.fromkeys("‘’‹›", SINGLE[1])}
-"""What quotation marks that close a pair become."""
+"""The common closing mark for each quotation mark that closes a pair."""
 
 
 def in_common_marks(marks: Sequence[str], common: Mapping[str, str]) -> list[str]:

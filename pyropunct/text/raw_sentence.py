@@ -40,7 +40,7 @@ class Slot(NamedTuple):
 
     @property
     def gap(self) -> str | None:
-        """The white space between the words for other marks; None where marks stand without any."""
+        """The white space between the two words, to keep beside other marks; None if marks fill the slot."""
         spaces = [*(mark.space for mark in self.marks), self.space]
         return next(filter(None, reversed(spaces)), None if self.marks else "")
 
@@ -115,7 +115,7 @@ class RawSentence:
         return str(self.line) if self.number == 1 else f"{self.line}-{self.number}"
 
     def as_it_is(self) -> "RawSentence":
-        """The sentence, which stays as it is."""
+        """The sentence, settled: nothing in it is changed."""
         return replace(self, fixed=frozenset(range(1, len(self.words) + 1)), settled=True)
 
     def part(self, first: int, last: int) -> "RawSentence":

@@ -9,7 +9,7 @@ LONGEST_WRITTEN = 200
 
 
 def split_word(text: str, splits: Splits, proclitics: Iterable[str], enclitics: Iterable[str]) -> list[str]:
-    """The words of a written word; itself if it is one word, or longer than `LONGEST_WRITTEN`.
+    """The words of a written word; the word itself if it is not split, or longer than `LONGEST_WRITTEN`.
 
     :param proclitics: words split off at the beginning, and ``enclitics`` at the end; longest first.
     """

@@ -17,7 +17,7 @@ class TypedMarks:
     """The marks of prose that a model knows, as they may be typed.
 
     :param meant: the model's mark for each mark that it does not know, see `Conventions.meant`.
-    :ivar narrow: the same, for marks of prose.
+    :ivar narrow: ``meant`` without tokens that are no marks of prose.
     :ivar separators: a pattern for marks that split a token, longer ones first; may match nothing.
     """
 

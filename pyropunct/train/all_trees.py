@@ -156,7 +156,7 @@ class _LogTotal(torch.autograd.Function):
 
 
 PRUNING = Pruning(arc=1e-2, item=1e-3, relation=0.1)
-"""What is left out in training, which takes time in proportion to the items that are left."""
+"""Stronger pruning for training, whose time is proportional to the number of items."""
 
 
 def certain_trees(vocabulary: Vocabulary, trees: Iterable[Tree]) -> list[LatentTrees]:

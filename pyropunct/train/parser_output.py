@@ -71,7 +71,7 @@ MOST_SHARED, DRAWS = 500, 200
 """The most sentences by which a share is chosen, and the draws of each."""
 
 LEAST_PROBABILITY = 1e-4
-"""The least probability that a string is taken to have, so that no single one decides."""
+"""Smaller probabilities of a string are raised to this, so that no single string decides."""
 
 
 def fit_parsed(

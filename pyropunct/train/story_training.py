@@ -49,9 +49,9 @@ NAMED = 3
 """The most sentences that are named where training diverges."""
 
 SAME = 1.001
-"""Perplexities whose ratio is less do not differ by more than those of two seeds do.
+"""Perplexities with a smaller ratio count as equal: two seeds differ by more.
 
-Of such epochs the last one has settled best: learning rates fall.
+The last of such epochs is kept, as learning rates fall.
 """
 
 GUIDES: dict[str, Callable[..., AutoGuide]] = {

@@ -32,22 +32,22 @@ LONGEST = 100
 """The most words of a sentence to learn from."""
 
 TITLE = 15
-"""A line of more words without any mark is no heading, but text that has lost its punctuation."""
+"""A line of more words without any mark is not a heading: it has lost its punctuation."""
 
 SHORT = 5
-"""A sentence of fewer words may stand in a text twice; what is longer and repeated is boilerplate."""
+"""A sentence of fewer words may occur twice; longer sentences that are repeated are boilerplate."""
 
 FOREIGN = 0.5
-"""A sentence that is not `SHORT`, of whose words the parser does not know a greater share, is foreign."""
+"""A sentence that is not `SHORT` is foreign if more than this share of its words are new to the parser."""
 
 BLOCK = 50
 """The sentences of a block: neighbours that are learned from, held out, or passed over together."""
 
 HELD_OUT, MOST_HELD_OUT = 10, 1000
-"""Every tenth block is held out, until there are so many sentences."""
+"""Every tenth block is held out, until this many sentences are."""
 
 LEAST = 100
-"""The fewest sentences that something can be learned from."""
+"""The fewest sentences to learn from."""
 
 AT_ONCE = 500
 """Sentences that are parsed together."""

@@ -15,7 +15,7 @@ NEEDED = ("ID", "FORM", "UPOS", "HEAD", "DEPREL")
 """The columns without which there are no words, no marks or no tree."""
 
 NEVER_LOST = ("DEPS", "MISC")
-"""The columns that hold what the other columns do not say again."""
+"""Columns with information that the other columns do not repeat."""
 
 _NAMES = re.compile(r"#\s*global\.columns\s*=(.*)")
 

@@ -23,10 +23,10 @@ DELIMITING, SEPARATING, FINAL, OPENING, CLOSING = FUNCTIONS = (
 """The functions of marks."""
 
 LEAST = 5
-"""A delimiting mark encloses at least as many constituents."""
+"""A delimiting mark encloses at least this many constituents."""
 
 SHARE = 0.04
-"""It encloses at least this share of the constituents that have it on the left, or on the right if fewer."""
+"""It encloses at least this share of the constituents that have it on the left, or right if fewer."""
 
 
 def mark_functions(examples: Iterable[tuple[Tree, Surface]]) -> dict[str, str]:

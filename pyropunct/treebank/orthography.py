@@ -32,7 +32,7 @@ LEAST_ABBREVIATIONS = 2
 """The least number of occurrences with an abbreviation dot that makes a word an abbreviation."""
 
 LEAST_SPLITS = 2
-"""How often a written word must have been split to be known."""
+"""A written word that was split less often is not learned."""
 
 
 def learn_conventions(sentences: Iterable[Sentence]) -> Conventions:
@@ -139,7 +139,7 @@ def _together(
 
 
 TYPED = {form: "'" if pair == SINGLE else '"' for form, pair in STRAIGHT.items()} | {",,": '"'}
-"""What is read for a straight quotation mark, or typed for one, with the usual one."""
+"""Forms that are read or typed as straight quotation marks, each with the usual form."""
 
 
 def _quote_style(sentences: Iterable[Sentence]) -> dict[str, str]:

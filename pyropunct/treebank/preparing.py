@@ -20,7 +20,7 @@ NO_WORD = "it has no word"
 """The reason for an omission when there is nothing but punctuation."""
 
 MOST_MARKS = 1000
-"""The most marks between two words: with more, a model needs over a gigabyte."""
+"""The most marks between two words; a model would need more than a gigabyte for longer runs."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def _layout(block: Block, words: list[int]) -> Layout:
 
 
 def _quote_tag(block: Block, token: int, spaces: Sequence[bool]) -> str:
-    """The tag of a mark; if a straight double one has none, that which the spaces beside it suggest."""
+    """The tag of a mark; for a straight double quotation mark without a tag, the one that spaces suggest."""
     columns = block.tokens[token - 1].columns
     if columns[XPOS] in QUOTE_TAGS or columns[FORM] not in STRAIGHT_DOUBLE:
         return columns[XPOS]

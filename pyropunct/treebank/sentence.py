@@ -1,6 +1,6 @@
 """A treebank sentence: its unpunctuated tree, its surface punctuation, and how to print both.
 
-`Sprouts` is what a constituent sprouts: punctemes at its edges, and marks around a part.
+`Sprouts` are the marks of a constituent: punctemes at its edges, and perhaps marks around a part.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence

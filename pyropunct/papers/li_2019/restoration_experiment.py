@@ -1,4 +1,4 @@
-"""Trains all systems and measures them."""
+"""The experiment that trains all systems that restore punctuation, and measures them."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace

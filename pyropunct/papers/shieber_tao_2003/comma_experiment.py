@@ -159,7 +159,7 @@ class FittedCommaExperiment(Experiment):
     """As `CommaExperiment`, with a model of latent punctuation and a parser trained on the same sentences.
 
     Both learn from the converted trees, with early stopping on dev.  A parser knows its training sentences
-    too well, so their trees come from parsers trained on the others, see `pyropunct.nets.parser`.
+    too well, so their trees come from parsers trained on the others, see `pyropunct.nets.jackknife`.
 
     :ivar train: first a file of phrase-structure trees, like ``dev``, then its converted sentences.
     :raises TreebankError: if a file cannot be read, or there is too little to learn from.
