@@ -26,7 +26,7 @@ from pyropunct.restore.whole_pairs import EQUAL, FAINT, around_constituents, wit
 from pyropunct.text.marks import PAIRED, Surface, marks_of
 
 PAIRED_AT_LEAST = 0.5
-"""The usual threshold of brackets and quotation marks: wrong ones disturb readers more than lost ones."""
+"""The least threshold of brackets and quotation marks: readers mind a wrong one more than a missing one."""
 
 Shares = tuple[Mapping[tuple[str, ...], float], ...]
 """For each of the slots 0..n the strings of marks that were drawn there, with their probabilities."""
@@ -70,10 +70,6 @@ def _tables(draws: Draws) -> _Tables:
     return _Tables(share, risk, distance, share if draws.spread is None else draws.spread)
 
 
-def _risks(draws: Draws, tables: _Tables) -> NDArray[Any]:
-    return tables.risk[np.arange(draws.numbers.shape[1]), draws.numbers].sum(1)
-
-
 def _regret(draws: Draws, tables: _Tables, chosen: NDArray[Any]) -> float:
     """The edits that more draws are expected to save, if the strings (n + 1,) are chosen now.
 
@@ -105,7 +101,7 @@ def _decision(
 def minimum_bayes_risk(draws: Draws) -> Decision:
     """The drawn surface of least expected loss, exact in O(m n); ties go to the more frequent."""
     tables = _tables(draws)
-    risks = _risks(draws, tables)
+    risks = tables.risk[np.arange(draws.numbers.shape[1]), draws.numbers].sum(1)
     best = np.flatnonzero(risks <= risks.min() + EQUAL)
     first, share = _frequencies(draws, best)
     chosen = _least(first, -share)
@@ -119,14 +115,14 @@ def probable_marks(draws: Draws, threshold: Thresholds = THRESHOLD) -> Decision:
 
         sum over marks m of  E[min(c(m, s), c(m, x*_i))] - threshold(m) c(m, s)
 
-    so a single mark is put if its probability exceeds its threshold.  Threshold F/2 for all marks maximises
-    the F1 of the marks of a large corpus, where F is that F1 (Lewis 1995, "Evaluating and optimizing
-    autonomous text classification systems"; Ye et al. 2012, "Optimizing F-measure").
+    so a single mark is chosen if its probability exceeds its threshold.  Threshold F/2 for all marks
+    maximises the F1 of the marks of a large corpus, where F is that F1 (Lewis 1995, "Evaluating and
+    optimizing autonomous text classification systems"; Ye et al. 2012, "Optimizing F-measure").
 
     Paired marks, such as brackets or the commas around an apposition, belong to constituents.  With p(pair)
     the probability that a constituent has the mark on one side and its partner on the other, a surface with
     both gains `PAIR_GAIN` p(pair) or more, and a surface with one of them loses as much.  Starting from the
-    above, the pair of each constituent in turn is put, removed or left, whichever is best.  Brackets and
+    above, the pair of each constituent in turn is added, removed or kept, whichever is best.  Brackets and
     quotation marks without their other half are removed.
 
     :param threshold: of all marks, or by mark; "" is for marks that are not named.  That of brackets and

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from pyropunct.errors import InputError
-from pyropunct.text.passages import Reject, Rewrite, TextWithLine, flaw
+from pyropunct.text.passages import Reject, Rewrite, TextWithLine, flaw, spliced
 
 NO_QUOTE = "\n"
 """For tables without quotes: no cell holds a line feed."""
@@ -75,16 +75,15 @@ def _rewritten(
             else:
                 chosen.append(cell)
     old = [TextWithLine(value(cell), cell.line) for cell in chosen]
-    parts, at = list[str](), 0
+    changes = list[tuple[int, int, str]]()
     for cell, found, new in zip(chosen, old, rewrite(old), strict=True):
         if new != found.text:
             # A quote inside of a cell that had none around it stays alone.
             odd = new.startswith(quote) or new.count(quote) > found.text.count(quote)
             if text.startswith(quote, cell.start) or odd or delimiter in new or "\n" in new:
                 new = quote + new.replace(quote, 2 * quote) + quote
-            parts += [text[at : cell.start], new]
-            at = cell.end
-    return "".join([*parts, text[at:]])
+            changes.append((cell.start, cell.end, new))
+    return spliced(text, changes)
 
 
 def _cells(text: str, delimiter: str, quote: str) -> Iterator[_Cell]:
@@ -185,7 +184,7 @@ def _place_of_value(line: str, field: str) -> slice:
 
 
 def _behind_gap(line: str, at: int) -> int:
-    """The place behind white space, a comma or a colon."""
+    """The place ``at``, or that behind the white space, commas and colons that begin there."""
     gap = re.compile(r"[\s,:]*").match(line, at)
     assert gap is not None
     return gap.end()

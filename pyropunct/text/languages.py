@@ -23,7 +23,7 @@ LETTERS_OF_TEXT, FEW_LETTERS = 30, 10
 language of the line before, if it has the same alphabet."""
 
 HEAD = 400
-"""The bytes of a line or paragraph by which its language is found; those who deliver it wait for no more."""
+"""The language of a line or paragraph is found from its first bytes, at most this many."""
 
 LETTERS_TO_JUDGE, MANY_WORDS = 100, 5000
 """Nothing is said of the language of fewer letters, nor by a model that knows fewer words."""
@@ -35,26 +35,22 @@ _LOADING = Lock()
 
 
 @cache
-def _loaded() -> Any:
-    from py3langid.langid import (
-        MODEL_FILE,
-        LanguageIdentifier,
-    )  # of its own: others may restrict the shared one
+def _identifier() -> Any:
+    """An identifier of our own: other code may restrict the shared one to some languages."""
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
     return LanguageIdentifier.from_model_file(MODEL_FILE)
 
 
-def _identifier() -> Any:
-    with _LOADING:
-        return _loaded()
-
-
 def _scores(text: str) -> tuple[dict[str, float], float]:
-    """The score of each language, and their heat: as in py3langid, they are sums over bytes that depend on
-    each other.
+    """The score of each language, and the number by which to divide the scores.
+
+    A score is a sum over bytes as if they were independent, which they are not: so it is too large.
     """
+    with _LOADING:
+        identifier = _identifier()
     text, scores = text[:MOST_LETTERS], dict[str, float]()
-    for code, score in _identifier().rank(text):
+    for code, score in identifier.rank(text):
         scores.setdefault(NORWEGIAN.get(code, code), score)  # the best form comes first
     return scores, math.sqrt(max(1, len(text.encode(errors="surrogatepass"))))
 
@@ -64,8 +60,8 @@ def likely_language(text: str, known: Collection[str], of_text: str | None = Non
 
     A text without letters is in a known one.
 
-    :param of_text: the language of the text that this is a part of, which it then has too unless another one
-        is surely its own.
+    :param of_text: the language of the whole text; this part of it has the same, unless another language is
+        far more probable.
     """
     scores, heat = _scores(text)
     names = {NORWEGIAN.get(code, code): code for code in known}
@@ -97,7 +93,7 @@ class LanguagesOfLines:
         self._alphabet = ""
 
     def begin(self, lines: Iterable[str]) -> None:
-        """Take the language of the text from its first lines, for lines that stand further behind."""
+        """Find the language of the text in its first lines, before a later part of it is read."""
         for line in lines:
             if self._of_text is not None:
                 return

@@ -35,8 +35,18 @@ Rewrite = Callable[[Sequence[TextWithLine]], Sequence[str]]
 Reject = Callable[[int, str], None]
 """Takes the line, from 1, of a text that stays as it is, and what is wrong with it."""
 
+
+def spliced(text: str, changes: Iterable[tuple[int, int, str]]) -> str:
+    """A text with parts replaced: the start, the end and the new text of each, from left to right."""
+    parts, at = list[str](), 0
+    for start, end, new in changes:
+        parts += [text[at:start], new]
+        at = end
+    return "".join([*parts, text[at:]])
+
+
 UNALIGNED = "the new text differs from this one in more than marks and case"
-"""Why a passage stays as it was."""
+"""The reason why a passage stays as it was."""
 
 PAUSE = 4.0
 """Seconds without a cue after which a new passage begins."""
@@ -140,10 +150,10 @@ class Passage:
 
 
 def _mended(gap: Sequence[_Piece], new: str, is_first: bool, is_last: bool) -> str | None:
-    """What stands between two words with the marks of ``new``; None if other characters would be lost.
+    """The text between two words with the marks of ``new``; None if other characters would be lost.
 
-    White space is what it was.  Of several places beside tags, marks behind a word get the first one, and
-    marks in front of a word the last one.
+    White space does not change.  Beside tags, marks that follow a word stand before the tags, and marks that
+    precede a word stand behind them.
     """
     if new == "".join(piece.plain for piece in gap):
         return "".join(piece.text for piece in gap)

@@ -66,16 +66,6 @@ class KnownTypes(Protocol):
         ...
 
 
-def _closes_call(sign: str, called: int) -> bool:
-    """Whether a sign closes one of the calls that are open."""
-    return sign == ")" and bool(called)
-
-
-def _is_inch(sign: str, word: str, quoted: bool) -> bool:
-    """Whether a sign behind a word is the sign of inches, as in 6", rather than a closing quotation mark."""
-    return sign == '"' and word[-1].isdigit() and not quoted
-
-
 class _MarkPiece(NamedTuple):
     """A mark of the text, the space before it, and the tag of a visibly directed quotation mark."""
 
@@ -93,6 +83,10 @@ class _WordPiece(NamedTuple):
 
 
 _Piece = _MarkPiece | _WordPiece
+
+
+def _as_one_word(text: str) -> _WordPiece:
+    return _WordPiece(text, [text])
 
 
 class _Found:
@@ -188,15 +182,15 @@ class RawReader:
             pieces = self._pieces_of(token)
             match pieces:
                 case _ if is_between_numbers(before, token, behind):
-                    pieces = [_WordPiece(token, [token])]
+                    pieces = [_as_one_word(token)]
                 case [*front, _WordPiece() as word, _MarkPiece(".")] if self._abbreviations.has_between(
                     word.text, before, behind, has_capitals
                 ):
                     pieces = [*front, word._replace(dot=True)]
-                case [_WordPiece() as word, _MarkPiece('"' | ")" as sign), *rest] if _closes_call(
-                    sign, called
-                ) or _is_inch(sign, word.text, quoted):
-                    pieces = [_WordPiece(word.text + sign, [word.text + sign]), *rest]
+                case [_WordPiece() as word, _MarkPiece(")"), *rest] if called:
+                    pieces = [_as_one_word(word.text + ")"), *rest]
+                case [_WordPiece() as word, _MarkPiece('"'), *rest] if word.text[-1].isdigit() and not quoted:
+                    pieces = [_as_one_word(word.text + '"'), *rest]  # inches, as in 6"
             quoted ^= sum(isinstance(piece, _MarkPiece) and piece.form == '"' for piece in pieces) % 2 == 1
             yield space if number else "", pieces, called > 0
             for text in (piece.text for piece in pieces if isinstance(piece, _WordPiece)):
@@ -258,7 +252,7 @@ class RawReader:
         if core:
             dot = back[:1] == ["."] and (self._abbreviations.has(core) or bool(_BEHIND_DOTS & set(back[1:2])))
             *others, last = words_without_spaces(core)
-            yield from (_WordPiece(word, [word]) for word in others)
+            yield from map(_as_one_word, others)
             yield _WordPiece(last, self._words_of(last), dot)
             back = back[dot:]
         yield from (_MarkPiece(form, _CLOSED) for form in back)

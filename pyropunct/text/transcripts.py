@@ -11,7 +11,7 @@ import re
 import warnings
 from bisect import bisect
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, groupby
 from operator import itemgetter
 from statistics import median
@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from pyropunct.errors import InputError
 from pyropunct.text.marks import LONGEST_PAUSE, PAUSE
-from pyropunct.text.passages import PARTED, UNALIGNED, Passage, Reject, Rewrite, TextWithLine, flaw
+from pyropunct.text.passages import PARTED, UNALIGNED, Passage, Reject, Rewrite, TextWithLine, flaw, spliced
 
 SHAPES = {
     "Whisper": ("segments.text", "segments.words.word", "words.word", "word_segments.word", "text"),
@@ -111,6 +111,7 @@ def rewrite_json(text: str, rewrite: Rewrite, reject: Reject, *fields: str) -> s
     strings = [json.loads(text[start:end], strict=False) for start, end in places]
     values = _values(_STRING.sub(_Numbers(), text), strings)
     breaks = [match.start() for match in re.finditer("\n", text)]
+    lines = [bisect(breaks, start) + 1 for start, _ in places]
     passages = list[tuple[list[int], Passage]]()
     wholes = dict[str, list[str]]()  # a text without speakers, and its parts by speakers
     found = dict[str, TextWithLine]()  # copies of a text are read once, with all pauses that one of them has
@@ -122,16 +123,13 @@ def rewrite_json(text: str, rewrite: Rewrite, reject: Reject, *fields: str) -> s
             flaws = ((number, flaw(strings[number], PARTED + _JOINED + PAUSE)) for number in numbers)
             number, problem = next(filter(itemgetter(1), flaws), (0, None))
             if problem is not None:
-                reject(bisect(breaks, places[number][0]) + 1, problem)
+                reject(lines[number], problem)
                 continue
-            between = (_JOINED if text.joined else PARTED for text in part)
-            pieces = (before + strings[number] for before, number in zip(between, numbers, strict=True))
+            pieces = ((_JOINED if text.joined else PARTED) + strings[text.number] for text in part)
             passage = Passage("".join(pieces)[1:], _SEPARATOR)
             if any(map(str.isalnum, passage.plain)):
                 passages.append((numbers, passage))
-                heard = TextWithLine(
-                    _heard(part, strings, passage.plain), bisect(breaks, places[numbers[0]][0]) + 1
-                )
+                heard = TextWithLine(_heard(part, strings, passage.plain), lines[numbers[0]])
                 plains.append((part[0].speaker is not None, passage.plain))
                 known = found.get(passage.plain, heard)
                 found[passage.plain] = max(known, heard, key=lambda one: one.text.count(PAUSE))
@@ -142,24 +140,30 @@ def rewrite_json(text: str, rewrite: Rewrite, reject: Reject, *fields: str) -> s
     if not passages:
         place = f"text at {', '.join(fields)}" if fields else "known place of text"
         raise InputError(f"there is no {place}: {_seen(values)}")
-    asked = {plain: heard for plain, heard in found.items() if plain not in wholes}
-    news = dict(zip(asked, rewrite([*asked.values()]), strict=True))
-    for whole in sorted(wholes, key=len):  # whose parts are shorter
-        news[whole] = " ".join(news[plain] for plain in wholes[whole])
-    anew = dict[int, str]()
+    news, anew = _new_texts(found, wholes, rewrite), dict[int, str]()
     for numbers, passage in passages:
         new = passage.rewritten(news[passage.plain].replace(PAUSE, ""))
         if new is None:
             reject(found[passage.plain].line, UNALIGNED)
         else:
             anew |= zip(numbers, re.split(f"[{PARTED}{_JOINED}]", new), strict=True)
-    out, at = list[str](), 0
-    for number, new in sorted(anew.items()):
-        if new != strings[number]:
-            start, end = places[number]
-            out += [text[at:start], json.dumps(new, ensure_ascii=text.isascii())]
-            at = end
-    return "".join([*out, text[at:]])
+    changes = (
+        (*places[number], json.dumps(new, ensure_ascii=text.isascii()))
+        for number, new in sorted(anew.items())
+        if new != strings[number]
+    )
+    return spliced(text, changes)
+
+
+def _new_texts(
+    found: Mapping[str, TextWithLine], wholes: Mapping[str, Sequence[str]], rewrite: Rewrite
+) -> dict[str, str]:
+    """The new text of each passage, by the old one; a whole is joined from its rewritten parts."""
+    asked = {plain: heard for plain, heard in found.items() if plain not in wholes}
+    news = dict(zip(asked, rewrite([*asked.values()]), strict=True))
+    for whole in sorted(wholes, key=len):  # whose parts are shorter
+        news[whole] = " ".join(news[plain] for plain in wholes[whole])
+    return news
 
 
 def _seen(values: list[Any]) -> str:

@@ -71,9 +71,9 @@ def test_the_beginning_of_a_text_says_more_than_a_short_line() -> None:
 
 
 def test_the_model_is_loaded_once() -> None:
-    module._loaded.cache_clear()
+    module._identifier.cache_clear()
     texts = [*SENTENCES.values()] * 4
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(lambda text: likely_language(text, SENTENCES), texts))
-    assert module._loaded.cache_info().misses == 1
+    assert module._identifier.cache_info().misses == 1
     assert found == [likely_language(text, SENTENCES) for text in texts]
