@@ -19,9 +19,7 @@ sys.path.append(str(ROOT / "benchmarks"))  # its programs import each other
 REPRODUCE = SimpleNamespace(**runpy.run_path(str(ROOT / "benchmarks" / "reproduce.py")))
 
 
-UNRUN = frozenset(
-    ["news", "en", "pairs", "running-en", "running-en-encoder", "speech", "learners", "correctors"]
-)
+UNRUN = frozenset(["en", "pairs", "running-en", "running-en-encoder", "speech", "learners", "correctors"])
 """Experiments whose first record is still to come."""
 
 
@@ -88,18 +86,18 @@ OUTSIDE = {
     "docs/guide/rules.md": 15,
     "docs/guide/text.md": 6,
     "docs/guide/trees.md": 15,
-    "docs/guide/typology.md": 23,
+    "docs/guide/typology.md": 12,
     "docs/reference/correction.md": 33,
     "docs/reference/model-file.md": 1,
     "docs/reference/model.md": 2,
-    "docs/reference/models.md": 81,
+    "docs/reference/models.md": 80,
     "docs/reference/performance.md": 4,
     "docs/reference/related.md": 2,
     "docs/reference/reliability.md": 1,
     "docs/reference/results.md": 36,
     "docs/rivals/ma-2014.md": 26,
     "docs/rivals/shieber-tao-2003.md": 10,
-    "docs/rivals/zhang-2013.md": 12,
+    "docs/rivals/zhang-2013.md": 11,
 }
 """Pages with decimals that no record has, and how many: those of papers, parameters, versions, and runs that
 keep no record.  A new number needs a record, or a reader who checks it; then this table is changed."""
