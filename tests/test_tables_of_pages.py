@@ -23,7 +23,7 @@ UNRUN = frozenset(["en", "pairs", "running-en", "running-en-encoder", "speech", 
 """Experiments whose first record is still to come."""
 
 
-@pytest.mark.parametrize("name", set(REPRODUCE.EXPERIMENTS) - UNRUN)
+@pytest.mark.parametrize("name", sorted(set(REPRODUCE.EXPERIMENTS) - UNRUN))
 def test_an_experiment_was_run_with_the_present_recipes_and_models(name: str) -> None:
     assert REPRODUCE.has_present_settings(name)
     assert 0 < REPRODUCE.kept(name)["minutes"] <= REPRODUCE.LONGEST
