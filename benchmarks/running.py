@@ -18,8 +18,8 @@ from pyropunct import Punctuator, read_treebank
 from pyropunct.fitted.evaluation import RestorationScores
 from pyropunct.nets.reader import count_ends
 from pyropunct.nets.running_text import case_of
+from pyropunct.restore.items import CHUNK
 from pyropunct.restore.restorer import Restorer
-from pyropunct.restore.sentence_stream import CHUNK
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.text.marks import START, Surface
 from pyropunct.text.raw_sentence import RawSentence, line_of

@@ -43,7 +43,7 @@ from pyropunct.nets.jackknife import fold_recipe, jackknifed
 from pyropunct.nets.parser import BiaffineParser, WeightedTree, attachment_scores, train_parser
 from pyropunct.nets.reader import RunningReader, reader_scores
 from pyropunct.nets.reader_training import ADAPTING_RATE, train_reader
-from pyropunct.nets.running_text import Document, ReaderRecipe, documents, joined
+from pyropunct.nets.running_text import Document, ReaderRecipe, document_of, documents
 from pyropunct.nets.tagger import SlotTaggerRecipe
 from pyropunct.restore.deciding import decide
 from pyropunct.restore.parses import weighted_trees
@@ -259,7 +259,7 @@ def write_with_encoder(
     """
     work, seed = options.work, options.seed
     text = LearnedText(model, texts, TextSettings(trees=1, most=10**6))
-    single = [joined([(one.tree.forms, one.surface)]) for one in [*train, *text.once][::2]]
+    single = [document_of([(one.tree.forms, one.surface)]) for one in [*train, *text.once][::2]]
     reader = train_reader(
         train,
         dev,

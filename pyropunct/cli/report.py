@@ -180,7 +180,7 @@ class SentenceReport:
 
     def leave(self, item: Any) -> None:
         """Take a sentence that cannot be used; CoNLL-U keeps it unchanged, of a malformed one the columns."""
-        from pyropunct.restore.sentence_stream import BadLine
+        from pyropunct.restore.items import BadLine
         from pyropunct.treebank.columns import header_of
         from pyropunct.treebank.preparing import Omission
 

@@ -11,10 +11,10 @@ from pyropunct.cli.loading import of_language
 from pyropunct.cli.report import SentenceReport
 from pyropunct.errors import MissingPartError, UserError
 from pyropunct.punctuator import Punctuator
+from pyropunct.restore.items import AtHand, BadLine, Item, chunks, read_items
 from pyropunct.restore.parses import LONGEST_WHOLE
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.restoring import Restored, Source, has_marks
-from pyropunct.restore.sentence_stream import AtHand, BadLine, Item, chunks, read_items
 from pyropunct.restore.stretches import in_languages
 from pyropunct.tasks.correct.correcting import unlearned
 from pyropunct.text.conventions import UNSPACED_WORD

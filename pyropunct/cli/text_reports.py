@@ -9,8 +9,8 @@ from rapidfuzz.distance import Levenshtein
 from pyropunct.cli.report import SentenceReport
 from pyropunct.errors import UserError
 from pyropunct.punctuator import Punctuator
+from pyropunct.restore.items import BadLine, Item
 from pyropunct.restore.restoring import Restored, Source, details, length, raw_text, words_of
-from pyropunct.restore.sentence_stream import BadLine, Item
 from pyropunct.tasks.correct.correcting import corrected_text
 from pyropunct.tasks.correct.explaining import Explainer, SlotChange, Sprout, changes
 from pyropunct.tasks.explain.punctuated_trees import least_risk_trees

@@ -41,7 +41,7 @@ from pyropunct.nets.word_embedding import (
     SentenceCache,
     WordBatch,
     in_batches,
-    is_mark,
+    is_mark_token,
     standardised,
     with_cache,
     with_marks,
@@ -149,7 +149,7 @@ class BiaffineParser(TrainedWordNetwork[ParserVocabulary, ParserRecipe, Biaffine
         if trees < 1:
             raise ValueError(f"cannot give {trees} trees of a sentence; ask for 1 or more")
         for number, sentence in enumerate(sentences, start=1):
-            if all(map(is_mark, sentence)):
+            if all(map(is_mark_token, sentence)):
                 raise ValueError(f"sentence {number} of {len(sentences)} has no word to parse")
         read = partial(self._parse_batch, trees=trees, seed=seed)
         return in_batches(list(map(tuple, sentences)), BATCH_WORDS, read)
@@ -186,7 +186,7 @@ class BiaffineParser(TrainedWordNetwork[ParserVocabulary, ParserRecipe, Biaffine
     def _parse_batch(
         self, sentences: Sequence[tuple[str, ...]], trees: int, seed: int
     ) -> Iterator[list[WeightedTree]]:
-        unmarked = [tuple(filterfalse(is_mark, words)) for words in sentences]
+        unmarked = [tuple(filterfalse(is_mark_token, words)) for words in sentences]
         scored = self.scored(sentences, unmarked)
         arcs = scored.arcs.numpy()
         frequencies = [

@@ -83,12 +83,12 @@ class Document(NamedTuple):
 def documents(sentences: Iterable[Sentence]) -> list[Document]:
     """The documents of a treebank; without comments that start documents, it is one document."""
     return [
-        joined([(sentence.tree.forms, sentence.surface) for sentence in part])
+        document_of([(sentence.tree.forms, sentence.surface) for sentence in part])
         for part in by_document(sentences)
     ]
 
 
-def joined(sentences: Iterable[tuple[Sequence[str], Surface]]) -> Document:
+def document_of(sentences: Iterable[tuple[Sequence[str], Surface]]) -> Document:
     """Sentences, each its words and its surface, as running text."""
     words, ends, marks = list[str](), list[bool](), list[SlotString]()
     for of_sentence, surface in sentences:

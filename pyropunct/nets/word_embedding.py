@@ -212,7 +212,7 @@ class WordTypes:
         """Encode sentences, with features if ``pretrained`` is given."""
         different = dict.fromkeys(word for sentence in sentences for word in sentence)
         row = {word: number for number, word in enumerate(different, start=1)}
-        marked = any(map(is_mark, different))
+        marked = any(map(is_mark_token, different))
         written = [[word.removeprefix(MARK) for word in sentence] for sentence in sentences]
         return WordBatch(
             words=padded([[row[word] for word in sentence] for sentence in sentences]),
@@ -237,7 +237,7 @@ class WordTypes:
         return numbers_of(self.characters)
 
 
-def is_mark(word: str) -> bool:
+def is_mark_token(word: str) -> bool:
     """Whether a word of a sentence `with_marks` is a mark."""
     return word.startswith(MARK)
 
@@ -250,7 +250,7 @@ def with_marks(words: Sequence[str], surface: Surface) -> tuple[str, ...]:
 
 
 def _places(sentence: Sequence[str]) -> Iterator[int]:
-    return (place for place, word in enumerate(sentence, start=1) if not is_mark(word))
+    return (place for place, word in enumerate(sentence, start=1) if not is_mark_token(word))
 
 
 def known_forms(forms: Iterable[str], least: int) -> tuple[str, ...]:

@@ -60,7 +60,7 @@ def windows(size: int, closed: Collection[int]) -> list[LineWindow]:
     return parts
 
 
-def joined(parts: Sequence[LineWindow], trees: Sequence[Tree]) -> Tree:
+def joined_tree(parts: Sequence[LineWindow], trees: Sequence[Tree]) -> Tree:
     """The tree of a line; each word's head is from the window whose core has it, else the first root."""
     heads: list[int] = []
     relations: list[str] = []
@@ -175,4 +175,4 @@ def _parsed(parser: Parser, sentences: Sequence[Sequence[str]], trees: int) -> I
             continue
         parts = windows(len(words), ())
         best = parser.parse([words[window.first : window.last] for window in parts])
-        yield [WeightedTree(joined(parts, [only.tree for [only] in best]), 1.0)]
+        yield [WeightedTree(joined_tree(parts, [only.tree for [only] in best]), 1.0)]

@@ -14,6 +14,7 @@ from pyropunct.nets.parser import WeightedTree
 from pyropunct.restore.casing import in_their_cases
 from pyropunct.restore.deciding import decide, decide_given
 from pyropunct.restore.decoders import Decision
+from pyropunct.restore.items import CHUNK, LONGEST_PIECE, Item, WordsOfPieces, read_items, require_string
 from pyropunct.restore.marks_there import MarksThere
 from pyropunct.restore.parses import FittedModel
 from pyropunct.restore.restoring import Restored, Source, Word, details_of_text, punctuated, raw_text
@@ -30,16 +31,7 @@ from pyropunct.restore.rewriting import (
     without_unknown,
     writes_inverted_marks,
 )
-from pyropunct.restore.sentence_stream import (
-    CHUNK,
-    LONGEST_PIECE,
-    Item,
-    SentenceStream,
-    WordsOfPieces,
-    read_items,
-    require_reader,
-    require_string,
-)
+from pyropunct.restore.sentence_stream import SentenceStream, require_reader
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.text.languages import Strangeness
 from pyropunct.text.lines import LONGEST_LINE, ByteLines, TextPart

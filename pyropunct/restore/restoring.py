@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.restore.decoders import Decision, Shares
-from pyropunct.restore.parses import LONGEST_WHOLE, FittedModel, joined, weighted_trees, windows
+from pyropunct.restore.parses import LONGEST_WHOLE, FittedModel, joined_tree, weighted_trees, windows
 from pyropunct.restore.settings import DecisionSettings
 from pyropunct.text.conventions import Conventions
 from pyropunct.text.marks import ABBREVIATION_DOT, START, Surface, marks_of, parted
@@ -105,7 +105,7 @@ def _in_windows(source: RawSentence, restore: Callable[[Sequence[Source]], Itera
             risk += restored.risk * (last - first) / (len(restored.surface) - 1)
             assert restored.tree is not None  # because there are words
             trees.append(restored.tree)
-    return Restored(source, surface, risk, joined(parts, trees), shares=tuple(shares))
+    return Restored(source, surface, risk, joined_tree(parts, trees), shares=tuple(shares))
 
 
 def raw_text(restored: Restored, conventions: Conventions, *, capital: bool) -> str:

@@ -41,9 +41,9 @@ from pyropunct.nets.running_text import Document
 from pyropunct.nets.word_embedding import without_cache
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.deciding import decide
+from pyropunct.restore.items import Item, chunks
 from pyropunct.restore.parses import NO_PARSER, weighted_trees
 from pyropunct.restore.restorer import Restorer
-from pyropunct.restore.sentence_stream import Item, chunks
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.text.lines import TextPart
 from pyropunct.train.checkpoints import PartTrainings, Watching, forget_checkpoints, unwatched

@@ -37,7 +37,7 @@ from pyropunct.models.trees import LatentTrees
 from pyropunct.nets.biaffine import ROOT
 from pyropunct.nets.eisner import arc_marginals, best_tree, log_total
 from pyropunct.nets.parser import BiaffineParser, Scored, log_relations
-from pyropunct.nets.word_embedding import is_mark
+from pyropunct.nets.word_embedding import is_mark_token
 from pyropunct.punctuator import Punctuator
 from pyropunct.train.story_training import Training
 from pyropunct.treebank.sentence import Sentence
@@ -75,7 +75,7 @@ def possible_trees(
 ) -> PossibleTrees:
     """The probable trees of sentences, relations numbered as in the vocabulary, with gradients."""
     pruning = Pruning() if pruning is None else pruning
-    unmarked = [tuple(filterfalse(is_mark, words)) for words in sentences]
+    unmarked = [tuple(filterfalse(is_mark_token, words)) for words in sentences]
     scored = parser.scored(list(map(tuple, sentences)), unmarked)
     sizes = map(len, unmarked)
     tables = [table[:size, : size + 1] for table, size in zip(scored.arcs, sizes, strict=True)]

@@ -16,10 +16,10 @@ from typing import NamedTuple
 
 from pyropunct.errors import InputError
 from pyropunct.nets.parser import Parser
-from pyropunct.nets.running_text import Document, joined
+from pyropunct.nets.running_text import Document, document_of
 from pyropunct.restore.casing import loses_case
+from pyropunct.restore.items import Item
 from pyropunct.restore.restoring import words_of
-from pyropunct.restore.sentence_stream import Item
 from pyropunct.text.inputs import files_of_several, parts_of
 from pyropunct.text.lines import TextPart
 from pyropunct.text.marks import ABBREVIATION_DOT, START
@@ -223,7 +223,7 @@ def documents_of(blocks: Iterable[Sequence[TextSentence]]) -> list[Document]:
             if not place or sentence.text != block[place - 1].text:
                 parts.append([])
             parts[-1].append(sentence)
-    return [joined([(sentence.words, sentence.surface) for sentence in part]) for part in parts]
+    return [document_of([(sentence.words, sentence.surface) for sentence in part]) for part in parts]
 
 
 def with_parses(

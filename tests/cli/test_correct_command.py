@@ -12,7 +12,7 @@ from model_files import copied
 from rapidfuzz.distance import Levenshtein
 
 from pyropunct.punctuator import Punctuator
-from pyropunct.restore.sentence_stream import CHUNK
+from pyropunct.restore.items import CHUNK
 from pyropunct.tasks.correct.channel import MOST_MARKS
 from pyropunct.tasks.correct.correcting import load_corrector
 from pyropunct.text.conventions import Conventions

@@ -17,11 +17,11 @@ from pyropunct.draws import Draws
 from pyropunct.fitted.evaluation import RestorationScores
 from pyropunct.inference.machines.evidence import Evidence
 from pyropunct.punctuator import Punctuator
+from pyropunct.restore.items import CHUNK
 from pyropunct.restore.marks_there import MarksThere
 from pyropunct.restore.posterior import evidence_of_marks
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.restoring import Restored, Source
-from pyropunct.restore.sentence_stream import CHUNK
 from pyropunct.text.marks import Surface
 from pyropunct.text.raw_sentence import RawSentence
 from pyropunct.treebank.preparing import MOST_MARKS
@@ -645,7 +645,7 @@ def test_memory_does_not_grow_with_the_number_of_lines(
             del restored
 
     monkeypatch.setattr(Restorer, "restore", watched)
-    monkeypatch.setattr("pyropunct.restore.sentence_stream.CHUNK", 4)
+    monkeypatch.setattr("pyropunct.restore.items.CHUNK", 4)
     text = restored(model, file, "my sister sings\n" * 16)
     assert text.count("\n") == len(known) == 16
     assert max(size for size, _ in together) <= 4

@@ -8,9 +8,9 @@ import pytest
 
 from pyropunct.nets.parser import BiaffineParser
 from pyropunct.punctuator import Punctuator
+from pyropunct.restore.items import CHUNK
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.restoring import details
-from pyropunct.restore.sentence_stream import CHUNK
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.text.marks import ABBREVIATION_DOT
 from pyropunct.text.raw_sentence import print_words

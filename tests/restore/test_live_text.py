@@ -8,7 +8,7 @@ import pytest
 
 import pyropunct
 from pyropunct.errors import MissingPartError
-from pyropunct.restore.sentence_stream import LONGEST_PIECE, WordsOfPieces
+from pyropunct.restore.items import LONGEST_PIECE, WordsOfPieces
 from pyropunct.restore.settings import AHEAD_OF_STREAM
 
 TALK = (

@@ -6,7 +6,7 @@ import os
 import pytest
 
 from pyropunct.embedded import embedded_treebank_path
-from pyropunct.restore.sentence_stream import CHUNK, BadLine, Item, chunks, read_items
+from pyropunct.restore.items import CHUNK, BadLine, Item, chunks, read_items
 from pyropunct.text.conventions import Conventions
 from pyropunct.text.lines import LONGEST_LINE, ByteLines, TreebankError
 from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN

@@ -16,6 +16,7 @@ from pyropunct.nets.labels import Labels, SlotVocabulary
 from pyropunct.nets.reader import CORE, Reading, RunningReader, TextWindow
 from pyropunct.nets.running_text import CAPITAL, UPPER, ReaderRecipe, ReaderVocabulary, RunningNetwork
 from pyropunct.restore.casing import in_their_cases, loses_case, recased
+from pyropunct.restore.items import LONGEST_PIECE, BadLine, chunks, cut_between_words, read_items
 from pyropunct.restore.running import (
     AHEAD,
     ENDS_IN_SILENCE,
@@ -26,15 +27,7 @@ from pyropunct.restore.running import (
     SentenceFinder,
     ends_sentence,
 )
-from pyropunct.restore.sentence_stream import (
-    LONGEST_PIECE,
-    BadLine,
-    SentenceStream,
-    chunks,
-    cut_between_words,
-    read_items,
-    require_reader,
-)
+from pyropunct.restore.sentence_stream import SentenceStream, require_reader
 from pyropunct.restore.settings import CaseMode, RestoreSettings
 from pyropunct.text.conventions import Conventions
 from pyropunct.text.lines import ByteLines, TreebankError

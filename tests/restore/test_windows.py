@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sentences import chain
 
 from pyropunct.nets.parser import WeightedTree
-from pyropunct.restore.parses import CORE, LONGEST_WHOLE, MARGIN, joined, weighted_trees, windows
+from pyropunct.restore.parses import CORE, LONGEST_WHOLE, MARGIN, joined_tree, weighted_trees, windows
 from pyropunct.restore.restoring import Restored, Source, in_windows
 from pyropunct.text.conventions import Conventions
 from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN
@@ -72,7 +72,7 @@ def test_trees_are_joined_whatever_their_heads(roots: list[int]) -> None:
         heads[top - 1] = 0
         relations = tuple("dep" if head else "root" for head in heads)
         trees.append(Tree(tuple(heads), relations, ("X",) * length, ("w",) * length))
-    tree = joined(parts, trees)
+    tree = joined_tree(parts, trees)
     assert (tree.heads.count(0), tree.relations.count("root"), len(tree)) == (1, 1, size)
     assert tree.relations[tree.root - 1] == "root"
     assert len(tree.top_down) == size

@@ -19,10 +19,10 @@ from pyropunct.papers.transitions.arc_eager_parser import ArcEagerParser, train_
 from pyropunct.papers.transitions.machine import FULL, MIDDLE, NONE
 from pyropunct.papers.transitions.mark_crf import MarkCRF, train_mark_crf
 from pyropunct.papers.transitions.parser import Recipe
-from pyropunct.papers.transitions.streams import SENTENCES, Reading, Stream, joined
+from pyropunct.papers.transitions.streams import SENTENCES, Reading, Stream, reading_parts
 from pyropunct.punctuator import Punctuator
+from pyropunct.restore.items import CHUNK
 from pyropunct.restore.restorer import Restorer
-from pyropunct.restore.sentence_stream import CHUNK
 from pyropunct.restore.settings import RestoreSettings
 from pyropunct.significance import f1
 from pyropunct.tables import Baseline, Column, Table
@@ -154,7 +154,7 @@ def restoration_system(model: Punctuator, settings: JointSettings) -> Reader:
         lines = [line for sentences in cut for line in sentences]
         batches = (lines[first : first + CHUNK] for first in range(0, len(lines), CHUNK))
         restored = (sentence for batch in batches for sentence in restorer.restore(batch))
-        return [Reading(*joined(list(islice(restored, len(sentences))))) for sentences in cut]
+        return [Reading(*reading_parts(list(islice(restored, len(sentences))))) for sentences in cut]
 
     return read
 

@@ -74,7 +74,7 @@ class Reading(NamedTuple):
     ends: Sequence[bool] | None = None
 
 
-def joined(
+def reading_parts(
     sentences: Sequence[Any],
 ) -> tuple[tuple[int, ...], tuple[int, ...], tuple[str, ...], tuple[bool, ...]]:
     """The parts of the `Reading` of a stream of sentences that have a tree and a surface."""
@@ -102,7 +102,7 @@ def streams(sentences: Iterable[Sentence], size: int = SENTENCES, *, universal: 
 
 
 def _stream(sentences: Sequence[Sentence], column: int) -> Stream:
-    marks, heads, relations, _ = joined(sentences)
+    marks, heads, relations, _ = reading_parts(sentences)
     return Stream(
         forms=tuple(form.lower() for one in sentences for form in one.tree.forms),
         tags=tuple(

@@ -16,9 +16,9 @@ from pyropunct.fitted.variants import Trusted
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.decoders import DECODERS, Decision
+from pyropunct.restore.items import require_string
 from pyropunct.restore.restoring import Restored, Source, punctuated, raw_text
 from pyropunct.restore.rewriting import with_probable_changes, with_whole_pairs
-from pyropunct.restore.sentence_stream import require_string
 from pyropunct.restore.stretches import text_in_languages
 from pyropunct.tasks import USUAL, CorrectingSettings
 from pyropunct.tasks.correct.channel import MOST_MARKS, ErrorChannel
