@@ -36,11 +36,11 @@ from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.encoder import Encoder
 from pyropunct.nets.jackknife import fold_recipe, jackknifed
 from pyropunct.nets.parser import train_parser
+from pyropunct.nets.pretrained import CachedFeatures
 from pyropunct.nets.reader import RunningReader
 from pyropunct.nets.reader_training import ADAPTING_RATE, train_reader
 from pyropunct.nets.running_text import Document, documents
 from pyropunct.nets.tagger import SlotTaggerRecipe
-from pyropunct.nets.word_embedding import CachedFeatures
 from pyropunct.shipped import FOLDER
 from pyropunct.tasks.correct.channel_fitting import fit_channel, simulated_pairs
 from pyropunct.tasks.correct.correcting import NoisyChannel, load_corrector

@@ -28,9 +28,9 @@ from pyropunct.fitted.variants import Trusted
 from pyropunct.inference.threads import FORK_GUARD
 from pyropunct.nets.networks import TrainedWordNetwork
 from pyropunct.nets.parser import BiaffineParser, Parser, WeightedTree
+from pyropunct.nets.pretrained import Pretrained
 from pyropunct.nets.reader import RunningReader
 from pyropunct.nets.tagger import SlotTagger
-from pyropunct.nets.word_embedding import Pretrained
 from pyropunct.restore.deciding import decide, posterior_draws
 from pyropunct.restore.parses import weighted_trees
 from pyropunct.restore.posterior import Known, Posterior, evidence_about
@@ -65,7 +65,7 @@ class Punctuator(FittedStory):
 
     :ivar conventions: how the training treebank prints punctuation.
     :ivar parser: parses raw words.
-    :ivar mark_parser: parses words `pyropunct.nets.word_embedding.with_marks`: see
+    :ivar mark_parser: parses words `pyropunct.nets.word_batches.with_marks`: see
         `pyropunct.tasks.explain.punctuated_trees`.
     :ivar reader: reads running text.
     :ivar parsed: the story trained on parser output: see `pyropunct.train.parser_output`.

@@ -107,7 +107,7 @@ def fit(
     from pyropunct.fitted.stories import levels_of
     from pyropunct.nets.encoder import Encoder
     from pyropunct.nets.jackknife import FOLDS
-    from pyropunct.nets.word_embedding import CachedFeatures
+    from pyropunct.nets.pretrained import CachedFeatures
     from pyropunct.tasks.explain.typology_of_model import with_counts
     from pyropunct.train.fitting import fit as fit_model
 

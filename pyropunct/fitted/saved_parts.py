@@ -24,9 +24,9 @@ from pyropunct.models.story import Story
 from pyropunct.nets.adapters import pretrained_from
 from pyropunct.nets.networks import TrainedNetwork
 from pyropunct.nets.parser import BiaffineParser
+from pyropunct.nets.pretrained import Pretrained
 from pyropunct.nets.reader import RunningReader
 from pyropunct.nets.tagger import SlotTagger
-from pyropunct.nets.word_embedding import Pretrained
 from pyropunct.shipped import lacking, place_of, shipped_models
 from pyropunct.text.conventions import Conventions
 from pyropunct.text.marks import CLAUSE

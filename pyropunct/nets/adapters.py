@@ -25,7 +25,7 @@ from pyropunct.errors import MissingPartError
 from pyropunct.models.learned import filled
 from pyropunct.nets.encoder import KIND, Encoder
 from pyropunct.nets.opened_encoder import Opened
-from pyropunct.nets.word_embedding import Pretrained, without_cache
+from pyropunct.nets.pretrained import Pretrained, without_cache
 
 ADAPTED = "adapted encoder"
 """How `AdaptedEncoder.identity` calls it, with adapters or with tuned first layers."""
@@ -118,7 +118,7 @@ class AdaptedEncoder:
         return self.encoder.size
 
     def features(self, sentences: Sequence[Sequence[str]]) -> Tensor:
-        """See `pyropunct.nets.word_embedding.Pretrained.features`."""
+        """See `pyropunct.nets.pretrained.Pretrained.features`."""
         with torch.no_grad():
             return self._opened.features(sentences).half().float()
 
@@ -187,7 +187,7 @@ class AdaptersInTraining:
 
     @torch.no_grad()
     def features(self, sentences: Sequence[Sequence[str]]) -> Tensor:
-        """See `pyropunct.nets.word_embedding.Pretrained.features`."""
+        """See `pyropunct.nets.pretrained.Pretrained.features`."""
         with self._adapters.attached(self._opened.model):
             return self._opened.features(sentences).half().float().cpu()
 

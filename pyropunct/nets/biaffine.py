@@ -14,20 +14,17 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from pyropunct.nets.trainer import Layers
-from pyropunct.nets.word_embedding import (
+from pyropunct.nets.word_batches import (
     UNKNOWN,
-    BidirectionalStack,
-    NetworkRecipe,
     WordBatch,
-    WordNetwork,
     WordTypes,
     frequent,
     known_characters,
     known_forms,
-    mirror,
     numbers_of,
     padded,
 )
+from pyropunct.nets.word_embedding import BidirectionalStack, NetworkRecipe, WordNetwork, mirror
 from pyropunct.treebank.conllu_block import FEATS, XPOS
 from pyropunct.treebank.sentence import Sentence
 

@@ -71,7 +71,7 @@ class Encoder:
 
     @torch.no_grad()  # not in inference mode, because networks are trained on the features
     def features(self, sentences: Sequence[Sequence[str]]) -> Tensor:
-        """See `pyropunct.nets.word_embedding.Pretrained.features`."""
+        """See `pyropunct.nets.pretrained.Pretrained.features`."""
         return self._opened.features(sentences).half().float()
 
 

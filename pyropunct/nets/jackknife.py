@@ -14,8 +14,8 @@ import torch
 
 from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.parser import Parser, WeightedTree, as_read, train_parser
+from pyropunct.nets.pretrained import Pretrained, with_cache
 from pyropunct.nets.trainer import AnyCheckpoint, Progress
-from pyropunct.nets.word_embedding import Pretrained, with_cache
 from pyropunct.treebank.sentence import Sentence
 
 Item = TypeVar("Item")

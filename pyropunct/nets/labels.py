@@ -15,7 +15,7 @@ from torch import Tensor
 
 from pyropunct.files import texts, types
 from pyropunct.models.channel.slip import TokenBigrams
-from pyropunct.nets.word_embedding import padded
+from pyropunct.nets.word_batches import padded
 from pyropunct.text.marks import (
     ABBREVIATION_DOT,
     BOUNDARIES,

@@ -14,8 +14,8 @@ from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 from pyropunct.errors import UserError
 from pyropunct.files import untrusted
 from pyropunct.models.learned import filled
+from pyropunct.nets.pretrained import Pretrained, check_same
 from pyropunct.nets.trainer import AnyCheckpoint, DevScores, Trainer, TrainingRecipe, Watch
-from pyropunct.nets.word_embedding import Pretrained, check_same
 
 LENGTH_NOISE = 0.1
 """The greatest random increase of a length, as a share, when sentences are batched by length."""

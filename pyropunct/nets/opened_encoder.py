@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from pyropunct.errors import MissingPartError, first_line, is_panic
-from pyropunct.nets.word_embedding import by_length
+from pyropunct.nets.word_batches import by_length
 
 MOST_PIECES = 16
 """The most pieces of a word that are read."""

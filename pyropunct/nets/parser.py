@@ -35,17 +35,10 @@ from pyropunct.nets.biaffine import (
 )
 from pyropunct.nets.eisner import best_tree, draw_trees
 from pyropunct.nets.networks import NetworkTraining, TrainedWordNetwork, sequences, trained
+from pyropunct.nets.pretrained import Pretrained, SentenceCache, with_cache
 from pyropunct.nets.trainer import AnyCheckpoint, Watch
-from pyropunct.nets.word_embedding import (
-    Pretrained,
-    SentenceCache,
-    WordBatch,
-    in_batches,
-    is_mark_token,
-    standardised,
-    with_cache,
-    with_marks,
-)
+from pyropunct.nets.word_batches import WordBatch, in_batches, is_mark_token, with_marks
+from pyropunct.nets.word_embedding import standardised
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
 
@@ -282,7 +275,7 @@ def _heads(arcs: NDArray[np.float64], trees: int, seed: int) -> dict[tuple[int, 
 
 
 def as_read(sentence: Sentence, *, marks: bool) -> tuple[str, ...]:
-    """A sentence as a parser reads it: its words, or the words `pyropunct.nets.word_embedding.with_marks`."""
+    """A sentence as a parser reads it: its words, or the words `pyropunct.nets.word_batches.with_marks`."""
     forms = sentence.tree.forms
     return with_marks(forms, sentence.surface) if marks else forms
 
@@ -303,8 +296,8 @@ def train_parser(
 
     :param dev: sentences whose LAS chooses the best epoch; without them the last epoch is kept.
     :param pretrained: features of words that the parser reads as well; forgotten afterwards unless
-        `pyropunct.nets.word_embedding.CachedFeatures`.
-    :param marks: let the parser read words `pyropunct.nets.word_embedding.with_marks`.  Its trees are of the
+        `pyropunct.nets.pretrained.CachedFeatures`.
+    :param marks: let the parser read words `pyropunct.nets.word_batches.with_marks`.  Its trees are of the
         words.
     :param device: for training; the result is on the CPU.
     :raises ValueError: if one of the treebanks has no sentence.

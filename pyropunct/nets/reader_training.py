@@ -21,6 +21,7 @@ from pyropunct.nets.adapters import (
 from pyropunct.nets.encoder import Encoder
 from pyropunct.nets.labels import Labels
 from pyropunct.nets.networks import NetworkTraining, sequences, trained
+from pyropunct.nets.pretrained import Pretrained, with_cache, without_cache
 from pyropunct.nets.reader import ReaderScores, RunningReader, reader_scores, windows_of
 from pyropunct.nets.running_text import (
     NO_CASE,
@@ -33,7 +34,7 @@ from pyropunct.nets.running_text import (
     documents,
 )
 from pyropunct.nets.trainer import AnyCheckpoint, Watch
-from pyropunct.nets.word_embedding import Pretrained, begin_with, with_cache, without_cache
+from pyropunct.nets.word_embedding import begin_with
 from pyropunct.treebank.sentence import Sentence
 
 MOST_KEPT = 1_000_000

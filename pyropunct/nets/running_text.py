@@ -13,15 +13,12 @@ from torch.nn import functional
 from pyropunct.files import types
 from pyropunct.nets.labels import SlotString, SlotVocabulary, slot_strings
 from pyropunct.nets.trainer import Layers
+from pyropunct.nets.word_batches import WordBatch, WordTypes, known_characters, known_forms
 from pyropunct.nets.word_embedding import (
     BidirectionalStack,
     NetworkRecipe,
     SentenceDropout,
-    WordBatch,
     WordNetwork,
-    WordTypes,
-    known_characters,
-    known_forms,
     mirror,
 )
 from pyropunct.text.marks import Surface

@@ -25,8 +25,10 @@ from torch.nn import functional
 from pyropunct.nets.labels import Probabilities, SlotVocabulary
 from pyropunct.nets.networks import NetworkTraining, TrainedNetwork, sequences, trained
 from pyropunct.nets.parser import BATCH_WORDS, BiaffineParser
+from pyropunct.nets.pretrained import with_cache
 from pyropunct.nets.trainer import AnyCheckpoint, AveragedRecipe, Perplexity, Watch
-from pyropunct.nets.word_embedding import SentenceDropout, in_batches, with_cache
+from pyropunct.nets.word_batches import in_batches
+from pyropunct.nets.word_embedding import SentenceDropout
 from pyropunct.text.marks import Surface
 from pyropunct.treebank.sentence import Sentence
 

@@ -35,10 +35,10 @@ from pyropunct.fitted.recipes import TextSettings
 from pyropunct.models.attach.local import LocalAttach
 from pyropunct.nets.adapters import AdaptedEncoder
 from pyropunct.nets.parser import BiaffineParser, WeightedTree
+from pyropunct.nets.pretrained import without_cache
 from pyropunct.nets.reader import reader_scores
 from pyropunct.nets.reader_training import ADAPTING, ADAPTING_RATE, train_reader
 from pyropunct.nets.running_text import Document
-from pyropunct.nets.word_embedding import without_cache
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.deciding import decide
 from pyropunct.restore.items import Item, chunks

@@ -37,7 +37,7 @@ from pyropunct.models.trees import LatentTrees
 from pyropunct.nets.biaffine import ROOT
 from pyropunct.nets.eisner import arc_marginals, best_tree, log_total
 from pyropunct.nets.parser import BiaffineParser, Scored, log_relations
-from pyropunct.nets.word_embedding import is_mark_token
+from pyropunct.nets.word_batches import is_mark_token
 from pyropunct.punctuator import Punctuator
 from pyropunct.train.story_training import Training
 from pyropunct.treebank.sentence import Sentence

@@ -10,11 +10,11 @@ from pyropunct.fitted.recipes import OF_TREEBANKS, Recipe
 from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.jackknife import FOLDS, fold_recipe, jackknifed
 from pyropunct.nets.parser import train_parser
+from pyropunct.nets.pretrained import Pretrained
 from pyropunct.nets.reader_training import ADAPTING, ADAPTING_RATE, train_reader
 from pyropunct.nets.running_text import ReaderRecipe
 from pyropunct.nets.tagger import SlotTaggerRecipe
 from pyropunct.nets.trainer import Watch
-from pyropunct.nets.word_embedding import Pretrained
 from pyropunct.punctuator import Punctuator
 from pyropunct.train.checkpoints import PartTrainings, Watching, checkpoint_of, forget_checkpoints, unwatched
 from pyropunct.train.parser_output import fit_parsed, fit_tagger
@@ -73,7 +73,7 @@ def fit(
     :param mark_parser: train a parser of words and marks too, if there is a parser: see
         `pyropunct.tasks.explain.punctuated_trees`.  It does not read a fine-tuned encoder.
     :param pretrained: features of words for parser and reader.  They are computed anew for each part, unless
-        it is a `pyropunct.nets.word_embedding.CachedFeatures`.
+        it is a `pyropunct.nets.pretrained.CachedFeatures`.
     :param fine_tune: train adapters of the encoder ``pretrained`` together with the reader; all parts read
         the encoder through them, see `pyropunct.nets.adapters`.
     :param checkpoint: save the state of each training after every epoch, in files named after this path.

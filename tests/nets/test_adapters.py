@@ -15,11 +15,11 @@ from pyropunct.errors import MissingPartError
 from pyropunct.fitted.model_file import read_model_file, write_model_file
 from pyropunct.nets.adapters import AdaptedEncoder, Adapters, FirstLayers, first_layers, pretrained_from
 from pyropunct.nets.encoder import Encoder
+from pyropunct.nets.pretrained import CachedFeatures
 from pyropunct.nets.reader import RunningReader
 from pyropunct.nets.reader_training import AdaptingReaderTraining, train_reader
 from pyropunct.nets.running_text import documents
 from pyropunct.nets.trainer import Progress
-from pyropunct.nets.word_embedding import CachedFeatures
 from pyropunct.train.checkpoints import Checkpoint
 from pyropunct.treebank.reading import read_treebank
 from pyropunct.treebank.sentence import Sentence

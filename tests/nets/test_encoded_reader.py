@@ -9,10 +9,10 @@ from torch import Tensor
 
 from pyropunct.embedded import embedded_treebank_path
 from pyropunct.nets.encoder import Encoder
+from pyropunct.nets.pretrained import CachedFeatures
 from pyropunct.nets.reader import RunningReader, windows_of
 from pyropunct.nets.reader_training import train_reader
 from pyropunct.nets.running_text import ReaderRecipe
-from pyropunct.nets.word_embedding import CachedFeatures
 from pyropunct.treebank.reading import read_treebank
 from pyropunct.treebank.sentence import Sentence
 

@@ -18,7 +18,7 @@ from pyropunct.errors import MissingPartError
 from pyropunct.nets.adapters import pretrained_from
 from pyropunct.nets.encoder import Encoder
 from pyropunct.nets.opened_encoder import MOST_PIECES, _cuts
-from pyropunct.nets.word_embedding import CachedFeatures
+from pyropunct.nets.pretrained import CachedFeatures
 
 pytestmark = pytest.mark.usefixtures("single_precision")
 

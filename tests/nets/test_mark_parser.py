@@ -12,7 +12,7 @@ from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.eisner import best_tree
 from pyropunct.nets.encoder import Encoder
 from pyropunct.nets.parser import BESIDE, BiaffineParser, train_parser
-from pyropunct.nets.word_embedding import with_marks
+from pyropunct.nets.word_batches import with_marks
 from pyropunct.text.marks import ABBREVIATION_DOT, START
 from pyropunct.treebank.reading import read_treebank
 from pyropunct.treebank.sentence import Sentence

@@ -19,7 +19,7 @@ from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.running_text import ReaderRecipe
 from pyropunct.nets.tagger import SlotTaggerRecipe
 from pyropunct.nets.trainer import Epoch, Perplexity, Progress
-from pyropunct.nets.word_embedding import with_marks
+from pyropunct.nets.word_batches import with_marks
 from pyropunct.punctuator import Punctuator
 from pyropunct.train.fitting import NetworkRecipes, fit, fit_story
 from pyropunct.train.optimisers import SparseAdagrad

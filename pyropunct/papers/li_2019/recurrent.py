@@ -13,8 +13,10 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence, pad_se
 
 from pyropunct.files import types
 from pyropunct.nets.labels import SlotVocabulary
+from pyropunct.nets.pretrained import Pretrained
 from pyropunct.nets.trainer import Layers, TrainingRecipe
-from pyropunct.nets.word_embedding import Pretrained, frequent, numbers_of, standardised
+from pyropunct.nets.word_batches import frequent, numbers_of
+from pyropunct.nets.word_embedding import standardised
 from pyropunct.papers.chain import IndependentSlots, LabelDistribution, LinearChain
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.vocabulary import word_shape

@@ -16,8 +16,8 @@ from pyropunct.fitted.recipes import PLAIN, Recipe
 from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.encoder import Encoder
 from pyropunct.nets.parser import WeightedTree
+from pyropunct.nets.pretrained import CachedFeatures
 from pyropunct.nets.tagger import SlotTaggerRecipe
-from pyropunct.nets.word_embedding import CachedFeatures
 from pyropunct.papers.experiment import Part, loader
 from pyropunct.papers.li_2019.recurrent import RivalRecipe
 from pyropunct.papers.li_2019.rival import BiGRUAttention, BiLSTMCRF, Rival, train_rival

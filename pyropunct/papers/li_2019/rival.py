@@ -15,8 +15,9 @@ from torch import Tensor, nn
 
 from pyropunct.fitted.evaluation import Evaluation, slot_distance
 from pyropunct.nets.networks import NetworkTraining, TrainedWordNetwork, sequences, trained
+from pyropunct.nets.pretrained import Pretrained, with_cache
 from pyropunct.nets.trainer import Perplexity, Watch
-from pyropunct.nets.word_embedding import Pretrained, by_length, with_cache
+from pyropunct.nets.word_batches import by_length
 from pyropunct.papers.chain import LabelDistribution, LinearChain
 from pyropunct.papers.li_2019.recurrent import (
     KINDS,

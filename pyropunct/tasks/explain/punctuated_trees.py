@@ -28,7 +28,7 @@ from pyropunct.inference.inside import log_evidence, posterior_items
 from pyropunct.inference.pyro.collapse import collapse_trees, tree_problem
 from pyropunct.nets.eisner import best_tree
 from pyropunct.nets.parser import BiaffineParser, WeightedTree
-from pyropunct.nets.word_embedding import with_marks
+from pyropunct.nets.word_batches import with_marks
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.parses import LONGEST_PARSED, weighted_trees
 from pyropunct.text.marks import Surface

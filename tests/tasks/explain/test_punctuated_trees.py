@@ -12,7 +12,7 @@ from pyropunct.embedded import embedded_treebank_path
 from pyropunct.errors import MissingPartError
 from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.parser import WeightedTree, train_parser
-from pyropunct.nets.word_embedding import with_marks
+from pyropunct.nets.word_batches import with_marks
 from pyropunct.punctuator import Punctuator
 from pyropunct.tasks.explain.punctuated_trees import least_risk_tree, trees_given_marks
 from pyropunct.text.marks import START, Surface
