@@ -34,7 +34,8 @@ from pyropunct.nets.biaffine import (
     build_parser_vocabulary,
 )
 from pyropunct.nets.eisner import best_tree, draw_trees
-from pyropunct.nets.networks import NetworkTraining, TrainedWordNetwork, sequences, trained
+from pyropunct.nets.network_training import NetworkTraining, sequences, trained
+from pyropunct.nets.networks import TrainedWordNetwork
 from pyropunct.nets.pretrained import Pretrained, SentenceCache, with_cache
 from pyropunct.nets.trainer import AnyCheckpoint, Watch
 from pyropunct.nets.word_batches import WordBatch, in_batches, is_mark_token, with_marks

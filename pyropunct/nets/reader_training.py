@@ -20,7 +20,7 @@ from pyropunct.nets.adapters import (
 )
 from pyropunct.nets.encoder import Encoder
 from pyropunct.nets.labels import Labels
-from pyropunct.nets.networks import NetworkTraining, sequences, trained
+from pyropunct.nets.network_training import NetworkTraining, sequences, trained
 from pyropunct.nets.pretrained import Pretrained, with_cache, without_cache
 from pyropunct.nets.reader import ReaderScores, RunningReader, reader_scores, windows_of
 from pyropunct.nets.running_text import (

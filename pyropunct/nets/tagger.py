@@ -23,7 +23,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from pyropunct.nets.labels import Probabilities, SlotVocabulary
-from pyropunct.nets.networks import NetworkTraining, TrainedNetwork, sequences, trained
+from pyropunct.nets.network_training import NetworkTraining, sequences, trained
+from pyropunct.nets.networks import TrainedNetwork
 from pyropunct.nets.parser import BATCH_WORDS, BiaffineParser
 from pyropunct.nets.pretrained import with_cache
 from pyropunct.nets.trainer import AnyCheckpoint, AveragedRecipe, Perplexity, Watch

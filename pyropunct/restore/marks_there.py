@@ -60,9 +60,7 @@ class MarksThere:
 
     @cached_property
     def tell(self) -> bool:
-        """Whether they are evidence about others. Raises UserError for too many in a slot, if some are
-        hidden.
-        """
+        """Whether they are evidence about others; with hidden marks, too many in a slot raise `UserError`."""
         most = max(map(len, self.source.surface))
         if self.hidden:
             if most > MOST_MARKS:

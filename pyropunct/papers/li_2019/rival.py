@@ -14,7 +14,8 @@ import torch
 from torch import Tensor, nn
 
 from pyropunct.fitted.evaluation import Evaluation, slot_distance
-from pyropunct.nets.networks import NetworkTraining, TrainedWordNetwork, sequences, trained
+from pyropunct.nets.network_training import NetworkTraining, sequences, trained
+from pyropunct.nets.networks import TrainedWordNetwork
 from pyropunct.nets.pretrained import Pretrained, with_cache
 from pyropunct.nets.trainer import Perplexity, Watch
 from pyropunct.nets.word_batches import by_length
