@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pyropunct.inference.algorithm import LABEL, Chart, HalfTables, record_trees
 from pyropunct.inference.circuit.program import Program, finished, room
@@ -11,8 +10,7 @@ from pyropunct.inference.inventory import Tries
 from pyropunct.inference.items import OF_FOREST, list_halves
 from pyropunct.inference.packed import PackedForest
 from pyropunct.inference.problem import Problem
-
-Array = NDArray[Any]
+from pyropunct.inference.ragged import Array
 
 OF_ITEMS = ("near", "far", "source", "target", "meeting")
 """The columns of a `Chart` that say which halves items join."""

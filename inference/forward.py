@@ -5,7 +5,7 @@ Draws with equal strings inside a constituent form a *group*: the attach model i
 threads.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +14,7 @@ from pyropunct.inference.compiling import compiled, inner
 from pyropunct.inference.forest import Forest, Sprouting
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.machines.sampling import NONE, Sampler, doubled, pick, rewritten
-from pyropunct.inference.ragged import Floats, Ints, starts_of
-
-Array = NDArray[Any]
+from pyropunct.inference.ragged import Array, Floats, Ints, starts_of
 
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 """Spreads keys over a table: 2^64 over the golden ratio."""

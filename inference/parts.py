@@ -15,14 +15,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import logsigmoid, pad
 
 from pyropunct.inference.forest import Forest
-from pyropunct.inference.ragged import Ints
-
-Array = NDArray[Any]
+from pyropunct.inference.ragged import Array, Ints
 
 
 class PartPair(NamedTuple):

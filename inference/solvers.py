@@ -6,7 +6,6 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from pyropunct.inference.chart import chart_of, recorded
@@ -14,9 +13,8 @@ from pyropunct.inference.circuit import levels, wide
 from pyropunct.inference.circuit.program import Evaluation, Program, are_far
 from pyropunct.inference.circuit.sums import MAX, SUM, Semiring
 from pyropunct.inference.problem import Problem, Weights
+from pyropunct.inference.ragged import Array
 from pyropunct.inference.threads import in_threads, parts_of
-
-Array = NDArray[Any]
 
 TensorWeights = Weights[Tensor]
 """The numbers of a problem as tensors: double, or complex for dual numbers."""

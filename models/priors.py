@@ -7,15 +7,13 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import pyro.distributions as dist
 import torch
-from numpy.typing import NDArray
 from pyro.distributions import TorchDistribution, constraints
 from pyro.nn import PyroModule
 from pyro.poutine.messenger import Messenger
 from torch import Tensor
 
 from pyropunct.errors import VariantError
-
-Array = NDArray[Any]
+from pyropunct.inference.ragged import Array
 
 
 class NormalPrior:

@@ -9,15 +9,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from pyropunct.inference.circuit.sums import MAX, Semiring
 from pyropunct.inference.circuit.tape import ALIGN, CELLS, DENSE, RESCALE, SPARSE, Tape
 from pyropunct.inference.compiling import compiled
-from pyropunct.inference.ragged import runs, starts_of
+from pyropunct.inference.ragged import Array, runs, starts_of
 
-Array = NDArray[Any]
 SMALLEST_SCALE = torch.finfo(torch.double).tiny
 """The scale of a vector without a greater number."""
 

@@ -6,11 +6,10 @@ the derivation and the sampling semiring of Li, Wang & Eisner (2019, section 3.1
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from pyropunct.inference.circuit import levels, wide
@@ -18,8 +17,7 @@ from pyropunct.inference.circuit.range import clear_flags, has_left_range
 from pyropunct.inference.circuit.sums import MAX, SUM, Semiring, evaluate, power, reverse, scale_of
 from pyropunct.inference.circuit.tape import CELLS, DENSE, LEAVES, RESCALE, SPARSE, STEP, STEPS, Tape
 from pyropunct.inference.compiling import compiled, spliced
-
-Array = NDArray[Any]
+from pyropunct.inference.ragged import Array
 
 
 class Evaluated(NamedTuple):

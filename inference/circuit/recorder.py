@@ -6,14 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from pyropunct.inference.circuit.program import Program, finished, room
 from pyropunct.inference.circuit.sums import MAX, SUM, Semiring
 from pyropunct.inference.circuit.tape import ADDED, CELLS, DENSE, LEAVES, RESCALE, SPARSE, STEPS, TRANSPOSED
-
-Array = NDArray[Any]
+from pyropunct.inference.ragged import Array
 
 
 class Vector(NamedTuple):

@@ -1,6 +1,6 @@
 """Draws of surface strings: machines run forward, compiled."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -10,9 +10,7 @@ from torch import Tensor
 from pyropunct.inference.compiling import compiled, inner
 from pyropunct.inference.machines.moves import END, START, Machine
 from pyropunct.inference.machines.transducers import Transducer
-from pyropunct.inference.ragged import Floats, Ints, runs, starts_of
-
-Array = NDArray[Any]
+from pyropunct.inference.ragged import Array, Floats, Ints, runs, starts_of
 
 NONE = -1
 

@@ -1,17 +1,16 @@
 """The 64-bit keys of contexts, and the places of keys among the contexts that have weights, compiled."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
 from pyropunct.inference.compiling import compiled, spliced
-from pyropunct.inference.ragged import Ints
+from pyropunct.inference.ragged import Array, Ints
 from pyropunct.inference.threads import in_threads, parts_of
 
-Array = NDArray[Any]
 Keys = NDArray[np.uint64]
 
 FIRST_KEY = np.uint64(0x243F6A8885A308D3)

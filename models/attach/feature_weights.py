@@ -10,18 +10,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from pyropunct.inference.compiling import compiled
 from pyropunct.inference.inventory import Inventory
-from pyropunct.inference.ragged import runs, starts_of
+from pyropunct.inference.ragged import Array, runs, starts_of
 from pyropunct.inference.threads import in_threads, parts_of
 from pyropunct.models.attach.attach_model import Contexts
 from pyropunct.models.symmetry import CLASSES, symmetry_classes
 from pyropunct.text.marks import COMMAS, DASHES
-
-Array = NDArray[Any]
 
 VIEWS_PER_THREAD = 200
 """With fewer views than this, a thread costs more than it saves."""

@@ -4,17 +4,15 @@ Adding a number to all weights of a context changes no probability, since each p
 the weights of unseen pairs can be moved to zero together.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from pyropunct.inference.compiling import compiled, inner
+from pyropunct.inference.ragged import Array
 from pyropunct.models.attach.log_linear import LogLinearAttach
-
-Array = NDArray[Any]
 
 LEAST = 2.0**-11
 """Weights nearer to zero are left out.  A number of half precision, so that pruning twice is pruning once."""

@@ -17,15 +17,12 @@ C is stored by rows and by columns, so that sums over k run along rows of memory
 on the way down, in O(n) for each of the O(n) spans of a tree.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pyropunct.inference.compiling import compiled, inner
-
-Array = NDArray[Any]
-
+from pyropunct.inference.ragged import Array
 
 NEGLIGIBLE = -40.0
 """Logarithm of the share below which a term leaves the rounded sum as it is."""

@@ -21,7 +21,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from pyropunct.fitted.evaluation import Evaluation
@@ -30,6 +29,7 @@ from pyropunct.inference.forest import forest_of
 from pyropunct.inference.inside import log_evidence, posterior_pairs
 from pyropunct.inference.packed import PackedForest, joined, packed_forest, without_marks
 from pyropunct.inference.pyro.collapse import collapse_trees, tree_problem
+from pyropunct.inference.ragged import Array
 from pyropunct.inference.views import views_of
 from pyropunct.models.attach.attach_model import join_contexts
 from pyropunct.models.attach.local import LocalAttach
@@ -43,8 +43,6 @@ from pyropunct.train.story_training import Training
 from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
 from pyropunct.vocabulary import Vocabulary
-
-Array = NDArray[Any]
 
 
 class Pruning(NamedTuple):

@@ -5,16 +5,14 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from pyro.infer.autoguide import AutoGuide
 from torch import Tensor
 
 from pyropunct.fitted.recipes import Recipe
 from pyropunct.inference.compiling import compiled
+from pyropunct.inference.ragged import Array
 from pyropunct.inference.threads import in_threads, parts_of
 from pyropunct.models.story import Story
-
-Array = NDArray[Any]
 
 PLACES_PER_THREAD = 50_000
 """The least number of places for which a thread is worth its cost."""

@@ -13,11 +13,9 @@ from hashlib import blake2b
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pyropunct.inference.compiling import compiled, inner
-
-Array = NDArray[Any]
+from pyropunct.inference.ragged import Array
 
 _BITS = 12
 MOST_ACTIONS = 1 << _BITS

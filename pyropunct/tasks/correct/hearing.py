@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pyropunct.draws import Draws
 from pyropunct.fitted.fitted_story import FittedStory
+from pyropunct.inference.ragged import Floats
 from pyropunct.nets.parser import WeightedTree
 from pyropunct.punctuator import Punctuator
 from pyropunct.restore.deciding import edges_inside
@@ -30,8 +30,6 @@ from pyropunct.tasks.correct.channel import Context, ErrorChannel, contexts
 from pyropunct.tasks.correct.learner_errors import String
 from pyropunct.text.marks import Surface
 from pyropunct.treebank.tree import Tree
-
-Floats = NDArray[np.float64]
 
 RATES = (0.0, 1 / 16, 1 / 8, *(2.0 ** (power / 2) for power in range(-4, 3)), 4.0)
 """Possible error rates of a writer, relative to the rate at which the channel was fitted.  All are equally

@@ -13,9 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pyropunct.inference.compiling import compiled, inner
-from pyropunct.inference.ragged import Ints, starts_of
-
-Doubles = NDArray[np.float64]
+from pyropunct.inference.ragged import Floats, Ints, starts_of
 
 LEFT, RIGHT = range(2)
 BEFORE, NEXT = 0, 2
@@ -76,7 +74,7 @@ def log_prob(nodes: Nodes, scores: Tensor, orders: Tensor) -> Tensor:
     return score - normaliser
 
 
-def draw_orders(nodes: Nodes, scores: Doubles, generator: np.random.Generator) -> Ints:
+def draw_orders(nodes: Nodes, scores: Floats, generator: np.random.Generator) -> Ints:
     """(N, M) a drawn order for each node, padded with `NO_ITEM`; see `log_prob` and `MOST_DRAWN`."""
     longest = int(nodes.sizes.max(initial=0))
     orders = np.full((len(nodes.sizes), longest), NO_ITEM)
@@ -103,7 +101,7 @@ class _LogNormaliser(torch.autograd.Function):
 
 
 @inner
-def _continuations(local: Doubles, odds: Doubles, steps: Doubles) -> float:
+def _continuations(local: Floats, odds: Floats, steps: Floats) -> float:
     """The probabilities of the next item after each set of items; returns the log-sum over all orders."""
     size = len(local) - 1
     full = (1 << size) - 1
@@ -134,7 +132,7 @@ def _continuations(local: Doubles, odds: Doubles, steps: Doubles) -> float:
 
 
 @inner
-def _add_before(local: Doubles, steps: Doubles) -> None:
+def _add_before(local: Floats, steps: Floats) -> None:
     """Fill (2^m, m) with the scores of a new item behind all items of a set."""
     size = len(local) - 1
     highest = 0
@@ -147,7 +145,7 @@ def _add_before(local: Doubles, steps: Doubles) -> None:
 
 
 @compiled
-def _sum_orders(sizes: Ints, start: Ints, local: Doubles, normalisers: Doubles, expected: Doubles) -> None:
+def _sum_orders(sizes: Ints, start: Ints, local: Floats, normalisers: Floats, expected: Floats) -> None:
     """The log-sum over all orders of each node, and the expected number of uses of each score."""
     for node in range(len(sizes)):
         size = sizes[node]
@@ -159,7 +157,7 @@ def _sum_orders(sizes: Ints, start: Ints, local: Doubles, normalisers: Doubles, 
 
 
 @inner
-def _expect(odds: Doubles, steps: Doubles, uses: Doubles) -> None:
+def _expect(odds: Floats, steps: Floats, uses: Floats) -> None:
     """The expected number of uses of each score in an order, from the empty set up."""
     size = len(odds) - 1
     full = (1 << size) - 1
@@ -189,7 +187,7 @@ def _expect(odds: Doubles, steps: Doubles, uses: Doubles) -> None:
 
 
 @compiled
-def _uses(sizes: Ints, start: Ints, pairs: Ints, orders: Ints) -> Doubles:
+def _uses(sizes: Ints, start: Ints, pairs: Ints, orders: Ints) -> Floats:
     """(E, 4) how often each score is used in given orders."""
     uses = np.zeros((len(pairs), COLUMNS))
     for node in range(len(sizes)):
@@ -207,7 +205,7 @@ def _uses(sizes: Ints, start: Ints, pairs: Ints, orders: Ints) -> Doubles:
 
 
 @compiled
-def _draw(sizes: Ints, start: Ints, pairs: Ints, scores: Doubles, uniform: Doubles, orders: Ints) -> None:
+def _draw(sizes: Ints, start: Ints, pairs: Ints, scores: Floats, uniform: Floats, orders: Ints) -> None:
     """Draw the orders of all nodes of at most `MOST_DRAWN` items; others keep the order of their numbers."""
     for node in range(len(sizes)):
         size = sizes[node]
