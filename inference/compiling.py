@@ -26,14 +26,14 @@ FOLDER = Path(__file__).parent
 """The sources of the inner loops."""
 
 _OPTIONS: Any = {"nogil": True, "error_model": "numpy"}
-_NO_WAY_IN: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_NO_ENTRY: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
-inner = njit(**_OPTIONS, **_NO_WAY_IN)
-"""For functions that only compiled functions call: a way in from Python would take long to compile."""
+inner = njit(**_OPTIONS, **_NO_ENTRY)
+"""For functions that only compiled functions call: an entry point for Python would take long to compile."""
 
-spliced = njit(forceinline=True, **_OPTIONS, **_NO_WAY_IN)
-"""For parts of such that run once for each node or more often: they become part of the caller.  A call would
-hand over each array of a tuple by itself, hundreds of numbers, and count references to those it returns."""
+spliced = njit(forceinline=True, **_OPTIONS, **_NO_ENTRY)
+"""For inner functions that run once for each node or more often: they are inlined.  A call would pass every
+array of a tuple separately, hundreds of numbers, and count references to the arrays that it returns."""
 
 
 def forget_outdated(folder: Path) -> None:
@@ -50,7 +50,7 @@ def forget_outdated(folder: Path) -> None:
 
 
 def is_compiled(folder: Path = FOLDER) -> bool:
-    """Whether compiled code of a folder exists, or numba keeps it elsewhere; else first calls are slow."""
+    """Whether a folder has compiled code, or numba keeps it elsewhere; if not, first calls are slow."""
     return bool(getattr(config, "CACHE_DIR", "")) or next(_kept(folder), None) is not None
 
 
@@ -118,7 +118,7 @@ class _Kept(FunctionCache):
 
 @contextmanager
 def put_off() -> Iterator[None]:
-    """Raise no interruption but at the end, around work that would be left in disorder."""
+    """Delay Ctrl-C to the end of a context, for work that must not be interrupted."""
     interrupt = _signal.getsignal(_signal.SIGINT)
     if not callable(interrupt) or current_thread() is not main_thread():
         yield

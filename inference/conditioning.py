@@ -124,15 +124,15 @@ class Conditioned:
         tree = np.repeat(np.arange(len(counts)), counts)
         parts = [self._of_tree(which, draws, problem) for which, draws in enumerate(counts.tolist()) if draws]
         numbers = np.concatenate(parts)
-        looked, place = np.unique(np.column_stack([tree, numbers]), axis=0, return_inverse=True)
+        distinct, place = np.unique(np.column_stack([tree, numbers]), axis=0, return_inverse=True)
         place = place.reshape(-1)
-        log_pairs, log_ratio = self._look(looked[:, 0], looked[:, 1:])
+        log_pairs, log_ratio = self._weigh(distinct[:, 0], distinct[:, 1:])
         weight = np.bincount(place) * np.exp(log_ratio - log_ratio.max())
-        self._adapt(looked[:, 0], log_pairs, weight, counts)
+        self._adapt(distinct[:, 0], log_pairs, weight, counts)
         return WeightedDraws(tree, numbers, log_total + log_ratio[place])
 
     def _allotted(self, share: Floats, number: int) -> Ints:
-        """How many draws each tree has: its share in expectation, and off by less than one draw."""
+        """The number of draws of each tree: its share in expectation, and less than one draw off."""
         edges = np.floor(np.cumsum(share / share.sum()) * number + self._generator.random())
         edges[-1] = number
         return np.diff(np.minimum(edges, number), prepend=0).astype(np.int64)
@@ -178,7 +178,7 @@ class Conditioned:
         return numbers
 
     def _are_allowed(self, place: Ints, numbers: Numbers) -> NDArray[np.bool_]:
-        """Whether each string has the weight 1 by the evidence at each place, which gives 1 or 0 to all."""
+        """Whether the evidence at each place gives each string the weight 1; False unless it `is_set`."""
         keys, back = np.unique(place * len(self.strings) + numbers, return_inverse=True)
         pairs = [divmod(key, len(self.strings)) for key in keys.tolist()]
         for at, number in set(pairs) - self._allowed.keys():
@@ -193,21 +193,22 @@ class Conditioned:
 
     # Their probabilities in the story
 
-    def _look(self, tree: Ints, numbers: Ints) -> tuple[Floats, Floats]:
-        """Log p(l, r | w, x) of all pairs, tree after tree, and (D,) log p(x | T) - log p_blind(x | T).
+    def _weigh(self, tree: Ints, numbers: Ints) -> tuple[Floats, Floats]:
+        """The weights of D different draws: (D,) log p(x | T) - log p_blind(x | T).
 
-        Draws are weighed in pieces, so that memory is bounded.
+        Also returns log p(l, r | w, x) of all pairs, draw after draw.  Draws are weighed in pieces, so that
+        memory is bounded.
         """
         size = self.strings.lengths(numbers).sum(1) + numbers.shape[1] // SLOTS
         before = np.cumsum(size) - size
         self.weighed += int(size.sum())
         pieces = np.flatnonzero(np.diff(before // WEIGHED_AT_ONCE)) + 1
-        parts = map(self._look_at, np.split(tree, pieces), np.split(numbers, pieces))
+        parts = map(self._weigh_piece, np.split(tree, pieces), np.split(numbers, pieces))
         log_pairs, log_ratio = zip(*parts, strict=True)
         return np.concatenate(log_pairs), np.concatenate(log_ratio)
 
-    def _look_at(self, tree: Ints, numbers: Ints) -> tuple[Floats, Floats]:
-        """`_look` for a piece."""
+    def _weigh_piece(self, tree: Ints, numbers: Ints) -> tuple[Floats, Floats]:
+        """`_weigh` for a piece."""
         trees, forest = self._trees.pick(tree.tolist()), self._trees.forest
         surface = padded([self.strings.tokens(number) for number in numbers.reshape(-1).tolist()])
         views = views_of(trees.forest, surface, skipped=self._clause_token)

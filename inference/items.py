@@ -13,7 +13,7 @@ ITEM = ("word", "head", "left_slot", "right_slot", "near", "far", "source", "tar
 
 @inner
 def _put(table, row, columns):
-    """Write a row, a number at a time (see `pyropunct.inference.compiling`); of no table, nothing."""
+    """Write a row, a number at a time (see `pyropunct.inference.compiling`); ignore rows beyond the table."""
     if row < len(table):
         for column in range(len(columns)):
             table[row, column] = columns[column]

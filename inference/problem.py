@@ -14,11 +14,11 @@ from pyropunct.inference.machines.automata import Automata
 from pyropunct.inference.parts import Parts
 from pyropunct.inference.ragged import Ints, runs, starts_of
 
-Numbers = TypeVar("Numbers")
+Column = TypeVar("Column")
 """A column of numbers: an array, or a tensor."""
 
 
-class Weights(NamedTuple, Generic[Numbers]):
+class Weights(NamedTuple, Generic[Column]):
     """The numbers of a problem, all real or all complex; also the shape of their adjoints.
 
     :ivar pair: log p(l, r | w), for each node in turn one number for each pair of its relation.
@@ -26,10 +26,10 @@ class Weights(NamedTuple, Generic[Numbers]):
     :ivar initial: the vectors lambda_i; ``final``, the vectors rho_i.
     """
 
-    pair: Numbers
-    arc: Numbers
-    initial: Numbers
-    final: Numbers
+    pair: Column
+    arc: Column
+    initial: Column
+    final: Column
 
 
 @dataclass(frozen=True)
@@ -69,9 +69,7 @@ class Problem:
 
     @cached_property
     def base(self) -> Tensor:
-        """(C,) for each choice that may explain the page, which pair of which node it has, in the order of
-        `Inventory.choice_rows`.
-        """
+        """(C,) the pair of each choice, by its place in `Inventory.choice_rows`."""
         if self.parts is None:
             return torch.arange(self.choice_start[-1])
         counts = self.parts.counts(len(self.sizes))
@@ -84,7 +82,7 @@ class Problem:
         return self.inventory.choice_rows(self.relation)[self.base]
 
     def numbered(self, choices: Tensor) -> Tensor:
-        """The numbers of choices (`pyropunct.inference.parts`), from places among those of their nodes."""
+        """Choices as in `pyropunct.inference.parts`, from places among the ``log_pairs`` of each node."""
         if self.parts is None:
             return choices
         numbers = choices.clone()
@@ -96,7 +94,7 @@ class Problem:
         return numbers
 
     def unscaled(self, log_totals: Tensor) -> Tensor:
-        """The log-probability of each tree, from that which the scaled automata give; (..., B) both."""
+        """(..., B) log-probabilities of trees, with `Automata.log_scale` of all their slots added."""
         log_scale = self.automata.log_scale
         if not log_scale.any():
             return log_totals

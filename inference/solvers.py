@@ -21,8 +21,8 @@ TensorWeights = Weights[Tensor]
 
 T = TypeVar("T")
 
-Trees = tuple[int, int]
-"""The first tree of a part, and the one after its last."""
+TreeRange = tuple[int, int]
+"""The first of some consecutive trees, and the tree after the last."""
 
 TensorValues = levels.Numbers | wide.Wide
 
@@ -34,18 +34,19 @@ class Solver(Protocol):
     device: torch.device
 
     def inside(self, weights: TensorWeights) -> tuple[Tensor, Any]:
-        """log p(x | T) of each tree but for the scales of automata, (B,), and whatever `gradients` needs."""
+        """(B,) log p(x | T) but for the scales of `Problem.unscaled`, and what `gradients` needs."""
 
     def gradients(self, weights: TensorWeights, passed: Any, seeds: Tensor) -> TensorWeights:
         """Derivatives in log p(l, r | w) and other weights of log totals times (B,) seeds."""
 
     def best(self, weights: TensorWeights) -> Tensor:
-        """The choice of each node in the best derivation, (N,), -1 where the surface is impossible, or for an
-        item that is not part of the best tree.
+        """(N,) the choice of each node in the best derivation.
+
+        It is -1 where the surface is impossible, and for an item that is not part of the best tree.
         """
 
     def draws(self, weights: TensorWeights, draws: int, generator: torch.Generator | None) -> Tensor:
-        """(draws, N) the choices in draws from the posterior, likewise."""
+        """(draws, N) the choices in draws from the posterior, with -1 as in `best`."""
 
 
 class CircuitSolver:
@@ -55,19 +56,19 @@ class CircuitSolver:
         self.problem, self.device = problem, torch.device("cpu")
         self.chart = chart_of(problem)
         edges = parts_of(len(self.chart.node))
-        # Parts with about equal numbers of items, a part for each thread.
+        # A program for each thread, with about equal numbers of items.
         self.borders: list[int] = np.unique(np.searchsorted(self.chart.item_start, edges)).tolist()
         programs = in_threads(lambda *trees: recorded(problem, self.chart, *trees), self.borders)
-        self.parts: dict[Trees, Program] = dict(zip(pairwise(self.borders), programs, strict=True))
+        self.programs: dict[TreeRange, Program] = dict(zip(pairwise(self.borders), programs, strict=True))
 
-    def inside(self, weights: TensorWeights) -> tuple[Tensor, dict[Trees, Evaluation]]:
+    def inside(self, weights: TensorWeights) -> tuple[Tensor, dict[TreeRange, Evaluation]]:
         """See `Solver`."""
         passed = self._values(weights, SUM)
-        rows = [self.parts[trees].log_results(values) for trees, values in passed.items()]
+        rows = [self.programs[trees].log_results(values) for trees, values in passed.items()]
         return torch.from_numpy(np.concatenate(rows)), passed
 
     def gradients(
-        self, weights: TensorWeights, passed: dict[Trees, Evaluation], seeds: Tensor
+        self, weights: TensorWeights, passed: dict[TreeRange, Evaluation], seeds: Tensor
     ) -> TensorWeights:
         """See `Solver`."""
         given, log_pairs = _given(weights).numpy(), weights.pair.numpy()
@@ -75,7 +76,7 @@ class CircuitSolver:
 
         def work(first: int, last: int) -> Array:
             trees, seed = (first, last), seeds[first:last].numpy()
-            return self.parts[trees].slopes(given, log_pairs, passed[trees], seed, pair)
+            return self.programs[trees].slopes(given, log_pairs, passed[trees], seed, pair)
 
         flows = torch.from_numpy(np.sum(self._for_each(work, passed), axis=0))
         return Weights(torch.from_numpy(pair), *flows[:-1].split([len(part) for part in weights[1:]]))
@@ -89,38 +90,40 @@ class CircuitSolver:
         seeds = torch.randint(2**32, (self.problem.forest.num_trees,), generator=generator)
         return self._derivations(weights, SUM, draws, seeds)
 
-    def _values(self, weights: TensorWeights, semiring: Semiring) -> dict[Trees, Evaluation]:
-        """The values of each part; where doubles do not suffice, those of each of its trees, and together
-        those of neighbours that need `wide.Wide`.
+    def _values(self, weights: TensorWeights, semiring: Semiring) -> dict[TreeRange, Evaluation]:
+        """The values of each program.
+
+        If doubles do not suffice for all its trees, each tree gets a program of its own; consecutive trees
+        that need `wide.Wide` share one.
         """
         given, log_pairs = _given(weights).numpy(), weights.pair.numpy()
         columns = given, log_pairs, semiring
-        doubles = in_threads(lambda *trees: self.parts[trees].doubles(*columns), self.borders)
-        passed: dict[Trees, Evaluation] = {}
+        doubles = in_threads(lambda *trees: self.programs[trees].doubles(*columns), self.borders)
+        passed: dict[TreeRange, Evaluation] = {}
         far: list[int] = []
-        for part, values in zip(pairwise(self.borders), doubles, strict=True):
+        for together, values in zip(pairwise(self.borders), doubles, strict=True):
             if values is not None:
-                passed[part] = values
+                passed[together] = values
                 continue
-            for trees in pairwise(range(part[0], part[1] + 1)):
-                alone = self._part(*trees).doubles(*columns)
+            for trees in pairwise(range(together[0], together[1] + 1)):
+                alone = self._program(*trees).doubles(*columns)
                 if alone is None:
                     far.append(trees[0])
                 else:
                     passed[trees] = alone
         for run in np.split(far, np.flatnonzero(np.diff(far) > 1) + 1) if far else ():
             trees = int(run[0]), int(run[-1]) + 1
-            passed[trees] = self._part(*trees).wide_values(*columns)
+            passed[trees] = self._program(*trees).wide_values(*columns)
         return dict(sorted(passed.items()))
 
-    def _part(self, first: int, last: int) -> Program:
+    def _program(self, first: int, last: int) -> Program:
         """The program of some trees."""
-        if (first, last) not in self.parts:
-            self.parts[first, last] = recorded(self.problem, self.chart, first, last)
-        return self.parts[first, last]
+        if (first, last) not in self.programs:
+            self.programs[first, last] = recorded(self.problem, self.chart, first, last)
+        return self.programs[first, last]
 
-    def _for_each(self, work: Callable[[int, int], T], passed: dict[Trees, Evaluation]) -> list[T]:
-        """Do work for each part, in threads unless a part was split."""
+    def _for_each(self, work: Callable[[int, int], T], passed: dict[TreeRange, Evaluation]) -> list[T]:
+        """Do work for each program, in threads unless `_values` has split one."""
         if list(passed) == list(pairwise(self.borders)):
             return in_threads(work, self.borders)
         return [work(*trees) for trees in passed]
@@ -130,8 +133,8 @@ class CircuitSolver:
         used = np.full((count, self.problem.forest.num_nodes), -1)
 
         def work(first: int, last: int) -> None:
-            part, seed = self.parts[first, last], seeds[first:last].long().numpy()
-            part.derivations(passed[first, last], semiring, seed, used)
+            program, seed = self.programs[first, last], seeds[first:last].long().numpy()
+            program.derivations(passed[first, last], semiring, seed, used)
 
         self._for_each(work, passed)
         return torch.from_numpy(np.where(used < 0, -1, used - self.problem.choice_start[:-1]))
@@ -217,7 +220,7 @@ class TensorSolver:
         return values.numbers[self.circuit.results] > 0, levels.weighing(values.numbers)
 
     def _choices(self, is_possible: Tensor, weigh: levels.Weigh, count: int) -> Tensor:
-        """The choice of each node in each derivation, (derivations, N): the pair used, -1 for none."""
+        """(derivations, N) the pair that each node uses in each derivation, -1 for none."""
         used = levels.derivations(self.circuit, is_possible, count, weigh)
         start = torch.from_numpy(self.problem.choice_start).to(self.device)
         leaf, derivation = used[self.leaf[:, 0]].nonzero().unbind(1)

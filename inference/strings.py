@@ -136,13 +136,13 @@ class SurfaceStrings:
 
 
 def _rows(values: Tensor, batch: torch.Size, dims: int) -> Tensor:
-    """The values of all joint values in a line: those of each have ``dims`` dimensions."""
+    """Flattens leading dimensions: (joint values, ...), where each joint value has ``dims`` dimensions."""
     own = values.shape[-dims:]
     return values.expand(*batch, *own).reshape(batch.numel(), *own)
 
 
 def ways_of(transducer: Transducer, weights: Tensor) -> Ways:
-    """The ways of a transducer with (P,) weights; those asked for last are kept: draws ask for them again."""
+    """The ways of a transducer with (P,) weights; the latest are cached, since draws ask for them again."""
     return _ways(transducer, weights.detach().cpu().double().numpy().tobytes())
 
 

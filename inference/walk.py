@@ -31,8 +31,8 @@ Numbers = NDArray[np.int32]
 class Walk:
     """Many draws for the same trees, each with its own random generator.
 
-    :param index: where scores and weights have further dimensions, the place of those to draw with in a batch
-        of this shape.
+    :param batch: the shape of further dimensions of scores and weights.
+    :param index: the place in this batch of the scores and weights to draw with.
     :ivar strings: the surface strings of all draws so far, by their numbers.
     """
 
@@ -55,7 +55,7 @@ class Walk:
 
     @torch.no_grad()
     def draw(self, draws: Ints) -> forward.DrawTables:
-        """So many draws of each tree, each a column of the tables; unused columns are the last."""
+        """(B,) numbers of draws of each tree.  A draw is a column of the tables; unused columns are last."""
         tables = self._tables(draws)
         for nodes, slots in self._inputs.forest.heights():
             self._sprout(tables, nodes.numpy())
@@ -64,7 +64,7 @@ class Walk:
 
     @torch.no_grad()
     def rewrite(self, choices: Tensor) -> forward.DrawTables:
-        """(draws, N) T' is given, and x is drawn."""
+        """Draw x given (draws, N) T'."""
         tables = self._tables(np.full(len(self._generators), len(choices)))
         inputs, has_parts = self._inputs, self._parts is not None
         rows, parts = sprouted(inputs.forest, inputs.inventory, inputs.trees.relation, choices, has_parts)

@@ -81,8 +81,9 @@ class Numbers(NamedTuple):
 
 @compiled
 def _find_levels(steps, level, of_step):
-    """The level of each step, the same for all that add to a vector; ``level``, zeros, takes the one that
-    completes each vector.
+    """Fill ``of_step`` with the level of each step, and ``level``, zeros before, with that of each vector.
+
+    All steps that add to a vector have the level that completes it.
     """
     for number in range(len(steps)):
         kind, count, width, target, matrix = steps[number, :5]
@@ -127,7 +128,7 @@ def circuit_of(tape: Tape, results: Array, device: torch.device) -> Circuit:
 
 
 def _split(columns: list[Tensor], level: Array, length: Array, last: Array) -> list[Any]:
-    """Cut columns into levels; they come in runs of a length and of a level each."""
+    """Cut columns into levels: they consist of runs, each of a ``length`` and a ``level``."""
     ends = starts_of(length)[np.searchsorted(level, last, "right")]
     return [column.split(np.diff(ends, prepend=0).tolist()) for column in columns]
 
@@ -216,7 +217,7 @@ def derivations(circuit: Circuit, is_possible: Tensor, count: int, weigh: Weigh)
 
 
 def _first_of_greatest(weight: Tensor, group: Tensor, groups: int) -> Tensor:
-    """The place of the greatest weight in each group, of several the first."""
+    """The first place of the greatest weight in each group."""
     best = weight.new_zeros(groups).scatter_reduce_(0, group, weight, "amax")
     place = torch.arange(len(weight), device=weight.device).where(weight == best[group], len(weight))
     return place.new_full((groups,), len(weight)).scatter_reduce_(0, group, place, "amin")

@@ -51,7 +51,7 @@ def link(steps, writer, earlier):
 
 @spliced
 def _term(done, step, place, number):
-    """A term of a number of a step's target: its cell in M, and its place in v; -1 if it has no such term."""
+    """A term of a number of the target: its cell in M and its place in v; -1 if it has no such term."""
     if step[0] == DENSE:
         return step[4] + place * step[2] + number, number
     if step[0] != SPARSE:
@@ -63,7 +63,10 @@ def _term(done, step, place, number):
 
 @spliced
 def _pick(done, number, place, chance, semiring):
-    """The step and the term behind a number: the greatest, or the one where ``chance`` is used up."""
+    """The step and the term that a number is derived from: the greatest, or one drawn.
+
+    A draw takes the first term at which the weights so far exceed ``chance``.
+    """
     best, chosen, chosen_step = 0.0, -1, number
     while number >= 0:
         step = done.steps[number]

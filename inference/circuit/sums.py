@@ -23,7 +23,7 @@ FAR = 250
 
 @spliced
 def plus(x, y, semiring):
-    """What the semiring adds x and y up to; of two equals, max takes the first."""
+    """The sum of x and y in the semiring; MAX takes the first of two equals."""
     if semiring == MAX:
         return y if y.real > x.real else x
     return x + y

@@ -78,7 +78,7 @@ def of_doubles(numbers: Tensor) -> Wide:
 
 
 def of_logs(logs: Tensor) -> Wide:
-    """The exponentials of numbers, of which the complex ones are dual."""
+    """The exponentials of numbers; complex numbers are dual."""
     is_zero = logs.real == -torch.inf
     logs = logs.masked_fill(is_zero, 0)
     exponent = (logs.real / math.log(2)).round()

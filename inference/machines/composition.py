@@ -82,8 +82,7 @@ def compose(machine: Machine, after: Acceptor, products: Products) -> Lattice:
 
 
 def preimage(lattice: Lattice, products: Products) -> Acceptor:
-    """An acceptor of strings u, weighted by the sum over accepted strings v of p(v | u) times the weight of
-    v.
+    """Accepts each string u with the weight sum over v of p(v | u) weight(v), for accepted strings v.
 
     :raises ValueError: if, behind the last token, the machine writes tokens with learned weights.
     """
@@ -93,19 +92,9 @@ def preimage(lattice: Lattice, products: Products) -> Acceptor:
     arcs = Arcs(token[reading], *lattice.part(reading))
 
     source, target, product, factor = lattice.part(np.flatnonzero(token == START))
-    end, arc = _matches(after.initial.state, source)
-    initial = Ends(
-        target[arc],
-        products.times(after.initial.product[end], product[arc]),
-        after.initial.factor[end] * factor[arc],
-    )
+    initial = _carried(after.initial, source, target, product, factor, products)
     source, target, product, factor = lattice.part(np.flatnonzero((token == END) & (lattice.target < 0)))
-    end, arc = _matches(after.final.state, target + size)
-    final = Ends(
-        source[arc],
-        products.times(after.final.product[end], product[arc]),
-        after.final.factor[end] * factor[arc],
-    )
+    final = _carried(after.final, target + size, source, product, factor, products)
     further = np.flatnonzero((token == END) & (lattice.target >= 0))
     if len(further) and len(final.state):
         final = _behind_the_end(final, *lattice.part(further))
@@ -113,8 +102,15 @@ def preimage(lattice: Lattice, products: Products) -> Acceptor:
     return reverse(before) if machine.from_right else before
 
 
+def _carried(ends: Ends, at: Ints, place: Ints, product: Ints, factor: Floats, products: Products) -> Ends:
+    """Ends of the acceptor times the arcs that meet them ``at`` its states, as ends at ``place``."""
+    end, arc = _matches(ends.state, at)
+    both = products.times(ends.product[end], product[arc])
+    return Ends(place[arc], both, ends.factor[end] * factor[arc])
+
+
 def _matches(left: Ints, right: Ints) -> tuple[Ints, Ints]:
-    """All pairs of places, in the one array and in the other, that hold the same number."""
+    """All pairs of places, one in each array, that hold the same number."""
     order = np.argsort(right, kind="stable")
     first, last = (np.searchsorted(right[order], left, side) for side in ("left", "right"))
     return np.repeat(np.arange(len(left)), last - first), order[runs(first, last - first)]
@@ -131,7 +127,7 @@ class _Ways(NamedTuple):
 
 
 def _ways(strings: Sequence[String], after: Acceptor, products: Products) -> _Ways:
-    """The ways of all strings that a machine writes; those of a longer one go on from a shorter one's."""
+    """The ways of all strings that a machine writes; those of a longer string extend a shorter one's."""
     states, arcs = np.arange(after.num_states), after.arcs
     by_token = {token: np.flatnonzero(arcs.token == token) for token in np.unique(arcs.token).tolist()}
     ways: dict[String, tuple[Ints, Ints, Ints, Floats]] = {
@@ -153,8 +149,9 @@ def _ways(strings: Sequence[String], after: Acceptor, products: Products) -> _Wa
 
 
 def _behind_the_end(final: Ends, source: Ints, target: Ints, product: Ints, factor: Floats) -> Ends:
-    """(1 - C)^-1 F for each product of learned weights, with C the chances of moves after the last token, F
-    of halting.
+    """The ends before moves that go on behind the last token: (1 - C)^-1 F for each product of weights.
+
+    C are the chances of these moves, F those of halting.
     """
     if product.any():
         raise ValueError(
@@ -174,7 +171,7 @@ def _behind_the_end(final: Ends, source: Ints, target: Ints, product: Ints, fact
 
 
 def _closed(weights: Floats, begin: Ints, end: Ints, factor: Floats) -> Floats:
-    """(1 - C)^-1 F by adding up its terms, which end if no way leads back; zero where no way halts."""
+    """(1 - C)^-1 F: adds up F + C F + ..., or solves for it if moves form a loop; zero where no way halts."""
     total, term = weights.copy(), weights
     for _ in range(len(weights)):
         term = np.bincount(begin, factor * term[end], len(weights)).astype(np.float64)

@@ -1,4 +1,4 @@
-"""Evidence about the surface string of a slot: a weighted acceptor of strings, in the simplest case of one.
+"""Evidence about the surface string of a slot: a weighted acceptor, in the simplest case of one string.
 
 p(evidence | u) is the sum, over accepted strings, of p(string | u) times the string's weight.
 """
@@ -53,7 +53,7 @@ class Evidence(NamedTuple):
 
     @property
     def is_set(self) -> bool:
-        """Whether it can be seen at once that each string has one path at most, and that of weight 1."""
+        """Whether every string has at most one path, of weight 1: a quick test, which may say no."""
         choices = {(step.source, step.token) for step in self.steps}
         ends = {state for state, _ in self.final}
         return (
@@ -82,7 +82,7 @@ class Evidence(NamedTuple):
 
 
 def _refused(weights: Iterable[float]) -> list[float]:
-    """Those that are negative or not finite."""
+    """The weights that are negative or not finite."""
     return [weight for weight in weights if not 0 <= weight < np.inf]
 
 
@@ -183,7 +183,7 @@ class SlotEvidence:
         return torch.tensor([evidence.string is None for evidence in self.distinct])[self.place]
 
     def of(self, slots: Tensor) -> "SlotEvidence":
-        """The evidence about some of the slots, in this order; itself, if these are all slots in theirs."""
+        """The evidence about some of the slots, in this order; itself for all slots in their own order."""
         if torch.equal(slots, torch.arange(len(self))):
             return self
         return SlotEvidence([self.distinct[place] for place in self.place[slots].tolist()])

@@ -87,15 +87,14 @@ class Branch(NamedTuple):
 def claims(
     waiting: Sequence[tuple[int, Label]], move: Move
 ) -> tuple[list[Label | None], list[tuple[int, Label]]]:
-    """The labels of the tokens that a move writes, None for tokens that were not read; and those that still
-    wait.
+    """Which read tokens a move writes: the label of each written token, None if it was not read.
 
-    A written token is taken to be the first token read that equals it and is neither written nor absorbed
-    yet; in a transposition the last one.  An edit is one of the last two tokens that wait, and writes the
-    first of these two; all that it writes behind that token comes from nowhere.
+    A written token is the first equal token that waits; in a transposition, the last one.  An edit is about
+    the last two tokens that wait.  Only the first token that it writes was read; any others are new.
 
-    :param waiting: the tokens that were read and are neither written nor absorbed yet, in the order of
-        reading, each with a label.
+    :param waiting: the tokens that were read, but neither written nor absorbed yet, in the order of reading,
+        each with a label.
+    :returns: the labels, and the tokens that wait after the move.
     """
     waiting, labels = list(waiting), []
     edit = move.edit

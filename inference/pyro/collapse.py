@@ -61,7 +61,7 @@ class LeaveOpen(Messenger):
 
     def _pyro_post_sample(self, msg: Any) -> None:
         if "trees" in msg["infer"]:
-            opened = is_open(msg["value"])  # no longer a question, which would keep the message alive
+            opened = is_open(msg["value"])  # a plain value: `_WhileOpen` would keep the message alive
             msg["infer"] |= {"_do_not_trace": opened, "is_auxiliary": opened}
 
 
@@ -143,7 +143,7 @@ def collapse_trees(model: Callable[..., Any], allow_impossible: bool = False) ->
 def run_story(model: Callable[..., Any], *args: Any, **kwargs: Any) -> StoryState:
     """The one story that a call tells as p(x | T).
 
-    :raises ValueError: if there is another number, or if T' is given.
+    :raises ValueError: if the call tells no story or several, or if T' is given.
     """
     with poutine.block(), CollapseTrees(allow_impossible=True) as collapse:
         model(*args, **kwargs)

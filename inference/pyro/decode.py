@@ -76,7 +76,7 @@ class Completed(OfTrees):
         )
 
     def _log_prob(self, value: Tensor, choices: Tensor) -> Tensor:
-        """(B,) that of one draw."""
+        """(B,) the log-probability of one draw."""
         inputs, evidence = self._state.inputs, self._state.posterior.surface
         assert isinstance(evidence, SlotEvidence)
         strings = [[token for token in row if token >= 0] for row in value.tolist()]
@@ -114,7 +114,7 @@ class TreeOfText(TreeOfWords):
         return chosen
 
     def log_prob(self, value: Tensor) -> Tensor:
-        """log p(T | words, x), (B,)."""
+        """(B,) log p(T | words, x)."""
         inputs, surface = self._over_all.inputs, self._over_all.surface
         of_tree = Posterior(inputs.with_trees(self.latent.trees(value)), surface).log_evidence
         return super().log_prob(value) + of_tree.detach() - self._over_all.log_evidence.detach()

@@ -29,7 +29,7 @@ class ImpossibleSurfaceError(UserError, ValueError):
 
 
 class Posterior:
-    """What a story says of T' once x is known; each quantity is computed on first use.
+    """The posterior of T' once x is known; each quantity is computed on first use.
 
     :ivar log_pairs: (..., C) log p(l, r | w) given the marks of x inside.
     """
@@ -82,7 +82,7 @@ class Posterior:
 
     @property
     def _sites(self) -> frozenset[str]:
-        """The sites that sums depend on: compiled code does not pass them on by itself."""
+        """The sites that sums depend on, for Pyro's provenance: compiled code does not track it."""
         inputs = self.inputs
         none = None if inputs.parts is None else inputs.parts.log_none()
         return get_provenance([self.log_pairs, inputs.weights, inputs.costs, none])
@@ -101,7 +101,7 @@ class Posterior:
         inputs = self.inputs
         pair, part = split(choices, inputs.start.diff())
         if inputs.parts is None:
-            pair = choices  # the choice of a part, which there is not, is refused
+            pair = choices  # so that the choice of a part is refused
         chosen = of_choices(self.log_pairs, pair, inputs.start)
         if inputs.parts is not None:
             chosen = chosen + inputs.parts.log_prob_of(part).to(chosen)
@@ -119,7 +119,7 @@ class Posterior:
 
     @untraced
     def marginals(self) -> dist.TorchDistribution:
-        """The posterior of each choice alone: a distribution of (N,) choices.
+        """The marginal posterior of each choice: a distribution of (N,) choices.
 
         Where trees are latent, nodes are items of a packed forest. The last category then says that an item
         is no part of the tree; the others add up to the probability of the item.  If the posterior depends on
@@ -163,7 +163,7 @@ def problem_of(
     log_pairs: Tensor,
     automata_of: Callable[[Sequence[Evidence], Tensor], Automata] | None = None,
 ) -> Problem:
-    """The sum over T' with these log p(l, r | w), whatever marks are inside."""
+    """The sum over T', given log p(l, r | w) of all pairs and evidence about all slots."""
     automata_of = automata_of or inputs.transducer.automata
     automata, place, count = [], torch.empty_like(evidence.place), 0
     for weights, slots in inputs.channels(torch.arange(inputs.forest.num_slots)):

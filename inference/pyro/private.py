@@ -5,14 +5,12 @@
 - `pyropunct.inference.pyro.collapse` sets ``_do_not_trace`` in the ``infer`` of a site that is left open, as
   Pyro's guides do for auxiliary sites.
 - `pyropunct.inference.pyro.svi.PointEstimate` calls ``_setup_prototype`` of `pyro.infer.autoguide.AutoDelta`,
-  by which guides learn which sites there are.
+  which finds the sites of the model.
 - `sites_of` reads ``_pyro_samples`` of `pyro.nn.PyroModule`: the attributes that are still sites.
 - `belongs_to` reads ``_pyro_context`` of PyroModule: the sites of a module are sites only within its context,
-  which is that of the module that was given it last.
-
+  that of the module to which it was assigned last.
 - `pyropunct.inference.inside.refuse_transforms` asks ``torch._C._functorch`` whether a tensor is inside
   of a transform of `torch.func`.
-
 - `untraced` asks whether ``torch._dynamo`` has been imported: nobody has called `torch.compile` before.
 
 What Pyro does document serves elsewhere: the methods ``_pyro_sample`` of messengers, `pyro.ops.provenance`.
@@ -51,17 +49,17 @@ def untraced(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def sites_of(module: PyroModule) -> dict[str, Any]:
-    """The `PyroSample` attributes of a module and their priors; those of modules in it do not count."""
+    """The `PyroSample` attributes of a module and their priors, without its submodules."""
     return vars(module).get("_pyro_samples", {})
 
 
 def make_sites(module: PyroModule) -> None:
-    """Read all `PyroSample` attributes of a module and of those in it: later reads give the same values."""
+    """Read all `PyroSample` attributes of a module and its submodules: later reads give the same values."""
     for part in module.modules():
         for name in sites_of(part) if isinstance(part, PyroModule) else ():
             getattr(part, name)
 
 
 def belongs_to(part: PyroModule, whole: PyroModule) -> bool:
-    """Whether the sites and parameters of a module are those of another module that it is in."""
+    """Whether a module's sites and parameters are named as parts of the whole module."""
     return part._pyro_context is whole._pyro_context

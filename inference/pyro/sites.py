@@ -56,7 +56,7 @@ class OfTrees(TorchDistribution):
         self.forest = forest
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Self:
-        """The same for each element of plates on the left."""
+        """The distribution for each element of plates on the left."""
         # A plate always calls expand(); the default would hide this class.
         expanded = copy(self)
         TorchDistribution.__init__(expanded, torch.Size(batch_shape), validate_args=False)
@@ -109,7 +109,7 @@ class Sprouted(OfTrees):
         self.state = state
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
-        """T', (..., N), drawn bottom-up with an x."""
+        """T', (..., N), drawn bottom-up together with an x."""
         return self.state.draw_pairs(self.batch_of(sample_shape))
 
     def log_prob(self, value: Tensor) -> Tensor:
@@ -177,7 +177,7 @@ class PunctuatedTrees(OfTrees):
 
     @untraced
     def sample(self, sample_shape: Any = ()) -> Tensor:
-        """(..., S, L) strings, drawn with their T', which is forgotten.
+        """(..., S, L) strings, drawn together with a T' that is discarded.
 
         :raises NotImplementedError: if the trees are latent.
         """

@@ -61,9 +61,9 @@ class StoryState:
     :param surface: x, if it is known before the sites are made: then so are the weights that scores need.
     :raises ValueError: if the plate has another size than the number of trees, or another ``dim``.
 
-    :ivar inputs: what the story is made of; of the trees that were decoded, where they were latent.
-    :ivar left: what becomes of T' if its site was left open, so that "surface" has p(x | T); also if T' was
-        decoded then.
+    :ivar inputs: what the story is made of; once latent trees are decoded, with these trees.
+    :ivar left: what becomes of T' if its site was left open, so that "surface" has p(x | T); it stays when
+        T' is decoded.
     """
 
     def __init__(self, inputs: StoryInputs, plate: Any = "trees", surface: Surface | None = None) -> None:
@@ -150,7 +150,7 @@ class StoryState:
 
     @untraced
     def draw_surface(self, batch: torch.Size) -> Tensor:
-        """(*batch, S, L) x: first that of the walk that has drawn T', then others given T', or of both."""
+        """(*batch, S, L) x: at first the x drawn with T'; later draws given T', or with a new T'."""
         known = None if self._pairs is None else detach_provenance(self._pairs)
         is_first = self._walked is not None and not self.is_drawn
         _, self._drawn = self._walked if is_first and self._walked else walk(self.inputs, batch, known)
