@@ -48,6 +48,11 @@ def marks_of(slot: Sequence[str]) -> tuple[str, ...]:
     return tuple(token for token in slot if token not in BOUNDARIES)
 
 
+def real_marks(slot: Sequence[str]) -> tuple[str, ...]:
+    """The marks of a slot, without the sentence start and the dots of abbreviations."""
+    return tuple(token for token in slot if token not in (START, ABBREVIATION_DOT))
+
+
 def display(token: str) -> str:
     """The token for display: ``^``, ``abbr.``, ``UNK``, or the mark, escaped if it looks like these."""
     return f"\\{token}" if f"\t{token}" in NO_MARKS else token.removeprefix("\t")

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyropunct.text.conventions import Conventions, Written, at_the_beginning
-from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface, marks_of
+from pyropunct.text.marks import ABBREVIATION_DOT, START, UNKNOWN, Surface, marks_of, real_marks
 from pyropunct.text.prose import is_symbol
 
 if TYPE_CHECKING:
@@ -238,8 +238,8 @@ def placed_tokens(
             tokens += [PlacedToken(Written(form, token), number, before) for token, form, before in kept]
         else:
             forms = {mark.token: mark.form for mark in there.marks}
-            real = [mark for mark in marks if mark not in (START, ABBREVIATION_DOT)]
-            merged = int(dot and real[:1] == ["."])
+            real = real_marks(marks)
+            merged = int(dot and real[:1] == (".",))
             new = map(conventions.written, (mark for mark in real[merged:] if mark != UNKNOWN))
             tokens += [PlacedToken(Written(forms.get(mark, form), mark), number) for form, mark in new]
     return tokens, _spaces(tokens, conventions, slots)

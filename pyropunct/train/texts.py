@@ -22,7 +22,7 @@ from pyropunct.restore.items import Item
 from pyropunct.restore.restoring import words_of
 from pyropunct.text.inputs import files_of_several, parts_of
 from pyropunct.text.lines import TextPart
-from pyropunct.text.marks import ABBREVIATION_DOT, START
+from pyropunct.text.marks import START, real_marks
 from pyropunct.text.raw_sentence import RawSentence
 from pyropunct.treebank.conllu_block import Block
 from pyropunct.treebank.layout import Layout
@@ -175,7 +175,7 @@ def _used(
 def why_left_out(sentence: TextSentence, known: Collection[str]) -> str | None:
     """Why a sentence is skipped, a key of `REASONS`; None if it is used."""
     words = sentence.words
-    marks = sum(mark not in (START, ABBREVIATION_DOT) for slot in sentence.surface for mark in slot)
+    marks = sum(len(real_marks(slot)) for slot in sentence.surface)
     letters = [word for word in words if any(map(str.isalpha, word))]
     if len(words) > LONGEST:
         return "long"

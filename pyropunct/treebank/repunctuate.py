@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from pyropunct.text.conventions import Conventions, Written
-from pyropunct.text.marks import ABBREVIATION_DOT, START, STRAIGHT, UNKNOWN, Surface, space_between_words
+from pyropunct.text.marks import ABBREVIATION_DOT, STRAIGHT, UNKNOWN, Surface, real_marks, space_between_words
 from pyropunct.treebank.conllu_block import FORM, MultiwordRange
 from pyropunct.treebank.layout import Layout, original_spaces
 
@@ -58,8 +58,8 @@ def _word(layout: Layout, word: int, dot: bool) -> Item:
 
 def _slot_items(layout: Layout, slot: int, marks: Sequence[str], style: dict[str, str]) -> Iterator[Item]:
     """Align the new marks of a slot with its old ones; aligned marks remain the tokens that they were."""
-    old = _real_marks(layout.surface[slot])
-    new = _real_marks(marks)
+    old = real_marks(layout.surface[slot])
+    new = real_marks(marks)
     tokens = layout.marks[slot]
     had_dot = ABBREVIATION_DOT in layout.surface[slot]
     has_dot = slot > 0 and ABBREVIATION_DOT in marks
@@ -74,10 +74,6 @@ def _slot_items(layout: Layout, slot: int, marks: Sequence[str], style: dict[str
                 yield Item(layout.form(tokens[position]), tokens[position], slot, old[position])
             elif mark != UNKNOWN and not merged:
                 yield Item(style.get(mark, mark), 0, slot, mark)
-
-
-def _real_marks(marks: Sequence[str]) -> list[str]:
-    return [mark for mark in marks if mark not in (START, ABBREVIATION_DOT)]
 
 
 def quote_style(layout: Layout) -> dict[str, str]:

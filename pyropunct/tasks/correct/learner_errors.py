@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import NamedTuple
 
-from pyropunct.text.marks import ABBREVIATION_DOT, DOUBLE, SINGLE, START, Surface
+from pyropunct.text.marks import ABBREVIATION_DOT, DOUBLE, SINGLE, START, Surface, real_marks
 from pyropunct.treebank.tree import Tree, base
 
 String = tuple[str, ...]
@@ -147,7 +147,7 @@ class _Occasions:
         """All occasions."""
         yield from self._parentheses()
         for slot in range(1, len(self._tree)):
-            if slot not in self._claimed and self._marks(slot) == (COMMA,):
+            if slot not in self._claimed and real_marks(self._surface[slot]) == (COMMA,):
                 yield self._single_comma(slot)
         for slot in range(len(self._surface)):
             if slot not in self._claimed:
@@ -158,10 +158,6 @@ class _Occasions:
 
     def _option(self, kind: str, changes: Mapping[int, String], share: float = 1.0) -> Option:
         return Option(kind, share * getattr(self._rates, kind), changes)
-
-    def _marks(self, slot: int) -> String:
-        """The marks of a slot that are not part of a word."""
-        return tuple(mark for mark in self._surface[slot] if mark not in (START, ABBREVIATION_DOT))
 
     def _with(self, marks: String, *slots: int) -> dict[int, String]:
         """The changes that give slots other marks; what is part of a word stays."""
@@ -174,7 +170,7 @@ class _Occasions:
         for word in self._headed_by(NONRESTRICTIVE):
             edges = left, right = self._left[word], self._right[word]
             free = all(slot in inner and slot not in self._claimed for slot in edges)
-            if free and self._marks(left) == self._marks(right) == (COMMA,):
+            if free and real_marks(self._surface[left]) == real_marks(self._surface[right]) == (COMMA,):
                 self._claimed.update(edges)
                 yield (
                     self._option("nonrestrictive", self._with((), left, right)),
@@ -216,7 +212,7 @@ class _Occasions:
 
     def _other_mark(self, slot: int) -> Occasion:
         """The occasion of a slot with marks other than a comma."""
-        marks = self._marks(slot)
+        marks = real_marks(self._surface[slot])
         if 0 < slot < len(self._tree) and len(marks) == 1 and marks[0] in SEPARATORS:
             self._claimed.add(slot)
             return (
