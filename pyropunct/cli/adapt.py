@@ -166,31 +166,30 @@ def fit_correction(
     except ValueError as error:
         raise UserError(f"--errors {settings.errors:g}: {error}") from error
     clean = use.load_one(model)
-    report: dict[str, Any]
+    about: dict[str, Any]
     if of_learners:
         learners = read_learners(train)
-        channel = fit_channel(pairs_of_learners(clean, learners), clean.vocabulary.tokens)
-        NoisyChannel(clean, channel).save(out)
-        report = {"errors": len(channel.errors), "weights": len(channel.weights), "pairs": len(learners)}
-        _tell(out, report, f"{len(learners):,} corrections by learners; {len(channel.errors)} errors", json)
-        return
-    treebanks = [read_file(path) for path in (train, dev) if path is not None]
-    require_punctuation(treebanks[0])
-    for treebank in treebanks:
-        console.tell_omitted(treebank.path, treebank.omitted)
-    if clean.parser is None and not json:
-        console.say(f"{model} has no parser: the corrector will read CoNLL-U, but no raw text")
-    learned, measured = held_out(treebanks[0]) if dev is None else treebanks
-    pairs = simulated_pairs(learned, rates, settings.copies, settings.seed, clean.parser)
+        pairs, unseen = pairs_of_learners(clean, learners), []
+        about, source = {"pairs": len(learners)}, f"{len(learners):,} corrections by learners"
+    else:
+        treebanks = [read_file(path) for path in (train, dev) if path is not None]
+        require_punctuation(treebanks[0])
+        for treebank in treebanks:
+            console.tell_omitted(treebank.path, treebank.omitted)
+        if clean.parser is None and not json:
+            console.say(f"{model} has no parser: the corrector will read CoNLL-U, but no raw text")
+        learned, measured = held_out(treebanks[0]) if dev is None else treebanks
+        pairs = simulated_pairs(learned, rates, settings.copies, settings.seed, clean.parser)
+        unseen = simulated_pairs(measured, rates, 1, settings.seed + 1)
+        about = {
+            "treebanks": [{"path": one.path, **console.plain_omissions(one.omitted)} for one in treebanks]
+        }
+        source = f"{len(learned):,} sentences, {settings.copies} times"
     channel = fit_channel(pairs, clean.vocabulary.tokens)
     NoisyChannel(clean, channel).save(out)
-    unseen = perplexity(channel, simulated_pairs(measured, rates, 1, settings.seed + 1))
-    errors = len(channel.errors)
-    report = {"errors": errors, "weights": len(channel.weights), "perplexity": unseen}
-    result = f"{errors} errors, dev perplexity of wrong marks {unseen:.4f}"
-    report["treebanks"] = [{"path": one.path, **console.plain_omissions(one.omitted)} for one in treebanks]
-    _tell(out, report, f"{len(learned):,} sentences, {settings.copies} times; {result}", json)
-
-
-def _tell(out: str, report: dict[str, Any], result: str, as_json: bool) -> None:
-    Report({"model": out, **report}, [f"{out}: {result}"]).show("json" if as_json else "text")
+    report: dict[str, Any] = {"model": out, "errors": len(channel.errors), "weights": len(channel.weights)}
+    result = f"{out}: {source}; {len(channel.errors)} errors"
+    if unseen:
+        report["perplexity"] = perplexity(channel, unseen)
+        result += f", dev perplexity of wrong marks {report['perplexity']:.4f}"
+    Report(report | about, [result]).show("json" if json else "text")

@@ -82,7 +82,7 @@ def typology(
     :param panels: draw a small panel for each row instead, its languages sorted by share.
     """
     from pyropunct.cli.typology_report import shown_rows, typology_report
-    from pyropunct.tasks.explain.typology import chosen, side_by_side
+    from pyropunct.tasks.explain.typology import chosen
     from pyropunct.tasks.explain.typology_of_model import ALL
 
     check_output(plot, SVG, models)
@@ -93,22 +93,12 @@ def typology(
         raise click.UsageError("--by splits rows of FILEs, which are missing")
     if examples and (of_model or format == "markdown"):
         raise click.UsageError("--examples are places in FILEs; tables in Markdown have none")
+    places = {} if of_model else _columns(models, page)
     found: dict[tuple[str, ...], Sequence[Example]] = {}
-    files: dict[str, str] = {}
     if of_model:
         compared, columns = _of_model(models[0], use, settings)
     else:
-        counts = {}
-        loaded: dict[str, Punctuator] = {}
-        for column, (name, file) in _columns(models, page).items():
-            files[column] = file
-            if name and name not in loaded:
-                loaded[name] = use.load(name)
-            treebank = use.read(file, tell=True)
-            counts[column], places = _counted(column, name, loaded.get(name), treebank, by, examples)
-            found |= {(*cell, column): shown for cell, shown in places.items()}
-        compared = side_by_side(list(counts.values()), **vars(settings))
-        columns = {column: one.functions for column, one in counts.items()}
+        compared, columns, found = _of_files(places, use, settings, by, examples)
     if unknown := set(languages) - set(columns):
         known = " ".join(columns)
         raise click.UsageError(f"--languages: there is no {', '.join(sorted(unknown))} (there are {known})")
@@ -117,6 +107,7 @@ def typology(
     if not compared:
         raise UserError("no rows are left: change --match, or lower --least")
     shown = shown_rows(compared, rows, rare=match is not None)
+    files = {column: file for column, (_, file) in places.items()}
     report = typology_report({column: columns[column] for column in kept}, compared, shown, files)
     if examples:
         report.give(found)
@@ -132,7 +123,7 @@ def _of_model(
     name: str, use: TreebankUse, settings: TypologySettings
 ) -> "tuple[Sequence[Comparison], dict[str, Mapping[str, str]]]":
     """The rows of a model of several languages, and the functions of marks by column."""
-    from pyropunct.tasks.explain.sprouted import CLAUSES
+    from pyropunct.tasks.explain.sprouted import IN_CLAUSE
     from pyropunct.tasks.explain.typology_of_model import ALL, of_model
 
     if use.language is not None:
@@ -140,7 +131,7 @@ def _of_model(
     model = use.load(name)
     with named(name):
         compared = of_model(model, **vars(settings))
-    if not any(one.table == CLAUSES for one in compared):
+    if not any(one.table == IN_CLAUSE for one in compared):
         console.tell(
             f"pyropunct: {name} has no counts of places in the clause, question marks and dashes: "
             f"typology {name} FILE... counts them in treebanks"
@@ -172,6 +163,29 @@ def _columns(given: Sequence[str], page: bool) -> dict[str, tuple[str, str]]:
                 raise click.UsageError(f"two languages have the same name, {name}: rename a file")
             found[name] = model, file
     return found
+
+
+def _of_files(
+    places: Mapping[str, tuple[str, str]],
+    use: TreebankUse,
+    settings: TypologySettings,
+    by: Sequence[str],
+    most: int,
+) -> "tuple[Sequence[Comparison], dict[str, Mapping[str, str]], dict[tuple[str, ...], Sequence[Example]]]":
+    """The rows of treebanks, the functions of marks by column, and at most so many examples of each cell."""
+    from pyropunct.tasks.explain.typology import side_by_side
+
+    counts: dict[str, LanguageCounts] = {}
+    found: dict[tuple[str, ...], Sequence[Example]] = {}
+    loaded: dict[str, Punctuator] = {}
+    for column, (name, file) in places.items():
+        if name and name not in loaded:
+            loaded[name] = use.load(name)
+        treebank = use.read(file, tell=True)
+        counts[column], shown = _counted(column, name, loaded.get(name), treebank, by, most)
+        found |= {(*cell, column): examples for cell, examples in shown.items()}
+    compared = side_by_side(list(counts.values()), **vars(settings))
+    return compared, {column: one.functions for column, one in counts.items()}, found
 
 
 def _counted(

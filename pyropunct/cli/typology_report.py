@@ -7,7 +7,7 @@ from typing import Any
 from pyropunct.cli.report import Report, Row
 from pyropunct.tables import NO_VALUE, Table, cells_table
 from pyropunct.tasks.explain.relations import grew_query
-from pyropunct.tasks.explain.sprouted import CLAUSES, DASHES, ENDS, PAGE, PUNCTEMES, RELATIONS
+from pyropunct.tasks.explain.sprouted import COPULA_DASHES, FINAL_MARKS, IN_CLAUSE, PAGE, PUNCTEMES, RELATIONS
 from pyropunct.tasks.explain.tallies import Share
 from pyropunct.tasks.explain.typology import PAIRS, Comparison
 from pyropunct.text.marks import display
@@ -30,17 +30,17 @@ a | b              a constituent sprouts a on its left, b on its right; "beside"
 symmetric          the same on both sides, or marks that face each other"""
 
 LEAST_SHOWN = 0.1
-"""People see the outcomes that have this share or more in some language; of `SHORT` tables, all."""
+"""People see the outcomes with this share or more in some language, and all outcomes of `SHORT` tables."""
 
-SHORT = (CLAUSES, ENDS, DASHES)
+SHORT = (IN_CLAUSE, FINAL_MARKS, COPULA_DASHES)
 
 TITLES = {
     RELATIONS: "What constituents of each relation sprout",
     PUNCTEMES: "Pairs of punctemes, the most symmetric relations first",
     PAGE: "What stands beside constituents on the page",
-    CLAUSES: "Where constituents stand in the clause, and commas that set them off",
-    ENDS: "Final marks",
-    DASHES: "Dashes for a copula, on the page",
+    IN_CLAUSE: "Where constituents stand in the clause, and commas that set them off",
+    FINAL_MARKS: "Final marks",
+    COPULA_DASHES: "Dashes for a copula, on the page",
     PAIRS: "What becomes of neighbouring underlying marks",
 }
 
@@ -113,7 +113,7 @@ def _row(one: Comparison) -> list[str]:
 
 
 def _cell(share: Share | None) -> str:
-    """Nothing also where the interval has all shares."""
+    """A share in percent; empty if it is unknown, or if its interval holds all shares."""
     value, low, high = (
         (0, 0, 100) if share is None else (round(100 * one) for one in (share.value, *share[2:]))
     )

@@ -22,7 +22,7 @@ from pyropunct.models.learned import learned_scales, settle
 from pyropunct.models.trees import TREEBANK
 from pyropunct.restore.restorer import Restorer
 from pyropunct.restore.settings import THRESHOLD, RestoreSettings
-from pyropunct.tasks.explain.sprouted import CLAUSES, ENDS, RELATIONS
+from pyropunct.tasks.explain.sprouted import FINAL_MARKS, IN_CLAUSE, RELATIONS
 from pyropunct.tasks.explain.typology import PAIRS
 from pyropunct.tasks.explain.typology_of_model import of_model
 from pyropunct.text.conventions import WORD
@@ -266,7 +266,7 @@ def test_typology_of_a_model(place: Path, model: Punctuator) -> None:
     assert most_certain[0] < most_certain[1]
     counted = [one for one in of_model(model, least=0.5) if one.table != PAIRS]
     assert {len(one.shares) for one in counted} == {3}
-    assert {one.table for one in counted} >= {RELATIONS, CLAUSES, ENDS}
+    assert {one.table for one in counted} >= {RELATIONS, IN_CLAUSE, FINAL_MARKS}
 
 
 def test_the_language_of_a_text_is_found_or_told(

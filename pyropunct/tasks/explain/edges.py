@@ -55,10 +55,10 @@ def constituents(sentence: Sentence) -> Iterator[Constituent]:
 
 
 def hardly_shown(sentences: Sequence[Sentence], vocabulary: Vocabulary) -> frozenset[tuple[str, str]]:
-    """The pairs of a comma and the token that absorbs it which the page hardly supports.
+    """The pairs of a comma and the token that absorbs it for which the page has little evidence.
 
-    Of the constituents there with a comma on their other side, most have a relation that stands in fewer than
-    `SEEN` places in the middle, on the same side of its head.
+    A pair is one of these if most constituents there with a comma on their other side have a rare relation:
+    with fewer than `SEEN` places in the middle, on the same side of the head.
     """
     counts = Counter[tuple[str, str, bool]]()
     for sentence in sentences:

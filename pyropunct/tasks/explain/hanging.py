@@ -30,7 +30,7 @@ def heads_outside(tree: Tree, first: int, last: int) -> list[int]:
 
 
 def uncrossed(words: Sequence[int], slot: int) -> list[int]:
-    """Heads for the marks of a slot whose arcs do not cross.
+    """Heads for the marks of a slot, so that their arcs do not cross.
 
     Arcs do not cross if and only if the marks that depend on words before the slot come first, and heads do
     not increase from left to right among these marks and among the others.

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from operator import attrgetter
@@ -23,7 +23,7 @@ from pyropunct.tasks.explain.edges import hardly_shown
 from pyropunct.tasks.explain.nunberg import MARKS, NunbergRule, nunberg_rules
 from pyropunct.tasks.explain.rule_pairs import LearnedPair, LearnedRules, PairOutcome
 from pyropunct.tasks.explain.tallies import central_interval
-from pyropunct.text.marks import BOUNDARIES, display
+from pyropunct.text.marks import BOUNDARIES, display, displayed_string
 from pyropunct.treebank.sentence import Sentence
 
 DRAWS = 1000
@@ -32,8 +32,8 @@ DRAWS = 1000
 PART = 200
 """The number of sentences whose edits are counted together."""
 
-DASHES = ("-", "—", "–", "--")
-"""Forms of Nunberg's dash in treebanks: the first one that a model knows is taken for it."""
+DASH_FORMS = ("-", "—", "–", "--")
+"""Forms of Nunberg's dash in treebanks: his rules are about the first form that a model knows."""
 
 
 def learned_rules(
@@ -62,40 +62,44 @@ def learned_rules(
     probabilities, tokens = merged_edits(table.double()).clamp(max=1), model.vocabulary.tokens
     trained = _trained_pairs(model) if sentences is None else {}
     pairs = []
-    for (a, left), (b, right) in product(enumerate(tokens), repeat=2):
-        if right in BOUNDARIES:  # which are always on the left
-            continue
-        before = left, right
-        outcomes = []
-        # Edits of equal tokens with the same outcome are one, as in merged_edits.
-        afters = dict.fromkeys(TokenEdit(a, b, kind).after_of(*before) for kind in range(len(EDITS)))
-        for edit, after in enumerate(afters):
-            cell = a, b, edit
-            interval = None if intervals is None else (float(intervals[0][cell]), float(intervals[1][cell]))
-            count = None if counts is None else float(counts[cell])
-            outcomes.append(PairOutcome(after, float(probabilities[cell]), interval, count))
-        often = trained.get(f"{display(left)} {display(right)}", 0.0) if trained else None
-        pairs.append(
-            LearnedPair(before, tuple(outcomes), listed.issuperset(before), rules.get(before), often)
-        )
+    for before, outcomes in _outcomes(tokens, probabilities, intervals, counts):
+        often = trained.get(displayed_string(before), 0.0) if trained else None
+        pairs.append(LearnedPair(before, outcomes, listed.issuperset(before), rules.get(before), often))
     pairs.sort(key=lambda pair: -(pair.frequency or 0))
     surfaces = (model.vocabulary.known_surface(sentence.surface) for sentence in sentences or ())
-    shown = Counter(mark for surface in surfaces for slot in surface for mark in slot)
     return LearnedRules(
         tuple(pairs),
         nunberg,
         unlearned,
         confidence,
         least,
-        None if intervals is None else level,
-        None if sentences is None else len(sentences),
-        shown,
-        hardly_shown(sentences or (), model.vocabulary),
+        level=None if intervals is None else level,
+        sentences=None if sentences is None else len(sentences),
+        shown=Counter(mark for surface in surfaces for slot in surface for mark in slot),
+        hardly_shown=hardly_shown(sentences or (), model.vocabulary),
     )
 
 
+def _outcomes(
+    tokens: Sequence[str], probabilities: Tensor, intervals: NDArray[Any] | None, counts: Tensor | None
+) -> Iterator[tuple[tuple[str, str], tuple[PairOutcome, ...]]]:
+    """All pairs of tokens that can be neighbours, each with its outcomes."""
+    for (a, left), (b, right) in product(enumerate(tokens), repeat=2):
+        if right in BOUNDARIES:  # which are always on the left
+            continue
+        outcomes = []
+        # Edits of equal tokens with the same outcome are one, as in merged_edits.
+        afters = dict.fromkeys(TokenEdit(a, b, kind).after_of(left, right) for kind in range(len(EDITS)))
+        for edit, after in enumerate(afters):
+            cell = a, b, edit
+            interval = None if intervals is None else (float(intervals[0][cell]), float(intervals[1][cell]))
+            count = None if counts is None else float(counts[cell])
+            outcomes.append(PairOutcome(after, float(probabilities[cell]), interval, count))
+        yield (left, right), tuple(outcomes)
+
+
 def _trained_pairs(model: FittedStory) -> dict[str, float]:
-    """How often pairs were expected in training, out of a model of several languages; else empty."""
+    """How often pairs were expected in training, by their names; empty if the model does not know."""
     counts = model.report.get("trained_pairs")
     with untrusted("the counts of pairs in the model are damaged", ModelFileError):
         return {str(pair): float(often) for pair, often in dict[str, float](counts or {}).items()}
@@ -153,9 +157,14 @@ def part_by_part(
 def _nunberg_in_tokens(
     model: FittedStory,
 ) -> tuple[dict[tuple[str, str], NunbergRule], tuple[NunbergRule, ...], set[str]]:
-    """Nunberg's rules by their pairs, in the model's tokens; those with a mark that it lacks; its tokens."""
+    """Nunberg's rules by their pairs, in the model's tokens.
+
+    Also returns the rules with a mark that the model lacks, and the model's tokens for Nunberg's marks.
+    """
     known = model.vocabulary.token_number
-    forms = ((mark, form) for mark in MARKS for form in (reversed(DASHES) if mark in DASHES else (mark,)))
+    forms = (
+        (mark, form) for mark in MARKS for form in (reversed(DASH_FORMS) if mark in DASH_FORMS else (mark,))
+    )
     token = {mark: form for mark, form in forms if form in known}
     rules, unlearned = {}, []
     for rule in nunberg_rules():
@@ -258,7 +267,7 @@ def several_outcomes(several: Sequence[LearnedRules]) -> list[SeveralOutcomes]:
 
 
 def _rank(pairs: Sequence[LearnedPair | None]) -> float:
-    """What pairs are sorted by: counts, or the greatest probability of an edit."""
+    """The key by which pairs are sorted: counts, or the greatest probability of an edit."""
     there = [pair for pair in pairs if pair is not None]
     if any(pair.frequency is not None for pair in there):
         return math.fsum(pair.frequency or 0.0 for pair in there)

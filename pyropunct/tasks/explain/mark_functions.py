@@ -26,10 +26,10 @@ from pyropunct.treebank.sentence import Sentence
 BRACKET, QUOTE, COMMA, FINAL, DASH, OTHER = "bracket", "quote", "comma", "final", "dash", "other"
 
 BRACKETS = frozenset("()[]{}（）［］【】〔〕<>")
-"""Their characters; other marks that come in pairs are quotation marks, as those of titles are."""
+"""The characters of brackets; other marks that come in pairs are quotation marks, also around titles."""
 
 OPENING, CLOSING = ({f"{side}-{kind}" for kind in (BRACKET, QUOTE)} for side in ("opening", "closing"))
-"""What marks of pairs do.  Those that do either are called `BRACKET` and `QUOTE`, such as a straight one."""
+"""The functions of marks that come in pairs.  Undirected marks, such as ", are only `BRACKET` or `QUOTE`."""
 
 INVERTED = frozenset("¿¡")
 """Question and exclamation marks in front."""
@@ -56,7 +56,7 @@ FUNCTIONS = (*sorted(OPENING | CLOSING | EITHER), *CHARACTERS, OTHER, *ALONE.val
 """What marks do."""
 
 DIRECTED, SEEN = 2 / 3, 5.0
-"""A mark that is expected in so many pairs opens if more than this share of it is left, closes if right."""
+"""A mark expected in `SEEN` pairs opens if more than the share `DIRECTED` of it stands on the left."""
 
 
 def mark_function(mark: str, left: float = 0.0, right: float = 0.0, *, greek: bool = False) -> str:

@@ -37,21 +37,21 @@ from pyropunct.tasks.explain.mark_functions import (
 )
 from pyropunct.tasks.explain.relations import PairShare, pairs_by_kind
 from pyropunct.tasks.explain.tallies import Key, Tallies, Tally
-from pyropunct.text.marks import ABBREVIATION_DOT, EXCLAMATION_MARKS, START
+from pyropunct.text.marks import EXCLAMATION_MARKS, real_marks
 from pyropunct.treebank.sentence import Puncteme, Sentence
 from pyropunct.treebank.tree import base
 
-RELATIONS, CLAUSES, ENDS, DASHES = "relations", "places", "final marks", "dashes"
-"""What is compared: what relations sprout, places in the clause, final marks, and dashes for a copula."""
+RELATIONS, IN_CLAUSE, FINAL_MARKS, COPULA_DASHES = "relations", "places", "final marks", "dashes"
+"""Tables: what relations sprout, places in the clause, final marks, and dashes for a copula."""
 
 PAGE, PUNCTEMES = "page", "punctemes"
-"""What is compared too: marks beside constituents on the page, and pairs of punctemes as they are."""
+"""Further tables: marks beside constituents on the page, and pairs of punctemes."""
 
 SPROUTED = ("commas on both sides", "a comma on one side", "brackets or quotation marks")
-"""What constituents of a relation may sprout."""
+"""The outcomes of rows of `RELATIONS`."""
 
 ANY, SYMMETRIC = "any marks", "symmetric marks"
-"""What a pair of punctemes may have besides its marks."""
+"""The outcomes of rows of `PUNCTEMES` besides the pairs themselves."""
 
 ON_PAGE = "beside "
 """Before rows of `PUNCTEMES` that are of the page."""
@@ -59,7 +59,7 @@ ON_PAGE = "beside "
 PLACED = ("advcl", "advmod", "ccomp", "csubj", "obl")
 """The relations whose place in the clause is told."""
 
-INNER = {INITIAL: "a comma behind", MEDIAL: "commas on both sides", LAST: "a comma before"}
+SET_OFF = {INITIAL: "a comma behind", MEDIAL: "commas on both sides", LAST: "a comma before"}
 """What may set a constituent off from the rest of the clause, by its place."""
 
 BARE, BESIDE = "nominal clause without cop", "a dash between subject and predicate"
@@ -82,15 +82,15 @@ class Sides(NamedTuple):
 
 @cache
 def on_both_sides(left: Puncteme, right: Puncteme) -> dict[str, bool]:
-    """The pair of punctemes of a constituent, and what it has."""
+    """The outcomes of a constituent with a pair of punctemes: the pair itself, and what holds of it."""
     pair = PairShare(left, right, 1.0)
     return {ANY: bool(left or right), SYMMETRIC: pair.is_symmetric, pair.text: True}
 
 
 def events(name: str, place: str, sides: Sides, like: str = "") -> Iterator[tuple[Key, dict[str, bool]]]:
-    """What is compared of a constituent, and the outcomes that it has, given its place and what it sprouts.
+    """The rows in which a constituent is counted, with its outcomes, given its place and what it sprouts.
 
-    A comma that a dash closes, or the other way round, is not one on one side.
+    A comma on one side and a dash on the other do not count as a comma on one side.
 
     :param name: the relation.
     :param like: see `pyropunct.tasks.explain.kinds.likenesses`.
@@ -107,21 +107,21 @@ def events(name: str, place: str, sides: Sides, like: str = "") -> Iterator[tupl
         yield (PUNCTEMES, row), pair
     if relation in PLACED:
         is_set_off = {INITIAL: behind, MEDIAL: before and behind, LAST: before}
-        yield (CLAUSES, relation), {f"is {one}": one == place for one in POSITIONS}
-        yield (CLAUSES, f"{place} {relation}"), {INNER[place]: is_set_off[place]}
+        yield (IN_CLAUSE, relation), {f"is {one}": one == place for one in POSITIONS}
+        yield (IN_CLAUSE, f"{place} {relation}"), {SET_OFF[place]: is_set_off[place]}
     is_question = any(asks(*one) for one in sides.right)
     exclaims = any(not EXCLAMATION_MARKS.isdisjoint(mark) for mark, _ in sides.right)
     if relation == "root":
-        yield (ENDS, relation), {"a question mark": is_question, "an exclamation mark": exclaims}
+        yield (FINAL_MARKS, relation), {"a question mark": is_question, "an exclamation mark": exclaims}
     if is_question or exclaims:
         inverted = any(not INVERTED.isdisjoint(mark) for mark, _ in sides.left)
-        yield (ENDS, "? or !"), {"¿ or ¡ before the constituent": inverted}
+        yield (FINAL_MARKS, "? or !"), {"¿ or ¡ before the constituent": inverted}
     for _ in range([*left, *right].count(FINAL)):
-        yield (ENDS, "final mark"), {"root": relation == "root"}
+        yield (FINAL_MARKS, "final mark"), {"root": relation == "root"}
 
 
 def _kinds(sentences: Sequence[Sentence], by: Sequence[str]) -> list[list[tuple[str, str, str]]]:
-    """What the events of each constituent depend on besides what it sprouts: relation, place and likeness."""
+    """The relation, place and likeness of each constituent: its `events` depend on these and on its marks."""
     return [
         list(zip(one.tree.relations, map(POSITIONS.__getitem__, positions(one.tree)), like, strict=True))
         for one, like in zip(sentences, likenesses(sentences, by), strict=True)
@@ -151,7 +151,7 @@ def sprouted_in(
             for key, has in events(relation, place, sides[row], like):
                 tallies.add(key, has, float(times[row]))
     bare = [dash for sentence in sentences for dash in bare_clauses(sentence).values()]
-    return functions, tallies.rounded(DIGITS) | {(DASHES, BARE): Tally(len(bare), {BESIDE: sum(bare)})}
+    return functions, tallies.rounded(DIGITS) | {(COPULA_DASHES, BARE): Tally(len(bare), {BESIDE: sum(bare)})}
 
 
 DIGITS = 4
@@ -178,7 +178,9 @@ def sprouted_examples(
             relation, place, like = kind
             for key, has in events(relation, place, Sides.of(*pair, functions), like):
                 yield from (((*key, outcome), word) for outcome, happens in has.items() if happens)
-        yield from (((DASHES, BARE, BESIDE), word) for word, dash in bare_clauses(sentence).items() if dash)
+        yield from (
+            ((COPULA_DASHES, BARE, BESIDE), word) for word, dash in bare_clauses(sentence).items() if dash
+        )
 
     return constituent_examples(model, sentences, cells, most, advance)
 
@@ -198,23 +200,18 @@ def beside(sentence: Sentence, word: int) -> Iterator[tuple[str, dict[str, bool]
         ("behind", last, last < len(sentence.tree)),
     ):
         if is_inside:
-            marks = _marks(sentence, slot)
+            marks = real_marks(sentence.surface[slot])
             commas.append(any(map(CHARACTERS[COMMA].issuperset, marks)))
             yield side, {A_COMMA: commas[-1], ANOTHER: bool(marks) and not commas[-1]}
     if len(commas) == 2:
         yield "on both sides of", {COMMAS: all(commas)}
 
 
-def _marks(sentence: Sentence, slot: int) -> tuple[str, ...]:
-    """The marks of a slot that are not part of a word."""
-    return tuple(mark for mark in sentence.surface[slot] if mark not in (START, ABBREVIATION_DOT))
-
-
 def _events(sentence: Sentence, like: Sequence[str]) -> Iterator[tuple[int, Key, dict[str, bool]]]:
     tree = sentence.tree
     for word, (relation, own) in enumerate(zip(tree.relations, like, strict=True), 1):
         first, last = tree.spans[word - 1]
-        pair = on_both_sides(_marks(sentence, first - 1), _marks(sentence, last))
+        pair = on_both_sides(real_marks(sentence.surface[first - 1]), real_marks(sentence.surface[last]))
         sides = list(beside(sentence, word)) if tree.heads[word - 1] else []
         for row in rows_of(relation, own):
             yield word, (PUNCTEMES, f"{ON_PAGE}{row}"), pair

@@ -25,7 +25,7 @@ from pyropunct.tasks.explain.learned_rules import part_by_part
 from pyropunct.tasks.explain.mark_functions import FUNCTIONS
 from pyropunct.tasks.explain.rule_pairs import OCCURRING
 from pyropunct.tasks.explain.sprouted import (
-    CLAUSES,
+    IN_CLAUSE,
     ON_PAGE,
     PAGE,
     PUNCTEMES,
@@ -38,10 +38,10 @@ from pyropunct.tasks.explain.tallies import Key, Share, Tally, share_of
 from pyropunct.treebank.sentence import Sentence
 
 PAIRS = "pairs"
-"""What else is compared: outcomes of neighbours."""
+"""The table of outcomes of neighbouring marks."""
 
 OF_RELATIONS = (RELATIONS, PUNCTEMES, PAGE)
-"""What is compared by relation."""
+"""The tables whose rows are relations."""
 
 
 class LanguageCounts(NamedTuple):
@@ -59,9 +59,10 @@ def language_counts(
 ) -> LanguageCounts:
     """Count what relations sprout and what happens to neighbouring marks, under q(T'), and marks on the page.
 
+    A channel without edits has no neighbouring marks to count.
+
     :param advance: gets each sentence twice.
     :param by: what relations are split by; see `pyropunct.tasks.explain.kinds`.
-    A channel without edits has no neighbouring marks to count.
     """
     known, sprouted = sprouted_in(model, sentences, advance, by)
     tallies = sprouted | marks_beside(sentences, by)
@@ -97,9 +98,9 @@ class Comparison:
     :ivar of: a pair of functions or marks, a relation, or what else is counted.
     :ivar outcome: what becomes of the pair, or is sprouted.
     :ivar shares: by language; None where there are too few.
-    :ivar first: 1 if the first share is that of all languages.
+    :ivar first: 1 if the first share is of all languages together, else 0.
     :ivar unused: the places of languages whose treebank never uses the relation.
-    :ivar seed: that of the draws from which the shares are.
+    :ivar seed: the seed of the draws that the shares come from.
     """
 
     table: str
@@ -145,7 +146,7 @@ def side_by_side(
 ) -> list[Comparison]:
     """The outcomes in several languages: pairs and relations known in most languages come first.
 
-    Of pairs of punctemes, those of the relations with the most symmetric ones.
+    Pairs of punctemes come last, those of the relations with the most symmetric pairs first.
 
     :param least: leave out pairs, and relations, that are expected less often in a language.
     :param level: the probability that all intervals of a row cover their shares, so that languages with the
@@ -189,7 +190,7 @@ def rows_of_languages(languages: Sequence[LanguageCounts], least: float, of_one:
             often = -math.fsum(share.expected for share in one.known)
             return 1, -symmetric.get(row, symmetric.get(one.of, 0.0)), row, one.of != row, often
         often = -math.fsum(share.total for share in one.known)
-        return (0, 0, 0) if one.table == CLAUSES else (0, -len(one.known), often)
+        return (0, 0, 0) if one.table == IN_CLAUSE else (0, -len(one.known), often)
 
     return sorted(some, key=order)
 

@@ -127,7 +127,7 @@ def _outcomes(
     least: float,
     level: float,
 ) -> list[Comparison]:
-    """The outcomes of pairs that the languages together expect so often; the commonest pairs first."""
+    """The outcomes of the pairs that all languages together expect ``least`` times; commonest pairs first."""
     total: defaultdict[str, float] = defaultdict(float)
     for pairs in counts.values():
         for pair, number in pairs.items():
@@ -166,6 +166,6 @@ def _drawn(levels: Languages, language: int, places: Tensor) -> Tensor:
 
 
 def _interval(draws: Tensor, number: float, level: float) -> Share:
-    """The mean and the central interval of draws of a share of a number."""
+    """The mean and the central interval of draws of a share, of so many pairs."""
     low, high = central_interval(draws.numpy(), level)
     return Share(float(draws.mean()) * number, number, float(low), float(high))

@@ -14,7 +14,7 @@ from pyropunct.figures.typology_plots import panels_svg, typology_svg
 from pyropunct.punctuator import Punctuator
 from pyropunct.tasks.explain.kinds import POSITIONS, bare_clauses, positions
 from pyropunct.tasks.explain.mark_functions import ALONE, asks, functions_of, is_greek, mark_function
-from pyropunct.tasks.explain.sprouted import CLAUSES, ENDS, RELATIONS, SPROUTED, Sides, events
+from pyropunct.tasks.explain.sprouted import FINAL_MARKS, IN_CLAUSE, RELATIONS, SPROUTED, Sides, events
 from pyropunct.tasks.explain.tallies import Tally, share_of
 from pyropunct.tasks.explain.typology import (
     PAIRS,
@@ -74,9 +74,9 @@ SPANISH = {"¿": "other", "?": "final", "!": "final", ",": "comma"}
 
 def test_an_inverted_mark_before_a_question() -> None:
     found = dict(events("root", "final", Sides.of(("¿",), ("?",), SPANISH)))
-    assert found[ENDS, "? or !"] == {"¿ or ¡ before the constituent": True}
-    assert found[ENDS, "root"] == {"a question mark": True, "an exclamation mark": False}
-    assert (ENDS, "? or !") not in dict(events("root", "final", Sides.of((",",), (",",), SPANISH)))
+    assert found[FINAL_MARKS, "? or !"] == {"¿ or ¡ before the constituent": True}
+    assert found[FINAL_MARKS, "root"] == {"a question mark": True, "an exclamation mark": False}
+    assert (FINAL_MARKS, "? or !") not in dict(events("root", "final", Sides.of((",",), (",",), SPANISH)))
 
 
 def test_a_dash_closes_what_a_comma_opens() -> None:
@@ -92,7 +92,7 @@ def test_a_dash_closes_what_a_comma_opens() -> None:
 def test_a_comma_sets_off_on_the_inner_side(place: str, set_off: list[bool]) -> None:
     pairs = [((",",), ()), ((), (",",)), ((",",), (",",))]
     found = [
-        dict(events("advcl", place, Sides.of(*pair, SPANISH)))[CLAUSES, f"{place} advcl"] for pair in pairs
+        dict(events("advcl", place, Sides.of(*pair, SPANISH)))[IN_CLAUSE, f"{place} advcl"] for pair in pairs
     ]
     assert [next(iter(one.values())) for one in found] == [*set_off, True]
 
@@ -148,12 +148,12 @@ def test_counts_are_those_of_posterior_draws(small: Path) -> None:
                 totals[RELATIONS, relation] += 1
                 totals[RELATIONS, apart] += 1
                 if relation == "advcl":
-                    totals[CLAUSES, f"{place} advcl"] += 1
-                    seen[CLAUSES, "final advcl", "a comma before"] += place == "final" and "comma" in before
+                    totals[IN_CLAUSE, f"{place} advcl"] += 1
+                    seen[IN_CLAUSE, "final advcl", "a comma before"] += place == "final" and "comma" in before
                 if relation == "root":
-                    totals[ENDS, "root"] += 1
-                    seen[ENDS, "root", "a question mark"] += any("?" in mark for mark in right)
-                    seen[ENDS, "root", "an exclamation mark"] += any("!" in mark for mark in right)
+                    totals[FINAL_MARKS, "root"] += 1
+                    seen[FINAL_MARKS, "root", "a question mark"] += any("?" in mark for mark in right)
+                    seen[FINAL_MARKS, "root", "an exclamation mark"] += any("!" in mark for mark in right)
                 commas = ("comma" in before) + ("comma" in behind)
                 if commas and not (commas == 1 and "dash" in [*before, *behind]):
                     for row in (relation, apart):
@@ -166,12 +166,12 @@ def test_counts_are_those_of_posterior_draws(small: Path) -> None:
                     seen[RELATIONS, relation, SPROUTED[2]] += 1
                     seen[RELATIONS, apart, SPROUTED[2]] += 1
                 finals = [*before, *behind].count("final")
-                totals[ENDS, "final mark"] += finals
-                seen[ENDS, "final mark", "root"] += finals * (relation == "root")
+                totals[FINAL_MARKS, "final mark"] += finals
+                seen[FINAL_MARKS, "final mark", "root"] += finals * (relation == "root")
     assert {"opening-quote", "closing-quote", "comma", "final", "dash"} <= set(found.functions.values())
     compared = 0
     for (table, of), tally in found.tallies.items():
-        if (table in (RELATIONS, ENDS) and of != "? or !") or of == "final advcl":
+        if (table in (RELATIONS, FINAL_MARKS) and of != "? or !") or of == "final advcl":
             assert totals[table, of] / draws == pytest.approx(tally.total, abs=0.4)
             for outcome, expected in tally.outcomes.items():
                 frequency = seen[table, of, outcome] / draws
