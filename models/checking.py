@@ -85,7 +85,7 @@ def check_attach(attach: Attach, trees: TreeBatch, seed: int = 0) -> None:
 
 
 def _check_training(model: Attach, trees: TreeBatch) -> None:
-    """Check that scores in training do not change with the words and marks of other trees of equal shapes."""
+    """Check that scores in training do not depend on the words and marks of other trees in the batch."""
     model.train()
     both = trees.pick([*range(len(trees)), *range(len(trees))])
     words, slots = trees.forest.num_nodes, trees.forest.num_slots

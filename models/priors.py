@@ -36,9 +36,10 @@ class NormalPrior:
 
 
 class PriorShares(NamedTuple):
-    """The shares (U,) of variables in the prior of a mini-batch; other variables do not count.
+    """The variables that count in the prior of a mini-batch, as U runs with equal shares.
 
-    :ivar pick: picks these variables from all, as runs of equal shares; ``sizes`` (U,) are their lengths.
+    :ivar pick: picks these variables from all.
+    :ivar share: (U,) how much each variable of a run counts; ``sizes``, (U,), the lengths of the runs.
     """
 
     pick: Callable[[Tensor], Tensor]

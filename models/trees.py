@@ -22,7 +22,7 @@ READING = "reading"
 constituent: (N, 2, tokens) log-odds of each token, see `pyropunct.models.extensions`."""
 
 TREEBANK = "treebank"
-"""The name there of the number of the treebank that a word's tree comes from."""
+"""The name, in `TreeBatch.more`, of the number of the treebank that a word's tree comes from."""
 
 
 def string_number(string: Sequence[int]) -> int:

@@ -70,9 +70,10 @@ class Attach(PyroModule):
     """The buffers whose sizes depend on the training treebank.  The arguments fix the sizes of all others."""
 
     is_local: ClassVar[bool] = False
-    """Whether scores depend on nothing but the arc and the span of w in the tree, so that trees can be summed
-    out: then `scores` takes `LatentTrees` too, whose nodes are items.  A subclass with `scores` of its own
-    says so anew."""
+    """Whether scores depend only on the arc and the span of w, so that trees can be summed out.
+
+    Then `scores` takes `LatentTrees` too, whose nodes are items.  A subclass that overrides `scores` must set
+    it again."""
 
     sparse: bool = False
     """Whether weights are read as views need them, in training: see `make_sparse`."""
@@ -169,7 +170,7 @@ class Attach(PyroModule):
         return frozenset()
 
     def pairs_of(self, trees: AnyTrees, views: Views | None = None) -> Pairs:
-        """The pairs that need a score: those of each view's W_d, view after view; or of all nodes."""
+        """The pairs in W_d of each view, view after view; without views, of each node."""
         return self._pairs(trees.relation if views is None else trees.relation[views.node])
 
     def _pairs(self, relation: Tensor) -> Pairs:
@@ -178,7 +179,7 @@ class Attach(PyroModule):
         return Pairs(view.to(relation.device), row.to(relation.device))
 
     def of_views(self, scores: Tensor, trees: AnyTrees, views: Views) -> Tensor:
-        """The scores of views' pairs, given those of all nodes: they depend on the trees alone."""
+        """The scores of views' pairs, from scores of all nodes that depend on the trees alone."""
         start, node = self.inventory.choice_start(trees.relation), views.node.cpu().numpy()
         first, end = start[node], start[node + 1]
         return scores.index_select(-1, torch.from_numpy(runs(first, end - first)).to(scores.device))

@@ -24,7 +24,7 @@ VIEWS_PER_THREAD = 200
 """With fewer views than this, a thread costs more than it saves."""
 
 MANY = 0.2
-"""A context more of whose weights are not zero is quicker to read as a block."""
+"""If a larger share of a context's weights is not zero, they are quicker to read as a block."""
 
 
 class PairPart(IntEnum):

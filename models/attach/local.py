@@ -75,8 +75,6 @@ class LocalAttach(LogLinearAttach):
         return super().scores(trees, views)
 
     def count_uses(self, contexts: Sequence[Contexts]) -> None:
-        """Count each item of the packed forest of each training sentence as a use of its contexts: see
-        ``sparse``.
-        """
+        """Count items of packed forests, instead of nodes, as uses of contexts: see ``sparse``."""
         uses = sum(np.bincount(some.number, minlength=len(self.kinds)) for some in contexts)
         self._nodes = np.maximum(uses, 1)

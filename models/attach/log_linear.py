@@ -158,7 +158,7 @@ class LogLinearAttach(Attach):
         return Attributes(trees)
 
     def starting_point(self, empty: float = 5.0) -> dict[str, Tensor]:
-        """Initial weights: all zero, but the empty pair of every node scores higher by ``empty``.
+        """Initial weights: zero, except that the empty pair of every node scores higher by ``empty``.
 
         From equal weights, training falls into a local optimum: several constituents explain one final
         period, and the channel absorbs all but one.

@@ -15,7 +15,7 @@ from pyropunct.inference.ragged import Array
 from pyropunct.models.attach.log_linear import LogLinearAttach
 
 LEAST = 2.0**-11
-"""Weights nearer to zero are left out.  A number of half precision, so that pruning twice is pruning once."""
+"""Weights nearer to zero are left out.  Exact in half precision, so that pruning again changes nothing."""
 
 STEP = 2.0**-6
 """The weights of a small model are multiples of this."""

@@ -27,14 +27,15 @@ class Languages(Window):
 
     Marks with the same function are of one class.  So a pair that this language does not show behaves as it
     does elsewhere, and a pair that no language shows behaves as its classes do.  All three levels are normal
-    a priori.  Trees name their language by `TREEBANK`; those that name none have the shared edits.
+    a priori.  Trees name their language by `TREEBANK`; without a name, they get the shared edits.
 
     :param functions: the class of each token; by default all are of one.
-    :param treebanks: the languages; the first one stands for `COMMON` and has no level of its own.
+    :param treebanks: the languages; the first is `COMMON`, without a level of its own.
     :param prior_scale: the standard deviation of the prior of ``classes``.
     :param prior_keep: the mean of that prior for keep; all other means are zero.
     :param pair_scale: the standard deviation of the prior of ``pair``.
-    :param language_scale: that of the prior of ``own``.  If it is small, a language borrows much.
+    :param language_scale: the standard deviation of the prior of ``own``.  If it is small, a language borrows
+        much.
     """
 
     def __init__(

@@ -45,7 +45,7 @@ class Channel(PyroModule):
         raise NotImplementedError
 
     def weights_of(self, trees: Any) -> Mapping[str, Tensor]:
-        """The weights for given trees: by default those of all.
+        """The weights for given trees: by default `weights`, the same for all trees.
 
         A channel that looks at trees gives each of B trees its own: B is the last dimension on the left.
         """
@@ -56,7 +56,7 @@ class Channel(PyroModule):
         raise NotImplementedError
 
     def branches(self) -> Sequence[Branch]:
-        """The ways in which the channel may work: by default one pass; override it for several."""
+        """The ways in which the channel may work: by default one pass of `moves`."""
         moves = self.moves()
         if not isinstance(moves, Iterable):
             raise MachineError(f"moves() gave {moves!r}, not moves")
@@ -133,9 +133,7 @@ class Channel(PyroModule):
         return self._transducer
 
     def edit_table(self) -> Tensor | None:
-        """(..., tokens, tokens, 4) how a is edited before b (`EDITS`); None if moves of one machine are not
-        edits.
-        """
+        """(..., tokens, tokens, 4) how a is edited before b (`EDITS`); None unless one machine has edits."""
         weights = self.probabilities()
         return self.transducer.edit_table(weights)
 

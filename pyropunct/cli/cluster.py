@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 RECORD = ".made.json"
-"""What the name of a record adds to that of its result."""
+"""The ending that the name of a record adds to the name of its result."""
 
 
 class CorpusFile(NamedTuple):
@@ -161,7 +161,7 @@ TRIES = 3
 """How often a file is tried if something other than its content is wrong."""
 
 PATIENCE = 10
-"""Seconds after which a scheduler is not there."""
+"""Seconds to wait for a scheduler."""
 
 SETTINGS = {
     "distributed.scheduler.http.routes": [],  # no web pages
@@ -169,7 +169,7 @@ SETTINGS = {
     "distributed.worker.profile.enabled": False,  # by default a worker keeps 190 MB of what it does
     "distributed.scheduler.allowed-failures": TRIES - 1,
 }
-"""Those of the cluster of this machine."""
+"""The settings of the cluster of this machine."""
 
 
 @contextmanager

@@ -114,7 +114,7 @@ def tell_omitted(name: str, omitted: Sequence["Omission"], *, kept: bool = False
 
 
 def tell_malformed(treebank: "Treebank") -> None:
-    """Tell of the malformed sentences of a file, a line for each of the first."""
+    """Tell of the malformed sentences of a file: the first `MALFORMED_SHOWN`, a line each."""
     bad = [one for one in treebank.omitted if one.malformed]
     if bad:
         sentences = counted(len(bad), "malformed sentence|malformed sentences")
@@ -136,8 +136,8 @@ def tell_duplicates(treebank: "Treebank") -> None:
 
 
 COMMONEST, LEAST_KNOWN = 50, 0.4
-"""A model that knows fewer of the commonest words of a treebank is of another language: with models and
-treebanks of eleven languages, those of one language know 62 to 100 %, English and the others 0 to 24 %."""
+"""A model that knows a smaller share of a treebank's commonest words is of another language.  In eleven
+languages, a model knows 62 to 100 % in its own language, and 0 to 24 % between English and another one."""
 
 
 def tell_language(name: str, model: "FittedStory", file: str, sentences: "Iterable[Sentence]") -> None:

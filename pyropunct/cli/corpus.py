@@ -61,7 +61,7 @@ TASKS = {
 """The commands that work on corpora."""
 
 SETTINGS, REJECTED, RESULT = "corpus.json", "rejects.tsv", "result.json"
-"""The files that concern the whole corpus: what it is made with, and two that are written last of all."""
+"""The files about the whole corpus: its settings, and two that are written at the end."""
 
 IN_A_ROW = 10
 """Stop after this many consecutive failures: something is wrong with more than a file."""

@@ -84,7 +84,7 @@ def work(model: str, *, use: ModelUse) -> "Work":
 def measured(
     model: "Punctuator", part: TextPart, advance: Callable[[], None], reject: "Reject | None" = None
 ) -> "tuple[EvaluationSums, Items, list[ImpossibleSentenceError]]":
-    """The sums over a text, what was left out, and errors of impossible sentences, for ``reject`` to take."""
+    """The sums over a text, its items, and errors of impossible sentences, which ``reject`` gets too."""
     from pyropunct.cli.sources import Items
     from pyropunct.restore.stretches import language_of_treebank
 
@@ -123,7 +123,10 @@ def merged_report(name: str, parts: Iterable[str]) -> Report:
 def evaluation_report(
     name: str, evaluation: "WholeEvaluation", left_out: Mapping[str, int], plain_left_out: Mapping[str, Any]
 ) -> Report:
-    """How well a model predicts a text, with the numbers of sentences left out, by reason; in JSON more."""
+    """How well a model predicts a text.
+
+    :param left_out: the numbers of sentences left out, by reason; ``plain_left_out`` says more, for JSON.
+    """
     slots, unigram, with_trees, balance = evaluation
     names = ("last_slots", "other_slots", "unigram", "unigram_last_slots", "unigram_other_slots")
     parts = (*slots[1:], *(unigram or (None, None, None)))

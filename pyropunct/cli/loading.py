@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 MOST_THREADS = 1024
-"""More than this break down in torch, on any machine."""
+"""Torch fails with more threads than this, on any machine."""
 
 Threads = Annotated[int, Range(1, MOST_THREADS)]
 SentenceId = Annotated[str | None, Placeholder("ID"), Help("Only the sentence with this sent_id.")]
@@ -34,15 +34,15 @@ Json = Annotated[bool, Help("Print one JSON object and nothing else.")]
 
 USUAL = gc.get_threshold()
 WHILE_READING, AFTERWARDS = 100_000, 7_000
-"""Python looks for garbage after so many new objects, not after 700: first while modules and models are read,
-then in loops, where circles of references may hold large tensors."""
+"""The numbers of new objects after which Python collects garbage, instead of 700: while modules and models
+are read, and afterwards in loops, where circles of references may hold large tensors."""
 
 
 @contextmanager
 def rarely_collected() -> Iterator[None]:
-    """Collect garbage rarely while many objects are made that stay, and do not look at these afterwards.
+    """Collect garbage rarely while long-lived objects are made, and exempt these from later collections.
 
-    It would take a quarter of a start.
+    This saves a quarter of the start-up time.
     """
     gc.set_threshold(WHILE_READING, *USUAL[1:])
     try:
@@ -195,7 +195,7 @@ def for_treebank(model: "Punctuator", treebank: "Treebank") -> "tuple[Punctuator
 
 
 def refuse(problems: Mapping[str, object]) -> None:
-    """Raises UserError with the first of the problems whose value is true: options exclude each other."""
+    """Raises UserError with the first problem whose value is true: options that exclude each other."""
     for problem, there in problems.items():
         if there:
             raise UserError(problem)

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from pyropunct.train.checkpoints import Watching
 
 QUIET, BETWEEN_LINES = 3.0, 10.0
-"""Seconds after which progress is told in lines, and between two of these."""
+"""Seconds before the first line of progress, and between two lines."""
 
 SILENCE = 30.0
-"""The same for both, in trainings: after these seconds a line says how far a step is."""
+"""Seconds before the first line, and between two lines, in trainings."""
 
 
 def reading_bar(path: str) -> "AbstractContextManager[Callable[[int, int], None]]":
@@ -134,7 +134,7 @@ epoch; and the scores on a dev treebank."""
 
 
 STEPS = {"texts": "reading", "trees": "parsing"}
-"""Parts of a fit that train nothing; nobody knows how many sentences they have."""
+"""Parts of a fit that train nothing; the number of their sentences is unknown."""
 
 
 @contextmanager
@@ -191,7 +191,7 @@ def fit_watches(folds: int) -> "Watching":
 
 @contextmanager
 def step_bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
-    """As `sentence_bar`, for slow steps; the total is 0 for sentences of which nobody knows the number."""
+    """As `sentence_bar`, for slow steps; the total is 0 if it is unknown."""
     done, of = 0, f" of {total:,}" if total else " sentences"
     with _shown(what, total or None) as show:
         show(what, f"{what}: {total:,}" if total else what, 0, total, due=True)

@@ -41,13 +41,13 @@ _SENT_ID = re.compile(r"#\s*sent_id\s*=\s*+.*\S")
 
 @dataclass
 class Row:
-    """A row of a table for programs; of something learned, also what JSON and examples say of it.
+    """A row of a table for programs, with its entry in JSON and its examples.
 
-    :ivar plain: the same in plain JSON types.
-    :ivar key: its key among the examples.
+    :ivar plain: the entry in JSON.
+    :ivar key: the key of its examples.
     :ivar title: the line above its examples.
     :ivar expected: the expected number of places in the sentences.
-    :ivar query: finds its places with Grew.
+    :ivar query: a Grew query that finds its places.
     """
 
     cells: tuple[Any, ...]
@@ -59,7 +59,7 @@ class Row:
     examples: "Sequence[Example]" = ()
 
     def example_lines(self, number: Iterator[int]) -> Iterator[str]:
-        """The title and the numbered examples; nothing of a row with neither examples nor places."""
+        """The title and the numbered examples; nothing if the row has neither examples nor places."""
         from pyropunct.tasks.explain.rule_pairs import OCCURRING
 
         if self.examples or self.expected >= OCCURRING:
@@ -75,7 +75,7 @@ class Row:
 class Report:
     """A result that is shown as a whole: everything in ``plain`` JSON types, or tables and lines for people.
 
-    :ivar columns: of the table for programs, with all digits, which has the ``rows``.
+    :ivar columns: the columns of the table for programs, which has all ``rows`` with all digits.
     :ivar prominent: the rows whose examples people see.
     :ivar has_examples: whether the rows were given their examples.
     """
@@ -136,7 +136,7 @@ class SentenceReport:
         self._before = '{"sentences": ['
 
     def after(self, report: "SentenceReport | None") -> Self:
-        """Go on with the same text behind another report on it."""
+        """Continue the output of another report on the same text."""
         if report is not None:
             self._before, self._out = report._before, report._out
         return self
@@ -245,7 +245,7 @@ def numbered(blocks: Sequence[str], identifier: str) -> str:
 
 
 def in_order(treebank: "Treebank", identifier: str | None, shape: str) -> "Sequence[Sentence | Omission]":
-    """The sentences with an identifier, or all of a file and its omissions. No such sentence: UserError."""
+    """The sentences with an identifier, or all sentences and omissions. Raises UserError if there is none."""
     if identifier is None:
         if shape != "html":  # as the page tells it
             console.tell_omitted(treebank.path, treebank.omitted, kept=shape == "conllu")
@@ -264,7 +264,7 @@ def in_order(treebank: "Treebank", identifier: str | None, shape: str) -> "Seque
 
 
 def usable(items: "Iterable[Sentence | Omission]") -> "list[Sentence]":
-    """Those that are not left out."""
+    """The sentences, without the omissions."""
     from pyropunct.treebank.sentence import Sentence
 
     return [item for item in items if isinstance(item, Sentence)]

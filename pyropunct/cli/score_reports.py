@@ -16,7 +16,7 @@ from pyropunct.treebank.sentence import Sentence
 from pyropunct.treebank.tree import Tree
 
 SHOWN_FROM, RARE = 5, "rare"
-"""Marks rarer than this in the file that were never restored share a line of the table, and its name."""
+"""Marks rarer than this in the file that were never restored share a line of the table, with this name."""
 
 
 class ScoreReport(SentenceReport):

@@ -27,7 +27,7 @@ from pyropunct.treebank.sentence import Sentence
 Restore = Callable[[Sequence[Source]], Iterator[Restored]]
 Result = TypeVar("Result")
 LONGEST_UNSPACED, SHOWN = 10, 12
-"""The most characters of a word in a script without spaces, and those that are shown of a longer one."""
+"""The most characters of a word in a script without spaces, and how many are shown of a longer word."""
 
 Reject = Callable[[TreebankError], None]
 """Takes what is wrong with a line or a sentence."""
@@ -82,7 +82,7 @@ def text_work(
     :param few_draws: a `Restored` with fewer effective draws is doubtful.
     :param force: work on lines in another language than the model's too.
     :param running: the text is running text.
-    :param languages: of those of the model, the ones that the tools know, too; by default all.
+    :param languages: the languages of the model that the tools know; by default all.
     """
 
     @cache

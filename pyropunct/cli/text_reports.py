@@ -168,13 +168,13 @@ class TreeReport(RestorationReport):
 
 
 MISSING, SUPERFLUOUS = "PunctMissing", "PunctSuperfluous"
-"""Entries in MISC: which marks a constituent lacks, on which side; and that a mark is one too many."""
+"""Entries in MISC: the marks that a constituent lacks, with their sides; and that a mark is superfluous."""
 
 NOTHING = "∅"
 """Stands for a slot without marks."""
 
 WORDS_SHOWN = 6
-"""Of a longer constituent only the first and the last words are shown."""
+"""How many words of a constituent are shown: the first and the last."""
 
 
 class CorrectionReport(RestorationReport):

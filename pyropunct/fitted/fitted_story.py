@@ -40,11 +40,11 @@ from pyropunct.treebank.tree import Tree
 from pyropunct.vocabulary import Vocabulary
 
 BATCH_SIZE, FEW_MARKS = 100, 4
-"""The most sentences of a batch, and the most marks of a slot for so many: where there are more, batches are
-smaller, because the memory that a slot takes is quadratic in its marks."""
+"""The most sentences of a batch, and the most marks of a slot in a batch of this size.  With more marks,
+batches are smaller, because the memory that a slot takes is quadratic in its marks."""
 
 REJECTED, LEAST_REDRAWN = 20, 100
-"""How often draws that are not balanced are made up for, and the least number of draws each time."""
+"""How often unbalanced draws are replaced by new draws, and the least number of new draws each time."""
 
 
 LONGEST_SHOWN = 60
@@ -124,7 +124,7 @@ class FittedStory:
         return torch.cat([self._possible(part, problem) for part, _, problem in self._encoded(sentences)])
 
     def log_prob_of_marks(self, trees: Sequence[Tree], surfaces: Sequence[Surface]) -> Tensor:
-        """(trees,) log p(x | T), maybe minus infinity; a tree that is given repeatedly is encoded once."""
+        """(trees,) log p(x | T), minus infinity if impossible; a tree that is repeated is encoded once."""
         found = []
         size = _batch_size(max(map(_most_marks, surfaces), default=0))
         for first in range(0, len(trees), size):

@@ -39,7 +39,7 @@ TYPES = {
     "U8": torch.uint8,
     "BOOL": torch.bool,
 }
-"""The types of numbers in our tensors, by their names in safetensors: compiled code supports no others."""
+"""The types of numbers in a model's tensors, by their names in safetensors."""
 
 
 def check_writable(path: str | Path) -> None:

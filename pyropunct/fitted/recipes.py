@@ -183,15 +183,14 @@ KINDS = {float: "a number", int: "a whole number", bool: "true or false", str: "
 """The name of each type in messages."""
 
 LATER = ("parts", "clauses", "page_decides")
-"""Settings that are now usual; a model whose file does not have them was fitted without them."""
+"""Settings that earlier versions lacked; a model whose file lacks them was fitted with False."""
 
 PLAIN: dict[str, Any] = {"clauses": False, "page_decides": False}
-"""Settings of models whose underlying trees nobody reads: in comparisons of channels and of restoring."""
+"""Settings of models whose underlying trees nobody reads, in comparisons of channels or of restoration."""
 
 OF_PARSED: dict[str, Any] = {"economy_weight": 0.0, "parts": False, **PLAIN}
-"""The settings of a story for parser output.
-
-They make underlying trees readable; nobody reads these, and likelihood predicts better."""
+"""The settings of a story for parser output: it predicts better without the penalties and options that make
+underlying trees readable, and nobody reads its trees."""
 
 OPTIONS = tuple(f"{part}_options" for part in OWN_SETTINGS)
 """The fields that hold options."""

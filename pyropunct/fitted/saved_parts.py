@@ -42,7 +42,7 @@ NETWORKS = ("parser", "mark_parser", "reader", "reader_beside", "pretrained", "r
 """The parts that are fields of a model and take themselves apart."""
 
 OF_BASE = {"as": "reader"}
-"""What stands in place of the reader beside another one if it is the reader of the packaged model."""
+"""The description of a ``reader_beside`` that is the reader of the packaged model."""
 
 PARTS = (*NETWORKS, "parsed", "writer")
 """All other parts of a model that may have tensors; ``writer`` is that of a corrector."""
@@ -144,7 +144,7 @@ def _with_base(
 
 
 def further_parts(parts: SavedParts, base: str) -> tuple[dict[str, Any], dict[str, Tensor]]:
-    """The parts that a file needs beyond those of the packaged model named ``base``."""
+    """The parts of a model that differ from the packaged model named ``base``, for a file that extends it."""
     plain = {name: parts.plain[name] for name in NETWORKS if name in parts.plain}
     of_base, _ = read_model_file(place_of(base), few=(OF_ATTACH,))
     both = plain.get("reader_beside"), of_base["reader"]

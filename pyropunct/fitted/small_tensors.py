@@ -27,11 +27,11 @@ LEVEL = 127
 """The greatest ``int8``."""
 
 MOST_DENSE = 2**26
-"""The most numbers, in all vectors together, that are made of few numbers and the gaps between them: a
-vector of zeros takes 340 times the bytes of its file."""
+"""The most numbers in all vectors together that `whole` fills in between gaps: a vector of zeros takes 340
+times the bytes of its file, so a small file could fill the memory."""
 
 PART_TYPES = (torch.half, torch.int16)
-"""Types of numbers that only parts of forms have: compiled code does not know them."""
+"""Types of numbers that only stored parts may have: compiled code does not support them."""
 
 
 def small(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:

@@ -36,19 +36,19 @@ SYNTAX_TABLE = "syntax.probabilities"
 """The name of the syntax model's table."""
 
 OF_WORDS = "syntax.words."
-"""How the names of two tensors begin in models of earlier versions, which wrote words for drawn trees."""
+"""The prefix of two tensors in models of earlier versions, which wrote words for drawn trees."""
 
 SEPARATED = frozenset({"conj", "list"})
-"""The relations of conjuncts and items of lists, whose commas separate: each has one of its own."""
+"""The relations of conjuncts and items of lists, whose commas separate: each comma belongs to one of them."""
 
 LEAST_HALF = 2**-24
 """The smallest positive number of half precision."""
 
 OF_CHANNEL = "channel."
-"""How the names of the channel's weights begin, which are rounded to half precision in small files."""
+"""The prefix of the channel's weights, which small files have in half precision."""
 
 OF_READING = "reading."
-"""How the names of the weights begin with which a story reads."""
+"""The prefix of the weights of `Trust`."""
 
 
 def build_story(vocabulary: Vocabulary, recipe: Recipe, surfaces: Sequence[Tensor] = ()) -> Story:

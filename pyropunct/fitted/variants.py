@@ -28,7 +28,7 @@ CHANNEL: dict[str, str] = {
 """Names of channels: classes called with (num_tokens, direction, **options)."""
 
 OWN = "pyropunct.models."
-"""The prefix of the names of the package's own modules of variants."""
+"""The prefix of the package's own modules of variants."""
 
 SIZES = ("num_forms", "num_tags", "num_relations")
 """The sizes of a vocabulary that an attach model may take."""
@@ -61,11 +61,10 @@ STORY_PARTS = {
 MOVED = {
     "pyropunct.models.attach.frequencies": "pyropunct.models.attach.attach_model",
 }
-"""Modules of variants that models of earlier versions name, and where these variants are now."""
+"""Old modules of variants, which models of earlier versions name, and their new modules."""
 
 Trusted = Collection[str] | bool
-"""Names of variants outside the package that may be imported because a model names them; True for any.
-"""
+"""Names of variants outside the package that a model may import; True for any."""
 
 
 def find(part: str, name: str) -> Any:

@@ -25,14 +25,14 @@ GREATEST = 100.0
 """No weight is farther from 0 than this."""
 
 REMEMBERED, REMEMBERED_MARKS = 20_000, 3
-"""Strings in their contexts whose odds are remembered at the most, and the most marks of one of these: the
-memory that the outcomes of a string take is quadratic in its length."""
+"""The most strings in their contexts whose odds are cached, and the most marks of such a string: the memory
+that the outcomes of a string take is quadratic in its length."""
 
 MOST_MARKS = 20
 """The most marks of a slot that is corrected: time is cubic in their number."""
 
 NONE = "none"
-"""Stands for the mark beside an error, where no mark is."""
+"""Stands for the mark beside an error if there is no mark."""
 
 
 class Error(NamedTuple):

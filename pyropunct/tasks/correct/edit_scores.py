@@ -71,9 +71,9 @@ def gold_edits(wrong: Sequence[str], right: Sequence[str]) -> list[MarkEdit]:
 def shared_edits(wrong: Sequence[str], new: Sequence[str], right: Sequence[str]) -> EditScores:
     """Compare the edits of a system in one slot with the gold edits there.
 
-    This is the MaxMatch of Dahlmeier & Ng (2012): of all shortest ways from the wrong to the new string, take
-    one that shares most edits with the gold ones and, of these, one with the fewest edits.  Adjacent edits of
-    a system are one edit, unless one of them is a gold edit.
+    This is the MaxMatch of Dahlmeier & Ng (2012).  Among the shortest ways from the wrong to the new string,
+    take one that shares most edits with the gold edits; among these, one with the fewest edits.  Adjacent
+    edits of a system are one edit, unless one of them is a gold edit.
     """
     gold = gold_edits(wrong, right)
     # For each place the most edits shared on a way there, and then the fewest edits in all, negated.

@@ -36,7 +36,7 @@ RATES = (0.0, 1 / 16, 1 / 8, *(2.0 ** (power / 2) for power in range(-4, 3)), 4.
 probable at first.  From 1/4 to 2, each rate is the square root of 2 times the previous rate."""
 
 FITTED_RATE = 1.0
-"""The rate of a writer of whom nothing is said."""
+"""The rate of a writer whose rate is not given."""
 
 LEAST_ODDS = 0.003
 """The least odds of a listed punctuation against x_e, and against the best punctuation of the list."""

@@ -27,7 +27,7 @@ LARGEST = 8
 slow."""
 
 PRIOR_SCALE = 0.5
-"""The standard deviation of the prior of each weight.  Of 0.3, 0.5, 1 and 2 it predicted the orders of a
+"""The standard deviation of the prior of each weight.  Among 0.3, 0.5, 1 and 2, it predicts the orders of a
 development treebank best."""
 
 STEPS = 100
