@@ -18,7 +18,7 @@ log-probabilities, expectations, the best T' and draws go out, differentiable wh
 - `inside`: sums, expectations, best derivations and posterior draws;
 - `strings`: underlying strings, and the distribution of what they are rewritten to;
 - `story_inputs`: what a story is made of;
-- `forward`, `walk`: draws of T' and x;
+- `forward`, `numbering`, `walk`: draws of T' and x, and numbers for their strings;
 - `pyro`: all this as distributions, effect handlers, ELBOs and guides of Pyro;
 - `conditioning`: weighted draws of x and T given evidence, for any attach model.
 """

@@ -9,6 +9,7 @@ from pyropunct.inference.circuit.program import Program, finished, room
 from pyropunct.inference.inventory import Tries
 from pyropunct.inference.items import OF_FOREST, list_halves
 from pyropunct.inference.packed import PackedForest
+from pyropunct.inference.parts import Parts
 from pyropunct.inference.problem import Problem
 from pyropunct.inference.ragged import Array
 
@@ -69,7 +70,7 @@ def _of_trees(forest: Any, relation: Array) -> dict[str, Array]:
 
 
 def _pairs(problem: Problem, relation: Array, columns: dict[str, Array], of_pair: Array) -> dict[str, Array]:
-    """Where the pairs of items are, and the labels of halves.
+    """The columns of a `Chart` about pairs and labels.
 
     The pairs of nodes that may have parts stand behind all others in ``of_pair``, with these parts.
     """
@@ -82,15 +83,7 @@ def _pairs(problem: Problem, relation: Array, columns: dict[str, Array], of_pair
     if parts is not None and len(parts.node):
         item = np.argsort(node)
         near, far = (columns[name][item][parts.node.numpy()] for name in ("near", "far"))
-        is_near = columns["on_left"][near] == 1
-        left_mark, right_mark = parts.marks.numpy()[parts.kind.numpy()].T
-        sides = (
-            [np.where(is_near, near, far), left_mark, parts.left_out.numpy()],
-            [np.where(is_near, far, near), right_mark, parts.right_out.numpy()],
-        )
-        label, place = np.unique(np.concatenate(sides, 1).T, axis=0, return_inverse=True)
-        number = 1 + place - np.searchsorted(label[:, 0], label[place, 0])
-        at_left, at_right = number.reshape(2, -1)
+        label, at_left, at_right = _labels(parts, near, far, columns["on_left"])
         for place, own in zip(item[list(parts.of_node)], parts.of_node.values(), strict=True):
             first, size = pair_first[place], pair_count[place]
             more = np.stack([at_right[own], at_left[own]]) * LABEL
@@ -108,6 +101,25 @@ def _pairs(problem: Problem, relation: Array, columns: dict[str, Array], of_pair
         "pair_count": pair_count,
         "empty_left": inventory.empty_left[relation[node]],
     }
+
+
+def _labels(parts: Parts, near: Array, far: Array, on_left: Array) -> tuple[Array, Array, Array]:
+    """(labels, 3) the half, the mark and the dependents outside of each label, sorted by halves.
+
+    Also returns the number of each part's left and of its right label among those of its half, from 1.
+
+    :param near: for each part, the half of its node on the side of the head; ``far``, on the other side.
+    """
+    is_near = on_left[near] == 1
+    left_mark, right_mark = parts.marks.numpy()[parts.kind.numpy()].T
+    sides = (
+        [np.where(is_near, near, far), left_mark, parts.left_out.numpy()],
+        [np.where(is_near, far, near), right_mark, parts.right_out.numpy()],
+    )
+    label, place = np.unique(np.concatenate(sides, 1).T, axis=0, return_inverse=True)
+    number = 1 + place - np.searchsorted(label[:, 0], label[place, 0])
+    at_left, at_right = number.reshape(2, -1)
+    return label, at_left, at_right
 
 
 def _joined_tries(*tries: Tries) -> dict[str, Array]:

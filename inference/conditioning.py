@@ -15,11 +15,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from pyropunct.inference.forward import Strings
 from pyropunct.inference.inside import impossible_slot, log_evidence, posterior_draws
 from pyropunct.inference.machines.evidence import Evidence, SlotEvidence, evidence_of, padded, with_first
 from pyropunct.inference.machines.paths import Ways
 from pyropunct.inference.machines.sampling import Sampler, rewrite_all
+from pyropunct.inference.numbering import Strings
 from pyropunct.inference.pairs import log_probabilities
 from pyropunct.inference.problem import Problem
 from pyropunct.inference.pyro.posterior import ImpossibleSurfaceError, problem_of

@@ -15,6 +15,7 @@ from pyropunct.inference import forward
 from pyropunct.inference.machines.evidence import EMPTY, as_wide, padded
 from pyropunct.inference.machines.sampling import Sampler, sampler
 from pyropunct.inference.machines.transducers import Transducer
+from pyropunct.inference.numbering import Strings
 from pyropunct.inference.parts import PartDraws, Shapes
 from pyropunct.inference.ragged import Ints, starts_of
 from pyropunct.inference.story_inputs import StoryInputs, row_at
@@ -45,7 +46,7 @@ class Walk:
         index: tuple[int, ...] = (),
     ) -> None:
         self._inputs, self._generators, self._at = inputs, generators, (batch, index)
-        self.strings = forward.Strings(inputs.inventory.clause_token)
+        self.strings = Strings(inputs.inventory.clause_token)
         marks = None if inputs.parts is None else inputs.parts.marks
         self._shape, self._punctemes = arrays_of(inputs.forest, inputs.inventory, marks, inputs.clause)
         self._parts = None if inputs.parts is None else PartDraws(inputs.parts)

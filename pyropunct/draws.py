@@ -9,7 +9,7 @@ from itertools import islice, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from pyropunct.inference.forward import Strings, renumber
+from pyropunct.inference.numbering import Strings, renumber
 from pyropunct.inference.walk import Numbers, Walk
 from pyropunct.models.story import Story
 from pyropunct.models.trees import TreeBatch

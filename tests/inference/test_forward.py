@@ -11,13 +11,14 @@ from pyropunct.inference import forward
 from pyropunct.inference.forest import Forest, forest_of
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.machines.sampling import Sampler, sampler
+from pyropunct.inference.numbering import Strings, renumber
 from pyropunct.models.channel.noisy_channel import Identity
 
 TREES = [heads for words in range(1, 5) for heads in projective_trees(words)]
 NODES = sum(map(len, TREES))
 
 
-def numbered(strings: forward.Strings, some: list[String]) -> np.ndarray:
+def numbered(strings: Strings, some: list[String]) -> np.ndarray:
     lengths = np.array([len(string) for string in some], np.int64)
     return strings.number(lengths, np.array([token for string in some for token in string], np.int32))
 
@@ -28,7 +29,7 @@ def some_strings(size: int, seed: int) -> list[String]:
 
 
 def test_equal_numbers_for_equal_strings_alone() -> None:
-    strings, seen = forward.Strings(), {(): 0}
+    strings, seen = Strings(), {(): 0}
     for seed in range(3):
         some = some_strings(40, seed)
         for string, number in zip(some, numbered(strings, some).tolist(), strict=True):
@@ -46,7 +47,7 @@ def inside(heads: list[int], word: int) -> range:
 
 
 def test_marks_inside() -> None:
-    forest, strings = forest_of(TREES), forward.Strings()
+    forest, strings = forest_of(TREES), Strings()
     slots, draws = forest.num_slots, 3
     shown = some_strings(slots * draws, 1)
     numbers = numbered(strings, shown).reshape(slots, draws)
@@ -183,7 +184,7 @@ def test_long_strings() -> None:
 
 
 def test_numbers_by_first_occurrence() -> None:
-    numbers, old = forward.renumber(np.array([[5, 5, 0], [2, 0, 5]], np.int32), 6)
+    numbers, old = renumber(np.array([[5, 5, 0], [2, 0, 5]], np.int32), 6)
     assert old.tolist() == [5, 2, 0]
     assert numbers.tolist() == [[0, 1], [0, 2], [2, 0]]
     assert numbers.dtype == np.int32
