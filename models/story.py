@@ -160,16 +160,8 @@ class Story(PyroModule):
             )
         if views is not None and surface is None:
             raise ValueError("these are views of a surface that is not given")
-        if isinstance(trees, LatentTrees) and not self.attach.is_local:
-            raise ValueError(
-                f"{type(self.attach).__name__} looks at more of a tree than one arc, so that trees cannot be "
-                "summed out: use LocalAttach, or give the story trees"
-            )
-        if isinstance(trees, LatentTrees) and self.inventory.clause_token is not None:
-            raise ValueError(
-                "the channel knows where a clause of a tree begins, so that trees cannot be summed out: fit "
-                "the story with clauses=False, or give it trees"
-            )
+        if isinstance(trees, LatentTrees):
+            self._require_local()
         channel, weights = self.channel, self.channel.probabilities(trees)
         cost = None
         if self.economy_weight and (self.training if regularised is None else regularised):
@@ -220,6 +212,19 @@ class Story(PyroModule):
             more[torch.from_numpy(empty).to(more.device)] = self.empty_score
             scores = scores + more
         return scores
+
+    def _require_local(self) -> None:
+        """Raises ValueError if the attach model or the channel looks at more of a tree than an arc."""
+        if not self.attach.is_local:
+            raise ValueError(
+                f"{type(self.attach).__name__} looks at more of a tree than one arc, so that trees cannot be "
+                "summed out: use LocalAttach, or give the story trees"
+            )
+        if self.inventory.clause_token is not None:
+            raise ValueError(
+                "the channel knows where a clause of a tree begins, so that trees cannot be summed out: fit "
+                "the story with clauses=False, or give it trees"
+            )
 
     def _refuse_parts_of_others(self) -> None:
         """Refuse a part whose sites Pyro takes for those of another module: here they would be no sites."""

@@ -42,15 +42,8 @@ def kind_of(file: str, wanted: str) -> str:
     return suffix if wanted == "auto" and suffix in KINDS else wanted
 
 
-def rewrite_enclosed(
-    work: "Work", stream: BinaryIO, name: str, kind: str, fields: Sequence[str], out: TextIO
-) -> None:
-    """Write a file with the text in it rewritten; what cannot be rewritten stays as it was.
-
-    :param work: on text in which blank lines part paragraphs; it keeps all lines.
-    :raises InputError: before anything is written, if the file is of another kind.
-    :raises UserError: after all is written, if some of the text stays as it was.
-    """
+def _read_text(stream: BinaryIO, name: str) -> str:
+    """The text of a file; raises InputError if it is too large, is not UTF-8, or has no line feeds."""
     content = stream.read(LARGEST + 1)
     if len(content) > LARGEST:
         raise InputError(f"{name}: is larger than {LARGEST >> 20} MB")
@@ -61,6 +54,19 @@ def rewrite_enclosed(
         raise TreebankError(name, "is not UTF-8 (save the file as UTF-8)", line) from None
     if "\r" in text and "\n" not in text:
         raise InputError(f"{name}: its lines end with a carriage return (save it with line feeds)")
+    return text
+
+
+def rewrite_enclosed(
+    work: "Work", stream: BinaryIO, name: str, kind: str, fields: Sequence[str], out: TextIO
+) -> None:
+    """Write a file with the text in it rewritten; what cannot be rewritten stays as it was.
+
+    :param work: on text in which blank lines part paragraphs; it keeps all lines.
+    :raises InputError: before anything is written, if the file is of another kind.
+    :raises UserError: after all is written, if some of the text stays as it was.
+    """
+    text = _read_text(stream, name)
     mark = text[: text.startswith("\ufeff")]
     ends = re.findall(r"\r?\n", text)
     rejected, problems = 0, list[UserError]()

@@ -92,7 +92,6 @@ def underlying(
     from pyropunct.tasks.explain.proposals import LEAST
 
     least = LEAST if least is None else least
-
     punctuator, treebank = use.load_for(model, file, need_sentences=format != "conllu" and not listed)
     items = in_order(treebank, sentence, format)
     sentences = usable(items)
@@ -101,11 +100,9 @@ def underlying(
         maintainer_report(punctuator, treebank, items, least).show(format)
         return
     if proposals:
-        written = WrittenReport("conllu", None)
-        texts = (
-            proposed(punctuator, treebank, sentences, least) if proposals == "write" else accepted(sentences)
-        )
-        show_each("writing", written, treebank, items, ([text] for text in texts))
+        write = proposals == "write"
+        texts = proposed(punctuator, treebank, sentences, least) if write else accepted(sentences)
+        show_each("writing", WrittenReport(format, None), treebank, items, ([text] for text in texts))
         return
     if format == "svg" and (number := len(sentences) * max(samples, 1)) > MOST_DRAWINGS:
         raise UserError(
@@ -183,13 +180,8 @@ def sample(
 
     punctuator, treebank = use.load_for(model, file, need_sentences=format != "conllu")
     draws = punctuator.sample(list(treebank), samples, balanced=balanced)
-    show_each(
-        "sampling",
-        SampleReport(format, punctuator.conventions),
-        treebank,
-        in_order(treebank, None, format),
-        draws,
-    )
+    report = SampleReport(format, punctuator.conventions)
+    show_each("sampling", report, treebank, in_order(treebank, None, format), draws)
 
 
 SHOWN = 10
