@@ -53,7 +53,10 @@ def with_caution(
     :param dev: sentences of each language, which no part of the model has learned from.
     :param texts: further running text of each language, and of others.
     """
-    restored = {code: _scores(model.of(code), some, samples, seed) for code, some in dev.items()}
+    restored = {
+        code: scores_from_words(model.of(code), some, FACTORS, samples=samples, seed=seed)
+        for code, some in dev.items()
+    }
     of_marks = {code: [one.overall().f1 or 0.0 for one in scores] for code, scores in restored.items()}
     cautions = {}
     for code, likings in _shrunk(of_marks).items():
@@ -85,19 +88,18 @@ def _shrunk(scores: Mapping[str, Sequence[float]]) -> dict[str, Likings]:
     return {code: (1 - SHRINKING) * np.array(row) + SHRINKING * mean for code, row in scores.items()}
 
 
-def _scores(
-    model: Punctuator, sentences: Sequence[Sentence], samples: int, seed: int
+def scores_from_words(
+    model: Punctuator, sentences: Sequence[Sentence], cautions: Sequence[float], **settings: int
 ) -> list[RestorationScores]:
-    """The scores of each factor."""
+    """The scores of marks restored from words alone, for each caution; ``settings`` are those of `decide`."""
     parses = weighted_trees(model, [sentence.tree.forms for sentence in sentences])
     found = []
-    for factor in FACTORS:
-        threshold = RestoreSettings().in_language(factor, None).threshold
-        scores = RestorationScores()
-        decisions = decide(model, parses, decoder="f1", threshold=threshold, samples=samples, seed=seed)
+    for caution in cautions:
+        threshold = RestoreSettings().in_language(caution, None).threshold
+        found.append(RestorationScores())
+        decisions = decide(model, parses, decoder="f1", threshold=threshold, **settings)
         for decision, sentence in zip(decisions, sentences, strict=True):
-            scores.add(decision.surface, sentence.surface)
-        found.append(scores)
+            found[-1].add(decision.surface, sentence.surface)
     return found
 
 

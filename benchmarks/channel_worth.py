@@ -56,11 +56,9 @@ class System(NamedTuple):
 def main() -> None:
     made = parser(__doc__, "right")
     made.add_argument("--only", default=";".join([*SETTINGS][:-1]), help="rows, separated by semicolons")
-    made.add_argument("--every", metavar="N", type=int, default=1, help="train on every N-th sentence alone")
     made.add_argument("--seeds", type=int, default=3)
     options = made.parse_args()
     train, dev = begin(options)
-    train = train[:: options.every]
     print(
         f"{len(train):,} sentences, {options.seeds} seeds\n\n"
         "| | attach only | full | difference | impossible | nats a sentence | p |\n" + "|---" * 7 + "|",

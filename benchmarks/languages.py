@@ -14,14 +14,10 @@ from pathlib import Path
 from statistics import mean
 
 import torch
-from caution import edits_of_periods
+from caution import edits_of_periods, scores_from_words
 
 from pyropunct import Punctuator, Sentence, read_treebank
 from pyropunct.files import model_there
-from pyropunct.fitted.evaluation import RestorationScores
-from pyropunct.restore.deciding import decide
-from pyropunct.restore.parses import weighted_trees
-from pyropunct.restore.settings import RestoreSettings, Thresholds
 
 COLUMNS = ("perplexity", "F1", "F1 of ,", "edits")
 NAMES = ("", "*")
@@ -67,19 +63,10 @@ def measured(model: Punctuator, sentences: Sequence[Sentence]) -> list[float]:
 
 def scores(model: Punctuator, sentences: Sequence[Sentence]) -> Iterator[float]:
     """F1 of all marks and of commas from words alone, and edits by those of periods."""
-    parses = weighted_trees(model, [sentence.tree.forms for sentence in sentences])
-    restored = RestorationScores()
-    decisions = decide(model, parses, decoder="f1", threshold=threshold(model), seed=0)
-    for decision, sentence in zip(decisions, sentences, strict=True):
-        restored.add(decision.surface, sentence.surface)
+    (restored,) = scores_from_words(model, sentences, [model.conventions.caution], seed=0)
     commas = restored.of_marks().get(",")
     yield from (restored.overall().f1 or 0.0, 0.0 if commas is None else commas.f1 or 0.0)
     yield restored.edits / edits_of_periods(sentences)
-
-
-def threshold(model: Punctuator) -> Thresholds:
-    """What `pyropunct restore` uses in the language of the model."""
-    return RestoreSettings().in_language(model.conventions.caution, None).threshold
 
 
 if __name__ == "__main__":

@@ -13,10 +13,9 @@ import argparse
 from pathlib import Path
 
 import torch
-from reproduce import test_of
-from treebanks import FILES
+from treebanks import FILES, parts_of
 
-from pyropunct import Sentence, read_treebank
+from pyropunct import Sentence
 from pyropunct.cli.progress import step_bar
 from pyropunct.papers.li_2019.restoration_experiment import RestorationExperiment
 from pyropunct.papers.li_2019.restorers import Conditions
@@ -36,16 +35,10 @@ def main() -> None:
     options = made.parse_args()
     torch.set_num_threads(options.threads)
     conditions = Conditions(systems=SYSTEMS, folds=options.folds, seed=options.seed)
-    for place, code in enumerate(options.only.split(",")):
-        train, dev = (list(read_treebank(options.folder / f"{name}.conllu")) for name in FILES[code])
-        train = train[:: -(-len(train) // options.most)]
-        test = None
-        if options.test is not None:
-            path = test_of(FILES[code][1], options.test)
-            if path is None:
-                continue
-            test = list(read_treebank(path))
-        header, rule, *rows = table(train, dev, test, conditions)
+    parts = parts_of(options.folder, options.test, options.only.split(","))
+    for place, (code, whole, dev, test) in enumerate(parts):
+        train = list(whole[:: -(-len(whole) // options.most)])
+        header, rule, *rows = table(train, list(dev), None if test is None else list(test), conditions)
         if place == 0:
             print(f"| language, sentences {header}\n|---{rule.replace(' ', '')}")
         print("\n".join(f"| {code}, {len(train):,} {row}" for row in rows), flush=True)

@@ -32,10 +32,8 @@ LISTED = 5
 def main() -> None:
     made = parser(__doc__, "right")
     made.add_argument("--recipes", default="rules,rules,default")
-    made.add_argument("--every", metavar="N", type=int, default=1, help="train on every N-th sentence alone")
     options = made.parse_args()
     train, dev = begin(options)
-    train = train[:: options.every]
     of_counts = [f"MRR, from {count:g}" for count in COUNTS]
     header = ["recipe, seed", "perplexity", "confident", f"from {LISTED} times", "MRR, all", *of_counts]
     header += ["not first", "`” .` → `. ”`", "`⟨ ,` → `,`"]

@@ -45,6 +45,20 @@ SYSTEMS = {
 """The systems compared: their channel and its direction."""
 
 
+def parts_of(
+    folder: Path, tests: Path | None, languages: Sequence[str]
+) -> Iterator[tuple[str, Treebank, Treebank, Treebank | None]]:
+    """The training and dev part of each language, and its test part in another folder, if one is given.
+
+    Without a test part there, a language is left out.
+    """
+    for language in languages:
+        test = None if tests is None else test_of(FILES[language][1], tests)
+        if test is not None or tests is None:
+            train, dev = (read_treebank(folder / f"{name}.conllu") for name in FILES[language])
+            yield language, train, dev, None if test is None else read_treebank(test)
+
+
 def row(language: str, parts: Sequence[Treebank], recipe: Recipe, seed: int) -> str:
     """Fit each system to a training part; the row of its test part, which may be dev."""
     train, dev, test = parts
@@ -96,15 +110,9 @@ def main() -> None:
         return
     print("| language | train | dev | slots | " + " | ".join(SYSTEMS) + " | p | seconds |")
     print("|---" * (6 + len(SYSTEMS)) + "|")
-    for language in options.only.split(","):
-        train, dev = (read_treebank(options.folder / f"{name}.conllu") for name in FILES[language])
-        test = dev
-        if options.test is not None:
-            place = test_of(FILES[language][1], options.test)
-            if place is None:
-                continue
-            test = read_treebank(place)
-        print(row(language, (train, dev, test), Recipe(**PLAIN), options.seed), flush=True)
+    for language, train, dev, test in parts_of(options.folder, options.test, options.only.split(",")):
+        parts = (train, dev, dev if test is None else test)
+        print(row(language, parts, Recipe(**PLAIN), options.seed), flush=True)
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ def parser(usage: str, direction: str) -> argparse.ArgumentParser:
     made.add_argument("--direction", default=direction)
     made.add_argument("--epochs", type=int, default=Recipe().epochs)
     made.add_argument("--seed", type=int, default=0)
+    made.add_argument("--every", metavar="N", type=int, default=1, help="train on every N-th sentence alone")
     made.add_argument("--threads", type=int, default=torch.get_num_threads())
     return made
 
@@ -26,4 +27,4 @@ def begin(options: argparse.Namespace) -> tuple[list[Sentence], list[Sentence]]:
         [sentence for file in files.split(",") for sentence in read_treebank(file)]
         for files in (options.train, options.dev)
     )
-    return train, dev
+    return train[:: options.every], dev

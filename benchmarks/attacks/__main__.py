@@ -3,15 +3,21 @@
     python benchmarks/attacks models --tries 1000 --seed 0
 
 prints a row of outcomes (docs/reference/reliability.md).  Each attack is a module with a function
-``attack(tries, seed)`` that returns a `row.Row`; equal seeds try the same.
+``attack(tries, chance, folder)`` that tries so many times, with files in an empty folder, and yields what was
+tried and its outcome; equal seeds try the same.
 """
 
 import argparse
+import random
 import sys
+import tempfile
 from importlib import import_module
 from pathlib import Path
 
-HELPERS = {"__main__", "row", "unchanged"}
+import torch
+from row import row_of
+
+HELPERS = {"__main__", "material", "processes", "row", "unchanged"}
 KINDS = sorted({path.stem for path in Path(__file__).parent.glob("*.py")} - HELPERS)
 
 
@@ -21,7 +27,11 @@ def main() -> None:
     parser.add_argument("--tries", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    row = import_module(options.kind).attack(options.tries, options.seed)
+    torch.set_num_threads(1)  # threads do not survive a fork
+    module = import_module(options.kind)
+    title = module.__doc__.splitlines()[0].rstrip(".")
+    with tempfile.TemporaryDirectory() as place:
+        row = row_of(title, module.attack(options.tries, random.Random(options.seed), Path(place)))
     print("| attack | tries | outcomes | failures |\n|---|---|---|---|")
     print(row)
     for failure in row.failures:

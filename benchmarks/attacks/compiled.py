@@ -2,56 +2,52 @@
 
 import os
 import random
-import subprocess
+import shutil
 import tempfile
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
-from row import DONE, Row, row_of
-from surroundings import COMMAND
-
-from pyropunct.embedded import embedded_treebank_path
+from material import DEV, INPUTS
+from processes import ended, filled, started
+from row import DONE, Try
 
 PROCESSES = 8
 SECONDS = 1200
 """The time for all of them to compile, on few cores."""
 
-COMMANDS = [
-    ["restore", "en", "TEXT", "--samples", "5"],
-    ["evaluate", "en", str(embedded_treebank_path("dev"))],
-    ["parse", "en", "TEXT"],
-    ["sample", "en", str(embedded_treebank_path("dev"))],
-]
 
-
-def attack(tries: int, seed: int) -> Row:
-    """Fill ``tries`` empty caches."""
-    return row_of("processes that compile into one empty cache", _tries(tries, random.Random(seed)))
-
-
-def _tries(tries: int, chance: random.Random) -> Iterator[tuple[str, str]]:
+def attack(tries: int, chance: random.Random, folder: Path) -> Iterator[Try]:
+    """Fill an empty cache."""
+    text, cache = folder / "text.txt", folder / "cache"
+    text.write_text("so we went to the meeting and then we came home\n")
     for _ in range(tries):
-        with tempfile.TemporaryDirectory() as place:
-            text, cache = Path(place) / "text.txt", Path(place) / "cache"
-            text.write_text("so we went to the meeting and then we came home\n")
-            cache.mkdir()
-            environment = os.environ | {"NUMBA_CACHE_DIR": str(cache)}
-            line = [str(text) if word == "TEXT" else word for word in chance.choice(COMMANDS)]
-            line += ["--threads", "1"]
-            streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-            running = [
-                subprocess.Popen([*COMMAND, *line], **streams, env=environment) for _ in range(PROCESSES)
-            ]
-            ended = [(*process.communicate(timeout=SECONDS), process.returncode) for process in running]
-            before = _files(cache)
-            last = subprocess.run([*COMMAND, *line], capture_output=True, env=environment, check=False)
-            ended.append((last.stdout, last.stderr, last.returncode))
-            wrong = [f"status {status}: {told[-500:]!r}" for _, told, status in ended if status or told]
-            if len({shown for shown, _, _ in ended}) > 1:
-                wrong.append("different results")
-            if not before or _files(cache) != before:
-                wrong.append("the last process compiled again")
-            yield " ".join(line), "; ".join(wrong) or DONE
+        cache.mkdir()
+        line = chance.choice(INPUTS["compiled"]["commands"])
+        arguments = filled(line, {"TEXT": text, "TREEBANK": DEV})
+        found, kept = _called(arguments, PROCESSES, cache), _files(cache)
+        found += _called(arguments, 1, cache)
+        wrong = [f"status {status}: {told[-500:]!r}" for status, told, _ in found if status or told]
+        if len({shown for *_, shown in found}) > 1:
+            wrong.append("different results")
+        if not kept or _files(cache) != kept:
+            wrong.append("the last process compiled again")
+        shutil.rmtree(cache)
+        yield line, "; ".join(wrong) or DONE
+
+
+def _called(arguments: list[str], processes: int, cache: Path) -> list[tuple[int, str, str]]:
+    """The status of each of some calls at once, what it says, and its results."""
+    with ExitStack() as stack:
+        outs = [stack.enter_context(tempfile.TemporaryFile("w+")) for _ in range(processes)]
+        environment = os.environ | {"NUMBA_CACHE_DIR": str(cache)}
+        running = [started(arguments, stdout=out, env=environment) for out in outs]
+        found = []
+        for process, out in zip(running, outs, strict=True):
+            status, told = ended(process, SECONDS)
+            out.seek(0)
+            found.append((status, told, out.read()))
+        return found
 
 
 def _files(folder: Path) -> dict[str, int]:

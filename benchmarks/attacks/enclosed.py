@@ -1,54 +1,88 @@
-"""Random Markdown, subtitles and tables: without the marks that were put in, the file is the old one."""
+"""Random Markdown, subtitles, JSON and tables: marks are put in, and nothing else changes."""
 
+import csv
+import io
 import json
 import random
 import re
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
-from row import DONE, REFUSED, Row, row_of
+from material import INPUTS
+from row import DONE, Try, compared, tried
 
 from pyropunct.cli.enclosed import KINDS
-from pyropunct.errors import InputError
-from pyropunct.text.passages import Reject, TextWithLine
+from pyropunct.text.fields import rewrite_csv
+from pyropunct.text.passages import TextWithLine
 
-PIECES = [*"*_`~<>[]()!#-+|\\\"'.,:;&", " ", "  ", "\t", "\n", "\n\n", "> ", "- [ ] ", "1. ", "](u)", "<i>"]
-PIECES += ["</i>", "a", "Bc", "d1", "é", "```", "---\n", "\0", "\r", "{\\an8}", "♪", "5 * 3 * 2", "(*mine*)"]
-PIECES += ["00:01.000 --> 00:02.000\n", "99:00:00,000 --> 99:00:01,000\n"]
+LISTS = INPUTS["enclosed"]
 
 
-def attack(tries: int, seed: int) -> Row:
-    """Put random marks into so many files, and take them out again."""
-    return row_of("marks in Markdown, subtitles and tables", _tries(tries, random.Random(seed)))
+def attack(tries: int, chance: random.Random, folder: Path) -> Iterator[Try]:
+    """Put marks into a file."""
+    for number in range(tries):
+        yield (_file if number % 2 else _table)(chance)
 
 
-def _unchanged(kind: str, text: str, reject: Reject, *fields: str) -> str:
-    return KINDS[kind](text, lambda texts: [each.text for each in texts], reject, *fields)
+def _stays(line: int, problem: str) -> None:
+    """Called about text that stays as it is."""
 
 
-def _tries(tries: int, chance: random.Random) -> Iterator[tuple[str, str]]:
+def _file(chance: random.Random) -> Try:
+    """A file of any kind; its tables have cells with quotes in odd places."""
+    kind = chance.choice(["md", "srt", "vtt", "csv", "tsv", "json"])
+    text = "".join(chance.choice([*LISTS["signs"], *LISTS["pieces"]]) for _ in range(chance.randint(0, 60)))
+    if kind in ("csv", "tsv"):
+        text = "text\n" + text
+    if kind == "json" and chance.random() < 0.9:
+        parts = [{"text": each} for each in text.split("1")]
+        text = json.dumps(parts, ensure_ascii=chance.random() < 0.5)
+    return f"{kind} {text!r}", tried(_with_random_marks, kind, text, chance)
+
+
+def _with_random_marks(kind: str, text: str, chance: random.Random) -> str:
+    """Without the marks that are put in, the file is the old one."""
+
     def marked(texts: Sequence[TextWithLine]) -> list[str]:
         return [
             re.sub(r"\w+", lambda one: chance.choice(["", "¿"]) + one[0] + "‽", each.text) for each in texts
         ]
 
-    def reject(line: int, problem: str) -> None:
-        """Text that stays as it is."""
+    fields = ["text"] if kind in ("csv", "tsv") else []
+    new, old = KINDS[kind](text, marked, _stays, *fields), text
+    if kind == "json":
+        new, old = (json.dumps(json.loads(one), ensure_ascii=False) for one in (new, old))
+    same = KINDS[kind](text, lambda texts: [each.text for each in texts], _stays, *fields)
+    return DONE if re.sub("[¿‽]", "", new) == old and same == text else "changed"
 
-    for _ in range(tries):
-        kind = chance.choice(["md", "srt", "vtt", "csv", "tsv", "json"])
-        text = "".join(chance.choice(PIECES) for _ in range(chance.randint(0, 60)))
-        is_table = kind in ("csv", "tsv")
-        text, fields = ("text\n" + text, ["text"]) if is_table else (text, [])
-        if kind == "json" and chance.random() < 0.9:
-            text = json.dumps(
-                [{"text": each} for each in text.split("1")], ensure_ascii=chance.random() < 0.5
-            )
-        try:
-            new, old = KINDS[kind](text, marked, reject, *fields), text
-            if kind == "json":
-                new, old = (json.dumps(json.loads(one), ensure_ascii=False) for one in (new, old))
-            same = re.sub("[¿‽]", "", new) == old
-            same = same and _unchanged(kind, text, reject, *fields) == text
-            yield f"{kind} {text!r}", DONE if same else "changed"
-        except InputError:
-            yield f"{kind} {text!r}", REFUSED
+
+def _table(chance: random.Random) -> Try:
+    """A table with commas, semicolons or tabs between cells, or a first line such as "sep=;"."""
+    delimiter, stream = chance.choice(",;\t|"), io.StringIO()
+    names = [*chance.sample(LISTS["names"], chance.randint(1, 4)), "text"]
+    names = list(dict.fromkeys(chance.sample(names, len(names))))
+    rows = [[chance.choice(LISTS["cells"]) for _ in names] for _ in range(chance.randint(0, 4))]
+    if chance.random() < 0.2 and rows:
+        rows[-1].append(chance.choice(LISTS["cells"]))
+    quoting = chance.choice([csv.QUOTE_ALL, csv.QUOTE_MINIMAL])
+    writer = csv.writer(stream, delimiter=delimiter, quoting=quoting, lineterminator="\n")
+    writer.writerows([names, *rows])
+    is_told = delimiter == "|" or len(names) == 1 or chance.random() < 0.3
+    first = f"sep={delimiter}\n" if is_told else ""
+    text = first + stream.getvalue()
+    return repr(text), tried(_with_delimiters, text, first, delimiter, names, rows)
+
+
+def _with_delimiters(text: str, first: str, delimiter: str, names: list[str], rows: list[list[str]]) -> str:
+    """No cell moves; a row with more cells than names stays."""
+
+    def marked(one: str) -> str:
+        return f'¿{one}, ;\t"|' if one else ""
+
+    found = rewrite_csv(text, lambda texts: [marked(one.text) for one in texts], _stays, "text")
+    again = list(csv.reader(io.StringIO(found.removeprefix(first), newline=""), delimiter=delimiter))
+    column, wanted = names.index("text"), [names]
+    for row in rows:
+        stays = any(row[len(names) :])
+        wanted.append(row if stays else [*row[:column], marked(row[column]), *row[column + 1 :]])
+    return compared(again, wanted)

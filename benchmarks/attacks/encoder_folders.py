@@ -1,4 +1,7 @@
-"""Folders of encoders with wrong claims, under 2 GB: each is opened, or refused in one line."""
+"""Folders of encoders, damaged, with wrong claims, or replaced in use: the same features, or one line.
+
+Opening one adds at most 2 GB.
+"""
 
 import json
 import os
@@ -6,20 +9,18 @@ import random
 import resource
 import shutil
 import sys
-import tempfile
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
-from row import RefusedError, Row, outcome, row_of
+from material import damaged
+from row import Try, outcome
 
 sys.path.append(str(Path(__file__).parents[2] / "tests"))  # where a small encoder is made
 
 from encoders import made_encoder
 
-from pyropunct.errors import MissingPartError
 from pyropunct.nets.encoder import Encoder
 from pyropunct.nets.encoder_places import CONFIG, WEIGHTS
 
@@ -33,55 +34,61 @@ KINDS = ("bark", "t5", "albert", "gpt2", "llama", "xlm-roberta", "distilbert", "
 """Types that encoders claim to have."""
 
 FILES = (CONFIG, "tokenizer.json", "tokenizer_config.json", WEIGHTS)
+SENTENCES = [["Mary", "saw", "don't", "1,000"]]
 
 
-def attack(tries: int, seed: int) -> Row:
-    """Change a folder, and read words, so often."""
-    return row_of("folders of encoders, under 2 GB", _tries(tries, random.Random(seed)))
-
-
-def _tries(tries: int, chance: random.Random) -> Iterator[tuple[str, str]]:
-    import transformers  # noqa: F401  # before the memory is limited
-
-    torch.set_num_threads(1)  # threads do not survive a fork
+def attack(tries: int, chance: random.Random, folder: Path) -> Iterator[Try]:
+    """Change a folder while its encoder is in use, and open it again."""
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
-    with tempfile.TemporaryDirectory() as place:
-        good = made_encoder(Path(place) / "good")
-        identity = Encoder(good).to_parts()[0]
-        for _ in range(tries):
-            bad = Path(place) / "bad"
-            shutil.rmtree(bad, ignore_errors=True)
-            told = changed(Path(shutil.copytree(good, bad)), chance)
-            yield told, outcome(partial(read_words, bad, identity), Path(place))
+    good, other = (made_encoder(folder / str(seed), seed) for seed in range(2))
+    identity = Encoder(good).to_parts()[0]
+    for number in range(tries):
+        bad = folder / f"bad{number}"
+        shutil.copytree(good, bad)
+        encoder = Encoder(bad)
+        features = encoder.features(SENTENCES)
+        told = changed(bad, chance) if chance.random() < 0.7 else replaced(bad, other, chance)
+        same = torch.equal(features, encoder.features(SENTENCES))
+        found = outcome(folder, read_words, bad, identity, features)
+        yield told, found if same else "other features in use"
+        shutil.rmtree(bad)
 
 
-def read_words(folder: Path, identity: dict[str, Any]) -> None:
-    """Read words by the encoder that a model wants, and by any."""
+def read_words(folder: Path, identity: dict[str, Any], features: torch.Tensor) -> None:
+    """Read words by any encoder, and by the one that a model wants, which has the same features."""
     there = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (there + MEMORY, there + MEMORY))
-    try:
-        states = Encoder(folder).features([["She", "left", "early"]])
-        assert states.isfinite().all()
-        Encoder.from_parts(identity, folder).features([["She", "left", "early"]])
-    except MissingPartError as error:
-        if "\n" in str(error):
-            raise
-        raise RefusedError from error
+    assert Encoder(folder).features(SENTENCES).isfinite().all()
+    assert torch.equal(features, Encoder.from_parts(identity, folder).features(SENTENCES)), "other features"
+
+
+def replaced(folder: Path, other: Path, chance: random.Random) -> str:
+    """Replace some files by those of another encoder, or by nonsense, or delete them."""
+    names = sorted(path.name for path in folder.iterdir())
+    some = chance.sample(names, chance.randint(1, len(names)))
+    for name in some:
+        content = (folder / name).read_bytes()
+        write(
+            folder / name, chance.choice([content[:50], (other / name).read_bytes(), os.urandom(100), None])
+        )
+    return f"replaced {', '.join(some)}"
+
+
+def write(path: Path, content: bytes | None) -> None:
+    """Put a new file in the place of the old one, which may be in use; None is no file."""
+    path.unlink()
+    if content is not None:
+        path.write_bytes(content)
 
 
 def changed(folder: Path, chance: random.Random) -> str:
-    """Change a folder, and say how."""
+    """Damage a file, or change a setting."""
     name = chance.choice(FILES)
     path, way = folder / name, chance.random()
     if name == WEIGHTS or way < 0.15:
-        content = bytearray(path.read_bytes())
-        place = chance.randrange(min(len(content), 2000))
-        if chance.random() < 0.3:
-            del content[place:]
-        else:
-            content[place] ^= 1 << chance.randrange(8)
-        path.write_bytes(content)
-        return f"byte {place} of {name}"
+        content, told = damaged(chance, path.read_bytes(), 2000)
+        write(path, content)
+        return f"{told} of {name}"
     plain = json.loads(path.read_text("utf-8"))
     if name == CONFIG and way < 0.3:
         setting, value = "model_type", chance.choice(KINDS)
@@ -91,5 +98,5 @@ def changed(folder: Path, chance: random.Random) -> str:
         value["special_tokens"] = {"[CLS]": {"id": "[CLS]", "ids": [2], "tokens": ["[CLS]"]}}
     else:
         setting, value = chance.choice(sorted(plain)), chance.choice(NUMBERS)
-    path.write_text(json.dumps(plain | {setting: value}), "utf-8")
+    write(path, json.dumps(plain | {setting: value}).encode())
     return f"{setting} = {str(value)[:60]} in {name}"

@@ -9,84 +9,54 @@ import random
 import shutil
 import signal
 import sys
-import tempfile
 import time
-from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import torch
 from click.testing import CliRunner
-from row import Row
+from material import few_sentences, small_networks
+from row import DONE, Try
 
 import pyropunct.train.fitting
 from pyropunct.cli.main import main
-from pyropunct.embedded import embedded_treebank_path
 from pyropunct.fitted.model_file import read_model_file
-from pyropunct.nets.biaffine import ParserRecipe
-from pyropunct.nets.running_text import ReaderRecipe
-from pyropunct.nets.tagger import SlotTaggerRecipe
-from pyropunct.train.fitting import NetworkRecipes
-
-SHORT = {"epochs": 4, "least_steps": 1}
-SMALL = SHORT | {"form_size": 8, "character_size": 4, "spelling_size": 8, "lstm_size": 6}
-PARSER, READER = ParserRecipe(**SMALL, tag_size=4, arc_size=8), ReaderRecipe(**SMALL)
-TAGGER = SlotTaggerRecipe(**SHORT, slot_size=8)
 
 EVENTS = {"open", "os.rename", "os.mkdir", "os.rmdir", "os.remove", "shutil.rmtree", "tempfile.mkstemp"}
 """Audit events of steps that touch files: see the table in the documentation of Python."""
 
 
-def attack(tries: int, seed: int) -> Row:
-    """Kill a fit, and continue it, so often."""
-    torch.set_num_threads(1)
+def attack(tries: int, chance: random.Random, folder: Path) -> Iterator[Try]:
+    """Kill a fit, and continue it."""
     # The command makes its own recipes for the networks, which take minutes.
-    networks = NetworkRecipes(PARSER, READER, TAGGER)
+    networks = small_networks(4)
     pyropunct.train.fitting.NetworkRecipes = lambda: networks  # type: ignore[assignment, misc]
-    chance, outcomes, failures = random.Random(seed), Counter[str](), []
-    with tempfile.TemporaryDirectory() as place:
-        folder = Path(place) / "killed"
-        models = Fits(
-            Path(place) / "models",
-            ["fit", "TREEBANK", "--parser", "--families", "symmetry,head", "--epochs", "2"],
-        )
-        fitted = str(models.place / "whole" / "m")
-        correctors = Fits(
-            Path(place) / "correctors",
-            ["fit-correction", "TREEBANK", "--model", fitted, "--copies", "1"],
-        )
-        for number in range(tries):
-            fits = correctors if number % 4 == 3 else models
-            folder.mkdir()
-            if chance.random() < 0.5:
-                told = fits.killed_after(folder, chance.uniform(0, 1.05 * fits.seconds))
-            else:
-                told = fits.killed_at(folder, chance.randrange(1, fits.events + 1))
-            phase = fits.phase(folder)
-            problem = fits.continued(folder)
-            if problem is None:
-                outcomes[f"in {phase}, bit-equal"] += 1
-            else:
-                failures.append(f"{number}: {told}, in {phase}: {problem}")
-            shutil.rmtree(folder)
-    return Row("fits of models and correctors, killed and continued", tries, dict(outcomes), failures)
+    killed, whole = folder / "killed", folder / "models" / "whole" / "m"
+    models = Fits(folder / "models", "fit TREEBANK --parser --families symmetry,head --epochs 2")
+    correctors = Fits(folder / "correctors", f"fit-correction TREEBANK --model {whole} --copies 1")
+    for number in range(tries):
+        fits = correctors if number % 4 == 3 else models
+        killed.mkdir()
+        if chance.random() < 0.5:
+            told = fits.killed_after(killed, chance.uniform(0, 1.05 * fits.seconds))
+        else:
+            told = fits.killed_at(killed, chance.randrange(1, fits.events + 1))
+        phase = fits.phase(killed)
+        yield f"{told}, in {phase}", fits.continued(killed) or f"{DONE}: bit-equal, in {phase}"
+        shutil.rmtree(killed)
 
 
 class Fits:
-    """Fits of the same model or corrector, each in a process of its own, with ``arguments`` of the command.
+    """Fits of the same model or corrector, each in a process of its own, by a line of arguments.
 
     :ivar seconds: the time of an uninterrupted fit, which touches files ``events`` times.
     """
 
-    def __init__(self, place: Path, arguments: list[str]) -> None:
-        self.place, treebank = place, place / "few.conllu"
+    def __init__(self, place: Path, line: str) -> None:
         place.mkdir()
-        text = embedded_treebank_path("train").read_text(encoding="utf-8")
-        treebank.write_text("\n\n".join(text.split("\n\n")[:30]) + "\n\n", encoding="utf-8")
-        self._arguments = [str(treebank) if part == "TREEBANK" else part for part in arguments]
-        self._arguments += ["--threads", "1"]
-        self._name = "correctors" if arguments[0] == "fit-correction" else "models"
+        treebank = few_sentences(place / "few.conllu", 30)
+        self._arguments = [*line.replace("TREEBANK", str(treebank)).split(), "--threads", "1"]
+        self._name = "correctors" if "fit-correction" in line else "models"
         whole = place / "whole"
         whole.mkdir()
         self._wait(self._start(whole))  # which compiles

@@ -5,7 +5,6 @@ import json
 import random
 import shutil
 import struct
-import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -13,69 +12,55 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from click.testing import CliRunner
-from row import RefusedError, Row, outcome, row_of
+from material import INPUTS, damaged, few_sentences, small_networks
+from processes import filled
+from row import Try, outcome, run
 
-from pyropunct.cli.main import main
-from pyropunct.embedded import embedded_treebank_path
 from pyropunct.errors import ModelFileError
 from pyropunct.fitted.model_file import read_tensors, write_model_file, write_tensors
 from pyropunct.fitted.recipes import Recipe
-from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.parser import train_parser
 from pyropunct.nets.reader_training import train_reader
-from pyropunct.nets.running_text import ReaderRecipe
 from pyropunct.papers.experiment import loader
 from pyropunct.papers.li_2019.recurrent import RivalRecipe
 from pyropunct.papers.li_2019.rival import BiGRUAttention, BiLSTMCRF, Rival, train_rival
+from pyropunct.punctuator import Punctuator
 from pyropunct.tasks.correct.channel_fitting import fit_channel, simulated_pairs
 from pyropunct.tasks.correct.correcting import NoisyChannel
 from pyropunct.train.fitting import fit
 from pyropunct.treebank.reading import read_treebank
+from pyropunct.treebank.sentence import Sentence
 
 RIVALS: dict[str, type[Rival]] = {"crf": BiLSTMCRF, "attention": BiGRUAttention}
-
-FAMILIES = ("symmetry", "head", "inside")
-
-RECIPES = {
-    "plain": Recipe(families=FAMILIES, epochs=1),
-    "normal": Recipe(families=FAMILIES, epochs=1, guide="normal"),
-    "strength": Recipe(families=FAMILIES, epochs=1, channel="strength"),
-    "pooled": Recipe(families=FAMILIES, epochs=1, channel="pooled"),
-    "inserting": Recipe(families=FAMILIES, epochs=1, channel="inserting"),
-    "two passes": Recipe(families=FAMILIES, epochs=1, channel="two-passes"),
-}
-"""A model of each variant; "plain" has a parser and a reader of running text too."""
-
-PARSER = ParserRecipe(
-    epochs=1,
-    least_steps=1,
-    form_size=8,
-    character_size=4,
-    spelling_size=8,
-    tag_size=4,
-    lstm_size=6,
-    arc_size=8,
-)
-READER = ReaderRecipe(epochs=1, least_steps=1, form_size=8, character_size=4, spelling_size=8, lstm_size=6)
 TAGGER = RivalRecipe(epochs=1, least_steps=1, word_size=8, hidden_size=6)
 
+PLAIN = Recipe(families=("symmetry", "head", "inside"), epochs=1)
+CHANNELS = ("strength", "pooled", "inserting", "two-passes")
+VARIANTS = {
+    "normal": replace(PLAIN, guide="normal"),
+    **{name: replace(PLAIN, channel=name) for name in CHANNELS},
+}
 
-def attack(tries: int, seed: int) -> Row:
-    """Damage a model, and use it, so often."""
-    name = "models, damaged, with the right checksum or in their headers"
-    return row_of(name, _tries(tries, random.Random(seed)))
+
+def attack(tries: int, chance: random.Random, folder: Path) -> Iterator[Try]:
+    """Damage a model, and use it."""
+    material = Material(folder)
+    for _ in range(tries):
+        kind = chance.choice(sorted(material.uses))
+        path = Path(shutil.copy(folder / f"{kind}.safetensors", folder / "damaged"))
+        told = damaged_header(path, chance) if chance.random() < 0.25 else damage(path, chance)
+        yield f"{kind}: {told}", outcome(folder, material.uses[kind], path, chance)
 
 
-def _tries(tries: int, chance: random.Random) -> Iterator[tuple[str, str]]:
-    torch.set_num_threads(1)
-    with tempfile.TemporaryDirectory() as place:
-        material = Material(Path(place))
-        for _ in range(tries):
-            kind = chance.choice(sorted(material.uses))
-            path = Path(shutil.copy(material.folder / f"{kind}.safetensors", Path(place) / "damaged"))
-            told = damaged_header(path, chance) if chance.random() < 0.25 else damage(path, chance)
-            yield f"{kind}: {told}", outcome(partial(material.uses[kind], path, chance), Path(place))
+def small_model(sentences: list[Sentence]) -> tuple[Punctuator, NoisyChannel]:
+    """A model with a parser and a reader of running text, and a corrector."""
+    networks, dev = small_networks(1), sentences[:20]
+    model = replace(
+        fit(sentences, dev, PLAIN, direction="left"),
+        parser=train_parser(sentences, dev, networks.parser),
+        reader=train_reader(sentences, dev, networks.reader),
+    )
+    return model, NoisyChannel(model, fit_channel(simulated_pairs(sentences), model.vocabulary.tokens))
 
 
 class Material:
@@ -85,62 +70,35 @@ class Material:
     """
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder / "models"
-        self.treebank = folder / "few.conllu"
-        text = embedded_treebank_path("train").read_text(encoding="utf-8")
-        self.treebank.write_text("\n\n".join(text.split("\n\n")[:60]) + "\n\n", encoding="utf-8")
-        self.words = folder / "words.txt"
-        self.words.write_text("Grace the guide considered the concert a perfect dream\nWell come\n")
+        self.words = {"WORDS": folder / "words.txt", "TREEBANK": few_sentences(folder / "few.conllu", 60)}
+        self.words["WORDS"].write_text("Grace the guide considered the concert a perfect dream\nWell come\n")
         self.uses: dict[str, Callable[[Path, random.Random], None]] = {}
-        sentences = read_treebank(self.treebank)
-        for name, recipe in RECIPES.items():
-            model = fit(sentences, sentences[:5], recipe, direction="left")
-            if name == "plain":
-                parser = train_parser(sentences, sentences[:5], PARSER)
-                reader = train_reader(sentences, sentences[:5], READER)
-                model = replace(model, parser=parser, reader=reader)
-                errors = fit_channel(simulated_pairs(sentences), model.vocabulary.tokens)
-                NoisyChannel(model, errors).save(self.folder / "corrector")
-            model.save(self.folder / name)
+        sentences = list(read_treebank(self.words["TREEBANK"]))
+        model, corrector = small_model(sentences)
+        models = {
+            name: fit(sentences, sentences[:5], one, direction="left") for name, one in VARIANTS.items()
+        }
+        for name, one in {"plain": model, **models}.items():
+            one.save(folder / name)
             self.uses[name] = self._use_model
-        self.uses["corrector"] = self._use_corrector
+        corrector.save(folder / "corrector")
+        self.uses["corrector"] = partial(self._call, INPUTS["models"]["correctors"])
         for kind, rival in RIVALS.items():
-            tagger = train_rival(rival, sentences, sentences[:5], TAGGER)
-            write_model_file(self.folder / kind, *tagger.to_parts())
+            write_model_file(folder / kind, *train_rival(rival, sentences, sentences[:5], TAGGER).to_parts())
             self.uses[kind] = partial(self._use_tagger, rival)
 
     def _use_model(self, path: Path, chance: random.Random) -> None:
-        file, some = str(self.treebank), ["--samples", "3"]
-        commands = [
-            ["underlying", str(path), file],
-            ["sample", str(path), file],
-            ["restore", str(path), str(self.words), *some],
-            ["restore", str(path), file, *some],
-            ["rules", str(path), file],
-            ["typology", str(path), file],
-            ["rephrase", str(path), file, "--delete", "advmod"],
-        ]
-        self._call(["evaluate", str(path), file])
-        self._call(chance.choice(commands))
-
-    def _use_corrector(self, path: Path, chance: random.Random) -> None:
-        self._call(["correct", str(path), str(chance.choice([self.words, self.treebank]))])
+        self._call(["evaluate MODEL TREEBANK"], path, chance)
+        self._call(INPUTS["models"]["on_treebank"], path, chance)
 
     def _use_tagger(self, rival: type[Rival], path: Path, chance: random.Random) -> None:
-        sentences = read_treebank(self.treebank)[:5]
-        try:
-            tagger = loader(rival.from_parts)(path)
-        except ModelFileError as error:
-            raise RefusedError from error
+        sentences = read_treebank(self.words["TREEBANK"])[:5]
+        tagger = loader(rival.from_parts)(path)
         tagger.evaluate(sentences)
         tagger.restore([sentence.tree.forms for sentence in sentences])
 
-    def _call(self, arguments: list[str]) -> None:
-        result = CliRunner().invoke(main, [*arguments, "--threads", "1"])
-        if result.exit_code == 2 and result.stderr.count("\n") == 1:
-            raise RefusedError
-        if result.exit_code:
-            raise AssertionError(f"{arguments[0]}: status {result.exit_code}: {result.stderr}")
+    def _call(self, commands: list[str], path: Path, chance: random.Random) -> None:
+        run([*filled(chance.choice(commands), {**self.words, "MODEL": path}), "--threads", "1"], alone=True)
 
 
 # Damage
@@ -159,21 +117,18 @@ def damage(path: Path, chance: random.Random) -> str:
 
 
 def damaged_header(path: Path, chance: random.Random) -> str:
-    """Change the header of a file: its length, its bytes, or what it says of a tensor."""
+    """Change the header of a file: its length, its bytes, or what it says of a tensor; or cut the tensors."""
     content = path.read_bytes()
     (length,) = struct.unpack("<Q", content[:8])
     text, rest = content[8 : 8 + length], content[8 + length :]
-    way = chance.choice(["length", "byte", "cut", "tensor", "tensor", "tensor"])
+    way = chance.choice(["length", "bytes", "tensors", "tensor", "tensor", "tensor"])
     if way == "length":
         length = chance.choice([0, 1, length - 1, length + 1, 2**31, 2**63, 10**8 + 1])
         told = f"header of {length} bytes"
-    elif way == "byte":
-        place = chance.randrange(len(text))
-        text = text[:place] + bytes([chance.randrange(256)]) + text[place + 1 :]
-        told = f"byte {place} of the header"
-    elif way == "cut":
-        rest = rest[: chance.randrange(len(rest))]
-        told = f"cut to {len(rest)} bytes of tensors"
+    elif way == "bytes":
+        text, told = damaged(chance, text)
+    elif way == "tensors":
+        rest, told = damaged(chance, rest)
     else:
         header = json.loads(text)
         name = chance.choice([name for name in sorted(header) if name != "__metadata__"])
@@ -182,11 +137,13 @@ def damaged_header(path: Path, chance: random.Random) -> str:
         text = json.dumps(header).encode()
         length, told = len(text), f"{name} {key} is {header[name][key]!r}"
     path.write_bytes(struct.pack("<Q", length) + text + rest)
-    return told
+    return f"{way}: {told}"
 
 
-ENTRIES: list[Any] = ["F32", "I64", "F8_E5M2", "what", [], [0], [2**62], [2**32, 2**32], [-1], [0, 0], [5, 1]]
-ENTRIES += [[0, 4], [0, 2**63], None, {}, 3, [0.5]]
+ENTRIES: tuple[Any, ...] = (
+    *("F32", "I64", "F8_E5M2", "what", [], [0], [2**62], [2**32, 2**32], [-1], [0, 0], [5, 1]),
+    *([0, 4], [0, 2**63], None, {}, 3, [0.5]),
+)
 """What may stand in a header in place of types, shapes and offsets."""
 
 
@@ -248,29 +205,11 @@ TYPES += [torch.cfloat, torch.uint8, torch.int16]
 MANY = [str(number) for number in range(50_000)]
 """A list that claims much memory, or much time, where a table or a layer is made for each."""
 
-VALUES = [
-    None,
-    -1,
-    0,
-    1,
-    10**6,
-    10**30,
-    10**400,
-    1e30,
-    0.5,
-    -1e300,
-    True,
-    "",
-    "text",
-    "\t^",
-    "\ud800",
-    MANY,
-    [],
-    [0],
-    {},
-    {"a": 1},
-    float("nan"),
-]
+VALUES: tuple[Any, ...] = (
+    *(None, -1, 0, 1, 10**6, 10**30, 10**400, 1e30, 0.5, -1e300, float("nan"), True),
+    *("", "text", "\t^", "\ud800", MANY, [], [0], {}, {"a": 1}),
+)
+"""What may stand in a description in place of any value."""
 
 
 def changed(description: dict[str, Any], chance: random.Random) -> str:

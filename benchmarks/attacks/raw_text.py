@@ -5,13 +5,13 @@ others get random marks, which are harder on the words than those of any model.
 """
 
 import random
-from collections import Counter
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import numpy as np
-import torch
-from row import DONE, Row
-from unchanged import problem, random_line
+from material import random_line
+from row import DONE, Try
+from unchanged import problem
 
 import pyropunct
 from pyropunct.draws import Draws
@@ -23,7 +23,6 @@ from pyropunct.text.marks import START
 from pyropunct.treebank.tree import Tree
 
 BY_MODEL = 10
-CHANGED = "changed again when restored twice"
 
 
 class RandomMarks(Restorer):
@@ -51,10 +50,8 @@ class RandomMarks(Restorer):
             yield Restored(source, surface, 0.0, tree)
 
 
-def attack(tries: int, seed: int) -> Row:
-    """Restore so many lines, marks kept or not."""
-    torch.set_num_threads(1)
-    chance, outcomes, failures = random.Random(seed), Counter[str](), []
+def attack(tries: int, chance: random.Random, folder: Path) -> Iterator[Try]:
+    """Restore a line, marks kept or not."""
     model = pyropunct.load("en")
     settings = {keep: RestoreSettings(keep=keep, case="keep", samples=5, trees=1) for keep in (None, False)}
     by_chance = {keep: RandomMarks(model, how, model.raw_reader) for keep, how in settings.items()}
@@ -63,11 +60,7 @@ def attack(tries: int, seed: int) -> Row:
         line, keep = random_line(chance), chance.choice([None, False])
         restorer = by_chance[keep] if number % BY_MODEL else by_model[keep]
         text = restorer.text(line)
-        found = problem(line, text, kept=keep is None)
-        if found is not None:
-            failures.append(f"{number}: keep={keep}: {found}: {line!r} is {text!r}")
-        elif number % BY_MODEL == 0 and keep is None and restorer.text(text) != text:
-            outcomes[CHANGED] += 1
-        else:
-            outcomes[DONE] += 1
-    return Row("words and white space of raw lines", tries, dict(outcomes), failures)
+        found = problem(line, text, kept=keep is None) or DONE
+        if found == DONE and number % BY_MODEL == 0 and keep is None and restorer.text(text) != text:
+            found = f"{DONE}: changed again when restored twice"
+        yield f"keep={keep}: {line!r} is {text!r}", found

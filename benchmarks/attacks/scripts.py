@@ -6,32 +6,22 @@ It needs its encoder: see docs/guide/encoders.md.
 import random
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 
-import torch
-from row import DONE, Row, row_of
-from unchanged import SPACES, problem
+from material import INPUTS, random_line
+from row import DONE, Try
+from unchanged import problem
 
 import pyropunct
 from pyropunct.restore.stretches import text_in_languages
 
-WORDS = """
-    we went home because naïve cafe\u0301 o\u0308ffnen Zürich мы ждали целый час поезд ё и\u0306
-    เราไป ตลาด กันเถอะ ต้องรอ 我们等了 一个小时 火车 第3 ぼくは 学校に 안녕하세요 ثم ذهبنا إلى الْبَيْتِ שָׁלוֹם
-    הלכנו הביתה हमें इंतज़ार करना 👩‍👩‍👧‍👦 🎉 👍🏽 🇩🇪 1️⃣ Z͑͗a̷l͠g̴o̶ tiếng Việt İstanbul ΣΊΣΥΦΟΣ
-    ოთხი հայ 𝔘𝔫𝔦 ﬁn ǅep
-"""
-MARKS = [*",.?!;:…—()«»“”„¿。，、؟،।׃ฯ", "\u200d", "\u200e", "\u200f", "\u2067"]
+WORDS: list[str] = INPUTS["scripts"]["words"].split()
 
 
-def attack(tries: int, seed: int) -> Row:
-    """Restore ``tries`` texts of one to three lines, some with marks."""
-    torch.set_num_threads(1)
-    warnings.simplefilter("always")
-    return row_of("lines of several scripts", _tries(tries, random.Random(seed)))
-
-
-def _tries(tries: int, chance: random.Random) -> Iterator[tuple[str, str]]:
+def attack(tries: int, chance: random.Random, folder: Path) -> Iterator[Try]:
+    """Restore a text of one to three lines, some with marks."""
     model = pyropunct.load("multi", samples=5, trees=1)
+    warnings.simplefilter("always")
     told = set[str]()
     for _ in range(tries):
         text = "\n".join(_line(chance) for _ in range(chance.randint(1, 3)))
@@ -45,12 +35,7 @@ def _tries(tries: int, chance: random.Random) -> Iterator[tuple[str, str]]:
 
 
 def _line(chance: random.Random) -> str:
-    """A line of words from one script or from all, most without marks."""
-    words = WORDS.split()
-    if chance.random() < 0.5:
-        words = words[chance.randrange(len(words)) :][:6]
-    parts = [chance.choice(["", "", "", " ", "\t"])]
-    for _ in range(chance.randint(0, 10)):
-        mark = chance.choice(MARKS) if chance.random() < 0.1 else ""
-        parts += [chance.choice(words), mark, chance.choice(SPACES)]
-    return "".join(parts)
+    """A line of words from one script or from all."""
+    first = chance.randrange(len(WORDS))
+    words = WORDS[first : first + 6] if chance.random() < 0.5 else WORDS
+    return random_line(chance, words, INPUTS["scripts"]["marks"].split())

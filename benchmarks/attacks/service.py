@@ -12,12 +12,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import torch
 import uvicorn
-from row import DONE, Row, row_of
-
-from pyropunct.embedded import embedded_treebank_path
-from pyropunct.treebank.reading import read_treebank
+from material import lines
+from row import DONE, Try
 
 PAGE = Path(__file__).parents[2] / "docs" / "guide" / "programs.md"
 
@@ -28,20 +25,14 @@ PATIENCE = 120
 """Seconds within which an answer comes."""
 
 
-def attack(tries: int, seed: int) -> Row:
-    """Let so many clients call the service."""
-    name = f"clients of a service, {CLIENTS} at a time, some slow, some gone"
-    return row_of(name, _tries(tries, random.Random(seed)))
-
-
-def _tries(tries: int, chance: random.Random) -> Iterator[tuple[str, str]]:
-    torch.set_num_threads(1)
+def attack(tries: int, chance: random.Random, folder: Path) -> Iterator[Try]:
+    """Let a client call the service."""
     service: dict[str, Any] = {"__name__": "service"}
     programs = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.M | re.S)
     (code,) = (one for one in programs if "FastAPI" in one)
     exec(code, service)
-    lines = [" ".join(one.tree.forms) for one in read_treebank(embedded_treebank_path("test"))]
-    texts = ["\n".join(chance.sample(lines, 3)) for _ in range(tries)]
+    some = lines("test")
+    texts = ["\n".join(chance.sample(some, 3)) for _ in range(tries)]
     wanted = [service["punctuator"](text) for text in texts]
     listener = socket.create_server(("127.0.0.1", 0), backlog=CLIENTS)
     server = uvicorn.Server(uvicorn.Config(service["app"], log_level="critical"))

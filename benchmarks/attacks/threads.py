@@ -1,39 +1,30 @@
 """Eight threads share one model: each call has the same result as in a single thread."""
 
 import random
-import traceback
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from pathlib import Path
 from typing import Any
 
-import torch
-from row import DONE, TOLD, Row, row_of
+from material import sentences
+from row import Try, compared, tried
 
 import pyropunct
-from pyropunct.embedded import embedded_treebank_path
-from pyropunct.treebank.reading import read_treebank
 from pyropunct.treebank.sentence import Sentence
 
 THREADS = 8
 
 
-def attack(tries: int, seed: int) -> Row:
-    """Make so many calls, first one by one, then in threads, by a model that has done nothing yet."""
-    name = f"calls of one model in {THREADS} threads, compared with one thread"
-    return row_of(name, _tries(tries, random.Random(seed)))
-
-
-def _tries(tries: int, chance: random.Random) -> Iterator[tuple[str, str]]:
-    torch.set_num_threads(1)
-    sentences = list(read_treebank(embedded_treebank_path("test")))
-    drawn = [call(chance, chance.sample(sentences, 2)) for _ in range(tries)]
+def attack(tries: int, chance: random.Random, folder: Path) -> Iterator[Try]:
+    """Make all calls one by one, then in threads, by a model that has done nothing yet."""
+    some = sentences("test")
+    drawn = [call(chance, chance.sample(some, 2)) for _ in range(tries)]
     alone = [_result(one, pyropunct.load("en")) for _, one in drawn]
     shared = pyropunct.load("en")
     with ThreadPoolExecutor(THREADS) as pool:
         together = list(pool.map(lambda each: _result(each[1], shared), drawn))
     for (told, _), wanted, found in zip(drawn, alone, together, strict=True):
-        yield told, DONE if found == wanted else f"{found[-TOLD:]} for {wanted[-TOLD:]}"
+        yield told, compared(found, wanted)
 
 
 def call(chance: random.Random, some: list[Sentence]) -> tuple[str, Callable[[pyropunct.Punctuator], Any]]:
@@ -59,7 +50,4 @@ def call(chance: random.Random, some: list[Sentence]) -> tuple[str, Callable[[py
 
 def _result(one: Callable[[pyropunct.Punctuator], Any], model: pyropunct.Punctuator) -> str:
     """What a call returns or raises, as a text."""
-    try:
-        return repr(partial(one, model)())
-    except Exception:
-        return traceback.format_exc()
+    return tried(lambda: repr(one(model)))

@@ -8,39 +8,25 @@ import random
 import re
 import warnings
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
-from row import DONE, Row, row_of
+from material import INPUTS
+from row import REFUSED, Try, tried
 from unchanged import problem
 
 import pyropunct
-from pyropunct.errors import InputError
-from pyropunct.text.passages import TextWithLine
+from pyropunct.text.passages import Reject, Rewrite, TextWithLine
 from pyropunct.text.transcripts import rewrite_json
 
 BY_MODEL = 20
 STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 
-WORDS = r"so we went home however don't 'tis well-known 3.5 straße İt niño U.S. 第3 a\b " + 'say"so'
-MARKS = ", . - -- – — ... … ? ! « » ( ) ' “ ” ; :"
-PLACES = "segments.text words.word words.text result.word segments.words.word alternatives.result.word"
-PLACES += " results.alternatives.content nBest.words.word text"
-TIMES = [
-    "start end",
-    "start_time end_time",
-    "startTime endTime",
-    "start duration",
-    "offsetInTicks durationInTicks",
-]
-UNITS = [1, 1, 1, 1e3, 1e7, 16e3]
+LISTS = INPUTS["transcripts"]
 
 
-def attack(tries: int, seed: int) -> Row:
-    """Restore so many transcripts."""
-    warnings.filterwarnings("ignore", "the unit of the times")
-    return row_of("transcripts with times", _tries(tries, random.Random(seed)))
+def attack(tries: int, chance: random.Random, folder: Path) -> Iterator[Try]:
+    """Restore a transcript."""
 
-
-def _tries(tries: int, chance: random.Random) -> Iterator[tuple[str, str]]:
     def by_chance(texts: Sequence[TextWithLine]) -> list[str]:
         return [re.sub(r"\S+", lambda word: _marked(word[0], chance), each.text) for each in texts]
 
@@ -48,22 +34,20 @@ def _tries(tries: int, chance: random.Random) -> Iterator[tuple[str, str]]:
         return [punctuate(each.text, running=True) for each in texts]
 
     def reject(line: int, problem: str) -> None:
-        raise InputError(f"{line}: {problem}")
+        raise AssertionError(f"{line}: {problem}")
 
+    warnings.filterwarnings("ignore", "the unit of the times")
     punctuate = pyropunct.load("en")
     for number in range(tries):
-        field = chance.choice(PLACES.split())
-        text = _transcript(field, chance)
-        try:
-            new = rewrite_json(text, by_chance if number % BY_MODEL else by_model, reject, field)
-            found = _problem(text, new)
-        except Exception as error:
-            found = repr(error)
-        yield f"{field} {text}", found or DONE
+        field = chance.choice(LISTS["places"].split())
+        text, restore = _transcript(field, chance), by_chance if number % BY_MODEL else by_model
+        found = tried(_rewritten, text, restore, reject, field)
+        yield f"{field} {text}", "the text is refused" if found == REFUSED else found
 
 
-def _problem(old: str, new: str) -> str | None:
+def _rewritten(old: str, restore: Rewrite, reject: Reject, field: str) -> str | None:
     """What has changed apart from inserted marks and case."""
+    new = rewrite_json(old, restore, reject, field)
     if STRING.sub("", old) != STRING.sub("", new):
         return f"outside of strings: {new}"
     pairs = zip(STRING.findall(old), STRING.findall(new), strict=True)
@@ -82,8 +66,8 @@ def _marked(word: str, chance: random.Random) -> str:
 def _transcript(field: str, chance: random.Random) -> str:
     """JSON with strings at a path, most of which have times."""
     *lists, name = field.split(".")
-    begin, end = chance.choice(TIMES).split()
-    unit, space = chance.choice(UNITS), chance.choice(["", " "])
+    begin, end = chance.choice(LISTS["times"])
+    unit, space = chance.choice(LISTS["units"]), chance.choice(["", " "])
     told = chance.choice([float, int, str, "{}s".format])
     time = 0.0
 
@@ -91,7 +75,11 @@ def _transcript(field: str, chance: random.Random) -> str:
         nonlocal time
         for _ in range(chance.randint(1, 8)):
             is_mark = time > 0 and chance.random() < 0.2
-            forms, count = (MARKS.split(), 1) if is_mark else (WORDS.split(), chance.choice([1, 1, 1, 3]))
+            forms, count = (
+                (LISTS["marks"].split(), 1)
+                if is_mark
+                else (LISTS["words"].split(), chance.choice([1, 1, 1, 3]))
+            )
             text = (
                 space
                 + " ".join(chance.choice(forms) for _ in range(count))

@@ -1,36 +1,11 @@
-"""What raw text must not lose: a check of restored lines, and random lines to restore."""
+"""What raw text must not lose: a check of restored lines."""
 
-import random
 from collections.abc import Iterator
 
 from pyropunct.text.prose import is_mark
 
 WIDTHLESS = "\u200b\ufeff"
 """White space that Python does not take for such."""
-
-SPACES = [*[" "] * 12, "  ", "\t", "\u3000", "\u00a0", "\u200b", " \t "]
-WORDS = r"""
-    however the meeting which lasted three hours ended without a vote Ärzte niño İstanbul straße 好 第3
-    你好，我们。 Mrs. Jones Sen. Rep. Corp. etc. Jan. Ave. No. no. man. p. a.m. U.S. e.g. Dr. (b) I
-    well-known don't it's dogs' O'Neil rock'n'roll and/or AT&T 5 1841 3.5 1,000 12% $5 6' 2" ½
-    https://a.org/b?c=d user@example.com www.example.com java_home /usr/lib/x.py C:\x -la --all y[0]; foo();
-    x=3 f(x) ls grep #tag @home :D ;-) :) <3 = == < > | -> + * ** • ☺
-"""
-MARKS = """, . ? ! ; : ... " ' “ ” ‘ ’ « » ( ) [ ] { } - -- – — … ¿ ¡ ， 。 ‽ ''"""
-MARKERS = ["", "", "", "", "- ", "1. ", "2) ", "(a) ", "* ", "## ", "> ", "-- "]
-
-
-def random_line(chance: random.Random) -> str:
-    """Words, marks beside and between them, and white space of all kinds."""
-    words, marks = WORDS.split(), MARKS.split()
-    parts = [chance.choice(["", "", "", " ", "\t"]), chance.choice(MARKERS)]
-    for _ in range(chance.randint(1, 12)):
-        word = chance.choice(words)
-        front, back = (chance.choice(marks) if chance.random() < 0.1 else "" for _ in range(2))
-        parts += [front, word, back, chance.choice(SPACES)]
-        if chance.random() < 0.1:
-            parts += [chance.choice(marks), chance.choice(SPACES)]
-    return "".join(parts[: len(parts) - chance.randint(0, 1)])
 
 
 def problem(line: str, restored: str, *, kept: bool) -> str | None:

@@ -18,8 +18,8 @@ pytestmark = pytest.mark.usefixtures("single_precision")
 
 CASES = json.loads(Path(__file__).with_name("raw_text.json").read_text(encoding="utf-8"))
 ATTACKS = Path(__file__).parents[2] / "benchmarks" / "attacks"
-UNCHANGED = runpy.run_path(str(ATTACKS / "unchanged.py"))
-"""The check of benchmarks/attacks, which tries more of its lines."""
+MATERIAL, UNCHANGED = (runpy.run_path(str(ATTACKS / f"{name}.py")) for name in ("material", "unchanged"))
+"""The lines and the check of benchmarks/attacks, which tries more lines."""
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +56,7 @@ def test_the_draws_of_a_line_with_marks_that_stay_are_bounded(
 def test_words_and_white_space_of_random_lines(
     punctuator: pyropunct.Punctuator, chance: random.Random, keep: bool | None
 ) -> None:
-    line = UNCHANGED["random_line"](chance)
+    line = MATERIAL["random_line"](chance)
     restored = punctuator(line, keep=keep, case="keep", samples=5, trees=1)
     assert UNCHANGED["problem"](line, restored, kept=keep is None) is None
 

@@ -3,6 +3,8 @@
 import io
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pyropunct.restore.stretches import in_languages, text_in_languages
 from pyropunct.text import languages
@@ -46,6 +48,17 @@ def test_it_does_not_matter_how_a_pipe_delivers(running: bool) -> None:
     for (_, start, _), before in zip(whole[1:], whole, strict=False):
         assert start.line == before[1].line + before[2].count("\n")
         assert start.offset == before[1].offset + len(before[2].encode())
+
+
+FRAGMENTS = ["\n", "\n\n", "\r\n", " ", "\t", " \n", "Ja.", "OK", "12", "\ufeff", "\ud7ff", "…", "id\t2\t"]
+FRAGMENTS += [GERMAN, FRENCH, RUSSIAN, "我们等了一个小时", "musieliśmy czekać godzinę ", "हमें इंतज़ार करना पड़ा "]
+texts = st.lists(st.sampled_from(FRAGMENTS), max_size=40).map("".join)
+
+
+@given(texts, st.sampled_from([1, 2, 10, 100, 1000]), st.booleans())
+def test_pieces_of_any_text(text: str, size: int, running: bool) -> None:
+    found = [(code, lines) for code, _, lines in stretches(text, size, running)]
+    assert found == text_in_languages(text, KNOWN, running)
 
 
 def test_a_treebank_has_one_language_and_an_empty_text_too() -> None:
