@@ -23,7 +23,7 @@ def started(arguments: Sequence[str | Path], **options: Any) -> "subprocess.Pope
     return subprocess.Popen([*COMMAND, *map(str, arguments)], text=True, **{**streams, **options})
 
 
-def ended(process: "subprocess.Popen[str]", seconds: float = SECONDS) -> tuple[int, str]:
+def ended(process: "subprocess.Popen[str]", seconds: float | None = SECONDS) -> tuple[int, str]:
     """The status of a process, and what it says on standard error."""
     told = process.communicate(timeout=seconds)[1]
     return process.returncode, told or ""
