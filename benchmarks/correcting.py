@@ -17,15 +17,15 @@ import torch
 import pyropunct
 from pyropunct import read_treebank
 from pyropunct.cli.progress import step_bar
-from pyropunct.nets.parser import WeightedTree
 from pyropunct.papers.li_2019.correction_experiment import CorrectionExperiment
 from pyropunct.papers.options import CorrectionSettings
 from pyropunct.restore.parses import weighted_trees
 from pyropunct.tasks import CorrectingSettings
-from pyropunct.tasks.correct.correcting import NoisyChannel, load_corrector
+from pyropunct.tasks.correct.correcting import decisions, load_corrector
 from pyropunct.tasks.correct.edit_scores import edit_scores
 from pyropunct.tasks.correct.gold_corrections import Corrected, read_learners
-from pyropunct.tasks.correct.hearing import wrong_sentences
+from pyropunct.tasks.correct.hearing import FITTED_RATE, WritersRate, hear, wrong_sentences
+from pyropunct.text.marks import Surface
 
 THRESHOLDS = 0.0, 0.7, 0.8
 """The least probabilities of edits."""
@@ -57,20 +57,17 @@ def main() -> None:
     for name in options.models:
         corrector = load_corrector(name)
         trees = weighted_trees(corrector.model, [one.words for one in learners], CorrectingSettings.trees)
+        heard = hear(
+            corrector.model, corrector.errors, wrong_sentences(trees, [one.wrong for one in learners])
+        )
+        rate = WritersRate(FITTED_RATE).probabilities
         for threshold in THRESHOLDS:
-            print(_row(name, corrector, learners, trees, threshold), flush=True)
+            decided = decisions(heard, CorrectingSettings(threshold=threshold), rate)
+            print(_row(name, threshold, learners, [one.surface for one in decided]), flush=True)
 
 
-def _row(
-    name: str,
-    corrector: NoisyChannel,
-    learners: Sequence[Corrected],
-    trees: Sequence[Sequence[WeightedTree]],
-    threshold: float,
-) -> str:
+def _row(name: str, threshold: float, learners: Sequence[Corrected], found: Sequence[Surface]) -> str:
     wrong, gold = [one.wrong for one in learners], [one.right for one in learners]
-    decided = corrector.decide(wrong_sentences(trees, wrong), CorrectingSettings(threshold=threshold))
-    found = [one.surface for one in decided]
     scores = edit_scores(wrong, found, gold)
     changed = {one.sentence for one in learners if one.wrong != one.right}
     right = [place for place, one in enumerate(learners) if one.sentence not in changed]
