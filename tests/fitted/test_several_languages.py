@@ -388,7 +388,8 @@ def test_each_language_has_its_thresholds(
     cautious = caution.with_caution(model, dev, samples=20)
     for code, sentences in dev.items():
         conventions = cautious.languages[code]
-        scores = dict(zip(caution.FACTORS, caution._scores(model.of(code), sentences, 20, 0), strict=True))
+        scored = caution.scores_from_words(model.of(code), sentences, caution.FACTORS, samples=20, seed=0)
+        scores = dict(zip(caution.FACTORS, scored, strict=True))
         fewest = min(one.edits for one in scores.values())
         assert scores[conventions.caution].edits <= max(fewest, caution.edits_of_periods(sentences))
         assert conventions.ends in caution.ENDS
