@@ -19,7 +19,7 @@ sys.path.append(str(ROOT / "benchmarks"))  # its programs import each other
 REPRODUCE = SimpleNamespace(**runpy.run_path(str(ROOT / "benchmarks" / "reproduce.py")))
 
 
-UNRUN = frozenset(["en", "pairs", "running-en", "running-en-encoder", "speech", "learners", "correctors"])
+UNRUN = frozenset(["learners", "correctors"])
 """Experiments whose first record is still to come."""
 
 
@@ -68,35 +68,35 @@ PRINTED = re.compile(r"(?<![\w.,])0?(\.\d+)(?![.\d])|(?<![\w.,])([1-9]\d*\.\d+)(
 """A decimal; 0.5 and .5 are the same."""
 
 OUTSIDE = {
-    "README.md": 6,
+    "README.md": 7,
     "docs/experiments/index.md": 3,
     "docs/guide/all-trees.md": 7,
     "docs/guide/comparing.md": 1,
     "docs/guide/corpora.md": 3,
-    "docs/guide/correcting.md": 17,
+    "docs/guide/correcting.md": 14,
     "docs/guide/first-fit.md": 7,
     "docs/guide/glossary.md": 1,
     "docs/guide/install.md": 1,
     "docs/guide/library.md": 1,
     "docs/guide/programs.md": 1,
-    "docs/guide/reading.md": 19,
+    "docs/guide/reading.md": 17,
     "docs/guide/reattachment.md": 11,
     "docs/guide/rephrasing.md": 1,
     "docs/guide/restoring.md": 4,
-    "docs/guide/rules.md": 15,
-    "docs/guide/text.md": 6,
+    "docs/guide/rules.md": 14,
+    "docs/guide/text.md": 5,
     "docs/guide/trees.md": 15,
-    "docs/guide/typology.md": 12,
-    "docs/reference/correction.md": 33,
+    "docs/guide/typology.md": 11,
+    "docs/reference/correction.md": 31,
     "docs/reference/model-file.md": 1,
     "docs/reference/model.md": 2,
-    "docs/reference/models.md": 80,
+    "docs/reference/models.md": 6,
     "docs/reference/performance.md": 4,
     "docs/reference/related.md": 2,
     "docs/reference/reliability.md": 1,
-    "docs/reference/results.md": 36,
+    "docs/reference/results.md": 34,
     "docs/rivals/ma-2014.md": 26,
-    "docs/rivals/shieber-tao-2003.md": 10,
+    "docs/rivals/shieber-tao-2003.md": 9,
     "docs/rivals/zhang-2013.md": 11,
 }
 """Pages with decimals that no record has, and how many: those of papers, parameters, versions, and runs that
@@ -172,9 +172,7 @@ BEFORE = frozenset(
         "permutation",
         "restoring-ar",
         "restoring-en",
-        "restoring-es",
         "restoring-hi",
-        "restoring-zh",
         "rules",
         "worth",
     ]
