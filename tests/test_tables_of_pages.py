@@ -68,7 +68,7 @@ PRINTED = re.compile(r"(?<![\w.,])0?(\.\d+)(?![.\d])|(?<![\w.,])([1-9]\d*\.\d+)(
 """A decimal; 0.5 and .5 are the same."""
 
 OUTSIDE = {
-    "README.md": 7,
+    "README.md": 6,
     "docs/experiments/index.md": 3,
     "docs/guide/all-trees.md": 7,
     "docs/guide/comparing.md": 1,
