@@ -99,8 +99,8 @@ OUTSIDE = {
     "docs/rivals/shieber-tao-2003.md": 9,
     "docs/rivals/zhang-2013.md": 11,
 }
-"""Pages with decimals that no record has, and how many: those of papers, parameters, versions, and runs that
-keep no record.  A new number needs a record, or a reader who checks it; then this table is changed."""
+"""Pages with decimals that no record has, and at most how many: those of papers, parameters, versions, and
+runs that keep no record.  A new number needs a record, or a reader who checks it and changes this table."""
 
 
 UNTOLD = re.compile(
@@ -117,12 +117,9 @@ def test_new_decimals_of_pages_stand_in_a_record() -> None:
     """Outside of code, links and kept tables."""
     rows = [row for file in REPRODUCE.DATA.rglob("*.json") for row in json.loads(file.read_bytes())["table"]]
     recorded = decimals("\n".join(rows))
-    outside = {}
     for page in REPRODUCE.pages():
         found = decimals(UNTOLD.sub("", page.read_text(encoding="utf-8"))) - recorded
-        if found:
-            outside[str(page.relative_to(ROOT))] = len(found)
-    assert outside == OUTSIDE
+        assert len(found) <= OUTSIDE.get(str(page.relative_to(ROOT)), 0), (page, sorted(found))
 
 
 def test_no_data_without_an_experiment() -> None:
