@@ -11,7 +11,6 @@ import torch
 from torch import Tensor
 
 from pyropunct.errors import InputError
-from pyropunct.files import texts, types, whole_numbers
 from pyropunct.inference.forest import forest_of
 from pyropunct.inference.inventory import Inventory
 from pyropunct.inference.machines.evidence import EMPTY, padded
@@ -21,6 +20,7 @@ from pyropunct.models.trees import READING, TREEBANK, TreeBatch, string_number
 from pyropunct.text.marks import ABBREVIATION_DOT, BOUNDARIES, CLAUSE, SPECIAL, START, UNKNOWN, Surface
 from pyropunct.treebank.functions import CLOSING, DELIMITING, FINAL, FUNCTIONS, SEPARATING, mark_functions
 from pyropunct.treebank.tree import MAIN_TREEBANK, OPENERS, Tree, base, opens_clause
+from pyropunct.untrusted import texts, types, whole_numbers
 
 Pair = tuple[tuple[int, ...], tuple[int, ...]]
 """A left and a right puncteme, as token ids."""

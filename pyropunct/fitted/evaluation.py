@@ -15,9 +15,9 @@ import torch
 from rapidfuzz.distance import Levenshtein
 from torch import Tensor
 
-from pyropunct.files import texts, whole_numbers
 from pyropunct.text.marks import START, Surface, marks_of
 from pyropunct.treebank.sentence import Sentence
+from pyropunct.untrusted import texts, whole_numbers
 
 
 class Evaluation(NamedTuple):

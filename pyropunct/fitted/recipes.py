@@ -6,8 +6,8 @@ from math import ceil, isfinite
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from pyropunct.errors import SettingError
-from pyropunct.files import texts
 from pyropunct.limits import Count, Limits, NotNegative, Range, forbidden, limits, listed
+from pyropunct.untrusted import texts
 
 PAPER_FAMILIES = ("symmetry", "head", "paths", "flanks", "inside")
 """The feature families that Li, Wang & Eisner (2019, section 2.1) describe."""

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 from torch import Tensor
 
 from pyropunct.errors import ModelFileError
-from pyropunct.files import digest_of, untrusted
+from pyropunct.files import digest_of
 from pyropunct.fitted.evaluation import SlotStrings
 from pyropunct.fitted.fitted_story import FittedStory
 from pyropunct.fitted.model_file import read_model_file
@@ -30,6 +30,7 @@ from pyropunct.nets.tagger import SlotTagger
 from pyropunct.shipped import lacking, place_of, shipped_models
 from pyropunct.text.conventions import Conventions
 from pyropunct.text.marks import CLAUSE
+from pyropunct.untrusted import untrusted
 from pyropunct.vocabulary import SHOWS_CLAUSES, Vocabulary
 
 STORY = frozenset({"story", "scales"})

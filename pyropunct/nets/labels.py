@@ -13,7 +13,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from pyropunct.files import texts, types
 from pyropunct.models.channel.slip import TokenBigrams
 from pyropunct.nets.word_batches import padded
 from pyropunct.text.marks import (
@@ -26,6 +25,7 @@ from pyropunct.text.marks import (
     displayed_string,
     marks_of,
 )
+from pyropunct.untrusted import texts, types
 from pyropunct.vocabulary import MARK_COUNT
 
 SlotString = tuple[str, ...]

@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 import torch
 from torch import Tensor, nn
 
-from pyropunct.files import untrusted
 from pyropunct.models.learned import filled
 from pyropunct.nets.pretrained import Pretrained, check_same
 from pyropunct.nets.trainer import TrainingRecipe
+from pyropunct.untrusted import untrusted
 
 Vocabulary = TypeVar("Vocabulary")
 Recipe = TypeVar("Recipe", bound=TrainingRecipe)

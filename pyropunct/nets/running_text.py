@@ -10,7 +10,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from pyropunct.files import types
 from pyropunct.nets.labels import SlotString, SlotVocabulary, slot_strings
 from pyropunct.nets.trainer import Layers
 from pyropunct.nets.word_batches import WordBatch, WordTypes, known_characters, known_forms
@@ -23,6 +22,7 @@ from pyropunct.nets.word_embedding import (
 )
 from pyropunct.text.marks import Surface
 from pyropunct.treebank.sentence import Sentence, by_document
+from pyropunct.untrusted import types
 
 LOWER, CAPITAL, UPPER, OTHER = range(4)
 """The cases of words by their capitals: none; the first letter; all of several letters; others ("iPhone")."""

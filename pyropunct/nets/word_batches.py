@@ -10,9 +10,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from pyropunct.files import types
 from pyropunct.nets.pretrained import Pretrained
 from pyropunct.text.marks import Surface, marks_of
+from pyropunct.untrusted import types
 
 PADDING, UNKNOWN = "", "\N{REPLACEMENT CHARACTER}"
 """The padding, number 0, and the type that stands for all types that are too rare in training."""

@@ -36,11 +36,12 @@ import torch
 from torch import Tensor
 
 from pyropunct.errors import ModelFileError, SettingError
-from pyropunct.files import held, json_text, model_path, untrusted, written_whole
+from pyropunct.files import held, json_text, model_path, written_whole
 from pyropunct.fitted.model_file import read_model_file, write_model_file
 from pyropunct.papers.options import ExperimentSettings
 from pyropunct.papers.watching import Watch, unwatched
 from pyropunct.tables import Baseline, Column, Row, Table
+from pyropunct.untrusted import untrusted
 
 FORMAT = "pyropunct comparison"
 """The name of the format, which the JSON object of a comparison states."""

@@ -7,8 +7,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from pyropunct.files import texts, whole_numbers
 from pyropunct.text.marks import COMMON, NO_MARKS, STRAIGHT, WIDE, space_beside_mark, space_between_words
+from pyropunct.untrusted import texts, whole_numbers
 
 ALIKE = 2.0
 """The weight of a word's tag, in observations of the word."""

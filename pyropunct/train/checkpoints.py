@@ -11,9 +11,10 @@ from typing import Any
 import torch
 
 from pyropunct.errors import ModelFileError, first_line
-from pyropunct.files import held, untrusted
+from pyropunct.files import held
 from pyropunct.fitted.model_file import writing
 from pyropunct.nets.trainer import Trainer
+from pyropunct.untrusted import untrusted
 
 DIGEST = hashlib.sha256().digest_size
 """The bytes of the checksum with which a file begins."""

@@ -11,7 +11,6 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence, pad_sequence
 
-from pyropunct.files import types
 from pyropunct.nets.labels import SlotVocabulary
 from pyropunct.nets.pretrained import Pretrained
 from pyropunct.nets.trainer import Layers, TrainingRecipe
@@ -19,6 +18,7 @@ from pyropunct.nets.word_batches import frequent, numbers_of
 from pyropunct.nets.word_embedding import standardised
 from pyropunct.papers.chain import IndependentSlots, LabelDistribution, LinearChain
 from pyropunct.treebank.sentence import Sentence
+from pyropunct.untrusted import types
 from pyropunct.vocabulary import word_shape
 
 

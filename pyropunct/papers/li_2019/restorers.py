@@ -11,7 +11,6 @@ from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 from torch import Tensor
 
 from pyropunct.errors import SettingError
-from pyropunct.files import texts
 from pyropunct.fitted.recipes import PLAIN, Recipe
 from pyropunct.nets.biaffine import ParserRecipe
 from pyropunct.nets.encoder import Encoder
@@ -30,6 +29,7 @@ from pyropunct.text.marks import ABBREVIATION_DOT, START, Surface
 from pyropunct.train.fitting import fit_story
 from pyropunct.train.parser_output import fit_parsed, fit_tagger
 from pyropunct.treebank.sentence import Sentence
+from pyropunct.untrusted import texts
 
 QUICK_SAMPLES = 50
 """The most draws for each sentence in a quick run that only checks whether everything works."""

@@ -11,12 +11,12 @@ from torch import Tensor
 from torch.nn.functional import embedding
 from torch.nn.utils.rnn import pad_sequence
 
-from pyropunct.files import untrusted
 from pyropunct.papers.chain import LinearChain
 from pyropunct.papers.transitions.machine import FULL
 from pyropunct.papers.transitions.perceptron import mixed, number_of
 from pyropunct.papers.transitions.streams import Stream
 from pyropunct.papers.transitions.templates import WORDS, templates_in
+from pyropunct.untrusted import untrusted
 
 Keys = NDArray[np.int64]
 

@@ -11,7 +11,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from pyropunct.files import untrusted
 from pyropunct.papers.transitions.machine import JOIN_LEFT, JOIN_RIGHT, LEFT, REDUCE, RIGHT, SHIFT
 from pyropunct.papers.transitions.perceptron import (
     MOST_ACTIONS,
@@ -25,6 +24,7 @@ from pyropunct.papers.transitions.perceptron import (
 from pyropunct.papers.transitions.search import TransitionSystem, learn, search
 from pyropunct.papers.transitions.templates import TEMPLATES, compiled_templates
 from pyropunct.tasks import Advance
+from pyropunct.untrusted import untrusted
 
 Action = tuple[int, str]
 """The kind of a transition and its relation, which is empty for a transition without arc."""

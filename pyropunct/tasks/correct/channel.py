@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, Self
 
-from pyropunct.files import texts
 from pyropunct.tasks.correct.learner_errors import SUBJECTS, String
 from pyropunct.text.marks import ABBREVIATION_DOT, START, display
 from pyropunct.treebank.tree import Tree, base
+from pyropunct.untrusted import texts
 
 KINDS = ("drop", "insert", "replace", "swap")
 """The kinds of errors."""

@@ -9,7 +9,6 @@ from typing import Any, Self
 import numpy as np
 
 from pyropunct.errors import InputError, ModelFileError
-from pyropunct.files import untrusted
 from pyropunct.fitted.model_file import write_model_file
 from pyropunct.fitted.saved_parts import SavedParts, read_parts
 from pyropunct.fitted.variants import Trusted
@@ -29,6 +28,7 @@ from pyropunct.text.conventions import Conventions
 from pyropunct.text.marks import CLOSERS, PAIRED, parted
 from pyropunct.text.raw_sentence import RawSentence
 from pyropunct.text.typography import mended
+from pyropunct.untrusted import untrusted
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pyropunct.errors import MissingPartError, ModelFileError
-from pyropunct.files import untrusted
 from pyropunct.fitted.fitted_story import FittedStory, merged_edits
 from pyropunct.inference.machines.products import EDITS, TokenEdit
 from pyropunct.models.learned import learned_scales, learned_values, other_values
@@ -25,6 +24,7 @@ from pyropunct.tasks.explain.rule_pairs import LearnedPair, LearnedRules, PairOu
 from pyropunct.tasks.explain.tallies import central_interval
 from pyropunct.text.marks import BOUNDARIES, display, displayed_string
 from pyropunct.treebank.sentence import Sentence
+from pyropunct.untrusted import untrusted
 
 DRAWS = 1000
 """Draws from the posterior, for credible intervals."""

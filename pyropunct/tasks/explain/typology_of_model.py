@@ -15,7 +15,6 @@ import torch
 from torch import Tensor
 
 from pyropunct.errors import MissingPartError, ModelFileError
-from pyropunct.files import untrusted
 from pyropunct.fitted.stories import in_language, levels_of
 from pyropunct.inference.machines.products import EDITS, TokenEdit
 from pyropunct.models.channel.languages import COMMON, Languages
@@ -27,6 +26,7 @@ from pyropunct.tasks.explain.tallies import Share, Tally, central_interval
 from pyropunct.tasks.explain.typology import PAIRS, Comparison, LanguageCounts, rows_of_languages
 from pyropunct.text.marks import display
 from pyropunct.treebank.sentence import Sentence
+from pyropunct.untrusted import untrusted
 
 ALL = "all"
 """The name of what all languages have in common."""
