@@ -160,7 +160,6 @@ BEFORE = frozenset(
         "parsers-journal",
         "permutation",
         "restoring-ar",
-        "restoring-en",
         "restoring-hi",
         "rules",
         "worth",
