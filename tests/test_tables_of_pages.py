@@ -156,7 +156,6 @@ def test_a_dev_file_under_another_name_is_refused(tmp_path: Path) -> None:
 BEFORE = frozenset(
     [
         "channel",
-        "parsers-journal",
         "permutation",
         "restoring-ar",
         "restoring-hi",
