@@ -3,8 +3,8 @@
     python benchmarks/attacks models --tries 1000 --seed 0
 
 prints a row of outcomes (docs/reference/reliability.md).  Each attack is a module with a function
-``attack(tries, chance, folder)`` that tries so many times, with files in an empty folder, and yields what was
-tried and its outcome; equal seeds try the same.
+``attack(tries, chance, folder)``.  It gets the number of tries, a random generator and an empty folder, and
+yields a `row.Try` for each try.  Equal seeds make equal tries.
 """
 
 import argparse

@@ -24,7 +24,7 @@ WORDS, MARKS = LINES["words"].split(), LINES["marks"].split()
 DEV = embedded_treebank_path("dev")
 
 PIECES: list[str] = INPUTS["treebanks"]["pieces"]
-"""What is put somewhere into a file."""
+"""Texts that a mutation inserts at a random place of a file."""
 
 # Sentences
 
@@ -81,7 +81,7 @@ def mutated(chance: random.Random, blocks: list[str], most: int = 3) -> bytes:
 
 
 def damaged(chance: random.Random, content: bytes, most: int = 2**62) -> tuple[bytes, str]:
-    """Bytes that are cut, or one of which is another one, among the first ``most``; and what was done."""
+    """Cut bytes off, or change one of the first ``most``; returns the new bytes, and what was done."""
     place = chance.randrange(min(len(content), most))
     if chance.random() < 0.3:
         return content[:place], f"cut at {place}"

@@ -24,7 +24,7 @@ def started(arguments: Sequence[str | Path], **options: Any) -> "subprocess.Pope
 
 
 def ended(process: "subprocess.Popen[str]", seconds: float | None = SECONDS) -> tuple[int, str]:
-    """The status of a process, and what it says on standard error."""
+    """Wait for a process; returns its exit status and its standard error."""
     told = process.communicate(timeout=seconds)[1]
     return process.returncode, told or ""
 
@@ -43,14 +43,14 @@ def measured(arguments: Sequence[str | Path], **options: Any) -> tuple[int, reso
 
 
 def judged(status: int, told: str, wanted: int) -> str:
-    """`DONE` or `REFUSED` if a call ended as it should, else what it did."""
+    """`DONE` or `REFUSED` if a call ended as it should, else its status and its last lines."""
     one_line = told.startswith("pyropunct: ") and told.count("\n") == 1
     right = status == wanted and "Traceback" not in told and (one_line or not told)
     return (REFUSED if wanted else DONE) if right else f"status {status}: {told[-500:]}"
 
 
 def interrupted(status: int, told: str) -> str:
-    """`INTERRUPTED` if a call ended by a signal as it should, else what it did.
+    """`INTERRUPTED` if a call ended by a signal as it should, else its status and its last lines.
 
     Before the first line of the package, Python itself answers.
     """

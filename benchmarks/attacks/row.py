@@ -23,7 +23,7 @@ TOLD = 800
 """How many characters of a traceback are kept."""
 
 Try = tuple[str, str]
-"""What was tried, and its outcome."""
+"""The description of a try, and its outcome."""
 
 
 class RefusedError(UserError):
