@@ -206,7 +206,7 @@ def with_tables(text: str) -> str:
 
 
 def origin(names: list[str]) -> str:
-    """The line below a table: when, where and how long its experiments were run, and what they leave out."""
+    """The line below a table: the dates and commits of its runs, their minutes, and what is left out."""
     runs = list(map(kept, names))
     dates, commits = (sorted({run[key] for run in runs}) for key in ("date", "commit"))
     days = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"

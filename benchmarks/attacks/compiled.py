@@ -37,7 +37,7 @@ def attack(tries: int, chance: random.Random, folder: Path) -> Iterator[Try]:
 
 
 def _called(arguments: list[str], processes: int, cache: Path) -> list[tuple[int, str, str]]:
-    """The status of each of some calls at once, what it says, and its results."""
+    """Make several calls at once; returns the exit status, the standard error and the results of each."""
     with ExitStack() as stack:
         outs = [stack.enter_context(tempfile.TemporaryFile("w+")) for _ in range(processes)]
         environment = os.environ | {"NUMBA_CACHE_DIR": str(cache)}
